@@ -1,0 +1,57 @@
+// Plain JavaScript, because it runs before anything is installed and on whatever Node the machine has (20 or newer).
+// It installs the locked dependencies when they are missing or older than the lockfile, then hands over to the
+// Node 24 that the repository brings in node_modules/.bin. Usage: node bootstrap.js <script.ts> [arguments …]
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, statSync } from 'node:fs';
+import { constants } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(fileURLToPath(import.meta.url));
+const lockfile = join(root, 'package-lock.json');
+// npm writes this file last, so a broken install is seen as no install.
+const installedLockfile = join(root, 'node_modules', '.package-lock.json');
+
+function isInstalled() {
+  return existsSync(installedLockfile) && statSync(installedLockfile).mtimeMs >= statSync(lockfile).mtimeMs;
+}
+
+function install() {
+  process.stderr.write('carillon: installing the locked dependencies (npm ci) …\n');
+  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+  // --include=optional and dev: the embedded database and Node 24 are optional packages, the checks are dev ones.
+  const installed = spawnSync(npm, ['ci', '--loglevel=error', '--include=dev', '--include=optional'], {
+    cwd: root,
+    stdio: ['ignore', process.stderr, process.stderr],
+  });
+  if (installed.status !== 0) {
+    process.stderr.write('carillon: npm ci failed; its message is above.\n');
+    process.exit(installed.status ?? 1);
+  }
+}
+
+function findNode() {
+  const own = join(root, 'node_modules', '.bin', 'node');
+  if (existsSync(own)) return own;
+  if (Number(process.versions.node.split('.')[0]) >= 24) return process.execPath;
+  process.stderr.write(
+    `carillon: Node 24 is needed; this machine has ${process.versions.node} and no packaged Node exists for ${process.platform}-${process.arch}.\n`,
+  );
+  process.exit(1);
+}
+
+if (!isInstalled()) install();
+
+const [script, ...scriptArguments] = process.argv.slice(2);
+const child = spawn(findNode(), ['--disable-warning=ExperimentalWarning', join(root, script), ...scriptArguments], {
+  stdio: 'inherit',
+});
+
+// Signals go to the server, which ends the database too; this process only waits and repeats its exit code.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.on(signal, () => {
+    // A terminal sends Ctrl-C to the whole group already; a second one would force the server's stop.
+    if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
+  });
+}
+child.on('exit', (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : (code ?? 1)));

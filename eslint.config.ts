@@ -1,0 +1,35 @@
+import tseslint from 'typescript-eslint';
+
+export default tseslint.config(
+  { ignores: ['**/node_modules/**', '**/dist/**', 'data/**', 'client/src/openapi.ts'] },
+  tseslint.configs.recommended,
+  {
+    files: ['**/*.ts', '**/*.tsx'],
+    rules: {
+      // console output is for the command line only; everything else logs through pino.
+      'no-console': 'error',
+      'no-restricted-syntax': [
+        'error',
+        { selector: 'TSEnumDeclaration', message: 'Use a literal union (docs: How we write, 9).' },
+        {
+          selector: 'ExportDefaultDeclaration',
+          message: 'Use a named export, so that a name stays the same everywhere.',
+        },
+      ],
+      'max-params': ['error', { max: 3 }],
+      eqeqeq: ['error', 'always'],
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      '@typescript-eslint/consistent-type-imports': 'error',
+    },
+  },
+  {
+    files: [
+      '*.config.ts',
+      'vitest.config.ts',
+      'console/**/*.config.ts',
+      'server/test/global-setup.ts',
+      'server/test/**/global-setup.ts',
+    ],
+    rules: { 'no-restricted-syntax': 'off' },
+  },
+);

@@ -1,0 +1,432 @@
+-- Made by `npm run schema:dump` from server/migrations; a test compares. Do not edit.
+
+create table access_tokens (
+  token_hash bytea not null,
+  workspace_id text collate "C" not null,
+  key_id text collate "C" not null,
+  key_generation integer not null,
+  refresh_token_hash bytea not null,
+  issued_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  revoked_at timestamp with time zone,
+  constraint access_tokens_token_hash_check CHECK ((octet_length(token_hash) = 32)),
+  constraint access_tokens_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id),
+  constraint access_tokens_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint access_tokens_pkey PRIMARY KEY (token_hash)
+);
+CREATE INDEX access_tokens_expiry ON access_tokens USING btree (expires_at);
+CREATE INDEX access_tokens_refresh ON access_tokens USING btree (refresh_token_hash);
+
+create table api_keys (
+  id text collate "C" not null,
+  workspace_id text collate "C" not null,
+  kind text not null,
+  name text not null,
+  scopes text[] not null,
+  secret_hash bytea not null,
+  secret_sealed bytea,
+  secret_hint text not null,
+  access_token_minutes smallint not null default 15,
+  generation integer not null default 1,
+  created_at timestamp with time zone not null,
+  last_used_at timestamp with time zone,
+  archived_at timestamp with time zone,
+  constraint api_keys_access_token_minutes_check CHECK (((access_token_minutes >= 5) AND (access_token_minutes <= 60))),
+  constraint api_keys_check CHECK (((secret_sealed IS NOT NULL) = (kind = 'push'::text))),
+  constraint api_keys_kind_check CHECK ((kind = ANY (ARRAY['oauth'::text, 'data'::text, 'push'::text, 'campaigns'::text]))),
+  constraint api_keys_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100))),
+  constraint api_keys_secret_hash_check CHECK ((octet_length(secret_hash) = 32)),
+  constraint api_keys_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint api_keys_pkey PRIMARY KEY (id),
+  constraint api_keys_secret_hash_key UNIQUE (secret_hash)
+);
+CREATE INDEX api_keys_workspace ON api_keys USING btree (workspace_id, kind) WHERE (archived_at IS NULL);
+
+create table api_log (
+  id text collate "C" not null,
+  workspace_id text collate "C",
+  received_at timestamp with time zone not null,
+  method text not null,
+  path text not null,
+  route text not null,
+  status smallint not null,
+  duration_ms real not null,
+  key_id text collate "C",
+  error_name text,
+  error_detail text,
+  warnings text[] not null default '{}'::text[],
+  request_body text,
+  constraint api_log_pkey PRIMARY KEY (id)
+);
+CREATE INDEX api_log_age ON api_log USING btree (received_at);
+CREATE INDEX api_log_workspace ON api_log USING btree (workspace_id, received_at DESC);
+
+create table campaign_names (
+  workspace_id text collate "C" not null,
+  name text collate "C" not null,
+  campaign_id text collate "C" not null,
+  constraint campaign_names_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaigns(id),
+  constraint campaign_names_pkey PRIMARY KEY (workspace_id, name)
+);
+
+create table campaigns (
+  id text collate "C" not null,
+  workspace_id text collate "C" not null,
+  name text not null,
+  channel text not null default 'PUSH'::text,
+  source text not null,
+  delivery_type text not null,
+  audience text not null,
+  segment_id text collate "C",
+  platforms text[] not null,
+  content jsonb not null,
+  timing jsonb not null,
+  tags text[] not null default '{}'::text[],
+  conversion_goals jsonb not null default '[]'::jsonb,
+  settings jsonb not null default '{}'::jsonb,
+  status text not null,
+  status_reason text,
+  next_at timestamp with time zone,
+  created_by text not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint campaigns_audience_check CHECK ((audience = ANY (ARRAY['ALL_USERS'::text, 'SEGMENT'::text, 'USER'::text]))),
+  constraint campaigns_channel_check CHECK ((channel = ANY (ARRAY['PUSH'::text, 'EMAIL'::text, 'SMS'::text]))),
+  constraint campaigns_check CHECK (((audience = 'SEGMENT'::text) = (segment_id IS NOT NULL))),
+  constraint campaigns_check1 CHECK (((delivery_type = 'ONE_TIME'::text) OR (status <> ALL (ARRAY['SCHEDULED'::text, 'SENDING'::text, 'SENT'::text])))),
+  constraint campaigns_check2 CHECK (((delivery_type <> 'ONE_TIME'::text) OR (status <> ALL (ARRAY['ACTIVE'::text, 'RETIRED'::text])))),
+  constraint campaigns_check3 CHECK (((status <> 'FAILED'::text) OR (status_reason IS NOT NULL))),
+  constraint campaigns_delivery_type_check CHECK ((delivery_type = ANY (ARRAY['ONE_TIME'::text, 'PERIODIC'::text, 'EVENT_TRIGGERED'::text, 'BUSINESS_EVENT_TRIGGERED'::text]))),
+  constraint campaigns_source_check CHECK ((source = ANY (ARRAY['PUSH_API'::text, 'CAMPAIGN_API'::text, 'CONSOLE'::text, 'IMPORT'::text]))),
+  constraint campaigns_status_check CHECK ((status = ANY (ARRAY['DRAFT'::text, 'SCHEDULED'::text, 'SENDING'::text, 'SENT'::text, 'ACTIVE'::text, 'PAUSED'::text, 'RETIRED'::text, 'STOPPED'::text, 'FAILED'::text, 'ARCHIVED'::text]))),
+  constraint campaigns_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint campaigns_pkey PRIMARY KEY (id)
+);
+CREATE INDEX campaigns_due ON campaigns USING btree (next_at) WHERE ((next_at IS NOT NULL) AND (status = ANY (ARRAY['SCHEDULED'::text, 'ACTIVE'::text])));
+CREATE INDEX campaigns_newest ON campaigns USING btree (workspace_id, created_at DESC, id DESC);
+
+create table chunks (
+  run_id text collate "C" not null,
+  number integer not null,
+  workspace_id text collate "C" not null,
+  lane smallint not null,
+  bucket_from smallint not null,
+  bucket_to smallint not null,
+  cursor_bucket smallint,
+  cursor_device_id text collate "C",
+  window_opened_at timestamp with time zone,
+  window_bucket smallint,
+  window_device_id text collate "C",
+  window_devices integer,
+  state text not null,
+  owner text,
+  attempt integer not null default 0,
+  crashes smallint not null default 0,
+  lease_until timestamp with time zone,
+  not_before timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint chunks_check CHECK ((bucket_from <= bucket_to)),
+  constraint chunks_check1 CHECK (((cursor_bucket IS NULL) = (cursor_device_id IS NULL))),
+  constraint chunks_check2 CHECK (((window_opened_at IS NULL) = (window_device_id IS NULL))),
+  constraint chunks_check3 CHECK (((state = 'CLAIMED'::text) = (owner IS NOT NULL))),
+  constraint chunks_check4 CHECK (((state = 'CLAIMED'::text) = (lease_until IS NOT NULL))),
+  constraint chunks_check5 CHECK (((ended_at IS NOT NULL) = (state = ANY (ARRAY['DONE'::text, 'QUARANTINED'::text])))),
+  constraint chunks_state_check CHECK ((state = ANY (ARRAY['READY'::text, 'CLAIMED'::text, 'DONE'::text, 'QUARANTINED'::text]))),
+  constraint chunks_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id),
+  constraint chunks_pkey PRIMARY KEY (run_id, number)
+);
+CREATE INDEX chunks_open ON chunks USING btree (lane, not_before, created_at) WHERE (state = ANY (ARRAY['READY'::text, 'CLAIMED'::text]));
+
+create table console_sessions (
+  token_hash bytea not null,
+  state text not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  constraint console_sessions_state_check CHECK ((state = ANY (ARRAY['LINK'::text, 'OPEN'::text]))),
+  constraint console_sessions_token_hash_check CHECK ((octet_length(token_hash) = 32)),
+  constraint console_sessions_pkey PRIMARY KEY (token_hash)
+);
+
+create table deliveries (
+  day date not null,
+  workspace_id text collate "C" not null,
+  bucket smallint not null,
+  run_id text collate "C" not null,
+  device_id text collate "C" not null,
+  user_id text collate "C" not null,
+  chunk_number integer not null,
+  platform text not null,
+  outcome text not null,
+  code text,
+  provider_message_id text,
+  attempts smallint not null,
+  sent_at timestamp with time zone not null,
+  retry_at timestamp with time zone,
+  constraint deliveries_check CHECK (((outcome = 'WAITING'::text) = (retry_at IS NOT NULL))),
+  constraint deliveries_outcome_check CHECK ((outcome = ANY (ARRAY['ACCEPTED'::text, 'GONE'::text, 'REJECTED'::text, 'EXPIRED'::text, 'FAILED'::text, 'WAITING'::text]))),
+  constraint deliveries_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
+  constraint deliveries_pkey PRIMARY KEY (day, workspace_id, bucket, run_id, device_id)
+) partition by range (day);
+CREATE INDEX deliveries_waiting ON deliveries USING btree (retry_at) WHERE (outcome = 'WAITING'::text);
+
+create table devices (
+  workspace_id text collate "C" not null,
+  bucket smallint not null,
+  id text collate "C" not null,
+  user_id text collate "C" not null,
+  device_id text collate "C" not null,
+  platform text not null,
+  push_id text not null,
+  state text not null,
+  provisional boolean not null default false,
+  model text,
+  app_version text,
+  os_version text,
+  gaid text,
+  idfv text,
+  registered_at timestamp with time zone not null,
+  gone_at timestamp with time zone,
+  gone_reason text,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint devices_bucket_check CHECK (((bucket >= 0) AND (bucket <= 255))),
+  constraint devices_check CHECK (((state = 'GONE'::text) = (gone_at IS NOT NULL))),
+  constraint devices_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
+  constraint devices_state_check CHECK ((state = ANY (ARRAY['ACTIVE'::text, 'OPTED_OUT'::text, 'BLOCKED'::text, 'GONE'::text]))),
+  constraint devices_pkey PRIMARY KEY (workspace_id, bucket, id),
+  constraint devices_workspace_id_bucket_user_id_device_id_key UNIQUE (workspace_id, bucket, user_id, device_id)
+);
+
+create table idempotency_keys (
+  workspace_id text collate "C" not null,
+  operation text not null,
+  key_hash bytea not null,
+  body_hash bytea not null,
+  answer_sealed bytea,
+  created_at timestamp with time zone not null,
+  constraint idempotency_keys_body_hash_check CHECK ((octet_length(body_hash) = 32)),
+  constraint idempotency_keys_key_hash_check CHECK ((octet_length(key_hash) = 32)),
+  constraint idempotency_keys_pkey PRIMARY KEY (workspace_id, operation, key_hash)
+);
+CREATE INDEX idempotency_keys_age ON idempotency_keys USING btree (created_at);
+
+create table identifiers (
+  workspace_id text collate "C" not null,
+  bucket smallint not null,
+  user_id text collate "C" not null,
+  attribute text collate "C" not null,
+  type text not null,
+  value text collate "C" not null,
+  constraint identifiers_type_check CHECK ((type = ANY (ARRAY['string'::text, 'double'::text]))),
+  constraint identifiers_value_check CHECK ((octet_length(value) <= 1024)),
+  constraint identifiers_pkey PRIMARY KEY (workspace_id, bucket, user_id, attribute, type, value)
+);
+CREATE INDEX identifiers_value ON identifiers USING btree (workspace_id, attribute, value, type) INCLUDE (bucket, user_id);
+
+create table installation (
+  only_row boolean not null default true,
+  created_at timestamp with time zone not null,
+  master_key_check bytea not null,
+  demo_workspace_id text,
+  clock_offset_ms bigint not null default 0,
+  constraint installation_only_row_check CHECK (only_row),
+  constraint installation_pkey PRIMARY KEY (only_row)
+);
+
+create table limit_counters (
+  operation text not null,
+  workspace_id text collate "C" not null,
+  counted bigint not null,
+  constraint limit_counters_pkey PRIMARY KEY (operation, workspace_id)
+);
+
+create table limit_marks (
+  operation text not null,
+  workspace_id text collate "C" not null,
+  counted bigint not null,
+  at timestamp with time zone not null,
+  constraint limit_marks_pkey PRIMARY KEY (operation, workspace_id, counted)
+);
+CREATE INDEX limit_marks_time ON limit_marks USING btree (operation, workspace_id, at);
+
+create table limit_windows (
+  operation text not null,
+  subject bytea not null,
+  events timestamp with time zone[] not null,
+  last_event_at timestamp with time zone not null,
+  constraint limit_windows_subject_check CHECK ((octet_length(subject) = 32)),
+  constraint limit_windows_pkey PRIMARY KEY (operation, subject)
+);
+CREATE INDEX limit_windows_age ON limit_windows USING btree (last_event_at);
+
+create table provider_credentials (
+  workspace_id text collate "C" not null,
+  provider text not null,
+  sealed bytea not null,
+  summary jsonb not null,
+  simulated boolean not null,
+  updated_at timestamp with time zone not null,
+  constraint provider_credentials_provider_check CHECK ((provider = ANY (ARRAY['fcm'::text, 'apns'::text, 'webpush'::text]))),
+  constraint provider_credentials_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint provider_credentials_pkey PRIMARY KEY (workspace_id, provider)
+);
+
+create table push_addresses (
+  workspace_id text collate "C" not null,
+  address_hash bytea not null,
+  bucket smallint not null,
+  device_row_id text collate "C" not null,
+  constraint push_addresses_address_hash_check CHECK ((octet_length(address_hash) = 32)),
+  constraint push_addresses_pkey PRIMARY KEY (workspace_id, address_hash)
+);
+
+create table push_requests (
+  response_id uuid not null,
+  workspace_id text collate "C" not null,
+  request_id text not null,
+  campaign_id text collate "C" not null,
+  run_id text collate "C",
+  received_at timestamp with time zone not null,
+  constraint push_requests_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaigns(id),
+  constraint push_requests_pkey PRIMARY KEY (response_id)
+);
+CREATE INDEX push_requests_campaign ON push_requests USING btree (campaign_id);
+
+create table refresh_tokens (
+  token_hash bytea not null,
+  workspace_id text collate "C" not null,
+  key_id text collate "C" not null,
+  key_generation integer not null,
+  issued_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  revoked_at timestamp with time zone,
+  constraint refresh_tokens_token_hash_check CHECK ((octet_length(token_hash) = 32)),
+  constraint refresh_tokens_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id),
+  constraint refresh_tokens_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint refresh_tokens_pkey PRIMARY KEY (token_hash)
+);
+CREATE INDEX refresh_tokens_expiry ON refresh_tokens USING btree (expires_at);
+CREATE INDEX refresh_tokens_key ON refresh_tokens USING btree (key_id);
+
+create table run_counts (
+  run_id text collate "C" not null,
+  chunk_number integer not null,
+  platform text not null,
+  outcome text not null,
+  devices bigint not null,
+  constraint run_counts_outcome_check CHECK ((outcome = ANY (ARRAY['ACCEPTED'::text, 'GONE'::text, 'REJECTED'::text, 'EXPIRED'::text, 'FAILED'::text, 'WAITING'::text]))),
+  constraint run_counts_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
+  constraint run_counts_pkey PRIMARY KEY (run_id, chunk_number, platform, outcome)
+);
+
+create table runs (
+  id text collate "C" not null,
+  workspace_id text collate "C" not null,
+  campaign_id text collate "C" not null,
+  moment timestamp with time zone,
+  lane smallint not null,
+  status text not null,
+  status_reason text,
+  content jsonb,
+  target_users jsonb,
+  audience_bound text collate "C",
+  audience_devices bigint,
+  day date not null,
+  send_until timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  started_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  constraint runs_check CHECK (((ended_at IS NOT NULL) = (status = ANY (ARRAY['SENT'::text, 'FAILED'::text, 'STOPPED'::text, 'MISSED'::text])))),
+  constraint runs_check1 CHECK (((status <> ALL (ARRAY['FAILED'::text, 'PAUSED'::text, 'STOPPED'::text, 'MISSED'::text])) OR (status_reason IS NOT NULL))),
+  constraint runs_check2 CHECK (((status <> 'SENDING'::text) OR (started_at IS NOT NULL))),
+  constraint runs_lane_check CHECK ((lane = ANY (ARRAY[0, 1]))),
+  constraint runs_status_check CHECK ((status = ANY (ARRAY['QUEUED'::text, 'SENDING'::text, 'PAUSED'::text, 'SENT'::text, 'FAILED'::text, 'STOPPED'::text, 'MISSED'::text]))),
+  constraint runs_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaigns(id),
+  constraint runs_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint runs_pkey PRIMARY KEY (id)
+);
+CREATE INDEX runs_campaign ON runs USING btree (campaign_id, created_at DESC);
+
+CREATE UNIQUE INDEX runs_moment ON runs USING btree (campaign_id, moment) WHERE (moment IS NOT NULL);
+CREATE INDEX runs_open ON runs USING btree (lane, created_at) WHERE (status = ANY (ARRAY['QUEUED'::text, 'SENDING'::text]));
+
+create table sandbox_messages (
+  id text collate "C" not null,
+  workspace_id text collate "C" not null,
+  platform text not null,
+  device_token text not null,
+  title text not null,
+  body text not null,
+  collapse_id text not null,
+  campaign_id text collate "C",
+  message_id text not null,
+  payload jsonb not null,
+  received_at timestamp with time zone not null,
+  constraint sandbox_messages_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
+  constraint sandbox_messages_pkey PRIMARY KEY (id)
+);
+CREATE INDEX sandbox_messages_workspace ON sandbox_messages USING btree (workspace_id, id DESC);
+
+create table schema_migrations (
+  name text not null,
+  digest text not null,
+  applied_at timestamp with time zone not null,
+  constraint schema_migrations_pkey PRIMARY KEY (name)
+);
+
+create table segment_members (
+  workspace_id text collate "C" not null,
+  bucket smallint not null,
+  segment_id text collate "C" not null,
+  generation integer not null,
+  user_id text collate "C" not null,
+  constraint segment_members_pkey PRIMARY KEY (workspace_id, bucket, segment_id, generation, user_id)
+);
+
+create table segments (
+  id text collate "C" not null,
+  workspace_id text collate "C" not null,
+  name text not null,
+  kind text not null,
+  state text not null,
+  generation integer not null default 0,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  expires_at timestamp with time zone,
+  constraint segments_kind_check CHECK ((kind = ANY (ARRAY['FILE'::text, 'FILTER'::text, 'COHORT'::text]))),
+  constraint segments_state_check CHECK ((state = ANY (ARRAY['FILLING'::text, 'READY'::text, 'FAILED'::text, 'ARCHIVED'::text]))),
+  constraint segments_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint segments_pkey PRIMARY KEY (id),
+  constraint segments_workspace_id_name_key UNIQUE (workspace_id, name)
+);
+
+create table users (
+  workspace_id text collate "C" not null,
+  bucket smallint not null,
+  id text collate "C" not null,
+  customer_id text collate "C" not null,
+  attributes jsonb not null default '{}'::jsonb,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint users_attributes_check CHECK ((jsonb_typeof(attributes) = 'object'::text)),
+  constraint users_bucket_check CHECK (((bucket >= 0) AND (bucket <= 255))),
+  constraint users_pkey PRIMARY KEY (workspace_id, bucket, id),
+  constraint users_workspace_id_bucket_customer_id_key UNIQUE (workspace_id, bucket, customer_id)
+);
+
+create table workspaces (
+  id text collate "C" not null,
+  db_name text collate "C" not null,
+  name text not null,
+  time_zone text not null default 'UTC'::text,
+  data_center text not null default '01'::text,
+  secret_required_at_refresh boolean not null default false,
+  signature_v2_required boolean not null default false,
+  created_at timestamp with time zone not null,
+  constraint workspaces_data_center_check CHECK ((data_center = ANY (ARRAY['01'::text, '02'::text, '03'::text, '04'::text, '05'::text, '06'::text, '101'::text]))),
+  constraint workspaces_db_name_check CHECK ((db_name ~ '^[A-Za-z0-9_.-]{1,64}$'::text)),
+  constraint workspaces_id_check CHECK ((id ~ '^[A-Za-z0-9_-]{1,64}$'::text)),
+  constraint workspaces_pkey PRIMARY KEY (id),
+  constraint workspaces_db_name_key UNIQUE (db_name)
+);

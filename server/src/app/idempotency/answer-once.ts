@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import { ServiceError } from '../../domain/errors.ts';
+import type { Seal } from '../../domain/seal.ts';
+import type { Database, Transaction } from '../../storage/pool.ts';
+import { claimIdempotencyKey, findIdempotencyKey, storeIdempotentAnswer } from '../../storage/sql/idempotency-keys.ts';
+
+export type AnswerOnceDependencies = { database: Database; seal: Seal };
+
+export type OnceRequest = {
+  workspaceId: string;
+  /** Keys of different operations do not meet. */
+  operation: string;
+  /** Value of the Idempotency-Key header, or undefined: then the work is done each time. */
+  key: string | undefined;
+  rawBody: string;
+  at: Date;
+};
+
+/**
+ * Does the work of a request once (decisions D4): the same key and body within 24 hours get the first answer again, the
+ * same key with another body is refused. Work, answer and key are one transaction, so a crash leaves all or nothing;
+ * a refused request leaves no key. The answer is stored sealed, because it may carry a token.
+ *
+ * @throws ServiceError IDEMPOTENCY_KEY_INVALID, IDEMPOTENCY_CONFLICT, and whatever `work` throws
+ */
+export async function answerOnce<Answer>(
+  { database, seal }: AnswerOnceDependencies,
+  request: OnceRequest,
+  work: (tx: Transaction) => Promise<Answer>,
+): Promise<Answer> {
+  const { key } = request;
+  if (key === undefined) return (await database.begin((tx) => work(tx))) as Answer;
+  if (!/^[\x20-\x7e]{1,255}$/.test(key)) throw new ServiceError('IDEMPOTENCY_KEY_INVALID');
+  const id = { workspaceId: request.workspaceId, operation: request.operation, keyHash: sha256(key) };
+  const bodyHash = sha256(request.rawBody);
+  const context = `idempotency:${id.workspaceId}:${id.operation}:${id.keyHash.toString('hex')}`;
+  return (await database.begin(async (tx) => {
+    if (await claimIdempotencyKey(tx, { ...id, bodyHash, createdAt: request.at })) {
+      const answer = await work(tx);
+      await storeIdempotentAnswer(tx, { ...id, answerSealed: seal.seal(JSON.stringify(answer), context) });
+      return answer;
+    }
+    const first = await findIdempotencyKey(tx, id);
+    if (!first?.answerSealed || !first.bodyHash.equals(bodyHash)) throw new ServiceError('IDEMPOTENCY_CONFLICT');
+    return JSON.parse(seal.open(first.answerSealed, context).toString('utf8')) as Answer;
+  })) as Answer;
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text, 'utf8').digest();
+}

@@ -1,0 +1,314 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What a setting holds. `bytes32` is a key of 32 bytes in base64, base64url or hexadecimal. */
+type Kind =
+  | { kind: 'text'; pattern?: RegExp; default: string | undefined }
+  | { kind: 'secret'; default: undefined }
+  | { kind: 'bytes32'; default: undefined }
+  | { kind: 'integer'; minimum: number; maximum: number; default: number | undefined }
+  | { kind: 'choice'; choices: readonly string[]; default: string }
+  | { kind: 'list'; default: readonly string[] }
+  | { kind: 'flag'; default: boolean };
+
+type Setting = Kind & {
+  /** Environment variable; `<name>_FILE` names a file that holds the value. */
+  variable: string;
+  /** Command-line flag, when there is one. */
+  flag?: string;
+  unit?: string;
+  sentence: string;
+};
+
+/** The one table of settings. docs/settings.md is generated from it; a test holds them together. */
+export const settings = {
+  dataFolder: {
+    kind: 'text',
+    variable: 'CARILLON_DATA_DIR',
+    flag: 'data-dir',
+    default: undefined,
+    sentence: 'Folder of the embedded database and the generated master key. Default: `data` in the project.',
+  },
+  host: {
+    kind: 'text',
+    variable: 'CARILLON_HOST',
+    flag: 'host',
+    default: '127.0.0.1',
+    sentence: 'Address the HTTP server listens on.',
+  },
+  port: {
+    kind: 'integer',
+    variable: 'CARILLON_PORT',
+    flag: 'port',
+    minimum: 0,
+    maximum: 65_535,
+    default: 8080,
+    sentence: 'Port the HTTP server listens on; 0 picks a free one.',
+  },
+  publicUrl: {
+    kind: 'text',
+    variable: 'CARILLON_PUBLIC_URL',
+    pattern: /^https?:\/\/[^/?#]+$/,
+    default: undefined,
+    sentence: 'Origin under which callers reach this service, for links. Default: host and port.',
+  },
+  databaseUrl: {
+    kind: 'secret',
+    variable: 'DATABASE_URL',
+    default: undefined,
+    sentence: 'Connection string of a PostgreSQL (15 or newer). Without it an embedded PostgreSQL is started.',
+  },
+  databaseConnections: {
+    kind: 'integer',
+    variable: 'CARILLON_DATABASE_CONNECTIONS',
+    minimum: 4,
+    maximum: 200,
+    default: 20,
+    unit: 'connections',
+    sentence: 'Most database connections of this process, besides those of the job queue.',
+  },
+  masterKey: {
+    kind: 'bytes32',
+    variable: 'CARILLON_MASTER_KEY',
+    default: undefined,
+    sentence:
+      'Key that seals provider credentials and push keys. Generated into the data folder in sandbox mode; required in production.',
+  },
+  mode: {
+    kind: 'choice',
+    variable: 'CARILLON_MODE',
+    flag: 'mode',
+    choices: ['sandbox', 'production'],
+    default: 'sandbox',
+    sentence:
+      'In `sandbox` there are simulators, a movable clock and a demo workspace; `production` refuses all three.',
+  },
+  role: {
+    kind: 'choice',
+    variable: 'CARILLON_ROLE',
+    flag: 'role',
+    choices: ['all', 'api', 'worker'],
+    default: 'all',
+    sentence: 'What this process does: answer HTTP (`api`), send (`worker`), or both.',
+  },
+  headerPrefix: {
+    kind: 'text',
+    variable: 'CARILLON_HEADER_PREFIX',
+    pattern: /^[A-Za-z][A-Za-z0-9]{0,15}$/,
+    default: 'SVC',
+    sentence:
+      'Abbreviation in header and attribute names (`X-SVC-APPKEY`, `svc_push_opted`). `SVC` is accepted as well.',
+  },
+  serviceDomain: {
+    kind: 'text',
+    variable: 'CARILLON_SERVICE_DOMAIN',
+    pattern: /^[a-z0-9.-]+$/,
+    default: undefined,
+    sentence:
+      'Domain whose hosts `oauth2-{dc}`, `api-{dc}` and `pushapi-{dc}` are bound to data centers. Default: any host is served.',
+  },
+  trustProxy: {
+    kind: 'flag',
+    variable: 'CARILLON_TRUST_PROXY',
+    default: false,
+    sentence: 'Take the source address from X-Forwarded-For. Only behind a proxy that sets it.',
+  },
+  allowedNetworks: {
+    kind: 'list',
+    variable: 'CARILLON_ALLOWED_NETWORKS',
+    default: [],
+    sentence: 'Networks (CIDR, comma-separated) that outgoing calls may reach although they are not public.',
+  },
+  logLevel: {
+    kind: 'choice',
+    variable: 'CARILLON_LOG_LEVEL',
+    flag: 'log-level',
+    choices: ['trace', 'debug', 'info', 'warn', 'error', 'silent'],
+    default: 'warn',
+    sentence: 'Lowest level that is logged. `info` writes one line a call.',
+  },
+  shutdownDelaySeconds: {
+    kind: 'integer',
+    variable: 'CARILLON_SHUTDOWN_DELAY_SECONDS',
+    minimum: 0,
+    maximum: 120,
+    default: 0,
+    unit: 'seconds',
+    sentence: 'How long /readyz fails before the server stops accepting, so that a load balancer notices.',
+  },
+  workerChunks: {
+    kind: 'integer',
+    variable: 'CARILLON_WORKER_CHUNKS',
+    minimum: 1,
+    maximum: 16,
+    default: 4,
+    unit: 'chunks',
+    sentence: 'Chunks of campaigns this process sends side by side. Each has one open window.',
+  },
+  windowDevices: {
+    kind: 'integer',
+    variable: 'CARILLON_WINDOW_DEVICES',
+    minimum: 1,
+    maximum: 1000,
+    default: 250,
+    unit: 'devices',
+    sentence: 'Devices in one window: what a crash may repeat, per chunk.',
+  },
+  inboxMessages: {
+    kind: 'integer',
+    variable: 'CARILLON_INBOX_MESSAGES',
+    minimum: 100,
+    maximum: 10_000_000,
+    default: 10_000,
+    unit: 'messages',
+    sentence: 'Newest messages the sandbox inbox keeps.',
+  },
+  seed: {
+    kind: 'integer',
+    variable: 'CARILLON_SEED',
+    flag: 'seed',
+    minimum: 0,
+    maximum: 4_294_967_295,
+    default: undefined,
+    sentence: 'Makes the ids and keys of the demo workspace repeatable. Sandbox only.',
+  },
+  json: {
+    kind: 'flag',
+    variable: 'CARILLON_JSON',
+    flag: 'json',
+    default: false,
+    sentence: 'Print the start block as one JSON line.',
+  },
+} as const satisfies Record<string, Setting>;
+
+type Settings = typeof settings;
+type ValueOf<S extends Setting> = S extends { kind: 'integer' }
+  ? S['default'] extends number
+    ? number
+    : number | undefined
+  : S extends { kind: 'flag' }
+    ? boolean
+    : S extends { kind: 'list' }
+      ? readonly string[]
+      : S extends { kind: 'bytes32' }
+        ? Buffer | undefined
+        : S extends { kind: 'choice'; choices: readonly (infer C)[] }
+          ? C
+          : S['default'] extends string
+            ? string
+            : string | undefined;
+
+export type Config = { [Name in keyof Settings]: ValueOf<Settings[Name]> };
+
+/** A setting is not usable; the message names it and what it takes. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+export type ConfigSources = { environment: Record<string, string | undefined>; arguments: string[] };
+
+/**
+ * Reads every setting once, flags before environment, `<NAME>_FILE` for secrets in files, and refuses unknown
+ * `CARILLON_` variables and flags by name, so that a misspelt one is noticed.
+ *
+ * @throws ConfigError
+ */
+export function readConfig(sources: ConfigSources): Config {
+  const flags = parseFlags(sources.arguments);
+  const known = new Set(Object.values(settings).flatMap(({ variable }) => [variable, `${variable}_FILE`]));
+  for (const variable of Object.keys(sources.environment)) {
+    if (variable.startsWith('CARILLON_') && !known.has(variable)) {
+      throw new ConfigError(`${variable} is not a setting; docs/settings.md lists them all.`);
+    }
+  }
+  const values: Record<string, unknown> = {};
+  for (const [name, setting] of Object.entries(settings) as [string, Setting][]) {
+    const given = (setting.flag && flags.get(setting.flag)) ?? fromEnvironment(setting.variable, sources.environment);
+    values[name] = given === undefined ? setting.default : parseValue(setting, given);
+  }
+  return values as Config;
+}
+
+/** The settings as the process sees them; variables of this process and its arguments are read nowhere else. */
+export function readProcessConfig(): Config {
+  return readConfig({ environment: process.env, arguments: process.argv.slice(2) });
+}
+
+function parseFlags(parameters: string[]): Map<string, string> {
+  const byFlag = new Map(
+    (Object.values(settings) as Setting[]).flatMap((setting) =>
+      setting.flag ? [[setting.flag, setting] as const] : [],
+    ),
+  );
+  const found = new Map<string, string>();
+  for (let index = 0; index < parameters.length; index += 1) {
+    const parameter = parameters[index]!;
+    if (parameter === '--production') {
+      found.set('mode', 'production');
+      continue;
+    }
+    const [name, inline] = parameter.replace(/^--/, '').split(/=(.*)/s, 2) as [string, string | undefined];
+    const setting = parameter.startsWith('--') ? byFlag.get(name) : undefined;
+    if (!setting)
+      throw new ConfigError(
+        `${parameter} is not an option; the options are --production, ${[...byFlag.keys()].map((flag) => `--${flag}`).join(', ')}.`,
+      );
+    if (setting.kind === 'flag') found.set(name, inline ?? 'true');
+    else {
+      const value = inline ?? parameters[(index += 1)];
+      if (value === undefined) throw new ConfigError(`--${name} needs a value.`);
+      found.set(name, value);
+    }
+  }
+  return found;
+}
+
+function fromEnvironment(variable: string, environment: Record<string, string | undefined>): string | undefined {
+  const value = environment[variable];
+  const file = environment[`${variable}_FILE`];
+  if (file === undefined || file === '') return value === '' ? undefined : value;
+  if (value !== undefined && value !== '') throw new ConfigError(`Set ${variable} or ${variable}_FILE, not both.`);
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch {
+    throw new ConfigError(`${variable}_FILE: ${file} cannot be read.`);
+  }
+}
+
+function parseValue(setting: Setting, given: string): unknown {
+  const refuse = (expected: string): never => {
+    const shown = setting.kind === 'secret' || setting.kind === 'bytes32' ? '(hidden)' : JSON.stringify(given);
+    throw new ConfigError(`${setting.variable} takes ${expected}, not ${shown}.`);
+  };
+  switch (setting.kind) {
+    case 'text':
+      return setting.pattern && !setting.pattern.test(given) ? refuse(`text like ${setting.pattern.source}`) : given;
+    case 'secret':
+      return given;
+    case 'bytes32': {
+      const bytes = /^[0-9a-fA-F]{64}$/.test(given) ? Buffer.from(given, 'hex') : Buffer.from(given, 'base64');
+      return bytes.length === 32 ? bytes : refuse('32 bytes in hexadecimal or base64');
+    }
+    case 'integer': {
+      const value = /^-?\d{1,15}$/.test(given) ? Number(given) : NaN;
+      if (!(value >= setting.minimum && value <= setting.maximum)) {
+        return refuse(
+          `a whole number from ${setting.minimum} to ${setting.maximum}${setting.unit ? ` (${setting.unit})` : ''}`,
+        );
+      }
+      return value;
+    }
+    case 'choice':
+      return setting.choices.includes(given) ? given : refuse(`one of ${setting.choices.join(', ')}`);
+    case 'list':
+      return given
+        .split(',')
+        .map((item) => item.trim())
+        .filter((item) => item !== '');
+    case 'flag':
+      return /^(true|1|yes)$/i.test(given) ? true : /^(false|0|no)$/i.test(given) ? false : refuse('true or false');
+  }
+}
+
+/** Default data folder: beside the code, so that a clone and its data are removed together. */
+export const defaultDataFolder = join(import.meta.dirname, '..', '..', 'data');

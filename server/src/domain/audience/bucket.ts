@@ -1,0 +1,12 @@
+import { createHash } from 'node:crypto';
+
+/** Number of buckets every workspace's users are spread over. Changing it means moving every row. */
+export const bucketCount = 256;
+
+/**
+ * The bucket (0…255) of a user: the first byte of SHA-256 of the `customer_id`, which never changes, so a user never
+ * moves and a look-up by `customer_id` touches one shard.
+ */
+export function bucketOf(customerId: string): number {
+  return createHash('sha256').update(customerId, 'utf8').digest()[0]!;
+}

@@ -1,0 +1,91 @@
+/**
+ * The closed registry of errors this service can answer with. The key is the name used everywhere below `http`; the
+ * sentence is the public one. Wire codes and HTTP statuses are chosen only in the `present.ts` of each route family.
+ *
+ * A test holds this table and docs/errors.md together, in both directions.
+ */
+export const errorRegistry = {
+  // Token endpoints (interface 7)
+  TOKEN_GRANT_TYPE_INVALID: 'grant_type is missing or is not the one this endpoint accepts.',
+  TOKEN_CLIENT_ID_MISSING: 'client_id is missing.',
+  TOKEN_CLIENT_SECRET_MISSING: 'client_secret is missing.',
+  TOKEN_CREDENTIALS_INVALID: 'client_id or client_secret is not valid.',
+  TOKEN_KEY_NOT_OAUTH: 'The API key exists but its authentication type is not OAuth 2.0.',
+  TOKEN_REFRESH_MISSING: 'refresh_token is missing.',
+  TOKEN_REFRESH_INVALID: 'refresh_token is not valid.',
+  TOKEN_CLIENT_MISMATCH: 'client_id differs from the Workspace ID the refresh token was issued to.',
+  TOKEN_FIELD_REPEATED: 'A field may appear only once.',
+  TOKEN_CREDENTIALS_IN_QUERY: 'Credentials must not be sent in the query.',
+  TOKEN_TO_REVOKE_MISSING: 'token is missing.',
+  TOKEN_RATE_LIMITED: 'The rate limit of this endpoint is exceeded.',
+  // Gateway: Bearer and Basic on API routes (decisions D16)
+  AUTHENTICATION_INVALID: 'Auth validation failed.',
+  AUTHENTICATION_EXPIRED: 'The access token has expired.',
+  SCOPE_MISSING: 'The key does not cover this operation.',
+  // Push (interface 7, decisions D31); `field` and `reason` fill the public text
+  PUSH_REQUEST_TYPE_INVALID: 'Invalid Request Type',
+  PUSH_APP_ID_INVALID: 'Invalid appId',
+  PUSH_APP_ID_MISSING: 'appId not present',
+  PUSH_NAME_MISSING: 'Campaign Name not found',
+  PUSH_NAME_TOO_SHORT: 'Campaign Name too short (must be >= 5 chars)',
+  PUSH_RATE_LIMITED: 'Request limit exceeded',
+  PUSH_SIGNATURE_MISSING: 'Signature not present',
+  PUSH_SIGNATURE_INVALID: 'Signature is not verified',
+  PUSH_NAME_DUPLICATE: 'Duplicate campaign name',
+  PUSH_VALUE_NOT_ALLOWED: 'Key not of Type List or Value not allowed: <field>',
+  PUSH_PARAMETER_INVALID: 'Error parsing parameters: <field>: <reason>',
+  // Data-in (facts 5)
+  DATA_ATTRIBUTE_MISSING: 'A required attribute is not in the payload.',
+  DATA_VALUE_INVALID: 'A value in the payload is not valid.',
+  DATA_WORKSPACE_MISMATCH: 'App key mismatch in params and authentication',
+  DATA_CREDENTIALS_MISSING: 'Authentication Header Required',
+  DATA_CREDENTIALS_INVALID: 'App Secret key mismatch. Please login to the dashboard to verify key',
+  DATA_RATE_LIMITED: 'The rate limit of this endpoint is exceeded.',
+  DATA_USER_NOT_FOUND: 'customer_id must exist.',
+  // Every family
+  BODY_MALFORMED: 'The request body could not be decoded.',
+  BODY_EMPTY: 'A request body is required.',
+  BODY_TOO_LARGE: 'The request body is too large.',
+  MEDIA_TYPE_UNSUPPORTED: 'The media type of the request is not supported.',
+  METHOD_NOT_ALLOWED: 'This method is not allowed here.',
+  ROUTE_NOT_FOUND: 'Page not found. Please recheck the URL',
+  IDEMPOTENCY_KEY_INVALID: 'Idempotency-Key must be 1 to 255 printable characters.',
+  IDEMPOTENCY_CONFLICT: 'Idempotency-Key reused with a different request body.',
+  NOT_FOUND: 'There is nothing with that id.',
+  PARAMETER_INVALID: 'A parameter is not valid.',
+  OVERLOADED: 'The service is busy. Please retry.',
+  INTERNAL: 'There seems to be an error. We are working to fix this.',
+} as const;
+
+export type ErrorName = keyof typeof errorRegistry;
+
+export type ErrorContext = {
+  /** Private: goes to the log, never to the caller. */
+  detail?: string;
+  /** Public: the field concerned. */
+  field?: string;
+  /** Public: what is wrong with the field. */
+  reason?: string;
+  /** Public: whole seconds until the same request would pass (429 and 503). */
+  retryAfterSeconds?: number;
+  cause?: unknown;
+};
+
+/** An expected refusal of a request. Surprises are thrown as ordinary errors and become `INTERNAL` at the edge. */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError';
+  readonly code: ErrorName;
+  readonly context: ErrorContext;
+
+  constructor(code: ErrorName, context: ErrorContext = {}) {
+    super(publicText(code, context), context.cause === undefined ? undefined : { cause: context.cause });
+    this.code = code;
+    this.context = context;
+  }
+}
+
+function publicText(code: ErrorName, context: ErrorContext): string {
+  return errorRegistry[code]
+    .replace('<field>', () => context.field ?? '')
+    .replace('<reason>', () => context.reason ?? '');
+}

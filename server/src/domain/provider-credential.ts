@@ -1,0 +1,43 @@
+/** Credentials as they are stored, sealed, one per workspace and provider. `simulated` ones lead to the simulators of the sandbox. */
+export type FcmCredential = {
+  provider: 'fcm';
+  projectId: string;
+  clientEmail: string;
+  privateKeyId: string;
+  /** PKCS#8 PEM of the service account. */
+  privateKey: string;
+  simulated: boolean;
+};
+
+export type ApnsCredential = {
+  provider: 'apns';
+  teamId: string;
+  keyId: string;
+  /** PKCS#8 PEM (.p8), P-256. */
+  privateKey: string;
+  /** Bundle id, sent as `apns-topic`. */
+  topic: string;
+  environment: 'production' | 'sandbox';
+  simulated: boolean;
+};
+
+export type WebPushCredential = {
+  provider: 'webpush';
+  /** Uncompressed P-256 point, base64url (RFC 8292 §3.2), 65 bytes. */
+  publicKey: string;
+  /** Scalar, base64url, 32 bytes. */
+  privateKey: string;
+  /** `mailto:` or `https:` contact (RFC 8292 §2.1). */
+  subject: string;
+  /** Made for the sandbox; the addresses of the subscriptions decide where messages go. */
+  simulated: boolean;
+};
+
+export type ProviderCredentials = { fcm?: FcmCredential; apns?: ApnsCredential; webpush?: WebPushCredential };
+
+export type ProviderCredential = FcmCredential | ApnsCredential | WebPushCredential;
+
+/** What a sealed credential is bound to: it opens in no other workspace and for no other provider. */
+export function credentialContext(row: { workspaceId: string; provider: ProviderCredential['provider'] }): string {
+  return `provider-credential:${row.workspaceId}:${row.provider}`;
+}

@@ -1,0 +1,13 @@
+import type { Queryable } from '../storage/pool.ts';
+import { addJob } from '../storage/sql/jobs.ts';
+
+/** The task names of the queue; engine/queue.ts holds the function of each. */
+export const taskNames = { wakeFanOut: 'wake-fan-out' } as const;
+
+/**
+ * Tells the workers, when this transaction commits, that runs or chunks are waiting. Losing it costs a second, no run:
+ * every worker also looks for itself.
+ */
+export async function enqueueFanOut(tx: Queryable): Promise<void> {
+  await addJob(tx, { task: taskNames.wakeFanOut, key: taskNames.wakeFanOut, payload: {} });
+}

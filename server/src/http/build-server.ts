@@ -1,0 +1,127 @@
+import Fastify from 'fastify';
+import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../log.ts';
+import { describeRoutes } from './describe-routes.ts';
+import { readJsonBody } from './json-body.ts';
+import { toServiceError } from './to-service-error.ts';
+import { presentDefaultError } from './present-default-error.ts';
+
+/** What a call turned out to be, gathered while it is handled; ends in the log and the API log. */
+export type CallFacts = {
+  workspaceId?: string;
+  keyId?: string;
+  /** Public warnings, sent as X-SVC-Warning (decisions D5). */
+  warnings: string[];
+  errorName?: string;
+  /** Private: why it was refused. */
+  errorDetail?: string;
+};
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    facts: CallFacts;
+    /** The body as it was sent; signatures and idempotency are over these bytes. */
+    rawBody: string;
+  }
+}
+
+export type CompletedCall = {
+  receivedAt: Date;
+  method: string;
+  /** Path without the query, which may hold what a caller put there by mistake. */
+  path: string;
+  route: string;
+  status: number;
+  durationMilliseconds: number;
+  facts: CallFacts;
+  /** Undefined for calls that carry credentials in the body. */
+  requestBody?: string;
+};
+
+export type ServerOptions = {
+  log: Logger;
+  clock: Clock;
+  /** Believe X-Forwarded-For; only behind a proxy that sets it. */
+  trustProxy: boolean;
+  /** Receives each finished call, for the API log. */
+  onCall?: (call: CompletedCall) => void;
+};
+
+export type RouteFamily = FastifyPluginAsync;
+
+/**
+ * Builds the HTTP server from route families; each has its own scope with its own body parsers and error shape.
+ * Nothing listens yet, so tests call it with `inject`.
+ */
+export async function buildServer(options: ServerOptions, families: RouteFamily[]): Promise<FastifyInstance> {
+  const server = Fastify({
+    // Our own line per call below; Fastify's two lines would log URLs with their query.
+    logger: false,
+    trustProxy: options.trustProxy,
+    // 1 MiB unless a route says less (faults 3.5).
+    bodyLimit: 1024 * 1024,
+    requestTimeout: 30_000,
+    keepAliveTimeout: 72_000,
+    forceCloseConnections: 'idle',
+    routerOptions: { maxParamLength: 256 },
+    // The defaults would turn "ANDROID" into ["ANDROID"], drop unknown members and fill in values (libraries, fact 6).
+    ajv: { customOptions: { coerceTypes: false, useDefaults: false, removeAdditional: false, allErrors: false } },
+  }).withTypeProvider<TypeBoxTypeProvider>();
+
+  server.decorateRequest('facts', null as unknown as CallFacts);
+  server.decorateRequest('rawBody', '');
+  server.addHook('onRequest', async (request) => {
+    request.facts = { warnings: [] };
+  });
+  server.removeContentTypeParser(['application/json', 'text/plain']);
+  server.addContentTypeParser('application/json', { parseAs: 'string' }, readJsonBody);
+  server.setErrorHandler((error, request, reply) => presentDefaultError(toServiceError(error, request), reply));
+  server.setNotFoundHandler((_request, reply) =>
+    reply.code(404).send({ code: 404, status: 'error', reason: 'Page not found. Please recheck the URL' }),
+  );
+  server.addHook('onResponse', async (request, reply) => {
+    const call = toCompletedCall(request, {
+      status: reply.statusCode,
+      milliseconds: reply.elapsedTime,
+      now: options.clock.now(),
+    });
+    logCall(options.log, call);
+    options.onCall?.(call);
+  });
+  await describeRoutes(server as unknown as FastifyInstance);
+  for (const family of families) await server.register(family);
+  return server as unknown as FastifyInstance;
+}
+
+function toCompletedCall(
+  request: FastifyRequest,
+  answer: { status: number; milliseconds: number; now: Date },
+): CompletedCall {
+  const path = request.url.split('?', 1)[0]!;
+  return {
+    receivedAt: new Date(answer.now.getTime() - answer.milliseconds),
+    method: request.method,
+    path,
+    route: request.routeOptions.url ?? '(unknown)',
+    status: answer.status,
+    durationMilliseconds: answer.milliseconds,
+    facts: request.facts ?? { warnings: [] },
+    ...(request.rawBody === '' ? {} : { requestBody: request.rawBody }),
+  };
+}
+
+function logCall(log: Logger, call: CompletedCall): void {
+  const line = {
+    method: call.method,
+    route: call.route,
+    status: call.status,
+    ms: Math.round(call.durationMilliseconds * 10) / 10,
+    workspace: call.facts.workspaceId,
+    error: call.facts.errorName,
+    detail: call.facts.errorDetail,
+  };
+  if (call.status >= 500) log.error(line, 'call failed');
+  else log.info(line, 'call answered');
+}

@@ -1,0 +1,84 @@
+import type { FastifyRequest } from 'fastify';
+import { ServiceError } from '../domain/errors.ts';
+
+const maximumDepth = 32;
+const maximumMembers = 5_000;
+
+/** Fastify body parser: keeps the text for signatures and refuses hostile JSON before it becomes objects. */
+export function readJsonBody(
+  request: FastifyRequest,
+  text: string,
+  done: (error: Error | null, body?: unknown) => void,
+): void {
+  request.rawBody = text;
+  try {
+    done(null, parseJson(text));
+  } catch (error) {
+    done(error as Error);
+  }
+}
+
+/**
+ * Parses JSON with bounds: at most 32 levels, at most 5,000 members, no repeated member, no `__proto__` or
+ * `constructor` (prototype pollution), no NUL (PostgreSQL cannot store it).
+ *
+ * @throws ServiceError BODY_EMPTY, BODY_MALFORMED
+ */
+export function parseJson(text: string): unknown {
+  if (text.trim() === '') throw new ServiceError('BODY_EMPTY');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new ServiceError('BODY_MALFORMED', { detail: (error as Error).message });
+  }
+  assertHarmless(text);
+  return value;
+}
+
+/** One pass over text that is known to be JSON; a stack frame holds the member names of an open object. */
+function assertHarmless(text: string): void {
+  const open: (Set<string> | undefined)[] = [];
+  let members = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text.charCodeAt(index);
+    if (character === 0x22 /* " */) {
+      const end = endOfString(text, index);
+      const names = open.at(-1);
+      if (names && isMemberName(text, end + 1)) {
+        const name = JSON.parse(text.slice(index, end + 1)) as string;
+        if (name === '__proto__' || name === 'constructor') throw malformed(`member ${name} is not allowed`);
+        if (names.has(name)) throw malformed(`member ${name} appears twice`);
+        names.add(name);
+        if ((members += 1) > maximumMembers) throw malformed(`more than ${maximumMembers} members`);
+      }
+      index = end;
+    } else if (character === 0x7b /* { */ || character === 0x5b /* [ */) {
+      if (open.push(character === 0x7b ? new Set() : undefined) > maximumDepth) {
+        throw malformed(`deeper than ${maximumDepth} levels`);
+      }
+    } else if (character === 0x7d /* } */ || character === 0x5d /* ] */) {
+      open.pop();
+    }
+  }
+}
+
+function endOfString(text: string, start: number): number {
+  for (let index = start + 1; ; index += 1) {
+    const character = text.charCodeAt(index);
+    if (character === 0x5c /* \ */) {
+      if (text.startsWith('u0000', index + 1)) throw malformed('NUL is not allowed');
+      index += 1;
+    } else if (character === 0x22) return index;
+  }
+}
+
+function isMemberName(text: string, after: number): boolean {
+  let index = after;
+  while (' \t\r\n'.includes(text[index] ?? '#')) index += 1;
+  return text[index] === ':';
+}
+
+function malformed(detail: string): ServiceError {
+  return new ServiceError('BODY_MALFORMED', { detail, reason: detail });
+}

@@ -1,0 +1,38 @@
+import type { FastifyReply } from 'fastify';
+import type { ErrorName, ServiceError } from '../domain/errors.ts';
+
+/** Statuses of errors on routes that the interface does not define; the body is Problem Details (RFC 9457). */
+export const defaultErrorStatuses: Partial<Record<ErrorName, number>> = {
+  BODY_MALFORMED: 400,
+  BODY_EMPTY: 400,
+  BODY_TOO_LARGE: 413,
+  MEDIA_TYPE_UNSUPPORTED: 415,
+  METHOD_NOT_ALLOWED: 405,
+  ROUTE_NOT_FOUND: 404,
+  NOT_FOUND: 404,
+  PARAMETER_INVALID: 400,
+  IDEMPOTENCY_KEY_INVALID: 400,
+  IDEMPOTENCY_CONFLICT: 409,
+  AUTHENTICATION_INVALID: 401,
+  AUTHENTICATION_EXPIRED: 401,
+  SCOPE_MISSING: 403,
+  OVERLOADED: 503,
+  INTERNAL: 500,
+};
+
+export function presentDefaultError(error: ServiceError, reply: FastifyReply): FastifyReply {
+  const status = defaultErrorStatuses[error.code] ?? 500;
+  if (error.context.retryAfterSeconds !== undefined)
+    reply.header('retry-after', String(error.context.retryAfterSeconds));
+  return reply
+    .code(status)
+    .type('application/problem+json')
+    .send({
+      type: `https://carillon.dev/errors#${error.code}`,
+      title: error.message,
+      status,
+      code: error.code,
+      ...(error.context.field === undefined ? {} : { field: error.context.field }),
+      ...(error.context.reason === undefined ? {} : { detail: error.context.reason }),
+    });
+}

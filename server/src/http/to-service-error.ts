@@ -1,0 +1,39 @@
+import type { FastifyError, FastifyRequest } from 'fastify';
+import { ServiceError } from '../domain/errors.ts';
+
+/**
+ * Turns whatever a route threw into an error of the registry and notes it in the call's facts. Fastify's own refusals
+ * get their names here; everything unknown is a fault of ours: `INTERNAL`, with the cause kept for the log.
+ */
+export function toServiceError(error: unknown, request: FastifyRequest): ServiceError {
+  const serviceError = error instanceof ServiceError ? error : translate(error as FastifyError);
+  if (request.facts) {
+    request.facts.errorName = serviceError.code;
+    const detail = serviceError.context.detail ?? serviceError.context.reason;
+    if (detail !== undefined) request.facts.errorDetail = detail;
+  }
+  return serviceError;
+}
+
+function translate(error: FastifyError): ServiceError {
+  switch (error.code) {
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new ServiceError('MEDIA_TYPE_UNSUPPORTED');
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new ServiceError('BODY_TOO_LARGE');
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+      return new ServiceError('BODY_EMPTY');
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+    case 'FST_ERR_CTP_INVALID_JSON_BODY':
+      return new ServiceError('BODY_MALFORMED', { detail: error.message });
+    case 'FST_ERR_VALIDATION': {
+      const [first] = error.validation ?? [];
+      const field =
+        (first?.instancePath ?? '').replaceAll('/', '.').replace(/^\./, '') ||
+        String(first?.params?.missingProperty ?? '');
+      return new ServiceError('PARAMETER_INVALID', { field, reason: first?.message ?? error.message });
+    }
+    default:
+      return new ServiceError('INTERNAL', { cause: error, detail: `${error.name}: ${error.message}` });
+  }
+}

@@ -1,0 +1,56 @@
+/** The part of JSON Schema that names fields; TypeBox objects are of this form. */
+type Schema = {
+  properties?: Record<string, Schema>;
+  additionalProperties?: boolean | Schema;
+  patternProperties?: Record<string, Schema>;
+  items?: Schema;
+  anyOf?: Schema[];
+  allOf?: Schema[];
+};
+
+const mostReported = 20;
+
+/**
+ * Paths of the fields that a schema does not name, at any depth (decisions D5): they are ignored with a warning, never
+ * an error and never silently. Objects without named properties (maps) have no unknown fields.
+ *
+ * @returns at most 20 paths such as `payload.ANDROID.ledColour`
+ */
+export function findUnknownFields(schema: object, value: unknown): string[] {
+  const found: string[] = [];
+  collect(schema as Schema, value, { path: '', found });
+  return found;
+}
+
+type Walk = { path: string; found: string[] };
+
+function collect(schema: Schema, value: unknown, walk: Walk): void {
+  if (walk.found.length >= mostReported || value === null || typeof value !== 'object') return;
+  const variants = [schema, ...(schema.anyOf ?? []), ...(schema.allOf ?? [])];
+  if (Array.isArray(value)) {
+    const items = variants.find((variant) => variant.items)?.items;
+    if (items) value.forEach((item, index) => collect(items, item, { ...walk, path: `${walk.path}[${index}]` }));
+    return;
+  }
+  const named = Object.assign({}, ...variants.map((variant) => variant.properties)) as Record<string, Schema>;
+  const isMap = Object.keys(named).length === 0 || variants.some((variant) => variant.patternProperties);
+  if (isMap) return;
+  for (const [name, member] of Object.entries(value)) {
+    const path = walk.path === '' ? name : `${walk.path}.${name}`;
+    if (!Object.hasOwn(named, name)) {
+      if (walk.found.length < mostReported) walk.found.push(path);
+    } else collect(named[name]!, member, { ...walk, path });
+  }
+}
+
+/** The value of the warning header: field names are quoted as JSON and kept to printable ASCII. */
+export function unknownFieldsWarning(paths: string[]): string {
+  return paths
+    .map(
+      (path) =>
+        `unknown field ${JSON.stringify(path)
+          .replace(/[^\x20-\x7e]/g, '?')
+          .slice(0, 200)}`,
+    )
+    .join(', ');
+}

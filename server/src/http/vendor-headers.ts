@@ -1,0 +1,26 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+/**
+ * Reads headers whose names carry the service's abbreviation. The configured abbreviation and the neutral `SVC` are
+ * both accepted (decisions D2), the configured one first.
+ */
+export type VendorHeaders = {
+  /** @param name with `*` for the abbreviation, for example `x-*-appkey` */
+  read(headers: IncomingHttpHeaders, name: string): string | undefined;
+  /** The name under which this service answers, for example `x-svc-warning`. */
+  nameOf(name: string): string;
+};
+
+export function makeVendorHeaders(abbreviation: string): VendorHeaders {
+  const spellings = [...new Set([abbreviation.toLowerCase(), 'svc'])];
+  return {
+    read(headers, name) {
+      for (const spelling of spellings) {
+        const value = headers[name.toLowerCase().replace('*', spelling)];
+        if (typeof value === 'string') return value;
+      }
+      return undefined;
+    },
+    nameOf: (name) => name.toLowerCase().replace('*', spellings[0]!),
+  };
+}

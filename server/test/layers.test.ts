@@ -1,0 +1,171 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+const root = resolve(import.meta.dirname, '..', '..');
+const source = join(root, 'server', 'src');
+
+type SourceFile = { path: string; text: string; imports: string[] };
+
+function readFiles(folder: string): SourceFile[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.tsx?$/.test(name) && !name.includes('node_modules') && !name.endsWith('.d.ts'))
+    .map((name) => {
+      const path = join(folder, name);
+      const text = readFileSync(path, 'utf8');
+      const imports = [...text.matchAll(/(?:^|\n)(?:import|export)\b[^;]*?from\s+'([^']+)'|import\('([^']+)'\)|\n?import '([^']+)'/g)].map(
+        (match) => (match[1] ?? match[2] ?? match[3])!,
+      );
+      return { path, text, imports };
+    });
+}
+
+const files = readFiles(source);
+
+/** Folder below server/src that a file or a relative import belongs to; '' for the composition at the top. */
+function layerOf(path: string): string {
+  const parts = relative(source, path).split(sep);
+  return parts.length === 1 ? '' : parts[0]!;
+}
+
+function relativeTargets(file: SourceFile): string[] {
+  return file.imports.filter((name) => name.startsWith('.')).map((name) => resolve(dirname(file.path), name));
+}
+
+function breaches(check: (file: SourceFile) => string[]): string[] {
+  return files.flatMap((file) => check(file).map((what) => `${relative(root, file.path)}: ${what}`));
+}
+
+/** Besides itself, which layers a layer may import (architecture 2). `clock.ts` and `log.ts` are types every layer may name. */
+const allowed: Record<string, string[]> = {
+  domain: [],
+  storage: ['domain'],
+  engine: ['domain', 'storage'],
+  app: ['domain', 'storage'],
+  http: ['domain', 'app'],
+};
+const namedByAll = new Set(['clock.ts', 'log.ts'].map((name) => join(source, name)));
+
+describe('layers', () => {
+  test('every file below server/src belongs to a layer or is composition', () => {
+    expect([...new Set(files.map((file) => layerOf(file.path)))].sort()).toEqual(['', 'app', 'domain', 'engine', 'http', 'storage']);
+    expect(files.length).toBeGreaterThan(40);
+  });
+
+  test('data flows one way: a layer imports only the layers it may', () => {
+    const found = breaches((file) => {
+      const layer = layerOf(file.path);
+      if (layer === '') return [];
+      return relativeTargets(file)
+        .filter((target) => {
+          if (namedByAll.has(target)) return layer === 'domain';
+          const other = layerOf(target);
+          if (other === layer) return false;
+          if (layer === 'app' && target === join(source, 'engine', 'enqueue.ts')) return false;
+          return !allowed[layer]!.includes(other);
+        })
+        .map((target) => `imports ${relative(source, target)}`);
+    });
+    expect(found).toEqual([]);
+  });
+
+  test('a provider knows neither the database nor another provider', () => {
+    const delivery = join(source, 'engine', 'delivery');
+    const providers = new Set(['fcm', 'apns', 'webpush', 'simulator']);
+    const found = breaches((file) => {
+      if (!file.path.startsWith(delivery + sep)) return [];
+      const [own] = relative(delivery, file.path).split(sep);
+      return relativeTargets(file)
+        .filter((target) => {
+          if (layerOf(target) === 'storage') return true;
+          if (layerOf(target) === 'engine' && !target.startsWith(delivery) && !target.startsWith(join(source, 'engine', 'outgoing-http'))) {
+            return true;
+          }
+          const [other] = relative(delivery, target).split(sep);
+          return providers.has(own!) && own !== 'simulator' && providers.has(other!) && other !== own;
+        })
+        .map((target) => `imports ${relative(source, target)}`);
+    });
+    expect(found).toEqual([]);
+  });
+
+  test('domain does no input or output: of Node it imports node:crypto only', () => {
+    const found = breaches((file) =>
+      layerOf(file.path) === 'domain'
+        ? file.imports.filter((name) => name.startsWith('node:') && name !== 'node:crypto').map((name) => `imports ${name}`)
+        : [],
+    );
+    expect(found).toEqual([]);
+  });
+
+  test('Fastify is known to http alone, the database driver to storage alone', () => {
+    const found = breaches((file) => {
+      const layer = layerOf(file.path);
+      return file.imports.filter(
+        (name) => (/^(fastify|@fastify\/)/.test(name) && layer !== 'http') || (['postgres', 'pg'].includes(name) && layer !== 'storage'),
+      );
+    });
+    expect(found).toEqual([]);
+  });
+});
+
+describe('invariants of absence', () => {
+  /** Code without comments, so that a rule may be named where it is explained. */
+  const code = (file: SourceFile) => file.text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1');
+
+  test('SQL stands in storage only', () => {
+    const found = breaches((file) =>
+      layerOf(file.path) !== 'storage' && /`\s*(select|insert into|update|delete from|with)\s[^`]*\s(from|into|set|as)\s/i.test(code(file))
+        ? ['holds SQL']
+        : [],
+    );
+    expect(found).toEqual([]);
+  });
+
+  test('the environment is read in config.ts only', () => {
+    expect(breaches((file) => (/process\.env\b/.test(code(file)) && !file.path.endsWith('config.ts') ? ['reads process.env'] : []))).toEqual([]);
+  });
+
+  test('time is given: nobody but the clock asks for it', () => {
+    const found = breaches((file) =>
+      /\bDate\.now\(|new Date\(\)/.test(code(file)) && file.path !== join(source, 'clock.ts') ? ['reads the system clock'] : [],
+    );
+    expect(found).toEqual([]);
+  });
+
+  test('SQL asks for the time in the database clock only', () => {
+    const found = breaches((file) =>
+      layerOf(file.path) === 'storage' &&
+      /\b(now\(\)|current_timestamp|clock_timestamp\(\)|localtimestamp|current_date)/i.test(code(file)) &&
+      !file.path.endsWith('database-clock.ts')
+        ? ['asks the database for the time']
+        : [],
+    );
+    expect(found).toEqual([]);
+    const migrations = readdirSync(join(root, 'server', 'migrations')).map((name) => readFileSync(join(root, 'server', 'migrations', name), 'utf8'));
+    for (const text of migrations) expect(text.replace(/--.*$/gm, '')).not.toMatch(/\bnow\(\)|current_timestamp/i);
+  });
+
+  test('no status code of ours below http', () => {
+    const found = breaches((file) =>
+      ['domain', 'app', 'storage'].includes(layerOf(file.path)) && /\bstatusCode\b|\breply\b|\.code\(\d{3}\)/.test(code(file)) ? ['names a status'] : [],
+    );
+    expect(found).toEqual([]);
+  });
+
+  test('SQL is never built from strings outside the files that must', () => {
+    // DDL takes no parameters; these three check what they insert.
+    const mayUse = ['embedded-postgres.ts', 'migrate.ts', 'deliveries.ts'];
+    const found = breaches((file) => (/\.unsafe\(/.test(code(file)) && !mayUse.some((name) => file.path.endsWith(name)) ? ['uses unsafe'] : []));
+    expect(found).toEqual([]);
+  });
+
+  test('no file is named utils, helpers, common or types', () => {
+    expect(files.map((file) => relative(root, file.path)).filter((path) => /(^|\/)(utils?|helpers?|common|types)(\.ts|\/)/.test(path))).toEqual([]);
+  });
+
+  test('the console talks through the client only', () => {
+    const consoleFiles = readFiles(join(root, 'console', 'src'));
+    expect(consoleFiles.flatMap((file) => file.imports.filter((name) => name.includes('server')))).toEqual([]);
+  });
+});

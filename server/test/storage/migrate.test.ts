@@ -1,0 +1,28 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { MigrationChangedError, SchemaTooNewError, migrate } from '../../src/storage/migrate.ts';
+import { createTestDatabase } from '../test-database.ts';
+import type { TestDatabase } from '../test-database.ts';
+
+const at = new Date('2026-01-01T00:00:00Z');
+let bundle: TestDatabase;
+
+beforeAll(async () => {
+  bundle = await createTestDatabase();
+});
+afterAll(() => bundle.drop());
+
+test('a migrated database has nothing left to apply, also when two nodes ask at once', async () => {
+  expect(await Promise.all([migrate(bundle.database, at), migrate(bundle.database, at)])).toEqual([[], []]);
+});
+
+test('a database migrated by a newer version is refused by the name of the unknown migration', async () => {
+  await bundle.database`insert into schema_migrations values ('999999_future.sql', 'x', ${at})`;
+  await expect(migrate(bundle.database, at)).rejects.toThrow(SchemaTooNewError);
+  await expect(migrate(bundle.database, at)).rejects.toThrow('999999_future.sql');
+  await bundle.database`delete from schema_migrations where name = '999999_future.sql'`;
+});
+
+test('a migration edited after it was applied is refused', async () => {
+  await bundle.database`update schema_migrations set digest = 'edited' where name like '000001%'`;
+  await expect(migrate(bundle.database, at)).rejects.toThrow(MigrationChangedError);
+});

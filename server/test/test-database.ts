@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto';
+import postgres from 'postgres';
+import { inject } from 'vitest';
+import type { Database } from '../src/storage/pool.ts';
+import { openDatabase } from '../src/storage/pool.ts';
+import { templateName } from './global-setup.ts';
+
+export type TestDatabase = {
+  database: Database;
+  url: string;
+  /** Ends the pool and drops the database. */
+  drop(): Promise<void>;
+};
+
+/** A fresh, migrated database of this test alone: a clone of the template (about 30 ms). Real PostgreSQL, no mock. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const serverUrl = inject('postgresUrl');
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  await onServer(serverUrl, `create database ${name} template ${templateName}`);
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  const database = openDatabase({ url: url.href, connections: 10, name });
+  return {
+    database,
+    url: url.href,
+    async drop() {
+      await database.end({ timeout: 5 });
+      await onServer(serverUrl, `drop database ${name} with (force)`);
+    },
+  };
+}
+
+async function onServer(serverUrl: string, statement: string): Promise<void> {
+  const server = postgres(serverUrl, { max: 1, onnotice: () => {} });
+  try {
+    // Two clones at the same moment collide on the template ("source database is being accessed"); the lock queues them.
+    await server`select pg_advisory_lock(7312845)`;
+    await server.unsafe(statement);
+  } finally {
+    await server.end();
+  }
+}
