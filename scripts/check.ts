@@ -32,7 +32,10 @@ if (only !== undefined && !(only in steps)) {
 for (const [name, command] of Object.entries(steps)) {
   if (only !== undefined && only !== name) continue;
   process.stdout.write(`\n== ${name}\n`);
-  const { status } = spawnSync(node, ['--disable-warning=ExperimentalWarning', ...command], { cwd: root, stdio: 'inherit' });
+  const { status } = spawnSync(node, ['--disable-warning=ExperimentalWarning', ...command], {
+    cwd: root,
+    stdio: 'inherit',
+  });
   if (status !== 0) {
     process.stderr.write(`check: ${name} failed\n`);
     process.exit(status ?? 1);

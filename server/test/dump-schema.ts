@@ -36,8 +36,12 @@ export async function dumpSchema(database: Database): Promise<string> {
       where indrelid = ${name}::regclass and not exists (select 1 from pg_constraint where conindid = indexrelid and conrelid = indrelid)
       order by indexrelid::regclass::text`;
     const body = [...columns, ...constraints].map(({ text }) => text).join(',\n');
-    parts.push(`create table ${name} (\n${body}\n)${partitionKey === null ? '' : ` partition by ${partitionKey.toLowerCase()}`};\n`);
-    parts.push(...indexes.map(({ text }) => `${text.replace(' ON ONLY public.', ' ON ').replace(' ON public.', ' ON ')};\n`));
+    parts.push(
+      `create table ${name} (\n${body}\n)${partitionKey === null ? '' : ` partition by ${partitionKey.toLowerCase()}`};\n`,
+    );
+    parts.push(
+      ...indexes.map(({ text }) => `${text.replace(' ON ONLY public.', ' ON ').replace(' ON public.', ' ON ')};\n`),
+    );
   }
   return parts.join('\n').replace(/;\n\nCREATE INDEX/g, ';\nCREATE INDEX');
 }

@@ -30,6 +30,10 @@ export async function describeRoutes(server: FastifyInstance): Promise<void> {
       },
     },
   });
-  await server.register(swaggerUi, { routePrefix: '/docs', staticCSP: true, uiConfig: { docExpansion: 'list', deepLinking: true } });
+  await server.register(swaggerUi, {
+    routePrefix: '/docs',
+    staticCSP: true,
+    uiConfig: { docExpansion: 'list', deepLinking: true },
+  });
   server.get('/openapi.json', { schema: { hide: true } }, async () => server.swagger());
 }

@@ -189,29 +189,58 @@ async function stopServer(child: ChildProcess, exited: Promise<void>): Promise<v
   clearTimeout(limit);
 }
 
-/** Ends a server left behind by a killed process; refuses when its owner is alive. The lock file is never touched. */
-async function endOrphan(cluster: string, password: string): Promise<void> {
+type ServerProcess = { pid: number; port: string };
+
+/** The server that PostgreSQL's own lock file names, when that process lives. */
+async function findServerProcess(cluster: string): Promise<ServerProcess | undefined> {
   const [pidLine, , , portLine] = (await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
   const pid = Number(pidLine);
-  if (!pid || !isAlive(pid)) return;
-  const probe = postgres(`postgres://postgres:${password}@127.0.0.1:${portLine?.trim()}/postgres`, {
+  return pid && portLine && isAlive(pid) ? { pid, port: portLine.trim() } : undefined;
+}
+
+/** Whether a living Carillon owns the server. False also when it does not answer: PostgreSQL's own lock decides then. */
+async function hasOwner({ port }: ServerProcess, password: string): Promise<boolean> {
+  const probe = postgres(`postgres://postgres:${password}@127.0.0.1:${port}/postgres`, {
     max: 1,
     connect_timeout: 2,
     onnotice: () => {},
   });
   try {
-    const [row] = await probe<{ free: boolean }[]>`select pg_try_advisory_lock(${ownerLock}) as free`;
-    if (!row!.free) throw new DataFolderInUseError('Another Carillon is running on this data folder.');
-    process.kill(pid, 'SIGINT');
-  } catch (error) {
-    // No connection: it is already going down, or the pid belongs to something else; PostgreSQL's own lock decides.
-    if (error instanceof DataFolderInUseError) throw error;
+    const [row] = await probe<{ isFree: boolean }[]>`select pg_try_advisory_lock(${ownerLock}) as "isFree"`;
+    return !row!.isFree;
+  } catch {
+    return false;
   } finally {
     await probe.end({ timeout: 1 }).catch(() => {});
   }
-  for (let waited = 0; waited < 100 && isAlive(pid) && existsSync(join(cluster, 'postmaster.pid')); waited += 1) {
+}
+
+/** Ends a server left behind by a killed process; refuses when its owner is alive. The lock file is never touched. */
+async function endOrphan(cluster: string, password: string): Promise<void> {
+  const server = await findServerProcess(cluster);
+  if (!server) return;
+  if (await hasOwner(server, password))
+    throw new DataFolderInUseError('Another Carillon is running on this data folder.');
+  process.kill(server.pid, 'SIGINT');
+  for (
+    let waited = 0;
+    waited < 100 && isAlive(server.pid) && existsSync(join(cluster, 'postmaster.pid'));
+    waited += 1
+  ) {
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
+}
+
+/**
+ * The application's connection string of a server that a running Carillon owns, so that a command can work beside it.
+ */
+export async function findRunningPostgres(folder: string): Promise<string | undefined> {
+  const passwords = await readFile(join(folder, 'passwords.json'), 'utf8').catch(() => undefined);
+  if (passwords === undefined) return undefined;
+  const { superuser, application } = JSON.parse(passwords) as Passwords;
+  const server = await findServerProcess(join(folder, 'cluster'));
+  if (!server || !(await hasOwner(server, superuser))) return undefined;
+  return `postgres://carillon:${application}@127.0.0.1:${server.port}/carillon`;
 }
 
 function isAlive(pid: number): boolean {

@@ -1,0 +1,69 @@
+import type { Clock } from '../../clock.ts';
+import { makeId } from '../../domain/ids.ts';
+import type { Logger } from '../../log.ts';
+import type { Database } from '../../storage/pool.ts';
+import { insertApiLogEntries } from '../../storage/sql/api-log.ts';
+import type { ApiLogEntry } from '../../storage/sql/api-log.ts';
+
+/** A finished call, as the edge describes it. Bodies of calls that carry credentials never come here. */
+export type RecordedCall = Omit<ApiLogEntry, 'id'>;
+
+export type CallRecorder = {
+  /** Returns at once; the call is stored within half a second. */
+  record(call: RecordedCall): void;
+  stop(): Promise<void>;
+};
+
+const flushMilliseconds = 500;
+const batchCalls = 500;
+// About 20 MB at most. Beyond it calls are dropped and counted: the log must never slow the answers down.
+const mostWaitingCalls = 5_000;
+const longestBodyCharacters = 4_096;
+
+export type RecordCallsDependencies = { database: Database; clock: Clock; log: Logger };
+
+/** Keeps the API log: gathers finished calls and stores them in batches, beside the requests, not in them. */
+export function recordCalls({ database, clock, log }: RecordCallsDependencies): CallRecorder {
+  let waiting: RecordedCall[] = [];
+  let dropped = 0;
+  let flushing = Promise.resolve();
+
+  const flush = async (): Promise<void> => {
+    if (dropped > 0) log.warn({ dropped }, 'API log entries dropped');
+    dropped = 0;
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, batchCalls);
+      const now = clock.now();
+      try {
+        await insertApiLogEntries(
+          database,
+          batch.map((call) => ({
+            ...call,
+            id: makeId(now),
+            requestBody: call.requestBody?.slice(0, longestBodyCharacters).replaceAll('\0', '') ?? null,
+          })),
+        );
+      } catch (error) {
+        log.warn({ err: error, calls: batch.length }, 'API log entries not stored');
+        return;
+      }
+    }
+  };
+  const timer = setInterval(() => {
+    flushing = flushing.then(flush);
+  }, flushMilliseconds);
+  timer.unref();
+
+  return {
+    record(call) {
+      if (waiting.length >= mostWaitingCalls) dropped += 1;
+      else waiting.push(call);
+    },
+    async stop() {
+      clearInterval(timer);
+      await flushing;
+      await flush();
+      waiting = [];
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import { credentialContext } from '../../domain/provider-credential.ts';
+import type { ProviderCredential } from '../../domain/provider-credential.ts';
+import type { Seal } from '../../domain/seal.ts';
+import type { Queryable } from '../../storage/pool.ts';
+import { upsertProviderCredential } from '../../storage/sql/provider-credentials.ts';
+
+/** Seals and stores a workspace's credential of one provider; an earlier one is replaced. */
+export async function saveProviderCredential(
+  { seal }: { seal: Seal },
+  tx: Queryable,
+  input: { workspaceId: string; credential: ProviderCredential; at: Date },
+): Promise<void> {
+  const { workspaceId, credential, at } = input;
+  const context = credentialContext({ workspaceId, provider: credential.provider });
+  await upsertProviderCredential(tx, {
+    workspaceId,
+    provider: credential.provider,
+    sealed: seal.seal(JSON.stringify(credential), context),
+    summary: summarise(credential),
+    simulated: credential.simulated,
+    at,
+  });
+}
+
+/** What may be shown of a credential: never a private key. */
+function summarise(credential: ProviderCredential): Record<string, string> {
+  switch (credential.provider) {
+    case 'fcm':
+      return { projectId: credential.projectId, clientEmail: credential.clientEmail };
+    case 'apns':
+      return {
+        teamId: credential.teamId,
+        keyId: credential.keyId,
+        topic: credential.topic,
+        environment: credential.environment,
+      };
+    case 'webpush':
+      return { publicKey: credential.publicKey, subject: credential.subject };
+    default: {
+      const never: never = credential;
+      throw new Error(`unknown credential ${String(never)}`);
+    }
+  }
+}

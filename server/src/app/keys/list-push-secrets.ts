@@ -1,0 +1,25 @@
+import type { Seal } from '../../domain/seal.ts';
+import { isWorkspaceId } from '../../domain/tokens/workspace-id.ts';
+import type { Queryable } from '../../storage/pool.ts';
+import { listActiveApiKeys } from '../../storage/sql/api-keys.ts';
+import { pushKeyContext } from './stored-secret.ts';
+
+export type PushSecret = { keyId: string; name: string; secret: string };
+
+/**
+ * The active push keys of a workspace, readable: any of them may have signed a request. Unknown workspaces have none.
+ *
+ * @throws SealBrokenError when a row was changed or moved, or the master key is another one
+ */
+export async function listPushSecrets(
+  { database, seal }: { database: Queryable; seal: Seal },
+  workspaceId: string,
+): Promise<PushSecret[]> {
+  if (!isWorkspaceId(workspaceId)) return [];
+  const keys = await listActiveApiKeys(database, { workspaceId, kind: 'push' });
+  return keys.map((key) => ({
+    keyId: key.id,
+    name: key.name,
+    secret: seal.open(key.secretSealed!, pushKeyContext(key)).toString('utf8'),
+  }));
+}

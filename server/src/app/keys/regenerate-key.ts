@@ -1,0 +1,30 @@
+import { randomBytes } from 'node:crypto';
+import { ServiceError } from '../../domain/errors.ts';
+import type { Seal } from '../../domain/seal.ts';
+import type { Random } from '../../domain/tokens/secret.ts';
+import { makeSecret } from '../../domain/tokens/secret.ts';
+import type { Database } from '../../storage/pool.ts';
+import type { ApiKey } from '../../storage/sql/api-keys.ts';
+import { findApiKey, replaceApiKeySecret } from '../../storage/sql/api-keys.ts';
+import { storedSecret } from './stored-secret.ts';
+
+/**
+ * Makes the secret of a key anew and returns it, once. The old value and all tokens issued under it fail from the
+ * commit on, on every node (decisions D14).
+ *
+ * @throws ServiceError NOT_FOUND, also for an archived key
+ */
+export async function regenerateKey(
+  { database, seal }: { database: Database; seal: Seal },
+  command: { workspaceId: string; keyId: string; random?: Random },
+): Promise<{ key: ApiKey; secret: string }> {
+  const id = { workspaceId: command.workspaceId, id: command.keyId };
+  return (await database.begin(async (tx) => {
+    const old = await findApiKey(tx, id);
+    if (!old) throw new ServiceError('NOT_FOUND');
+    const secret = makeSecret(old.kind, command.random ?? randomBytes);
+    const key = await replaceApiKeySecret(tx, { ...id, ...storedSecret(seal, secret, old) });
+    if (!key) throw new ServiceError('NOT_FOUND', { detail: 'the key is archived' });
+    return { key, secret };
+  })) as { key: ApiKey; secret: string };
+}

@@ -1,0 +1,23 @@
+import type { Seal } from '../../domain/seal.ts';
+import type { KeyKind } from '../../domain/tokens/key-kinds.ts';
+import { hashSecret, hintOfSecret } from '../../domain/tokens/secret.ts';
+
+export type StoredSecret = { secretHash: Buffer; secretSealed: Buffer | null; secretHint: string };
+
+/** What is stored of a key's secret. Push keys sign (interface 5), so they are sealed as well. */
+export function storedSecret(
+  seal: Seal,
+  secret: string,
+  key: { id: string; workspaceId: string; kind: KeyKind },
+): StoredSecret {
+  return {
+    secretHash: hashSecret(secret),
+    secretSealed: key.kind === 'push' ? seal.seal(secret, pushKeyContext(key)) : null,
+    secretHint: hintOfSecret(secret),
+  };
+}
+
+/** Binds a sealed push key to its row, so that a copy in another workspace does not open. */
+export function pushKeyContext(key: { id: string; workspaceId: string }): string {
+  return `push-key:${key.workspaceId}:${key.id}`;
+}

@@ -1,0 +1,35 @@
+import type { Seal } from '../../domain/seal.ts';
+import { signPush } from '../../domain/signature/sign-push.ts';
+import type { Database } from '../../storage/pool.ts';
+import { listPushSecrets } from '../keys/list-push-secrets.ts';
+
+export type ReadyCurl = (input: { workspaceId: string; url: string }) => Promise<string | undefined>;
+
+const campaignName = 'Hello from Carillon';
+
+/**
+ * A curl that sends a push to the demo's Ada and works however often it is pasted: for audience `User` a repeated name
+ * joins the campaign (interface 2.8). Undefined when the workspace has no push key.
+ */
+export function makeReadyCurl(deps: { database: Database; seal: Seal }): ReadyCurl {
+  return async ({ workspaceId, url }) => {
+    const [key] = await listPushSecrets(deps, workspaceId);
+    if (!key) return undefined;
+    const body = {
+      campaignName,
+      targetPlatform: ['ANDROID'],
+      targetAudience: 'User',
+      targetUserAttributes: { attribute: 'USER_ATTRIBUTE_UNIQUE_ID', comparisonParameter: 'is', attributeValue: 'ada' },
+      payload: { ANDROID: { title: 'Hello Ada', message: 'Your first push from Carillon' } },
+      campaignDelivery: { type: 'soon' },
+    };
+    return [
+      `curl ${url}/v2.1/transaction/sendpush \\`,
+      `  -H 'Content-Type: application/json' \\`,
+      `  -H 'X-SVC-APPKEY: ${workspaceId}' \\`,
+      `  -H 'X-SVC-PushAPI-Signature: ${signPush({ appId: workspaceId, campaignName, key: key.secret })}' \\`,
+      `  -H 'X-SVC-Query-Type: user' \\`,
+      `  -d '${JSON.stringify(body)}'`,
+    ].join('\n');
+  };
+}

@@ -1,0 +1,52 @@
+import { createECDH, generateKeyPair } from 'node:crypto';
+import { promisify } from 'node:util';
+import type { ApnsCredential, FcmCredential, WebPushCredential } from '../../domain/provider-credential.ts';
+
+const generate = promisify(generateKeyPair);
+
+/**
+ * Makes real keys for a workspace whose phones are simulated: a service account (RSA), an APNs key (P-256) and VAPID
+ * keys. The simulators check signatures against them as the providers would.
+ *
+ * @param name lower-case letters and digits; part of the project, team and bundle names
+ */
+export async function makeSimulatedCredentials(
+  name: string,
+): Promise<[FcmCredential, ApnsCredential, WebPushCredential]> {
+  const [account, apns] = await Promise.all([
+    generate('rsa', { modulusLength: 2048 }),
+    generate('ec', { namedCurve: 'P-256' }),
+  ]);
+  const vapid = createECDH('prime256v1');
+  vapid.generateKeys();
+  const short = name.slice(-10).toUpperCase().padStart(10, '0');
+  return [
+    {
+      provider: 'fcm',
+      projectId: `carillon-${name}`.slice(0, 30),
+      clientEmail: `sender@carillon-${name}.iam.gserviceaccount.com`,
+      privateKeyId: `key-${name}`,
+      privateKey: account.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
+      simulated: true,
+    },
+    {
+      provider: 'apns',
+      teamId: short,
+      keyId: short.split('').reverse().join(''),
+      privateKey: apns.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
+      topic: `dev.carillon.${name}`,
+      environment: 'sandbox',
+      simulated: true,
+    },
+    {
+      provider: 'webpush',
+      publicKey: vapid.getPublicKey('base64url', 'uncompressed'),
+      // A scalar with leading zero bytes comes out shorter than the 32 bytes the format wants.
+      privateKey: Buffer.concat([Buffer.alloc(32), vapid.getPrivateKey()])
+        .subarray(-32)
+        .toString('base64url'),
+      subject: 'mailto:sandbox@carillon.dev',
+      simulated: true,
+    },
+  ];
+}

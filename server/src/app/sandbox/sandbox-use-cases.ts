@@ -1,0 +1,77 @@
+import type { Clock } from '../../clock.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { Database } from '../../storage/pool.ts';
+import { setClockOffset } from '../../storage/sql/installation.ts';
+import { deleteSandboxMessages, listSandboxMessages } from '../../storage/sql/sandbox-messages.ts';
+import type { SandboxMessage } from '../../storage/sql/sandbox-messages.ts';
+
+/** What the sandbox may do to its phones; the simulators of the engine are of this form. */
+export type SimulatorControl<Faults> = {
+  counters(): Promise<unknown>;
+  setFaults(faults: Faults): Promise<void>;
+  reset(): Promise<void>;
+};
+
+export type SandboxDependencies<Faults> = {
+  database: Database;
+  clock: Clock;
+  /** The workspace whose inbox is shown when none is named. */
+  demoWorkspaceId: () => string | undefined;
+  simulators: SimulatorControl<Faults>;
+  /** Settles when something arrives in the inbox, or after the time; whichever is first. */
+  waitForMessage: (milliseconds: number) => Promise<void>;
+  /** Lets every duty look again, because time has moved. */
+  onClockMoved: () => void;
+};
+
+export type InboxQuery = { workspaceId?: string; after: string; limit: number; waitMilliseconds: number };
+
+/** Moves of more than ten years are a slip of the hand. */
+const longestMoveMilliseconds = 10 * 366 * 24 * 3600 * 1000;
+
+/** What an integrator does to the sandbox: look at the phones, move the clock, break the providers, start again. */
+export function makeSandboxUseCases<Faults>(deps: SandboxDependencies<Faults>) {
+  const { database, clock } = deps;
+  return {
+    /** Newest first; waits up to `waitMilliseconds` for a first message newer than `after`. */
+    async readInbox(query: InboxQuery): Promise<SandboxMessage[]> {
+      const workspaceId = query.workspaceId ?? deps.demoWorkspaceId();
+      if (workspaceId === undefined)
+        throw new ServiceError('PARAMETER_INVALID', { field: 'workspaceId', reason: 'is required' });
+      const deadline = performance.now() + query.waitMilliseconds;
+      for (;;) {
+        const messages = await listSandboxMessages(database, { workspaceId, afterId: query.after, limit: query.limit });
+        const left = deadline - performance.now();
+        if (messages.length > 0 || left <= 0) return messages;
+        await deps.waitForMessage(Math.min(left, 250));
+      }
+    },
+
+    readClock: () => ({ now: clock.now(), offsetMilliseconds: clock.offsetMilliseconds() }),
+
+    /** Moves the clock of all nodes forward, or back to real time with `reset`. Time never runs backwards otherwise. */
+    async moveClock(
+      move: { advanceSeconds: number } | { reset: true },
+    ): Promise<{ now: Date; offsetMilliseconds: number }> {
+      const offset = 'reset' in move ? 0 : clock.offsetMilliseconds() + move.advanceSeconds * 1000;
+      if (offset > longestMoveMilliseconds) {
+        throw new ServiceError('PARAMETER_INVALID', { field: 'advanceSeconds', reason: 'is too far ahead' });
+      }
+      await setClockOffset(database, offset);
+      clock.setOffset(offset);
+      deps.onClockMoved();
+      return { now: clock.now(), offsetMilliseconds: offset };
+    },
+
+    readCounters: () => deps.simulators.counters(),
+    setFaults: (faults: Faults) => deps.simulators.setFaults(faults),
+
+    /** Empties the inbox, the counters and the fault switches; people and campaigns stay. */
+    async clearInbox(): Promise<void> {
+      await deleteSandboxMessages(database);
+      await deps.simulators.reset();
+    },
+  };
+}
+
+export type SandboxUseCases = ReturnType<typeof makeSandboxUseCases>;

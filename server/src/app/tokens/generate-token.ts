@@ -1,0 +1,52 @@
+import { refreshTokenSeconds } from '../../domain/tokens/lifetimes.ts';
+import { hashSecret, makeSecret } from '../../domain/tokens/secret.ts';
+import { insertRefreshToken } from '../../storage/sql/refresh-tokens.ts';
+import { answerOnce } from '../idempotency/answer-once.ts';
+import { authenticateClient } from './authenticate-client.ts';
+import { issueAccessToken } from './issue-access-token.ts';
+import type { Repeatable, TokenCaller, TokenDependencies } from './token-dependencies.ts';
+
+export type GenerateTokenCommand = Repeatable & { caller: TokenCaller; clientSecret: string };
+
+export type IssuedTokens = {
+  workspaceId: string;
+  keyId: string;
+  accessToken: string;
+  /** Generation only: refreshing keeps the one there is (interface 4.2). */
+  refreshToken?: string;
+  /** Seconds, 300 to 3600, from the issue. */
+  expiresInSeconds: number;
+};
+
+/**
+ * Issues an access token and its refresh token (interface 4.1). Older tokens of the key stay as they are (decisions
+ * D14).
+ *
+ * @throws ServiceError TOKEN_RATE_LIMITED, TOKEN_CREDENTIALS_INVALID, TOKEN_KEY_NOT_OAUTH, IDEMPOTENCY_KEY_INVALID,
+ *   IDEMPOTENCY_CONFLICT
+ */
+export async function generateToken(deps: TokenDependencies, command: GenerateTokenCommand): Promise<IssuedTokens> {
+  const { caller, clientSecret } = command;
+  const key = await authenticateClient(deps, { operation: 'token', caller, clientSecret });
+  const at = deps.clock.now();
+  // The key's id is part of the operation: two keys of a workspace never get each other's stored answer.
+  const once = { workspaceId: key.workspaceId, operation: `token:${key.id}`, key: command.idempotencyKey };
+  return answerOnce(deps, { ...once, rawBody: command.rawBody, at }, async (tx) => {
+    const refreshToken = makeSecret('refresh-token', deps.random);
+    await insertRefreshToken(tx, {
+      tokenHash: hashSecret(refreshToken),
+      workspaceId: key.workspaceId,
+      keyId: key.id,
+      keyGeneration: key.generation,
+      issuedAt: at,
+      expiresAt: new Date(at.getTime() + refreshTokenSeconds * 1000),
+    });
+    const issued = await issueAccessToken(tx, {
+      key,
+      refreshTokenHash: hashSecret(refreshToken),
+      at,
+      random: deps.random,
+    });
+    return { ...issued, refreshToken };
+  });
+}

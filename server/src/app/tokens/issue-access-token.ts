@@ -1,0 +1,37 @@
+import { ServiceError } from '../../domain/errors.ts';
+import type { Random } from '../../domain/tokens/secret.ts';
+import { hashSecret, makeSecret } from '../../domain/tokens/secret.ts';
+import type { Transaction } from '../../storage/pool.ts';
+import { insertAccessToken } from '../../storage/sql/access-tokens.ts';
+import type { ApiKey } from '../../storage/sql/api-keys.ts';
+import type { IssuedTokens } from './generate-token.ts';
+
+/**
+ * Issues one access token for the lifetime that the key has now (decisions D15).
+ *
+ * @throws ServiceError TOKEN_REFRESH_INVALID when the refresh token was revoked at the same moment
+ */
+export async function issueAccessToken(
+  tx: Transaction,
+  issue: {
+    key: Pick<ApiKey, 'id' | 'workspaceId' | 'generation' | 'accessTokenMinutes'>;
+    refreshTokenHash: Buffer;
+    at: Date;
+    random: Random | undefined;
+  },
+): Promise<IssuedTokens> {
+  const { key, at } = issue;
+  const accessToken = makeSecret('access-token', issue.random);
+  const expiresInSeconds = key.accessTokenMinutes * 60;
+  const stored = await insertAccessToken(tx, {
+    tokenHash: hashSecret(accessToken),
+    refreshTokenHash: issue.refreshTokenHash,
+    workspaceId: key.workspaceId,
+    keyId: key.id,
+    keyGeneration: key.generation,
+    issuedAt: at,
+    expiresAt: new Date(at.getTime() + expiresInSeconds * 1000),
+  });
+  if (!stored) throw new ServiceError('TOKEN_REFRESH_INVALID', { detail: 'revoked while it was used' });
+  return { workspaceId: key.workspaceId, keyId: key.id, accessToken, expiresInSeconds };
+}

@@ -1,0 +1,103 @@
+import { ServiceError } from '../../domain/errors.ts';
+import { sourceOfAddress } from '../../domain/limits/source-address.ts';
+import type { LimitWindow } from '../../domain/limits/sliding-window.ts';
+import { secondsUntilPass } from '../../domain/limits/sliding-window.ts';
+import type { TokenOperation } from '../../domain/tokens/token-limits.ts';
+import { guessLimits, limitSubject, requestLimits, slowAnswerMilliseconds } from '../../domain/tokens/token-limits.ts';
+import type { LimitSubject } from '../../storage/sql/limit-windows.ts';
+import { countEvent, findLimitWindows } from '../../storage/sql/limit-windows.ts';
+import type { TokenCaller, TokenDependencies } from './token-dependencies.ts';
+
+/**
+ * Counts the request against the exact limit of its credential pair (decisions D11). A refused one is not counted.
+ *
+ * @returns whether the pair was not seen in the last ten minutes: only then a failure is a new guess
+ * @throws ServiceError TOKEN_RATE_LIMITED
+ */
+export async function limitRequests(
+  { database }: Pick<TokenDependencies, 'database'>,
+  request: { operation: TokenOperation; pair: readonly string[]; at: Date },
+): Promise<{ isNewPair: boolean }> {
+  const counter = { operation: request.operation, subject: limitSubject(request.pair) };
+  const windows = requestLimits[request.operation];
+  const { counted, isFirst } = await countEvent(database, { ...counter, at: request.at, windows });
+  if (counted) return { isNewPair: isFirst };
+  const [events] = await findLimitWindows(database, [counter]);
+  throw limited('credential pair', secondsUntilPass(windows, { events: events!, at: request.at }));
+}
+
+/**
+ * Refuses a caller that guessed too often, and slows answers about a `client_id` that many guess at. It runs before the
+ * credentials are looked at, so that a full limit tells nothing about them.
+ *
+ * @throws ServiceError TOKEN_RATE_LIMITED
+ */
+export async function limitGuesses(
+  { database, clock, wait }: Pick<TokenDependencies, 'database' | 'clock' | 'wait'>,
+  caller: TokenCaller,
+): Promise<void> {
+  const counters = guessCounters(caller);
+  const found = await findLimitWindows(database, counters);
+  const at = clock.now();
+  const waits = counters.map(({ windows }, index) => secondsUntilPass(windows, { events: found[index]!, at }));
+  const refusedFor = Math.max(...waits.filter((_, index) => counters[index]!.refuses));
+  if (refusedFor > 0) throw limited('guesses', refusedFor);
+  if (Math.max(...waits) > 0) await wait(slowAnswerMilliseconds);
+}
+
+/**
+ * Notes wrong credentials. Requests that ran side by side all passed limitGuesses; those beyond the limit are refused
+ * here, so no more answers than the limit say "wrong".
+ *
+ * @throws ServiceError TOKEN_RATE_LIMITED
+ */
+export async function noteGuess(
+  { database }: Pick<TokenDependencies, 'database'>,
+  caller: TokenCaller,
+  at: Date,
+): Promise<void> {
+  let refused = false;
+  for (const { operation, subject, windows, refuses } of guessCounters(caller)) {
+    const { counted } = await countEvent(database, { operation, subject, at, windows });
+    if (!counted && refuses) refused = true;
+  }
+  if (!refused) return;
+  const counters = guessCounters(caller).filter(({ refuses }) => refuses);
+  const found = await findLimitWindows(database, counters);
+  const waits = counters.map(({ windows }, index) => secondsUntilPass(windows, { events: found[index]!, at }));
+  throw limited('guesses', Math.max(...waits));
+}
+
+type GuessCounter = LimitSubject & { windows: readonly LimitWindow[]; refuses: boolean };
+
+function guessCounters({ clientId, address }: TokenCaller): GuessCounter[] {
+  const source = sourceOfAddress(address);
+  return [
+    {
+      operation: 'guess-client-address',
+      subject: limitSubject([clientId, source]),
+      windows: guessLimits['guess-client-address'],
+      refuses: true,
+    },
+    {
+      operation: 'guess-address',
+      subject: limitSubject([source]),
+      windows: guessLimits['guess-address'],
+      refuses: true,
+    },
+    {
+      operation: 'guess-client',
+      subject: limitSubject([clientId]),
+      windows: guessLimits['guess-client'],
+      refuses: false,
+    },
+  ];
+}
+
+function limited(which: string, seconds: number): ServiceError {
+  // A limit that cleared between the two statements still asks for a second, so that nobody retries in a tight loop.
+  return new ServiceError('TOKEN_RATE_LIMITED', {
+    retryAfterSeconds: Math.max(1, seconds),
+    detail: `limit of ${which}`,
+  });
+}

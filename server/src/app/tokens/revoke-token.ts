@@ -1,0 +1,26 @@
+import { hashSecret } from '../../domain/tokens/secret.ts';
+import { revokeAccessToken, revokeAccessTokensOfRefresh } from '../../storage/sql/access-tokens.ts';
+import { revokeRefreshToken } from '../../storage/sql/refresh-tokens.ts';
+import { authenticateClient } from './authenticate-client.ts';
+import type { TokenCaller, TokenDependencies } from './token-dependencies.ts';
+
+export type RevokeTokenCommand = { caller: TokenCaller; clientSecret: string; token: string };
+
+/**
+ * Ends a token of the caller's workspace at once: an access token alone, a refresh token with every access token that
+ * came from it (RFC 7009, decisions D18). A token that is unknown, dead or another workspace's is no error.
+ *
+ * @throws ServiceError TOKEN_RATE_LIMITED, TOKEN_CREDENTIALS_INVALID, TOKEN_KEY_NOT_OAUTH
+ */
+export async function revokeToken(deps: TokenDependencies, command: RevokeTokenCommand): Promise<void> {
+  const { caller, clientSecret } = command;
+  const key = await authenticateClient(deps, { operation: 'revoke', caller, clientSecret });
+  const at = deps.clock.now();
+  const token = { tokenHash: hashSecret(command.token), workspaceId: key.workspaceId, at };
+  // The hint is not needed: a hash is in one of the two tables at most.
+  await deps.database.begin(async (tx) => {
+    if (await revokeRefreshToken(tx, token)) {
+      await revokeAccessTokensOfRefresh(tx, { refreshTokenHash: token.tokenHash, at });
+    } else await revokeAccessToken(tx, token);
+  });
+}

@@ -1,0 +1,25 @@
+import type { Clock } from '../../clock.ts';
+import type { Seal } from '../../domain/seal.ts';
+import type { Random } from '../../domain/tokens/secret.ts';
+import type { Database } from '../../storage/pool.ts';
+
+export type TokenDependencies = {
+  database: Database;
+  clock: Clock;
+  seal: Seal;
+  wait(milliseconds: number): Promise<unknown>;
+  random?: Random;
+};
+
+/** Who calls a token endpoint, before anything is proved. */
+export type TokenCaller = {
+  /** Whatever was sent as client_id. */
+  clientId: string;
+  /** Address of the caller, or of the trusted proxy's client. */
+  address: string;
+  /** Data center of the host that was called, if it names one (decisions D1). */
+  dataCenter?: string | undefined;
+};
+
+/** A request that may be sent again under the same Idempotency-Key (decisions D4). */
+export type Repeatable = { idempotencyKey: string | undefined; rawBody: string };

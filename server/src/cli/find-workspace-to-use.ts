@@ -1,0 +1,13 @@
+import { StartError } from '../start-errors.ts';
+import type { Database } from '../storage/pool.ts';
+import { findInstallation } from '../storage/sql/installation.ts';
+import { findWorkspace } from '../storage/sql/workspaces.ts';
+
+/** The workspace a command names, or the demo workspace. @throws StartError SETTING_INVALID */
+export async function findWorkspaceToUse(database: Database, named: string | undefined): Promise<string> {
+  const id = named ?? (await findInstallation(database))?.demoWorkspaceId ?? undefined;
+  if (id === undefined)
+    throw new StartError('SETTING_INVALID', 'Name the workspace with --workspace; there is no demo workspace here.');
+  if (!(await findWorkspace(database, id))) throw new StartError('SETTING_INVALID', `There is no workspace ${id}.`);
+  return id;
+}

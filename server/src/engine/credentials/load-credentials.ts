@@ -1,0 +1,40 @@
+import type { Clock } from '../../clock.ts';
+import { credentialContext } from '../../domain/provider-credential.ts';
+import type { ProviderCredentials } from '../../domain/provider-credential.ts';
+import type { Seal } from '../../domain/seal.ts';
+import type { Database } from '../../storage/pool.ts';
+import { listProviderCredentials } from '../../storage/sql/provider-credentials.ts';
+import type { SealedCredential } from '../../storage/sql/provider-credentials.ts';
+
+export type LoadCredentials = (workspaceId: string) => Promise<ProviderCredentials>;
+
+// A replaced credential is in use everywhere this soon, without a restart.
+const freshMilliseconds = 2_000;
+const mostWorkspaces = 1_000;
+
+export type LoadCredentialsDependencies = { database: Database; seal: Seal; clock: Clock };
+
+/** Reads and opens a workspace's provider credentials, remembered for two seconds. */
+export function makeLoadCredentials({ database, seal, clock }: LoadCredentialsDependencies): LoadCredentials {
+  const remembered = new Map<string, { until: number; credentials: Promise<ProviderCredentials> }>();
+  return (workspaceId) => {
+    const now = clock.now().getTime();
+    const entry = remembered.get(workspaceId);
+    if (entry && entry.until > now) return entry.credentials;
+    const credentials = listProviderCredentials(database, workspaceId).then((rows) => openCredentials(seal, rows));
+    remembered.delete(workspaceId);
+    remembered.set(workspaceId, { until: now + freshMilliseconds, credentials });
+    credentials.catch(() => remembered.delete(workspaceId));
+    if (remembered.size > mostWorkspaces) remembered.delete(remembered.keys().next().value!);
+    return credentials;
+  };
+}
+
+export function openCredentials(seal: Seal, rows: SealedCredential[]): ProviderCredentials {
+  const credentials: ProviderCredentials = {};
+  for (const row of rows) {
+    const text = seal.open(row.sealed, credentialContext(row)).toString('utf8');
+    Object.assign(credentials, { [row.provider]: JSON.parse(text) });
+  }
+  return credentials;
+}

@@ -1,0 +1,32 @@
+import type { Answer, Outcome } from './provider.ts';
+import { retryAfterSeconds } from './retry-after.ts';
+
+type HttpAnswer = Extract<Answer, { kind: 'answer' }>;
+type Failure = Extract<Answer, { kind: 'failure' }>;
+
+/** What no answer means, for every provider: surely not sent → wait; maybe sent → unknown; a blocked address → dead. */
+export function classifyFailure(failure: Failure): Outcome {
+  if (failure.reason === 'address-blocked') return { kind: 'gone', code: 'ADDRESS_BLOCKED' };
+  if (failure.certainty === 'unsent') return { kind: 'wait', code: 'NOT_CONNECTED', scope: 'device' };
+  return { kind: 'unknown', code: failure.reason === 'timeout' ? 'TIMEOUT' : 'RESET' };
+}
+
+/** A server's own trouble, whatever its body says (a proxy may answer with HTML): wait, as long as it asks. */
+export function classifyServerFault(answer: HttpAnswer, now: Date): Outcome {
+  return { kind: 'wait', code: String(answer.status), scope: 'device', ...waitOf(answer, now) };
+}
+
+/** The `retryAfterSeconds` member when the answer names a wait. */
+export function waitOf(answer: HttpAnswer, now: Date): { retryAfterSeconds?: number } {
+  const seconds = retryAfterSeconds(answer.headers['retry-after'], now);
+  return seconds === undefined ? {} : { retryAfterSeconds: seconds };
+}
+
+/** The body as JSON, or undefined: hostile and broken answers are data, never an exception. */
+export function readJsonAnswer(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,95 @@
+import type { Clock } from '../../clock.ts';
+import type { Message } from '../../domain/campaign/message.ts';
+import type { ProviderCredentials } from '../../domain/provider-credential.ts';
+import type { Logger } from '../../log.ts';
+import { makeApnsProvider } from './apns/make-apns-provider.ts';
+import { makeFcmProvider } from './fcm/make-fcm-provider.ts';
+import type { FcmEndpoints } from './fcm/make-fcm-provider.ts';
+import { makeHttp2Transport } from './http2/http2-transport.ts';
+import type { DeliveryProvider, DeviceAddress, Outcome } from './provider.ts';
+import { makeWebPushProvider } from './webpush/make-web-push-provider.ts';
+
+export type Delivery = {
+  /** Sends one message to one device through its provider. Never rejects. */
+  deliver(request: DeliveryRequest): Promise<Outcome>;
+  close(): Promise<void>;
+};
+
+export type DeliveryRequest = { message: Message; device: DeviceAddress; credentials: ProviderCredentials };
+
+/** Loopback origins of the sandbox's simulators. */
+export type SimulatorEndpoints = {
+  fcm: FcmEndpoints;
+  apns: string;
+  /** `origin` is what subscriptions name; `connectTo` is where it listens. */
+  webPush: { origin: string; connectTo: string };
+};
+
+export type DeliveryEndpoints = {
+  fcm: FcmEndpoints;
+  apns: { production: string; sandbox: string };
+  simulators?: SimulatorEndpoints;
+};
+
+export const realProviderEndpoints: DeliveryEndpoints = {
+  fcm: { messagesOrigin: 'https://fcm.googleapis.com', tokenOrigin: 'https://oauth2.googleapis.com' },
+  apns: { production: 'https://api.push.apple.com', sandbox: 'https://api.sandbox.push.apple.com' },
+};
+
+export type DeliveryOptions = {
+  clock: Clock;
+  log: Logger;
+  endpoints: DeliveryEndpoints;
+  allowedNetworks: readonly string[];
+};
+
+/** The three providers behind one call, sharing one transport. */
+export function makeDelivery({ clock, log, endpoints, allowedNetworks }: DeliveryOptions): Delivery {
+  const transport = makeHttp2Transport({ log, allowedNetworks });
+  const { simulators } = endpoints;
+  const fcm = makeFcmProvider({ clock, transport, endpoints: endpoints.fcm, simulator: simulators?.fcm });
+  const apns = makeApnsProvider({ clock, transport, endpoints: endpoints.apns, simulatorOrigin: simulators?.apns });
+  const webpush = makeWebPushProvider({ clock, transport, simulator: simulators?.webPush });
+
+  return {
+    async deliver({ message, device, credentials }) {
+      const through = <C>(provider: DeliveryProvider<C>, credential: C | undefined): Promise<Outcome> | Outcome =>
+        credential === undefined
+          ? noCredential(message)
+          : deliverThrough(provider, { message, device, credential }, clock);
+      switch (message.platform) {
+        case 'ANDROID':
+          return through(fcm, credentials.fcm);
+        case 'IOS':
+          return through(apns, credentials.apns);
+        case 'WEB':
+          return through(webpush, credentials.webpush);
+        default: {
+          const never: never = message;
+          throw new Error(`unknown platform ${String(never)}`);
+        }
+      }
+    },
+    async close() {
+      await transport.close();
+      await Promise.all([fcm.close(), apns.close(), webpush.close()]);
+    },
+  };
+}
+
+function noCredential(message: Message): Outcome {
+  return { kind: 'stopped', code: 'NO_CREDENTIAL', detail: `this workspace has no credential for ${message.platform}` };
+}
+
+type Sending<C> = { message: Message; device: DeviceAddress; credential: C };
+
+async function deliverThrough<C>(provider: DeliveryProvider<C>, sending: Sending<C>, clock: Clock): Promise<Outcome> {
+  try {
+    const planned = provider.plan(sending);
+    if ('outcome' in planned) return planned.outcome;
+    return provider.classify(await provider.send(planned.plan, sending.credential), clock.now());
+  } catch (error) {
+    // A credential that cannot be used (a broken key, say) throws here; it must not take the window down with it.
+    return { kind: 'stopped', code: 'CREDENTIAL_UNUSABLE', detail: (error as Error).message };
+  }
+}

@@ -1,0 +1,58 @@
+import type { Answer, Outcome } from '../provider.ts';
+import { classifyFailure, classifyServerFault, readJsonAnswer, waitOf } from '../classify-fault.ts';
+
+type FcmError = {
+  status?: string;
+  message?: string;
+  details?: { '@type'?: string; errorCode?: string; fieldViolations?: { field?: string }[] }[];
+};
+
+const defaultRateLimitSeconds = 60;
+
+/** What FCM's answer means, by its error code in `details`, never by message text (design of delivery 1, 4). Pure. */
+export function classifyFcmAnswer(answer: Answer, now: Date): Outcome {
+  if (answer.kind === 'failure') return classifyFailure(answer);
+  const body = readJsonAnswer(answer.body) as { name?: string; error?: FcmError } | undefined;
+  if (answer.status === 200)
+    return { kind: 'accepted', ...(body?.name === undefined ? {} : { providerMessageId: body.name }) };
+  if (answer.status >= 500) return classifyServerFault(answer, now);
+  const error = body?.error ?? {};
+  const code = errorCode(error) ?? error.status ?? String(answer.status);
+  const detail = error.message ?? `HTTP ${answer.status}`;
+  switch (answer.status) {
+    case 404:
+      // A 404 without FCM's own code is a wrong path or project, not a dead token.
+      return code === 'UNREGISTERED' ? { kind: 'gone', code } : { kind: 'stopped', code, detail };
+    case 400:
+      return isTokenFault(error) ? { kind: 'gone', code } : { kind: 'rejected', code, detail };
+    case 429:
+      return {
+        kind: 'wait',
+        code,
+        scope: 'credential',
+        retryAfterSeconds: defaultRateLimitSeconds,
+        ...waitOf(answer, now),
+      };
+    case 403:
+      // One token of another sender must not pause a million others; a wholly foreign list shows as rejected devices.
+      return code === 'SENDER_ID_MISMATCH' ? { kind: 'rejected', code, detail } : { kind: 'stopped', code, detail };
+    case 401:
+      return { kind: 'stopped', code, detail };
+    default:
+      return { kind: 'rejected', code, detail };
+  }
+}
+
+function errorCode(error: FcmError): string | undefined {
+  if (!Array.isArray(error.details)) return undefined;
+  return error.details.find((detail) => typeof detail?.errorCode === 'string')?.errorCode;
+}
+
+/** INVALID_ARGUMENT is a bad payload *or* a bad token; only the violated fields tell. */
+function isTokenFault(error: FcmError): boolean {
+  if (!Array.isArray(error.details)) return false;
+  const fields = error.details.flatMap((detail) =>
+    Array.isArray(detail?.fieldViolations) ? detail.fieldViolations : [],
+  );
+  return fields.length > 0 && fields.every((violation) => violation?.field === 'message.token');
+}

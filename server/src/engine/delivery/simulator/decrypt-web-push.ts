@@ -1,0 +1,28 @@
+import { createDecipheriv, hkdfSync } from 'node:crypto';
+import type { SimulatedBrowser } from './make-simulated-subscription.ts';
+
+/**
+ * Decrypts one message as a browser does (RFC 8291 §3.4, RFC 8188 §2.1), written apart from the encryption so that a
+ * mistake in one shows in the other.
+ *
+ * @throws when anything does not fit
+ */
+export function decryptWebPush(body: Buffer, browser: SimulatedBrowser): Buffer {
+  const salt = body.subarray(0, 16);
+  const recordSize = body.readUInt32BE(16);
+  const keyLength = body.readUInt8(20);
+  const senderKey = body.subarray(21, 21 + keyLength);
+  const record = body.subarray(21 + keyLength);
+  if (keyLength !== 65 || record.length > recordSize || record.length < 18)
+    throw new Error('not one record of aes128gcm');
+  const shared = browser.ecdh.computeSecret(senderKey);
+  const info = Buffer.concat([Buffer.from('WebPush: info\0'), browser.ecdh.getPublicKey(), senderKey]);
+  const secret = Buffer.from(hkdfSync('sha256', shared, browser.auth, info, 32));
+  const key = Buffer.from(hkdfSync('sha256', secret, salt, 'Content-Encoding: aes128gcm\0', 16));
+  const nonce = Buffer.from(hkdfSync('sha256', secret, salt, 'Content-Encoding: nonce\0', 12));
+  const decipher = createDecipheriv('aes-128-gcm', key, nonce).setAuthTag(record.subarray(-16));
+  const padded = Buffer.concat([decipher.update(record.subarray(0, -16)), decipher.final()]);
+  const end = padded.findLastIndex((byte) => byte !== 0);
+  if (padded[end] !== 2) throw new Error('the last record has no end mark');
+  return padded.subarray(0, end);
+}

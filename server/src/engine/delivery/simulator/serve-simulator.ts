@@ -1,0 +1,129 @@
+import { constants, createServer } from 'node:http2';
+import type { Http2Server, Http2Session, IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { makeFaultSwitch } from './faults.ts';
+import type { Fault } from './faults.ts';
+import type { DeliveredMessage, Simulate, SimulatedAnswer } from './simulator-account.ts';
+
+export type SimulatorCounters = { received: number; accepted: number; refused: number };
+
+export type ServedSimulator = {
+  /** Loopback origin (h2c). */
+  origin: string;
+  counters: SimulatorCounters;
+  setFault(fault: Fault | undefined): void;
+  stop(): Promise<void>;
+};
+
+export type ServeOptions = {
+  simulate: Simulate;
+  now: () => Date;
+  /** Resolves when there is room for more; the answer waits for it. */
+  onDelivered: (message: DeliveredMessage) => Promise<void> | undefined;
+};
+
+const mostBodyBytes = 64 * 1024;
+const usualStreams = 1_000;
+
+/** Serves one simulated provider over real HTTP/2 (without TLS, on loopback), with its fault switch. */
+export async function serveSimulator(options: ServeOptions): Promise<ServedSimulator> {
+  const counters: SimulatorCounters = { received: 0, accepted: 0, refused: 0 };
+  const sessions = new Set<Http2Session>();
+  let fault: Fault | undefined;
+  let strike = makeFaultSwitch(undefined);
+  const server = createServer({ settings: { maxConcurrentStreams: usualStreams, initialWindowSize: 1024 * 1024 } });
+
+  server.on('session', (session) => {
+    sessions.add(session);
+    session.on('close', () => sessions.delete(session));
+    session.on('error', () => {});
+    if (fault?.maxStreams !== undefined) session.settings({ maxConcurrentStreams: fault.maxStreams });
+  });
+  const streamsOf = new WeakMap<Http2Session, number>();
+  server.on('stream', (stream, headers) => {
+    stream.on('error', () => {});
+    const session = stream.session!;
+    const streams = (streamsOf.get(session) ?? 0) + 1;
+    streamsOf.set(session, streams);
+    if (fault?.goawayEvery !== undefined && streams === fault.goawayEvery) {
+      session.goaway(constants.NGHTTP2_NO_ERROR, stream.id!);
+      session.close();
+    }
+    // Google's token endpoint shares the server but is no device.
+    if (headers[':path'] !== '/token') counters.received += 1;
+    void answer({ stream, headers, struck: strike() });
+  });
+
+  type Call = { stream: ServerHttp2Stream; headers: IncomingHttpHeaders; struck: Fault | undefined };
+
+  async function answer({ stream, headers, struck }: Call): Promise<void> {
+    const body = await readBody(stream);
+    if (struck?.delayMilliseconds) await new Promise((resolve) => setTimeout(resolve, struck.delayMilliseconds));
+    if (struck?.reset) {
+      counters.refused += 1;
+      stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+      return;
+    }
+    const path = String(headers[':path']);
+    const given: SimulatedAnswer =
+      struck?.status === undefined
+        ? await options.simulate({ method: String(headers[':method']), path, headers, body, now: options.now() })
+        : { status: struck.status, ...(struck.headers ? { headers: struck.headers } : {}), body: struck.body ?? '' };
+    if (given === 'silence') {
+      counters.refused += 1;
+      return;
+    }
+    if (given.delivered) {
+      counters.accepted += 1;
+      await options.onDelivered(given.delivered);
+    } else if (path !== '/token') counters.refused += 1;
+    respond(stream, given);
+  }
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    counters,
+    setFault(next) {
+      fault = next;
+      strike = makeFaultSwitch(next);
+      for (const session of sessions) session.settings({ maxConcurrentStreams: next?.maxStreams ?? usualStreams });
+    },
+    stop: () => stopServer(server, sessions),
+  };
+}
+
+function readBody(stream: ServerHttp2Stream): Promise<Buffer> {
+  return new Promise((resolve) => {
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    stream.on('data', (piece: Buffer) => {
+      bytes += piece.length;
+      if (bytes <= mostBodyBytes) pieces.push(piece);
+    });
+    stream.on('end', () => resolve(Buffer.concat(pieces)));
+    // A stream that ends early has no end event; its answer goes nowhere.
+    stream.on('close', () => resolve(Buffer.concat(pieces)));
+  });
+}
+
+function respond(stream: ServerHttp2Stream, answer: Exclude<SimulatedAnswer, 'silence'>): void {
+  if (stream.destroyed || stream.closed) return;
+  const isText = typeof answer.body === 'string';
+  stream.respond({
+    ':status': answer.status,
+    ...(answer.body === undefined || isText ? {} : { 'content-type': 'application/json' }),
+    ...answer.headers,
+  });
+  stream.end(answer.body === undefined ? '' : isText ? (answer.body as string) : JSON.stringify(answer.body));
+}
+
+function stopServer(server: Http2Server, sessions: Set<Http2Session>): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    for (const session of sessions) session.destroy();
+  });
+}

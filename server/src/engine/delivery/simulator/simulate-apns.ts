@@ -1,0 +1,167 @@
+import { createPublicKey, verify } from 'node:crypto';
+import { magicOutcome } from './magic-tokens.ts';
+import type { Simulate, SimulatedAnswer, SimulatedRequest, SimulatorAccount } from './simulator-account.ts';
+
+const mostPayloadBytes = 4096;
+const mostTokens = 1_000;
+const pushTypes = new Set([
+  'alert',
+  'background',
+  'location',
+  'voip',
+  'complication',
+  'fileprovider',
+  'mdm',
+  'liveactivity',
+]);
+
+/** Apple's push service as far as a sender meets it: provider token, headers, payload, device token. */
+export function simulateApns(accounts: () => SimulatorAccount[]): Simulate {
+  // Verified tokens, so that one signature is checked once, not for every message.
+  const verified = new Map<string, { workspaceId: string; issuedAt: number }>();
+  return (request) => {
+    const token = /^\/3\/device\/([^/]+)$/.exec(request.path)?.[1];
+    if (token === undefined) return reason(404, 'BadPath');
+    if (request.method !== 'POST') return reason(405, 'MethodNotAllowed');
+    const account = authenticate(accounts(), verified, request);
+    if ('status' in account) return account;
+    const refusal = checkHeaders(account, request) ?? checkPayload(request) ?? checkToken(token, request);
+    return refusal ?? deliver(account, token, request);
+  };
+}
+
+function reason(
+  status: number,
+  text: string,
+  more: { headers?: Record<string, string>; timestamp?: number } = {},
+): SimulatedAnswer & object {
+  const { headers, timestamp } = more;
+  return {
+    status,
+    ...(headers ? { headers } : {}),
+    body: { reason: text, ...(timestamp === undefined ? {} : { timestamp }) },
+  };
+}
+
+type Refusal = Exclude<SimulatedAnswer, 'silence'>;
+
+function authenticate(
+  accounts: SimulatorAccount[],
+  verified: Map<string, { workspaceId: string; issuedAt: number }>,
+  request: SimulatedRequest,
+): SimulatorAccount | Refusal {
+  const token = /^bearer (\S+)$/i.exec(String(request.headers.authorization ?? ''))?.[1];
+  if (token === undefined) return reason(403, 'MissingProviderToken');
+  let known = verified.get(token);
+  if (!known) {
+    known = verifyToken(accounts, token);
+    if (!known) return reason(403, 'InvalidProviderToken');
+    verified.set(token, known);
+    if (verified.size > mostTokens) verified.delete(verified.keys().next().value!);
+  }
+  const age = request.now.getTime() / 1000 - known.issuedAt;
+  // Apple refuses tokens over an hour old; a small step into the future is a clock's error.
+  if (age > 3600) return reason(403, 'ExpiredProviderToken');
+  if (age < -60) return reason(403, 'InvalidProviderToken');
+  const { workspaceId } = known;
+  return accounts.find((account) => account.workspaceId === workspaceId) ?? reason(403, 'InvalidProviderToken');
+}
+
+function verifyToken(
+  accounts: SimulatorAccount[],
+  token: string,
+): { workspaceId: string; issuedAt: number } | undefined {
+  try {
+    const [head, claims, signature] = token.split('.') as [string, string, string];
+    const { alg, kid } = JSON.parse(Buffer.from(head, 'base64url').toString('utf8')) as { alg: string; kid: string };
+    const { iss, iat } = JSON.parse(Buffer.from(claims, 'base64url').toString('utf8')) as { iss: string; iat: number };
+    const account = accounts.find(({ apns }) => apns && apns.teamId === iss && apns.keyId === kid);
+    if (alg !== 'ES256' || !account?.apns || typeof iat !== 'number') return undefined;
+    const key = createPublicKey(account.apns.publicKeyPem);
+    const isValid = verify(
+      'sha256',
+      Buffer.from(`${head}.${claims}`),
+      { key, dsaEncoding: 'ieee-p1363' },
+      Buffer.from(signature, 'base64url'),
+    );
+    return isValid ? { workspaceId: account.workspaceId, issuedAt: iat } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function checkHeaders(account: SimulatorAccount, { headers }: SimulatedRequest): Refusal | undefined {
+  if (headers['apns-topic'] === undefined) return reason(400, 'MissingTopic');
+  if (headers['apns-topic'] !== account.apns!.topic) return reason(400, 'DeviceTokenNotForTopic');
+  if (!pushTypes.has(String(headers['apns-push-type']))) return reason(400, 'InvalidPushType');
+  if (headers['apns-priority'] !== undefined && !['1', '5', '10'].includes(String(headers['apns-priority'])))
+    return reason(400, 'BadPriority');
+  if (headers['apns-expiration'] !== undefined && !/^\d+$/.test(String(headers['apns-expiration'])))
+    return reason(400, 'BadExpirationDate');
+  if (Buffer.byteLength(String(headers['apns-collapse-id'] ?? '')) > 64) return reason(400, 'BadCollapseId');
+  const id = headers['apns-id'];
+  if (id !== undefined && !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(String(id)))
+    return reason(400, 'BadMessageId');
+  return undefined;
+}
+
+function checkPayload({ body }: SimulatedRequest): Refusal | undefined {
+  if (body.length === 0) return reason(400, 'PayloadEmpty');
+  if (body.length > mostPayloadBytes) return reason(413, 'PayloadTooLarge');
+  try {
+    const { aps } = JSON.parse(body.toString('utf8')) as { aps?: unknown };
+    return aps !== null && typeof aps === 'object' ? undefined : reason(400, 'BadMessage');
+  } catch {
+    return reason(400, 'BadMessage');
+  }
+}
+
+function checkToken(token: string, request: SimulatedRequest): SimulatedAnswer | undefined {
+  if (!/^[0-9a-f]{64,200}$/.test(token)) return reason(400, 'BadDeviceToken');
+  const outcome = magicOutcome('apns', token);
+  switch (outcome) {
+    case undefined:
+      return undefined;
+    case 'gone':
+      return reason(410, 'Unregistered', { timestamp: request.now.getTime() });
+    case 'invalid':
+      return reason(400, 'BadDeviceToken');
+    case 'rejected':
+      return reason(413, 'PayloadTooLarge');
+    case 'busy':
+      return reason(429, 'TooManyRequests', { headers: { 'retry-after': '1' } });
+    case 'silent':
+      return 'silence';
+    default: {
+      const never: never = outcome;
+      throw new Error(`unknown outcome ${String(never)}`);
+    }
+  }
+}
+
+type ApnsPayload = {
+  aps: { alert?: { title?: string; body?: string } | string };
+  svc?: { campaign_id?: string; message_id?: string };
+};
+
+function deliver(account: SimulatorAccount, deviceToken: string, request: SimulatedRequest): SimulatedAnswer {
+  const payload = JSON.parse(request.body.toString('utf8')) as ApnsPayload;
+  const { alert } = payload.aps;
+  const id = String(request.headers['apns-id'] ?? '');
+  return {
+    status: 200,
+    headers: { 'apns-id': id },
+    delivered: {
+      workspaceId: account.workspaceId,
+      platform: 'IOS',
+      deviceToken,
+      title: typeof alert === 'object' ? (alert.title ?? '') : '',
+      body: typeof alert === 'object' ? (alert.body ?? '') : (alert ?? ''),
+      collapseId: String(request.headers['apns-collapse-id'] ?? ''),
+      ...(payload.svc?.campaign_id === undefined ? {} : { campaignId: payload.svc.campaign_id }),
+      messageId: payload.svc?.message_id ?? id,
+      receivedAt: request.now,
+      payload: payload as unknown as Record<string, unknown>,
+    },
+  };
+}

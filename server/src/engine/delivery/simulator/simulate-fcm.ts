@@ -1,0 +1,209 @@
+import { createPublicKey, randomBytes } from 'node:crypto';
+import { jwtVerify } from 'jose';
+import { magicOutcome } from './magic-tokens.ts';
+import type { Simulate, SimulatedAnswer, SimulatedRequest, SimulatorAccount } from './simulator-account.ts';
+
+const googleTokenUrl = 'https://oauth2.googleapis.com/token';
+const messagingScope = 'https://www.googleapis.com/auth/firebase.messaging';
+const tokenSeconds = 3600;
+const mostTokens = 1_000;
+const mostPayloadBytes = 4096;
+
+const messageFields = new Set(['token', 'data', 'notification', 'android', 'apns', 'webpush', 'fcm_options', 'name']);
+const androidFields = new Set([
+  'collapse_key',
+  'priority',
+  'ttl',
+  'restricted_package_name',
+  'data',
+  'notification',
+  'fcm_options',
+  'direct_boot_ok',
+]);
+
+/** Google's two services as far as a sender meets them: the token endpoint and `messages:send` of FCM HTTP v1. */
+export function simulateFcm(accounts: () => SimulatorAccount[]): Simulate {
+  const tokens = new Map<string, { workspaceId: string; expiresAt: number }>();
+  return (request) =>
+    request.path === '/token' ? issueToken(accounts(), tokens, request) : send(accounts(), tokens, request);
+}
+
+type ErrorAnswer = Exclude<SimulatedAnswer, 'silence'>;
+type Tokens = Map<string, { workspaceId: string; expiresAt: number }>;
+
+async function issueToken(
+  accounts: SimulatorAccount[],
+  tokens: Tokens,
+  request: SimulatedRequest,
+): Promise<SimulatedAnswer> {
+  const refuse = (description: string): SimulatedAnswer => ({
+    status: 400,
+    body: { error: 'invalid_grant', error_description: description },
+  });
+  const form = new URLSearchParams(request.body.toString('utf8'));
+  if (form.get('grant_type') !== 'urn:ietf:params:oauth:grant-type:jwt-bearer')
+    return { status: 400, body: { error: 'unsupported_grant_type' } };
+  const assertion = form.get('assertion') ?? '';
+  const issuer = readIssuer(assertion);
+  const account = accounts.find((candidate) => candidate.fcm && candidate.fcm.clientEmail === issuer);
+  if (!account?.fcm) return refuse('Invalid grant: account not found');
+  try {
+    const { payload } = await jwtVerify(assertion, createPublicKey(account.fcm.publicKeyPem), {
+      algorithms: ['RS256'],
+      audience: googleTokenUrl,
+      currentDate: request.now,
+      maxTokenAge: tokenSeconds,
+      clockTolerance: 5,
+    });
+    if (payload.scope !== messagingScope) return refuse('Invalid OAuth scope');
+  } catch (error) {
+    return refuse(`Invalid JWT: ${(error as Error).message}`);
+  }
+  const token = `ya29.simulated-${randomBytes(24).toString('base64url')}`;
+  tokens.set(token, { workspaceId: account.workspaceId, expiresAt: request.now.getTime() + tokenSeconds * 1000 });
+  if (tokens.size > mostTokens) tokens.delete(tokens.keys().next().value!);
+  return { status: 200, body: { access_token: token, expires_in: tokenSeconds - 1, token_type: 'Bearer' } };
+}
+
+function readIssuer(assertion: string): string | undefined {
+  try {
+    return (JSON.parse(Buffer.from(assertion.split('.')[1]!, 'base64url').toString('utf8')) as { iss?: string }).iss;
+  } catch {
+    return undefined;
+  }
+}
+
+function send(accounts: SimulatorAccount[], tokens: Tokens, request: SimulatedRequest): SimulatedAnswer {
+  const path = /^\/v1\/projects\/([^/]+)\/messages:send$/.exec(request.path);
+  if (!path || request.method !== 'POST') return googleError(404, 'NOT_FOUND', 'Requested entity was not found.');
+  const bearer = /^Bearer (\S+)$/.exec(String(request.headers.authorization ?? ''))?.[1];
+  const granted = bearer === undefined ? undefined : tokens.get(bearer);
+  if (!granted || granted.expiresAt <= request.now.getTime()) {
+    return googleError(401, 'UNAUTHENTICATED', 'Request had invalid authentication credentials.');
+  }
+  const account = accounts.find((candidate) => candidate.workspaceId === granted.workspaceId);
+  if (!account?.fcm || account.fcm.projectId !== path[1]) {
+    return googleError(
+      403,
+      'PERMISSION_DENIED',
+      `Permission 'cloudmessaging.messages.create' denied on resource projects/${path[1]}.`,
+    );
+  }
+  return deliver(account, request);
+}
+
+type FcmMessage = {
+  token?: unknown;
+  data?: Record<string, unknown>;
+  android?: Record<string, unknown> & { notification?: Record<string, unknown>; ttl?: unknown; priority?: unknown };
+};
+
+function deliver(account: SimulatorAccount, request: SimulatedRequest): SimulatedAnswer {
+  let message: FcmMessage | undefined;
+  try {
+    message = (JSON.parse(request.body.toString('utf8')) as { message?: FcmMessage }).message;
+  } catch {
+    return googleError(400, 'INVALID_ARGUMENT', 'Invalid JSON payload received.');
+  }
+  const violation = findViolation(message);
+  if (violation) return invalid(violation.field, violation.description);
+  const { token, data = {}, android = {} } = message as FcmMessage & { token: string };
+  const answer = magicAnswer(token);
+  if (answer) return answer;
+  const notification = android.notification ?? {};
+  const name = `projects/${account.fcm!.projectId}/messages/0:${request.now.getTime()}%${randomBytes(8).toString('hex')}`;
+  return {
+    status: 200,
+    body: { name },
+    delivered: {
+      workspaceId: account.workspaceId,
+      platform: 'ANDROID',
+      deviceToken: token,
+      title: String(notification.title ?? data.gcm_title ?? ''),
+      body: String(notification.body ?? data.gcm_alert ?? ''),
+      collapseId: String(android.collapse_key ?? ''),
+      ...(typeof data.gcm_campaign_id === 'string' ? { campaignId: data.gcm_campaign_id } : {}),
+      messageId: String(data.svc_message_id ?? name),
+      receivedAt: request.now,
+      payload: { data, android },
+    },
+  };
+}
+
+function findViolation(message: FcmMessage | undefined): { field: string; description: string } | undefined {
+  if (!message || typeof message !== 'object') return { field: 'message', description: 'Message is required.' };
+  for (const field of Object.keys(message)) {
+    if (!messageFields.has(field)) return { field: `message.${field}`, description: `Unknown name "${field}".` };
+  }
+  for (const field of Object.keys(message.android ?? {})) {
+    if (!androidFields.has(field))
+      return { field: `message.android.${field}`, description: `Unknown name "${field}".` };
+  }
+  const { token, data, android } = message;
+  if (typeof token !== 'string' || token.length < 10)
+    return { field: 'message.token', description: 'The registration token is not a valid FCM registration token.' };
+  const reserved = Object.keys(data ?? {}).find(
+    (name) => name === 'from' || name === 'message_type' || /^(google|gcm)\./.test(name),
+  );
+  if (reserved) return { field: 'message.data', description: `Invalid data payload key: ${reserved}` };
+  if (Object.values(data ?? {}).some((value) => typeof value !== 'string'))
+    return { field: 'message.data', description: 'Data values must be strings.' };
+  const seconds = typeof android?.ttl === 'string' ? /^(\d+)(\.\d+)?s$/.exec(android.ttl)?.[1] : undefined;
+  if (android?.ttl !== undefined && (seconds === undefined || Number(seconds) > 2_419_200)) {
+    return { field: 'message.android.ttl', description: 'Invalid ttl.' };
+  }
+  if (android?.priority !== undefined && !['HIGH', 'NORMAL', 'high', 'normal'].includes(String(android.priority))) {
+    return { field: 'message.android.priority', description: 'Invalid priority.' };
+  }
+  const bytes = payloadBytes(data ?? {}) + payloadBytes(android?.notification ?? {});
+  if (bytes > mostPayloadBytes) return { field: 'message', description: 'Android message is too big.' };
+  return undefined;
+}
+
+function payloadBytes(members: Record<string, unknown>): number {
+  return Object.entries(members).reduce(
+    (sum, [name, value]) => sum + Buffer.byteLength(name) + Buffer.byteLength(String(value)),
+    0,
+  );
+}
+
+function magicAnswer(token: string): SimulatedAnswer | undefined {
+  const outcome = magicOutcome('fcm', token);
+  switch (outcome) {
+    case undefined:
+      return undefined;
+    case 'gone':
+      return googleError(404, 'NOT_FOUND', 'Requested entity was not found.', [fcmError('UNREGISTERED')]);
+    case 'invalid':
+      return invalid('message.token', 'The registration token is not a valid FCM registration token.');
+    case 'rejected':
+      return invalid('message.android.notification', 'Refused on request.');
+    case 'busy':
+      return {
+        ...googleError(503, 'UNAVAILABLE', 'The service is currently unavailable.'),
+        headers: { 'retry-after': '1' },
+      };
+    case 'silent':
+      return 'silence';
+    default: {
+      const never: never = outcome;
+      throw new Error(`unknown outcome ${String(never)}`);
+    }
+  }
+}
+
+function fcmError(errorCode: string): object {
+  return { '@type': 'type.googleapis.com/google.firebase.fcm.v1.FcmError', errorCode };
+}
+
+function invalid(field: string, description: string): SimulatedAnswer {
+  return googleError(400, 'INVALID_ARGUMENT', description, [
+    fcmError('INVALID_ARGUMENT'),
+    { '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations: [{ field, description }] },
+  ]);
+}
+
+/** Google's error body. */
+function googleError(...[code, status, message, details]: [number, string, string, object[]?]): ErrorAnswer {
+  return { status: code, body: { error: { code, message, status, ...(details ? { details } : {}) } } };
+}

@@ -1,0 +1,38 @@
+/** What a provider knows of one customer: public halves only. */
+export type SimulatorAccount = {
+  workspaceId: string;
+  fcm?: { projectId: string; clientEmail: string; publicKeyPem: string };
+  apns?: { teamId: string; keyId: string; topic: string; publicKeyPem: string };
+  webpush?: { publicKey: string };
+};
+
+/** A message as the device received it. */
+export type DeliveredMessage = {
+  workspaceId: string;
+  platform: 'ANDROID' | 'IOS' | 'WEB';
+  deviceToken: string;
+  title: string;
+  body: string;
+  collapseId: string;
+  campaignId?: string;
+  messageId: string;
+  receivedAt: Date;
+  payload: Record<string, unknown>;
+};
+
+export type SimulatedProvider = 'fcm' | 'apns' | 'webpush';
+
+/** An answer of a simulated provider; `silence` never answers. */
+export type SimulatedAnswer =
+  { status: number; headers?: Record<string, string>; body?: unknown; delivered?: DeliveredMessage } | 'silence';
+
+export type SimulatedRequest = {
+  method: string;
+  path: string;
+  headers: Record<string, string | string[] | undefined>;
+  body: Buffer;
+  now: Date;
+};
+
+/** One provider's behaviour: request in, answer out. */
+export type Simulate = (request: SimulatedRequest) => SimulatedAnswer | Promise<SimulatedAnswer>;

@@ -1,0 +1,113 @@
+/**
+ * The simulators' own thread: three HTTP/2 servers that use another core than the sender. Commands come and messages go
+ * over the thread's port; nothing else is shared but the clock's difference.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { serveSimulator } from './serve-simulator.ts';
+import type { Faults } from './faults.ts';
+import { simulateApns } from './simulate-apns.ts';
+import { simulateFcm } from './simulate-fcm.ts';
+import { simulateWebPush } from './simulate-web-push.ts';
+import type { DeliveredMessage, SimulatorAccount } from './simulator-account.ts';
+
+export type WorkerData = { accounts: SimulatorAccount[]; secret: Uint8Array; clockDifference: Float64Array };
+
+export type WorkerCommand =
+  | { kind: 'accounts'; id: number; accounts: SimulatorAccount[] }
+  | { kind: 'faults'; id: number; faults: Faults }
+  | { kind: 'counters' | 'reset' | 'stop'; id: number }
+  /** The batch is in the inbox. */
+  | { kind: 'stored' };
+
+export type WorkerReport =
+  | { kind: 'ready'; origins: { fcm: string; apns: string; webpush: string } }
+  | { kind: 'done'; id: number; result?: unknown }
+  | { kind: 'delivered'; messages: DeliveredMessage[] };
+
+const port = parentPort!;
+const data = workerData as WorkerData;
+let accounts = data.accounts;
+
+const batchMessages = 500;
+const batchMilliseconds = 20;
+// Beyond this the phones wait for the inbox, and the senders for the phones.
+const mostWaiting = 20_000;
+let waiting: DeliveredMessage[] = [];
+let isStoring = false;
+let timer: NodeJS.Timeout | undefined;
+let roomWaits: (() => void)[] = [];
+
+function flush(): void {
+  timer = undefined;
+  if (isStoring || waiting.length === 0) return;
+  isStoring = true;
+  port.postMessage({ kind: 'delivered', messages: waiting.splice(0, batchMessages) } satisfies WorkerReport);
+}
+
+function onDelivered(message: DeliveredMessage): Promise<void> | undefined {
+  waiting.push(message);
+  if (waiting.length >= batchMessages) flush();
+  timer ??= setTimeout(flush, batchMilliseconds);
+  return waiting.length < mostWaiting ? undefined : new Promise((resolve) => roomWaits.push(resolve));
+}
+
+const now = (): Date => new Date(performance.timeOrigin + performance.now() + data.clockDifference[0]!);
+const serve = (simulate: Parameters<typeof serveSimulator>[0]['simulate']) =>
+  serveSimulator({ simulate, now, onDelivered });
+const [fcm, apns, webpush] = await Promise.all([
+  serve(simulateFcm(() => accounts)),
+  serve(simulateApns(() => accounts)),
+  serve(simulateWebPush(() => accounts, { secret: Buffer.from(data.secret) })),
+]);
+const simulators = { fcm, apns, webpush };
+
+const counters = (): object => ({
+  ANDROID: { ...fcm.counters },
+  IOS: { ...apns.counters },
+  WEB: { ...webpush.counters },
+});
+
+async function obey(command: WorkerCommand): Promise<unknown> {
+  switch (command.kind) {
+    case 'accounts':
+      accounts = command.accounts;
+      return undefined;
+    case 'faults':
+      for (const [name, simulator] of Object.entries(simulators))
+        simulator.setFault(command.faults[name as keyof Faults]);
+      return undefined;
+    case 'counters':
+      return counters();
+    case 'reset':
+      for (const simulator of Object.values(simulators)) {
+        simulator.setFault(undefined);
+        Object.assign(simulator.counters, { received: 0, accepted: 0, refused: 0 });
+      }
+      return undefined;
+    case 'stop':
+      await Promise.all(Object.values(simulators).map((simulator) => simulator.stop()));
+      return undefined;
+    case 'stored': {
+      isStoring = false;
+      for (const resume of roomWaits.splice(0)) resume();
+      flush();
+      return undefined;
+    }
+    default: {
+      const never: never = command;
+      throw new Error(`unknown command ${String(never)}`);
+    }
+  }
+}
+
+port.on('message', (command: WorkerCommand) => {
+  void obey(command).then((result) => {
+    if ('id' in command) port.postMessage({ kind: 'done', id: command.id, result } satisfies WorkerReport);
+    // After the answer nothing may hold the thread: its port would.
+    if (command.kind === 'stop') port.close();
+  });
+});
+port.postMessage({
+  kind: 'ready',
+  origins: { fcm: fcm.origin, apns: apns.origin, webpush: webpush.origin },
+} satisfies WorkerReport);

@@ -1,0 +1,103 @@
+import { Worker } from 'node:worker_threads';
+import type { Clock } from '../../../clock.ts';
+import type { Logger } from '../../../log.ts';
+import type { SimulatorEndpoints } from '../deliver.ts';
+import { parseFaults } from './faults.ts';
+import { simulatedPushOrigin } from './make-simulated-subscription.ts';
+import type { SimulatorCounters } from './serve-simulator.ts';
+import type { DeliveredMessage, SimulatorAccount } from './simulator-account.ts';
+import type { WorkerCommand, WorkerData, WorkerReport } from './simulator-worker.ts';
+
+export type { DeliveredMessage, SimulatorAccount } from './simulator-account.ts';
+
+export type SimulatorOptions = {
+  clock: Clock;
+  log: Logger;
+  accounts: SimulatorAccount[];
+  /** Derives the keys of the simulated browsers. */
+  secret: Buffer;
+  /** Receives what devices received, in batches; the next batch waits for it. */
+  onDelivered: (messages: DeliveredMessage[]) => Promise<void>;
+};
+
+export type Simulators = {
+  endpoints: SimulatorEndpoints;
+  setAccounts(accounts: SimulatorAccount[]): Promise<void>;
+  /** Exact, since the start or the last reset. */
+  counters(): Promise<Record<'ANDROID' | 'IOS' | 'WEB', SimulatorCounters>>;
+  /** @throws ServiceError PARAMETER_INVALID */
+  setFaults(faults: unknown): Promise<void>;
+  reset(): Promise<void>;
+  /** Takes over the clock after it was moved, so that tokens are judged by the same time. */
+  syncClock(): void;
+  stop(): Promise<void>;
+};
+
+/** A command without the number that its answer carries. */
+type Asked = WorkerCommand extends infer C ? (C extends { id: number } ? Omit<C, 'id'> : never) : never;
+
+const clockSyncMilliseconds = 1_000;
+
+/** Starts FCM, APNs and Web Push simulators in a thread of this process. */
+export async function startSimulators(options: SimulatorOptions): Promise<Simulators> {
+  const { clock, log } = options;
+  const clockDifference = new Float64Array(new SharedArrayBuffer(8));
+  const syncClock = (): void => {
+    clockDifference[0] = clock.now().getTime() - (performance.timeOrigin + performance.now());
+  };
+  syncClock();
+  const workerData: WorkerData = {
+    accounts: options.accounts,
+    secret: new Uint8Array(options.secret),
+    clockDifference,
+  };
+  const worker = new Worker(new URL('./simulator-worker.ts', import.meta.url), { workerData });
+  const clockTimer = setInterval(syncClock, clockSyncMilliseconds);
+  clockTimer.unref();
+
+  const pending = new Map<number, (result: unknown) => void>();
+  let lastId = 0;
+  const ask = <Result>(command: Asked): Promise<Result> =>
+    new Promise((resolve) => {
+      const id = (lastId += 1);
+      pending.set(id, resolve as (result: unknown) => void);
+      worker.postMessage({ ...command, id });
+    });
+
+  const origins = await new Promise<{ fcm: string; apns: string; webpush: string }>((resolve, reject) => {
+    worker.once('error', reject);
+    worker.on('message', (report: WorkerReport) => {
+      if (report.kind === 'ready') resolve(report.origins);
+      else if (report.kind === 'done') {
+        pending.get(report.id)?.(report.result);
+        pending.delete(report.id);
+      } else {
+        options
+          .onDelivered(report.messages)
+          .catch((error: unknown) =>
+            log.warn({ err: error, messages: report.messages.length }, 'inbox messages not stored'),
+          )
+          .finally(() => worker.postMessage({ kind: 'stored' } satisfies WorkerCommand));
+      }
+    });
+  });
+  worker.on('error', (error) => log.error({ err: error }, 'simulators failed'));
+
+  return {
+    endpoints: {
+      fcm: { messagesOrigin: origins.fcm, tokenOrigin: origins.fcm },
+      apns: origins.apns,
+      webPush: { origin: simulatedPushOrigin, connectTo: origins.webpush },
+    },
+    setAccounts: (accounts) => ask({ kind: 'accounts', accounts }),
+    counters: () => ask({ kind: 'counters' }),
+    setFaults: async (faults) => ask({ kind: 'faults', faults: parseFaults(faults) }),
+    reset: () => ask({ kind: 'reset' }),
+    syncClock,
+    async stop() {
+      clearInterval(clockTimer);
+      await ask({ kind: 'stop' });
+      await worker.terminate();
+    },
+  };
+}

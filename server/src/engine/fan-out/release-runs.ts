@@ -1,0 +1,64 @@
+import { bucketCount } from '../../domain/audience/bucket.ts';
+import { lastIdAt } from '../../domain/ids.ts';
+import type { Database } from '../../storage/pool.ts';
+import { countAllUsersDevices } from '../../storage/sql/audience-pages.ts';
+import { insertChunks } from '../../storage/sql/chunks.ts';
+import { lockQueuedRun, startRun } from '../../storage/sql/run-states.ts';
+import type { Duty } from '../duty.ts';
+
+// Below this an audience is one chunk: its pages cross buckets, so a small send is a few queries, not 256.
+const smallAudienceDevices = 5_000;
+// Enough chunks for many workers to share, each still holding a few windows.
+const devicesPerChunk = 2_000;
+
+export type ReleaseRunsDependencies = { database: Database; wakeWorkers: () => void };
+
+/**
+ * The duty that turns a queued run into work: freezes the audience (every device made until now), cuts it into chunks
+ * and sets the run going, in one transaction.
+ */
+export function releaseRuns({ database, wakeWorkers }: ReleaseRunsDependencies): Duty {
+  return {
+    name: 'release-runs',
+    intervalMilliseconds: 1000,
+    async runOnce(now) {
+      const released = await releaseOne(database, now);
+      if (released > 0) wakeWorkers();
+      return released;
+    },
+  };
+}
+
+async function releaseOne(database: Database, now: Date): Promise<number> {
+  return database.begin(async (tx) => {
+    const run = await lockQueuedRun(tx);
+    if (!run) return 0;
+    const audienceBound = lastIdAt(now);
+    const devices = await countAllUsersDevices(tx, {
+      workspaceId: run.workspaceId,
+      platforms: run.platforms,
+      bound: audienceBound,
+    });
+    await insertChunks(tx, {
+      runId: run.id,
+      workspaceId: run.workspaceId,
+      lane: run.lane,
+      at: now,
+      ranges: devices === 0 ? [] : cutBuckets(devices),
+    });
+    await startRun(tx, { id: run.id, audienceBound, audienceDevices: devices, at: now });
+    return 1;
+  });
+}
+
+/**
+ * Bucket ranges of about equal audience. The number of chunks is a power of two, so that a range is 256, 128, … or 1
+ * bucket; at one bucket each, a chunk's pages are single-shard queries on a cluster.
+ */
+export function cutBuckets(devices: number): { from: number; to: number }[] {
+  if (devices <= smallAudienceDevices) return [{ from: 0, to: bucketCount - 1 }];
+  const wanted = Math.ceil(devices / devicesPerChunk);
+  const chunks = Math.min(bucketCount, 2 ** Math.ceil(Math.log2(wanted)));
+  const width = bucketCount / chunks;
+  return Array.from({ length: chunks }, (_, index) => ({ from: index * width, to: (index + 1) * width - 1 }));
+}

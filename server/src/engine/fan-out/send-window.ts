@@ -1,0 +1,163 @@
+import type { Clock } from '../../clock.ts';
+import { lastIdAt } from '../../domain/ids.ts';
+import type { Database } from '../../storage/pool.ts';
+import { findAllUsersPage, findTargetUsersPage } from '../../storage/sql/audience-pages.ts';
+import type { AudienceDevice } from '../../storage/sql/audience-pages.ts';
+import { endChunk, moveCursor, openWindow } from '../../storage/sql/chunks.ts';
+import type { ClaimedChunk } from '../../storage/sql/chunks.ts';
+import {
+  addRunCounts,
+  ensureDeliveriesPartition,
+  insertDeliveries,
+  markDevicesGone,
+} from '../../storage/sql/deliveries.ts';
+import type { Delivery } from '../../storage/sql/deliveries.ts';
+import { pauseRun } from '../../storage/sql/run-states.ts';
+import type { RunToSend } from '../../storage/sql/run-states.ts';
+import type { DeliverToDevice } from './deliver-to-device.ts';
+import { leaseEnd } from './work-chunks.ts';
+
+export type Cursor = { bucket: number; deviceId: string };
+
+export type WindowResult =
+  /** Outcomes stored; the next window starts behind the cursor. */
+  | { kind: 'sent'; cursor: Cursor }
+  /** The audience is exhausted and the chunk is ended. */
+  | { kind: 'ended' }
+  /** Not ours any more, or the run is not sending: nothing was stored by this call. */
+  | { kind: 'lost' };
+
+export type SendWindow = (window: { run: RunToSend; chunk: ClaimedChunk; cursor: Cursor }) => Promise<WindowResult>;
+
+export type SendWindowDependencies = {
+  database: Database;
+  clock: Clock;
+  /** Most devices in a window: what a crash may repeat. */
+  windowDevices: number;
+  deliverToDevice: DeliverToDevice;
+};
+
+class LostChunkError extends Error {}
+
+/**
+ * Sends the next window of a chunk: reads a page after the cursor, writes the window down, sends it with all requests
+ * in flight at once, and stores outcomes, counters, cursor and the window's end in one transaction. A crash before that
+ * transaction repeats exactly this window, under the same identities; a crash after it repeats nothing.
+ */
+export function makeSendWindow(deps: SendWindowDependencies): SendWindow {
+  const { database, clock, windowDevices } = deps;
+  const partitions = new Set<string>();
+
+  return async ({ run, chunk, cursor }) => {
+    const page = await readPage(database, { run, chunk, cursor, limit: windowDevices });
+    const last = page.at(-1);
+    if (!last)
+      return (await endChunk(database, { ...chunk, state: 'DONE', at: clock.now() }))
+        ? { kind: 'ended' }
+        : { kind: 'lost' };
+    if (!partitions.has(run.day)) {
+      await ensureDeliveriesPartition(database, run.day);
+      partitions.clear();
+      partitions.add(run.day);
+    }
+    const end = { bucket: last.bucket, deviceId: last.id };
+    const opened = await openWindow(database, {
+      ...chunk,
+      ...end,
+      at: clock.now(),
+      leaseUntil: leaseEnd(clock),
+      devices: page.length,
+    });
+    if (!opened) return { kind: 'lost' };
+    const results = await Promise.all(page.map((device) => deps.deliverToDevice(run, device, 1)));
+    const isLast = page.length < windowDevices;
+    try {
+      await storeWindow(deps, { run, chunk, end, isLast, results });
+    } catch (error) {
+      if (error instanceof LostChunkError) return { kind: 'lost' };
+      throw error;
+    }
+    return isLast ? { kind: 'ended' } : { kind: 'sent', cursor: end };
+  };
+}
+
+type PageRequest = { run: RunToSend; chunk: ClaimedChunk; cursor: Cursor; limit: number };
+
+function readPage(database: Database, { run, chunk, cursor, limit }: PageRequest): Promise<AudienceDevice[]> {
+  const page = {
+    workspaceId: run.workspaceId,
+    platforms: run.platforms,
+    bucketFrom: chunk.bucketFrom,
+    bucketTo: chunk.bucketTo,
+    afterBucket: cursor.bucket,
+    afterDeviceId: cursor.deviceId,
+    // Named users were resolved when the request was accepted; their devices are frozen at that instant too.
+    bound: run.audienceBound ?? lastIdAt(run.createdAt),
+    limit,
+  };
+  return run.targetUsers
+    ? findTargetUsersPage(database, { ...page, targetUsers: run.targetUsers })
+    : findAllUsersPage(database, page);
+}
+
+/** What became of one device, and what the run must learn from it. */
+export type DeviceResult = {
+  delivery: Delivery;
+  gone?: { code: string; goneSince: Date };
+  /** The credential is refused: the run pauses with these words. */
+  stopReason?: string;
+};
+
+type WindowToStore = { run: RunToSend; chunk: ClaimedChunk; end: Cursor; isLast: boolean; results: DeviceResult[] };
+
+async function storeWindow({ database, clock }: SendWindowDependencies, window: WindowToStore): Promise<void> {
+  const { run, chunk, results } = window;
+  const now = clock.now();
+  await database.begin(async (tx) => {
+    // The chunk's row first: its lock decides whether this worker may store anything at all.
+    const isOurs = await moveCursor(tx, { ...chunk, ...window.end, leaseUntil: leaseEnd(clock) });
+    if (!isOurs) throw new LostChunkError();
+    const stored = new Set(
+      await insertDeliveries(tx, {
+        day: run.day,
+        workspaceId: run.workspaceId,
+        runId: run.id,
+        chunkNumber: chunk.number,
+        sentAt: now,
+        deliveries: results.map((result) => result.delivery),
+      }),
+    );
+    const fresh = results.filter((result) => stored.has(result.delivery.deviceId));
+    await addRunCounts(tx, { runId: run.id, chunkNumber: chunk.number, changes: countOutcomes(fresh) });
+    await markDevicesGone(tx, { workspaceId: run.workspaceId, at: now, devices: goneDevices(fresh) });
+    const stopReason = results.find((result) => result.stopReason !== undefined)?.stopReason;
+    if (stopReason !== undefined) await pauseRun(tx, { id: run.id, reason: stopReason });
+    if (window.isLast) await endChunk(tx, { ...chunk, state: 'DONE', at: now });
+  });
+}
+
+export function goneDevices(
+  results: DeviceResult[],
+): { bucket: number; deviceId: string; code: string; goneSince: Date }[] {
+  return (
+    results
+      .flatMap(({ delivery, gone }) =>
+        gone ? [{ bucket: delivery.bucket, deviceId: delivery.deviceId, ...gone }] : [],
+      )
+      // One order in every transaction, so that two of them never wait for each other in a circle.
+      .sort((a, b) => a.bucket - b.bucket || (a.deviceId < b.deviceId ? -1 : 1))
+  );
+}
+
+function countOutcomes(
+  results: DeviceResult[],
+): { platform: Delivery['platform']; outcome: Delivery['outcome']; devices: number }[] {
+  const counts = new Map<string, { platform: Delivery['platform']; outcome: Delivery['outcome']; devices: number }>();
+  for (const { delivery } of results) {
+    const key = `${delivery.platform}:${delivery.outcome}`;
+    const count = counts.get(key) ?? { platform: delivery.platform, outcome: delivery.outcome, devices: 0 };
+    count.devices += 1;
+    counts.set(key, count);
+  }
+  return [...counts.values()];
+}

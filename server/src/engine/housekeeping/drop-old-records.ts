@@ -1,0 +1,37 @@
+import type { Database } from '../../storage/pool.ts';
+import { deleteExpiredAccessTokens } from '../../storage/sql/access-tokens.ts';
+import { deleteOldApiLogEntries } from '../../storage/sql/api-log.ts';
+import { deleteOldIdempotencyKeys } from '../../storage/sql/idempotency-keys.ts';
+import { deleteExpiredRefreshTokens } from '../../storage/sql/refresh-tokens.ts';
+import { trimLimitWindows } from '../../storage/sql/limit-windows.ts';
+import { trimSandboxMessages } from '../../storage/sql/sandbox-messages.ts';
+import type { Duty } from '../duty.ts';
+
+const hour = 3_600_000;
+const apiLogRetentionMilliseconds = 7 * 24 * hour;
+
+export type DropOldRecordsDependencies = { database: Database; inboxMessages: number };
+
+/**
+ * The duty that forgets what is no longer needed: tokens a day after their expiry (until then *expired* and *invalid*
+ * are told apart, decisions D13), idempotency keys after 24 hours, the API log after a week, the oldest inbox messages.
+ */
+export function dropOldRecords({ database, inboxMessages }: DropOldRecordsDependencies): Duty {
+  return {
+    name: 'drop-old-records',
+    intervalMilliseconds: 30_000,
+    async runOnce(now) {
+      const dayAgo = new Date(now.getTime() - 24 * hour);
+      await trimSandboxMessages(database, inboxMessages);
+      await trimLimitWindows(database, { at: now });
+      const dropped = await Promise.all([
+        deleteExpiredAccessTokens(database, dayAgo),
+        deleteExpiredRefreshTokens(database, dayAgo),
+        deleteOldIdempotencyKeys(database, dayAgo),
+        deleteOldApiLogEntries(database, new Date(now.getTime() - apiLogRetentionMilliseconds)),
+      ]);
+      // A full batch asks for another round at once; small remainders wait for the next interval.
+      return dropped.some((count) => count >= 10_000) ? 1 : 0;
+    },
+  };
+}

@@ -1,0 +1,24 @@
+import type { Clock } from '../../clock.ts';
+import type { Database } from '../../storage/pool.ts';
+import { readDatabaseClock } from '../../storage/sql/database-clock.ts';
+import { findInstallation } from '../../storage/sql/installation.ts';
+import type { Duty } from '../duty.ts';
+
+export type FollowDatabaseClockDependencies = { database: Database; clock: Clock; onMoved: () => void };
+
+/** The duty that keeps this node's clock with the database's, and with the sandbox's offset when another node moved it. */
+export function followDatabaseClock({ database, clock, onMoved }: FollowDatabaseClockDependencies): Duty {
+  return {
+    name: 'follow-database-clock',
+    intervalMilliseconds: 5_000,
+    async runOnce() {
+      clock.anchor(await readDatabaseClock(database));
+      const offset = (await findInstallation(database))?.clockOffsetMilliseconds ?? 0;
+      if (offset !== clock.offsetMilliseconds()) {
+        clock.setOffset(offset);
+        onMoved();
+      }
+      return 0;
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ApiKey } from '../../app/keys/authenticate-key.ts';
+import type { TokenUseCases } from '../../app/tokens/token-use-cases.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { dataCenterOfHost } from '../../domain/tokens/data-center.ts';
+import type { Scope } from '../../domain/tokens/scopes.ts';
+import { presentGatewayError } from './present.ts';
+
+export type BearerDependencies = {
+  tokens: Pick<TokenUseCases, 'authenticateToken'>;
+  /** Domain whose hosts name a data center (decisions D1); without it any host serves all workspaces. */
+  serviceDomain?: string | undefined;
+};
+
+/** Authenticates the call and notes workspace and key in its facts; answers a refusal itself. */
+export type RequireScope = (scope: Scope) => (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The key behind the access token, after requireScope. */
+    bearerKey?: ApiKey;
+  }
+}
+
+/**
+ * Makes `requireScope(scope)`, a preHandler for routes that take `Authorization: Bearer` (decisions D16). Families with a
+ * scheme of their own use it when `isBearer` says so. Refusals have the gateway's shape, not the family's.
+ */
+export function makeRequireBearer({ tokens, serviceDomain }: BearerDependencies): RequireScope {
+  return (scope) => async (request, reply) => {
+    try {
+      request.bearerKey = await authenticate({ tokens, serviceDomain }, request, scope);
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      await presentGatewayError(error, { request, reply, scope });
+    }
+  };
+}
+
+/** Whether the call authenticates with Bearer, well or badly; then its family's own scheme does not apply. */
+export function isBearer(request: FastifyRequest): boolean {
+  return /^bearer(?: |$)/i.test(request.headers.authorization ?? '');
+}
+
+async function authenticate(
+  { tokens, serviceDomain }: BearerDependencies,
+  request: FastifyRequest,
+  scope: Scope,
+): Promise<ApiKey> {
+  const query = request.query as Record<string, unknown> | undefined;
+  // RFC 6750 2.3 allows it and warns of it: addresses end in logs and histories.
+  if (query && Object.hasOwn(query, 'access_token')) throw invalid('access token in the query');
+  const token = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i.exec(request.headers.authorization ?? '')?.[1];
+  if (token === undefined) throw invalid('no Bearer token');
+  const dataCenter = dataCenterOfHost(request.hostname, serviceDomain);
+  const authentication = await tokens.authenticateToken({ token, scope, dataCenter });
+  if ('key' in authentication) {
+    request.facts.workspaceId = authentication.key.workspaceId;
+    request.facts.keyId = authentication.key.id;
+  }
+  switch (authentication.outcome) {
+    case 'ok':
+      return authentication.key;
+    case 'invalid':
+      throw invalid('unknown, revoked or dead token');
+    case 'expired':
+      throw new ServiceError('AUTHENTICATION_EXPIRED');
+    case 'scope-missing':
+      throw new ServiceError('SCOPE_MISSING', { detail: `the key does not cover ${scope}` });
+    default:
+      return authentication satisfies never;
+  }
+}
+
+function invalid(detail: string): ServiceError {
+  return new ServiceError('AUTHENTICATION_INVALID', { detail });
+}

@@ -1,0 +1,90 @@
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { SandboxUseCases } from '../../app/sandbox/sandbox-use-cases.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { RouteFamily } from '../build-server.ts';
+
+const InboxQuery = Type.Object({
+  workspaceId: Type.Optional(Type.String({ maxLength: 64 })),
+  after: Type.Optional(Type.String({ pattern: '^[0-9a-f]{24}$', description: 'Only messages newer than this id' })),
+  limit: Type.Optional(Type.String({ pattern: '^[0-9]{1,4}$', description: '1 to 1000, default 100' })),
+  wait: Type.Optional(
+    Type.String({ pattern: '^[0-9]{1,5}$', description: 'Milliseconds to wait for a first message, up to 30000' }),
+  ),
+});
+
+const ClockMove = Type.Union([
+  Type.Object({ advanceSeconds: Type.Number({ minimum: 0, maximum: 400_000_000 }) }, { additionalProperties: false }),
+  Type.Object({ reset: Type.Literal(true) }, { additionalProperties: false }),
+]);
+
+const tags = ['Sandbox'];
+
+/**
+ * The stand-in's own routes: the phones' inbox, the clock, fault switches. They exist in sandbox mode only and need no
+ * credentials: nothing real is behind them.
+ */
+export function sandboxRoutes(sandbox: SandboxUseCases): RouteFamily {
+  return async (server) => {
+    server.get(
+      '/sandbox/inbox',
+      { schema: { tags, summary: 'Messages the simulated devices received, newest first', querystring: InboxQuery } },
+      (request) => readInbox(sandbox, request),
+    );
+    server.delete(
+      '/sandbox/inbox',
+      { schema: { tags, summary: 'Empty the inbox, the counters and the fault switches' } },
+      async (_request, reply) => {
+        await sandbox.clearInbox();
+        return reply.code(204).send();
+      },
+    );
+    server.get('/sandbox/counters', { schema: { tags, summary: 'What the simulators counted, per platform' } }, () =>
+      sandbox.readCounters(),
+    );
+    server.get('/sandbox/clock', { schema: { tags, summary: 'The time of this installation' } }, async () =>
+      presentClock(sandbox.readClock()),
+    );
+    server.post(
+      '/sandbox/clock',
+      { schema: { tags, summary: 'Move the clock forward, or back to real time', body: ClockMove } },
+      async (request) => presentClock(await sandbox.moveClock(request.body as Static<typeof ClockMove>)),
+    );
+    server.post(
+      '/sandbox/faults',
+      { schema: { tags, summary: 'Make the simulated providers fail; {} ends all faults' } },
+      (request, reply) => setFaults(sandbox, request, reply),
+    );
+  };
+}
+
+async function readInbox(sandbox: SandboxUseCases, request: FastifyRequest): Promise<{ messages: unknown[] }> {
+  const query = request.query as Static<typeof InboxQuery>;
+  const limit = Number(query.limit ?? '100');
+  if (limit < 1 || limit > 1000)
+    throw new ServiceError('PARAMETER_INVALID', { field: 'limit', reason: 'must be 1 to 1000' });
+  const messages = await sandbox.readInbox({
+    ...(query.workspaceId === undefined ? {} : { workspaceId: query.workspaceId }),
+    after: query.after ?? '',
+    limit,
+    waitMilliseconds: Math.min(Number(query.wait ?? '0'), 30_000),
+  });
+  return { messages: messages.map((message) => ({ ...message, receivedAt: message.receivedAt.toISOString() })) };
+}
+
+async function setFaults(
+  sandbox: SandboxUseCases,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  if (request.body === null || typeof request.body !== 'object' || Array.isArray(request.body)) {
+    throw new ServiceError('PARAMETER_INVALID', { field: 'body', reason: 'must be an object' });
+  }
+  await sandbox.setFaults(request.body);
+  return reply.code(204).send();
+}
+
+function presentClock(clock: { now: Date; offsetMilliseconds: number }): { now: string; offsetSeconds: number } {
+  return { now: clock.now.toISOString(), offsetSeconds: clock.offsetMilliseconds / 1000 };
+}

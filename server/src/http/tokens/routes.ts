@@ -1,0 +1,188 @@
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { TSchema } from 'typebox';
+import type { IssuedTokens } from '../../app/tokens/generate-token.ts';
+import type { TokenCaller } from '../../app/tokens/token-dependencies.ts';
+import type { TokenUseCases } from '../../app/tokens/token-use-cases.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { dataCenterOfHost } from '../../domain/tokens/data-center.ts';
+import { readBasic } from '../auth/basic.ts';
+import { toServiceError } from '../to-service-error.ts';
+import { unknownFieldsWarning } from '../unknown-fields.ts';
+import type { VendorHeaders } from '../vendor-headers.ts';
+import { makeVendorHeaders } from '../vendor-headers.ts';
+import { parseForm } from './form.ts';
+import type { Form } from './form.ts';
+import { presentIssuedTokens, presentTokenError } from './present.ts';
+import {
+  assertGrantType,
+  errorAnswer,
+  generatedAnswer,
+  readCredentials,
+  refreshFields,
+  refreshForm,
+  refreshedAnswer,
+  requireSecret,
+  revokeFields,
+  revokeForm,
+  revokedAnswer,
+  tokenFields,
+  tokenForm,
+} from './shapes.ts';
+
+export type TokenRouteDependencies = {
+  tokens: TokenUseCases;
+  /** Domain whose hosts name a data center (decisions D1); without it any host serves all workspaces. */
+  serviceDomain?: string | undefined;
+  vendorHeaders?: VendorHeaders;
+};
+
+/** Bytes of a token request; the longest honest one has about 250 (decisions D12). */
+const mostBodyBytes = 8 * 1024;
+const mediaType = 'application/x-www-form-urlencoded';
+const queryCredentials = ['client_secret', 'refresh_token', 'client_id', 'access_token', 'token'];
+
+/** POST /v1/oauth/token, /refresh and /revoke (interface 4.1, 4.2; decisions D10 to D19). */
+export function tokenRoutes({
+  tokens,
+  serviceDomain,
+  vendorHeaders = makeVendorHeaders('SVC'),
+}: TokenRouteDependencies): FastifyPluginAsync {
+  const read = (request: FastifyRequest) => readRequest(request, serviceDomain);
+  const warn = (call: { request: FastifyRequest; reply: FastifyReply }, names: string[]): void => {
+    if (names.length === 0) return;
+    const warning = unknownFieldsWarning(names);
+    call.request.facts.warnings.push(warning);
+    call.reply.header(vendorHeaders.nameOf('x-*-warning'), warning);
+  };
+
+  return async (server) => {
+    prepareScope(server);
+
+    route(server, '/v1/oauth/token', {
+      summary: 'Generate an access token',
+      form: tokenForm,
+      answer: generatedAnswer,
+      async handler(request, reply) {
+        const { form, basic, caller, repeatable } = read(request);
+        assertGrantType(form, 'client_credentials');
+        const credentials = readCredentials(form, basic);
+        const clientSecret = requireSecret(credentials);
+        warn({ request, reply }, form.unknownNames(tokenFields));
+        const command = { ...repeatable, caller: { ...caller, clientId: credentials.clientId }, clientSecret };
+        return answer(request, await tokens.generateToken(command));
+      },
+    });
+
+    route(server, '/v1/oauth/refresh', {
+      summary: 'Refresh an access token',
+      form: refreshForm,
+      answer: refreshedAnswer,
+      async handler(request, reply) {
+        const { form, basic, caller, repeatable } = read(request);
+        assertGrantType(form, 'refresh_token');
+        const { clientId, clientSecret } = readCredentials(form, basic);
+        const refreshToken = form.read('refresh_token');
+        if (refreshToken === undefined) throw new ServiceError('TOKEN_REFRESH_MISSING');
+        warn({ request, reply }, form.unknownNames(refreshFields));
+        const command = { ...repeatable, caller: { ...caller, clientId }, refreshToken, clientSecret };
+        return answer(request, await tokens.refreshToken(command));
+      },
+    });
+
+    route(server, '/v1/oauth/revoke', {
+      summary: 'Revoke an access or refresh token (RFC 7009)',
+      form: revokeForm,
+      answer: revokedAnswer,
+      async handler(request, reply) {
+        const { form, basic, caller } = read(request);
+        const credentials = readCredentials(form, basic);
+        const clientSecret = requireSecret(credentials);
+        const token = form.read('token');
+        if (token === undefined) throw new ServiceError('TOKEN_TO_REVOKE_MISSING');
+        warn({ request, reply }, form.unknownNames(revokeFields));
+        await tokens.revokeToken({ caller: { ...caller, clientId: credentials.clientId }, clientSecret, token });
+        return { status: 'SUCCESS' };
+      },
+    });
+  };
+}
+
+/** The scope's own body parser, error shape and first checks: method, then media type, then the query (D10, D17). */
+function prepareScope(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers();
+  // The text is the body: repeated fields stay visible, and request.rawBody, which the API log keeps, stays empty.
+  server.addContentTypeParser('*', { parseAs: 'string', bodyLimit: mostBodyBytes }, (_request, text, done) => {
+    done(null, text);
+  });
+  // The schemas document; the handlers check.
+  server.setValidatorCompiler(() => () => true);
+  server.setErrorHandler((error, request, reply) =>
+    presentTokenError(toServiceError(error, request), { request, reply }),
+  );
+  server.addHook('onRequest', async (request, reply) => {
+    reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' });
+    if (request.method !== 'POST') throw new ServiceError('METHOD_NOT_ALLOWED');
+    const sent = (request.headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
+    if (sent !== mediaType) throw new ServiceError('MEDIA_TYPE_UNSUPPORTED');
+    const query = request.query as Record<string, unknown>;
+    const field = queryCredentials.find((name) => Object.hasOwn(query, name));
+    if (field !== undefined) throw new ServiceError('TOKEN_CREDENTIALS_IN_QUERY', { field });
+  });
+}
+
+type TokenRoute = {
+  summary: string;
+  form: TSchema;
+  answer: TSchema;
+  handler(request: FastifyRequest, reply: FastifyReply): Promise<unknown>;
+};
+
+function route(server: FastifyInstance, path: string, { summary, form, answer, handler }: TokenRoute): void {
+  const refusals = { 400: errorAnswer, 401: errorAnswer, 413: errorAnswer, 415: errorAnswer, 429: errorAnswer };
+  server.route({
+    method: 'POST',
+    url: path,
+    bodyLimit: mostBodyBytes,
+    schema: {
+      summary,
+      tags: ['Tokens'],
+      security: [],
+      consumes: [mediaType],
+      headers: Type.Object({ 'idempotency-key': Type.Optional(Type.String()) }),
+      body: form,
+      response: { 200: answer, ...refusals },
+    },
+    handler,
+  });
+  server.route({
+    method: server.supportedMethods.filter((method) => method !== 'POST'),
+    url: path,
+    exposeHeadRoute: false,
+    schema: { hide: true },
+    // Never reached: the scope's first hook refuses the method.
+    handler: async () => undefined,
+  });
+}
+
+function readRequest(request: FastifyRequest, serviceDomain: string | undefined) {
+  const rawBody = typeof request.body === 'string' ? request.body : '';
+  const form: Form = parseForm(rawBody);
+  const idempotencyKey = request.headers['idempotency-key'];
+  const caller: Omit<TokenCaller, 'clientId'> = {
+    address: request.ip,
+    dataCenter: dataCenterOfHost(request.hostname, serviceDomain),
+  };
+  return {
+    form,
+    basic: readBasic(request.headers),
+    caller,
+    repeatable: { idempotencyKey: typeof idempotencyKey === 'string' ? idempotencyKey : undefined, rawBody },
+  };
+}
+
+function answer(request: FastifyRequest, issued: IssuedTokens) {
+  request.facts.workspaceId = issued.workspaceId;
+  request.facts.keyId = issued.keyId;
+  return presentIssuedTokens(issued);
+}

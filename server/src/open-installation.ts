@@ -1,0 +1,128 @@
+import { hkdfSync, randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from './clock.ts';
+import { defaultDataFolder } from './config.ts';
+import type { Config } from './config.ts';
+import { makeSeal } from './domain/seal.ts';
+import type { Seal } from './domain/seal.ts';
+import type { Logger } from './log.ts';
+import { StartError } from './start-errors.ts';
+import { assertWritable, findRunningPostgres, startEmbeddedPostgres } from './storage/embedded-postgres.ts';
+import type { EmbeddedPostgres } from './storage/embedded-postgres.ts';
+import { migrate } from './storage/migrate.ts';
+import { migrateQueue } from './storage/migrate-queue.ts';
+import { openDatabase } from './storage/pool.ts';
+import type { Database } from './storage/pool.ts';
+import { readDatabaseClock } from './storage/sql/database-clock.ts';
+import { findInstallation, insertInstallation } from './storage/sql/installation.ts';
+
+/** What every process of an installation shares: the migrated database, the seal, and the clock anchored to it. */
+export type OpenInstallation = {
+  database: Database;
+  databaseUrl: string;
+  /** `embedded (folder)` or the host of the given database, for the start block. */
+  databasePlace: string;
+  dataFolder: string;
+  seal: Seal;
+  /** A secret of this installation for one purpose, derived from the master key. */
+  deriveSecret(purpose: string): Buffer;
+  embedded: EmbeddedPostgres | undefined;
+  close(): Promise<void>;
+};
+
+export type OpenDependencies = {
+  clock: Clock;
+  log: Logger;
+  /** For commands: use the embedded database of a running node when there is one. */
+  beside?: 'running node';
+};
+
+const masterKeyWord = 'carillon';
+const masterKeyContext = 'installation';
+
+/**
+ * Opens the installation: starts the embedded database or connects to the given one, migrates, checks the master key
+ * and anchors the clock.
+ *
+ * @throws StartError and the errors `toStartError` knows
+ */
+export async function openInstallation(
+  config: Config,
+  { clock, log, beside }: OpenDependencies,
+): Promise<OpenInstallation> {
+  const dataFolder = config.dataFolder ?? defaultDataFolder;
+  const foundUrl = config.databaseUrl ?? (beside && (await findRunningPostgres(join(dataFolder, 'postgres'))));
+  const embedded = foundUrl === undefined ? await startOwnDatabase(dataFolder, log) : undefined;
+  const databaseUrl = foundUrl ?? embedded!.url;
+  const database = openDatabase({ url: databaseUrl, connections: config.databaseConnections, name: 'carillon' });
+  const close = async (): Promise<void> => {
+    await database.end({ timeout: 5 });
+    await embedded?.stop();
+  };
+  try {
+    clock.anchor(await readDatabaseClock(database));
+    await migrate(database, clock.now());
+    await migrateQueue(databaseUrl);
+    const masterKey = await findMasterKey(config, dataFolder);
+    const seal = makeSeal(masterKey);
+    await checkMasterKey(database, { seal, at: clock.now() });
+    return {
+      database,
+      databaseUrl,
+      databasePlace: embedded ? `embedded PostgreSQL in ${dataFolder}` : new URL(databaseUrl).host,
+      dataFolder,
+      seal,
+      deriveSecret: (purpose) => Buffer.from(hkdfSync('sha256', masterKey, '', `carillon:${purpose}`, 32)),
+      embedded,
+      close,
+    };
+  } catch (error) {
+    await close().catch(() => {});
+    throw error;
+  }
+}
+
+async function startOwnDatabase(dataFolder: string, log: Logger): Promise<EmbeddedPostgres> {
+  await makeDataFolder(dataFolder);
+  return startEmbeddedPostgres({
+    folder: join(dataFolder, 'postgres'),
+    onLine: (line) => log.debug({ line }, 'database'),
+  });
+}
+
+async function makeDataFolder(dataFolder: string): Promise<void> {
+  try {
+    await assertWritable(dataFolder);
+  } catch (error) {
+    throw new StartError(
+      'DATA_FOLDER_UNUSABLE',
+      `The data folder ${dataFolder} cannot be written: ${(error as Error).message}.`,
+      error,
+    );
+  }
+}
+
+/** The given key; in sandbox mode one made once beside the data. Production wants it given, so that it is kept apart. */
+async function findMasterKey(config: Config, dataFolder: string): Promise<Buffer> {
+  if (config.masterKey) return config.masterKey;
+  if (config.mode === 'production') {
+    throw new StartError(
+      'MASTER_KEY_WRONG',
+      `Production mode needs CARILLON_MASTER_KEY; this is a fresh one: ${randomBytes(32).toString('base64')}`,
+    );
+  }
+  await makeDataFolder(dataFolder);
+  const path = join(dataFolder, 'master.key');
+  // `wx`: of two processes that start together, one writes the key and the other reads it.
+  if (!existsSync(path))
+    await writeFile(path, randomBytes(32).toString('base64'), { mode: 0o600, flag: 'wx' }).catch(() => {});
+  return Buffer.from(await readFile(path, 'utf8'), 'base64');
+}
+
+async function checkMasterKey(database: Database, { seal, at }: { seal: Seal; at: Date }): Promise<void> {
+  await insertInstallation(database, { createdAt: at, masterKeyCheck: seal.seal(masterKeyWord, masterKeyContext) });
+  const installation = await findInstallation(database);
+  seal.open(installation!.masterKeyCheck, masterKeyContext);
+}

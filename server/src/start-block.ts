@@ -1,0 +1,48 @@
+import type { DemoKeys } from './app/sandbox/seed-demo-workspace.ts';
+
+/** What the start prints. Absent in production: workspace, keys, inbox, curl. Keys are there at the first start only. */
+export type StartBlock = {
+  url: string;
+  console: string;
+  workspaceId: string | undefined;
+  dbName: string | undefined;
+  keys: DemoKeys | undefined;
+  inbox: string | undefined;
+  databaseUrl: string;
+  databasePlace: string;
+  curl: string | undefined;
+};
+
+/** One JSON line for programs. `keys` is null after the first start: secrets are shown once. */
+export function formatStartLine(block: StartBlock): string {
+  return JSON.stringify({
+    url: block.url,
+    console: block.console,
+    workspaceId: block.workspaceId ?? null,
+    dbName: block.dbName ?? null,
+    keys: block.keys ?? null,
+    inbox: block.inbox ?? null,
+    databaseUrl: block.databaseUrl,
+  });
+}
+
+/** The same for people. */
+export function formatStartBlock(block: StartBlock): string {
+  const lines = [
+    ['Console', block.console],
+    ['API base', `${block.url}  (reference at ${block.url}/docs)`],
+  ];
+  if (block.workspaceId) lines.push(['Workspace', `${block.workspaceId}  (database name ${block.dbName})`]);
+  if (block.keys) {
+    for (const [kind, secret] of Object.entries(block.keys)) lines.push([`Key: ${kind}`, secret]);
+    lines.push(['', 'Keys are shown this once; only their hashes are kept.']);
+  } else if (block.workspaceId) {
+    lines.push(['Keys', 'shown at the first start; a new one: npm run carillon -- keys create --kind push']);
+  }
+  lines.push(['Database', block.databasePlace]);
+  if (block.inbox) lines.push(['Sending to', 'simulators'], ['Pushes show', `${block.inbox} and in the console`]);
+  const width = Math.max(...lines.map(([name]) => name!.length)) + 2;
+  const text = lines.map(([name, value]) => `  ${name!.padEnd(width)}${value}`).join('\n');
+  const curl = block.curl ? `\n\n  Send a push:\n\n${block.curl}\n` : '\n';
+  return `\nCarillon is ready.\n\n${text}${curl}`;
+}

@@ -1,0 +1,265 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { recordCalls } from './app/api-log/record-calls.ts';
+import type { CallRecorder } from './app/api-log/record-calls.ts';
+import { makeConsoleUseCases } from './app/console/console-use-cases.ts';
+import { makeDataUseCases } from './app/data/data-use-cases.ts';
+import { makePushUseCases } from './app/push/push-use-cases.ts';
+import { makeReadyCurl } from './app/sandbox/make-ready-curl.ts';
+import { makeSandboxUseCases } from './app/sandbox/sandbox-use-cases.ts';
+import { seedDemoWorkspace } from './app/sandbox/seed-demo-workspace.ts';
+import type { DemoWorkspace } from './app/sandbox/seed-demo-workspace.ts';
+import { makeTokenUseCases } from './app/tokens/token-use-cases.ts';
+import { makeClock } from './clock.ts';
+import type { Clock } from './clock.ts';
+import type { Config } from './config.ts';
+import { makeDelivery, realProviderEndpoints } from './engine/delivery/deliver.ts';
+import { makeSimulatedSubscription } from './engine/delivery/simulator/make-simulated-subscription.ts';
+import { startDuty } from './engine/duty.ts';
+import { followDatabaseClock } from './engine/housekeeping/follow-database-clock.ts';
+import { startSandboxPhones } from './engine/sandbox/start-sandbox-phones.ts';
+import type { SandboxPhones } from './engine/sandbox/start-sandbox-phones.ts';
+import { startWorker } from './engine/start-worker.ts';
+import type { Worker } from './engine/start-worker.ts';
+import { buildServer } from './http/build-server.ts';
+import type { CompletedCall, RouteFamily } from './http/build-server.ts';
+import { consoleRoutes } from './http/console/routes.ts';
+import { dataRoutes } from './http/data/routes.ts';
+import { healthRoutes } from './http/health/routes.ts';
+import { pushRoutes } from './http/push/routes.ts';
+import { sandboxRoutes } from './http/sandbox/routes.ts';
+import { tokenRoutes } from './http/tokens/routes.ts';
+import { makeVendorHeaders } from './http/vendor-headers.ts';
+import { makeLog } from './log.ts';
+import type { Logger } from './log.ts';
+import { openInstallation } from './open-installation.ts';
+import type { OpenInstallation } from './open-installation.ts';
+import { StartError } from './start-errors.ts';
+import type { StartBlock } from './start-block.ts';
+import { pingDatabase } from './storage/sql/database-clock.ts';
+import { findInstallation } from './storage/sql/installation.ts';
+
+export type Carillon = {
+  /** What a person or a test needs to use it. */
+  block: StartBlock;
+  /** The embedded database ended by itself; undefined with a database of your own. */
+  databaseExited: Promise<void> | undefined;
+  log: Logger;
+  /** Ends everything in order: requests, windows, queue, simulators, pools, database. */
+  stop(): Promise<void>;
+};
+
+/**
+ * Composes one node: configuration → database, clock, seal → use cases → roles. The only place where all layers meet.
+ *
+ * @throws StartError and the errors that `toStartError` knows; what had started is stopped again
+ */
+export async function startCarillon(config: Config): Promise<Carillon> {
+  const clock = makeClock();
+  const log = makeLog({ level: config.logLevel, pretty: process.stderr.isTTY === true });
+  const started: { stop(): Promise<void> }[] = [];
+  const stopAll = async (): Promise<void> => {
+    for (const part of started.reverse())
+      await part.stop().catch((error: unknown) => log.error({ err: error }, 'stop failed'));
+  };
+  try {
+    const installation = await openInstallation(config, { clock, log });
+    started.push({ stop: installation.close });
+    return await startRoles({ config, clock, log, installation, started, stopAll });
+  } catch (error) {
+    await stopAll();
+    throw error;
+  }
+}
+
+type Composition = {
+  config: Config;
+  clock: Clock;
+  log: Logger;
+  installation: OpenInstallation;
+  started: { stop(): Promise<void> }[];
+  stopAll: () => Promise<void>;
+};
+
+async function startRoles(composition: Composition): Promise<Carillon> {
+  const { config, clock, log, installation, started, stopAll } = composition;
+  const { database, seal } = installation;
+  const demo = await prepareMode(composition);
+  const phones = config.mode === 'sandbox' ? await startPhones(composition) : undefined;
+  const worker = config.role === 'api' ? undefined : await startEngine(composition, phones);
+  const follower = startDuty(followDatabaseClock({ database, clock, onMoved: () => worker?.wake() }), { clock, log });
+  started.push(follower);
+
+  let isStopping = false;
+  const findTroubles = async (): Promise<string[]> => {
+    if (isStopping) return ['stopping'];
+    const isAnswering = await Promise.race([
+      pingDatabase(database).then(
+        () => true,
+        () => false,
+      ),
+      new Promise<false>((resolve) => setTimeout(resolve, 1000, false).unref()),
+    ]);
+    return isAnswering ? [] : ['database'];
+  };
+  const calls = recordCalls({ database, clock, log });
+  started.push(calls);
+  const families: RouteFamily[] = [healthRoutes({ findTroubles })];
+  const readyCurl = makeReadyCurl({ database, seal });
+  const consoleUseCases = makeConsoleUseCases({
+    database,
+    clock,
+    readyCurl,
+    findTroubles,
+    isSandbox: config.mode === 'sandbox',
+  });
+  if (config.role !== 'worker') {
+    const vendorHeaders = makeVendorHeaders(config.headerPrefix);
+    const useCases = { database, clock, seal, log };
+    families.push(
+      tokenRoutes({ tokens: makeTokenUseCases(useCases), serviceDomain: config.serviceDomain, vendorHeaders }),
+      pushRoutes({ push: makePushUseCases(useCases), vendorHeaders, clock }),
+      dataRoutes({ data: makeDataUseCases(useCases), vendorHeaders, clock }),
+      consoleRoutes({
+        console: consoleUseCases,
+        staticFolder: join(import.meta.dirname, '..', '..', 'console', 'dist'),
+      }),
+    );
+    if (phones) families.push(sandboxRoutes(makeSandbox(composition, { phones, worker, demo })));
+  }
+  const server = await buildServer(
+    { log, clock, trustProxy: config.trustProxy, onCall: (call) => calls.record(toRecordedCall(call)) },
+    families,
+  );
+  const url = config.publicUrl ?? (await listen(server, config));
+  if (config.publicUrl) await listen(server, config);
+  started.push({
+    async stop() {
+      isStopping = true;
+      await new Promise((resolve) => setTimeout(resolve, config.shutdownDelaySeconds * 1000));
+      await server.close();
+    },
+  });
+  const code = await consoleUseCases.createSignInLink();
+  return {
+    block: {
+      url,
+      console: `${url}/console/#sign-in=${code}`,
+      workspaceId: demo?.workspaceId,
+      dbName: demo?.dbName,
+      keys: demo?.keys,
+      inbox: phones ? `${url}/sandbox/inbox` : undefined,
+      databaseUrl: installation.databaseUrl,
+      databasePlace: installation.databasePlace,
+      curl: demo && (await readyCurl({ workspaceId: demo.workspaceId, url })),
+    },
+    databaseExited: installation.embedded?.exited,
+    log,
+    stop: stopAll,
+  };
+}
+
+/** Production refuses what belongs to the sandbox; the sandbox makes its demo workspace once. */
+async function prepareMode({ config, clock, installation }: Composition): Promise<DemoWorkspace | undefined> {
+  const { database, seal } = installation;
+  if (config.mode === 'sandbox') {
+    const secret = installation.deriveSecret('simulator');
+    const makeSubscription = (id: string): string => makeSimulatedSubscription({ secret, id });
+    return seedDemoWorkspace({ database, seal, makeSubscription }, { at: clock.now(), seed: config.seed });
+  }
+  const demoWorkspaceId = (await findInstallation(database))?.demoWorkspaceId;
+  if (demoWorkspaceId) {
+    throw new StartError(
+      'NOT_FOR_PRODUCTION',
+      `This database holds the demo workspace ${demoWorkspaceId}; production mode wants one without.`,
+    );
+  }
+  return undefined;
+}
+
+async function startPhones({ clock, log, installation, started }: Composition): Promise<SandboxPhones> {
+  const phones = await startSandboxPhones({
+    database: installation.database,
+    seal: installation.seal,
+    clock,
+    log,
+    secret: installation.deriveSecret('simulator'),
+  });
+  started.push(phones);
+  return phones;
+}
+
+async function startEngine(composition: Composition, phones: SandboxPhones | undefined): Promise<Worker> {
+  const { config, clock, log, installation, started } = composition;
+  const delivery = makeDelivery({
+    clock,
+    log,
+    allowedNetworks: config.allowedNetworks,
+    endpoints: { ...realProviderEndpoints, ...(phones ? { simulators: phones.endpoints } : {}) },
+  });
+  started.push({ stop: () => delivery.close() });
+  const worker = await startWorker({
+    database: installation.database,
+    databaseUrl: installation.databaseUrl,
+    clock,
+    log,
+    seal: installation.seal,
+    delivery,
+    owner: randomBytes(9).toString('base64url'),
+    parallelChunks: config.workerChunks,
+    windowDevices: config.windowDevices,
+    inboxMessages: config.inboxMessages,
+  });
+  started.push(worker);
+  return worker;
+}
+
+type SandboxParts = { phones: SandboxPhones; worker: Worker | undefined; demo: DemoWorkspace | undefined };
+
+function makeSandbox({ clock, installation }: Composition, { phones, worker, demo }: SandboxParts) {
+  return makeSandboxUseCases({
+    database: installation.database,
+    clock,
+    demoWorkspaceId: () => demo?.workspaceId,
+    simulators: phones,
+    waitForMessage: phones.waitForMessage,
+    onClockMoved: () => worker?.wake(),
+  });
+}
+
+async function listen(server: Awaited<ReturnType<typeof buildServer>>, config: Config): Promise<string> {
+  try {
+    const address = await server.listen({ host: config.host, port: config.port });
+    // A wildcard address is no address to call.
+    return address.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE')
+      throw new StartError(
+        'PORT_TAKEN',
+        `Port ${config.port} on ${config.host} is taken; choose another with --port.`,
+        error,
+      );
+    if (code === 'EACCES' || code === 'EADDRNOTAVAIL') {
+      throw new StartError('PORT_TAKEN', `Port ${config.port} on ${config.host} cannot be used: ${message}.`, error);
+    }
+    throw error;
+  }
+}
+
+function toRecordedCall(call: CompletedCall): Parameters<CallRecorder['record']>[0] {
+  return {
+    workspaceId: call.facts.workspaceId ?? null,
+    receivedAt: call.receivedAt,
+    method: call.method,
+    path: call.path,
+    route: call.route,
+    status: call.status,
+    durationMilliseconds: call.durationMilliseconds,
+    keyId: call.facts.keyId ?? null,
+    errorName: call.facts.errorName ?? null,
+    errorDetail: call.facts.errorDetail ?? null,
+    warnings: call.facts.warnings,
+    requestBody: call.requestBody ?? null,
+  };
+}

@@ -1,0 +1,76 @@
+import { ConfigError } from './config.ts';
+import { SealBrokenError } from './domain/seal.ts';
+import { DataFolderInUseError, EmbeddedPostgresFailedError } from './storage/embedded-postgres.ts';
+import { NoEmbeddedPostgresError } from './storage/embedded-postgres-binaries.ts';
+import { MigrationChangedError, SchemaTooNewError } from './storage/migrate.ts';
+
+/** Exit codes of a start that failed, each with what it means; docs/operations.md shows this table. */
+export const exitCodes = {
+  UNEXPECTED: { code: 1, meaning: 'An unexpected fault; the message and the log say what.' },
+  SETTING_INVALID: { code: 2, meaning: 'A setting or option is not usable.' },
+  PORT_TAKEN: { code: 10, meaning: 'The port is taken, or may not be used by this account.' },
+  DATA_FOLDER_UNUSABLE: { code: 11, meaning: 'The data folder cannot be made or written.' },
+  DATABASE_UNREACHABLE: {
+    code: 12,
+    meaning: 'The database does not answer, refuses the credentials, or did not start.',
+  },
+  SCHEMA_TOO_NEW: { code: 13, meaning: 'The database was migrated by a newer Carillon, or by an edited migration.' },
+  DATA_FOLDER_IN_USE: { code: 14, meaning: 'Another Carillon is running on this data folder.' },
+  NO_EMBEDDED_DATABASE: { code: 15, meaning: 'No embedded PostgreSQL exists for this platform; set DATABASE_URL.' },
+  MASTER_KEY_WRONG: { code: 16, meaning: 'The master key is missing or is not the one this database was sealed with.' },
+  NOT_FOR_PRODUCTION: { code: 17, meaning: 'Production mode refuses demo data and a generated master key.' },
+} as const;
+
+export type StartErrorName = keyof typeof exitCodes;
+
+/** A start that cannot go on: one clear sentence, one exit code. */
+export class StartError extends Error {
+  override readonly name = 'StartError';
+  readonly code: StartErrorName;
+
+  constructor(code: StartErrorName, sentence: string, cause?: unknown) {
+    super(sentence, cause === undefined ? undefined : { cause });
+    this.code = code;
+  }
+}
+
+const databaseCodes = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ETIMEDOUT',
+  'CONNECT_TIMEOUT',
+  'CONNECTION_CLOSED',
+  'CONNECTION_ENDED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  '28P01',
+  '28000',
+  '3D000',
+  '57P03',
+  '53300',
+]);
+
+/** Finds the sentence and the code for whatever ended the start. */
+export function toStartError(error: unknown): StartError {
+  if (error instanceof StartError) return error;
+  const { message, code } = error as Error & { code?: string };
+  if (error instanceof ConfigError) return new StartError('SETTING_INVALID', message, error);
+  if (error instanceof DataFolderInUseError) return new StartError('DATA_FOLDER_IN_USE', message, error);
+  if (error instanceof NoEmbeddedPostgresError) {
+    return new StartError('NO_EMBEDDED_DATABASE', `${message} Set DATABASE_URL to a PostgreSQL 15 or newer.`, error);
+  }
+  if (error instanceof EmbeddedPostgresFailedError) return new StartError('DATABASE_UNREACHABLE', message, error);
+  if (error instanceof SchemaTooNewError) {
+    return new StartError('SCHEMA_TOO_NEW', `${message} Start that version, or restore a backup.`, error);
+  }
+  if (error instanceof MigrationChangedError) return new StartError('SCHEMA_TOO_NEW', message, error);
+  if (error instanceof SealBrokenError) {
+    return new StartError('MASTER_KEY_WRONG', 'The master key is not the one this database was sealed with.', error);
+  }
+  if (code !== undefined && databaseCodes.has(code)) {
+    return new StartError('DATABASE_UNREACHABLE', `The database cannot be reached: ${message}.`, error);
+  }
+  return new StartError('UNEXPECTED', `Carillon could not start: ${message}`, error);
+}

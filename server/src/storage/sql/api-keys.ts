@@ -1,0 +1,184 @@
+import type { KeyKind } from '../../domain/tokens/key-kinds.ts';
+import type { Queryable } from '../pool.ts';
+
+export type ApiKey = {
+  id: string;
+  workspaceId: string;
+  kind: KeyKind;
+  name: string;
+  scopes: string[];
+  /** Raised when the secret is made anew; a token of another generation is dead. */
+  generation: number;
+  accessTokenMinutes: number;
+  secretHint: string;
+  /** Push keys only: they sign, so they must be readable. */
+  secretSealed: Buffer | null;
+  createdAt: Date;
+  /** To the minute. */
+  lastUsedAt: Date | null;
+  archivedAt: Date | null;
+};
+
+type KeyId = { workspaceId: string; id: string };
+
+/** The columns of an ApiKey, named once for every statement that returns keys. */
+export const apiKeyColumns = (tx: Queryable) => tx`
+  api_keys.id, api_keys.workspace_id as "workspaceId", api_keys.kind, api_keys.name, api_keys.scopes,
+  api_keys.generation, api_keys.access_token_minutes as "accessTokenMinutes", api_keys.secret_hint as "secretHint",
+  api_keys.secret_sealed as "secretSealed", api_keys.created_at as "createdAt",
+  api_keys.last_used_at as "lastUsedAt", api_keys.archived_at as "archivedAt"`;
+
+/** Adds a key. A secret that exists already (256 bits: a broken random source) is refused by the unique index. */
+export async function insertApiKey(
+  tx: Queryable,
+  key: {
+    id: string;
+    workspaceId: string;
+    kind: KeyKind;
+    name: string;
+    scopes: readonly string[];
+    secretHash: Buffer;
+    secretSealed: Buffer | null;
+    secretHint: string;
+    accessTokenMinutes: number;
+    createdAt: Date;
+  },
+): Promise<ApiKey> {
+  const [row] = await tx<ApiKey[]>`
+    insert into api_keys (
+      id, workspace_id, kind, name, scopes, secret_hash, secret_sealed, secret_hint, access_token_minutes, created_at
+    )
+    values (
+      ${key.id}, ${key.workspaceId}, ${key.kind}, ${key.name}, ${[...key.scopes]}, ${key.secretHash},
+      ${key.secretSealed}, ${key.secretHint}, ${key.accessTokenMinutes}, ${key.createdAt}
+    )
+    returning ${apiKeyColumns(tx)}`;
+  return row!;
+}
+
+/** The key of that id, archived or not. Index: primary key. */
+export async function findApiKey(tx: Queryable, { workspaceId, id }: KeyId): Promise<ApiKey | undefined> {
+  const [row] = await tx<ApiKey[]>`
+    select ${apiKeyColumns(tx)} from api_keys where id = ${id} and workspace_id = ${workspaceId}`;
+  return row;
+}
+
+export type PresentedKey = ApiKey & {
+  secretHash: Buffer;
+  /** That of the workspace (decisions D1). */
+  dataCenter: string;
+};
+
+/**
+ * The key of that secret in that workspace, archived or not. An unknown workspace and a wrong secret are the same
+ * look-up. Index: unique secret_hash, then the workspace's primary key.
+ */
+export async function findApiKeyBySecretHash(
+  tx: Queryable,
+  search: { workspaceId: string; secretHash: Buffer },
+): Promise<PresentedKey | undefined> {
+  const [row] = await tx<PresentedKey[]>`
+    select ${apiKeyColumns(tx)}, api_keys.secret_hash as "secretHash", workspaces.data_center as "dataCenter"
+    from api_keys
+    join workspaces on workspaces.id = api_keys.workspace_id
+    where api_keys.secret_hash = ${search.secretHash} and api_keys.workspace_id = ${search.workspaceId}`;
+  return row;
+}
+
+/** The keys of one kind that are not archived, oldest first. Index: (workspace_id, kind) where archived_at is null. */
+export async function listActiveApiKeys(
+  tx: Queryable,
+  search: { workspaceId: string; kind: KeyKind },
+): Promise<ApiKey[]> {
+  return tx<ApiKey[]>`
+    select ${apiKeyColumns(tx)}
+    from api_keys
+    where workspace_id = ${search.workspaceId} and kind = ${search.kind} and archived_at is null
+    order by id`;
+}
+
+/** Every key of a workspace, newest first: the key dashboard. A workspace has tens of keys; the table is small. */
+export async function listApiKeys(tx: Queryable, workspaceId: string): Promise<ApiKey[]> {
+  return tx<ApiKey[]>`
+    select ${apiKeyColumns(tx)} from api_keys where workspace_id = ${workspaceId} order by id desc`;
+}
+
+/**
+ * Archives a key for good; its tokens end with it, because each check reads the key. Locks the row. Index: primary key.
+ *
+ * @returns whether this call archived it
+ */
+export async function archiveApiKey(tx: Queryable, { workspaceId, id, at }: KeyId & { at: Date }): Promise<boolean> {
+  const rows = await tx`
+    update api_keys set archived_at = ${at}
+    where id = ${id} and workspace_id = ${workspaceId} and archived_at is null
+    returning 1`;
+  return rows.length === 1;
+}
+
+/**
+ * Puts a new secret in place of the old one, which fails at once, as do the tokens of the old generation. Locks the
+ * row. Index: primary key.
+ *
+ * @returns undefined when there is no such key or it is archived
+ */
+export async function replaceApiKeySecret(
+  tx: Queryable,
+  change: KeyId & { secretHash: Buffer; secretSealed: Buffer | null; secretHint: string },
+): Promise<ApiKey | undefined> {
+  const [row] = await tx<ApiKey[]>`
+    update api_keys
+    set secret_hash = ${change.secretHash}, secret_sealed = ${change.secretSealed}, secret_hint = ${change.secretHint},
+      generation = generation + 1
+    where id = ${change.id} and workspace_id = ${change.workspaceId} and archived_at is null
+    returning ${apiKeyColumns(tx)}`;
+  return row;
+}
+
+/** Renames a key that is not archived. Index: primary key. @returns whether there is one */
+export async function setApiKeyName(tx: Queryable, change: KeyId & { name: string }): Promise<boolean> {
+  const rows = await tx`
+    update api_keys set name = ${change.name}
+    where id = ${change.id} and workspace_id = ${change.workspaceId} and archived_at is null
+    returning 1`;
+  return rows.length === 1;
+}
+
+/** Sets what a key covers; its live tokens follow at once. Index: primary key. @returns whether there is one */
+export async function setApiKeyScopes(tx: Queryable, change: KeyId & { scopes: readonly string[] }): Promise<boolean> {
+  const rows = await tx`
+    update api_keys set scopes = ${[...change.scopes]}
+    where id = ${change.id} and workspace_id = ${change.workspaceId} and archived_at is null
+    returning 1`;
+  return rows.length === 1;
+}
+
+/**
+ * Sets the lifetime of access tokens issued from now on; those issued keep theirs. Index: primary key.
+ *
+ * @returns whether there is such a key that is not archived
+ */
+export async function setAccessTokenMinutes(
+  tx: Queryable,
+  change: KeyId & { accessTokenMinutes: number },
+): Promise<boolean> {
+  const rows = await tx`
+    update api_keys set access_token_minutes = ${change.accessTokenMinutes}
+    where id = ${change.id} and workspace_id = ${change.workspaceId} and archived_at is null
+    returning 1`;
+  return rows.length === 1;
+}
+
+/**
+ * Notes that a key was used, at most once a minute, so that a busy key is not a hot row. A row that another request
+ * holds is skipped: that request notes the same. Index: primary key.
+ */
+export async function touchApiKey(tx: Queryable, { id, at }: { id: string; at: Date }): Promise<void> {
+  await tx`
+    update api_keys set last_used_at = ${at}
+    where id = (
+      select id from api_keys
+      where id = ${id} and (last_used_at is null or last_used_at <= ${at}::timestamptz - interval '1 minute')
+      for update skip locked
+    )`;
+}

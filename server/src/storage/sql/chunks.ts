@@ -1,0 +1,137 @@
+import type { Database, Queryable } from '../pool.ts';
+
+/** A chunk this worker holds: `owner` and `attempt` together prove it in every later statement. */
+export type ClaimedChunk = {
+  runId: string;
+  number: number;
+  workspaceId: string;
+  bucketFrom: number;
+  bucketTo: number;
+  cursorBucket: number | null;
+  cursorDeviceId: string | null;
+  owner: string;
+  attempt: number;
+  crashes: number;
+};
+
+export type ChunkHold = Pick<ClaimedChunk, 'runId' | 'number' | 'owner' | 'attempt'>;
+
+/**
+ * Inserts the chunks of a run, one row each. Several bucket ranges in one statement.
+ */
+export async function insertChunks(
+  tx: Queryable,
+  run: { runId: string; workspaceId: string; lane: number; at: Date; ranges: { from: number; to: number }[] },
+): Promise<void> {
+  await tx`
+    insert into chunks (run_id, number, workspace_id, lane, bucket_from, bucket_to, state, not_before, created_at)
+    select ${run.runId}, (range.number - 1)::int, ${run.workspaceId}, ${run.lane}, range.bucket_from, range.bucket_to,
+      'READY', ${run.at}, ${run.at}
+    from unnest(${run.ranges.map(({ from }) => from)}::smallint[], ${run.ranges.map(({ to }) => to)}::smallint[])
+      with ordinality as range (bucket_from, bucket_to, number)`;
+}
+
+/**
+ * Claims up to `limit` chunks that are ready, or whose worker let its lease run out: transactional lane first, then
+ * oldest. Rows locked by another claim are skipped, so workers never wait for each other. The order by run's age means
+ * an old campaign ends before a new one takes its workers. Index: chunks_open.
+ */
+export async function claimChunks(
+  database: Database,
+  claim: { owner: string; lastLane: 0 | 1; limit: number; at: Date; leaseUntil: Date },
+): Promise<ClaimedChunk[]> {
+  return database<ClaimedChunk[]>`
+    with due as (
+      select chunks.run_id, chunks.number
+      from chunks
+      join runs on runs.id = chunks.run_id
+      where chunks.state in ('READY', 'CLAIMED')
+        and chunks.lane <= ${claim.lastLane}
+        and chunks.not_before <= ${claim.at}
+        and (chunks.state = 'READY' or chunks.lease_until <= ${claim.at})
+        and runs.status = 'SENDING'
+      order by chunks.lane, chunks.not_before, chunks.created_at
+      limit ${claim.limit}
+      for update of chunks skip locked
+    )
+    update chunks
+    set state = 'CLAIMED', owner = ${claim.owner}, attempt = chunks.attempt + 1, lease_until = ${claim.leaseUntil},
+      crashes = chunks.crashes + (chunks.state = 'CLAIMED')::int
+    from due
+    where chunks.run_id = due.run_id and chunks.number = due.number
+    returning chunks.run_id as "runId", chunks.number, chunks.workspace_id as "workspaceId",
+      chunks.bucket_from as "bucketFrom", chunks.bucket_to as "bucketTo",
+      chunks.cursor_bucket as "cursorBucket", chunks.cursor_device_id as "cursorDeviceId",
+      chunks.owner, chunks.attempt, chunks.crashes`;
+}
+
+/**
+ * Writes down the window that is about to be sent, before its first request. Also renews the lease.
+ * Index: primary key.
+ *
+ * @returns false when the chunk is no longer ours, or its run is not sending any more
+ */
+export async function openWindow(
+  database: Database,
+  hold: ChunkHold & { at: Date; leaseUntil: Date; bucket: number; deviceId: string; devices: number },
+): Promise<boolean> {
+  const rows = await database`
+    update chunks
+    set window_opened_at = ${hold.at}, window_bucket = ${hold.bucket}, window_device_id = ${hold.deviceId},
+      window_devices = ${hold.devices}, lease_until = ${hold.leaseUntil}
+    from runs
+    where chunks.run_id = ${hold.runId} and chunks.number = ${hold.number}
+      and chunks.state = 'CLAIMED' and chunks.owner = ${hold.owner} and chunks.attempt = ${hold.attempt}
+      and runs.id = chunks.run_id and runs.status = 'SENDING'
+    returning 1`;
+  return rows.length === 1;
+}
+
+/**
+ * Moves the cursor behind the window whose outcomes this transaction stores, and clears the window.
+ * Index: primary key.
+ *
+ * @returns false when the chunk is no longer ours: the caller must roll back
+ */
+export async function moveCursor(
+  tx: Queryable,
+  hold: ChunkHold & { leaseUntil: Date; bucket: number; deviceId: string },
+): Promise<boolean> {
+  const rows = await tx`
+    update chunks
+    set cursor_bucket = ${hold.bucket}, cursor_device_id = ${hold.deviceId}, window_opened_at = null,
+      window_bucket = null, window_device_id = null, window_devices = null, lease_until = ${hold.leaseUntil}, crashes = 0
+    where run_id = ${hold.runId} and number = ${hold.number}
+      and state = 'CLAIMED' and owner = ${hold.owner} and attempt = ${hold.attempt}
+    returning 1`;
+  return rows.length === 1;
+}
+
+/** Ends a chunk whose audience is exhausted (`DONE`) or that killed its worker too often (`QUARANTINED`). */
+export async function endChunk(
+  tx: Queryable,
+  hold: ChunkHold & { state: 'DONE' | 'QUARANTINED'; at: Date },
+): Promise<boolean> {
+  const rows = await tx`
+    update chunks
+    set state = ${hold.state}, owner = null, lease_until = null, ended_at = ${hold.at}
+    where run_id = ${hold.runId} and number = ${hold.number}
+      and state = 'CLAIMED' and owner = ${hold.owner} and attempt = ${hold.attempt}
+    returning 1`;
+  return rows.length === 1;
+}
+
+/** Gives a chunk back before its end: a graceful stop, or a run that was paused. Its next claim is no crash. */
+export async function releaseChunk(tx: Queryable, hold: ChunkHold): Promise<void> {
+  await tx`
+    update chunks set state = 'READY', owner = null, lease_until = null
+    where run_id = ${hold.runId} and number = ${hold.number}
+      and state = 'CLAIMED' and owner = ${hold.owner} and attempt = ${hold.attempt}`;
+}
+
+/** Heartbeat: renews the leases of everything this owner holds. */
+export async function renewLeases(database: Database, hold: { owner: string; leaseUntil: Date }): Promise<number> {
+  const rows = await database`
+    update chunks set lease_until = ${hold.leaseUntil} where state = 'CLAIMED' and owner = ${hold.owner}`;
+  return rows.count;
+}

@@ -1,0 +1,122 @@
+import type { LimitWindow } from '../../domain/limits/sliding-window.ts';
+import { latestEventSeconds } from '../../domain/limits/sliding-window.ts';
+import { tokenLimitIdleSeconds, tokenLimitOperations, tokenLimitRows } from '../../domain/tokens/token-limits.ts';
+import type { Queryable } from '../pool.ts';
+
+export type LimitSubject = {
+  /** What is limited, for example `token`. */
+  operation: string;
+  /** SHA-256 of whose limit it is. */
+  subject: Buffer;
+};
+
+/**
+ * Counts one event if every window has room for it. The statement takes the row's lock, so of two nodes that ask at
+ * once one sees the other's event; a refused event is not counted. Events out of the longest window are dropped here,
+ * so a row holds at most as many as the largest limit. Index: primary key.
+ *
+ * @returns whether it was counted, and whether it is the only event of the longest window
+ */
+export async function countEvent(
+  tx: Queryable,
+  event: LimitSubject & { at: Date; windows: readonly LimitWindow[] },
+): Promise<{ counted: boolean; isFirst: boolean }> {
+  const mosts = event.windows.map((window) => window.events);
+  const seconds = event.windows.map((window) => window.seconds);
+  const longest = Math.max(...seconds);
+  const [row] = await tx<{ events: number }[]>`
+    insert into limit_windows (operation, subject, events, last_event_at)
+    values (${event.operation}, ${event.subject}, array[${event.at}::timestamptz], ${event.at})
+    on conflict (operation, subject) do update
+      set
+        events = (
+          select array_agg(moment order by moment)
+          from unnest(limit_windows.events || excluded.events) as moment
+          where moment > excluded.last_event_at - make_interval(secs => ${longest})
+            and moment <= excluded.last_event_at + make_interval(secs => ${latestEventSeconds})
+        ),
+        last_event_at = excluded.last_event_at
+      where not exists (
+        select 1
+        from unnest(${mosts}::integer[], ${seconds}::integer[]) as limits (most, seconds)
+        where most <= (
+          select count(*)
+          from unnest(limit_windows.events) as moment
+          where moment > excluded.last_event_at - make_interval(secs => limits.seconds)
+            and moment <= excluded.last_event_at + make_interval(secs => ${latestEventSeconds})
+        )
+      )
+    returning cardinality(events) as events`;
+  return { counted: row !== undefined, isFirst: row?.events === 1 };
+}
+
+/**
+ * The counted events of several subjects in one look-up, in the order asked; none where there is no row. Index: primary
+ * key.
+ */
+export async function findLimitWindows(tx: Queryable, subjects: readonly LimitSubject[]): Promise<Date[][]> {
+  const rows = await tx<(LimitSubject & { events: Date[] })[]>`
+    select limit_windows.operation, limit_windows.subject, limit_windows.events
+    from unnest(${subjects.map(({ operation }) => operation)}::text[],
+      ${subjects.map(({ subject }) => subject.toString('hex'))}::text[]) as asked (operation, subject)
+    join limit_windows
+      on limit_windows.operation = asked.operation and limit_windows.subject = decode(asked.subject, 'hex')`;
+  return subjects.map(
+    (asked) => rows.find((row) => row.operation === asked.operation && row.subject.equals(asked.subject))?.events ?? [],
+  );
+}
+
+/**
+ * Bounds the rows whose subjects callers choose (token operations, guesses): idle ones go, then all but the newest
+ * 200,000. Rows of other operations, whose windows are longer, stay.
+ *
+ * @returns the number of rows deleted, at most 20,000 a call
+ */
+export async function trimLimitWindows(tx: Queryable, { at }: { at: Date }): Promise<number> {
+  const operations = tokenLimitOperations;
+  const before = new Date(at.getTime() - tokenLimitIdleSeconds * 1000);
+  const idle = await deleteIdleLimitWindows(tx, { operations, before });
+  return idle + (await capLimitWindows(tx, { operations, rows: tokenLimitRows }));
+}
+
+/** Rows that one call of the clean-up statements deletes at most, so that the duty stays short. */
+const batch = 10_000;
+
+/** Forgets subjects without an event since `before`. Index: last_event_at. @returns the number of rows */
+export async function deleteIdleLimitWindows(
+  tx: Queryable,
+  { operations, before }: { operations: readonly string[]; before: Date },
+): Promise<number> {
+  const rows = await tx`
+    delete from limit_windows
+    where (operation, subject) in (
+      select operation, subject from limit_windows
+      where last_event_at < ${before} and operation = any (${[...operations]}::text[])
+      order by last_event_at
+      limit ${batch}
+      for update skip locked
+    )`;
+  return rows.count;
+}
+
+/**
+ * Keeps the newest `rows` subjects of those operations, whose subjects callers choose, and forgets the others. Index:
+ * last_event_at, read backwards.
+ *
+ * @returns the number of rows deleted
+ */
+export async function capLimitWindows(
+  tx: Queryable,
+  { operations, rows: most }: { operations: readonly string[]; rows: number },
+): Promise<number> {
+  const rows = await tx`
+    delete from limit_windows
+    where (operation, subject) in (
+      select operation, subject from limit_windows
+      where operation = any (${[...operations]}::text[])
+      order by last_event_at desc
+      offset ${most}
+      limit ${batch}
+    )`;
+  return rows.count;
+}

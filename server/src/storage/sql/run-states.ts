@@ -1,0 +1,133 @@
+import type { CampaignContent, Platform } from '../../domain/campaign/content.ts';
+import type { Database, Queryable } from '../pool.ts';
+
+/** What a worker must know of a run to send it. */
+export type RunToSend = {
+  id: string;
+  workspaceId: string;
+  campaignId: string;
+  audience: 'ALL_USERS' | 'SEGMENT' | 'USER';
+  platforms: Platform[];
+  content: CampaignContent;
+  settings: Record<string, unknown>;
+  targetUsers: [bucket: number, userId: string][] | null;
+  audienceBound: string | null;
+  day: string;
+  lane: number;
+  sendUntil: Date;
+  createdAt: Date;
+};
+
+/**
+ * Locks one queued run, oldest of the first lane first; runs another worker is releasing are skipped. The lock is held
+ * until the caller's transaction has made its chunks. Index: runs_open.
+ */
+export async function lockQueuedRun(tx: Queryable): Promise<RunToSend | undefined> {
+  const [run] = await tx<RunToSend[]>`
+    select runs.id, runs.workspace_id as "workspaceId", runs.campaign_id as "campaignId", campaigns.audience,
+      campaigns.platforms, coalesce(runs.content, campaigns.content) as content, campaigns.settings,
+      runs.target_users as "targetUsers", runs.audience_bound as "audienceBound", runs.day::text as day, runs.lane,
+      runs.send_until as "sendUntil", runs.created_at as "createdAt"
+    from runs
+    join campaigns on campaigns.id = runs.campaign_id
+    where runs.status = 'QUEUED'
+    order by runs.lane, runs.created_at
+    limit 1
+    for update of runs skip locked`;
+  return run;
+}
+
+/** Reads runs by id. Index: primary key. */
+export async function findRunsToSend(database: Database, ids: string[]): Promise<RunToSend[]> {
+  return database<RunToSend[]>`
+    select runs.id, runs.workspace_id as "workspaceId", runs.campaign_id as "campaignId", campaigns.audience,
+      campaigns.platforms, coalesce(runs.content, campaigns.content) as content, campaigns.settings,
+      runs.target_users as "targetUsers", runs.audience_bound as "audienceBound", runs.day::text as day, runs.lane,
+      runs.send_until as "sendUntil", runs.created_at as "createdAt"
+    from runs
+    join campaigns on campaigns.id = runs.campaign_id
+    where runs.id = any(${ids})`;
+}
+
+/** QUEUED → SENDING, with the frozen audience. The caller holds the row's lock. */
+export async function startRun(
+  tx: Queryable,
+  run: { id: string; audienceBound: string; audienceDevices: number; at: Date },
+): Promise<void> {
+  await tx`
+    update runs
+    set status = 'SENDING', audience_bound = ${run.audienceBound}, audience_devices = ${run.audienceDevices},
+      started_at = ${run.at}
+    where id = ${run.id} and status = 'QUEUED'`;
+}
+
+/** SENDING → PAUSED with the provider's own words: the credential is refused and every further request would be. */
+export async function pauseRun(tx: Queryable, run: { id: string; reason: string }): Promise<void> {
+  await tx`update runs set status = 'PAUSED', status_reason = ${run.reason} where id = ${run.id} and status = 'SENDING'`;
+}
+
+/**
+ * Ends runs that have nothing left: every chunk ended, no delivery waiting. A run with a quarantined chunk is FAILED
+ * and says so. Locks each run, so that two sweeps end it once. Index: runs_open.
+ *
+ * @returns the campaigns whose run ended
+ */
+export async function endFinishedRuns(
+  tx: Queryable,
+  sweep: { at: Date; limit: number },
+): Promise<{ id: string; campaignId: string; status: string }[]> {
+  return tx<{ id: string; campaignId: string; status: string }[]>`
+    with finished as (
+      select runs.id
+      from runs
+      where runs.status = 'SENDING'
+        and not exists (select 1 from chunks where chunks.run_id = runs.id and chunks.state in ('READY', 'CLAIMED'))
+        and coalesce((
+          select sum(run_counts.devices) from run_counts
+          where run_counts.run_id = runs.id and run_counts.outcome = 'WAITING'
+        ), 0) = 0
+      order by runs.lane, runs.created_at
+      limit ${sweep.limit}
+      for update of runs skip locked
+    ), quarantined as (
+      select finished.id, exists (
+        select 1 from chunks where chunks.run_id = finished.id and chunks.state = 'QUARANTINED'
+      ) as any
+      from finished
+    )
+    update runs
+    set status = case when quarantined.any then 'FAILED' else 'SENT' end,
+      status_reason = case when quarantined.any then 'a chunk ended its worker repeatedly and was set aside' end,
+      ended_at = ${sweep.at}
+    from quarantined
+    where runs.id = quarantined.id
+    returning runs.id, runs.campaign_id as "campaignId", runs.status`;
+}
+
+/** SENDING → SENT or FAILED for one-time campaigns none of whose runs is open any more. */
+export async function endFinishedCampaigns(tx: Queryable, sweep: { campaignIds: string[]; at: Date }): Promise<void> {
+  await tx`
+    update campaigns
+    set status = case when failed.any then 'FAILED' else 'SENT' end,
+      status_reason = case when failed.any then 'a run of this campaign failed' end,
+      updated_at = ${sweep.at}
+    from (
+      select candidate.id, exists (
+        select 1 from runs where runs.campaign_id = candidate.id collate "C" and runs.status = 'FAILED'
+      ) as any
+      from unnest(${sweep.campaignIds}::text[]) as candidate (id)
+    ) as failed
+    where campaigns.id = failed.id collate "C" and campaigns.status = 'SENDING' and campaigns.delivery_type = 'ONE_TIME'
+      and not exists (
+        select 1 from runs where runs.campaign_id = campaigns.id and runs.status in ('QUEUED', 'SENDING', 'PAUSED')
+      )`;
+}
+
+export type RunCounts = { platform: Platform; outcome: string; devices: number };
+
+/** Counters of a run, summed over its chunks. Index: run_counts primary key. */
+export async function sumRunCounts(tx: Queryable, runId: string): Promise<RunCounts[]> {
+  return tx<RunCounts[]>`
+    select platform, outcome, sum(devices)::bigint as devices
+    from run_counts where run_id = ${runId} group by platform, outcome order by platform, outcome`;
+}

@@ -1,0 +1,64 @@
+import type { Platform } from '../../domain/campaign/content.ts';
+import type { Queryable } from '../pool.ts';
+
+export type SandboxMessage = {
+  id: string;
+  workspaceId: string;
+  platform: Platform;
+  deviceToken: string;
+  title: string;
+  body: string;
+  collapseId: string;
+  campaignId: string | null;
+  messageId: string;
+  payload: unknown;
+  receivedAt: Date;
+};
+
+/** Puts a batch of received messages into the inbox, in one statement. */
+export async function insertSandboxMessages(tx: Queryable, messages: SandboxMessage[]): Promise<void> {
+  await tx`
+    insert into sandbox_messages (
+      id, workspace_id, platform, device_token, title, body, collapse_id, campaign_id, message_id, payload, received_at
+    )
+    select message.id, message.workspace_id, message.platform, message.device_token, message.title, message.body,
+      message.collapse_id, message.campaign_id, message.message_id, message.payload, message.received_at
+    from unnest(
+      ${messages.map((message) => message.id)}::text[], ${messages.map((message) => message.workspaceId)}::text[],
+      ${messages.map((message) => message.platform)}::text[], ${messages.map((message) => message.deviceToken)}::text[],
+      ${messages.map((message) => message.title)}::text[], ${messages.map((message) => message.body)}::text[],
+      ${messages.map((message) => message.collapseId)}::text[], ${messages.map((message) => message.campaignId)}::text[],
+      ${messages.map((message) => message.messageId)}::text[],
+      ${messages.map((message) => JSON.stringify(message.payload))}::text[]::jsonb[],
+      ${messages.map((message) => message.receivedAt.toISOString())}::timestamptz[]
+    ) as message (
+      id, workspace_id, platform, device_token, title, body, collapse_id, campaign_id, message_id, payload, received_at
+    )`;
+}
+
+/** Newest first, of one workspace, newer than `afterId`. Index: sandbox_messages_workspace. */
+export async function listSandboxMessages(
+  tx: Queryable,
+  page: { workspaceId: string; afterId: string; limit: number },
+): Promise<SandboxMessage[]> {
+  return tx<SandboxMessage[]>`
+    select id, workspace_id as "workspaceId", platform, device_token as "deviceToken", title, body,
+      collapse_id as "collapseId", campaign_id as "campaignId", message_id as "messageId", payload,
+      received_at as "receivedAt"
+    from sandbox_messages
+    where workspace_id = ${page.workspaceId} and id > ${page.afterId}
+    order by id desc
+    limit ${page.limit}`;
+}
+
+/** Keeps the newest messages of the installation. Index: primary key. */
+export async function trimSandboxMessages(tx: Queryable, keep: number): Promise<number> {
+  const rows = await tx`
+    delete from sandbox_messages
+    where id <= (select id from sandbox_messages order by id desc offset ${keep} limit 1)`;
+  return rows.count;
+}
+
+export async function deleteSandboxMessages(tx: Queryable): Promise<void> {
+  await tx`delete from sandbox_messages`;
+}

@@ -1,0 +1,152 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { LimitWindow } from '../../src/domain/limits/sliding-window.ts';
+import { secondsUntilPass } from '../../src/domain/limits/sliding-window.ts';
+import { limitSubject } from '../../src/domain/tokens/token-limits.ts';
+import type { Database } from '../../src/storage/pool.ts';
+import {
+  capLimitWindows,
+  countEvent,
+  deleteIdleLimitWindows,
+  findLimitWindows,
+  trimLimitWindows,
+} from '../../src/storage/sql/limit-windows.ts';
+import { createTestDatabase } from '../test-database.ts';
+import type { TestDatabase } from '../test-database.ts';
+
+const start = Date.parse('2026-03-01T12:00:00Z');
+let bundle: TestDatabase;
+let database: Database;
+beforeAll(async () => {
+  bundle = await createTestDatabase();
+  ({ database } = bundle);
+});
+afterAll(() => bundle.drop());
+
+let subjects = 0;
+const nextSubject = () => limitSubject([`subject ${(subjects += 1)}`]);
+
+/** The rule by the book: every counted event is kept for ever and looked at each time. */
+function makeModel(windows: readonly LimitWindow[]) {
+  const counted: number[] = [];
+  const passesAt = (now: number) =>
+    windows.every(
+      ({ events, seconds }) =>
+        counted.filter((moment) => moment > now - seconds * 1000 && moment <= now).length < events,
+    );
+  return {
+    count(now: number): boolean {
+      const passes = passesAt(now);
+      if (passes) counted.push(now);
+      return passes;
+    },
+    /** The first whole second from now at which an event would pass. */
+    waitAt(now: number): number {
+      for (let seconds = 0; ; seconds += 1) if (passesAt(now + seconds * 1000)) return seconds;
+    },
+  };
+}
+
+test('one statement decides as a naive model does, and the wait is the first second that passes', async () => {
+  const windows = fc.constantFrom<LimitWindow[]>(
+    [
+      { events: 5, seconds: 60 },
+      { events: 30, seconds: 600 },
+    ],
+    [{ events: 1, seconds: 1 }],
+    [{ events: 3, seconds: 10 }],
+    [
+      { events: 4, seconds: 7 },
+      { events: 2, seconds: 3 },
+      { events: 9, seconds: 60 },
+    ],
+  );
+  // Steps on, just before and just after the edges of the windows, and some in between.
+  const step = fc.oneof(
+    fc.constantFrom(0, 0, 1, 999, 1000, 1001, 2999, 3000, 9999, 10_000, 59_999, 60_000, 60_001, 600_000),
+    fc.integer({ min: 0, max: 20_000 }),
+  );
+  await fc.assert(
+    fc.asyncProperty(windows, fc.array(step, { minLength: 1, maxLength: 60 }), async (limits, steps) => {
+      const model = makeModel(limits);
+      const counter = { operation: 'token', subject: nextSubject() };
+      let now = start;
+      for (const milliseconds of steps) {
+        now += milliseconds;
+        const at = new Date(now);
+        const { counted } = await countEvent(database, { ...counter, at, windows: limits });
+        expect(counted).toBe(model.count(now));
+        const [events] = await findLimitWindows(database, [counter]);
+        expect(secondsUntilPass(limits, { events: events!, at })).toBe(model.waitAt(now));
+        expect(events!.length).toBeLessThanOrEqual(Math.max(...limits.map((limit) => limit.events)));
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('of events that arrive at once on many connections exactly the limit is counted', async () => {
+  const event = {
+    operation: 'token',
+    subject: nextSubject(),
+    at: new Date(start),
+    windows: [{ events: 7, seconds: 60 }],
+  };
+  const answers = await Promise.all(Array.from({ length: 100 }, () => countEvent(database, event)));
+  expect(answers.filter(({ counted }) => counted)).toHaveLength(7);
+  expect(answers.filter(({ isFirst }) => isFirst)).toHaveLength(1);
+});
+
+test('an event a few milliseconds older than the last one is counted like any other', async () => {
+  const event = { operation: 'token', subject: nextSubject(), windows: [{ events: 2, seconds: 60 }] };
+  const count = (milliseconds: number) => countEvent(database, { ...event, at: new Date(start + milliseconds) });
+  expect((await count(5)).counted).toBe(true);
+  expect((await count(0)).counted).toBe(true);
+  expect((await count(3)).counted).toBe(false);
+  expect((await count(60_000)).counted).toBe(true);
+});
+
+test('the first event is the only one of the longest window', async () => {
+  const event = { operation: 'token', subject: nextSubject(), windows: [{ events: 5, seconds: 60 }] };
+  const count = async (seconds: number) =>
+    (await countEvent(database, { ...event, at: new Date(start + seconds * 1000) })).isFirst;
+  expect([await count(0), await count(59), await count(118), await count(178)]).toEqual([true, false, false, true]);
+});
+
+test('operations and subjects are apart, and come back in the order asked', async () => {
+  const [a, b] = [nextSubject(), nextSubject()];
+  const windows = [{ events: 5, seconds: 60 }];
+  const at = (seconds: number) => new Date(start + seconds * 1000);
+  await countEvent(database, { operation: 'token', subject: a, at: at(1), windows });
+  await countEvent(database, { operation: 'refresh', subject: a, at: at(2), windows });
+  await countEvent(database, { operation: 'token', subject: b, at: at(3), windows });
+  expect(
+    await findLimitWindows(database, [
+      { operation: 'token', subject: b },
+      { operation: 'refresh', subject: b },
+      { operation: 'token', subject: a },
+      { operation: 'refresh', subject: a },
+    ]),
+  ).toEqual([[at(3)], [], [at(1)], [at(2)]]);
+});
+
+test('clean-up forgets idle subjects and all but the newest, of the named operations only', async () => {
+  await database`delete from limit_windows`;
+  const windows = [{ events: 5, seconds: 60 }];
+  const at = (seconds: number) => new Date(start + seconds * 1000);
+  for (let second = 0; second < 10; second += 1) {
+    await countEvent(database, { operation: 'token', subject: nextSubject(), at: at(second), windows });
+  }
+  await countEvent(database, { operation: 'file', subject: nextSubject(), at: at(-86_000), windows });
+  const left = async () =>
+    (await database`select operation from limit_windows order by last_event_at`).map((row) => row.operation as string);
+  expect(await deleteIdleLimitWindows(database, { operations: ['token'], before: at(4) })).toBe(4);
+  expect(await left()).toEqual(['file', ...Array.from({ length: 6 }, () => 'token')]);
+  expect(await capLimitWindows(database, { operations: ['token'], rows: 2 })).toBe(4);
+  const [{ oldest }] = (await database<{ oldest: Date }[]>`
+    select min(last_event_at) as oldest from limit_windows where operation = 'token'`) as unknown as [{ oldest: Date }];
+  expect(oldest).toEqual(at(8));
+  expect(await left()).toEqual(['file', 'token', 'token']);
+  expect(await trimLimitWindows(database, { at: at(9 + 600) })).toBe(1);
+  expect(await left()).toEqual(['file', 'token']);
+});

@@ -1,0 +1,107 @@
+import type { FastifyInstance } from 'fastify';
+import { createKey } from '../../src/app/keys/create-key.ts';
+import type { CreateKeyCommand } from '../../src/app/keys/create-key.ts';
+import { makeTokenUseCases } from '../../src/app/tokens/token-use-cases.ts';
+import { makeManualClock } from '../../src/clock.ts';
+import { makeSeal } from '../../src/domain/seal.ts';
+import { makeRequireBearer } from '../../src/http/auth/bearer.ts';
+import { buildServer } from '../../src/http/build-server.ts';
+import type { CompletedCall, RouteFamily } from '../../src/http/build-server.ts';
+import { tokenRoutes } from '../../src/http/tokens/routes.ts';
+import { makeLog } from '../../src/log.ts';
+import { createTestDatabase } from '../test-database.ts';
+import type { TestDatabase } from '../test-database.ts';
+import { insertTestWorkspace } from '../test-workspace.ts';
+
+export const start = new Date('2026-03-01T12:00:00Z');
+
+export type Call = {
+  headers?: Record<string, string>;
+  /** Address of the caller; each test workspace may use its own. */
+  address?: string;
+  method?: 'POST' | 'GET' | 'PUT';
+};
+
+export type TokenBundle = Awaited<ReturnType<typeof makeTokenBundle>>;
+
+/** A server with the token routes and one Bearer route per scope, on a database of its own and a clock that stands. */
+export async function makeTokenBundle(options: { serviceDomain?: string } = {}) {
+  const test: TestDatabase = await createTestDatabase();
+  const { database } = test;
+  const clock = makeManualClock(start);
+  const seal = makeSeal(Buffer.alloc(32, 7));
+  const logLines: string[] = [];
+  const calls: CompletedCall[] = [];
+  const waits: number[] = [];
+  const log = makeLog({ level: 'trace', pretty: false }, { write: (line: string) => void logLines.push(line) });
+
+  async function makeServer(): Promise<FastifyInstance> {
+    const wait = async (milliseconds: number) => void waits.push(milliseconds);
+    const tokens = makeTokenUseCases({ database, clock, seal, wait });
+    const requireScope = makeRequireBearer({ tokens, ...options });
+    const guarded: RouteFamily = async (server) => {
+      for (const scope of ['data', 'campaign'] as const) {
+        server.get(`/guarded/${scope}`, { preHandler: requireScope(scope) }, async (request) => ({
+          key: request.bearerKey?.id,
+          workspace: request.facts.workspaceId,
+        }));
+      }
+    };
+    return buildServer({ log, clock, trustProxy: false, onCall: (call) => void calls.push(call) }, [
+      tokenRoutes({ tokens, ...options }),
+      guarded,
+    ]);
+  }
+
+  const server = await makeServer();
+  return {
+    ...test,
+    clock,
+    seal,
+    logLines,
+    calls,
+    waits,
+    server,
+    makeServer,
+    makeWorkspace: () => insertTestWorkspace(database, clock.now()),
+    makeKey: (command: Partial<CreateKeyCommand> & { workspaceId: string }) =>
+      createKey({ seal }, database, { kind: 'oauth', name: 'Test key', at: clock.now(), ...command }),
+    /** Sends a form; a string is sent as it is. */
+    async post(path: string, form: Record<string, string> | string, call: Call = {}) {
+      return postTo(server, { path, form, ...call });
+    },
+    async guarded(token: string, scope = 'data') {
+      return server.inject({ url: `/guarded/${scope}`, headers: { authorization: `Bearer ${token}` } });
+    },
+    async end() {
+      await server.close();
+      await test.drop();
+    },
+  };
+}
+
+/** Sends a form to one of several servers. */
+export async function postTo(
+  server: FastifyInstance,
+  { path, form, address, headers, method = 'POST' }: Call & { path: string; form: Record<string, string> | string },
+) {
+  return server.inject({
+    method,
+    url: path,
+    ...(address === undefined ? {} : { remoteAddress: address }),
+    headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+    payload: typeof form === 'string' ? form : new URLSearchParams(form).toString(),
+  });
+}
+
+export const generation = (clientId: string, clientSecret: string) => ({
+  grant_type: 'client_credentials',
+  client_id: clientId,
+  client_secret: clientSecret,
+});
+
+export const refreshing = (clientId: string, refreshToken: string) => ({
+  grant_type: 'refresh_token',
+  client_id: clientId,
+  refresh_token: refreshToken,
+});
