@@ -1,0 +1,195 @@
+import { describe, expect, test } from 'vitest';
+import { classifyApnsAnswer } from '../../../src/engine/delivery/apns/classify-apns-answer.ts';
+import { classifyFcmAnswer } from '../../../src/engine/delivery/fcm/classify-fcm-answer.ts';
+import type { Answer, Outcome } from '../../../src/engine/delivery/provider.ts';
+import { classifyWebPushAnswer } from '../../../src/engine/delivery/webpush/classify-web-push-answer.ts';
+
+const now = new Date('2026-11-21T12:00:00Z');
+const answer = (status: number, body: unknown = '', headers: Record<string, string> = {}): Answer => ({
+  kind: 'answer',
+  status,
+  headers,
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+});
+const fcmError = (status: string, details: object[] = []) => ({
+  error: { status, message: 'words of the provider', details },
+});
+const fcmCode = (errorCode: string) => ({ '@type': 'type.googleapis.com/google.firebase.fcm.v1.FcmError', errorCode });
+const violation = (field: string) => ({
+  '@type': 'type.googleapis.com/google.rpc.BadRequest',
+  fieldViolations: [{ field }],
+});
+const html = '<html><head><title>502 Bad Gateway</title></head></html>';
+
+type Row = [what: string, given: Answer, expected: Partial<Outcome>];
+
+// Rows of the design of delivery, sections 1 to 3.
+const fcmRows: Row[] = [
+  [
+    '200',
+    answer(200, { name: 'projects/p/messages/1' }),
+    { kind: 'accepted', providerMessageId: 'projects/p/messages/1' },
+  ],
+  ['200 with a broken body', answer(200, '{"na'), { kind: 'accepted' }],
+  [
+    '404 UNREGISTERED in details',
+    answer(404, fcmError('NOT_FOUND', [fcmCode('UNREGISTERED')])),
+    { kind: 'gone', code: 'UNREGISTERED' },
+  ],
+  [
+    '404 without a code is a wrong project, no dead token',
+    answer(404, fcmError('NOT_FOUND')),
+    { kind: 'stopped', code: 'NOT_FOUND' },
+  ],
+  [
+    '400 that violates the token',
+    answer(400, fcmError('INVALID_ARGUMENT', [violation('message.token')])),
+    { kind: 'gone' },
+  ],
+  [
+    '400 that violates the payload',
+    answer(400, fcmError('INVALID_ARGUMENT', [violation('message.android.ttl')])),
+    { kind: 'rejected', code: 'INVALID_ARGUMENT' },
+  ],
+  [
+    '400 that violates token and payload',
+    answer(400, fcmError('INVALID_ARGUMENT', [violation('message.token'), violation('message.data')])),
+    { kind: 'rejected' },
+  ],
+  [
+    '400 whose words name the token but whose details do not',
+    answer(400, { error: { status: 'INVALID_ARGUMENT', message: 'message.token is bad' } }),
+    { kind: 'rejected' },
+  ],
+  [
+    '401 THIRD_PARTY_AUTH_ERROR',
+    answer(401, fcmError('UNAUTHENTICATED', [fcmCode('THIRD_PARTY_AUTH_ERROR')])),
+    { kind: 'stopped', code: 'THIRD_PARTY_AUTH_ERROR', detail: 'words of the provider' },
+  ],
+  [
+    '403 SENDER_ID_MISMATCH concerns one token',
+    answer(403, fcmError('PERMISSION_DENIED', [fcmCode('SENDER_ID_MISMATCH')])),
+    { kind: 'rejected', code: 'SENDER_ID_MISMATCH' },
+  ],
+  ['403 otherwise', answer(403, fcmError('PERMISSION_DENIED')), { kind: 'stopped', code: 'PERMISSION_DENIED' }],
+  [
+    '429 without a header waits a minute',
+    answer(429, fcmError('RESOURCE_EXHAUSTED', [fcmCode('QUOTA_EXCEEDED')])),
+    { kind: 'wait', code: 'QUOTA_EXCEEDED', scope: 'credential', retryAfterSeconds: 60 },
+  ],
+  ['429 with seconds', answer(429, '', { 'retry-after': '7' }), { kind: 'wait', retryAfterSeconds: 7 }],
+  [
+    '429 with a date',
+    answer(429, '', { 'retry-after': 'Sat, 21 Nov 2026 12:00:30 GMT' }),
+    { kind: 'wait', retryAfterSeconds: 30 },
+  ],
+  ['429 with nonsense', answer(429, '', { 'retry-after': 'soon' }), { kind: 'wait', retryAfterSeconds: 60 }],
+  ['500', answer(500, fcmError('INTERNAL')), { kind: 'wait', code: '500', scope: 'device' }],
+  ['502 with HTML', answer(502, html), { kind: 'wait', code: '502' }],
+  ['503 with Retry-After', answer(503, '', { 'retry-after': '3' }), { kind: 'wait', retryAfterSeconds: 3 }],
+  ['400 with HTML', answer(400, html), { kind: 'rejected', code: '400' }],
+  ['details of a wrong type', answer(400, { error: { details: 'x', status: 'A' } }), { kind: 'rejected', code: 'A' }],
+  ['null details', answer(400, { error: { details: [null], status: 'A' } }), { kind: 'rejected', code: 'A' }],
+  ['a body that is a number', answer(400, '7'), { kind: 'rejected', code: '400' }],
+];
+
+const apnsRows: Row[] = [
+  ['200', answer(200, '', { 'apns-id': 'an-id' }), { kind: 'accepted', providerMessageId: 'an-id' }],
+  ['400 BadDeviceToken', answer(400, { reason: 'BadDeviceToken' }), { kind: 'gone', code: 'BadDeviceToken' }],
+  [
+    '400 DeviceTokenNotForTopic',
+    answer(400, { reason: 'DeviceTokenNotForTopic' }),
+    { kind: 'gone', code: 'DeviceTokenNotForTopic' },
+  ],
+  ['400 otherwise is our fault', answer(400, { reason: 'BadCollapseId' }), { kind: 'rejected', code: 'BadCollapseId' }],
+  [
+    '403 ExpiredProviderToken',
+    answer(403, { reason: 'ExpiredProviderToken' }),
+    { kind: 'stopped', code: 'ExpiredProviderToken' },
+  ],
+  [
+    '403 InvalidProviderToken',
+    answer(403, { reason: 'InvalidProviderToken' }),
+    { kind: 'stopped', code: 'InvalidProviderToken' },
+  ],
+  [
+    '410 with its time',
+    answer(410, { reason: 'Unregistered', timestamp: 1_790_000_000_000 }),
+    { kind: 'gone', code: 'Unregistered', goneSince: new Date(1_790_000_000_000) },
+  ],
+  ['410 without a time', answer(410, { reason: 'ExpiredToken' }), { kind: 'gone', code: 'ExpiredToken' }],
+  ['413', answer(413, { reason: 'PayloadTooLarge' }), { kind: 'rejected', code: 'PayloadTooLarge' }],
+  [
+    '429 TooManyRequests concerns the device',
+    answer(429, { reason: 'TooManyRequests' }),
+    { kind: 'wait', scope: 'device' },
+  ],
+  [
+    '429 TooManyProviderTokenUpdates concerns the team',
+    answer(429, { reason: 'TooManyProviderTokenUpdates' }),
+    { kind: 'wait', scope: 'credential' },
+  ],
+  ['500', answer(500, { reason: 'InternalServerError' }), { kind: 'wait', code: '500' }],
+  ['503 Shutdown', answer(503, { reason: 'Shutdown' }), { kind: 'wait', code: '503' }],
+  ['a truncated body', answer(400, '{"reason":"Bad'), { kind: 'rejected', code: '400' }],
+];
+
+const webRows: Row[] = [
+  [
+    '201',
+    answer(201, '', { location: 'https://push.example/m/1' }),
+    { kind: 'accepted', providerMessageId: 'https://push.example/m/1' },
+  ],
+  ['202', answer(202), { kind: 'accepted' }],
+  ['404', answer(404), { kind: 'gone', code: '404' }],
+  ['410', answer(410), { kind: 'gone', code: '410' }],
+  ['413', answer(413), { kind: 'rejected', code: '413' }],
+  [
+    '429 with a date in the past waits nothing',
+    answer(429, '', { 'retry-after': 'Sat, 21 Nov 2026 11:00:00 GMT' }),
+    { kind: 'wait', retryAfterSeconds: 0 },
+  ],
+  ['401 concerns this browser', answer(401, 'no VAPID'), { kind: 'rejected', code: '401' }],
+  ['301', answer(301), { kind: 'rejected', code: '301' }],
+  ['503', answer(503, html), { kind: 'wait', code: '503' }],
+];
+
+const failureRows: Row[] = [
+  [
+    'a refused stream was surely not sent',
+    { kind: 'failure', certainty: 'unsent', reason: 'refused', detail: '' },
+    { kind: 'wait', code: 'NOT_CONNECTED' },
+  ],
+  [
+    'a time-out may have been sent',
+    { kind: 'failure', certainty: 'unknown', reason: 'timeout', detail: '' },
+    { kind: 'unknown', code: 'TIMEOUT' },
+  ],
+  [
+    'a reset may have been sent',
+    { kind: 'failure', certainty: 'unknown', reason: 'reset', detail: '' },
+    { kind: 'unknown', code: 'RESET' },
+  ],
+  [
+    'a blocked address is no device',
+    { kind: 'failure', certainty: 'unsent', reason: 'address-blocked', detail: '' },
+    { kind: 'gone', code: 'ADDRESS_BLOCKED' },
+  ],
+];
+
+describe('what a provider answers means', () => {
+  test.each(fcmRows)('FCM: %s', (_what, given, expected) =>
+    expect(classifyFcmAnswer(given, now)).toMatchObject(expected),
+  );
+  test.each(apnsRows)('APNs: %s', (_what, given, expected) =>
+    expect(classifyApnsAnswer(given, now)).toMatchObject(expected),
+  );
+  test.each(webRows)('Web Push: %s', (_what, given, expected) =>
+    expect(classifyWebPushAnswer(given, now)).toMatchObject(expected),
+  );
+  test.each(failureRows)('%s, with every provider', (_what, given, expected) => {
+    for (const classify of [classifyFcmAnswer, classifyApnsAnswer, classifyWebPushAnswer]) {
+      expect(classify(given, now)).toMatchObject(expected);
+    }
+  });
+});

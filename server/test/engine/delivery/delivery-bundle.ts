@@ -1,0 +1,119 @@
+import { createPublicKey, randomBytes } from 'node:crypto';
+import { makeSimulatedCredentials } from '../../../src/app/sandbox/make-simulated-credentials.ts';
+import { makeManualClock } from '../../../src/clock.ts';
+import { messageIdentity } from '../../../src/domain/campaign/message.ts';
+import type { Message } from '../../../src/domain/campaign/message.ts';
+import type { Platform } from '../../../src/domain/campaign/content.ts';
+import { makeDelivery, realProviderEndpoints } from '../../../src/engine/delivery/deliver.ts';
+import type { Outcome } from '../../../src/engine/delivery/provider.ts';
+import { makeSimulatedSubscription } from '../../../src/engine/delivery/simulator/make-simulated-subscription.ts';
+import { startSimulators } from '../../../src/engine/delivery/simulator/start-simulators.ts';
+import type { DeliveredMessage } from '../../../src/engine/delivery/simulator/start-simulators.ts';
+import { makeLog } from '../../../src/log.ts';
+
+const workspaceId = 'WORKSPACE';
+
+/** Real providers before real HTTP/2 simulators, in this process. */
+export async function startDeliveryBundle() {
+  const clock = makeManualClock(new Date('2026-11-21T12:00:00Z'));
+  const log = makeLog({ level: 'silent', pretty: false });
+  const [fcm, apns, webpush] = await makeSimulatedCredentials('abcdef123456');
+  const pem = (privateKey: string) => createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }) as string;
+  const secret = randomBytes(32);
+  const delivered: DeliveredMessage[] = [];
+  const simulators = await startSimulators({
+    clock,
+    log,
+    secret,
+    accounts: [
+      {
+        workspaceId,
+        fcm: { projectId: fcm.projectId, clientEmail: fcm.clientEmail, publicKeyPem: pem(fcm.privateKey) },
+        apns: { teamId: apns.teamId, keyId: apns.keyId, topic: apns.topic, publicKeyPem: pem(apns.privateKey) },
+        webpush: { publicKey: webpush.publicKey },
+      },
+    ],
+    async onDelivered(messages) {
+      delivered.push(...messages);
+    },
+  });
+  const makeSender = (allowedNetworks: string[] = []) =>
+    makeDelivery({
+      clock,
+      log,
+      allowedNetworks,
+      endpoints: { ...realProviderEndpoints, simulators: simulators.endpoints },
+    });
+  const delivery = makeSender();
+  const credentials = { fcm, apns, webpush };
+  const addresses: Record<Platform, string> = {
+    ANDROID: `token-${'a'.repeat(140)}`,
+    IOS: 'ab'.repeat(32),
+    WEB: makeSimulatedSubscription({ secret, id: 'browser' }),
+  };
+
+  return {
+    clock,
+    simulators,
+    delivered,
+    delivery,
+    credentials,
+    addresses,
+    subscription: (id: string) => makeSimulatedSubscription({ secret, id }),
+    /** Sends one message; `pushId` is the platform's usual device unless given. */
+    send(
+      platform: Platform,
+      options: { number?: number; pushId?: string; credentials?: typeof credentials | object; message?: object } = {},
+    ): Promise<Outcome> {
+      const deviceId = String(options.number ?? 0);
+      return delivery.deliver({
+        message: { ...makeMessage(platform, deviceId), ...options.message } as Message,
+        device: { deviceId, platform, pushId: options.pushId ?? addresses[platform] },
+        credentials: options.credentials ?? credentials,
+      });
+    },
+    async stop() {
+      await delivery.close();
+      await simulators.stop();
+    },
+  };
+}
+
+export function makeMessage(platform: Platform, deviceId: string): Message {
+  const base = {
+    workspaceId,
+    campaignId: 'c'.repeat(24),
+    runId: 'a'.repeat(24),
+    ttlSeconds: 129_600,
+    identity: messageIdentity('a'.repeat(24), deviceId),
+  };
+  switch (platform) {
+    case 'ANDROID':
+      return {
+        ...base,
+        platform,
+        priority: 'HIGH',
+        content: { title: 'Title', message: 'Text', richContent: [], additionalActions: [] },
+      };
+    case 'IOS':
+      return {
+        ...base,
+        platform,
+        priority: 10,
+        content: { title: 'Title', message: 'Text', enableBadge: false, richContent: [], additionalActions: [] },
+      };
+    case 'WEB':
+      return {
+        ...base,
+        platform,
+        urgency: 'normal',
+        content: {
+          title: 'Title',
+          message: 'Text',
+          redirectUrl: 'https://example.com/',
+          iconUrl: 'https://example.com/i.png',
+          autoDismiss: false,
+        },
+      };
+  }
+}
