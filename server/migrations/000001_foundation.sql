@@ -245,10 +245,11 @@ create index campaigns_newest on campaigns (workspace_id, created_at desc, id de
 create index campaigns_due on campaigns (next_at) where next_at is not null and status in ('SCHEDULED', 'ACTIVE');
 
 -- Names compare after trimming, case-sensitively, archived ones included (decisions D33).
+-- A name is taken first and its campaign follows in the same transaction, so the reference is checked at the end of it.
 create table campaign_names (
   workspace_id text collate "C" not null,
   name text collate "C" not null,
-  campaign_id text collate "C" not null references campaigns (id),
+  campaign_id text collate "C" not null references campaigns (id) deferrable initially deferred,
   primary key (workspace_id, name)
 );
 

@@ -46,7 +46,9 @@ program
   .description('Write a file of people with simulated devices, for import')
   .requiredOption('--users <number>', 'how many people, one device each', parseCount)
   .requiredOption('--out <file>', 'file to write')
-  .action((options: { users: number; out: string }) => withInstallation((context) => generateUsersCommand(context, options)));
+  .action((options: { users: number; out: string }) =>
+    withInstallation((context) => generateUsersCommand(context, options)),
+  );
 
 program
   .command('config')

@@ -115,11 +115,13 @@ async function startRoles(composition: Composition): Promise<Carillon> {
   });
   if (config.role !== 'worker') {
     const vendorHeaders = makeVendorHeaders(config.headerPrefix);
-    const useCases = { database, clock, seal, log };
+    const useCases = { database, clock, seal };
+    const tokens = makeTokenUseCases(useCases);
+    const edge = { tokens, vendorHeaders, clock, serviceDomain: config.serviceDomain };
     families.push(
-      tokenRoutes({ tokens: makeTokenUseCases(useCases), serviceDomain: config.serviceDomain, vendorHeaders }),
-      pushRoutes({ push: makePushUseCases(useCases), vendorHeaders, clock }),
-      dataRoutes({ data: makeDataUseCases(useCases), vendorHeaders, clock }),
+      tokenRoutes(edge),
+      pushRoutes({ ...edge, push: makePushUseCases(useCases) }),
+      dataRoutes({ ...edge, data: makeDataUseCases(useCases) }),
       consoleRoutes({
         console: consoleUseCases,
         staticFolder: join(import.meta.dirname, '..', '..', 'console', 'dist'),

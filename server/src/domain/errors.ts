@@ -47,6 +47,7 @@ export const errorRegistry = {
   BODY_EMPTY: 'A request body is required.',
   BODY_TOO_LARGE: 'The request body is too large.',
   MEDIA_TYPE_UNSUPPORTED: 'The media type of the request is not supported.',
+  MEDIA_TYPE_MISSING: 'The Content-Type Header is required',
   METHOD_NOT_ALLOWED: 'This method is not allowed here.',
   ROUTE_NOT_FOUND: 'Page not found. Please recheck the URL',
   IDEMPOTENCY_KEY_INVALID: 'Idempotency-Key must be 1 to 255 printable characters.',

@@ -9,11 +9,14 @@ export type VendorHeaders = {
   read(headers: IncomingHttpHeaders, name: string): string | undefined;
   /** The name under which this service answers, for example `x-svc-warning`. */
   nameOf(name: string): string;
+  /** The spellings in attribute names such as `svc_push_opted`, lower-case. */
+  prefixes: readonly string[];
 };
 
 export function makeVendorHeaders(abbreviation: string): VendorHeaders {
   const spellings = [...new Set([abbreviation.toLowerCase(), 'svc'])];
   return {
+    prefixes: spellings,
     read(headers, name) {
       for (const spelling of spellings) {
         const value = headers[name.toLowerCase().replace('*', spelling)];

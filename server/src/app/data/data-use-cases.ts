@@ -1,0 +1,81 @@
+import type { Clock } from '../../clock.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { Seal } from '../../domain/seal.ts';
+import type { Database } from '../../storage/pool.ts';
+import type { LimitGrant } from '../../storage/sql/limit-marks.ts';
+import { countWithinLimit } from '../../storage/sql/limit-marks.ts';
+import { findWorkspace } from '../../storage/sql/workspaces.ts';
+import { answerOnce } from '../idempotency/answer-once.ts';
+import { authenticateKey, noteUse } from '../keys/authenticate-key.ts';
+import type { KeyAuthentication } from '../keys/authenticate-key.ts';
+import { registerDevice } from './register-device.ts';
+import type { RegisterDeviceCommand } from './register-device.ts';
+import { upsertUser } from './upsert-user.ts';
+import type { UpsertUserCommand } from './upsert-user.ts';
+
+/** Facts 5: users and devices, each per workspace and minute. */
+export const dataRequestsPerMinute = 10_000;
+
+export type OnceKey = { key: string | undefined; rawBody: string };
+
+/** The answer that a repeat with the same Idempotency-Key gets again. */
+export type DataAnswer = { requestId: string };
+
+export type DataUseCases = {
+  authenticate(presented: { workspaceId: string; secret: string; dataCenter: string | undefined }): Promise<KeyAuthentication>;
+  count(operation: 'data-customer' | 'data-device', workspaceId: string): Promise<LimitGrant>;
+  upsertUser(command: Omit<UpsertUserCommand, 'at'>, once: OnceKey & DataAnswer): Promise<DataAnswer>;
+  registerDevice(command: Omit<RegisterDeviceCommand, 'at'>, once: OnceKey & DataAnswer): Promise<DataAnswer>;
+};
+
+// PostgreSQL's code for "a deadlock was found and this transaction was ended".
+const deadlock = '40P01';
+const mostTries = 3;
+
+export type DataDependencies = { database: Database; clock: Clock; seal: Seal; requestsPerMinute?: number };
+
+/** Users and devices in: the use cases behind the data family. */
+export function makeDataUseCases(deps: DataDependencies): DataUseCases {
+  const { database, clock } = deps;
+  const limit = deps.requestsPerMinute ?? dataRequestsPerMinute;
+  return {
+    async authenticate({ workspaceId, secret, dataCenter }) {
+      const at = clock.now();
+      const found = await authenticateKey({ database }, { workspaceId, secret, at });
+      if (found.outcome !== 'ok') return found;
+      const workspace = await findWorkspace(database, workspaceId);
+      if (dataCenter !== undefined && workspace?.dataCenter !== dataCenter) return { outcome: 'unknown' };
+      await noteUse(database, found.key, at);
+      return found;
+    },
+    count: (operation, workspaceId) =>
+      database.begin((tx) =>
+        countWithinLimit(tx, { operation, workspaceId, wanted: 1, limit, windowSeconds: 60, at: clock.now() }),
+      ) as Promise<LimitGrant>,
+    upsertUser: (command, { requestId, ...once }) =>
+      retryDeadlock(() =>
+        answerOnce(deps, { ...once, workspaceId: command.workspaceId, operation: 'customer', at: clock.now() }, async (tx) => {
+          // A customer that is not to be made and does not exist is no error: there is nothing to update.
+          await upsertUser(tx, { ...command, at: clock.now() });
+          return { requestId };
+        }),
+      ),
+    registerDevice: (command, { requestId, ...once }) =>
+      retryDeadlock(() =>
+        answerOnce(deps, { ...once, workspaceId: command.workspaceId, operation: 'device', at: clock.now() }, async (tx) => {
+          if (!(await registerDevice(tx, { ...command, at: clock.now() }))) throw new ServiceError('DATA_USER_NOT_FOUND', { field: 'customer_id' });
+          return { requestId };
+        }),
+      ),
+  };
+}
+
+async function retryDeadlock<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if ((error as { code?: string }).code !== deadlock || attempt === mostTries) throw error;
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import { addressHash, deviceIdentifiersOf } from '../../domain/audience/device-identifier.ts';
+import type { Platform } from '../../domain/campaign/content.ts';
+import { makeId } from '../../domain/ids.ts';
+import type { Transaction } from '../../storage/pool.ts';
+import { deleteDevice, lockDevice, upsertDevice } from '../../storage/sql/devices.ts';
+import type { DeviceRecord, StoredDevice } from '../../storage/sql/devices.ts';
+import { deleteIdentifiers, insertIdentifiers } from '../../storage/sql/identifiers.ts';
+import { claimPushAddress, releasePushAddress } from '../../storage/sql/push-addresses.ts';
+import { lockUser } from '../../storage/sql/users.ts';
+import { without } from './upsert-user.ts';
+
+export type RegisterDeviceCommand = {
+  workspaceId: string;
+  customerId: string;
+  deviceId: string;
+  platform: Platform;
+  pushId: string;
+  at: Date;
+} & Partial<Omit<DeviceRecord, 'deviceId' | 'platform' | 'pushId'>>;
+
+/**
+ * Makes or renews a user's device. A push address has one owner: when it was another device's, of this user or another,
+ * that device is removed, so nobody gets a message meant for the person who had the phone before.
+ *
+ * Locks the user, the device, the address, then the device that loses the address. Two devices that exchange addresses
+ * can wait for each other in a circle; the database ends one of them, and the use case tries it again.
+ *
+ * @returns false when the customer does not exist
+ */
+export async function registerDevice(tx: Transaction, command: RegisterDeviceCommand): Promise<boolean> {
+  const { workspaceId, at } = command;
+  const user = await lockUser(tx, command);
+  if (!user) return false;
+  const owner = { workspaceId, bucket: user.bucket, userId: user.userId };
+  const before = await lockDevice(tx, { ...owner, deviceId: command.deviceId });
+  const id = await upsertDevice(tx, { ...toRecord(command), ...owner, id: before?.id ?? makeId(at), at });
+  const address = { workspaceId, addressHash: addressHash(command.pushId), bucket: user.bucket, deviceRowId: id };
+  const previous = await claimPushAddress(tx, address);
+  if (previous && previous.deviceRowId !== id) await removeDevice(tx, { workspaceId, bucket: previous.bucket, id: previous.deviceRowId });
+  if (before && before.pushId !== command.pushId) {
+    await releasePushAddress(tx, { ...address, addressHash: addressHash(before.pushId) });
+  }
+  const after = deviceIdentifiersOf({ pushId: command.pushId, gaid: command.gaid ?? before?.gaid, idfv: command.idfv ?? before?.idfv });
+  await deleteIdentifiers(tx, { ...owner, identifiers: before ? without(deviceIdentifiersOf(before), after) : [] });
+  await insertIdentifiers(tx, { ...owner, identifiers: after });
+  return true;
+}
+
+function toRecord(command: RegisterDeviceCommand): DeviceRecord {
+  return {
+    deviceId: command.deviceId,
+    platform: command.platform,
+    pushId: command.pushId,
+    isOptedOut: command.isOptedOut ?? false,
+    isProvisional: command.isProvisional ?? false,
+    model: command.model ?? null,
+    appVersion: command.appVersion ?? null,
+    osVersion: command.osVersion ?? null,
+    gaid: command.gaid ?? null,
+    idfv: command.idfv ?? null,
+  };
+}
+
+async function removeDevice(tx: Transaction, device: { workspaceId: string; bucket: number; id: string }): Promise<void> {
+  const removed: StoredDevice | undefined = await deleteDevice(tx, device);
+  if (removed) await deleteIdentifiers(tx, { workspaceId: device.workspaceId, ...removed, identifiers: deviceIdentifiersOf(removed) });
+}

@@ -1,0 +1,45 @@
+import { identifiersOf } from '../../domain/audience/identifier.ts';
+import type { Identifier } from '../../domain/audience/identifier.ts';
+import { mergeAttributes } from '../../domain/audience/user-attributes.ts';
+import type { Attributes } from '../../domain/audience/user-attributes.ts';
+import { makeId } from '../../domain/ids.ts';
+import type { Transaction } from '../../storage/pool.ts';
+import { deleteIdentifiers, insertIdentifiers } from '../../storage/sql/identifiers.ts';
+import { lockOrInsertUser, lockUser, setUserAttributes } from '../../storage/sql/users.ts';
+
+export type UpsertUserCommand = {
+  workspaceId: string;
+  customerId: string;
+  /** A value replaces, `null` removes. */
+  attributes: Attributes;
+  /** Leave an unknown customer unknown. */
+  updateExistingOnly?: true;
+  at: Date;
+};
+
+/**
+ * Makes or changes a user, with the identifiers that follow from the attributes, in the caller's transaction. The
+ * user's row is locked first, so two changes of one user follow each other.
+ *
+ * @returns false when the user does not exist and was not to be made
+ */
+export async function upsertUser(tx: Transaction, command: UpsertUserCommand): Promise<boolean> {
+  const { workspaceId, customerId, at } = command;
+  const user = command.updateExistingOnly
+    ? await lockUser(tx, { workspaceId, customerId })
+    : await lockOrInsertUser(tx, { workspaceId, customerId, id: makeId(at), at });
+  if (!user) return false;
+  const attributes = mergeAttributes(user.attributes, command.attributes);
+  await setUserAttributes(tx, { workspaceId, ...user, attributes, at });
+  const before = identifiersOf(user.attributes);
+  const after = identifiersOf(attributes);
+  await deleteIdentifiers(tx, { workspaceId, ...user, identifiers: without(before, after) });
+  await insertIdentifiers(tx, { workspaceId, ...user, identifiers: without(after, before) });
+  return true;
+}
+
+export function without(identifiers: Identifier[], others: Identifier[]): Identifier[] {
+  const keyOf = (identifier: Identifier): string => JSON.stringify([identifier.attribute, identifier.type, identifier.value]);
+  const known = new Set(others.map(keyOf));
+  return identifiers.filter((identifier) => !known.has(keyOf(identifier)));
+}

@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
+import { identifierOf } from '../../domain/audience/identifier.ts';
+import { deliverySettings, sendUntil } from '../../domain/campaign/delivery-settings.ts';
+import type { PushCommand } from '../../domain/campaign/push-command.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { makeId } from '../../domain/ids.ts';
+import type { Seal } from '../../domain/seal.ts';
+import type { Database } from '../../storage/pool.ts';
+import { findCampaignByName } from '../../storage/sql/campaigns.ts';
+import { findUsersByIdentifier } from '../../storage/sql/identifiers.ts';
+import { findSegmentByName } from '../../storage/sql/segments.ts';
+import { findUsersByCustomerIds } from '../../storage/sql/users.ts';
+import { answerOnce } from '../idempotency/answer-once.ts';
+import type { AdmittedPush } from './admit-push.ts';
+import { assertAvailable } from './availability.ts';
+import { commitTogether } from './commit-together.ts';
+import { storePushes } from './store-pushes.ts';
+import type { PushToStore, StoredPush } from './store-pushes.ts';
+
+/** The promise made to the caller; it is on disk. */
+export type AcceptedPush = { campaignId: string; requestId: string; responseId: string };
+
+export type AcceptPushRequest = {
+  admitted: AdmittedPush;
+  command: PushCommand;
+  idempotencyKey: string | undefined;
+  rawBody: string;
+};
+
+export type AcceptPush = (request: AcceptPushRequest) => Promise<AcceptedPush>;
+
+// Interface 8.
+const mostUsers = 100;
+
+/**
+ * Accepts a push: resolves the users it names, stores campaign, run and request in one transaction with others that
+ * came at the same time, and wakes the workers. Resolves when all of it is durable.
+ */
+export function makeAcceptPush(deps: { database: Database; clock: Clock; seal: Seal }): AcceptPush {
+  const { database, clock } = deps;
+  const store = commitTogether<PushToStore, StoredPush>(
+    (pushes) => database.begin((tx) => storePushes(tx, pushes)) as Promise<StoredPush[]>,
+    { batchItems: 500, waitingItems: 10_000 },
+  );
+
+  return async ({ admitted, command, idempotencyKey, rawBody }) => {
+    const { workspace } = admitted;
+    if (command.audience.kind === 'segment') await assertSegmentExists(database, workspace.id, command.audience.name);
+    assertAvailable(command);
+    const targetUsers =
+      command.audience.kind === 'user' ? await matchUsers(database, workspace.id, command.audience) : undefined;
+    const push = preparePush({ admitted, command, targetUsers, at: clock.now() });
+    if (idempotencyKey === undefined) return toAccepted(await storeOrJoin(database, push, store));
+    const once = { workspaceId: workspace.id, operation: 'sendpush', key: idempotencyKey, rawBody, at: push.at };
+    return answerOnce(deps, once, async (tx) =>
+      toAccepted(await storeOrJoin(database, push, async (one) => (await storePushes(tx, [one]))[0]!)),
+    );
+  };
+}
+
+async function assertSegmentExists(database: Database, workspaceId: string, name: string): Promise<void> {
+  if (await findSegmentByName(database, { workspaceId, name })) return;
+  throw new ServiceError('PUSH_PARAMETER_INVALID', { field: 'customSegmentName', reason: 'not found' });
+}
+
+type UserAudience = Extract<PushCommand['audience'], { kind: 'user' }>;
+
+async function matchUsers(
+  database: Database,
+  workspaceId: string,
+  audience: UserAudience,
+): Promise<[number, string][]> {
+  const identifier = identifierOf(audience.attribute, { isCustom: audience.isCustom });
+  if (!identifier) {
+    throw new ServiceError('PUSH_PARAMETER_INVALID', {
+      field: 'targetUserAttributes.attribute',
+      reason: 'is unknown; a custom attribute needs isCustom',
+    });
+  }
+  // One more than allowed tells "too many" from "just enough" (decisions D32).
+  const limit = mostUsers + 1;
+  const users =
+    identifier.kind === 'customer-id'
+      ? await findUsersByCustomerIds(database, { workspaceId, customerIds: audience.values, limit })
+      : await findUsersByIdentifier(database, {
+          workspaceId,
+          attribute: identifier.attribute,
+          values: audience.values,
+          limit,
+        });
+  if (users.length > mostUsers) {
+    throw new ServiceError('PUSH_PARAMETER_INVALID', {
+      field: 'targetUserAttributes',
+      reason: `matches more than ${mostUsers} users`,
+    });
+  }
+  return users.map(({ bucket, userId }) => [bucket, userId]);
+}
+
+type Preparation = {
+  admitted: AdmittedPush;
+  command: PushCommand;
+  targetUsers: [number, string][] | undefined;
+  at: Date;
+};
+
+function preparePush({ admitted, command, targetUsers, at }: Preparation): PushToStore {
+  const settings = admitted.existing ? deliverySettings(admitted.existing.settings) : command.settings;
+  return {
+    responseId: randomUUID(),
+    workspaceId: admitted.workspace.id,
+    name: admitted.name,
+    signedBy: admitted.signedBy,
+    command,
+    targetUsers,
+    existing: admitted.existing,
+    campaignId: admitted.existing?.id ?? makeId(at),
+    runId: makeId(at),
+    at,
+    sendUntil: sendUntil(settings, at),
+  };
+}
+
+type Store = (push: PushToStore) => Promise<StoredPush>;
+
+/** A name that was taken in the meantime: audience `User` joins that campaign, every other is a duplicate. */
+async function storeOrJoin(database: Database, push: PushToStore, store: Store): Promise<StoredPush> {
+  const first = await store(push);
+  if (first.kind === 'stored') return first;
+  const existing = await findCampaignByName(database, push);
+  if (!existing || existing.audience !== 'USER' || push.command.audience.kind !== 'user')
+    throw new ServiceError('PUSH_NAME_DUPLICATE');
+  return store({ ...push, existing, campaignId: existing.id });
+}
+
+function toAccepted(stored: StoredPush): AcceptedPush {
+  // A joined campaign's name is taken already, so a second try cannot meet a taken name.
+  if (stored.kind !== 'stored') throw new ServiceError('PUSH_NAME_DUPLICATE');
+  return stored.accepted;
+}

@@ -1,0 +1,125 @@
+import type { Clock } from '../../clock.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { Seal } from '../../domain/seal.ts';
+import { findSigningKey } from '../../domain/signature/sign-push.ts';
+import { findSigningKeyV2 } from '../../domain/signature/sign-push-v2.ts';
+import type { Database } from '../../storage/pool.ts';
+import { findCampaignByName } from '../../storage/sql/campaigns.ts';
+import type { StoredCampaign } from '../../storage/sql/campaigns.ts';
+import type { LimitGrant } from '../../storage/sql/limit-marks.ts';
+import { rememberSignatureId } from './remember-signature-id.ts';
+import { makeCountPushRequest, pushRequestsPerMinute } from './count-push-request.ts';
+import { makeFindWorkspaceContext } from './workspace-context.ts';
+import type { WorkspaceContext } from './workspace-context.ts';
+
+/** What identifies a request, before its parameters are read. */
+export type PushCredentials = {
+  appId: string | undefined;
+  /** As sent; undefined when absent or not a text. */
+  campaignName: string | undefined;
+  signature: string | undefined;
+  /** The stronger signature, when it was sent. */
+  signatureV2: { id: string; timestamp: string; signature: string } | undefined;
+  rawBody: string;
+  /** `targetAudience` as sent. */
+  audience: unknown;
+  /** The request may be a repeat of one that made the campaign; then the duplicate is found when it is stored. */
+  isRepeatable: boolean;
+  /** The data center of the host that was called (decisions D1); undefined when hosts do not tell. */
+  dataCenter: string | undefined;
+  /** The workspace of a Bearer token that came along; it must be the one named. */
+  bearerWorkspaceId: string | undefined;
+};
+
+export type AdmittedPush = {
+  workspace: WorkspaceContext['workspace'];
+  /** Trimmed. */
+  name: string;
+  keyId: string;
+  /** Name of the key that signed: the campaign's `created_by`. */
+  signedBy: string;
+  /** The campaign of this name that audience `User` joins. */
+  existing: StoredCampaign | undefined;
+  limit: LimitGrant;
+};
+
+export const shortestName = 5;
+export const longestName = 256;
+
+export type AdmitPush = (credentials: PushCredentials) => Promise<AdmittedPush>;
+
+/**
+ * The checks of decisions D31 up to the duplicate name, in that order; the first that fails is thrown. A request counts
+ * against the limit once its workspace and name are known, signed or not.
+ */
+export function makeAdmitPush(deps: {
+  database: Database;
+  seal: Seal;
+  clock: Clock;
+  requestsPerMinute?: number;
+}): AdmitPush {
+  const { database, clock } = deps;
+  const findContext = makeFindWorkspaceContext(deps);
+  const countRequest = makeCountPushRequest({
+    database,
+    clock,
+    requestsPerMinute: deps.requestsPerMinute ?? pushRequestsPerMinute,
+  });
+
+  return async (credentials) => {
+    if (credentials.appId === undefined || credentials.appId === '') throw new ServiceError('PUSH_APP_ID_MISSING');
+    const context = /^[A-Za-z0-9_-]{1,64}$/.test(credentials.appId) ? await findContext(credentials.appId) : undefined;
+    if (!context || !isCalledRight(context, credentials)) throw new ServiceError('PUSH_APP_ID_INVALID');
+    const name = checkName(credentials.campaignName);
+    const limit = await countRequest(context.workspace.id);
+    if (limit.granted === 0)
+      throw new ServiceError('PUSH_RATE_LIMITED', { retryAfterSeconds: limit.retryAfterSeconds });
+    const key = await checkSignature(deps, context, credentials);
+    const existing = await findCampaignByName(database, { workspaceId: context.workspace.id, name });
+    const joined = existing?.audience === 'USER' && credentials.audience === 'User' ? existing : undefined;
+    if (existing && !joined && !credentials.isRepeatable) throw new ServiceError('PUSH_NAME_DUPLICATE');
+    return { workspace: context.workspace, name, keyId: key.keyId, signedBy: key.name, existing: joined, limit };
+  };
+}
+
+/** A workspace called through another data center, or with another's token, is as good as unknown. */
+function isCalledRight({ workspace }: WorkspaceContext, { dataCenter, bearerWorkspaceId }: PushCredentials): boolean {
+  if (dataCenter !== undefined && dataCenter !== workspace.dataCenter) return false;
+  return bearerWorkspaceId === undefined || bearerWorkspaceId === workspace.id;
+}
+
+function checkName(sent: string | undefined): string {
+  const name = sent?.trim();
+  if (name === undefined || name === '') throw new ServiceError('PUSH_NAME_MISSING');
+  // Characters, not UTF-16 units: an emoji is one.
+  if ([...name].length < shortestName) throw new ServiceError('PUSH_NAME_TOO_SHORT');
+  return name;
+}
+
+async function checkSignature(
+  { database, clock }: { database: Database; clock: Clock },
+  { workspace, keys }: WorkspaceContext,
+  credentials: PushCredentials,
+): Promise<{ keyId: string; name: string }> {
+  const campaignName = credentials.campaignName!;
+  if (credentials.signature === undefined || credentials.signature === '')
+    throw new ServiceError('PUSH_SIGNATURE_MISSING');
+  const refuse = (detail: string): never => {
+    throw new ServiceError('PUSH_SIGNATURE_INVALID', { detail });
+  };
+  // Lone surrogates are one replacement character in UTF-8, so different names would share a signature (decisions D35a).
+  if (!campaignName.isWellFormed() || campaignName.includes('\0')) refuse('the name is not well-formed Unicode');
+  const signed = { appId: workspace.id, campaignName, signature: credentials.signature };
+  const key = findSigningKey(signed, keys);
+  if (!key) return refuse(`does not match any of ${keys.length} push keys over "${workspace.id}|<campaignName>|<key>"`);
+  if (!credentials.signatureV2)
+    return workspace.signatureV2Required ? refuse('the workspace requires the v2 signature') : key;
+  const keyV2 = findSigningKeyV2({ ...credentials.signatureV2, rawBody: credentials.rawBody, now: clock.now() }, keys);
+  if (!keyV2) return refuse('the v2 signature does not match, or its timestamp is more than 5 minutes off');
+  const isFirst = await rememberSignatureId(database, {
+    workspaceId: workspace.id,
+    id: credentials.signatureV2.id,
+    at: clock.now(),
+  });
+  return isFirst ? keyV2 : refuse('the id of the v2 signature was used before');
+}

@@ -1,0 +1,59 @@
+import { ServiceError } from '../../domain/errors.ts';
+
+export type CommitTogetherOptions = {
+  /** Most items in one transaction. */
+  batchItems: number;
+  /** Most items that wait; beyond them an item is refused, so that memory stays bounded. */
+  waitingItems: number;
+};
+
+type Waiting<Item, Result> = { item: Item; resolve: (result: Result) => void; reject: (error: unknown) => void };
+
+/**
+ * Group commit: items that come while a batch is being committed are committed together next. Alone, an item starts at
+ * once; under load a batch grows by itself, and one flush to disk serves hundreds of answers. Each answer waits for its
+ * own commit.
+ *
+ * When a batch fails as a whole its items are tried one by one, so that one that cannot be stored fails alone.
+ *
+ * @param commit stores all items in one transaction and gives their results in order
+ * @returns a function that stores one item. It throws ServiceError OVERLOADED when too many wait.
+ */
+export function commitTogether<Item, Result>(
+  commit: (items: Item[]) => Promise<Result[]>,
+  { batchItems, waitingItems }: CommitTogetherOptions,
+): (item: Item) => Promise<Result> {
+  const waiting: Waiting<Item, Result>[] = [];
+  let isCommitting = false;
+
+  async function drain(): Promise<void> {
+    isCommitting = true;
+    while (waiting.length > 0) await commitBatch(waiting.splice(0, batchItems));
+    isCommitting = false;
+  }
+
+  async function commitBatch(batch: Waiting<Item, Result>[]): Promise<void> {
+    try {
+      const results = await commit(batch.map(({ item }) => item));
+      batch.forEach(({ resolve }, index) => resolve(results[index]!));
+    } catch (error) {
+      if (batch.length === 1) batch[0]!.reject(error);
+      else for (const single of batch) await commitBatch([single]);
+    }
+  }
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      if (waiting.length >= waitingItems) {
+        reject(
+          new ServiceError('OVERLOADED', {
+            retryAfterSeconds: 1,
+            detail: `${waiting.length} requests wait for their commit`,
+          }),
+        );
+        return;
+      }
+      waiting.push({ item, resolve, reject });
+      if (!isCommitting) void drain();
+    });
+}

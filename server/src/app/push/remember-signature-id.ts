@@ -1,0 +1,22 @@
+import { createHash } from 'node:crypto';
+import type { Database } from '../../storage/pool.ts';
+import { claimIdempotencyKey } from '../../storage/sql/idempotency-keys.ts';
+
+/**
+ * Remembers the id of a v2 signature for a day, far longer than its five minutes of validity (decisions D35a).
+ *
+ * @returns whether it is new
+ */
+export function rememberSignatureId(
+  database: Database,
+  { workspaceId, id, at }: { workspaceId: string; id: string; at: Date },
+): Promise<boolean> {
+  const keyHash = createHash('sha256').update(id, 'utf8').digest();
+  return claimIdempotencyKey(database, {
+    workspaceId,
+    operation: 'push-signature-id',
+    keyHash,
+    bodyHash: keyHash,
+    createdAt: at,
+  });
+}

@@ -1,0 +1,36 @@
+import type { Clock } from '../../clock.ts';
+import type { Seal } from '../../domain/seal.ts';
+import type { Database } from '../../storage/pool.ts';
+import { findWorkspace } from '../../storage/sql/workspaces.ts';
+import type { Workspace } from '../../storage/sql/workspaces.ts';
+import { listPushSecrets } from '../keys/list-push-secrets.ts';
+import type { PushSecret } from '../keys/list-push-secrets.ts';
+
+export type WorkspaceContext = { workspace: Workspace; keys: PushSecret[] };
+
+// Decisions D14: a key that is archived ends everywhere within a second.
+const freshMilliseconds = 900;
+const mostWorkspaces = 10_000;
+
+/** Finds a workspace with its push keys, remembered for under a second: at thousands of requests a second, one query. */
+export function makeFindWorkspaceContext(deps: { database: Database; seal: Seal; clock: Clock }) {
+  const remembered = new Map<string, { until: number; context: Promise<WorkspaceContext | undefined> }>();
+
+  async function load(id: string): Promise<WorkspaceContext | undefined> {
+    const [workspace, keys] = await Promise.all([findWorkspace(deps.database, id), listPushSecrets(deps, id)]);
+    return workspace && { workspace, keys };
+  }
+
+  return (id: string): Promise<WorkspaceContext | undefined> => {
+    // Monotonic: the sandbox's clock may leap.
+    const now = performance.now();
+    const known = remembered.get(id);
+    if (known && known.until > now) return known.context;
+    const context = load(id);
+    remembered.delete(id);
+    remembered.set(id, { until: now + freshMilliseconds, context });
+    context.catch(() => remembered.delete(id));
+    if (remembered.size > mostWorkspaces) remembered.delete(remembered.keys().next().value!);
+    return context;
+  };
+}

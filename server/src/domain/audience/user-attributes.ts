@@ -1,0 +1,99 @@
+export type Attributes = Record<string, unknown>;
+
+/** Customer ids that stand for "nobody" in careless clients (facts 5); they would merge strangers into one person. */
+const refusedCustomerIds = new Set(
+  [
+    'unknown',
+    'guest',
+    'null',
+    '0',
+    '1',
+    '2',
+    '-1',
+    '-2',
+    'true',
+    'false',
+    '(empty)',
+    'na',
+    'n/a',
+    'none',
+    'user_id',
+    'id',
+    'uid',
+  ].concat(['userid', 'customer_id', 'user_attribute_unique_id', 'dummy_seller_code', '']),
+);
+
+const longestCustomerId = 512;
+const longestName = 256;
+
+/** Why a customer id cannot be used, or undefined. */
+export function customerIdFault(customerId: string): string | undefined {
+  if (refusedCustomerIds.has(customerId.trim().toLowerCase())) return 'is a reserved value';
+  if (Buffer.byteLength(customerId) > longestCustomerId) return `must have at most ${longestCustomerId} bytes`;
+  return textFault(customerId);
+}
+
+/** Why a text cannot be stored, or undefined. */
+export function textFault(text: string): string | undefined {
+  if (!text.isWellFormed()) return 'must be well-formed Unicode';
+  return text.includes('\0') ? 'must not hold NUL' : undefined;
+}
+
+export type AttributeFault = { attribute: string; reason: string };
+
+/**
+ * Checks attribute names and values (facts 5). Reserved are `id`, `_id`, the empty name and the vendor's prefix; a
+ * colon never occurs in the names of devices' identifiers that attributes could shadow.
+ */
+export function attributesFault(attributes: Attributes, prefixes: readonly string[]): AttributeFault | undefined {
+  for (const [attribute, value] of Object.entries(attributes)) {
+    const isReserved =
+      ['', 'id', '_id'].includes(attribute) ||
+      attribute.startsWith('device:') ||
+      (prefixes.some((prefix) => attribute.startsWith(`${prefix}_`)) &&
+        !allowedVendorNames.has(attribute.replace(/^[^_]+_/, '')));
+    if (isReserved) return { attribute, reason: 'is a reserved name' };
+    if (attribute.length > longestName)
+      return { attribute: attribute.slice(0, 50), reason: `must have at most ${longestName} characters` };
+    const fault = textFault(attribute) ?? valueFault(value);
+    if (fault !== undefined) return { attribute, reason: fault };
+  }
+  return undefined;
+}
+
+/** Standard keys that carry the vendor's prefix (facts 5). */
+const allowedVendorNames = new Set(['gaid', 'sub_w']);
+
+function valueFault(value: unknown): string | undefined {
+  if (typeof value === 'string') return textFault(value);
+  if (value !== null && typeof value === 'object') {
+    for (const [name, inner] of Object.entries(value)) {
+      const fault = textFault(name) ?? valueFault(inner);
+      if (fault !== undefined) return fault;
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Merges changes into a user's attributes: a value replaces, `null` removes, and a list is edited with
+ * `{"addValueToArrayField": […]}` or `{"removeValueFromArrayField": […]}` (facts 5).
+ */
+export function mergeAttributes(current: Attributes, changes: Attributes): Attributes {
+  const merged = { ...current };
+  for (const [name, change] of Object.entries(changes)) {
+    if (change === null) delete merged[name];
+    else merged[name] = editList(merged[name], change);
+  }
+  return merged;
+}
+
+function editList(current: unknown, change: unknown): unknown {
+  if (typeof change !== 'object' || change === null || Array.isArray(change)) return change;
+  const { addValueToArrayField: added, removeValueFromArrayField: removed } = change as Record<string, unknown>;
+  if (added === undefined && removed === undefined) return change;
+  const list = Array.isArray(current) ? current : current === undefined ? [] : [current];
+  const toList = (value: unknown): unknown[] => (value === undefined ? [] : Array.isArray(value) ? value : [value]);
+  const kept = list.filter((item) => !toList(removed).includes(item));
+  return [...kept, ...toList(added).filter((item) => !kept.includes(item))];
+}

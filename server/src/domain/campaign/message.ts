@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import type { AndroidContent, IosContent, WebContent } from './content.ts';
+
+export type AndroidMessage = {
+  platform: 'ANDROID';
+  content: Omit<AndroidContent, 'fallback'>;
+  priority: 'HIGH' | 'NORMAL';
+};
+export type IosMessage = { platform: 'IOS'; content: Omit<IosContent, 'fallback'>; priority: 1 | 5 | 10 };
+export type WebMessage = { platform: 'WEB'; content: Omit<WebContent, 'fallback'>; urgency: 'normal' | 'high' };
+
+/** One message for one device, rendered and ready to be planned by a provider. */
+export type Message = (AndroidMessage | IosMessage | WebMessage) & {
+  workspaceId: string;
+  campaignId: string;
+  runId: string;
+  /** Lives this long at the provider when the device is away; 0 = do not store. */
+  ttlSeconds: number;
+  /** The same on every attempt, so that a repeat after a crash replaces the first on the device. */
+  identity: MessageIdentity;
+};
+
+export type MessageIdentity = {
+  /** UUID for `apns-id`, which Apple echoes. */
+  id: string;
+  /** 32 base64url characters: fits `apns-collapse-id` (64 bytes) and Web Push `Topic` (32 characters, RFC 8030 §5.4). */
+  collapseId: string;
+};
+
+/**
+ * The identity of (run, device): equal on every attempt of every worker. When the marketer gave a
+ * `collapseReplaceKey`, that key decides what replaces what, so two campaigns can share it.
+ */
+export function messageIdentity(runId: string, deviceId: string, collapseReplaceKey?: string): MessageIdentity {
+  const digest = createHash('sha256').update(`${runId}:${deviceId}`).digest();
+  const hex = digest.toString('hex');
+  // Version 8 (RFC 9562 §5.8): a UUID whose bits are ours to define.
+  const id = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+  const collapse =
+    collapseReplaceKey === undefined ? digest : createHash('sha256').update(`key:${collapseReplaceKey}`).digest();
+  return { id, collapseId: collapse.toString('base64url').slice(0, 32) };
+}

@@ -1,0 +1,59 @@
+import { Temporal } from 'temporal-polyfill';
+
+/** Reads `MM/DD/YYYY`; undefined when it is no day of the calendar (02/30/2026). @returns YYYY-MM-DD */
+export function parseDate(text: string): string | undefined {
+  const parts = /^(\d{2})\/(\d{2})\/(\d{4})$/.exec(text);
+  if (!parts) return undefined;
+  const [, month, day, year] = parts.map(Number) as [number, number, number, number];
+  try {
+    return Temporal.PlainDate.from({ year, month, day }, { overflow: 'reject' }).toString();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads `hh:mm AM` or `hh:mm PM`, twelve-hour; undefined otherwise. @returns hh:mm, twenty-four-hour */
+export function parseTime(text: string): string | undefined {
+  const parts = /^(\d{1,2}):(\d{2}) ?(AM|PM)$/i.exec(text);
+  if (!parts) return undefined;
+  const hour = Number(parts[1]);
+  const minute = Number(parts[2]);
+  if (hour < 1 || hour > 12 || minute > 59) return undefined;
+  const isAfternoon = parts[3]!.toUpperCase() === 'PM';
+  return `${String((hour % 12) + (isAfternoon ? 12 : 0)).padStart(2, '0')}:${parts[2]}`;
+}
+
+/** Whether this is an IANA zone; old aliases such as Asia/Calcutta are (decisions D36). */
+export function isTimeZone(name: string): boolean {
+  // Offsets such as +05:30 are no zone names.
+  if (!/^[A-Za-z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+)*$/.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export type LocalTime = { date: string; time: string; timeZone: string };
+
+/**
+ * The instant of a local time. A time that a clock change skips moves forward by the gap; one that occurs twice means
+ * the first (decisions D36; Temporal's `compatible`).
+ */
+export function toInstant({ date, time, timeZone }: LocalTime): Date {
+  const local = Temporal.PlainDateTime.from(`${date}T${time}`);
+  return new Date(local.toZonedDateTime(timeZone, { disambiguation: 'compatible' }).epochMilliseconds);
+}
+
+/** The local calendar day of an instant. @returns YYYY-MM-DD */
+export function localDate(instant: Date, timeZone: string): string {
+  return Temporal.Instant.fromEpochMilliseconds(instant.getTime())
+    .toZonedDateTimeISO(timeZone)
+    .toPlainDate()
+    .toString();
+}
+
+export function addDays(date: string, days: number): string {
+  return Temporal.PlainDate.from(date).add({ days }).toString();
+}

@@ -1,0 +1,72 @@
+import { addDays, isTimeZone, localDate, parseDate, parseTime, toInstant } from './local-time.ts';
+import { nextMoments } from './next-moments.ts';
+import type { Timing } from './timing.ts';
+
+/** `campaignDelivery` as it was sent; members of other types are refused by name. */
+export type TimingInput = {
+  type: 'soon' | 'later' | 'periodic';
+  date?: unknown;
+  time?: unknown;
+  endDate?: unknown;
+  timezone?: unknown;
+  repeatAfter?: unknown;
+};
+
+export type TimingContext = { now: Date; workspaceTimeZone: string };
+
+/** A member that cannot be used, and why. */
+export type TimingFault = { fault: { field: string; reason: string } };
+
+/** Reads a delivery (interface 2.9, decisions D36). Nothing left to send is a fault: it would never be sent. */
+export function parseTiming(input: TimingInput, { now, workspaceTimeZone }: TimingContext): Timing | TimingFault {
+  if (input.type === 'soon') return { kind: 'soon' };
+  const timeZone = input.timezone === undefined ? workspaceTimeZone : input.timezone;
+  if (typeof timeZone !== 'string' || !isTimeZone(timeZone)) return fault('timezone', 'is not a time-zone name');
+  const time = typeof input.time === 'string' ? parseTime(input.time) : undefined;
+  if (time === undefined) return fault('time', input.time === undefined ? 'is required' : 'must be hh:mm AM/PM');
+  return input.type === 'later'
+    ? parseLater(input, { now, time, timeZone })
+    : parsePeriodic(input, { now, time, timeZone });
+}
+
+type Local = { now: Date; time: string; timeZone: string };
+
+function parseLater(input: TimingInput, { now, time, timeZone }: Local): Timing | TimingFault {
+  const date = typeof input.date === 'string' ? parseDate(input.date) : undefined;
+  if (date === undefined)
+    return fault('date', input.date === undefined ? 'is required' : 'must be a day as MM/DD/YYYY');
+  const at = toInstant({ date, time, timeZone });
+  return at > now ? { kind: 'later', at, date, time, timeZone } : fault('date', 'is in the past');
+}
+
+function parsePeriodic(input: TimingInput, { now, time, timeZone }: Local): Timing | TimingFault {
+  const endDate = typeof input.endDate === 'string' ? parseDate(input.endDate) : undefined;
+  if (endDate === undefined)
+    return fault('endDate', input.endDate === undefined ? 'is required' : 'must be a day as MM/DD/YYYY');
+  const repeatAfterDays = parseDays(input.repeatAfter);
+  if (repeatAfterDays === undefined) {
+    return fault(
+      'repeatAfter',
+      input.repeatAfter === undefined ? 'is required' : 'must be a number of days from 1 to 365, as text',
+    );
+  }
+  const today = localDate(now, timeZone);
+  // The first send is at the next occurrence of the time: today when it is still to come, else tomorrow.
+  const firstDate = toInstant({ date: today, time, timeZone }) > now ? today : addDays(today, 1);
+  const timing: Timing = { kind: 'periodic', firstDate, endDate, time, timeZone, repeatAfterDays };
+  return nextMoments(timing, { after: now, count: 1 }).length === 1
+    ? timing
+    : fault('endDate', 'leaves nothing to send');
+}
+
+/** The contract shows text; numbers of existing clients are taken too. */
+function parseDays(value: unknown): number | undefined {
+  const text = typeof value === 'number' ? String(value) : value;
+  if (typeof text !== 'string' || !/^\d{1,3}$/.test(text)) return undefined;
+  const days = Number(text);
+  return days >= 1 && days <= 365 ? days : undefined;
+}
+
+function fault(field: string, reason: string): TimingFault {
+  return { fault: { field: `campaignDelivery.${field}`, reason } };
+}

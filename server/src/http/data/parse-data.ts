@@ -1,0 +1,77 @@
+import type { RegisterDeviceCommand } from '../../app/data/register-device.ts';
+import type { UpsertUserCommand } from '../../app/data/upsert-user.ts';
+import { parseDeviceAttributes } from '../../domain/audience/device-attributes.ts';
+import { attributesFault, customerIdFault } from '../../domain/audience/user-attributes.ts';
+import type { Attributes } from '../../domain/audience/user-attributes.ts';
+import { ServiceError } from '../../domain/errors.ts';
+
+type Body = Record<string, unknown>;
+
+/** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID */
+export function parseCustomer(body: Body, prefixes: readonly string[]): Omit<UpsertUserCommand, 'at' | 'workspaceId'> {
+  requireType(body, 'customer');
+  const customerId = requireCustomerId(body);
+  const { platforms: nested, ...attributes } = readRecord(body.attributes, 'attributes');
+  const fault = attributesFault(attributes, prefixes);
+  if (fault) throw invalid(fault.attribute, fault.reason);
+  checkPlatforms(body.platforms ?? nested);
+  const only = body.update_existing_only;
+  if (only !== undefined && typeof only !== 'boolean') throw invalid('update_existing_only', 'must be true or false');
+  return { customerId, attributes, ...(only === true ? { updateExistingOnly: true as const } : {}) };
+}
+
+/** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID */
+export function parseDevice(body: Body, prefixes: readonly string[]): Omit<RegisterDeviceCommand, 'at' | 'workspaceId'> {
+  requireType(body, 'device');
+  const customerId = requireCustomerId(body);
+  const deviceId = requireText(body, 'device_id');
+  if (body.attributes === undefined) throw missing('attributes');
+  const parsed = parseDeviceAttributes(readRecord(body.attributes, 'attributes'), prefixes);
+  if ('missing' in parsed) throw missing(parsed.missing);
+  if ('fault' in parsed) throw invalid(parsed.fault.attribute, parsed.fault.reason);
+  return { customerId, deviceId, ...parsed.device };
+}
+
+function requireType(body: Body, type: string): void {
+  if (body.type === undefined) throw missing('type');
+  if (body.type !== type) throw invalid('type', `must be '${type}'`);
+}
+
+function requireCustomerId(body: Body): string {
+  const customerId = requireText(body, 'customer_id');
+  const fault = customerIdFault(customerId);
+  if (fault !== undefined) throw invalid('customer_id', fault);
+  return customerId;
+}
+
+function requireText(body: Body, field: string): string {
+  const value = body[field];
+  if (value === undefined || value === null || value === '') throw missing(field);
+  if (typeof value !== 'string') throw invalid(field, 'must be a text');
+  if (!value.isWellFormed()) throw invalid(field, 'must be well-formed Unicode');
+  if (value.length > 512) throw invalid(field, 'must have at most 512 characters');
+  return value;
+}
+
+function readRecord(value: unknown, field: string): Attributes {
+  if (value === undefined) return {};
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) throw invalid(field, 'must be an object');
+  return value as Attributes;
+}
+
+/** `platforms` says where a user has the app. Devices say it exactly; here it is only checked (docs/decisions/0006). */
+function checkPlatforms(value: unknown): void {
+  if (value === undefined) return;
+  if (!Array.isArray(value)) throw invalid('platforms', 'must be a list');
+  for (const item of value as { platform?: unknown }[]) {
+    if (!['ANDROID', 'iOS', 'web'].includes(String(item?.platform))) throw invalid('platform', 'is not a valid platform.');
+  }
+}
+
+function missing(field: string): ServiceError {
+  return new ServiceError('DATA_ATTRIBUTE_MISSING', { field });
+}
+
+function invalid(field: string, reason: string): ServiceError {
+  return new ServiceError('DATA_VALUE_INVALID', { field, reason });
+}

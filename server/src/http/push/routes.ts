@@ -1,0 +1,160 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { pushRequestsPerMinute } from '../../app/push/count-push-request.ts';
+import type { PushUseCases } from '../../app/push/push-use-cases.ts';
+import type { TokenUseCases } from '../../app/tokens/token-use-cases.ts';
+import type { Clock } from '../../clock.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { dataCenterOfHost } from '../../domain/tokens/data-center.ts';
+import { isBearer, makeRequireBearer } from '../auth/bearer.ts';
+import type { RouteFamily } from '../build-server.ts';
+import { toServiceError } from '../to-service-error.ts';
+import { findUnknownFields, unknownFieldsWarning } from '../unknown-fields.ts';
+import type { VendorHeaders } from '../vendor-headers.ts';
+import { parsePush } from './parse-push.ts';
+import type { PushBody } from './parse-push.ts';
+import { presentAcceptedPush, presentPushError } from './present.ts';
+import { pushAnswer, pushBodyV2, pushBodyV21 } from './shapes.ts';
+
+export type PushRouteDependencies = {
+  push: PushUseCases;
+  tokens: TokenUseCases;
+  vendorHeaders: VendorHeaders;
+  clock: Clock;
+  serviceDomain?: string | undefined;
+};
+
+const mostBodyBytes = 256 * 1024;
+
+type Version = 'v2' | 'v2.1';
+
+/** POST /v2/transaction/sendpush and /v2.1/transaction/sendpush: two dialects of one command (interface 4.4, 4.5). */
+export function pushRoutes(deps: PushRouteDependencies): RouteFamily {
+  const requireScope = makeRequireBearer(deps);
+  const requirePushScope = requireScope('push');
+
+  return async (server) => {
+    // The shapes document the routes; the contract's own errors come from parsePush.
+    server.setValidatorCompiler(() => () => true);
+    server.setErrorHandler((error, request, reply) => presentPushError(toServiceError(error, request), reply));
+    for (const version of ['v2', 'v2.1'] as const) {
+      const url = `/${version}/transaction/sendpush`;
+      server.post(url, {
+        bodyLimit: mostBodyBytes,
+        schema: {
+          tags: ['Push'],
+          summary: `Create and send a push campaign, ${version}`,
+          description:
+            version === 'v2'
+              ? 'appId and signature travel in the body.'
+              : 'appId, signature and query type travel in headers.',
+          body: version === 'v2' ? pushBodyV2 : pushBodyV21,
+          response: { 200: pushAnswer, 400: pushAnswer, 429: pushAnswer },
+        },
+        // A Bearer token is not needed; one that is sent must be good (decisions D16).
+        preHandler: async (request, reply) => {
+          if (isBearer(request)) await requirePushScope(request, reply);
+        },
+        handler: (request, reply) => sendPush(deps, version, { request, reply }),
+      });
+      refuseOtherMethods(server, url);
+    }
+  };
+}
+
+function refuseOtherMethods(server: FastifyInstance, url: string): void {
+  server.route({
+    method: ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+    url,
+    schema: { hide: true },
+    handler: async () => {
+      throw new ServiceError('METHOD_NOT_ALLOWED');
+    },
+  });
+}
+
+type Call = { request: FastifyRequest; reply: FastifyReply };
+
+async function sendPush(deps: PushRouteDependencies, version: Version, { request, reply }: Call): Promise<unknown> {
+  const body = readBody(request);
+  const rawBody = request.rawBody;
+  hideSignature(request, body);
+  if (body.requestType !== undefined && body.requestType !== 'push')
+    throw new ServiceError('PUSH_REQUEST_TYPE_INVALID');
+  const identity =
+    version === 'v2' ? { appId: text(body.appId), signature: text(body.signature) } : readHeaders(deps, request, body);
+  const idempotencyKey = request.headers['idempotency-key'] as string | undefined;
+  const admitted = await deps.push.admitPush({
+    ...identity,
+    campaignName: text(body.campaignName),
+    signatureV2: readSignatureV2(deps, request),
+    rawBody,
+    audience: body.targetAudience,
+    isRepeatable: idempotencyKey !== undefined,
+    dataCenter: dataCenterOfHost(request.hostname, deps.serviceDomain),
+    bearerWorkspaceId: request.bearerKey?.workspaceId,
+  });
+  request.facts.workspaceId = admitted.workspace.id;
+  request.facts.keyId = admitted.keyId;
+  reply.headers({
+    'x-ratelimit-limit': String(pushRequestsPerMinute),
+    'x-ratelimit-remaining': String(admitted.limit.remaining),
+    'x-ratelimit-reset': '60',
+  });
+  const queryType =
+    version === 'v2' ? undefined : { value: deps.vendorHeaders.read(request.headers, 'x-*-query-type')?.trim() };
+  const command = parsePush(body, { admitted, now: deps.clock.now(), queryType });
+  warnOfUnknownFields(deps, { request, reply }, findUnknownFields(version === 'v2' ? pushBodyV2 : pushBodyV21, body));
+  return presentAcceptedPush(await deps.push.acceptPush({ admitted, command, idempotencyKey, rawBody }));
+}
+
+function readBody(request: FastifyRequest): PushBody {
+  const { body } = request;
+  if (body === undefined) throw new ServiceError('BODY_EMPTY');
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) {
+    throw new ServiceError('BODY_MALFORMED', { detail: 'the body is no JSON object' });
+  }
+  return body as PushBody;
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Headers of v2.1. The body may repeat them; a repeat that differs is refused (decisions D34). */
+function readHeaders(
+  { vendorHeaders }: PushRouteDependencies,
+  { headers }: FastifyRequest,
+  body: PushBody,
+): { appId: string | undefined; signature: string | undefined } {
+  const appId = vendorHeaders.read(headers, 'x-*-appkey');
+  const signature = vendorHeaders.read(headers, 'x-*-pushapi-signature');
+  if (appId !== undefined && body.appId !== undefined && body.appId !== appId) {
+    throw new ServiceError('PUSH_APP_ID_INVALID', { detail: 'appId of the body differs from the header' });
+  }
+  const differs = signature !== undefined && body.signature !== undefined && body.signature !== signature;
+  // An unusable signature keeps its place in the order of checks: after the name and the limit.
+  return { appId, signature: differs ? 'differs from the body' : signature };
+}
+
+function readSignatureV2({ vendorHeaders }: PushRouteDependencies, { headers }: FastifyRequest) {
+  const signature = vendorHeaders.read(headers, 'x-*-pushapi-signature-v2');
+  if (signature === undefined) return undefined;
+  return { signature, id: String(headers['webhook-id'] ?? ''), timestamp: String(headers['webhook-timestamp'] ?? '') };
+}
+
+/** A signature never expires (interface 5), so it must not lie in a log. */
+function hideSignature(request: FastifyRequest, body: PushBody): void {
+  if (body.signature === undefined) return;
+  request.rawBody = JSON.stringify({ ...body, signature: '[redacted]' });
+}
+
+function warnOfUnknownFields(
+  { vendorHeaders }: PushRouteDependencies,
+  { request, reply }: Call,
+  paths: string[],
+): void {
+  if (paths.length === 0) return;
+  const warning = unknownFieldsWarning(paths);
+  request.facts.warnings.push(warning);
+  reply.header(vendorHeaders.nameOf('x-*-warning'), warning);
+}

@@ -1,0 +1,136 @@
+import { Type } from 'typebox';
+
+/**
+ * The push request as the wire has it (interface 2.8 to 2.10, facts 3.1 to 3.5). It documents the fields and tells
+ * unknown ones; the rules of each are in parse-push.ts, because their refusals have an order of their own.
+ */
+const Text = (description?: string) => Type.Optional(Type.String(description === undefined ? {} : { description }));
+const BooleanLike = Type.Optional(Type.Union([Type.Boolean(), Type.Literal('true'), Type.Literal('false')]));
+
+const DefaultAction = Type.Object({
+  type: Type.Union([Type.Literal('richlanding'), Type.Literal('navigation'), Type.Literal('deeplinking')]),
+  value: Type.String(),
+  kvPairs: Type.Optional(Type.Record(Type.String(), Type.String())),
+});
+const RichContent = Type.Optional(Type.Array(Type.Object({ type: Type.String(), value: Type.String() })));
+
+const androidFields = {
+  message: Type.String(),
+  title: Type.String(),
+  summary: Text(),
+  Summary: Text('Older spelling of summary'),
+  channel_id: Text('Android notification channel'),
+  groupKey: Text('At most 45 ASCII characters are kept'),
+  collapseReplaceKey: Text('The same key updates the earlier notification'),
+  richContent: RichContent,
+  defaultAction: Type.Optional(DefaultAction),
+  additionalActions: Type.Optional(
+    Type.Array(Type.Object({ type: Type.String(), value: Text(), name: Text(), iconURL: Text() }), { maxItems: 2 }),
+  ),
+};
+const iosFields = {
+  message: Type.String(),
+  title: Type.String(),
+  subtitle: Text(),
+  groupKey: Text(),
+  collapseReplaceKey: Text(),
+  enableIosBadge: BooleanLike,
+  richContent: RichContent,
+  defaultAction: Type.Optional(DefaultAction),
+  additionalActions: Type.Optional(Type.Array(Type.Object({ category: Type.String() }), { maxItems: 1 })),
+};
+const webFields = {
+  message: Type.String(),
+  title: Type.String(),
+  redirectURL: Type.String(),
+  iconURL: Type.String(),
+  imageURL: Text('https'),
+  autoDismiss: BooleanLike,
+};
+
+const withFallback = <Fields extends Record<string, object>>(fields: Fields) =>
+  Type.Object({ ...fields, fallback: Type.Optional(Type.Partial(Type.Object(fields as never))) } as never);
+
+const advancedSettings = Type.Object({
+  ttl: Type.Optional(Type.Object({ ANDROID: Type.Optional(Type.Integer()), WEB: Type.Optional(Type.Integer()) })),
+  ignoreFC: BooleanLike,
+  countFC: BooleanLike,
+  notificationPrioritySettings: Type.Optional(
+    Type.Object({ Android: Type.Optional(Type.String()), iOS: Type.Optional(Type.Integer()) }),
+  ),
+  'pushAmp+': BooleanLike,
+  preCacheSegment: BooleanLike,
+  campaignThrottleTime: Type.Optional(Type.Integer()),
+  campaignThrottleRpm: Type.Optional(Type.Integer()),
+  useJinjaPersonalization: BooleanLike,
+  ignoreMinimumDelay: BooleanLike,
+  inboxExpiry: Type.Optional(Type.Integer()),
+  iOSTargetDevice: Text(),
+  deliverWhenActive: BooleanLike,
+  bypassDND: BooleanLike,
+  sendAtHighPriority: BooleanLike,
+});
+
+const commonFields = {
+  campaignName: Type.String({ minLength: 5, maxLength: 256 }),
+  requestId: Text('Echoed in the answer; one is made when it is absent'),
+  requestType: Type.Optional(Type.Literal('push')),
+  targetPlatform: Type.Array(Type.Union([Type.Literal('ANDROID'), Type.Literal('IOS'), Type.Literal('WEB')])),
+  targetAudience: Type.Union([Type.Literal('All Users'), Type.Literal('Custom Segment'), Type.Literal('User')]),
+  customSegmentName: Text('Required for audience Custom Segment'),
+  targetUserAttributes: Type.Optional(
+    Type.Object({
+      attribute: Type.String(),
+      comparisonParameter: Type.String({ description: 'is or in' }),
+      attributeValue: Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 50 })]),
+      isCustom: BooleanLike,
+    }),
+  ),
+  payload: Type.Object({
+    ANDROID: Type.Optional(withFallback(androidFields)),
+    IOS: Type.Optional(withFallback(iosFields)),
+    WEB: Type.Optional(withFallback(webFields)),
+  }),
+  campaignDelivery: Type.Object({
+    type: Type.Union([Type.Literal('soon'), Type.Literal('later'), Type.Literal('periodic')]),
+    date: Text('MM/DD/YYYY'),
+    time: Text('hh:mm AM/PM'),
+    endDate: Text('MM/DD/YYYY'),
+    timezone: Text('IANA name'),
+    repeatAfter: Text('Days between sends, 1 to 365'),
+  }),
+  campaignTags: Type.Optional(Type.Array(Type.String())),
+  conversionGoals: Type.Optional(
+    Type.Array(
+      Type.Object({
+        name: Type.String(),
+        eventName: Type.String(),
+        attrs: Type.Optional(
+          Type.Object({
+            name: Type.String(),
+            filter: Type.String(),
+            type: Type.Union([Type.Literal('string'), Type.Literal('numeric')]),
+            value: Type.Optional(Type.Union([Type.String(), Type.Number(), Type.Array(Type.String())])),
+          }),
+        ),
+      }),
+      { maxItems: 5 },
+    ),
+  ),
+  advancedSettings: Type.Optional(advancedSettings),
+};
+
+export const pushBodyV21 = Type.Object({
+  ...commonFields,
+  appId: Text('Only equal to the header'),
+  signature: Text('Only equal to the header'),
+});
+export const pushBodyV2 = Type.Object({ ...commonFields, appId: Type.String(), signature: Type.String() });
+
+export const pushAnswer = Type.Object({
+  status: Type.Union([Type.Literal('Success'), Type.Literal('Fail')]),
+  requestId: Type.String(),
+  responseId: Type.String(),
+  cid: Type.Optional(Type.String()),
+  Error_Message: Type.Optional(Type.String()),
+});

@@ -1,0 +1,77 @@
+import type { Platform } from '../../domain/campaign/content.ts';
+import type { Queryable } from '../pool.ts';
+import type { UserKey } from './users.ts';
+
+export type DeviceRecord = {
+  deviceId: string;
+  platform: Platform;
+  pushId: string;
+  isOptedOut: boolean;
+  isProvisional: boolean;
+  model: string | null;
+  appVersion: string | null;
+  osVersion: string | null;
+  gaid: string | null;
+  idfv: string | null;
+};
+
+export type StoredDevice = UserKey & { id: string; pushId: string; gaid: string | null; idfv: string | null };
+
+/** A user's device by the caller's name for it, locked. Index: devices (workspace_id, bucket, user_id, device_id). */
+export async function lockDevice(
+  tx: Queryable,
+  device: UserKey & { workspaceId: string; deviceId: string },
+): Promise<StoredDevice | undefined> {
+  const [row] = await tx<StoredDevice[]>`
+    select bucket, user_id as "userId", id, push_id as "pushId", gaid, idfv
+    from devices
+    where workspace_id = ${device.workspaceId} and bucket = ${device.bucket} and user_id = ${device.userId}
+      and device_id = ${device.deviceId}
+    for update`;
+  return row;
+}
+
+/**
+ * Makes or renews a device. A renewed one is alive again, whatever a provider said of it before (a blocked one stays
+ * blocked). Index: devices (workspace_id, bucket, user_id, device_id).
+ *
+ * @returns the row's id
+ */
+export async function upsertDevice(
+  tx: Queryable,
+  device: UserKey & DeviceRecord & { workspaceId: string; id: string; at: Date },
+): Promise<string> {
+  const state = device.isOptedOut ? 'OPTED_OUT' : 'ACTIVE';
+  const [row] = await tx<{ id: string }[]>`
+    insert into devices (
+      workspace_id, bucket, id, user_id, device_id, platform, push_id, state, provisional, model, app_version,
+      os_version, gaid, idfv, registered_at, created_at, updated_at
+    )
+    values (
+      ${device.workspaceId}, ${device.bucket}, ${device.id}, ${device.userId}, ${device.deviceId}, ${device.platform},
+      ${device.pushId}, ${state}, ${device.isProvisional}, ${device.model}, ${device.appVersion}, ${device.osVersion},
+      ${device.gaid}, ${device.idfv}, ${device.at}, ${device.at}, ${device.at}
+    )
+    on conflict (workspace_id, bucket, user_id, device_id) do update
+    set platform = excluded.platform, push_id = excluded.push_id,
+      state = case when devices.state = 'BLOCKED' then 'BLOCKED' else excluded.state end,
+      provisional = excluded.provisional, model = coalesce(excluded.model, devices.model),
+      app_version = coalesce(excluded.app_version, devices.app_version),
+      os_version = coalesce(excluded.os_version, devices.os_version), gaid = coalesce(excluded.gaid, devices.gaid),
+      idfv = coalesce(excluded.idfv, devices.idfv), registered_at = excluded.registered_at,
+      gone_at = null, gone_reason = null, updated_at = excluded.updated_at
+    returning id`;
+  return row!.id;
+}
+
+/** Removes a device whose push address now belongs to another. Index: primary key. */
+export async function deleteDevice(
+  tx: Queryable,
+  device: { workspaceId: string; bucket: number; id: string },
+): Promise<StoredDevice | undefined> {
+  const [row] = await tx<StoredDevice[]>`
+    delete from devices
+    where workspace_id = ${device.workspaceId} and bucket = ${device.bucket} and id = ${device.id}
+    returning bucket, user_id as "userId", id, push_id as "pushId", gaid, idfv`;
+  return row;
+}

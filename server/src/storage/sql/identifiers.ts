@@ -1,0 +1,55 @@
+import type { Identifier } from '../../domain/audience/identifier.ts';
+import type { Queryable } from '../pool.ts';
+import type { UserKey } from './users.ts';
+
+export type UserIdentifiers = UserKey & { workspaceId: string; identifiers: Identifier[] };
+
+/** Adds identifiers of one user; those it has already stay. Index: primary key. */
+export async function insertIdentifiers(
+  tx: Queryable,
+  { workspaceId, bucket, userId, identifiers }: UserIdentifiers,
+): Promise<void> {
+  if (identifiers.length === 0) return;
+  await tx`
+    insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
+    select ${workspaceId}, ${bucket}::smallint, ${userId}, identifier.attribute, identifier.type, identifier.value
+    from unnest(
+      ${identifiers.map((row) => row.attribute)}::text[], ${identifiers.map((row) => row.type)}::text[],
+      ${identifiers.map((row) => row.value)}::text[]
+    ) as identifier (attribute, type, value)
+    on conflict (workspace_id, bucket, user_id, attribute, type, value) do nothing`;
+}
+
+/** Removes identifiers of one user. Index: primary key. */
+export async function deleteIdentifiers(
+  tx: Queryable,
+  { workspaceId, bucket, userId, identifiers }: UserIdentifiers,
+): Promise<void> {
+  if (identifiers.length === 0) return;
+  await tx`
+    delete from identifiers
+    using unnest(
+      ${identifiers.map((row) => row.attribute)}::text[], ${identifiers.map((row) => row.type)}::text[],
+      ${identifiers.map((row) => row.value)}::text[]
+    ) as gone (attribute, type, value)
+    where identifiers.workspace_id = ${workspaceId} and identifiers.bucket = ${bucket} and identifiers.user_id = ${userId}
+      and identifiers.attribute = gone.attribute collate "C" and identifiers.type = gone.type
+      and identifiers.value = gone.value collate "C"`;
+}
+
+/**
+ * Users that one of the values names, distinct and in order, at most `limit`. Both types are looked up, because a push
+ * request carries texts only. Index: identifiers_value.
+ */
+export async function findUsersByIdentifier(
+  tx: Queryable,
+  wanted: { workspaceId: string; attribute: string; values: readonly string[]; limit: number },
+): Promise<UserKey[]> {
+  return tx<UserKey[]>`
+    select distinct bucket, user_id as "userId"
+    from identifiers
+    where workspace_id = ${wanted.workspaceId} and attribute = ${wanted.attribute}
+      and value = any(${[...wanted.values]})
+    order by bucket, "userId"
+    limit ${wanted.limit}`;
+}
