@@ -65,7 +65,7 @@ create table campaign_names (
   workspace_id text collate "C" not null,
   name text collate "C" not null,
   campaign_id text collate "C" not null,
-  constraint campaign_names_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaigns(id),
+  constraint campaign_names_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaigns(id) DEFERRABLE INITIALLY DEFERRED,
   constraint campaign_names_pkey PRIMARY KEY (workspace_id, name)
 );
 

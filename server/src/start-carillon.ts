@@ -125,6 +125,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
       consoleRoutes({
         console: consoleUseCases,
         staticFolder: join(import.meta.dirname, '..', '..', 'console', 'dist'),
+        isSecure: config.publicUrl?.startsWith('https:') ?? false,
       }),
     );
     if (phones) families.push(sandboxRoutes(makeSandbox(composition, { phones, worker, demo })));

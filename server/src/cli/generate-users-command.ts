@@ -43,9 +43,18 @@ function makeUser(number: number, secret: Buffer): object {
 }
 
 /** Forms of real tokens: about 150 characters for FCM, 32 bytes in hexadecimal for APNs, a subscription for a browser. */
-function pushIdOf({ platform, number, secret }: { platform: (typeof platforms)[number]; number: number; secret: Buffer }): string {
+function pushIdOf({
+  platform,
+  number,
+  secret,
+}: {
+  platform: (typeof platforms)[number];
+  number: number;
+  secret: Buffer;
+}): string {
   const digest = createHash('sha256').update(`demo-device:${number}`).digest();
-  if (platform === 'ANDROID') return `${digest.toString('base64url').slice(0, 22)}:APA91b${digest.toString('base64url').repeat(3)}`;
+  if (platform === 'ANDROID')
+    return `${digest.toString('base64url').slice(0, 22)}:APA91b${digest.toString('base64url').repeat(3)}`;
   if (platform === 'iOS') return digest.toString('hex');
   return makeSimulatedSubscription({ secret, id: `demo-${number}` });
 }

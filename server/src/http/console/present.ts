@@ -1,0 +1,26 @@
+import type { ApiKey } from '../../app/keys/authenticate-key.ts';
+import type { ConsoleUseCases } from '../../app/console/console-use-cases.ts';
+
+type Overview = Awaited<ReturnType<ConsoleUseCases['readOverview']>>;
+type Message = Awaited<ReturnType<ConsoleUseCases['readInbox']>>[number];
+
+export function presentCampaign(campaign: Overview['campaigns'][number]) {
+  return { ...campaign, createdAt: campaign.createdAt.toISOString() };
+}
+
+/** A key as it may be shown: never a secret or its hash. */
+export function presentKey(key: ApiKey) {
+  return {
+    id: key.id,
+    kind: key.kind,
+    name: key.name,
+    hint: key.secretHint,
+    createdAt: key.createdAt.toISOString(),
+    lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
+    archivedAt: key.archivedAt?.toISOString() ?? null,
+  };
+}
+
+export function presentInboxMessage(message: Message) {
+  return { ...message, receivedAt: message.receivedAt.toISOString() };
+}
