@@ -40,12 +40,15 @@ export const copyInto: Record<StagedTable, (session: ImportSession) => Promise<N
 
 /**
  * Stores one staged batch: users, their identifiers, their devices, the owners of push addresses. Set-based; the caller
- * holds a transaction open. Users are taken in order of their key, so two imports never wait for each other in a circle.
+ * holds a transaction open. Imports of one workspace follow each other, because sets lock rows in no given order.
  */
 export async function storeStagedBatch(
   session: ImportSession,
   { workspaceId, at }: { workspaceId: string; at: Date },
 ): Promise<void> {
+  await session`select pg_advisory_xact_lock(hashtextextended(${`import:${workspaceId}`}, 0))`;
+  // Temporary tables have no statistics of their own; without them the joins below are nested loops.
+  await session`analyze import_users, import_identifiers, import_devices`;
   await storeUsers(session, { workspaceId, at });
   await storeIdentifiers(session, workspaceId);
   await storeDevices(session, { workspaceId, at });
@@ -61,14 +64,22 @@ async function storeUsers(
     from users
     where users.workspace_id = ${workspaceId} and users.bucket = staged.bucket and users.customer_id = staged.customer_id`;
   await session`
+    update users
+    set attributes = (users.attributes - staged.removed) || staged.attributes, updated_at = ${at}
+    from import_users staged
+    where staged.is_existing and users.workspace_id = ${workspaceId} and users.bucket = staged.bucket and users.id = staged.id`;
+  await session`
     insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
     select ${workspaceId}, bucket, id, customer_id, attributes, ${at}, ${at}
-    from import_users order by bucket, customer_id
+    from import_users where is_existing is null order by bucket, customer_id
+    -- The API may make the same user between the look above and here.
     on conflict (workspace_id, bucket, customer_id) do update
-    set attributes = (
-        users.attributes - (select staged.removed from import_users staged where staged.id = excluded.id)
-      ) || excluded.attributes,
-      updated_at = excluded.updated_at`;
+    set attributes = users.attributes || excluded.attributes, updated_at = excluded.updated_at`;
+  await session`
+    update import_users staged set id = users.id
+    from users
+    where staged.is_existing is null and users.workspace_id = ${workspaceId} and users.bucket = staged.bucket
+      and users.customer_id = staged.customer_id and users.id <> staged.id`;
 }
 
 async function storeIdentifiers(session: ImportSession, workspaceId: string): Promise<void> {

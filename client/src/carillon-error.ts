@@ -1,0 +1,46 @@
+/** The service refused a call. `code` is its own word (`ER011`, `Signature is not verified`, `ValueError`). */
+export class CarillonError extends Error {
+  override readonly name = 'CarillonError';
+  readonly status: number;
+  readonly code: string;
+  /** Whole seconds the service asks to wait (429, 503). */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(refusal: { status: number; code: string; message: string; retryAfterSeconds?: number | undefined }) {
+    super(refusal.message);
+    this.status = refusal.status;
+    this.code = refusal.code;
+    this.retryAfterSeconds = refusal.retryAfterSeconds;
+  }
+}
+
+type ErrorBody = {
+  error_type?: string;
+  reason?: string;
+  Error_Message?: string;
+  code?: string | number;
+  message?: string;
+  title?: string;
+  error?: { type?: string; message?: string };
+};
+
+/** Reads a refusal in any of the service's shapes: token, push, gateway, data, problem details. */
+export async function toCarillonError(answer: Response): Promise<CarillonError> {
+  const text = await answer.text();
+  let body: ErrorBody = {};
+  try {
+    body = JSON.parse(text) as ErrorBody;
+  } catch {
+    // A proxy may answer with HTML; the status says enough then.
+  }
+  const retryAfter = Number(answer.headers.get('retry-after') ?? NaN);
+  const code = body.error_type ?? body.Error_Message ?? body.error?.type ?? body.code ?? answer.status;
+  const message =
+    body.reason ?? body.Error_Message ?? body.error?.message ?? body.message ?? body.title ?? `HTTP ${answer.status}`;
+  return new CarillonError({
+    status: answer.status,
+    code: String(code),
+    message,
+    retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : undefined,
+  });
+}

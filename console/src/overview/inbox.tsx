@@ -1,0 +1,59 @@
+import type { InboxMessage } from '@carillon/client';
+import { Badge, Card, Group, SimpleGrid, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { consoleClient } from '../console.ts';
+import { platformNames } from './platform-names.ts';
+
+const colours = { ANDROID: 'green', IOS: 'gray', WEB: 'blue' } as const;
+
+/** The simulated phones: what arrived, newest first. */
+export function Inbox({ workspaceId }: { workspaceId: string }) {
+  const inbox = useQuery({
+    queryKey: ['inbox', workspaceId],
+    queryFn: () => consoleClient.readInbox({ workspaceId }),
+    refetchInterval: 1000,
+  });
+  const messages = inbox.data ?? [];
+  return (
+    <section aria-label="Inbox of the simulated devices">
+      <Title order={3} size="h5" mb="sm">
+        On the phones
+      </Title>
+      {messages.length === 0 ? (
+        <Text size="sm">Pushes to simulated devices appear here within a second.</Text>
+      ) : (
+        <SimpleGrid cols={{ base: 1, sm: 2, md: 3 }} aria-live="polite">
+          {messages.slice(0, 9).map((message) => (
+            <Notification key={message.id} message={message} />
+          ))}
+        </SimpleGrid>
+      )}
+    </section>
+  );
+}
+
+/** A card in the manner of the platform: the app above on phones, the site below in browsers. */
+function Notification({ message }: { message: InboxMessage }) {
+  const isBrowser = message.platform === 'WEB';
+  const source = isBrowser ? 'via your browser' : 'Your app';
+  return (
+    <Card withBorder shadow="sm" radius={message.platform === 'IOS' ? 'lg' : 'md'} padding="sm">
+      <Group justify="space-between" gap="xs" mb={4}>
+        <Badge size="sm" color={colours[message.platform]} variant="light">
+          {platformNames[message.platform]}
+        </Badge>
+        <Text size="xs">
+          {isBrowser ? '' : `${source} · `}
+          {new Date(message.receivedAt).toLocaleTimeString()}
+        </Text>
+      </Group>
+      <Text fw={600} size="sm" lineClamp={1}>
+        {message.title}
+      </Text>
+      <Text size="sm" lineClamp={3}>
+        {message.body}
+      </Text>
+      {isBrowser && <Text size="xs">{source}</Text>}
+    </Card>
+  );
+}

@@ -1,0 +1,1 @@
+export const platformNames = { ANDROID: 'Android', IOS: 'iOS', WEB: 'Web' } as const;

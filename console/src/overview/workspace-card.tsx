@@ -1,0 +1,43 @@
+import type { Overview } from '@carillon/client';
+import { Anchor, Card, Stack, Text, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { Copyable } from './copyable.tsx';
+
+export function WorkspaceCard({ overview }: { overview: Overview }) {
+  const { workspace, url } = overview;
+  return (
+    <Card withBorder>
+      <Title order={3} size="h5" mb="sm">
+        Workspace {workspace.name}
+      </Title>
+      <Stack gap="xs">
+        <Entry name="Workspace ID">
+          <Copyable text={workspace.id} label="workspace id" />
+        </Entry>
+        <Entry name="Database name">
+          <Copyable text={workspace.dbName} label="database name" />
+        </Entry>
+        <Entry name="API base">
+          <Copyable text={url} label="API base" />
+        </Entry>
+        <Text size="sm">
+          Time zone {workspace.timeZone} ·{' '}
+          <Anchor href="/docs" underline="always">
+            API reference
+          </Anchor>
+        </Text>
+      </Stack>
+    </Card>
+  );
+}
+
+function Entry({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div>
+      <Text size="sm" fw={600}>
+        {name}
+      </Text>
+      {children}
+    </div>
+  );
+}
