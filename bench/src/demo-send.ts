@@ -17,7 +17,9 @@ import postgres from 'postgres';
 
 type StartLine = { url: string; workspaceId: string; keys: { push: string }; databaseUrl: string };
 
-const { values } = parseArgs({ options: { users: { type: 'string', default: '100000' }, keep: { type: 'boolean', default: false } } });
+const { values } = parseArgs({
+  options: { users: { type: 'string', default: '100000' }, keep: { type: 'boolean', default: false } },
+});
 const users = Number(values.users);
 if (!Number.isSafeInteger(users) || users < 1 || users > 20_000_000) {
   process.stderr.write('demo:send: --users takes a whole number from 1 to 20,000,000\n');
@@ -31,10 +33,16 @@ const campaignName = `Demo of ${users} devices`;
 // A run of a million devices takes minutes; an hour is the bound for any number.
 const longestSendMilliseconds = 3_600_000;
 
-const node = (script: string, ...parameters: string[]): string[] => ['--disable-warning=ExperimentalWarning', join(serverSource, script), ...parameters];
+const node = (script: string, ...parameters: string[]): string[] => [
+  '--disable-warning=ExperimentalWarning',
+  join(serverSource, script),
+  ...parameters,
+];
 
 function command(...parameters: string[]): void {
-  const done = spawnSync(process.execPath, node('cli.ts', '--data-dir', dataFolder, ...parameters), { stdio: ['ignore', 'pipe', 'inherit'] });
+  const done = spawnSync(process.execPath, node('cli.ts', '--data-dir', dataFolder, ...parameters), {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   process.stdout.write(done.stdout);
   if (done.status !== 0) throw new Error(`carillon ${parameters[0]} ended with ${done.status}`);
 }
@@ -52,7 +60,9 @@ try {
 
   const database = postgres(start.databaseUrl, { max: 1, types: { bigint: postgres.BigInt } });
   const [{ devices }] = (await database`
-    select count(*)::int as devices from devices where workspace_id = ${start.workspaceId} and state = 'ACTIVE'`) as unknown as [{ devices: number }];
+    select count(*)::int as devices from devices where workspace_id = ${start.workspaceId} and state = 'ACTIVE'`) as unknown as [
+    { devices: number },
+  ];
 
   const startedAt = performance.now();
   const accepted = await send(start);
@@ -64,7 +74,10 @@ try {
     select platform, outcome, count(*)::int as devices from deliveries where run_id = ${run.id} group by platform, outcome order by 1, 2`;
   const ledger = rows.reduce((sum, row) => sum + row.devices, 0);
   const failed = rows.filter((row) => row.outcome !== 'ACCEPTED').reduce((sum, row) => sum + row.devices, 0);
-  const simulators = (await (await fetch(`${start.url}/sandbox/counters`)).json()) as Record<string, { accepted: number }>;
+  const simulators = (await (await fetch(`${start.url}/sandbox/counters`)).json()) as Record<
+    string,
+    { accepted: number }
+  >;
   const received = Object.values(simulators).reduce((sum, counter) => sum + counter.accepted, 0);
   await database.end();
 
@@ -89,7 +102,9 @@ try {
 }
 
 async function send(start: StartLine): Promise<{ status: string; cid: string }> {
-  const signature = createHash('sha256').update(`${start.workspaceId}|${campaignName}|${start.keys.push}`).digest('hex');
+  const signature = createHash('sha256')
+    .update(`${start.workspaceId}|${campaignName}|${start.keys.push}`)
+    .digest('hex');
   const answer = await fetch(`${start.url}/v2.1/transaction/sendpush`, {
     method: 'POST',
     headers: {
@@ -105,7 +120,12 @@ async function send(start: StartLine): Promise<{ status: string; cid: string }> 
       payload: {
         ANDROID: { title: 'Hello', message: 'To every Android phone' },
         IOS: { title: 'Hello', message: 'To every iPhone' },
-        WEB: { title: 'Hello', message: 'To every browser', redirectURL: 'https://example.com/', iconURL: 'https://example.com/icon.png' },
+        WEB: {
+          title: 'Hello',
+          message: 'To every browser',
+          redirectURL: 'https://example.com/',
+          iconURL: 'https://example.com/icon.png',
+        },
       },
       campaignDelivery: { type: 'soon' },
     }),
@@ -115,7 +135,10 @@ async function send(start: StartLine): Promise<{ status: string; cid: string }> 
   return body;
 }
 
-async function waitForEnd(database: postgres.Sql<{ bigint: bigint }>, campaignId: string): Promise<{ id: string; status: string }> {
+async function waitForEnd(
+  database: postgres.Sql<{ bigint: bigint }>,
+  campaignId: string,
+): Promise<{ id: string; status: string }> {
   const deadline = performance.now() + longestSendMilliseconds;
   for (;;) {
     const [run] = await database<{ id: string; status: string; ended: boolean }[]>`

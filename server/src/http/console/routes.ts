@@ -133,10 +133,7 @@ function serveFiles(server: FastifyInstance, folder: string): void {
     prefix: '/console/',
     cacheControl: false,
     setHeaders: (response, path) => {
-      response.header(
-        'cache-control',
-        path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
-      );
+      response.header('cache-control', path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache');
     },
   });
   server.get('/console', { schema: { hide: true } }, (_request, reply) => reply.redirect('/console/'));

@@ -32,10 +32,10 @@ const batchMessages = 500;
 const batchMilliseconds = 20;
 // Beyond this the phones wait for the inbox, and the senders for the phones.
 const mostWaiting = 20_000;
-let waiting: DeliveredMessage[] = [];
+const waiting: DeliveredMessage[] = [];
 let isStoring = false;
 let timer: NodeJS.Timeout | undefined;
-let roomWaits: (() => void)[] = [];
+const roomWaits: (() => void)[] = [];
 
 function flush(): void {
   timer = undefined;

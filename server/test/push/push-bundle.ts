@@ -1,0 +1,137 @@
+import type { LightMyRequestResponse } from 'fastify';
+import { createKey } from '../../src/app/keys/create-key.ts';
+import { makePushUseCases } from '../../src/app/push/push-use-cases.ts';
+import { makeTokenUseCases } from '../../src/app/tokens/token-use-cases.ts';
+import { registerDevice } from '../../src/app/data/register-device.ts';
+import { upsertUser } from '../../src/app/data/upsert-user.ts';
+import { makeManualClock } from '../../src/clock.ts';
+import { makeSeal } from '../../src/domain/seal.ts';
+import { signPush } from '../../src/domain/signature/sign-push.ts';
+import { buildServer } from '../../src/http/build-server.ts';
+import type { CompletedCall } from '../../src/http/build-server.ts';
+import { pushRoutes } from '../../src/http/push/routes.ts';
+import { makeVendorHeaders } from '../../src/http/vendor-headers.ts';
+import { makeLog } from '../../src/log.ts';
+import { createTestDatabase } from '../test-database.ts';
+import { insertTestWorkspace } from '../test-workspace.ts';
+
+export const start = new Date('2026-03-01T12:00:00Z');
+
+export type PushBody = Record<string, unknown>;
+export type PushBundle = Awaited<ReturnType<typeof makePushBundle>>;
+
+/** A server with the push routes, one workspace with a push key, a database of its own, a clock that stands. */
+export async function makePushBundle(options: { requestsPerMinute?: number } = {}) {
+  const test = await createTestDatabase();
+  const { database } = test;
+  const clock = makeManualClock(start);
+  const seal = makeSeal(Buffer.alloc(32, 9));
+  const calls: CompletedCall[] = [];
+  const log = makeLog({ level: 'silent', pretty: false });
+  const tokens = makeTokenUseCases({ database, clock, seal, wait: async () => {} });
+  const vendorHeaders = makeVendorHeaders('SVC');
+  const makeServer = () =>
+    buildServer({ log, clock, trustProxy: false, onCall: (call) => void calls.push(call) }, [
+      pushRoutes({ push: makePushUseCases({ database, clock, seal, ...options }), tokens, vendorHeaders, clock }),
+    ]);
+  const server = await makeServer();
+  const appId = await insertTestWorkspace(database, start);
+  const { secret: key } = await createKey({ seal }, database, {
+    workspaceId: appId,
+    kind: 'push',
+    name: 'Shop',
+    at: start,
+  });
+
+  type Sending = { headers?: Record<string, string>; on?: Awaited<ReturnType<typeof makeServer>> };
+
+  /** Signs and sends through v2.1; headers given replace those made. */
+  async function send(body: PushBody, { headers = {}, on = server }: Sending = {}): Promise<LightMyRequestResponse> {
+    const made: Record<string, string> = {
+      'x-svc-appkey': appId,
+      'x-svc-pushapi-signature': sign(asText(body.campaignName)),
+      'x-svc-query-type': asText(body.targetAudience).toLowerCase(),
+    };
+    return on.inject({
+      method: 'POST',
+      url: '/v2.1/transaction/sendpush',
+      headers: { ...made, ...headers },
+      payload: body,
+    });
+  }
+  const sign = (campaignName: string): string => signPush({ appId, campaignName, key });
+
+  return {
+    ...test,
+    clock,
+    seal,
+    tokens,
+    server,
+    makeServer,
+    calls,
+    appId,
+    key,
+    sign,
+    send,
+    sendV2: (body: PushBody, more: PushBody = {}) =>
+      server.inject({
+        method: 'POST',
+        url: '/v2/transaction/sendpush',
+        payload: { appId, signature: sign(asText(body.campaignName)), ...body, ...more },
+      }),
+    /** Rows of the tables a push may leave behind. */
+    async countRows() {
+      const [row] = await database`
+        select (select count(*) from campaigns) as campaigns, (select count(*) from campaign_names) as names,
+          (select count(*) from runs) as runs, (select count(*) from chunks) as chunks,
+          (select count(*) from push_requests) as requests`;
+      return row as unknown as { campaigns: number; names: number; runs: number; chunks: number; requests: number };
+    },
+    async addPerson(customerId: string, attributes: Record<string, unknown> = {}) {
+      await database.begin(async (tx) => {
+        await upsertUser(tx, { workspaceId: appId, customerId, attributes, at: clock.now() });
+        const device = {
+          workspaceId: appId,
+          customerId,
+          deviceId: 'phone',
+          platform: 'ANDROID',
+          pushId: `token-of-${customerId}`,
+        } as const;
+        await registerDevice(tx, { ...device, at: clock.now() });
+      });
+    },
+    async end() {
+      await server.close();
+      await test.drop();
+    },
+  };
+}
+
+/** What a header or signature can carry of a value that may be anything. */
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** A request that is accepted; members given replace its own. */
+export function goodBody(more: PushBody = {}): PushBody {
+  return {
+    campaignName: 'Spring sale',
+    targetPlatform: ['ANDROID'],
+    targetAudience: 'All Users',
+    payload: { ANDROID: { title: 'Title', message: 'Text' } },
+    campaignDelivery: { type: 'soon' },
+    ...more,
+  };
+}
+
+export function userBody(attributeValue: unknown = 'ada', more: PushBody = {}): PushBody {
+  return goodBody({
+    targetAudience: 'User',
+    targetUserAttributes: {
+      attribute: 'USER_ATTRIBUTE_UNIQUE_ID',
+      comparisonParameter: Array.isArray(attributeValue) ? 'in' : 'is',
+      attributeValue,
+    },
+    ...more,
+  });
+}

@@ -1,0 +1,914 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createKey } from '../../src/app/keys/create-key.ts';
+import { signPushV2 } from '../../src/domain/signature/sign-push-v2.ts';
+import { goodBody, makePushBundle, start, userBody } from './push-bundle.ts';
+import type { PushBody, PushBundle } from './push-bundle.ts';
+
+let bundle: PushBundle;
+let names = 0;
+const fresh = (): string => `Campaign number ${(names += 1)}`;
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+beforeAll(async () => {
+  bundle = await makePushBundle();
+  await bundle.addPerson('ada', { u_em: 'ada@example.com', u_mb: '+4912345', level: 7, town: 'Köln' });
+  await bundle.addPerson('tim', { u_em: 'tim@example.com', level: 7 });
+});
+afterAll(() => bundle.end());
+
+async function expectFail(body: PushBody, message: string): Promise<void> {
+  const before = await bundle.countRows();
+  const answer = await bundle.send(body);
+  expect({ status: answer.statusCode, body: answer.json() }).toEqual({
+    status: 200,
+    body: { status: 'Fail', requestId: '', responseId: expect.stringMatching(uuid), Error_Message: message },
+  });
+  expect(await bundle.countRows(), 'nothing is stored').toEqual(before);
+}
+
+describe('an accepted push (interface 2.11)', () => {
+  test('v2.1 answers Success with cid, an echoed requestId and a fresh responseId, and all of it is stored', async () => {
+    const answer = await bundle.send(goodBody({ campaignName: fresh(), requestId: 'my-request' }));
+    expect(answer.statusCode).toBe(200);
+    const body = answer.json();
+    expect(body).toEqual({
+      status: 'Success',
+      requestId: 'my-request',
+      responseId: expect.stringMatching(uuid),
+      cid: expect.stringMatching(/^[0-9a-f]{24}$/),
+    });
+    const [row] = await bundle.database`
+      select campaigns.status, campaigns.audience, campaigns.created_by, runs.status as run_status, runs.lane,
+        push_requests.request_id
+      from push_requests join campaigns on campaigns.id = campaign_id join runs on runs.id = run_id
+      where response_id = ${body.responseId}`;
+    expect(row).toEqual({
+      status: 'SENDING',
+      audience: 'ALL_USERS',
+      created_by: 'Shop',
+      run_status: 'QUEUED',
+      lane: 1,
+      request_id: 'my-request',
+    });
+  });
+
+  test('v2 carries appId and signature in the body and is the same command', async () => {
+    const name = fresh();
+    const answer = await bundle.sendV2(goodBody({ campaignName: name, campaignTags: ['a', 'b'] }));
+    expect(answer.json()).toMatchObject({ status: 'Success', requestId: expect.stringMatching(uuid) });
+    const [row] = await bundle.database`select tags, platforms from campaigns where id = ${answer.json().cid}`;
+    expect(row).toEqual({ tags: ['a', 'b'], platforms: ['ANDROID'] });
+  });
+
+  test('the signature of a v2 body never reaches the API log', async () => {
+    const name = fresh();
+    await bundle.sendV2(goodBody({ campaignName: name }));
+    const logged = bundle.calls.at(-1)!.requestBody!;
+    expect(logged).toContain(name);
+    expect(logged).not.toContain(bundle.sign(name));
+  });
+
+  test.each(['A|B name', 'Frühling 🌷 Aktion', 'e\u0301te\u0301!', '  padded name  ', 'שלום עולם'])(
+    'the name %s verifies as it was sent',
+    async (campaignName) => {
+      expect((await bundle.send(goodBody({ campaignName }))).json()).toMatchObject({ status: 'Success' });
+      expect(
+        (await bundle.send(goodBody({ campaignName: ` ${campaignName}` }))).json(),
+        'names compare after trimming (D33)',
+      ).toMatchObject({
+        Error_Message: 'Duplicate campaign name',
+      });
+    },
+  );
+
+  test('NFC and NFD spellings are different names (D35a)', async () => {
+    expect((await bundle.send(goodBody({ campaignName: 'café menu' }))).json().status).toBe('Success');
+    expect((await bundle.send(goodBody({ campaignName: 'cafe\u0301 menu' }))).json().status).toBe('Success');
+  });
+
+  test('an unknown field at any depth is ignored with a warning, never an error (D5)', async () => {
+    const answer = await bundle.send(
+      goodBody({
+        campaignName: fresh(),
+        extra: 1,
+        payload: { ANDROID: { title: 'T', message: 'M', ledColour: 'red' } },
+      }),
+    );
+    expect(answer.json().status).toBe('Success');
+    expect(answer.headers['x-svc-warning']).toBe('unknown field "payload.ANDROID.ledColour", unknown field "extra"');
+    expect(bundle.calls.at(-1)!.facts.warnings).toHaveLength(1);
+  });
+
+  test('every content field of facts 3.3 is kept', async () => {
+    const payload = {
+      ANDROID: {
+        title: 'T',
+        message: 'M',
+        Summary: 'S',
+        channel_id: 'news',
+        groupKey: 'Grüße & Küsse 42',
+        collapseReplaceKey: 'k',
+        richContent: [
+          { type: 'image', value: 'https://e.com/i.png' },
+          { type: 'sound', value: 'bell' },
+        ],
+        defaultAction: { type: 'deeplinking', value: 'app://x', kvPairs: { a: 'b' } },
+        additionalActions: [
+          { type: 'call', value: '+49', name: 'Call', iconURL: 'https://e.com/c.png' },
+          { type: 'share', value: 'x', name: 'Share' },
+        ],
+        fallback: { title: 'F' },
+      },
+      IOS: {
+        title: 'T',
+        message: 'M',
+        subtitle: 'Sub',
+        enableIosBadge: 'true',
+        groupKey: 'g',
+        richContent: [{ type: 'gif', value: 'https://e.com/g.gif' }],
+        additionalActions: [{ category: 'BUY' }],
+        fallback: {},
+      },
+      WEB: {
+        title: 'T',
+        message: 'M',
+        redirectURL: 'https://e.com',
+        iconURL: 'https://e.com/i.png',
+        imageURL: 'https://e.com/b.png',
+        autoDismiss: true,
+      },
+    };
+    const answer = await bundle.send(
+      goodBody({ campaignName: fresh(), targetPlatform: ['WEB', 'ANDROID', 'IOS'], payload }),
+    );
+    const [row] = await bundle.database`select content, platforms from campaigns where id = ${answer.json().cid}`;
+    expect(row!.platforms).toEqual(['ANDROID', 'IOS', 'WEB']);
+    expect(row!.content).toMatchObject({
+      ANDROID: {
+        summary: 'S',
+        channelId: 'news',
+        groupKey: 'GreKsse42',
+        collapseReplaceKey: 'k',
+        defaultAction: { type: 'deeplinking', value: 'app://x', keyValuePairs: { a: 'b' } },
+        additionalActions: [
+          { type: 'call', name: 'Call', value: '+49', iconUrl: 'https://e.com/c.png' },
+          { type: 'share' },
+        ],
+        fallback: { title: 'F', message: 'M', summary: 'S' },
+      },
+      IOS: { subtitle: 'Sub', enableBadge: true, additionalActions: [{ category: 'BUY' }] },
+      WEB: {
+        redirectUrl: 'https://e.com',
+        iconUrl: 'https://e.com/i.png',
+        imageUrl: 'https://e.com/b.png',
+        autoDismiss: true,
+      },
+    });
+    expect(row!.content.IOS.fallback).toBeUndefined();
+  });
+
+  test('advanced settings that take effect are stored as they will be used', async () => {
+    const advancedSettings = {
+      ttl: { ANDROID: 60, WEB: 0 },
+      notificationPrioritySettings: { Android: 'Low', iOS: 5 },
+      ignoreFC: 'true',
+      bypassDND: true,
+      ignoreMinimumDelay: true,
+      deliverWhenActive: 'false',
+      'pushAmp+': false,
+      preCacheSegment: false,
+      countFC: false,
+      useJinjaPersonalization: false,
+    };
+    const answer = await bundle.send(
+      goodBody({
+        campaignName: fresh(),
+        advancedSettings,
+        payload: { ANDROID: { title: '{{ as is }}', message: 'M' } },
+      }),
+    );
+    const [row] = await bundle.database`select settings from campaigns where id = ${answer.json().cid}`;
+    expect(row!.settings).toEqual({
+      ttlMinutes: { ANDROID: 60, IOS: 2160, WEB: 0 },
+      androidPriority: 'NORMAL',
+      iosPriority: 5,
+      webUrgency: 'normal',
+    });
+  });
+});
+
+describe('refusals, each with its text (interface 7, D30 to D36)', () => {
+  const payload = (ANDROID: object) => ({ payload: { ANDROID: { title: 'T', message: 'M', ...ANDROID } } });
+  const ios = (IOS: object) => ({ targetPlatform: ['IOS'], payload: { IOS: { title: 'T', message: 'M', ...IOS } } });
+  const web = (WEB: object) => ({
+    targetPlatform: ['WEB'],
+    payload: { WEB: { title: 'T', message: 'M', redirectURL: 'https://e.com', iconURL: 'https://e.com', ...WEB } },
+  });
+  const goal = (attrs: object) => ({
+    conversionGoals: [{ name: 'g', eventName: 'e', attrs: { name: 'price', ...attrs } }],
+  });
+  const settings = (advancedSettings: object) => ({ advancedSettings });
+  const delivery = (campaignDelivery: object) => ({ campaignDelivery });
+  const user = (attributes: object) => ({
+    targetAudience: 'User',
+    targetUserAttributes: {
+      attribute: 'USER_ATTRIBUTE_UNIQUE_ID',
+      comparisonParameter: 'is',
+      attributeValue: 'ada',
+      ...attributes,
+    },
+  });
+  const notAllowed = (field: string) => `Key not of Type List or Value not allowed: ${field}`;
+  const parsing = (text: string) => `Error parsing parameters: ${text}`;
+
+  const rows: [what: string, change: PushBody, message: string][] = [
+    ['another request type', { requestType: 'report' }, 'Invalid Request Type'],
+    ['no name', { campaignName: undefined }, 'Campaign Name not found'],
+    ['an empty name', { campaignName: '' }, 'Campaign Name not found'],
+    ['a name of blanks', { campaignName: '      ' }, 'Campaign Name not found'],
+    ['a name of four characters', { campaignName: 'Four' }, 'Campaign Name too short (must be >= 5 chars)'],
+    ['a name of four emoji', { campaignName: '🌷🌷🌷🌷' }, 'Campaign Name too short (must be >= 5 chars)'],
+    [
+      'a name of 257 characters',
+      { campaignName: 'x'.repeat(257) },
+      parsing('campaignName: must have at most 256 characters'),
+    ],
+    ['targetPlatform as text', { targetPlatform: 'ANDROID' }, notAllowed('targetPlatform')],
+    ['an unknown platform', { targetPlatform: ['ANDROID', 'TV'] }, notAllowed('targetPlatform')],
+    ['no platform', { targetPlatform: [] }, parsing('targetPlatform: must name a platform')],
+    ['no targetPlatform', { targetPlatform: undefined }, parsing('targetPlatform: is required')],
+    ['an unknown audience', { targetAudience: 'Everybody' }, notAllowed('targetAudience')],
+    ['campaignTags as text', { campaignTags: 'a' }, notAllowed('campaignTags')],
+    ['a tag that is no text', { campaignTags: [1] }, parsing('campaignTags[0]: must be a text')],
+    ['no payload', { payload: undefined }, parsing('payload: is required')],
+    [
+      'no payload for a platform',
+      { targetPlatform: ['ANDROID', 'IOS'] },
+      parsing('payload.IOS: is required for this platform'),
+    ],
+    ['no title', { payload: { ANDROID: { message: 'M' } } }, parsing('payload.ANDROID.title: is required')],
+    ['an empty message', payload({ message: '' }), parsing('payload.ANDROID.message: is required')],
+    ['a title that is a number', payload({ title: 5 }), parsing('payload.ANDROID.title: must be a text')],
+    [
+      'three actions',
+      payload({ additionalActions: [1, 2, 3].map(() => ({ type: 'call', name: 'c', value: '1' })) }),
+      parsing('payload.ANDROID.additionalActions: must have at most 2 items'),
+    ],
+    [
+      'an unknown action',
+      payload({ additionalActions: [{ type: 'fly' }] }),
+      notAllowed('payload.ANDROID.additionalActions[0].type'),
+    ],
+    ['rich content as an object', payload({ richContent: {} }), notAllowed('payload.ANDROID.richContent')],
+    [
+      'rich content of another platform',
+      payload({ richContent: [{ type: 'video', value: 'x' }] }),
+      notAllowed('payload.ANDROID.richContent[0].type'),
+    ],
+    [
+      'an unknown default action',
+      payload({ defaultAction: { type: 'jump', value: 'x' } }),
+      notAllowed('payload.ANDROID.defaultAction.type'),
+    ],
+    [
+      'a pair that is no text',
+      payload({ defaultAction: { type: 'navigation', value: 'x', kvPairs: { a: 1 } } }),
+      parsing('payload.ANDROID.defaultAction.kvPairs.a: must be a text'),
+    ],
+    [
+      'a broken fallback',
+      payload({ fallback: { title: 3 } }),
+      parsing('payload.ANDROID.fallback.title: must be a text'),
+    ],
+    [
+      'image and video together',
+      ios({
+        richContent: [
+          { type: 'image', value: 'a' },
+          { type: 'video', value: 'b' },
+        ],
+      }),
+      parsing('payload.IOS.richContent: may hold one of image, audio and video'),
+    ],
+    [
+      'two categories',
+      ios({ additionalActions: [{ category: 'A' }, { category: 'B' }] }),
+      parsing('payload.IOS.additionalActions: must have at most 1 items'),
+    ],
+    [
+      'a badge that is no flag',
+      ios({ enableIosBadge: 'True' }),
+      parsing('payload.IOS.enableIosBadge: must be true or false'),
+    ],
+    ['web without redirectURL', web({ redirectURL: undefined }), parsing('payload.WEB.redirectURL: is required')],
+    [
+      'web with a script for an icon',
+      web({ iconURL: 'javascript:alert(1)' }),
+      parsing('payload.WEB.iconURL: must be a URL with https or http'),
+    ],
+    [
+      'a web image without TLS',
+      web({ imageURL: 'http://e.com/i.png' }),
+      parsing('payload.WEB.imageURL: must be a URL with https'),
+    ],
+    ['no delivery', { campaignDelivery: undefined }, parsing('campaignDelivery: is required')],
+    ['an unknown delivery', delivery({ type: 'whenever' }), notAllowed('campaignDelivery.type')],
+    [
+      'later without a date',
+      delivery({ type: 'later', time: '09:00 AM' }),
+      parsing('campaignDelivery.date: is required'),
+    ],
+    [
+      'later on 30 February',
+      delivery({ type: 'later', date: '02/30/2027', time: '09:00 AM' }),
+      parsing('campaignDelivery.date: must be a day as MM/DD/YYYY'),
+    ],
+    [
+      'later at 13 PM',
+      delivery({ type: 'later', date: '03/01/2027', time: '13:00 PM' }),
+      parsing('campaignDelivery.time: must be hh:mm AM/PM'),
+    ],
+    [
+      'later in the past',
+      delivery({ type: 'later', date: '02/28/2026', time: '09:00 AM' }),
+      parsing('campaignDelivery.date: is in the past'),
+    ],
+    [
+      'an unknown zone',
+      delivery({ type: 'later', date: '03/01/2027', time: '09:00 AM', timezone: 'Mars/Olympus' }),
+      parsing('campaignDelivery.timezone: is not a time-zone name'),
+    ],
+    [
+      'an offset for a zone',
+      delivery({ type: 'later', date: '03/01/2027', time: '09:00 AM', timezone: '+05:30' }),
+      parsing('campaignDelivery.timezone: is not a time-zone name'),
+    ],
+    [
+      'periodic without days',
+      delivery({ type: 'periodic', endDate: '04/01/2026', time: '09:00 AM' }),
+      parsing('campaignDelivery.repeatAfter: is required'),
+    ],
+    [
+      'periodic every 366 days',
+      delivery({ type: 'periodic', endDate: '04/01/2026', time: '09:00 AM', repeatAfter: '366' }),
+      parsing('campaignDelivery.repeatAfter: must be a number of days from 1 to 365, as text'),
+    ],
+    [
+      'periodic that has ended',
+      delivery({ type: 'periodic', endDate: '02/01/2026', time: '09:00 AM', repeatAfter: '1' }),
+      parsing('campaignDelivery.endDate: leaves nothing to send'),
+    ],
+    [
+      'a good later, which is not there yet',
+      delivery({ type: 'later', date: '03/02/2026', time: '09:00 AM', timezone: 'Asia/Calcutta' }),
+      parsing('campaignDelivery.type: later is not available in this version'),
+    ],
+    [
+      'a good periodic, which is not there yet',
+      delivery({ type: 'periodic', endDate: '04/01/2026', time: '09:00 AM', repeatAfter: '2' }),
+      parsing('campaignDelivery.type: periodic is not available in this version'),
+    ],
+    ['a segment without its name', { targetAudience: 'Custom Segment' }, parsing('customSegmentName: is required')],
+    [
+      'an unknown segment (D32)',
+      { targetAudience: 'Custom Segment', customSegmentName: 'nobody knows' },
+      parsing('customSegmentName: not found'),
+    ],
+    [
+      'User without attributes',
+      { targetAudience: 'User' },
+      parsing('targetUserAttributes: is required for audience User'),
+    ],
+    [
+      'User with an unknown operator',
+      user({ comparisonParameter: 'contains' }),
+      notAllowed('targetUserAttributes.comparisonParameter'),
+    ],
+    ['User in a text', user({ comparisonParameter: 'in' }), notAllowed('targetUserAttributes.attributeValue')],
+    [
+      'User in 51 values',
+      user({ comparisonParameter: 'in', attributeValue: Array.from({ length: 51 }, String) }),
+      parsing('targetUserAttributes.attributeValue: must have at most 50 items'),
+    ],
+    [
+      'User by an attribute that is neither standard nor custom',
+      user({ attribute: 'town' }),
+      parsing('targetUserAttributes.attribute: is unknown; a custom attribute needs isCustom'),
+    ],
+    [
+      'six goals',
+      { conversionGoals: Array.from({ length: 6 }, () => ({ name: 'g', eventName: 'e' })) },
+      parsing('conversionGoals: must have at most 5 items'),
+    ],
+    ['goals as an object', { conversionGoals: {} }, notAllowed('conversionGoals')],
+    [
+      'a goal without an event',
+      { conversionGoals: [{ name: 'g' }] },
+      parsing('conversionGoals[0].eventName: is required'),
+    ],
+    [
+      'a goal attribute without a type',
+      goal({ filter: 'is', value: 'x' }),
+      parsing('conversionGoals[0].attrs.type: is required'),
+    ],
+    [
+      'a numeric operator on a string',
+      goal({ type: 'string', filter: 'is between', value: '1,2' }),
+      notAllowed('conversionGoals[0].attrs.filter'),
+    ],
+    [
+      'is between one number',
+      goal({ type: 'numeric', filter: 'is between', value: '1' }),
+      parsing('conversionGoals[0].attrs.value: must be two numbers separated by a comma'),
+    ],
+    [
+      'exists with a value',
+      goal({ type: 'string', filter: 'exists', value: 'x' }),
+      parsing('conversionGoals[0].attrs.value: must be omitted for this filter'),
+    ],
+    [
+      'in the following a text',
+      goal({ type: 'string', filter: 'in the following', value: 'x' }),
+      parsing('conversionGoals[0].attrs.value: must be a list of texts'),
+    ],
+    [
+      'a greater-than that is no number',
+      goal({ type: 'numeric', filter: 'is greater than', value: 'x' }),
+      parsing('conversionGoals[0].attrs.value: must be a number'),
+    ],
+    [
+      'a ttl of more than a week',
+      settings({ ttl: { ANDROID: 10_081 } }),
+      parsing('advancedSettings.ttl.ANDROID: must be a whole number from 0 to 10080'),
+    ],
+    [
+      'an unknown priority',
+      settings({ notificationPrioritySettings: { Android: 'Medium' } }),
+      notAllowed('advancedSettings.notificationPrioritySettings.Android'),
+    ],
+    [
+      'a frequency cap, which is not there yet',
+      settings({ ignoreFC: false }),
+      parsing('advancedSettings.ignoreFC: this value is not available in this version'),
+    ],
+    [
+      'quiet hours, which are not there yet',
+      settings({ bypassDND: false }),
+      parsing('advancedSettings.bypassDND: this value is not available in this version'),
+    ],
+    [
+      'a throttle, which is not there yet',
+      settings({ campaignThrottleRpm: 1000 }),
+      parsing('advancedSettings.campaignThrottleRpm: is not available in this version'),
+    ],
+    [
+      'a throttle beyond its range',
+      settings({ campaignThrottleTime: 361 }),
+      parsing('advancedSettings.campaignThrottleTime: must be a whole number from 1 to 360'),
+    ],
+    [
+      'an inbox, which is not there yet',
+      settings({ inboxExpiry: 5 }),
+      parsing('advancedSettings.inboxExpiry: is not available in this version'),
+    ],
+    [
+      'a choice of iOS devices, which is not there yet',
+      settings({ iOSTargetDevice: 'apns_device_provisional_push' }),
+      parsing('advancedSettings.iOSTargetDevice: is not available in this version; omit it to reach all devices'),
+    ],
+    [
+      'a template that nobody asked for (D39)',
+      payload({ title: 'Hello {{ name }}' }),
+      parsing(
+        'payload.ANDROID: holds a template, which is not available in this version; set useJinjaPersonalization to false to send it as it is',
+      ),
+    ],
+    [
+      'personalisation, which is not there yet',
+      settings({ useJinjaPersonalization: 'true' }),
+      parsing('advancedSettings.useJinjaPersonalization: is not available in this version'),
+    ],
+    ['settings as a list', { advancedSettings: [] }, parsing('advancedSettings: must be an object')],
+    ['a requestId that is a number', { requestId: 7 }, parsing('requestId: must be a text')],
+    [
+      'a lone surrogate in a text',
+      payload({ title: '\ud800' }),
+      parsing('payload.ANDROID.title: must be well-formed Unicode'),
+    ],
+  ];
+  test.each(rows)('%s', (_what, change, message) =>
+    expectFail(goodBody({ campaignName: fresh(), ...change }), message),
+  );
+
+  test.each([
+    ['no appId', { 'x-svc-appkey': '' }, 'appId not present'],
+    ['an unknown appId', { 'x-svc-appkey': 'NOBODY' }, 'Invalid appId'],
+    ['an appId that is none', { 'x-svc-appkey': "a' or 1=1" }, 'Invalid appId'],
+    ['no signature', { 'x-svc-pushapi-signature': '' }, 'Signature not present'],
+    ['a wrong signature', { 'x-svc-pushapi-signature': 'a'.repeat(64) }, 'Signature is not verified'],
+    [
+      'no query type (D34)',
+      { 'x-svc-query-type': '' },
+      'Error parsing parameters: X-SVC-Query-Type: differs from targetAudience',
+    ],
+    [
+      'another query type (D34)',
+      { 'x-svc-query-type': 'user' },
+      'Error parsing parameters: X-SVC-Query-Type: differs from targetAudience',
+    ],
+  ])('%s', async (_what, headers, message) => {
+    expect((await bundle.send(goodBody({ campaignName: fresh() }), { headers })).json()).toMatchObject({
+      status: 'Fail',
+      Error_Message: message,
+    });
+  });
+
+  test('a signature in capitals, one character short or long is not verified (D35)', async () => {
+    const name = fresh();
+    const good = bundle.sign(name);
+    for (const signature of [good.toUpperCase(), good.slice(1), `${good}0`, ` ${good}x`]) {
+      const answer = await bundle.send(goodBody({ campaignName: name }), {
+        headers: { 'x-svc-pushapi-signature': signature },
+      });
+      expect(answer.json().Error_Message).toBe('Signature is not verified');
+    }
+  });
+
+  test('a lone surrogate in the name is not verified, whatever its signature (D35a)', async () => {
+    const answer = await bundle.server.inject({
+      method: 'POST',
+      url: '/v2/transaction/sendpush',
+      headers: { 'content-type': 'application/json' },
+      payload: JSON.stringify({
+        ...goodBody(),
+        appId: bundle.appId,
+        signature: bundle.sign('Name \ufffd'),
+        campaignName: 'X',
+      }).replace('"X"', '"Name \\ud800"'),
+    });
+    expect(answer.json().Error_Message).toBe('Signature is not verified');
+  });
+
+  test('the key of another workspace, an archived key and a key of another kind do not sign', async () => {
+    const name = fresh();
+    const { secret } = await createKey(bundle, bundle.database, {
+      workspaceId: bundle.appId,
+      kind: 'data',
+      name: 'Data',
+      at: start,
+    });
+    const { signPush } = await import('../../src/domain/signature/sign-push.ts');
+    const answer = await bundle.send(goodBody({ campaignName: name }), {
+      headers: { 'x-svc-pushapi-signature': signPush({ appId: bundle.appId, campaignName: name, key: secret }) },
+    });
+    expect(answer.json().Error_Message).toBe('Signature is not verified');
+  });
+
+  test('v2.1 tolerates appId and signature in the body when they equal the headers, and refuses others (D34)', async () => {
+    const name = fresh();
+    const body = goodBody({ campaignName: name });
+    expect((await bundle.send({ ...body, appId: 'OTHER' })).json().Error_Message).toBe('Invalid appId');
+    expect((await bundle.send({ ...body, signature: 'b'.repeat(64) })).json().Error_Message).toBe(
+      'Signature is not verified',
+    );
+    expect((await bundle.send({ ...body, appId: bundle.appId, signature: bundle.sign(name) })).json().status).toBe(
+      'Success',
+    );
+  });
+
+  test('of several faults the first in the order of D31 is told', async () => {
+    const faults: PushBody = { requestType: 'report', campaignName: 'Four', targetPlatform: 'ANDROID', payload: 7 };
+    const inject = (body: PushBody) =>
+      bundle.server.inject({ method: 'POST', url: '/v2/transaction/sendpush', payload: body });
+    const told = async (body: PushBody) => (await inject(body)).json().Error_Message as string;
+    expect(await told(faults)).toBe('Invalid Request Type');
+    expect(await told({ ...faults, requestType: 'push' })).toBe('appId not present');
+    expect(await told({ ...faults, requestType: 'push', appId: 'x' })).toBe('Invalid appId');
+    expect(await told({ ...faults, requestType: 'push', appId: bundle.appId })).toBe(
+      'Campaign Name too short (must be >= 5 chars)',
+    );
+    const named = { ...faults, requestType: 'push', appId: bundle.appId, campaignName: 'Spring order' };
+    expect(await told(named)).toBe('Signature not present');
+    expect(await told({ ...named, signature: 'x' })).toBe('Signature is not verified');
+    await bundle.sendV2(goodBody({ campaignName: 'Spring order' }));
+    expect(await told({ ...named, signature: bundle.sign('Spring order') })).toBe('Duplicate campaign name');
+    const other = { ...named, campaignName: 'Autumn order', signature: bundle.sign('Autumn order') };
+    expect(await told(other)).toBe('Key not of Type List or Value not allowed: targetPlatform');
+    expect(await told({ ...other, targetPlatform: ['ANDROID'] })).toBe(
+      'Error parsing parameters: targetAudience: is required',
+    );
+  });
+});
+
+describe('audience User (D32, D33)', () => {
+  const run = async (answer: { json(): { responseId: string } }) => {
+    const [row] = await bundle.database`
+      select runs.status, runs.target_users, runs.content, runs.lane, (select count(*) from chunks where run_id = runs.id) as chunks
+      from push_requests join runs on runs.id = run_id where response_id = ${answer.json().responseId}`;
+    return row!;
+  };
+
+  test.each([
+    ['USER_ATTRIBUTE_UNIQUE_ID', 'ada', 1],
+    ['USER_ATTRIBUTE_USER_EMAIL', 'ada@example.com', 1],
+    ['USER_ATTRIBUTE_USER_MOBILE', '+4912345', 1],
+    ['PUSH_ID', 'token-of-ada', 1],
+    ['SVC_GAID', 'none', 0],
+  ])('%s is %s finds %i', async (attribute, attributeValue, users) => {
+    const targetUserAttributes = { attribute, comparisonParameter: 'is', attributeValue };
+    const answer = await bundle.send(userBody('x', { campaignName: fresh(), targetUserAttributes }));
+    expect((await run(answer)).target_users).toHaveLength(users);
+  });
+
+  test('a custom attribute finds texts and numbers, in takes several values', async () => {
+    const custom = (attribute: string, attributeValue: unknown) => ({
+      targetUserAttributes: {
+        attribute,
+        isCustom: true,
+        comparisonParameter: Array.isArray(attributeValue) ? 'in' : 'is',
+        attributeValue,
+      },
+    });
+    expect(
+      (await run(await bundle.send(userBody('x', { campaignName: fresh(), ...custom('level', '7') })))).target_users,
+    ).toHaveLength(2);
+    expect(
+      (await run(await bundle.send(userBody('x', { campaignName: fresh(), ...custom('town', ['Köln', 'Bonn']) }))))
+        .target_users,
+    ).toHaveLength(1);
+  });
+
+  test('a match goes out at once on the transactional lane; nobody is a run that has ended', async () => {
+    expect(await run(await bundle.send(userBody('ada', { campaignName: fresh() })))).toMatchObject({
+      status: 'SENDING',
+      lane: 0,
+      chunks: 1,
+    });
+    const nobody = await bundle.send(userBody('nobody', { campaignName: fresh() }));
+    expect(nobody.json().status).toBe('Success');
+    expect(await run(nobody)).toMatchObject({ status: 'SENT', target_users: [], chunks: 0 });
+  });
+
+  test('an existing name joins: stored data wins, only payload and target come from the request', async () => {
+    const campaignName = fresh();
+    const first = await bundle.send(userBody('ada', { campaignName, campaignTags: ['first'] }));
+    const second = await bundle.send(
+      userBody('tim', {
+        campaignName,
+        campaignTags: ['second'],
+        targetPlatform: ['IOS'],
+        payload: { ANDROID: { title: 'Two', message: 'M' } },
+      }),
+    );
+    expect(second.json().cid).toBe(first.json().cid);
+    expect((await run(second)).content).toMatchObject({ ANDROID: { title: 'Two' } });
+    expect((await run(first)).content).toBeNull();
+    const [campaign] =
+      await bundle.database`select tags, platforms, content from campaigns where id = ${first.json().cid}`;
+    expect(campaign).toMatchObject({
+      tags: ['first'],
+      platforms: ['ANDROID'],
+      content: { ANDROID: { title: 'Title' } },
+    });
+  });
+
+  test('a name of another audience is a duplicate, both ways', async () => {
+    const [all, user] = [fresh(), fresh()];
+    await bundle.send(goodBody({ campaignName: all }));
+    await bundle.send(userBody('ada', { campaignName: user }));
+    await expectFail(userBody('ada', { campaignName: all }), 'Duplicate campaign name');
+    await expectFail(goodBody({ campaignName: user }), 'Duplicate campaign name');
+  });
+
+  test('100 matches pass, 101 fail', async () => {
+    for (let number = 0; number < 101; number += 1)
+      await bundle.addPerson(`crowd-${number}`, { crowd: number < 100 ? 'hundred' : 'one more', all: 'yes' });
+    const by = (attribute: string, attributeValue: string) => ({
+      targetUserAttributes: { attribute, isCustom: true, comparisonParameter: 'is', attributeValue },
+    });
+    expect(
+      (await run(await bundle.send(userBody('x', { campaignName: fresh(), ...by('crowd', 'hundred') })))).target_users,
+    ).toHaveLength(100);
+    await expectFail(
+      userBody('x', { campaignName: fresh(), ...by('all', 'yes') }),
+      'Error parsing parameters: targetUserAttributes: matches more than 100 users',
+    );
+  });
+});
+
+describe('at the same moment', () => {
+  test('of 200 equal requests one makes the campaign', async () => {
+    const campaignName = fresh();
+    const answers = await Promise.all(Array.from({ length: 200 }, () => bundle.send(goodBody({ campaignName }))));
+    const told = answers.map((answer) => answer.json().Error_Message ?? answer.json().status);
+    expect(told.filter((text) => text === 'Success')).toHaveLength(1);
+    expect(told.filter((text) => text === 'Duplicate campaign name')).toHaveLength(199);
+  });
+
+  test('of 100 User requests with a new name one makes the campaign and all join it', async () => {
+    const campaignName = fresh();
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, () => bundle.send(userBody('ada', { campaignName }))),
+    );
+    expect(new Set(answers.map((answer) => answer.json().cid)).size).toBe(1);
+    expect(new Set(answers.map((answer) => answer.json().responseId)).size).toBe(100);
+  });
+
+  test('100 requests with one Idempotency-Key get one answer; another body with it is refused (D4)', async () => {
+    const campaignName = fresh();
+    const headers = { 'idempotency-key': 'key-1' };
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, () => bundle.send(goodBody({ campaignName }), { headers })),
+    );
+    expect(new Set(answers.map((answer) => answer.body)).size).toBe(1);
+    expect(answers[0]!.json().status).toBe('Success');
+    const other = await bundle.send(goodBody({ campaignName, campaignTags: ['x'] }), { headers });
+    expect([other.statusCode, other.json().Error_Message]).toEqual([
+      409,
+      'Idempotency-Key reused with a different request body.',
+    ]);
+    bundle.clock.advance(25 * 3_600_000);
+    expect((await bundle.send(goodBody({ campaignName }), { headers })).json().Error_Message).toBe(
+      'Duplicate campaign name',
+    );
+  });
+});
+
+describe('the edge', () => {
+  const post = (payload: string, headers: Record<string, string> = { 'content-type': 'application/json' }) =>
+    bundle.server.inject({ method: 'POST', url: '/v2/transaction/sendpush', headers, payload });
+
+  test.each([
+    ['broken JSON', '{"a":', 400],
+    ['a list', '[]', 400],
+    ['null', 'null', 400],
+    ['nothing', '', 400],
+    ['a repeated member', '{"appId":"a","appId":"b"}', 400],
+    ['__proto__', '{"__proto__":{}}', 400],
+    ['33 levels', `${'['.repeat(33)}${']'.repeat(33)}`, 400],
+    ['NUL', '{"appId":"\\u0000"}', 400],
+    ['more than 256 KB', `{"a":"${'x'.repeat(300_000)}"}`, 413],
+  ])('%s is refused in the shape of the family', async (_what, payload, status) => {
+    const answer = await post(payload);
+    expect(answer.statusCode).toBe(status);
+    expect(answer.json()).toEqual({
+      status: 'Fail',
+      requestId: '',
+      responseId: expect.stringMatching(uuid),
+      Error_Message: expect.any(String),
+    });
+  });
+
+  test('another media type is 415, another method 405, another path 404', async () => {
+    expect((await post('a=b', { 'content-type': 'application/x-www-form-urlencoded' })).statusCode).toBe(415);
+    const get = await bundle.server.inject({ method: 'GET', url: '/v2/transaction/sendpush' });
+    expect([get.statusCode, get.headers.allow]).toEqual([405, 'POST']);
+    const unknown = await bundle.server.inject({ method: 'POST', url: '/v3/transaction/sendpush' });
+    expect([unknown.statusCode, unknown.json()]).toEqual([
+      404,
+      { code: 404, status: 'error', reason: 'Page not found. Please recheck the URL' },
+    ]);
+  });
+
+  test('a Bearer token is not needed, but one that is sent must be good and cover push (D16)', async () => {
+    const body = goodBody({ campaignName: fresh() });
+    const bad = await bundle.send(body, { headers: { authorization: 'Bearer nonsense' } });
+    expect([bad.statusCode, bad.json().code]).toEqual([401, 'ER001']);
+    const { secret } = await createKey(bundle, bundle.database, {
+      workspaceId: bundle.appId,
+      kind: 'oauth',
+      name: 'O',
+      scopes: ['data'],
+      at: start,
+    });
+    const caller = { clientId: bundle.appId, address: '127.0.0.1', dataCenter: undefined };
+    const { accessToken } = (await bundle.tokens.generateToken({
+      caller,
+      clientSecret: secret,
+      idempotencyKey: undefined,
+      rawBody: '',
+    } as never)) as unknown as { accessToken: string };
+    const narrow = await bundle.send(body, { headers: { authorization: `Bearer ${accessToken}` } });
+    expect([narrow.statusCode, narrow.json().code]).toEqual([403, 'ER007']);
+  });
+
+  test('whatever comes, the answer has the documented shape and is never a fault of ours', async () => {
+    const values = fc.oneof(
+      fc.string(),
+      fc.integer(),
+      fc.boolean(),
+      fc.constant(null),
+      fc.array(fc.string(), { maxLength: 3 }),
+      fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 3 }),
+      fc.jsonValue(),
+    );
+    const fields = Object.keys(goodBody()).concat([
+      'requestType',
+      'requestId',
+      'targetUserAttributes',
+      'customSegmentName',
+      'campaignTags',
+      'conversionGoals',
+      'advancedSettings',
+    ]);
+    const mutation = fc.record({
+      field: fc.constantFrom(...fields),
+      value: values,
+      audience: fc.constantFrom('All Users', 'User', 'Custom Segment'),
+    });
+    await fc.assert(
+      fc.asyncProperty(mutation, async ({ field, value, audience }) => {
+        const body = { ...userBody('ada', { campaignName: fresh(), targetAudience: audience }), [field]: value };
+        const answer = await bundle.send(body, { headers: { 'x-svc-query-type': audience.toLowerCase() } });
+        expect(answer.statusCode, answer.body).toBeLessThan(500);
+        expect(['Success', 'Fail']).toContain(answer.json().status);
+      }),
+      { numRuns: 300 },
+    );
+  }, 60_000);
+});
+
+describe('the limit (interface 8, D31)', () => {
+  test('counts every request with a known workspace and name, signed or not, on all nodes together, and passes again after it', async () => {
+    const small = await makePushBundle({ requestsPerMinute: 5 });
+    try {
+      const other = await small.makeServer();
+      const headers = { 'x-svc-pushapi-signature': 'wrong' };
+      for (let number = 0; number < 5; number += 1) {
+        const answer = await small.send(goodBody({ campaignName: `Limited ${number}` }), {
+          on: number % 2 ? other : small.server,
+          headers: number === 0 ? headers : {},
+        });
+        expect([answer.statusCode, answer.headers['x-ratelimit-remaining']]).toEqual([
+          200,
+          number === 0 ? undefined : String(4 - number),
+        ]);
+        small.clock.advance(1_000);
+      }
+      const over = await small.send(goodBody({ campaignName: 'Limited over' }), { on: other });
+      expect([over.statusCode, over.json().Error_Message, over.headers['retry-after']]).toEqual([
+        429,
+        'Request limit exceeded',
+        '55',
+      ]);
+      small.clock.advance(54_999);
+      expect((await small.send(goodBody({ campaignName: 'Limited over' }))).statusCode).toBe(429);
+      small.clock.advance(1);
+      expect((await small.send(goodBody({ campaignName: 'Limited over' }))).json().status).toBe('Success');
+      await other.close();
+    } finally {
+      await small.end();
+    }
+  });
+});
+
+describe('the stronger signature (D35a)', () => {
+  const sendV2Signed = async (body: PushBody, change: { timestamp?: string; id?: string; signature?: string } = {}) => {
+    const rawBody = JSON.stringify(body);
+    const signed = {
+      id: change.id ?? `id-${fresh()}`,
+      timestamp: change.timestamp ?? String(Math.floor(bundle.clock.now().getTime() / 1000)),
+      rawBody,
+    };
+    return bundle.server.inject({
+      method: 'POST',
+      url: '/v2.1/transaction/sendpush',
+      headers: {
+        'content-type': 'application/json',
+        'x-svc-appkey': bundle.appId,
+        'x-svc-query-type': 'all users',
+        'x-svc-pushapi-signature': bundle.sign(String(body.campaignName)),
+        'webhook-id': signed.id,
+        'webhook-timestamp': signed.timestamp,
+        'x-svc-pushapi-signature-v2': change.signature ?? signPushV2(signed, bundle.key),
+      },
+      payload: rawBody,
+    });
+  };
+
+  test('is accepted once, within five minutes, over exactly this body', async () => {
+    expect((await sendV2Signed(goodBody({ campaignName: fresh() }), { id: 'once' })).json().status).toBe('Success');
+    const refused = 'Signature is not verified';
+    expect((await sendV2Signed(goodBody({ campaignName: fresh() }), { id: 'once' })).json().Error_Message).toBe(
+      refused,
+    );
+    const old = String(Math.floor(bundle.clock.now().getTime() / 1000) - 301);
+    expect((await sendV2Signed(goodBody({ campaignName: fresh() }), { timestamp: old })).json().Error_Message).toBe(
+      refused,
+    );
+    expect(
+      (await sendV2Signed(goodBody({ campaignName: fresh() }), { signature: 'v1,AAAA' })).json().Error_Message,
+    ).toBe(refused);
+  });
+
+  test('a workspace may require it', async () => {
+    const strict = await makePushBundle();
+    try {
+      await strict.database`update workspaces set signature_v2_required = true`;
+      expect((await strict.send(goodBody())).json().Error_Message).toBe('Signature is not verified');
+    } finally {
+      await strict.end();
+    }
+  });
+});
