@@ -2,7 +2,7 @@
 // It installs the locked dependencies when they are missing or older than the lockfile, then hands over to the
 // Node 24 that the repository brings in node_modules/.bin. Usage: node bootstrap.js <script.ts> [arguments …]
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -28,10 +28,20 @@ function install() {
     process.stderr.write('carillon: npm ci failed; its message is above.\n');
     process.exit(installed.status ?? 1);
   }
-  buildConsole();
 }
 
-// The console is the one part that needs a build; it belongs to the install, so that a start stays quick.
+// The console is the one part that needs a build; it is made again only when its sources changed.
+function isConsoleBuilt() {
+  const page = join(root, 'console', 'dist', 'index.html');
+  if (!existsSync(page)) return false;
+  const builtAt = statSync(page).mtimeMs;
+  return ['console/src', 'client/src'].every((folder) =>
+    readdirSync(join(root, folder), { recursive: true }).every(
+      (file) => statSync(join(root, folder, file)).mtimeMs <= builtAt,
+    ),
+  );
+}
+
 function buildConsole() {
   const built = spawnSync(
     findNode(),
@@ -56,6 +66,7 @@ function findNode() {
 }
 
 if (!isInstalled()) install();
+if (!isConsoleBuilt()) buildConsole();
 
 const [script, ...scriptArguments] = process.argv.slice(2);
 const child = spawn(findNode(), ['--disable-warning=ExperimentalWarning', join(root, script), ...scriptArguments], {

@@ -1,7 +1,7 @@
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['**/node_modules/**', '**/dist/**', 'data/**', 'client/src/openapi.ts'] },
+  { ignores: ['**/node_modules/**', '**/dist/**', 'data/**'] },
   tseslint.configs.recommended,
   {
     files: ['**/*.ts', '**/*.tsx'],

@@ -1,17 +1,19 @@
 /**
  * The whole check of this repository, in the order that fails fastest: types, format, lint, then every test (layers,
- * units, HTTP, database). One command, on a clone with nothing but Node: `npm test`.
+ * units, HTTP, database, browser). One command, on a clone with nothing but Node: `npm test`.
  *
- * Options: `--only types|format|lint|schema|docs|test`, `--write` (format).
+ * Options: `--only <step>`, `--write` (format), and after `--` the arguments of the test runner
+ * (`npm test -- --only test -- server/test/push`).
  */
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 const node = process.execPath;
 const bin = (name: string, file: string): string => join(root, 'node_modules', name, file);
 
-const parameters = process.argv.slice(2);
+const [parameters, testParameters] = splitAtDashes(process.argv.slice(2));
 const onlyIndex = parameters.indexOf('--only');
 const only = onlyIndex === -1 ? undefined : parameters[onlyIndex + 1];
 const formatMode = parameters.includes('--write') ? '--write' : '--check';
@@ -21,7 +23,7 @@ const steps: Record<string, string[]> = {
   'console types': [bin('typescript', 'bin/tsc'), '-p', 'console/tsconfig.json'],
   format: [bin('prettier', 'bin/prettier.cjs'), formatMode, '--log-level', 'warn', '.'],
   lint: [bin('eslint', 'bin/eslint.js'), '--max-warnings', '0', '.'],
-  test: [bin('vitest', 'vitest.mjs'), 'run'],
+  test: [bin('vitest', 'vitest.mjs'), 'run', ...testParameters],
 };
 
 if (only !== undefined && !(only in steps)) {
@@ -31,6 +33,7 @@ if (only !== undefined && !(only in steps)) {
 
 for (const [name, command] of Object.entries(steps)) {
   if (only !== undefined && only !== name) continue;
+  if (name === 'test') installSystemPackages();
   process.stdout.write(`\n== ${name}\n`);
   const { status } = spawnSync(node, ['--disable-warning=ExperimentalWarning', ...command], {
     cwd: root,
@@ -40,4 +43,23 @@ for (const [name, command] of Object.entries(steps)) {
     process.stderr.write(`check: ${name} failed\n`);
     process.exit(status ?? 1);
   }
+}
+
+/**
+ * The browser tests need Chromium, which comes from Debian. It is installed where that is possible without asking (root
+ * on a machine with apt); elsewhere those tests skip and say so.
+ */
+function installSystemPackages(): void {
+  if (existsSync('/usr/bin/chromium') || !existsSync('/usr/bin/apt-get') || process.getuid?.() !== 0) return;
+  process.stdout.write('\n== packages (chromium)\n');
+  const apt = (...words: string[]): boolean =>
+    spawnSync('apt-get', ['-qq', ...words], { stdio: ['ignore', 'ignore', 'inherit'], timeout: 600_000 }).status === 0;
+  const install = ['install', '-y', '--no-install-recommends', 'chromium'];
+  if (!apt(...install) && !(apt('update') && apt(...install)))
+    process.stdout.write('chromium could not be installed; the browser tests will skip\n');
+}
+
+function splitAtDashes(words: string[]): [string[], string[]] {
+  const at = words.indexOf('--');
+  return at === -1 ? [words, []] : [words.slice(0, at), words.slice(at + 1)];
 }

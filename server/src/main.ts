@@ -11,14 +11,14 @@ const stopMilliseconds = 90_000;
 try {
   const config = readProcessConfig();
   const carillon = await startCarillon(config);
-  process.stdout.write(config.json ? `${formatStartLine(carillon.block)}\n` : formatStartBlock(carillon.block));
-
   let isStopping = false;
   closeWithGrace({ delay: stopMilliseconds, logger: false }, async ({ err }) => {
     isStopping = true;
     if (err) carillon.log.fatal({ err }, 'unexpected fault; stopping');
     await carillon.stop();
   });
+  // Last: whoever reads it may send a signal at once.
+  process.stdout.write(config.json ? `${formatStartLine(carillon.block)}\n` : formatStartBlock(carillon.block));
   carillon.databaseExited?.then(() => {
     if (isStopping) return;
     process.stderr.write(

@@ -58,10 +58,13 @@ export async function startCarillon(config: Config): Promise<Carillon> {
   const clock = makeClock();
   const log = makeLog({ level: config.logLevel, pretty: process.stderr.isTTY === true });
   const started: { stop(): Promise<void> }[] = [];
-  const stopAll = async (): Promise<void> => {
-    for (const part of started.reverse())
+  let stopped: Promise<void> | undefined;
+  const stopParts = async (): Promise<void> => {
+    for (const part of started.toReversed())
       await part.stop().catch((error: unknown) => log.error({ err: error }, 'stop failed'));
   };
+  // A signal and a fault may both ask for it.
+  const stopAll = (): Promise<void> => (stopped ??= stopParts());
   try {
     const installation = await openInstallation(config, { clock, log });
     started.push({ stop: installation.close });
@@ -87,7 +90,10 @@ async function startRoles(composition: Composition): Promise<Carillon> {
   const demo = await prepareMode(composition);
   const phones = config.mode === 'sandbox' ? await startPhones(composition) : undefined;
   const worker = config.role === 'api' ? undefined : await startEngine(composition, phones);
-  const follower = startDuty(followDatabaseClock({ database, clock, onMoved: () => worker?.wake() }), { clock, log });
+  const follower = startDuty(followDatabaseClock({ database, clock, onMoved: () => onClockMoved(phones, worker) }), {
+    clock,
+    log,
+  });
   started.push(follower);
 
   let isStopping = false;
@@ -226,8 +232,14 @@ function makeSandbox({ clock, installation }: Composition, { phones, worker, dem
     demoWorkspaceId: () => demo?.workspaceId,
     simulators: phones,
     waitForMessage: phones.waitForMessage,
-    onClockMoved: () => worker?.wake(),
+    onClockMoved: () => onClockMoved(phones, worker),
   });
+}
+
+/** The simulated providers judge the age of tokens by the same clock as the senders, from the same moment on. */
+function onClockMoved(phones: SandboxPhones | undefined, worker: Worker | undefined): void {
+  phones?.syncClock();
+  worker?.wake();
 }
 
 async function listen(server: Awaited<ReturnType<typeof buildServer>>, config: Config): Promise<string> {

@@ -15,7 +15,7 @@ export function OverviewPage({ overview }: { overview: Overview }) {
         <Title order={2}>Overview</Title>
         <Group gap="xs">
           {overview.isSandbox && <Badge variant="light">Sending to simulators</Badge>}
-          <Badge color={isWell ? 'teal' : 'red'} variant="light" role="status">
+          <Badge color={isWell ? 'teal.9' : 'red.9'} variant="filled" role="status">
             {isWell ? 'All is well' : 'Needs attention'}
           </Badge>
         </Group>

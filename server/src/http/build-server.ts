@@ -75,6 +75,9 @@ export async function buildServer(options: ServerOptions, families: RouteFamily[
   server.addHook('onRequest', async (request) => {
     request.facts = { warnings: [] };
   });
+  // Response schemas describe; present.ts alone decides what is sent. A serializer made from a schema would drop a member
+  // it does not know, or turn a refusal of the gateway into a 500.
+  server.setSerializerCompiler(() => (answer) => JSON.stringify(answer));
   server.removeContentTypeParser(['application/json', 'text/plain']);
   server.addContentTypeParser('application/json', { parseAs: 'string' }, readJsonBody);
   server.setErrorHandler((error, request, reply) => presentDefaultError(toServiceError(error, request), reply));

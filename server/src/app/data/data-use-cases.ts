@@ -22,7 +22,11 @@ export type OnceKey = { key: string | undefined; rawBody: string };
 export type DataAnswer = { requestId: string };
 
 export type DataUseCases = {
-  authenticate(presented: { workspaceId: string; secret: string; dataCenter: string | undefined }): Promise<KeyAuthentication>;
+  authenticate(presented: {
+    workspaceId: string;
+    secret: string;
+    dataCenter: string | undefined;
+  }): Promise<KeyAuthentication>;
   count(operation: 'data-customer' | 'data-device', workspaceId: string): Promise<LimitGrant>;
   upsertUser(command: Omit<UpsertUserCommand, 'at'>, once: OnceKey & DataAnswer): Promise<DataAnswer>;
   registerDevice(command: Omit<RegisterDeviceCommand, 'at'>, once: OnceKey & DataAnswer): Promise<DataAnswer>;
@@ -54,18 +58,27 @@ export function makeDataUseCases(deps: DataDependencies): DataUseCases {
       ) as Promise<LimitGrant>,
     upsertUser: (command, { requestId, ...once }) =>
       retryDeadlock(() =>
-        answerOnce(deps, { ...once, workspaceId: command.workspaceId, operation: 'customer', at: clock.now() }, async (tx) => {
-          // A customer that is not to be made and does not exist is no error: there is nothing to update.
-          await upsertUser(tx, { ...command, at: clock.now() });
-          return { requestId };
-        }),
+        answerOnce(
+          deps,
+          { ...once, workspaceId: command.workspaceId, operation: 'customer', at: clock.now() },
+          async (tx) => {
+            // A customer that is not to be made and does not exist is no error: there is nothing to update.
+            await upsertUser(tx, { ...command, at: clock.now() });
+            return { requestId };
+          },
+        ),
       ),
     registerDevice: (command, { requestId, ...once }) =>
       retryDeadlock(() =>
-        answerOnce(deps, { ...once, workspaceId: command.workspaceId, operation: 'device', at: clock.now() }, async (tx) => {
-          if (!(await registerDevice(tx, { ...command, at: clock.now() }))) throw new ServiceError('DATA_USER_NOT_FOUND', { field: 'customer_id' });
-          return { requestId };
-        }),
+        answerOnce(
+          deps,
+          { ...once, workspaceId: command.workspaceId, operation: 'device', at: clock.now() },
+          async (tx) => {
+            if (!(await registerDevice(tx, { ...command, at: clock.now() })))
+              throw new ServiceError('DATA_USER_NOT_FOUND', { field: 'customer_id' });
+            return { requestId };
+          },
+        ),
       ),
   };
 }

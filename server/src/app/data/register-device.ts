@@ -36,11 +36,16 @@ export async function registerDevice(tx: Transaction, command: RegisterDeviceCom
   const id = await upsertDevice(tx, { ...toRecord(command), ...owner, id: before?.id ?? makeId(at), at });
   const address = { workspaceId, addressHash: addressHash(command.pushId), bucket: user.bucket, deviceRowId: id };
   const previous = await claimPushAddress(tx, address);
-  if (previous && previous.deviceRowId !== id) await removeDevice(tx, { workspaceId, bucket: previous.bucket, id: previous.deviceRowId });
+  if (previous && previous.deviceRowId !== id)
+    await removeDevice(tx, { workspaceId, bucket: previous.bucket, id: previous.deviceRowId });
   if (before && before.pushId !== command.pushId) {
     await releasePushAddress(tx, { ...address, addressHash: addressHash(before.pushId) });
   }
-  const after = deviceIdentifiersOf({ pushId: command.pushId, gaid: command.gaid ?? before?.gaid, idfv: command.idfv ?? before?.idfv });
+  const after = deviceIdentifiersOf({
+    pushId: command.pushId,
+    gaid: command.gaid ?? before?.gaid,
+    idfv: command.idfv ?? before?.idfv,
+  });
   await deleteIdentifiers(tx, { ...owner, identifiers: before ? without(deviceIdentifiersOf(before), after) : [] });
   await insertIdentifiers(tx, { ...owner, identifiers: after });
   return true;
@@ -61,7 +66,15 @@ function toRecord(command: RegisterDeviceCommand): DeviceRecord {
   };
 }
 
-async function removeDevice(tx: Transaction, device: { workspaceId: string; bucket: number; id: string }): Promise<void> {
+async function removeDevice(
+  tx: Transaction,
+  device: { workspaceId: string; bucket: number; id: string },
+): Promise<void> {
   const removed: StoredDevice | undefined = await deleteDevice(tx, device);
-  if (removed) await deleteIdentifiers(tx, { workspaceId: device.workspaceId, ...removed, identifiers: deviceIdentifiersOf(removed) });
+  if (removed)
+    await deleteIdentifiers(tx, {
+      workspaceId: device.workspaceId,
+      ...removed,
+      identifiers: deviceIdentifiersOf(removed),
+    });
 }

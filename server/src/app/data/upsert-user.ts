@@ -39,7 +39,8 @@ export async function upsertUser(tx: Transaction, command: UpsertUserCommand): P
 }
 
 export function without(identifiers: Identifier[], others: Identifier[]): Identifier[] {
-  const keyOf = (identifier: Identifier): string => JSON.stringify([identifier.attribute, identifier.type, identifier.value]);
+  const keyOf = (identifier: Identifier): string =>
+    JSON.stringify([identifier.attribute, identifier.type, identifier.value]);
   const known = new Set(others.map(keyOf));
   return identifiers.filter((identifier) => !known.has(keyOf(identifier)));
 }

@@ -21,7 +21,10 @@ export function parseCustomer(body: Body, prefixes: readonly string[]): Omit<Ups
 }
 
 /** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID */
-export function parseDevice(body: Body, prefixes: readonly string[]): Omit<RegisterDeviceCommand, 'at' | 'workspaceId'> {
+export function parseDevice(
+  body: Body,
+  prefixes: readonly string[],
+): Omit<RegisterDeviceCommand, 'at' | 'workspaceId'> {
   requireType(body, 'device');
   const customerId = requireCustomerId(body);
   const deviceId = requireText(body, 'device_id');
@@ -64,7 +67,8 @@ function checkPlatforms(value: unknown): void {
   if (value === undefined) return;
   if (!Array.isArray(value)) throw invalid('platforms', 'must be a list');
   for (const item of value as { platform?: unknown }[]) {
-    if (!['ANDROID', 'iOS', 'web'].includes(String(item?.platform))) throw invalid('platform', 'is not a valid platform.');
+    if (!['ANDROID', 'iOS', 'web'].includes(String(item?.platform)))
+      throw invalid('platform', 'is not a valid platform.');
   }
 }
 

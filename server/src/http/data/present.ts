@@ -9,8 +9,16 @@ const fieldOf = (error: ServiceError): string => error.context.field ?? '';
 
 /** Statuses, types and messages of the data family (facts 5). */
 export const dataErrors: Partial<Record<ErrorName, Wire>> = {
-  DATA_ATTRIBUTE_MISSING: { status: 400, type: 'MissingAttributeError', message: (error) => `'${fieldOf(error)}' is not found in payload` },
-  DATA_VALUE_INVALID: { status: 400, type: 'ValueError', message: (error) => `'${fieldOf(error)}' ${error.context.reason ?? 'is not valid'}` },
+  DATA_ATTRIBUTE_MISSING: {
+    status: 400,
+    type: 'MissingAttributeError',
+    message: (error) => `'${fieldOf(error)}' is not found in payload`,
+  },
+  DATA_VALUE_INVALID: {
+    status: 400,
+    type: 'ValueError',
+    message: (error) => `'${fieldOf(error)}' ${error.context.reason ?? 'is not valid'}`,
+  },
   DATA_USER_NOT_FOUND: { status: 400, type: 'ValueError', message: () => `'customer_id' must exist` },
   DATA_WORKSPACE_MISMATCH: { status: 409, type: 'Authentication Mismatch', message: (error) => error.message },
   DATA_CREDENTIALS_MISSING: { status: 401, type: 'Authentication required', message: (error) => error.message },
@@ -24,7 +32,11 @@ export const dataErrors: Partial<Record<ErrorName, Wire>> = {
   BODY_EMPTY: { status: 400, type: 'Empty request body', message: () => 'A valid JSON document is required' },
   BODY_TOO_LARGE: { status: 413, type: 'PayloadTooLarge', message: () => 'The payload can not exceed 128KB' },
   MEDIA_TYPE_UNSUPPORTED: { status: 415, type: 'MediaTypeError', message: () => 'Unsupported Media Type' },
-  MEDIA_TYPE_MISSING: { status: 400, type: 'Missing header value', message: () => 'The Content-Type Header is required' },
+  MEDIA_TYPE_MISSING: {
+    status: 400,
+    type: 'Missing header value',
+    message: () => 'The Content-Type Header is required',
+  },
   METHOD_NOT_ALLOWED: { status: 405, type: 'MethodNotAllowed', message: (error) => error.message },
   IDEMPOTENCY_KEY_INVALID: { status: 400, type: 'InvalidParams', message: (error) => error.message },
   IDEMPOTENCY_CONFLICT: { status: 409, type: 'IdempotencyConflict', message: (error) => error.message },
@@ -32,12 +44,16 @@ export const dataErrors: Partial<Record<ErrorName, Wire>> = {
   INTERNAL: { status: 500, type: 'InternalServerError', message: (error) => error.message },
 };
 
-export function presentDataError(error: ServiceError, { request, reply }: { request: FastifyRequest; reply: FastifyReply }) {
+export function presentDataError(
+  error: ServiceError,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+) {
   if (isGatewayError(error)) return presentGatewayError(error, { request, reply });
   const wire = dataErrors[error.code] ?? dataErrors.INTERNAL!;
   if (wire.status === 401) reply.header('www-authenticate', 'Basic realm="carillon", charset="UTF-8"');
   if (wire.status === 405) reply.header('allow', 'POST');
-  if (error.context.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.context.retryAfterSeconds));
+  if (error.context.retryAfterSeconds !== undefined)
+    reply.header('retry-after', String(error.context.retryAfterSeconds));
   const attribute = error.context.field === undefined ? {} : { attribute: error.context.field };
   return reply.code(wire.status).send({
     status: 'fail',
@@ -46,7 +62,11 @@ export function presentDataError(error: ServiceError, { request, reply }: { requ
 }
 
 export function presentAccepted({ requestId }: { requestId: string }) {
-  return { status: 'success', message: 'Your request has been accepted and will be processed soon.', request_id: requestId };
+  return {
+    status: 'success',
+    message: 'Your request has been accepted and will be processed soon.',
+    request_id: requestId,
+  };
 }
 
 /** Eight letters, as callers of this family know them; it finds the call in the API log of a person who reads it out. */

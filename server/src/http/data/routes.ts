@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
 import type { TObject } from 'typebox';
 import type { DataUseCases } from '../../app/data/data-use-cases.ts';
 import { dataRequestsPerMinute } from '../../app/data/data-use-cases.ts';
@@ -7,6 +8,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import { dataCenterOfHost } from '../../domain/tokens/data-center.ts';
 import { readBasic } from '../auth/basic.ts';
 import { isBearer, makeRequireBearer } from '../auth/bearer.ts';
+import { gatewayError } from '../auth/shapes.ts';
 import type { RouteFamily } from '../build-server.ts';
 import { toServiceError } from '../to-service-error.ts';
 import { findUnknownFields, unknownFieldsWarning } from '../unknown-fields.ts';
@@ -29,14 +31,28 @@ export function dataRoutes(deps: DataRouteDependencies): RouteFamily {
   const requireDataScope = makeRequireBearer(deps)('data');
   const { prefixes } = deps.vendorHeaders;
   const families = [
-    { name: 'customer', operation: 'data-customer', summary: 'Create or update a user', shape: customerBody, handle: upsertCustomer },
-    { name: 'device', operation: 'data-device', summary: 'Create or update a device of a user', shape: deviceBody(prefixes), handle: registerDevice },
+    {
+      name: 'customer',
+      operation: 'data-customer',
+      summary: 'Create or update a user',
+      shape: customerBody,
+      handle: upsertCustomer,
+    },
+    {
+      name: 'device',
+      operation: 'data-device',
+      summary: 'Create or update a device of a user',
+      shape: deviceBody(prefixes),
+      handle: registerDevice,
+    },
   ] as const;
 
   return async (server) => {
     // The shapes document the routes; the family's own errors come from parse-data.ts.
     server.setValidatorCompiler(() => () => true);
-    server.setErrorHandler((error, request, reply) => presentDataError(toServiceError(error, request), { request, reply }));
+    server.setErrorHandler((error, request, reply) =>
+      presentDataError(toServiceError(error, request), { request, reply }),
+    );
     for (const { name, operation, summary, shape, handle } of families) {
       const url = `/v1/${name}/:app_id`;
       server.post(url, {
@@ -46,7 +62,16 @@ export function dataRoutes(deps: DataRouteDependencies): RouteFamily {
           summary,
           security: [{ dataKey: [] }, { bearer: [] }],
           body: shape,
-          response: { 200: dataAnswer, 400: dataError, 401: dataError, 409: dataError, 413: dataError, 415: dataError, 429: dataError },
+          response: {
+            200: dataAnswer,
+            400: dataError,
+            401: Type.Union([dataError, gatewayError]),
+            403: gatewayError,
+            409: dataError,
+            413: dataError,
+            415: dataError,
+            429: dataError,
+          },
         },
         onRequest: async (request, reply) => {
           if (request.headers['content-type'] === undefined) throw new ServiceError('MEDIA_TYPE_MISSING');
@@ -88,7 +113,11 @@ function registerDevice(deps: DataRouteDependencies, request: FastifyRequest, bo
 }
 
 function onceOf(request: FastifyRequest) {
-  return { key: request.headers['idempotency-key'] as string | undefined, rawBody: request.rawBody, requestId: makeRequestId() };
+  return {
+    key: request.headers['idempotency-key'] as string | undefined,
+    rawBody: request.rawBody,
+    requestId: makeRequestId(),
+  };
 }
 
 /** Basic: workspace id and Data key (interface 5). */
@@ -98,10 +127,12 @@ async function authenticate({ data, serviceDomain }: DataRouteDependencies, requ
   if (!basic) throw new ServiceError('DATA_CREDENTIALS_INVALID', { detail: 'the header is no Basic authentication' });
   const dataCenter = dataCenterOfHost(request.hostname, serviceDomain);
   const found = await data.authenticate({ workspaceId: basic.username, secret: basic.password, dataCenter });
-  if (found.outcome !== 'ok') throw new ServiceError('DATA_CREDENTIALS_INVALID', { detail: 'unknown workspace or key' });
+  if (found.outcome !== 'ok')
+    throw new ServiceError('DATA_CREDENTIALS_INVALID', { detail: 'unknown workspace or key' });
   request.facts.workspaceId = found.key.workspaceId;
   request.facts.keyId = found.key.id;
-  if (!found.key.scopes.includes('data')) throw new ServiceError('SCOPE_MISSING', { detail: `a key of kind ${found.key.kind}` });
+  if (!found.key.scopes.includes('data'))
+    throw new ServiceError('SCOPE_MISSING', { detail: `a key of kind ${found.key.kind}` });
 }
 
 function checkWorkspace(request: FastifyRequest): void {
@@ -127,11 +158,16 @@ async function countCall(
 function readBody(request: FastifyRequest): Body {
   const { body } = request;
   if (body === undefined) throw new ServiceError('BODY_EMPTY');
-  if (body === null || typeof body !== 'object' || Array.isArray(body)) throw new ServiceError('BODY_MALFORMED', { detail: 'no JSON object' });
+  if (body === null || typeof body !== 'object' || Array.isArray(body))
+    throw new ServiceError('BODY_MALFORMED', { detail: 'no JSON object' });
   return body as Body;
 }
 
-function warnOfUnknownFields({ vendorHeaders }: DataRouteDependencies, { request, reply }: Call, paths: string[]): void {
+function warnOfUnknownFields(
+  { vendorHeaders }: DataRouteDependencies,
+  { request, reply }: Call,
+  paths: string[],
+): void {
   if (paths.length === 0) return;
   const warning = unknownFieldsWarning(paths);
   request.facts.warnings.push(warning);

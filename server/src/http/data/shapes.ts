@@ -1,7 +1,10 @@
 import { Type } from 'typebox';
 
 /** Bodies of the data family (facts 5). They document the fields and tell unknown ones; parse-data.ts holds the rules. */
-const Platform = Type.Object({ platform: Type.String(), active: Type.Optional(Type.Union([Type.String(), Type.Boolean()])) });
+const Platform = Type.Object({
+  platform: Type.String(),
+  active: Type.Optional(Type.Union([Type.String(), Type.Boolean()])),
+});
 
 export const customerBody = Type.Object({
   type: Type.Literal('customer'),
@@ -26,7 +29,9 @@ export function deviceBody(prefixes: readonly string[]) {
     device_id: Type.String(),
     attributes: Type.Object({
       platform: Type.String({ description: 'ANDROID, iOS or web' }),
-      push_id: Type.Any({ description: 'FCM or APNs token, or the PushSubscription of a browser (JSON text or object)' }),
+      push_id: Type.Any({
+        description: 'FCM or APNs token, or the PushSubscription of a browser (JSON text or object)',
+      }),
       model: Type.Optional(Type.String()),
       app_version: Type.Optional(Type.String()),
       os_version: Type.Optional(Type.String()),

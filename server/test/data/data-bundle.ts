@@ -1,0 +1,108 @@
+import type { LightMyRequestResponse } from 'fastify';
+import { makeDataUseCases } from '../../src/app/data/data-use-cases.ts';
+import { createKey } from '../../src/app/keys/create-key.ts';
+import { makeTokenUseCases } from '../../src/app/tokens/token-use-cases.ts';
+import { makeManualClock } from '../../src/clock.ts';
+import { makeSeal } from '../../src/domain/seal.ts';
+import { buildServer } from '../../src/http/build-server.ts';
+import type { CompletedCall } from '../../src/http/build-server.ts';
+import { dataRoutes } from '../../src/http/data/routes.ts';
+import { makeVendorHeaders } from '../../src/http/vendor-headers.ts';
+import { makeLog } from '../../src/log.ts';
+import { createTestDatabase } from '../test-database.ts';
+import { insertTestWorkspace } from '../test-workspace.ts';
+
+export const start = new Date('2026-03-01T12:00:00Z');
+
+export type DataBundle = Awaited<ReturnType<typeof makeDataBundle>>;
+
+/** A server with the data routes, one workspace with a key of each kind, a database of its own, a clock that stands. */
+export async function makeDataBundle(options: { requestsPerMinute?: number } = {}) {
+  const test = await createTestDatabase();
+  const { database } = test;
+  const clock = makeManualClock(start);
+  const seal = makeSeal(Buffer.alloc(32, 9));
+  const calls: CompletedCall[] = [];
+  const tokens = makeTokenUseCases({ database, clock, seal, wait: async () => {} });
+  const data = makeDataUseCases({ database, clock, seal, ...options });
+  const server = await buildServer(
+    {
+      log: makeLog({ level: 'silent', pretty: false }),
+      clock,
+      trustProxy: false,
+      onCall: (call) => void calls.push(call),
+    },
+    [dataRoutes({ data, tokens, vendorHeaders: makeVendorHeaders('SVC') })],
+  );
+  const workspaceId = await insertTestWorkspace(database, start);
+  const makeKey = async (kind: 'data' | 'push' | 'oauth', ofWorkspace = workspaceId) =>
+    (await createKey({ seal }, database, { workspaceId: ofWorkspace, kind, name: kind, at: start })).secret;
+  const key = await makeKey('data');
+  const basic = (secret: string, ofWorkspace = workspaceId) =>
+    `Basic ${Buffer.from(`${ofWorkspace}:${secret}`).toString('base64')}`;
+
+  type Sending = { headers?: Record<string, string | undefined>; workspace?: string };
+  function post(
+    family: 'customer' | 'device',
+    payload: unknown,
+    sending: Sending = {},
+  ): Promise<LightMyRequestResponse> {
+    const headers = { authorization: basic(key), 'content-type': 'application/json', ...sending.headers };
+    return server.inject({
+      method: 'POST',
+      url: `/v1/${family}/${sending.workspace ?? workspaceId}`,
+      headers: Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined)) as Record<
+        string,
+        string
+      >,
+      payload: typeof payload === 'string' ? payload : JSON.stringify(payload),
+    });
+  }
+
+  return {
+    ...test,
+    clock,
+    server,
+    calls,
+    tokens,
+    workspaceId,
+    key,
+    makeKey,
+    basic,
+    post,
+    addUser: (customerId: string, attributes: Record<string, unknown> = {}) =>
+      post('customer', { type: 'customer', customer_id: customerId, attributes }),
+    addDevice: (customerId: string, deviceId: string, attributes: Record<string, unknown> = {}) =>
+      post('device', {
+        type: 'device',
+        customer_id: customerId,
+        device_id: deviceId,
+        attributes: { platform: 'ANDROID', push_id: `token-${customerId}-${deviceId}`, ...attributes },
+      }),
+    async devices(): Promise<{ customer: string; device: string; push: string; state: string; platform: string }[]> {
+      const rows = await database`
+        select users.customer_id as customer, devices.device_id as device, devices.push_id as push, devices.state,
+          devices.platform
+        from devices join users on users.workspace_id = devices.workspace_id and users.bucket = devices.bucket
+          and users.id = devices.user_id
+        order by 1, 2`;
+      return [...rows] as never;
+    },
+    async identifiers(customerId: string): Promise<string[]> {
+      const rows = await database`
+        select identifiers.attribute || ':' || identifiers.type || '=' || identifiers.value as text
+        from identifiers join users on users.workspace_id = identifiers.workspace_id
+          and users.bucket = identifiers.bucket and users.id = identifiers.user_id
+        where users.customer_id = ${customerId} order by 1`;
+      return rows.map((row) => row.text as string);
+    },
+    async attributes(customerId: string): Promise<Record<string, unknown> | undefined> {
+      const [row] = await database`select attributes from users where customer_id = ${customerId}`;
+      return row?.attributes as Record<string, unknown> | undefined;
+    },
+    async end() {
+      await server.close();
+      await test.drop();
+    },
+  };
+}

@@ -1,0 +1,203 @@
+import { makeManualClock } from '../../../src/clock.ts';
+import type { Platform } from '../../../src/domain/campaign/content.ts';
+import { bucketOf } from '../../../src/domain/audience/bucket.ts';
+import { makeId } from '../../../src/domain/ids.ts';
+import { makeLog } from '../../../src/log.ts';
+import { storePushes } from '../../../src/app/push/store-pushes.ts';
+import type { Outcome } from '../../../src/engine/delivery/provider.ts';
+import { makeDeliverToDevice } from '../../../src/engine/fan-out/deliver-to-device.ts';
+import { endRuns } from '../../../src/engine/fan-out/end-runs.ts';
+import { releaseRuns } from '../../../src/engine/fan-out/release-runs.ts';
+import { retryDeliveries } from '../../../src/engine/fan-out/retry-deliveries.ts';
+import { makeSendWindow } from '../../../src/engine/fan-out/send-window.ts';
+import { leaseEnd, startChunkWorkers } from '../../../src/engine/fan-out/work-chunks.ts';
+import { makeGovernor } from '../../../src/engine/governor/governor.ts';
+import { claimChunks } from '../../../src/storage/sql/chunks.ts';
+import type { RunToSend } from '../../../src/storage/sql/run-states.ts';
+import { findRunsToSend, sumRunCounts } from '../../../src/storage/sql/run-states.ts';
+import { createTestDatabase } from '../../test-database.ts';
+import { insertTestWorkspace } from '../../test-workspace.ts';
+
+export const start = new Date('2026-03-01T12:00:00Z');
+export type Sent = { deviceId: string; pushId: string; collapseId: string; messageId: string };
+export type FanOutBundle = Awaited<ReturnType<typeof makeFanOutBundle>>;
+
+const platforms: Platform[] = ['ANDROID', 'IOS', 'WEB'];
+
+/**
+ * The engine on a database of its own, a clock that stands, and a provider whose answers the test gives. What real
+ * providers answer is tested against the simulators in test/engine/delivery.
+ */
+export async function makeFanOutBundle() {
+  const test = await createTestDatabase();
+  const { database } = test;
+  const clock = makeManualClock(start);
+  const log = makeLog({ level: 'silent', pretty: false });
+  const workspaceId = await insertTestWorkspace(database, start);
+  const sent: Sent[] = [];
+  let answer: (device: Sent, nth: number) => Outcome | Promise<Outcome> = () => ({ kind: 'accepted' });
+  const makeDeliver = () =>
+    makeDeliverToDevice({
+      clock,
+      governor: makeGovernor(),
+      random: () => 0.5,
+      loadCredentials: async () => ({}),
+      delivery: {
+        async deliver({ message, device }) {
+          const request: Sent = {
+            deviceId: device.deviceId,
+            pushId: device.pushId,
+            collapseId: message.identity.collapseId,
+            messageId: message.identity.id,
+          };
+          sent.push(request);
+          return answer(request, sent.length);
+        },
+        async close() {},
+      },
+    });
+  const deliverToDevice = makeDeliver();
+  const makeWindow = (windowDevices: number) => makeSendWindow({ database, clock, windowDevices, deliverToDevice });
+
+  return {
+    ...test,
+    clock,
+    workspaceId,
+    sent,
+    answer(next: typeof answer) {
+      answer = next;
+    },
+
+    /** Devices made at the clock's time, one a user, platforms in turn. */
+    async addDevices(count: number, prefix = 'user'): Promise<void> {
+      const at = clock.now();
+      const rows = Array.from({ length: count }, (_, number) => ({
+        customerId: `${prefix}-${number}`,
+        bucket: bucketOf(`${prefix}-${number}`),
+        id: makeId(at),
+        platform: platforms[number % 3]!,
+      }));
+      await database`
+        insert into users (workspace_id, bucket, id, customer_id, created_at, updated_at)
+        select ${workspaceId}, row.bucket, row.id, row.customer_id, ${at}, ${at}
+        from unnest(${rows.map((row) => row.bucket)}::smallint[], ${rows.map((row) => row.id)}::text[],
+          ${rows.map((row) => row.customerId)}::text[]) as row (bucket, id, customer_id)`;
+      await database`
+        insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at,
+          created_at, updated_at)
+        select ${workspaceId}, row.bucket, row.id, row.id, 'phone', row.platform, 'push-' || row.customer_id, 'ACTIVE',
+          ${at}, ${at}, ${at}
+        from unnest(${rows.map((row) => row.bucket)}::smallint[], ${rows.map((row) => row.id)}::text[],
+          ${rows.map((row) => row.customerId)}::text[], ${rows.map((row) => row.platform)}::text[])
+          as row (bucket, id, customer_id, platform)`;
+    },
+
+    /** Stores a campaign of the push API, as an accepted request does. */
+    async accept(options: { targetUsers?: [number, string][]; platforms?: Platform[]; ttlSeconds?: number } = {}) {
+      const at = clock.now();
+      const [campaignId, runId] = [makeId(at), makeId(at)];
+      const text = { title: 'T', message: 'M' };
+      await database.begin((tx) =>
+        storePushes(tx, [
+          {
+            responseId: crypto.randomUUID(),
+            workspaceId,
+            name: `Campaign ${runId}`,
+            signedBy: 'test',
+            command: {
+              requestId: 'r',
+              platforms: options.platforms ?? platforms,
+              audience: { kind: 'all-users' },
+              content: {
+                ANDROID: { ...text, richContent: [], additionalActions: [] },
+                IOS: { ...text, enableBadge: false, richContent: [], additionalActions: [] },
+                WEB: { ...text, redirectUrl: 'https://a.b/', iconUrl: 'https://a.b/i.png', autoDismiss: false },
+              },
+              timing: { kind: 'soon' },
+              tags: [],
+              conversionGoals: [],
+              settings: {},
+            } as never,
+            targetUsers: options.targetUsers,
+            existing: undefined,
+            campaignId,
+            runId,
+            at,
+            sendUntil: new Date(at.getTime() + (options.ttlSeconds ?? 86_400) * 1000),
+          },
+        ]),
+      );
+      return { campaignId, runId };
+    },
+
+    release: () => releaseRuns({ database, wakeWorkers: () => {} }).runOnce(clock.now()),
+    end: () => endRuns({ database }).runOnce(clock.now()),
+    retry: () => retryDeliveries({ database, clock, deliverToDevice, onSettled: () => {} }).runOnce(clock.now()),
+
+    /** Claims one chunk under an owner's name, as a worker does. */
+    async claim(owner: string, lastLane: 0 | 1 = 1) {
+      const [chunk] = await claimChunks(database, {
+        owner,
+        lastLane,
+        limit: 1,
+        at: clock.now(),
+        leaseUntil: leaseEnd(clock),
+      });
+      return chunk;
+    },
+    async run(runId: string): Promise<RunToSend> {
+      return (await findRunsToSend(database, [runId]))[0]!;
+    },
+    sendWindow: makeWindow(10),
+
+    startWorkers(options: { owner?: string; windowDevices?: number; parallelChunks?: number } = {}) {
+      return startChunkWorkers({
+        database,
+        clock,
+        log,
+        owner: options.owner ?? 'worker',
+        parallelChunks: options.parallelChunks ?? 4,
+        transactionalChunks: 2,
+        sendWindow: makeWindow(options.windowDevices ?? 50),
+        onChunkEnded: () => {},
+      });
+    },
+
+    /** Workers that run until no chunk is open, then stop. */
+    async work(options: { owner?: string; windowDevices?: number } = {}): Promise<void> {
+      const workers = this.startWorkers(options);
+      for (;;) {
+        const [row] = await database`
+          select count(*) as open from chunks join runs on runs.id = chunks.run_id
+          where chunks.state in ('READY', 'CLAIMED') and runs.status = 'SENDING'`;
+        if (row!.open === 0) break;
+        workers.wake();
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      await workers.stop();
+    },
+    async ledger(runId: string): Promise<{ outcome: string; devices: number }[]> {
+      const rows = await database`
+        select outcome, count(*) as devices from deliveries where run_id = ${runId} group by outcome order by outcome`;
+      return [...rows] as never;
+    },
+    async counters(runId: string): Promise<Record<string, number>> {
+      const totals: Record<string, number> = {};
+      for (const { outcome, devices } of await sumRunCounts(database, runId)) {
+        if (devices !== 0) totals[outcome] = (totals[outcome] ?? 0) + devices;
+      }
+      return totals;
+    },
+    async states(campaignId: string) {
+      const [row] = await database`
+        select campaigns.status as campaign, runs.status as run, runs.status_reason as reason
+        from campaigns join runs on runs.campaign_id = campaigns.id where campaigns.id = ${campaignId}`;
+      return row as unknown as { campaign: string; run: string; reason: string | null };
+    },
+    async userOf(customerId: string): Promise<[number, string]> {
+      const [row] = await database`select bucket, id from users where customer_id = ${customerId}`;
+      return [row!.bucket, row!.id];
+    },
+    drop: () => test.drop(),
+  };
+}

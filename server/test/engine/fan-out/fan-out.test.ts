@@ -1,0 +1,333 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { cutBuckets } from '../../../src/engine/fan-out/release-runs.ts';
+import { retryDelaySeconds } from '../../../src/engine/fan-out/retry-delay.ts';
+import { makeFanOutBundle } from './fan-out-bundle.ts';
+import type { FanOutBundle } from './fan-out-bundle.ts';
+
+let bundle: FanOutBundle;
+beforeEach(async () => {
+  bundle = await makeFanOutBundle();
+});
+afterEach(() => bundle.drop());
+
+const minute = 60_000;
+
+describe('a run', () => {
+  test('reaches every device of its platforms once; ledger, counters and requests agree, and it ends', async () => {
+    await bundle.addDevices(300);
+    const { campaignId, runId } = await bundle.accept({ platforms: ['ANDROID', 'WEB'] });
+    expect(await bundle.release()).toBe(1);
+    await bundle.work();
+    expect(await bundle.ledger(runId)).toEqual([{ outcome: 'ACCEPTED', devices: 200 }]);
+    expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 200 });
+    expect(new Set(bundle.sent.map((request) => request.deviceId)).size).toBe(200);
+    expect(bundle.sent).toHaveLength(200);
+    expect(await bundle.end()).toBe(1);
+    expect(await bundle.states(campaignId)).toEqual({ campaign: 'SENT', run: 'SENT', reason: null });
+  });
+
+  test('has the audience of its start: a device that registers during the run is not part of it', async () => {
+    await bundle.addDevices(20);
+    const { runId } = await bundle.accept();
+    await bundle.release();
+    bundle.clock.advance(1000);
+    await bundle.addDevices(5, 'later');
+    await bundle.work();
+    expect(await bundle.ledger(runId)).toEqual([{ outcome: 'ACCEPTED', devices: 20 }]);
+  });
+
+  test('to nobody ends at once', async () => {
+    const { campaignId } = await bundle.accept();
+    await bundle.release();
+    expect(await bundle.end()).toBe(1);
+    expect((await bundle.states(campaignId)).run).toBe('SENT');
+  });
+
+  test('of 12,000 devices is cut into chunks that cover every bucket once', async () => {
+    expect(cutBuckets(5_000)).toEqual([{ from: 0, to: 255 }]);
+    for (const devices of [5_001, 12_000, 100_000, 10_000_000]) {
+      const ranges = cutBuckets(devices);
+      expect(ranges.flatMap(({ from, to }) => Array.from({ length: to - from + 1 }, (_, n) => from + n))).toEqual(
+        Array.from({ length: 256 }, (_, bucket) => bucket),
+      );
+    }
+  });
+
+  test('is released once by two nodes that look at the same moment', async () => {
+    await bundle.addDevices(10);
+    await bundle.accept();
+    const released = await Promise.all([bundle.release(), bundle.release(), bundle.release()]);
+    expect(released.reduce((sum, count) => sum + count, 0)).toBe(1);
+    expect((await bundle.database`select count(*) as chunks from chunks`)[0]!.chunks).toBe(1);
+  });
+
+  test('past its time to live sends nothing and says EXPIRED', async () => {
+    await bundle.addDevices(10);
+    const { runId } = await bundle.accept({ ttlSeconds: 60 });
+    await bundle.release();
+    bundle.clock.advance(61_000);
+    await bundle.work();
+    expect(bundle.sent).toEqual([]);
+    expect(await bundle.ledger(runId)).toEqual([{ outcome: 'EXPIRED', devices: 10 }]);
+  });
+});
+
+describe('a crash', () => {
+  test('before the window was stored repeats exactly that window, under the same identities (R2, R3)', async () => {
+    await bundle.addDevices(30);
+    const { runId } = await bundle.accept();
+    await bundle.release();
+    const run = await bundle.run(runId);
+    const chunk = (await bundle.claim('first'))!;
+    const started = { bucket: -1, deviceId: '' };
+    const one = await bundle.sendWindow({ run, chunk, cursor: started });
+    expect(one.kind).toBe('sent');
+    // The second window's requests leave, then the worker dies: nothing of it is stored.
+    bundle.answer(() => new Promise(() => {}));
+    void bundle.sendWindow({ run, chunk, cursor: one.kind === 'sent' ? one.cursor : started });
+    while (bundle.sent.length < 20) await new Promise((resolve) => setTimeout(resolve, 2));
+    bundle.answer(() => ({ kind: 'accepted' }));
+
+    expect(await bundle.claim('second')).toBeUndefined();
+    bundle.clock.advance(61_000);
+    await bundle.work({ owner: 'second', windowDevices: 10 });
+    expect(await bundle.ledger(runId)).toEqual([{ outcome: 'ACCEPTED', devices: 30 }]);
+    expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 30 });
+    const requests = new Map<string, Set<string>>();
+    for (const { deviceId, collapseId, messageId } of bundle.sent) {
+      requests.set(deviceId, (requests.get(deviceId) ?? new Set()).add(`${collapseId} ${messageId}`));
+    }
+    expect(requests.size).toBe(30);
+    expect(bundle.sent).toHaveLength(40);
+    expect([...requests.values()].every((identities) => identities.size === 1)).toBe(true);
+  });
+
+  test('a worker that lost its lease stores nothing, even when its requests come back', async () => {
+    await bundle.addDevices(10);
+    const { runId } = await bundle.accept();
+    await bundle.release();
+    const run = await bundle.run(runId);
+    const chunk = (await bundle.claim('slow'))!;
+    const answered = Promise.withResolvers<void>();
+    bundle.answer(async () => {
+      await answered.promise;
+      return { kind: 'rejected', code: 'LATE', detail: '' };
+    });
+    const window = bundle.sendWindow({ run, chunk, cursor: { bucket: -1, deviceId: '' } });
+    while (bundle.sent.length < 10) await new Promise((resolve) => setTimeout(resolve, 2));
+    bundle.clock.advance(61_000);
+    bundle.answer(() => ({ kind: 'accepted' }));
+    await bundle.work({ owner: 'quick' });
+    answered.resolve();
+    expect((await window).kind).toBe('lost');
+    expect(await bundle.ledger(runId)).toEqual([{ outcome: 'ACCEPTED', devices: 10 }]);
+    expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 10 });
+  });
+
+  test('a chunk whose workers die three times without a stored window is set aside, and the run ends FAILED', async () => {
+    await bundle.addDevices(10);
+    const { campaignId } = await bundle.accept();
+    await bundle.release();
+    for (const owner of ['a', 'b', 'c']) {
+      expect(await bundle.claim(owner)).toBeDefined();
+      bundle.clock.advance(61_000);
+    }
+    await bundle.work();
+    expect(bundle.sent).toEqual([]);
+    await bundle.end();
+    expect(await bundle.states(campaignId)).toMatchObject({ campaign: 'FAILED', run: 'FAILED' });
+  });
+
+  test('a graceful stop gives the chunk back at once and repeats nothing', async () => {
+    await bundle.addDevices(30);
+    const { runId } = await bundle.accept();
+    await bundle.release();
+    const reached = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    bundle.answer(async (_device, nth) => {
+      if (nth === 15) reached.resolve();
+      if (nth > 10) await goOn.promise;
+      return { kind: 'accepted' };
+    });
+    const workers = bundle.startWorkers({ owner: 'first', windowDevices: 10, parallelChunks: 1 });
+    await reached.promise;
+    const stopped = workers.stop();
+    goOn.resolve();
+    await stopped;
+    // The open window ended and was stored; the third was not begun.
+    expect(await bundle.ledger(runId)).toEqual([{ outcome: 'ACCEPTED', devices: 20 }]);
+    const [chunk] = await bundle.database`select state, owner, crashes from chunks`;
+    expect(chunk).toEqual({ state: 'READY', owner: null, crashes: 0 });
+    await bundle.work({ owner: 'second', windowDevices: 10 });
+    expect(await bundle.ledger(runId)).toEqual([{ outcome: 'ACCEPTED', devices: 30 }]);
+    expect(bundle.sent).toHaveLength(30);
+  });
+});
+
+describe('what a provider says', () => {
+  test('gone: the device is dropped, and only there', async () => {
+    await bundle.addDevices(9);
+    bundle.answer((device) =>
+      device.pushId === 'push-user-4' ? { kind: 'gone', code: 'UNREGISTERED' } : { kind: 'accepted' },
+    );
+    const { runId } = await bundle.accept();
+    await bundle.release();
+    await bundle.work();
+    expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 8, GONE: 1 });
+    const gone = await bundle.database`select push_id, gone_reason from devices where state = 'GONE'`;
+    expect([...gone]).toEqual([{ push_id: 'push-user-4', gone_reason: 'UNREGISTERED' }]);
+  });
+
+  test('gone since a time before the app registered again: the device stays (R6)', async () => {
+    await bundle.addDevices(1);
+    bundle.answer(() => ({
+      kind: 'gone',
+      code: 'Unregistered',
+      goneSince: new Date(bundle.clock.now().getTime() - minute),
+    }));
+    await bundle.accept();
+    await bundle.release();
+    await bundle.work();
+    expect((await bundle.database`select state from devices`)[0]!.state).toBe('ACTIVE');
+  });
+
+  test('wait: tried again not before Retry-After, counted as an attempt, then accepted', async () => {
+    await bundle.addDevices(3);
+    bundle.answer((_device, nth) =>
+      nth <= 3 ? { kind: 'wait', code: '503', scope: 'device', retryAfterSeconds: 30 } : { kind: 'accepted' },
+    );
+    const { campaignId, runId } = await bundle.accept();
+    await bundle.release();
+    await bundle.work();
+    expect(await bundle.counters(runId)).toEqual({ WAITING: 3 });
+    expect(await bundle.end()).toBe(0);
+    bundle.clock.advance(29_000);
+    expect(await bundle.retry()).toBe(0);
+    bundle.clock.advance(10_000);
+    expect(await bundle.retry()).toBe(3);
+    expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 3 });
+    expect((await bundle.database`select distinct attempts from deliveries`).map((row) => row.attempts)).toEqual([2]);
+    await bundle.end();
+    expect((await bundle.states(campaignId)).campaign).toBe('SENT');
+  });
+
+  test('a device that always waits is given up after 8 attempts, and the run ends (R5, R7)', async () => {
+    await bundle.addDevices(1);
+    bundle.answer(() => ({ kind: 'unknown', code: 'TIMEOUT' }));
+    const { campaignId, runId } = await bundle.accept();
+    await bundle.release();
+    await bundle.work();
+    for (let round = 0; round < 20; round += 1) {
+      bundle.clock.advance(20 * minute);
+      await bundle.retry();
+    }
+    expect(bundle.sent).toHaveLength(8);
+    expect(await bundle.counters(runId)).toEqual({ FAILED: 1 });
+    await bundle.end();
+    expect((await bundle.states(campaignId)).run).toBe('SENT');
+  });
+
+  test('no retry goes out after the message has died', async () => {
+    await bundle.addDevices(1);
+    bundle.answer(() => ({ kind: 'wait', code: '429', scope: 'device', retryAfterSeconds: 600 }));
+    const { runId } = await bundle.accept({ ttlSeconds: 300 });
+    await bundle.release();
+    await bundle.work();
+    expect(await bundle.counters(runId)).toEqual({ EXPIRED: 1 });
+  });
+
+  test('429 for the whole credential silences that platform, not the others', async () => {
+    await bundle.addDevices(60);
+    const android = new Set(
+      (await bundle.database`select push_id from devices where platform = 'ANDROID'`).map((row) => row.push_id),
+    );
+    bundle.answer((device) =>
+      android.has(device.pushId)
+        ? { kind: 'wait', code: 'QUOTA_EXCEEDED', scope: 'credential', retryAfterSeconds: 120 }
+        : { kind: 'accepted' },
+    );
+    const { runId } = await bundle.accept();
+    await bundle.release();
+    await bundle.work({ windowDevices: 5 });
+    expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 40, WAITING: 20 });
+    // One window of each of the four slots may have been open; the rest heard of the silence.
+    expect(bundle.sent.filter((request) => android.has(request.pushId)).length).toBeLessThan(20);
+  });
+
+  test("a refused credential pauses the run with the provider's own words, and every device keeps its place", async () => {
+    await bundle.addDevices(40);
+    bundle.answer(() => ({ kind: 'stopped', code: 'InvalidProviderToken', detail: 'key K1 of team T1' }));
+    const { campaignId, runId } = await bundle.accept();
+    await bundle.release();
+    await bundle.work({ windowDevices: 10 });
+    expect(await bundle.states(campaignId)).toMatchObject({
+      run: 'PAUSED',
+      reason: 'InvalidProviderToken: key K1 of team T1',
+    });
+    const [ledger] = await bundle.ledger(runId);
+    expect(ledger!.outcome).toBe('WAITING');
+    expect(ledger!.devices).toBeLessThan(40);
+    await bundle.database`update runs set status = 'SENDING', status_reason = null`;
+    bundle.answer(() => ({ kind: 'accepted' }));
+    await bundle.work();
+    await bundle.retry();
+    expect(await bundle.ledger(runId)).toEqual([{ outcome: 'ACCEPTED', devices: 40 }]);
+  });
+
+  test('a device that left while its delivery waited is not sent to', async () => {
+    await bundle.addDevices(1);
+    bundle.answer(() => ({ kind: 'wait', code: '503', scope: 'device' }));
+    const { runId } = await bundle.accept();
+    await bundle.release();
+    await bundle.work();
+    await bundle.database`update devices set state = 'OPTED_OUT'`;
+    bundle.clock.advance(10 * minute);
+    await bundle.retry();
+    expect(bundle.sent).toHaveLength(1);
+    expect(await bundle.counters(runId)).toEqual({ GONE: 1 });
+  });
+});
+
+describe('lanes', () => {
+  test('a send to a named user is claimed before a campaign that came earlier', async () => {
+    await bundle.addDevices(10);
+    const campaign = await bundle.accept();
+    await bundle.release();
+    bundle.clock.advance(1000);
+    const code = await bundle.accept({ targetUsers: [await bundle.userOf('user-3')] });
+    expect((await bundle.claim('w'))!.runId).toBe(code.runId);
+    expect(await bundle.claim('w', 0)).toBeUndefined();
+    expect((await bundle.claim('w', 1))!.runId).toBe(campaign.runId);
+  });
+
+  test('named users get it alone, and nobody named ends at once', async () => {
+    await bundle.addDevices(10);
+    const { runId } = await bundle.accept({ targetUsers: [await bundle.userOf('user-3')] });
+    await bundle.work();
+    expect(bundle.sent.map((request) => request.pushId)).toEqual(['push-user-3']);
+    expect(await bundle.ledger(runId)).toEqual([{ outcome: 'ACCEPTED', devices: 1 }]);
+    const nobody = await bundle.accept({ targetUsers: [] });
+    expect((await bundle.states(nobody.campaignId)).run).toBe('SENT');
+  });
+});
+
+describe('the delay before the next attempt', () => {
+  test('is never less than the provider asked for', () => {
+    for (const random of [0, 0.5, 0.999]) {
+      expect(
+        retryDelaySeconds({ attempts: 1, retryAfterSeconds: 77, isRateLimited: true, random }),
+      ).toBeGreaterThanOrEqual(77);
+    }
+  });
+
+  test('grows with the attempts, is spread over its whole range, and is bounded', () => {
+    const at = (attempts: number, random: number) => retryDelaySeconds({ attempts, isRateLimited: false, random });
+    expect(at(1, 1)).toBeLessThan(at(4, 1));
+    expect(at(8, 0)).toBeLessThan(at(8, 1) / 10);
+    expect(at(50, 1)).toBeLessThanOrEqual(601);
+  });
+
+  test('a 429 that names no time waits a minute at least (delivery 1)', () => {
+    expect(retryDelaySeconds({ attempts: 1, isRateLimited: true, random: 0 })).toBeGreaterThanOrEqual(60);
+  });
+});

@@ -1,0 +1,102 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startCarillonBundle } from '../carillon-bundle.ts';
+import type { CarillonBundle } from '../carillon-bundle.ts';
+
+let bundle: CarillonBundle;
+beforeAll(async () => {
+  bundle = await startCarillonBundle({ CARILLON_SERVICE_DOMAIN: 'svc.test' });
+});
+afterAll(() => bundle.stop());
+
+describe('what the service says of itself', () => {
+  test('/livez and /readyz answer 200 while the database answers', async () => {
+    expect((await bundle.call('GET', '/livez')).status).toBe(200);
+    expect((await bundle.call('GET', '/readyz')).status).toBe(200);
+  });
+
+  test('/openapi.json is valid OpenAPI 3.1 and describes every public route', async () => {
+    const document = (await bundle.call('GET', '/openapi.json')).json();
+    const result = await new Validator().validate(document);
+    expect(result.errors ?? []).toEqual([]);
+    expect(result.valid).toBe(true);
+    expect(document.openapi).toBe('3.1.0');
+    expect(Object.keys(document.paths)).toEqual(
+      expect.arrayContaining([
+        '/v1/oauth/token',
+        '/v1/oauth/refresh',
+        '/v1/oauth/revoke',
+        '/v2/transaction/sendpush',
+        '/v2.1/transaction/sendpush',
+        '/v1/customer/{app_id}',
+        '/v1/device/{app_id}',
+      ]),
+    );
+  });
+
+  test('/docs is a page', async () => {
+    const page = await bundle.call('GET', '/docs/');
+    expect(page.status).toBe(200);
+    expect(page.headers.get('content-type')).toContain('text/html');
+  });
+
+  test('an unknown path is 404, without a trace of the inside', async () => {
+    const answer = await bundle.call('GET', '/v9/nothing');
+    expect(answer.status).toBe(404);
+    expect(answer.text).not.toMatch(/node_modules|at \w+ \(|\.ts/);
+  });
+});
+
+/** fetch does not let the host be chosen. */
+function callHost(host: string, path: string, body: string): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const headers = { host, 'content-type': 'application/x-www-form-urlencoded', 'content-length': body.length };
+    request(`${bundle.url}${path}`, { method: 'POST', headers }, (answer) => {
+      let text = '';
+      answer.on('data', (piece) => (text += piece)).on('end', () => resolve({ status: answer.statusCode!, text }));
+    })
+      .on('error', reject)
+      .end(body);
+  });
+}
+
+describe('hosts of data centers (D1)', () => {
+  const form = () =>
+    `grant_type=client_credentials&client_id=${bundle.workspaceId}&client_secret=${encodeURIComponent(bundle.keys.oauth)}`;
+
+  test.each(['oauth2-01.svc.test', 'OAUTH2-01.SVC.TEST:8080', 'other.example', 'localhost'])(
+    '%s is served',
+    async (host) => {
+      expect((await callHost(host, '/v1/oauth/token', form())).status).toBe(200);
+    },
+  );
+
+  test('the host of another data center answers like unknown credentials', async () => {
+    const answer = await callHost('oauth2-03.svc.test', '/v1/oauth/token', form());
+    expect(answer.status).toBe(401);
+    expect(JSON.parse(answer.text).error_type).toBe('ER011');
+  });
+});
+
+describe('secrets', () => {
+  test('no key that was presented, rightly or wrongly, is kept in the API log', async () => {
+    // The four tokens above leave one within the minute's limit; time is moved to have more.
+    await bundle.call('POST', '/sandbox/clock', { body: { advanceSeconds: 61 } });
+    const { accessToken } = await bundle.token();
+    await bundle.call('POST', `/v1/customer/${bundle.workspaceId}`, {
+      headers: { authorization: `Bearer ${accessToken}` },
+      body: { type: 'customer', customer_id: 'canary' },
+    });
+    await bundle.call('POST', `/v1/device/${bundle.workspaceId}`, {
+      headers: bundle.basic('wrong-CANARY-secret'),
+      body: {},
+    });
+    await bundle.carillon.stop();
+    const rows = await bundle.database`select to_jsonb(api_log)::text as text from api_log`;
+    const all = rows.map((row) => row.text).join('\n');
+    expect(rows.length).toBeGreaterThan(3);
+    for (const secret of [...Object.values(bundle.keys), accessToken, 'wrong-CANARY-secret'])
+      expect(all).not.toContain(secret);
+  });
+});

@@ -1,0 +1,228 @@
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createTestDatabase } from '../test-database.ts';
+import type { TestDatabase } from '../test-database.ts';
+import { makeFolder, startNode } from './start-bundle.ts';
+import type { StartLine } from './start-bundle.ts';
+
+type Folder = Awaited<ReturnType<typeof makeFolder>>;
+let folder: Folder;
+let test1: TestDatabase;
+beforeAll(async () => {
+  folder = await makeFolder();
+  test1 = await createTestDatabase();
+});
+afterAll(async () => {
+  await test1.drop();
+  await folder.remove();
+});
+
+/** Whether a process id is alive. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe('a start on the embedded database', () => {
+  test('prints one JSON line when it answers, keys the first time only, and SIGTERM ends all of it', async () => {
+    const own = await makeFolder();
+    try {
+      const parameters = ['--data-dir', own.path, '--port', '0', '--json', '--seed', '5'];
+      const first = startNode(parameters);
+      const line = JSON.parse((await first.firstLine)!) as StartLine;
+      expect(Object.keys(line)).toEqual(['url', 'console', 'workspaceId', 'dbName', 'keys', 'inbox', 'databaseUrl']);
+      expect((await fetch(`${line.url}/readyz`)).status).toBe(200);
+      expect(Object.keys(line.keys!)).toEqual(['oauth', 'data', 'push', 'campaigns']);
+      const databasePid = Number(
+        (await readFile(join(own.path, 'postgres', 'cluster', 'postmaster.pid'), 'utf8')).split('\n')[0],
+      );
+      expect(isAlive(databasePid)).toBe(true);
+      first.process.kill('SIGTERM');
+      const ended = await first.exited;
+      expect([ended.code, ended.stderr]).toEqual([0, '']);
+      expect(isAlive(databasePid)).toBe(false);
+
+      const second = startNode(parameters);
+      const again = JSON.parse((await second.firstLine)!) as StartLine;
+      expect([again.workspaceId, again.keys]).toEqual([line.workspaceId, null]);
+      // A key of the first start still works.
+      const form = { grant_type: 'client_credentials', client_id: line.workspaceId, client_secret: line.keys!.oauth };
+      const token = await fetch(`${again.url}/v1/oauth/token`, { method: 'POST', body: new URLSearchParams(form) });
+      expect(token.status).toBe(200);
+      const third = await startNode(parameters).exited;
+      expect([third.code, third.stderr.split('\n').length]).toEqual([14, 2]);
+      second.process.kill('SIGTERM');
+      expect((await second.exited).code).toBe(0);
+    } finally {
+      await own.remove();
+    }
+  }, 60_000);
+
+  test('after kill -9 the next start takes the folder over', async () => {
+    const own = await makeFolder();
+    try {
+      const parameters = ['--data-dir', own.path, '--port', '0', '--json'];
+      const first = startNode(parameters);
+      const line = JSON.parse((await first.firstLine)!) as StartLine;
+      first.process.kill('SIGKILL');
+      await first.exited;
+      const second = startNode(parameters);
+      const again = JSON.parse((await second.firstLine)!) as StartLine;
+      expect(again.workspaceId).toBe(line.workspaceId);
+      second.process.kill('SIGTERM');
+      expect((await second.exited).code).toBe(0);
+    } finally {
+      await own.remove();
+    }
+  }, 60_000);
+
+  test('a database that dies ends the process with a sentence and its exit code', async () => {
+    const own = await makeFolder();
+    try {
+      const node = startNode(['--data-dir', own.path, '--port', '0', '--json']);
+      await node.firstLine;
+      const pid = Number(
+        (await readFile(join(own.path, 'postgres', 'cluster', 'postmaster.pid'), 'utf8')).split('\n')[0],
+      );
+      process.kill(pid, 'SIGKILL');
+      const { code, stderr } = await node.exited;
+      expect(code).toBe(12);
+      expect(stderr).toContain('the embedded database ended unexpectedly');
+    } finally {
+      await own.remove();
+    }
+  }, 60_000);
+});
+
+describe('a start on a database of your own', () => {
+  test('--seed makes ids and keys repeatable', async () => {
+    const lines: StartLine[] = [];
+    for (const seed of ['11', '11', '12']) {
+      const fresh = await createTestDatabase();
+      const own = await makeFolder();
+      const node = startNode(['--port', '0', '--json', '--seed', seed], {
+        DATABASE_URL: fresh.url,
+        CARILLON_DATA_DIR: own.path,
+      });
+      lines.push(JSON.parse((await node.firstLine)!) as StartLine);
+      node.process.kill('SIGTERM');
+      expect((await node.exited).code).toBe(0);
+      await fresh.drop();
+      await own.remove();
+    }
+    const [one, two, other] = lines as [StartLine, StartLine, StartLine];
+    expect([two.workspaceId, two.keys]).toEqual([one.workspaceId, one.keys]);
+    expect(other.workspaceId).not.toBe(one.workspaceId);
+    expect(other.keys!.push).not.toBe(one.keys!.push);
+  }, 60_000);
+
+  test('the block for people holds a link, a workspace, keys, a curl and where the push shows', async () => {
+    const node = startNode(['--port', '0'], { DATABASE_URL: test1.url, CARILLON_DATA_DIR: folder.path });
+    let text = '';
+    for await (const piece of node.process.stdout!) {
+      text += piece;
+      if (text.includes("-d '")) break;
+    }
+    for (const word of ['Console', '#sign-in=', 'Workspace', 'Key: push', 'simulators', '/sandbox/inbox', 'curl http'])
+      expect(text).toContain(word);
+    node.process.kill('SIGTERM');
+    expect((await node.exited).code).toBe(0);
+  }, 30_000);
+});
+
+describe('a start that cannot be says one sentence and ends with its own code', () => {
+  const refuse = async (parameters: string[], environment: Record<string, string>) => {
+    const { code, stderr, stdout } = await startNode(parameters, environment).exited;
+    expect(stdout).toBe('');
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+    expect(stderr).toMatch(/^carillon: .+\n$/);
+    return { code, stderr };
+  };
+  const base = () => ({ DATABASE_URL: test1.url, CARILLON_DATA_DIR: folder.path });
+
+  test('a port that is taken: 10', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const refused = await refuse(['--port', String(port)], base());
+    taken.close();
+    expect(refused).toEqual({ code: 10, stderr: expect.stringContaining(`Port ${port}`) });
+  });
+
+  test('a folder that cannot be made: 11', async () => {
+    await writeFile(join(folder.path, 'file'), '');
+    expect((await refuse(['--data-dir', join(folder.path, 'file', 'data')], {})).code).toBe(11);
+  });
+
+  test('a database that does not answer: 12', async () => {
+    expect((await refuse([], { ...base(), DATABASE_URL: 'postgres://a:b@127.0.0.1:1/x' })).code).toBe(12);
+  });
+
+  test('a wrong password: 12, and the password is not shown', async () => {
+    const url = new URL(test1.url);
+    url.password = 'CANARY';
+    const refused = await refuse([], { ...base(), DATABASE_URL: url.href });
+    expect(refused.code).toBe(12);
+    expect(refused.stderr).not.toContain('CANARY');
+  });
+
+  test('migrations newer than the code: 13', async () => {
+    const newer = await createTestDatabase();
+    await newer.database`insert into schema_migrations select (jsonb_populate_record(m, '{"version": 999999, "name": "999999_future"}')).* from schema_migrations m limit 1`;
+    const refused = await refuse([], { ...base(), DATABASE_URL: newer.url });
+    await newer.drop();
+    expect(refused.code).toBe(13);
+  });
+
+  test.each([
+    [['--port', '99999'], {}],
+    [['--prot', '1'], {}],
+    [['--port'], {}],
+    [[], { CARILLON_LOGLEVEL: 'info' }],
+    [[], { CARILLON_MASTER_KEY: 'short' }],
+    [['--role', 'boss'], {}],
+  ] as [string[], Record<string, string>][])('a setting that is none (%j %j): 2', async (parameters, environment) => {
+    const refused = await refuse(parameters, { ...base(), ...environment });
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).not.toContain('short');
+  });
+
+  test('another master key than the one that sealed: 16', async () => {
+    const sealed = await createTestDatabase();
+    const environment = { DATABASE_URL: sealed.url, CARILLON_MASTER_KEY: Buffer.alloc(32, 1).toString('base64') };
+    const node = startNode(['--port', '0', '--json'], environment);
+    await node.firstLine;
+    node.process.kill('SIGTERM');
+    await node.exited;
+    const refused = await refuse([], { ...environment, CARILLON_MASTER_KEY: Buffer.alloc(32, 2).toString('base64') });
+    await sealed.drop();
+    expect(refused.code).toBe(16);
+  }, 30_000);
+
+  test('production on demo data: 17; without a master key: 16', async () => {
+    const demo = await createTestDatabase();
+    const environment = { DATABASE_URL: demo.url, CARILLON_MASTER_KEY: Buffer.alloc(32, 1).toString('base64') };
+    const node = startNode(['--port', '0', '--json'], environment);
+    await node.firstLine;
+    node.process.kill('SIGTERM');
+    await node.exited;
+    expect((await refuse(['--production', '--port', '0'], environment)).code).toBe(17);
+    await demo.drop();
+    expect((await refuse(['--production', '--port', '0'], { DATABASE_URL: test1.url })).code).toBe(16);
+  }, 30_000);
+
+  test('a folder that may not be written: 11', async (context) => {
+    if (process.getuid?.() === 0) return context.skip('root may write everywhere');
+    const closed = join(folder.path, 'closed');
+    await mkdir(closed, { mode: 0o500 });
+    expect((await refuse(['--data-dir', join(closed, 'data')], {})).code).toBe(11);
+  });
+});
