@@ -4,11 +4,11 @@ import { Copyable } from './copyable.tsx';
 import { platformNames } from './platform-names.ts';
 
 const colours: Record<string, string> = {
-  SENDING: 'blue',
-  SENT: 'teal',
-  FAILED: 'red',
-  PAUSED: 'yellow',
-  STOPPED: 'gray',
+  SENDING: 'blue.9',
+  SENT: 'teal.9',
+  FAILED: 'red.9',
+  PAUSED: 'orange.9',
+  STOPPED: 'gray.8',
 };
 
 /** Newest campaigns with what became of their messages. */
@@ -61,9 +61,7 @@ function CampaignRow({ campaign }: { campaign: OverviewCampaign }) {
         <Text size="xs">by {campaign.createdBy}</Text>
       </Table.Td>
       <Table.Td>
-        <Badge color={colours[campaign.status] ?? 'gray'} variant="light">
-          {campaign.status}
-        </Badge>
+        <Badge color={colours[campaign.status] ?? 'gray.8'}>{campaign.status}</Badge>
         {campaign.statusReason !== null && <Text size="xs">{campaign.statusReason}</Text>}
       </Table.Td>
       <Table.Td ta="right">

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { consoleClient } from '../console.ts';
 import { platformNames } from './platform-names.ts';
 
-const colours = { ANDROID: 'green', IOS: 'gray', WEB: 'blue' } as const;
+const colours = { ANDROID: 'teal.9', IOS: 'gray.8', WEB: 'blue.9' } as const;
 
 /** The simulated phones: what arrived, newest first. */
 export function Inbox({ workspaceId }: { workspaceId: string }) {
@@ -39,7 +39,7 @@ function Notification({ message }: { message: InboxMessage }) {
   return (
     <Card withBorder shadow="sm" radius={message.platform === 'IOS' ? 'lg' : 'md'} padding="sm">
       <Group justify="space-between" gap="xs" mb={4}>
-        <Badge size="sm" color={colours[message.platform]} variant="light">
+        <Badge size="sm" color={colours[message.platform]}>
           {platformNames[message.platform]}
         </Badge>
         <Text size="xs">

@@ -14,8 +14,8 @@ export function OverviewPage({ overview }: { overview: Overview }) {
       <Group justify="space-between">
         <Title order={2}>Overview</Title>
         <Group gap="xs">
-          {overview.isSandbox && <Badge variant="light">Sending to simulators</Badge>}
-          <Badge color={isWell ? 'teal.9' : 'red.9'} variant="filled" role="status">
+          {overview.isSandbox && <Badge>Sending to simulators</Badge>}
+          <Badge color={isWell ? 'teal.9' : 'red.9'} role="status">
             {isWell ? 'All is well' : 'Needs attention'}
           </Badge>
         </Group>

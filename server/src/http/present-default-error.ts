@@ -28,7 +28,7 @@ export function presentDefaultError(error: ServiceError, reply: FastifyReply): F
     .code(status)
     .type('application/problem+json')
     .send({
-      type: `https://carillon.dev/errors#${error.code}`,
+      type: `urn:carillon:error:${error.code}`,
       title: error.message,
       status,
       code: error.code,

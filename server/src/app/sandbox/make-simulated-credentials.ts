@@ -45,7 +45,7 @@ export async function makeSimulatedCredentials(
       privateKey: Buffer.concat([Buffer.alloc(32), vapid.getPrivateKey()])
         .subarray(-32)
         .toString('base64url'),
-      subject: 'mailto:sandbox@carillon.dev',
+      subject: 'mailto:sandbox@example.com',
       simulated: true,
     },
   ];

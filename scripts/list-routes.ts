@@ -1,0 +1,33 @@
+import { makeManualClock } from '../server/src/clock.ts';
+import { buildServer } from '../server/src/http/build-server.ts';
+import { dataRoutes } from '../server/src/http/data/routes.ts';
+import { healthRoutes } from '../server/src/http/health/routes.ts';
+import { pushRoutes } from '../server/src/http/push/routes.ts';
+import { sandboxRoutes } from '../server/src/http/sandbox/routes.ts';
+import { tokenRoutes } from '../server/src/http/tokens/routes.ts';
+import { makeVendorHeaders } from '../server/src/http/vendor-headers.ts';
+import { makeLog } from '../server/src/log.ts';
+
+export type ListedRoute = { method: string; path: string; summary: string };
+
+/** The public routes as the OpenAPI document names them. No use case is called, so none is given. */
+export async function listRoutes(): Promise<ListedRoute[]> {
+  const clock = makeManualClock(new Date(0));
+  const edge = { tokens: {}, push: {}, data: {}, vendorHeaders: makeVendorHeaders('SVC'), clock } as never;
+  const server = await buildServer({ log: makeLog({ level: 'silent', pretty: false }), clock, trustProxy: false }, [
+    tokenRoutes(edge),
+    pushRoutes(edge),
+    dataRoutes(edge),
+    sandboxRoutes(edge),
+    healthRoutes({ findTroubles: async () => [] }),
+  ]);
+  await server.ready();
+  const document = server.swagger() as { paths?: Record<string, Record<string, { summary?: string }>> };
+  await server.close();
+  return Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { summary }]) => {
+      if (!summary) throw new Error(`${method} ${path} has no summary`);
+      return { method: method.toUpperCase(), path, summary };
+    }),
+  );
+}

@@ -1,0 +1,128 @@
+import { settings } from '../server/src/config.ts';
+import { errorRegistry } from '../server/src/domain/errors.ts';
+import type { ErrorName } from '../server/src/domain/errors.ts';
+import { gatewayErrors } from '../server/src/http/auth/present.ts';
+import { dataErrors } from '../server/src/http/data/present.ts';
+import { defaultErrorStatuses } from '../server/src/http/present-default-error.ts';
+import { pushErrorStatuses } from '../server/src/http/push/present.ts';
+import { tokenErrors } from '../server/src/http/tokens/present.ts';
+import { magicTokens } from '../server/src/engine/delivery/simulator/magic-tokens.ts';
+import { exitCodes } from '../server/src/start-errors.ts';
+import { listRoutes } from './list-routes.ts';
+
+/**
+ * The tables of the documentation that come from code, by the name of their section. A page holds a section between
+ * `<!-- generated: name -->` and `<!-- end -->`; `npm run docs:generate` writes them and a test compares them.
+ */
+export async function renderSections(): Promise<Record<string, string>> {
+  return {
+    errors: renderErrors(),
+    settings: renderSettings(),
+    'exit-codes': renderExitCodes(),
+    'magic-tokens': renderMagicTokens(),
+    routes: await renderRoutes(),
+  };
+}
+
+/** Replaces every generated section of a page. @throws Error for a section nobody renders */
+export function fillSections(page: string, sections: Record<string, string>): string {
+  return page.replace(/<!-- generated: ([a-z-]+) -->\n[^]*?<!-- end -->/g, (_whole, name: string) => {
+    const section = sections[name];
+    if (section === undefined) throw new Error(`no section named ${name}`);
+    return `<!-- generated: ${name} -->\n\n${section}\n<!-- end -->`;
+  });
+}
+
+function table(head: string[], rows: string[][]): string {
+  const line = (cells: string[]): string => `| ${cells.map(escapeCell).join(' | ')} |\n`;
+  return line(head) + line(head.map(() => '---')) + rows.map(line).join('');
+}
+
+/** A pipe would end the cell, and an angle bracket begin a tag. */
+function escapeCell(cell: string): string {
+  return cell.replaceAll('|', '\\|').replaceAll('<', '&lt;');
+}
+
+function renderErrors(): string {
+  const rows = Object.entries(errorRegistry).map(([name, text]) => [`\`${name}\``, wireForms(name as ErrorName), text]);
+  return table(['Error', 'On the wire', 'Public text'], rows);
+}
+
+/** Every way in which an error is answered: family, status, code. */
+function wireForms(name: ErrorName): string {
+  const forms: string[] = [];
+  const token = tokenErrors[name];
+  if (token) forms.push(`tokens ${token.status} \`${token.errorType}\``);
+  const gateway = (gatewayErrors as Partial<Record<ErrorName, { status: number; code: string }>>)[name];
+  if (gateway) forms.push(`gateway ${gateway.status} \`${gateway.code}\``);
+  const push = pushErrorStatuses[name];
+  if (push !== undefined) forms.push(push === 200 ? 'push 200 `Fail`' : `push ${push}`);
+  const data = dataErrors[name];
+  if (data) forms.push(`data ${data.status} \`${data.type}\``);
+  const other = defaultErrorStatuses[name];
+  if (other !== undefined) forms.push(`other ${other}`);
+  if (forms.length === 0) throw new Error(`${name} is answered nowhere`);
+  return forms.join('; ');
+}
+
+function renderSettings(): string {
+  const rows = Object.values(settings).map((setting) => [
+    `\`${setting.variable}\``,
+    'flag' in setting ? `\`--${setting.flag}\`` : '',
+    describeKind(setting),
+    describeDefault(setting),
+    setting.sentence,
+  ]);
+  return table(['Variable', 'Option', 'Takes', 'Default', 'What it does'], rows);
+}
+
+type Setting = (typeof settings)[keyof typeof settings];
+
+function describeKind(setting: Setting): string {
+  const unit = 'unit' in setting ? ` ${setting.unit}` : '';
+  switch (setting.kind) {
+    case 'integer':
+      return `${setting.minimum} to ${setting.maximum}${unit}`;
+    case 'choice':
+      return setting.choices.map((choice) => `\`${choice}\``).join(', ');
+    case 'flag':
+      return 'true or false';
+    case 'list':
+      return 'list, comma-separated';
+    case 'bytes32':
+      return '32 bytes, hexadecimal or base64';
+    case 'secret':
+    case 'text':
+      return 'text';
+  }
+}
+
+function describeDefault(setting: Setting): string {
+  const value: unknown = setting.default;
+  if (value === undefined || (Array.isArray(value) && value.length === 0)) return '–';
+  return `\`${String(value)}\``;
+}
+
+function renderExitCodes(): string {
+  const rows = Object.values(exitCodes).map(({ code, meaning }) => [String(code), meaning]);
+  return table(['Code', 'Meaning'], [['0', 'Stopped as asked.'], ...rows]);
+}
+
+function renderMagicTokens(): string {
+  const rows = magicTokens.map((magic) => [
+    magic.outcome,
+    `\`${magic.fcm}…\``,
+    `\`${magic.apns}…\``,
+    `\`${magic.web}…\``,
+    magic.answer,
+  ]);
+  return table(['Outcome', 'FCM token', 'APNs token', 'Web subscription', 'Answer'], rows);
+}
+
+async function renderRoutes(): Promise<string> {
+  const routes = await listRoutes();
+  return table(
+    ['Method and path', 'What it does'],
+    routes.map(({ method, path, summary }) => [`\`${method} ${path}\``, summary]),
+  );
+}

@@ -1,0 +1,52 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ConfigError, readConfig, settings } from '../src/config.ts';
+
+const read = (environment: Record<string, string> = {}, parameters: string[] = []) =>
+  readConfig({ environment, arguments: parameters });
+
+test('without anything every setting has its default', () => {
+  const config = read();
+  expect(Object.keys(config)).toEqual(Object.keys(settings));
+  expect([config.port, config.mode, config.host, config.trustProxy]).toEqual([8080, 'sandbox', '127.0.0.1', false]);
+});
+
+test('an option wins over the environment, both wins over the default', () => {
+  expect(read({ CARILLON_PORT: '1000' }).port).toBe(1000);
+  expect(read({ CARILLON_PORT: '1000' }, ['--port', '2000']).port).toBe(2000);
+  expect(read({}, ['--port=3000', '--json']).port).toBe(3000);
+});
+
+test('<NAME>_FILE names a file that holds the value; both at once are refused', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'carillon-config-'));
+  const file = join(folder, 'key');
+  await writeFile(file, `${'ab'.repeat(32)}\n`);
+  expect(read({ CARILLON_MASTER_KEY_FILE: file }).masterKey).toEqual(Buffer.alloc(32, 0xab));
+  expect(() => read({ CARILLON_MASTER_KEY_FILE: file, CARILLON_MASTER_KEY: 'x' })).toThrow(/not both/);
+  expect(() => read({ CARILLON_MASTER_KEY_FILE: join(folder, 'none') })).toThrow(/cannot be read/);
+  await rm(folder, { recursive: true });
+});
+
+describe('what is not usable is refused by its name', () => {
+  test.each([
+    [{ CARILLON_PORT: '65536' }, /CARILLON_PORT takes a whole number from 0 to 65535/],
+    [{ CARILLON_PORT: '80.5' }, /CARILLON_PORT/],
+    [{ CARILLON_PORT: '1e3' }, /CARILLON_PORT/],
+    [{ CARILLON_WORKER_CHUNKS: '17' }, /\(chunks\)/],
+    [{ CARILLON_MODE: 'prod' }, /sandbox, production/],
+    [{ CARILLON_TRUST_PROXY: 'maybe' }, /true or false/],
+    [{ CARILLON_HEADER_PREFIX: 'X Y' }, /CARILLON_HEADER_PREFIX/],
+    [{ CARILLON_PUBLIC_URL: 'https://a.example/path' }, /CARILLON_PUBLIC_URL/],
+    [{ CARILLON_UNHEARD_OF: '1' }, /CARILLON_UNHEARD_OF is not a setting/],
+  ] as [Record<string, string>, RegExp][])('%j', (environment, message) => {
+    expect(() => read(environment)).toThrow(message);
+    expect(() => read(environment)).toThrow(ConfigError);
+  });
+
+  test('a secret of the wrong form is not shown', () => {
+    expect(() => read({ CARILLON_MASTER_KEY: 'CANARY' })).toThrow(/\(hidden\)/);
+    expect(() => read({ CARILLON_MASTER_KEY: 'CANARY' })).not.toThrow(/CANARY/);
+  });
+});

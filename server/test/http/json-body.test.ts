@@ -1,0 +1,44 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parseJson } from '../../src/http/json-body.ts';
+
+test('whatever is harmless JSON is parsed like JSON.parse', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
+      const text = JSON.stringify(value, null, 1);
+      if (/\\u0000|"(__proto__|constructor)"\s*:/.test(text)) return;
+      expect(parseJson(text)).toEqual(JSON.parse(text));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test.each([
+  ['nothing', '', 'BODY_EMPTY'],
+  ['blanks', ' \n ', 'BODY_EMPTY'],
+  ['half an object', '{"a":', 'BODY_MALFORMED'],
+  ['two values', '{} {}', 'BODY_MALFORMED'],
+  ['a single quote', "{'a':1}", 'BODY_MALFORMED'],
+  ['a comment', '{/**/}', 'BODY_MALFORMED'],
+  ['NaN', '{"a":NaN}', 'BODY_MALFORMED'],
+  ['a trailing comma', '[1,]', 'BODY_MALFORMED'],
+  ['a member twice', '{"a":1,"a":2}', 'BODY_MALFORMED'],
+  ['a member twice, written differently', '{"a":1,"\\u0061":2}', 'BODY_MALFORMED'],
+  ['__proto__', '{"__proto__":{"x":1}}', 'BODY_MALFORMED'],
+  ['__proto__ escaped', '{"__pr\\u006fto__":{"x":1}}', 'BODY_MALFORMED'],
+  ['constructor, deep', '[[{"constructor":1}]]', 'BODY_MALFORMED'],
+  ['NUL', '{"a":"\\u0000"}', 'BODY_MALFORMED'],
+  ['33 levels', `${'['.repeat(33)}${']'.repeat(33)}`, 'BODY_MALFORMED'],
+  ['100,000 levels', `${'['.repeat(100_000)}${']'.repeat(100_000)}`, 'BODY_MALFORMED'],
+  ['5,001 members', `{${Array.from({ length: 5_001 }, (_, n) => `"k${n}":1`).join()}}`, 'BODY_MALFORMED'],
+])('%s is refused (faults 3.5)', (_name, text, code) => {
+  expect(() => parseJson(text)).toThrow(expect.objectContaining({ code }));
+});
+
+test.each([
+  ['32 levels', `${'['.repeat(32)}${']'.repeat(32)}`],
+  ['one name in two objects', '{"a":{"a":1},"b":[{"a":2},{"a":3}]}'],
+  ['braces and colons in texts', '{"a":"{\\"b\\": [","c":"\\\\"}'],
+])('%s is taken', (_name, text) => {
+  expect(parseJson(text)).toEqual(JSON.parse(text));
+});

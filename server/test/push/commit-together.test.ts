@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { commitTogether } from '../../src/app/push/commit-together.ts';
+
+function makeGate() {
+  const batches: number[][] = [];
+  const gates: (() => void)[] = [];
+  const store = commitTogether<number, string>(
+    async (items) => {
+      batches.push(items);
+      await new Promise<void>((resolve) => gates.push(resolve));
+      if (items.some((item) => item < 0)) throw new Error(`cannot store ${items.join()}`);
+      return items.map((item) => `stored ${item}`);
+    },
+    { batchItems: 3, waitingItems: 4 },
+  );
+  const open = async () => {
+    while (gates.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    gates.shift()!();
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { batches, store, open };
+}
+
+test('alone an item starts at once; what comes meanwhile is committed together, and each gets its own result', async () => {
+  const { batches, store, open } = makeGate();
+  const results = [store(1), store(2), store(3), store(4), store(5)];
+  expect(batches).toEqual([[1]]);
+  await open();
+  expect(batches).toEqual([[1], [2, 3, 4]]);
+  await open();
+  await open();
+  expect(await Promise.all(results)).toEqual([1, 2, 3, 4, 5].map((item) => `stored ${item}`));
+});
+
+test('an item that cannot be stored fails alone', async () => {
+  const { store, open } = makeGate();
+  const first = store(1);
+  const rest = Promise.allSettled([store(2), store(-3), store(4)]);
+  for (let step = 0; step < 5; step += 1) await open();
+  await first;
+  expect((await rest).map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+});
+
+test('beyond the most that may wait an item is refused at once, with the time to come back', async () => {
+  const { store, open } = makeGate();
+  const kept = [store(1), store(2), store(3), store(4), store(5)];
+  await expect(store(6)).rejects.toMatchObject({ code: 'OVERLOADED', context: { retryAfterSeconds: 1 } });
+  for (let step = 0; step < 3; step += 1) await open();
+  expect(await Promise.all(kept)).toHaveLength(5);
+});
