@@ -135,7 +135,7 @@ describe('changing', () => {
     expect(await outcome(workspaceId, secret)).toBe('unknown');
     expect(await outcome(workspaceId, renewed.secret)).toBe('ok');
     expect(await listPushSecrets({ database, seal }, workspaceId)).toEqual([
-      { keyId: key.id, name: 'Backend', secret: renewed.secret },
+      { keyId: key.id, name: 'Backend', secret: renewed.secret, lastUsedAt: expect.any(Date) },
     ]);
   });
 
@@ -171,8 +171,8 @@ describe('push secrets', () => {
     ];
     await archiveKey({ database }, { workspaceId, keyId: archived.key.id, at });
     expect(await listPushSecrets({ database, seal }, workspaceId)).toEqual([
-      { keyId: first.key.id, name: 'First', secret: first.secret },
-      { keyId: second.key.id, name: 'Second', secret: second.secret },
+      { keyId: first.key.id, name: 'First', secret: first.secret, lastUsedAt: null },
+      { keyId: second.key.id, name: 'Second', secret: second.secret, lastUsedAt: null },
     ]);
     for (const id of ['NOBODY', 'a\0b']) expect(await listPushSecrets({ database, seal }, id)).toEqual([]);
   });

@@ -82,6 +82,13 @@ describe('an accepted push (interface 2.11)', () => {
     },
   );
 
+  test('the key that signed is noted as used', async () => {
+    await bundle.send(goodBody({ campaignName: fresh() }));
+    const [key] =
+      await bundle.database`select last_used_at from api_keys where kind = 'push' order by created_at limit 1`;
+    expect(key!.last_used_at).toEqual(bundle.clock.now());
+  });
+
   test('NFC and NFD spellings are different names (D35a)', async () => {
     expect((await bundle.send(goodBody({ campaignName: 'café menu' }))).json().status).toBe('Success');
     expect((await bundle.send(goodBody({ campaignName: 'cafe\u0301 menu' }))).json().status).toBe('Success');

@@ -4,7 +4,7 @@ import type { Queryable } from '../../storage/pool.ts';
 import { listActiveApiKeys } from '../../storage/sql/api-keys.ts';
 import { pushKeyContext } from './stored-secret.ts';
 
-export type PushSecret = { keyId: string; name: string; secret: string };
+export type PushSecret = { keyId: string; name: string; secret: string; lastUsedAt: Date | null };
 
 /**
  * The active push keys of a workspace, readable: any of them may have signed a request. Unknown workspaces have none.
@@ -20,6 +20,7 @@ export async function listPushSecrets(
   return keys.map((key) => ({
     keyId: key.id,
     name: key.name,
+    lastUsedAt: key.lastUsedAt,
     secret: seal.open(key.secretSealed!, pushKeyContext(key)).toString('utf8'),
   }));
 }

@@ -7,8 +7,10 @@ import type { Database } from '../../storage/pool.ts';
 import { findCampaignByName } from '../../storage/sql/campaigns.ts';
 import type { StoredCampaign } from '../../storage/sql/campaigns.ts';
 import type { LimitGrant } from '../../storage/sql/limit-marks.ts';
-import { rememberSignatureId } from './remember-signature-id.ts';
+import { noteUse } from '../keys/authenticate-key.ts';
+import type { PushSecret } from '../keys/list-push-secrets.ts';
 import { makeCountPushRequest, pushRequestsPerMinute } from './count-push-request.ts';
+import { rememberSignatureId } from './remember-signature-id.ts';
 import { makeFindWorkspaceContext } from './workspace-context.ts';
 import type { WorkspaceContext } from './workspace-context.ts';
 
@@ -75,6 +77,7 @@ export function makeAdmitPush(deps: {
     if (limit.granted === 0)
       throw new ServiceError('PUSH_RATE_LIMITED', { retryAfterSeconds: limit.retryAfterSeconds });
     const key = await checkSignature(deps, context, credentials);
+    await noteSigned(deps, key);
     const existing = await findCampaignByName(database, { workspaceId: context.workspace.id, name });
     const joined = existing?.audience === 'USER' && credentials.audience === 'User' ? existing : undefined;
     if (existing && !joined && !credentials.isRepeatable) throw new ServiceError('PUSH_NAME_DUPLICATE');
@@ -96,11 +99,19 @@ function checkName(sent: string | undefined): string {
   return name;
 }
 
+async function noteSigned({ database, clock }: { database: Database; clock: Clock }, key: PushSecret): Promise<void> {
+  const at = clock.now();
+  const { lastUsedAt } = key;
+  // The remembered key learns it first, so that a burst writes once.
+  key.lastUsedAt = lastUsedAt && at.getTime() - lastUsedAt.getTime() < 60_000 ? lastUsedAt : at;
+  await noteUse(database, { id: key.keyId, lastUsedAt }, at);
+}
+
 async function checkSignature(
   { database, clock }: { database: Database; clock: Clock },
   { workspace, keys }: WorkspaceContext,
   credentials: PushCredentials,
-): Promise<{ keyId: string; name: string }> {
+): Promise<PushSecret> {
   const campaignName = credentials.campaignName!;
   if (credentials.signature === undefined || credentials.signature === '')
     throw new ServiceError('PUSH_SIGNATURE_MISSING');
