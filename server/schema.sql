@@ -61,6 +61,39 @@ create table api_log (
 CREATE INDEX api_log_age ON api_log USING btree (received_at);
 CREATE INDEX api_log_workspace ON api_log USING btree (workspace_id, received_at DESC);
 
+create table callback_attempts (
+  callback_id text collate "C" not null,
+  number smallint not null,
+  at timestamp with time zone not null,
+  status smallint,
+  error text,
+  duration_ms real not null,
+  constraint callback_attempts_callback_id_fkey FOREIGN KEY (callback_id) REFERENCES callbacks(id),
+  constraint callback_attempts_pkey PRIMARY KEY (callback_id, number)
+);
+
+create table callbacks (
+  id text collate "C" not null,
+  workspace_id text collate "C" not null,
+  operation_id text collate "C" not null,
+  url text not null,
+  body text not null,
+  state text not null,
+  attempts smallint not null default 0,
+  next_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint callbacks_check CHECK (((state = 'PENDING'::text) = (next_at IS NOT NULL))),
+  constraint callbacks_check1 CHECK (((state = 'PENDING'::text) = (ended_at IS NULL))),
+  constraint callbacks_state_check CHECK ((state = ANY (ARRAY['PENDING'::text, 'DELIVERED'::text, 'GIVEN_UP'::text]))),
+  constraint callbacks_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES segment_operations(id),
+  constraint callbacks_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint callbacks_pkey PRIMARY KEY (id)
+);
+CREATE INDEX callbacks_due ON callbacks USING btree (next_at) WHERE (state = 'PENDING'::text);
+CREATE INDEX callbacks_newest ON callbacks USING btree (workspace_id, created_at DESC);
+CREATE INDEX callbacks_operation ON callbacks USING btree (operation_id);
+
 create table campaign_names (
   workspace_id text collate "C" not null,
   name text collate "C" not null,
@@ -260,6 +293,29 @@ create table limit_windows (
 );
 CREATE INDEX limit_windows_age ON limit_windows USING btree (last_event_at);
 
+create table mails (
+  id text collate "C" not null,
+  workspace_id text collate "C" not null,
+  operation_id text collate "C",
+  recipients text[] not null,
+  subject text not null,
+  body text not null,
+  state text not null,
+  attempts smallint not null default 0,
+  next_at timestamp with time zone,
+  error text,
+  created_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint mails_check CHECK (((state = 'PENDING'::text) = (next_at IS NOT NULL))),
+  constraint mails_check1 CHECK (((state = 'PENDING'::text) = (ended_at IS NULL))),
+  constraint mails_state_check CHECK ((state = ANY (ARRAY['PENDING'::text, 'SENT'::text, 'KEPT'::text, 'FAILED'::text]))),
+  constraint mails_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES segment_operations(id),
+  constraint mails_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint mails_pkey PRIMARY KEY (id)
+);
+CREATE INDEX mails_due ON mails USING btree (next_at) WHERE (state = 'PENDING'::text);
+CREATE INDEX mails_newest ON mails USING btree (workspace_id, created_at DESC);
+
 create table provider_credentials (
   workspace_id text collate "C" not null,
   provider text not null,
@@ -337,9 +393,13 @@ create table runs (
   created_at timestamp with time zone not null,
   started_at timestamp with time zone,
   ended_at timestamp with time zone,
+  audience_segment_id text collate "C",
+  audience_version integer,
+  audience_dropped_at timestamp with time zone,
   constraint runs_check CHECK (((ended_at IS NOT NULL) = (status = ANY (ARRAY['SENT'::text, 'FAILED'::text, 'STOPPED'::text, 'MISSED'::text])))),
   constraint runs_check1 CHECK (((status <> ALL (ARRAY['FAILED'::text, 'PAUSED'::text, 'STOPPED'::text, 'MISSED'::text])) OR (status_reason IS NOT NULL))),
   constraint runs_check2 CHECK (((status <> 'SENDING'::text) OR (started_at IS NOT NULL))),
+  constraint runs_check3 CHECK (((audience_segment_id IS NULL) = (audience_version IS NULL))),
   constraint runs_lane_check CHECK ((lane = ANY (ARRAY[0, 1]))),
   constraint runs_status_check CHECK ((status = ANY (ARRAY['QUEUED'::text, 'SENDING'::text, 'PAUSED'::text, 'SENT'::text, 'FAILED'::text, 'STOPPED'::text, 'MISSED'::text]))),
   constraint runs_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaigns(id),
@@ -347,6 +407,7 @@ create table runs (
   constraint runs_pkey PRIMARY KEY (id)
 );
 CREATE INDEX runs_campaign ON runs USING btree (campaign_id, created_at DESC);
+CREATE INDEX runs_frozen_audience ON runs USING btree (ended_at) WHERE ((audience_segment_id = id) AND (ended_at IS NOT NULL) AND (audience_dropped_at IS NULL));
 
 CREATE UNIQUE INDEX runs_moment ON runs USING btree (campaign_id, moment) WHERE (moment IS NOT NULL);
 CREATE INDEX runs_open ON runs USING btree (lane, created_at) WHERE (status = ANY (ARRAY['QUEUED'::text, 'SENDING'::text]));
@@ -375,13 +436,77 @@ create table schema_migrations (
   constraint schema_migrations_pkey PRIMARY KEY (name)
 );
 
+create table segment_file_pieces (
+  operation_id text collate "C" not null,
+  number integer not null,
+  bytes bytea not null,
+  constraint segment_file_pieces_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES segment_operations(id),
+  constraint segment_file_pieces_pkey PRIMARY KEY (operation_id, number)
+);
+
 create table segment_members (
   workspace_id text collate "C" not null,
   bucket smallint not null,
   segment_id text collate "C" not null,
-  generation integer not null,
   user_id text collate "C" not null,
-  constraint segment_members_pkey PRIMARY KEY (workspace_id, bucket, segment_id, generation, user_id)
+  added_in integer not null,
+  removed_in integer,
+  constraint segment_members_bucket_check CHECK (((bucket >= 0) AND (bucket <= 255))),
+  constraint segment_members_check CHECK ((removed_in > added_in)),
+  constraint segment_members_pkey PRIMARY KEY (workspace_id, bucket, segment_id, user_id, added_in)
+);
+
+create table segment_operations (
+  id text collate "C" not null,
+  workspace_id text collate "C" not null,
+  segment_id text collate "C" not null,
+  number integer not null,
+  kind text not null,
+  request_id text collate "C" not null,
+  file_url text,
+  callback_url text,
+  emails text[] not null default '{}'::text[],
+  state text not null,
+  attempts smallint not null default 0,
+  not_before timestamp with time zone not null,
+  owner text,
+  lease_until timestamp with time zone,
+  bytes_read bigint not null default 0,
+  values_found bigint not null default 0,
+  values_processed bigint,
+  user_count bigint,
+  counted_users bigint,
+  status smallint,
+  error_message text,
+  error_detail text,
+  requested_by text not null,
+  created_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint segment_operations_check CHECK (((state = 'FILLING'::text) = (owner IS NOT NULL))),
+  constraint segment_operations_check1 CHECK (((state = 'FILLING'::text) = (lease_until IS NOT NULL))),
+  constraint segment_operations_check2 CHECK (((state = ANY (ARRAY['SUCCEEDED'::text, 'FAILED'::text])) = (ended_at IS NOT NULL))),
+  constraint segment_operations_check3 CHECK (((state = ANY (ARRAY['SUCCEEDED'::text, 'FAILED'::text])) = (status IS NOT NULL))),
+  constraint segment_operations_check4 CHECK (((state = 'FAILED'::text) = (error_message IS NOT NULL))),
+  constraint segment_operations_check5 CHECK (((state = 'SUCCEEDED'::text) = (counted_users IS NOT NULL))),
+  constraint segment_operations_kind_check CHECK ((kind = ANY (ARRAY['CREATE'::text, 'ADD'::text, 'REMOVE'::text, 'REPLACE'::text]))),
+  constraint segment_operations_request_id_check CHECK ((request_id ~ '^[0-9a-f]{32}$'::text)),
+  constraint segment_operations_state_check CHECK ((state = ANY (ARRAY['QUEUED'::text, 'FILLING'::text, 'WAITING'::text, 'SUCCEEDED'::text, 'FAILED'::text]))),
+  constraint segment_operations_status_check CHECK ((status = ANY (ARRAY[201, 400, 500]))),
+  constraint segment_operations_segment_id_fkey FOREIGN KEY (segment_id) REFERENCES segments(id),
+  constraint segment_operations_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint segment_operations_pkey PRIMARY KEY (id),
+  constraint segment_operations_request_id_key UNIQUE (request_id),
+  constraint segment_operations_segment_id_number_key UNIQUE (segment_id, number)
+);
+CREATE INDEX segment_operations_open ON segment_operations USING btree (not_before, id) WHERE (state = ANY (ARRAY['QUEUED'::text, 'FILLING'::text, 'WAITING'::text]));
+CREATE INDEX segment_operations_users ON segment_operations USING btree (workspace_id, ended_at) WHERE (state = 'SUCCEEDED'::text);
+
+create table segment_rejects (
+  operation_id text collate "C" not null,
+  line integer not null,
+  reason text not null,
+  constraint segment_rejects_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES segment_operations(id),
+  constraint segment_rejects_pkey PRIMARY KEY (operation_id, line)
 );
 
 create table segments (
@@ -390,16 +515,49 @@ create table segments (
   name text not null,
   kind text not null,
   state text not null,
-  generation integer not null default 0,
+  state_reason text,
+  source text not null,
+  attribute_name text,
+  attribute_type text,
+  included_filters jsonb,
+  excluded_filters jsonb,
+  description text,
+  filters_digest bytea,
+  uses_segments text[] not null default '{}'::text[],
+  partner text,
+  cohort_id text,
+  version integer not null default 0,
+  user_count bigint,
+  expiry_days integer,
+  expires_at timestamp with time zone,
+  archived_at timestamp with time zone,
+  members_deleted_at timestamp with time zone,
+  created_by text not null,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
-  expires_at timestamp with time zone,
+  constraint segments_attribute_type_check CHECK ((attribute_type = ANY (ARRAY['string'::text, 'double'::text]))),
+  constraint segments_check CHECK (((kind = 'FILE'::text) = (attribute_name IS NOT NULL))),
+  constraint segments_check1 CHECK (((kind = 'FILE'::text) = (attribute_type IS NOT NULL))),
+  constraint segments_check2 CHECK (((kind = 'FILTER'::text) = (included_filters IS NOT NULL))),
+  constraint segments_check3 CHECK (((kind = 'FILTER'::text) = (filters_digest IS NOT NULL))),
+  constraint segments_check4 CHECK (((kind = 'COHORT'::text) = (cohort_id IS NOT NULL))),
+  constraint segments_check5 CHECK (((kind <> 'FILTER'::text) OR (state = ANY (ARRAY['READY'::text, 'ARCHIVED'::text])))),
+  constraint segments_check6 CHECK (((state = 'ARCHIVED'::text) = (archived_at IS NOT NULL))),
+  constraint segments_check7 CHECK (((state <> 'FAILED'::text) OR (state_reason IS NOT NULL))),
+  constraint segments_expiry_days_check CHECK (((expiry_days >= 1) AND (expiry_days <= 3650))),
+  constraint segments_filters_digest_check CHECK ((octet_length(filters_digest) = 32)),
   constraint segments_kind_check CHECK ((kind = ANY (ARRAY['FILE'::text, 'FILTER'::text, 'COHORT'::text]))),
+  constraint segments_source_check CHECK ((source = ANY (ARRAY['API'::text, 'CONSOLE'::text, 'PARTNER'::text]))),
   constraint segments_state_check CHECK ((state = ANY (ARRAY['FILLING'::text, 'READY'::text, 'FAILED'::text, 'ARCHIVED'::text]))),
   constraint segments_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint segments_pkey PRIMARY KEY (id),
   constraint segments_workspace_id_name_key UNIQUE (workspace_id, name)
 );
+CREATE INDEX segments_archived ON segments USING btree (archived_at) WHERE ((archived_at IS NOT NULL) AND (members_deleted_at IS NULL));
+
+CREATE UNIQUE INDEX segments_cohort ON segments USING btree (workspace_id, partner, cohort_id) WHERE (kind = 'COHORT'::text);
+CREATE INDEX segments_expiry ON segments USING btree (expires_at) WHERE ((state <> 'ARCHIVED'::text) AND (expires_at IS NOT NULL));
+CREATE INDEX segments_newest ON segments USING btree (workspace_id, created_at DESC, id DESC);
 
 create table users (
   workspace_id text collate "C" not null,
@@ -424,6 +582,7 @@ create table workspaces (
   secret_required_at_refresh boolean not null default false,
   signature_v2_required boolean not null default false,
   created_at timestamp with time zone not null,
+  webhook_secret_sealed bytea,
   constraint workspaces_data_center_check CHECK ((data_center = ANY (ARRAY['01'::text, '02'::text, '03'::text, '04'::text, '05'::text, '06'::text, '101'::text]))),
   constraint workspaces_db_name_check CHECK ((db_name ~ '^[A-Za-z0-9_.-]{1,64}$'::text)),
   constraint workspaces_id_check CHECK ((id ~ '^[A-Za-z0-9_-]{1,64}$'::text)),
