@@ -4,6 +4,7 @@ import { dataRoutes } from '../server/src/http/data/routes.ts';
 import { healthRoutes } from '../server/src/http/health/routes.ts';
 import { pushRoutes } from '../server/src/http/push/routes.ts';
 import { sandboxRoutes } from '../server/src/http/sandbox/routes.ts';
+import { segmentRoutes } from '../server/src/http/segments/routes.ts';
 import { tokenRoutes } from '../server/src/http/tokens/routes.ts';
 import { makeVendorHeaders } from '../server/src/http/vendor-headers.ts';
 import { makeLog } from '../server/src/log.ts';
@@ -13,11 +14,19 @@ export type ListedRoute = { method: string; path: string; summary: string };
 /** The public routes as the OpenAPI document names them. No use case is called, so none is given. */
 export async function listRoutes(): Promise<ListedRoute[]> {
   const clock = makeManualClock(new Date(0));
-  const edge = { tokens: {}, push: {}, data: {}, vendorHeaders: makeVendorHeaders('SVC'), clock } as never;
+  const edge = {
+    tokens: {},
+    push: {},
+    data: {},
+    segments: { filters: {} },
+    vendorHeaders: makeVendorHeaders('SVC'),
+    clock,
+  } as never;
   const server = await buildServer({ log: makeLog({ level: 'silent', pretty: false }), clock, trustProxy: false }, [
     tokenRoutes(edge),
     pushRoutes(edge),
     dataRoutes(edge),
+    segmentRoutes(edge),
     sandboxRoutes(edge),
     healthRoutes({ findTroubles: async () => [] }),
   ]);

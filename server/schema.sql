@@ -146,10 +146,10 @@ create table chunks (
   bucket_from smallint not null,
   bucket_to smallint not null,
   cursor_bucket smallint,
-  cursor_device_id text collate "C",
+  cursor_position text collate "C",
   window_opened_at timestamp with time zone,
   window_bucket smallint,
-  window_device_id text collate "C",
+  window_position text collate "C",
   window_devices integer,
   state text not null,
   owner text,
@@ -160,8 +160,8 @@ create table chunks (
   created_at timestamp with time zone not null,
   ended_at timestamp with time zone,
   constraint chunks_check CHECK ((bucket_from <= bucket_to)),
-  constraint chunks_check1 CHECK (((cursor_bucket IS NULL) = (cursor_device_id IS NULL))),
-  constraint chunks_check2 CHECK (((window_opened_at IS NULL) = (window_device_id IS NULL))),
+  constraint chunks_check1 CHECK (((cursor_bucket IS NULL) = (cursor_position IS NULL))),
+  constraint chunks_check2 CHECK (((window_opened_at IS NULL) = (window_position IS NULL))),
   constraint chunks_check3 CHECK (((state = 'CLAIMED'::text) = (owner IS NOT NULL))),
   constraint chunks_check4 CHECK (((state = 'CLAIMED'::text) = (lease_until IS NOT NULL))),
   constraint chunks_check5 CHECK (((ended_at IS NOT NULL) = (state = ANY (ARRAY['DONE'::text, 'QUARANTINED'::text])))),
@@ -455,6 +455,7 @@ create table segment_members (
   constraint segment_members_check CHECK ((removed_in > added_in)),
   constraint segment_members_pkey PRIMARY KEY (workspace_id, bucket, segment_id, user_id, added_in)
 );
+CREATE INDEX segment_members_removed ON segment_members USING btree (workspace_id, segment_id, removed_in) WHERE (removed_in IS NOT NULL);
 
 create table segment_operations (
   id text collate "C" not null,
@@ -468,6 +469,7 @@ create table segment_operations (
   emails text[] not null default '{}'::text[],
   state text not null,
   attempts smallint not null default 0,
+  crashes smallint not null default 0,
   not_before timestamp with time zone not null,
   owner text,
   lease_until timestamp with time zone,
@@ -533,6 +535,7 @@ create table segments (
   archived_at timestamp with time zone,
   members_deleted_at timestamp with time zone,
   created_by text not null,
+  updated_by text,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   constraint segments_attribute_type_check CHECK ((attribute_type = ANY (ARRAY['string'::text, 'double'::text]))),

@@ -38,6 +38,7 @@ create table segments (
   -- Thirty days after archiving the members are deleted for good (facts 2.2).
   members_deleted_at timestamptz,
   created_by text not null,
+  updated_by text,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   unique (workspace_id, name),
@@ -65,6 +66,7 @@ create table segment_members (
   removed_in integer check (removed_in > added_in),
   primary key (workspace_id, bucket, segment_id, user_id, added_in)
 );
+create index segment_members_removed on segment_members (workspace_id, segment_id, removed_in) where removed_in is not null;
 
 -- One request to change a file segment: create, add, remove, replace. `number` is its version of the segment.
 create table segment_operations (
@@ -82,6 +84,8 @@ create table segment_operations (
   state text not null check (state in ('QUEUED', 'FILLING', 'WAITING', 'SUCCEEDED', 'FAILED')),
   -- Downloads begun; the fourth is the last (decisions D25).
   attempts smallint not null default 0,
+  -- Leases that ran out and surprises; the third ends the operation with status 500.
+  crashes smallint not null default 0,
   -- Not claimed before this instant: a download that failed waits.
   not_before timestamptz not null,
   owner text,
@@ -182,6 +186,10 @@ create index mails_newest on mails (workspace_id, created_at desc);
 
 -- Signs callbacks (Standard Webhooks); made with the first one, sealed under the master key.
 alter table workspaces add column webhook_secret_sealed bytea;
+
+-- A position in the order of an audience: a device's id, or for a segment a user's and a device's together.
+alter table chunks rename column cursor_device_id to cursor_position;
+alter table chunks rename column window_device_id to window_position;
 
 -- The audience of a run to a segment, as it was when the run began: members of segment_members under this id and at
 -- this version. For a filter segment the id is the run's own.

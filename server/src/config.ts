@@ -154,6 +154,29 @@ export const settings = {
     unit: 'devices',
     sentence: 'Devices in one window: what a crash may repeat, per chunk.',
   },
+  segmentUsersPerDay: {
+    kind: 'integer',
+    variable: 'CARILLON_SEGMENT_USERS_PER_DAY',
+    minimum: 1,
+    maximum: 1_000_000_000,
+    default: 2_000_000,
+    unit: 'users',
+    sentence: 'Most users that files may add to the segments of a workspace in 24 hours.',
+  },
+  smtpUrl: {
+    kind: 'secret',
+    variable: 'CARILLON_SMTP_URL',
+    default: undefined,
+    sentence:
+      'Mail server for reports, as `smtps://user:password@host:465`. Without it reports are kept and shown in the console.',
+  },
+  mailFrom: {
+    kind: 'text',
+    variable: 'CARILLON_MAIL_FROM',
+    pattern: /^[^\s@<>]+@[^\s@<>]+$/,
+    default: 'carillon@localhost',
+    sentence: 'Sender of reports.',
+  },
   inboxMessages: {
     kind: 'integer',
     variable: 'CARILLON_INBOX_MESSAGES',

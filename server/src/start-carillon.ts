@@ -9,6 +9,7 @@ import { makeReadyCurl } from './app/sandbox/make-ready-curl.ts';
 import { makeSandboxUseCases } from './app/sandbox/sandbox-use-cases.ts';
 import { seedDemoWorkspace } from './app/sandbox/seed-demo-workspace.ts';
 import type { DemoWorkspace } from './app/sandbox/seed-demo-workspace.ts';
+import { makeSegmentUseCases } from './app/segments/segment-use-cases.ts';
 import { makeTokenUseCases } from './app/tokens/token-use-cases.ts';
 import { makeClock } from './clock.ts';
 import type { Clock } from './clock.ts';
@@ -17,6 +18,7 @@ import { makeDelivery, realProviderEndpoints } from './engine/delivery/deliver.t
 import { makeSimulatedSubscription } from './engine/delivery/simulator/make-simulated-subscription.ts';
 import { startDuty } from './engine/duty.ts';
 import { followDatabaseClock } from './engine/housekeeping/follow-database-clock.ts';
+import { makeSmtpMailer } from './engine/mail/smtp-mailer.ts';
 import { startSandboxPhones } from './engine/sandbox/start-sandbox-phones.ts';
 import type { SandboxPhones } from './engine/sandbox/start-sandbox-phones.ts';
 import { startWorker } from './engine/start-worker.ts';
@@ -28,6 +30,7 @@ import { dataRoutes } from './http/data/routes.ts';
 import { healthRoutes } from './http/health/routes.ts';
 import { pushRoutes } from './http/push/routes.ts';
 import { sandboxRoutes } from './http/sandbox/routes.ts';
+import { segmentRoutes } from './http/segments/routes.ts';
 import { tokenRoutes } from './http/tokens/routes.ts';
 import { makeVendorHeaders } from './http/vendor-headers.ts';
 import { makeLog } from './log.ts';
@@ -128,6 +131,10 @@ async function startRoles(composition: Composition): Promise<Carillon> {
       tokenRoutes(edge),
       pushRoutes({ ...edge, push: makePushUseCases(useCases) }),
       dataRoutes({ ...edge, data: makeDataUseCases(useCases) }),
+      segmentRoutes({
+        ...edge,
+        segments: makeSegmentUseCases({ ...useCases, limits: { usersPerDay: config.segmentUsersPerDay } }),
+      }),
       consoleRoutes({
         console: consoleUseCases,
         staticFolder: join(import.meta.dirname, '..', '..', 'console', 'dist'),
@@ -218,9 +225,17 @@ async function startEngine(composition: Composition, phones: SandboxPhones | und
     parallelChunks: config.workerChunks,
     windowDevices: config.windowDevices,
     inboxMessages: config.inboxMessages,
+    allowedNetworks: allowedNetworksOf(config),
+    mailer: config.smtpUrl === undefined ? undefined : makeSmtpMailer({ url: config.smtpUrl, from: config.mailFrom }),
+    segmentUsersPerDay: config.segmentUsersPerDay,
   });
   started.push(worker);
   return worker;
+}
+
+/** In the sandbox the callers' files and receivers run on this machine. */
+function allowedNetworksOf(config: Config): readonly string[] {
+  return config.mode === 'sandbox' ? [...config.allowedNetworks, '127.0.0.0/8', '::1/128'] : config.allowedNetworks;
 }
 
 type SandboxParts = { phones: SandboxPhones; worker: Worker | undefined; demo: DemoWorkspace | undefined };

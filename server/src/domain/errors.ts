@@ -42,6 +42,32 @@ export const errorRegistry = {
   DATA_CREDENTIALS_INVALID: 'App Secret key mismatch. Please login to the dashboard to verify key',
   DATA_RATE_LIMITED: 'The rate limit of this endpoint is exceeded.',
   DATA_USER_NOT_FOUND: 'customer_id must exist.',
+  // Segments (facts 2); v2 file segments, v3 filter segments
+  SEGMENT_FIELD_MISSING: 'Mandatory field missing in the request: <field>',
+  SEGMENT_FIELD_INVALID: 'Invalid value for the field: <field>: <reason>',
+  SEGMENT_HEADER_MISSING: 'Mandatory header missing in the request: <field>',
+  SEGMENT_CREDENTIALS_INVALID: 'Invalid Workspace ID or API key used in the Authorization header',
+  SEGMENT_KEY_NOT_ALLOWED: 'The API key does not cover segments.',
+  SEGMENT_CLIENT_NOT_FOUND: 'Carillon Client not found. Please check values for headers - SVC-APPKEY or SVC-DBNAME',
+  SEGMENT_NOT_FOUND: 'Segment not found with the given name: <field>',
+  SEGMENT_ID_NOT_FOUND: 'Custom segment not found with the given id: <field>',
+  SEGMENT_ID_INVALID: 'Invalid bson object-id passed in the request',
+  SEGMENT_NAME_TAKEN: 'Name already exists : <field>',
+  SEGMENT_FILTERS_TAKEN: 'A custom segment with the same filters already exists',
+  SEGMENT_NOT_OF_FILES: 'Segment is not filled from files: <field>',
+  SEGMENT_ARCHIVED: 'Segment is archived: <field>',
+  SEGMENT_OPERATIONS_LIMITED: 'File segment operations limit breached. Please retry after some time.',
+  SEGMENT_ACTIVE_LIMITED: 'Total active segments limit breached. Request rejected!',
+  SEGMENT_RATE_LIMITED: 'API rate limit breached. Current limit: <reason>',
+  SEGMENT_BODY_INVALID:
+    'Invalid request format. Please check the documentation to ensure that the request has been formed correctly.',
+  SEGMENT_FILTERS_INVALID:
+    "Invalid request. Please ensure that the filters are correct and the custom-segment name doesn't contain HTML characters/only whitespaces.",
+  SEGMENT_UPDATE_FORBIDDEN: 'Only filter segments that are not archived can be updated.',
+  SEGMENT_CYCLIC: 'Circular reference detected in the custom segment definition.',
+  SEGMENT_QUERY_TOO_DEEP: 'Query has too many nesting levels',
+  SEGMENT_QUERY_TOO_MANY_SEGMENTS: 'Too many segments in a query',
+  SEGMENT_QUERY_TOO_LONG: 'Query length limit exceeded',
   // Every family
   BODY_MALFORMED: 'The request body could not be decoded.',
   BODY_EMPTY: 'A request body is required.',
@@ -69,6 +95,8 @@ export type ErrorContext = {
   reason?: string;
   /** Public: whole seconds until the same request would pass (429 and 503). */
   retryAfterSeconds?: number;
+  /** Public: members that the answer carries beside its text. */
+  members?: Record<string, string | number>;
   cause?: unknown;
 };
 

@@ -2,7 +2,7 @@ import type { Queryable } from '../storage/pool.ts';
 import { addJob } from '../storage/sql/jobs.ts';
 
 /** The task names of the queue; engine/queue.ts holds the function of each. */
-export const taskNames = { wakeFanOut: 'wake-fan-out' } as const;
+export const taskNames = { wakeFanOut: 'wake-fan-out', wakeSegments: 'wake-segments' } as const;
 
 /**
  * Tells the workers, when this transaction commits, that runs or chunks are waiting. Losing it costs a second, no run:
@@ -10,4 +10,9 @@ export const taskNames = { wakeFanOut: 'wake-fan-out' } as const;
  */
 export async function enqueueFanOut(tx: Queryable): Promise<void> {
   await addJob(tx, { task: taskNames.wakeFanOut, key: taskNames.wakeFanOut, payload: {} });
+}
+
+/** Tells the workers, when this transaction commits, that a file is to be read. */
+export async function enqueueSegmentFill(tx: Queryable): Promise<void> {
+  await addJob(tx, { task: taskNames.wakeSegments, key: taskNames.wakeSegments, payload: {} });
 }

@@ -8,13 +8,14 @@ export type QueueDependencies = {
   databaseUrl: string;
   log: Logger;
   wakeFanOut: () => void;
+  wakeSegments: () => void;
 };
 
 /**
  * Listens to the job queue. A job is a wake-up and nothing more: the work is in our tables, is claimed there and would
  * be found within a second without it.
  */
-export async function startQueue({ databaseUrl, log, wakeFanOut }: QueueDependencies): Promise<Queue> {
+export async function startQueue({ databaseUrl, log, wakeFanOut, wakeSegments }: QueueDependencies): Promise<Queue> {
   const runner = await run({
     connectionString: databaseUrl,
     concurrency: 2,
@@ -30,6 +31,9 @@ export async function startQueue({ databaseUrl, log, wakeFanOut }: QueueDependen
     taskList: {
       [taskNames.wakeFanOut]: async () => {
         wakeFanOut();
+      },
+      [taskNames.wakeSegments]: async () => {
+        wakeSegments();
       },
     },
   });

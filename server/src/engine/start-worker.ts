@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Seal } from '../domain/seal.ts';
 import type { Logger } from '../log.ts';
 import type { Database } from '../storage/pool.ts';
+import { deliverCallbacks } from './callbacks/deliver-callbacks.ts';
 import { makeLoadCredentials } from './credentials/load-credentials.ts';
 import type { Delivery } from './delivery/deliver.ts';
 import { startDuty } from './duty.ts';
@@ -13,7 +14,14 @@ import { makeSendWindow } from './fan-out/send-window.ts';
 import { startChunkWorkers } from './fan-out/work-chunks.ts';
 import { makeGovernor } from './governor/governor.ts';
 import { dropOldRecords } from './housekeeping/drop-old-records.ts';
+import { dropSegmentLeftovers } from './housekeeping/drop-segment-leftovers.ts';
+import { expireSegments } from './housekeeping/expire-segments.ts';
+import { sendMails } from './mail/send-mails.ts';
+import type { SmtpMailer } from './mail/smtp-mailer.ts';
+import { makeOutgoingClient } from './outgoing-http/outgoing-client.ts';
+import { postOnce } from './outgoing-http/post-once.ts';
 import { startQueue } from './queue.ts';
+import { fillSegments } from './segment-fill/fill-segments.ts';
 
 export type WorkerDependencies = {
   database: Database;
@@ -27,6 +35,11 @@ export type WorkerDependencies = {
   parallelChunks: number;
   windowDevices: number;
   inboxMessages: number;
+  /** Networks that addresses chosen by callers may lead to although they are not public (decisions D29). */
+  allowedNetworks: readonly string[];
+  /** Sends reports; undefined keeps them to be read in the console. */
+  mailer: SmtpMailer | undefined;
+  segmentUsersPerDay: number;
 };
 
 export type Worker = {
@@ -36,6 +49,8 @@ export type Worker = {
   stop(): Promise<void>;
 };
 
+// Files that are read side by side; each may hold a core of the database for a while.
+const parallelFills = 2;
 // Two slots of their own keep transactional sends quick while campaigns fill the others.
 const transactionalChunks = 2;
 
@@ -62,20 +77,72 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
   });
   const release = startDuty(releaseRuns({ database, wakeWorkers: chunks.wake }), { clock, log });
   const retry = startDuty(retryDeliveries({ database, clock, deliverToDevice, onSettled: end.wake }), { clock, log });
-  const housekeeping = startDuty(dropOldRecords({ database, inboxMessages: deps.inboxMessages }), { clock, log });
-  const wake = (): void => {
+  const segments = startSegmentDuties(deps, { onFilled: release.wake });
+  const housekeeping = [
+    dropOldRecords({ database, inboxMessages: deps.inboxMessages }),
+    expireSegments({ database }),
+    dropSegmentLeftovers({ database }),
+  ].map((duty) => startDuty(duty, { clock, log }));
+  const wakeFanOut = (): void => {
     release.wake();
     chunks.wake();
     retry.wake();
     end.wake();
   };
-  const queue = await startQueue({ databaseUrl: deps.databaseUrl, log, wakeFanOut: wake });
+  const { databaseUrl } = deps;
+  const queue = await startQueue({ databaseUrl, log, wakeFanOut, wakeSegments: segments.wake });
   return {
-    wake,
+    wake() {
+      wakeFanOut();
+      segments.wake();
+      for (const duty of housekeeping) duty.wake();
+    },
     async stop() {
       await queue.stop();
-      await Promise.all([release.stop(), chunks.stop(), retry.stop(), housekeeping.stop()]);
+      await Promise.all([release, chunks, retry, segments, ...housekeeping].map((part) => part.stop()));
       await end.stop();
+    },
+  };
+}
+
+/** What follows a file operation: its fill, then callback and report; and runs that waited for the segment. */
+function startSegmentDuties(deps: WorkerDependencies, { onFilled }: { onFilled: () => void }) {
+  const { database, clock, log, mailer } = deps;
+  const outgoing = makeOutgoingClient({ allowedNetworks: deps.allowedNetworks });
+  const callbackDuty = deliverCallbacks({
+    database,
+    clock,
+    seal: deps.seal,
+    log,
+    post: (request) => postOnce(outgoing, request),
+  });
+  const callbacks = startDuty(callbackDuty, { clock, log });
+  const mails = mailer && startDuty(sendMails({ database, clock, mailer }), { clock, log });
+  const fillDuty = fillSegments({
+    database,
+    clock,
+    log,
+    outgoing,
+    owner: deps.owner,
+    usersPerDay: deps.segmentUsersPerDay,
+    mailState: mailer ? 'PENDING' : 'KEPT',
+    onEnded() {
+      callbacks.wake();
+      mails?.wake();
+      onFilled();
+    },
+  });
+  const fills = Array.from({ length: parallelFills }, () => startDuty(fillDuty, { clock, log }));
+  return {
+    wake() {
+      for (const duty of [...fills, callbacks, ...(mails ? [mails] : [])]) duty.wake();
+    },
+    async stop() {
+      fillDuty.abort();
+      await Promise.all([...fills, callbacks, ...(mails ? [mails] : [])].map((duty) => duty.stop()));
+      await callbackDuty.settled();
+      await outgoing.close();
+      mailer?.close();
     },
   };
 }

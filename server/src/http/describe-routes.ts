@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 const tags = [
   { name: 'Tokens', description: 'OAuth 2.0 access tokens: issue, refresh, revoke' },
   { name: 'Push', description: 'Create and send push campaigns, v2 and v2.1' },
+  { name: 'Segments', description: 'Sets of users, from files, filters or partners' },
   { name: 'Data', description: 'Users and devices in' },
   { name: 'Sandbox', description: 'Inbox, clock and faults of the stand-in; not in production' },
   { name: 'Health', description: 'Liveness and readiness' },

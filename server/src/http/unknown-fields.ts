@@ -1,3 +1,6 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { VendorHeaders } from './vendor-headers.ts';
+
 /** The part of JSON Schema that names fields; TypeBox objects are of this form. */
 type Schema = {
   properties?: Record<string, Schema>;
@@ -41,6 +44,21 @@ function collect(schema: Schema, value: unknown, walk: Walk): void {
       if (walk.found.length < mostReported) walk.found.push(path);
     } else collect(named[name]!, member, { ...walk, path });
   }
+}
+
+export type Warned = { request: FastifyRequest; reply: FastifyReply; shape: object };
+
+/** Answers with the warning header of decisions D5, and keeps the warning for the API log, when fields are unknown. */
+export function warnOfUnknownFields(
+  vendorHeaders: VendorHeaders,
+  body: unknown,
+  { request, reply, shape }: Warned,
+): void {
+  const paths = findUnknownFields(shape, body);
+  if (paths.length === 0) return;
+  const warning = unknownFieldsWarning(paths);
+  request.facts.warnings.push(warning);
+  reply.header(vendorHeaders.nameOf('x-*-warning'), warning);
 }
 
 /** The value of the warning header: field names are quoted as JSON and kept to printable ASCII. */

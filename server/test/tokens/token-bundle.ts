@@ -42,7 +42,7 @@ export async function makeTokenBundle(options: { serviceDomain?: string } = {}) 
     const guarded: RouteFamily = async (server) => {
       for (const scope of ['data', 'campaign'] as const) {
         server.get(`/guarded/${scope}`, { preHandler: requireScope(scope) }, async (request) => ({
-          key: request.bearerKey?.id,
+          key: request.callerKey?.id,
           workspace: request.facts.workspaceId,
         }));
       }

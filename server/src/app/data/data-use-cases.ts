@@ -4,9 +4,8 @@ import type { Seal } from '../../domain/seal.ts';
 import type { Database } from '../../storage/pool.ts';
 import type { LimitGrant } from '../../storage/sql/limit-marks.ts';
 import { countWithinLimit } from '../../storage/sql/limit-marks.ts';
-import { findWorkspace } from '../../storage/sql/workspaces.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
-import { authenticateKey, noteUse } from '../keys/authenticate-key.ts';
+import { authenticateKey } from '../keys/authenticate-key.ts';
 import type { KeyAuthentication } from '../keys/authenticate-key.ts';
 import { registerDevice } from './register-device.ts';
 import type { RegisterDeviceCommand } from './register-device.ts';
@@ -43,15 +42,7 @@ export function makeDataUseCases(deps: DataDependencies): DataUseCases {
   const { database, clock } = deps;
   const limit = deps.requestsPerMinute ?? dataRequestsPerMinute;
   return {
-    async authenticate({ workspaceId, secret, dataCenter }) {
-      const at = clock.now();
-      const found = await authenticateKey({ database }, { workspaceId, secret, at });
-      if (found.outcome !== 'ok') return found;
-      const workspace = await findWorkspace(database, workspaceId);
-      if (dataCenter !== undefined && workspace?.dataCenter !== dataCenter) return { outcome: 'unknown' };
-      await noteUse(database, found.key, at);
-      return found;
-    },
+    authenticate: (presented) => authenticateKey({ database }, { ...presented, at: clock.now() }),
     count: (operation, workspaceId) =>
       database.begin((tx) =>
         countWithinLimit(tx, { operation, workspaceId, wanted: 1, limit, windowSeconds: 60, at: clock.now() }),

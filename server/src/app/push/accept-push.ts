@@ -46,11 +46,14 @@ export function makeAcceptPush(deps: { database: Database; clock: Clock; seal: S
 
   return async ({ admitted, command, idempotencyKey, rawBody }) => {
     const { workspace } = admitted;
-    if (command.audience.kind === 'segment') await assertSegmentExists(database, workspace.id, command.audience.name);
+    const segmentId =
+      command.audience.kind === 'segment'
+        ? await requireSegment(database, workspace.id, command.audience.name)
+        : undefined;
     assertAvailable(command);
     const targetUsers =
       command.audience.kind === 'user' ? await matchUsers(database, workspace.id, command.audience) : undefined;
-    const push = preparePush({ admitted, command, targetUsers, at: clock.now() });
+    const push = preparePush({ admitted, command, segmentId, targetUsers, at: clock.now() });
     if (idempotencyKey === undefined) return toAccepted(await storeOrJoin(database, push, store));
     const once = { workspaceId: workspace.id, operation: 'sendpush', key: idempotencyKey, rawBody, at: push.at };
     return answerOnce(deps, once, async (tx) =>
@@ -59,9 +62,14 @@ export function makeAcceptPush(deps: { database: Database; clock: Clock; seal: S
   };
 }
 
-async function assertSegmentExists(database: Database, workspaceId: string, name: string): Promise<void> {
-  if (await findSegmentByName(database, { workspaceId, name })) return;
-  throw new ServiceError('PUSH_PARAMETER_INVALID', { field: 'customSegmentName', reason: 'not found' });
+/** One that is filling is taken: the run waits for it (decisions D26). @throws ServiceError PUSH_PARAMETER_INVALID */
+async function requireSegment(database: Database, workspaceId: string, name: string): Promise<string> {
+  const segment = await findSegmentByName(database, { workspaceId, name });
+  const refuse = (reason: string) => new ServiceError('PUSH_PARAMETER_INVALID', { field: 'customSegmentName', reason });
+  if (!segment) throw refuse('not found');
+  if (segment.state === 'ARCHIVED') throw refuse('the segment is archived');
+  if (segment.state === 'FAILED') throw refuse(`the segment could not be filled: ${segment.stateReason}`);
+  return segment.id;
 }
 
 type UserAudience = Extract<PushCommand['audience'], { kind: 'user' }>;
@@ -101,11 +109,12 @@ async function matchUsers(
 type Preparation = {
   admitted: AdmittedPush;
   command: PushCommand;
+  segmentId: string | undefined;
   targetUsers: [number, string][] | undefined;
   at: Date;
 };
 
-function preparePush({ admitted, command, targetUsers, at }: Preparation): PushToStore {
+function preparePush({ admitted, command, segmentId, targetUsers, at }: Preparation): PushToStore {
   const settings = admitted.existing ? deliverySettings(admitted.existing.settings) : command.settings;
   return {
     responseId: randomUUID(),
@@ -113,6 +122,7 @@ function preparePush({ admitted, command, targetUsers, at }: Preparation): PushT
     name: admitted.name,
     signedBy: admitted.signedBy,
     command,
+    segmentId,
     targetUsers,
     existing: admitted.existing,
     campaignId: admitted.existing?.id ?? makeId(at),

@@ -15,7 +15,9 @@ export type PushToStore = {
   name: string;
   signedBy: string;
   command: PushCommand;
-  /** Audience `User`; undefined for all users. */
+  /** Audience `Custom Segment`. */
+  segmentId: string | undefined;
+  /** Audience `User`; undefined for the others. */
   targetUsers: [bucket: number, userId: string][] | undefined;
   /** The campaign to join; undefined makes a new one. */
   existing: StoredCampaign | undefined;
@@ -73,7 +75,8 @@ function toCampaign(push: PushToStore) {
     id: push.campaignId,
     workspaceId: push.workspaceId,
     name: push.name,
-    audience: push.targetUsers ? ('USER' as const) : ('ALL_USERS' as const),
+    audience: audienceOf(push),
+    segmentId: push.segmentId ?? null,
     platforms: command.platforms,
     content: command.content,
     timing: command.timing,
@@ -83,6 +86,11 @@ function toCampaign(push: PushToStore) {
     createdBy: push.signedBy,
     createdAt: push.at,
   };
+}
+
+function audienceOf(push: PushToStore): 'ALL_USERS' | 'SEGMENT' | 'USER' {
+  if (push.targetUsers) return 'USER';
+  return push.segmentId === undefined ? 'ALL_USERS' : 'SEGMENT';
 }
 
 function toRun(push: PushToStore) {

@@ -1,10 +1,9 @@
 import { bucketCount } from '../../domain/audience/bucket.ts';
-import { lastIdAt } from '../../domain/ids.ts';
 import type { Database } from '../../storage/pool.ts';
-import { countAllUsersDevices } from '../../storage/sql/audience-pages.ts';
 import { insertChunks } from '../../storage/sql/chunks.ts';
-import { lockQueuedRun, startRun } from '../../storage/sql/run-states.ts';
+import { failRun, lockQueuedRun, startRun } from '../../storage/sql/run-states.ts';
 import type { Duty } from '../duty.ts';
+import { freezeAudience } from './freeze-audience.ts';
 
 // Below this an audience is one chunk: its pages cross buckets, so a small send is a few queries, not 256.
 const smallAudienceDevices = 5_000;
@@ -33,12 +32,12 @@ async function releaseOne(database: Database, now: Date): Promise<number> {
   return database.begin(async (tx) => {
     const run = await lockQueuedRun(tx);
     if (!run) return 0;
-    const audienceBound = lastIdAt(now);
-    const devices = await countAllUsersDevices(tx, {
-      workspaceId: run.workspaceId,
-      platforms: run.platforms,
-      bound: audienceBound,
-    });
+    const frozen = await freezeAudience(tx, { run, now });
+    if ('reason' in frozen) {
+      await failRun(tx, { id: run.id, campaignId: run.campaignId, reason: frozen.reason, at: now });
+      return 1;
+    }
+    const { bound: audienceBound, devices, segment } = frozen.audience;
     await insertChunks(tx, {
       runId: run.id,
       workspaceId: run.workspaceId,
@@ -46,7 +45,7 @@ async function releaseOne(database: Database, now: Date): Promise<number> {
       at: now,
       ranges: devices === 0 ? [] : cutBuckets(devices),
     });
-    await startRun(tx, { id: run.id, audienceBound, audienceDevices: devices, at: now });
+    await startRun(tx, { id: run.id, audienceBound, audienceDevices: devices, segment, at: now });
     return 1;
   });
 }

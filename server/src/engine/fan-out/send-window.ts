@@ -1,8 +1,8 @@
 import type { Clock } from '../../clock.ts';
 import { lastIdAt } from '../../domain/ids.ts';
 import type { Database } from '../../storage/pool.ts';
-import { findAllUsersPage, findTargetUsersPage } from '../../storage/sql/audience-pages.ts';
-import type { AudienceDevice } from '../../storage/sql/audience-pages.ts';
+import { findAllUsersPage, findSegmentPage, findTargetUsersPage } from '../../storage/sql/audience-pages.ts';
+import type { PagedDevice } from '../../storage/sql/audience-pages.ts';
 import { endChunk, moveCursor, openWindow } from '../../storage/sql/chunks.ts';
 import type { ClaimedChunk } from '../../storage/sql/chunks.ts';
 import {
@@ -17,7 +17,7 @@ import type { RunToSend } from '../../storage/sql/run-states.ts';
 import type { DeliverToDevice } from './deliver-to-device.ts';
 import { leaseEnd } from './work-chunks.ts';
 
-export type Cursor = { bucket: number; deviceId: string };
+export type Cursor = { bucket: number; position: string };
 
 export type WindowResult =
   /** Outcomes stored; the next window starts behind the cursor. */
@@ -60,7 +60,7 @@ export function makeSendWindow(deps: SendWindowDependencies): SendWindow {
       partitions.clear();
       partitions.add(run.day);
     }
-    const end = { bucket: last.bucket, deviceId: last.id };
+    const end = { bucket: last.bucket, position: last.position };
     const opened = await openWindow(database, {
       ...chunk,
       ...end,
@@ -83,21 +83,22 @@ export function makeSendWindow(deps: SendWindowDependencies): SendWindow {
 
 type PageRequest = { run: RunToSend; chunk: ClaimedChunk; cursor: Cursor; limit: number };
 
-function readPage(database: Database, { run, chunk, cursor, limit }: PageRequest): Promise<AudienceDevice[]> {
+function readPage(database: Database, { run, chunk, cursor, limit }: PageRequest): Promise<PagedDevice[]> {
   const page = {
     workspaceId: run.workspaceId,
     platforms: run.platforms,
     bucketFrom: chunk.bucketFrom,
     bucketTo: chunk.bucketTo,
     afterBucket: cursor.bucket,
-    afterDeviceId: cursor.deviceId,
+    afterPosition: cursor.position,
     // Named users were resolved when the request was accepted; their devices are frozen at that instant too.
     bound: run.audienceBound ?? lastIdAt(run.createdAt),
     limit,
   };
-  return run.targetUsers
-    ? findTargetUsersPage(database, { ...page, targetUsers: run.targetUsers })
-    : findAllUsersPage(database, page);
+  if (run.targetUsers) return findTargetUsersPage(database, { ...page, targetUsers: run.targetUsers });
+  if (run.audienceSegmentId === null) return findAllUsersPage(database, page);
+  const { audienceSegmentId: segmentId, audienceVersion: version } = run;
+  return findSegmentPage(database, { ...page, segmentId, version: version! });
 }
 
 /** What became of one device, and what the run must learn from it. */

@@ -102,7 +102,7 @@ async function workChunk(deps: WorkChunksDependencies, chunk: ClaimedChunk, isSt
   }
   const [run] = await findRunsToSend(database, [chunk.runId]);
   if (!run) throw new Error(`chunk of a run that does not exist: ${chunk.runId}`);
-  let cursor = { bucket: chunk.cursorBucket ?? -1, deviceId: chunk.cursorDeviceId ?? '' };
+  let cursor = { bucket: chunk.cursorBucket ?? -1, position: chunk.cursorPosition ?? '' };
   while (!isStopping()) {
     const sent = await deps.sendWindow({ run, chunk, cursor });
     if (sent.kind === 'ended') {

@@ -17,8 +17,8 @@ export type RequireScope = (scope: Scope) => (request: FastifyRequest, reply: Fa
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The key behind the access token, after requireScope. */
-    bearerKey?: ApiKey;
+    /** The key behind the call, after its authentication. */
+    callerKey?: ApiKey;
   }
 }
 
@@ -29,7 +29,7 @@ declare module 'fastify' {
 export function makeRequireBearer({ tokens, serviceDomain }: BearerDependencies): RequireScope {
   return (scope) => async (request, reply) => {
     try {
-      request.bearerKey = await authenticate({ tokens, serviceDomain }, request, scope);
+      request.callerKey = await authenticate({ tokens, serviceDomain }, request, scope);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       await presentGatewayError(error, { request, reply, scope });

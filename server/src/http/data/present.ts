@@ -1,7 +1,7 @@
-import { randomInt } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorName, ServiceError } from '../../domain/errors.ts';
 import { isGatewayError, presentGatewayError } from '../auth/present.ts';
+import { makeRequestId } from '../request-id.ts';
 
 type Wire = { status: number; type: string; message: (error: ServiceError) => string };
 
@@ -24,6 +24,10 @@ export const dataErrors: Partial<Record<ErrorName, Wire>> = {
   DATA_CREDENTIALS_MISSING: { status: 401, type: 'Authentication required', message: (error) => error.message },
   DATA_CREDENTIALS_INVALID: { status: 401, type: 'Authentication required', message: (error) => error.message },
   DATA_RATE_LIMITED: { status: 429, type: 'RateLimitError', message: (error) => error.message },
+  SEGMENT_NAME_TAKEN: { status: 409, type: 'Resource not created', message: (error) => error.message },
+  SEGMENT_ARCHIVED: { status: 400, type: 'ValueError', message: (error) => error.message },
+  SEGMENT_ACTIVE_LIMITED: { status: 429, type: 'RateLimitError', message: (error) => error.message },
+  SEGMENT_CLIENT_NOT_FOUND: { status: 400, type: 'InvalidParams', message: (error) => error.message },
   BODY_MALFORMED: {
     status: 400,
     type: 'Malformed JSON',
@@ -67,9 +71,4 @@ export function presentAccepted({ requestId }: { requestId: string }) {
     message: 'Your request has been accepted and will be processed soon.',
     request_id: requestId,
   };
-}
-
-/** Eight letters, as callers of this family know them; it finds the call in the API log of a person who reads it out. */
-export function makeRequestId(): string {
-  return Array.from({ length: 8 }, () => String.fromCharCode(97 + randomInt(26))).join('');
 }

@@ -1,20 +1,19 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { TObject } from 'typebox';
 import type { DataUseCases } from '../../app/data/data-use-cases.ts';
 import { dataRequestsPerMinute } from '../../app/data/data-use-cases.ts';
 import type { TokenUseCases } from '../../app/tokens/token-use-cases.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { dataCenterOfHost } from '../../domain/tokens/data-center.ts';
-import { readBasic } from '../auth/basic.ts';
-import { isBearer, makeRequireBearer } from '../auth/bearer.ts';
+import { makeRequireApiKey } from '../auth/api-key.ts';
 import { gatewayError } from '../auth/shapes.ts';
 import type { RouteFamily } from '../build-server.ts';
 import { toServiceError } from '../to-service-error.ts';
-import { findUnknownFields, unknownFieldsWarning } from '../unknown-fields.ts';
+import { refuseOtherMethods } from '../refuse-other-methods.ts';
+import { makeRequestId } from '../request-id.ts';
+import { warnOfUnknownFields } from '../unknown-fields.ts';
 import type { VendorHeaders } from '../vendor-headers.ts';
 import { parseCustomer, parseDevice } from './parse-data.ts';
-import { makeRequestId, presentAccepted, presentDataError } from './present.ts';
+import { presentAccepted, presentDataError } from './present.ts';
 import { customerBody, dataAnswer, dataError, deviceBody } from './shapes.ts';
 
 export type DataRouteDependencies = {
@@ -28,7 +27,11 @@ const mostBodyBytes = 128 * 1024;
 
 /** POST /v1/customer/{app_id} and /v1/device/{app_id} (facts 5): people and their devices in. */
 export function dataRoutes(deps: DataRouteDependencies): RouteFamily {
-  const requireDataScope = makeRequireBearer(deps)('data');
+  const requireKey = makeRequireApiKey({ ...deps, authenticate: deps.data.authenticate }, 'data', {
+    missing: 'DATA_CREDENTIALS_MISSING',
+    invalid: 'DATA_CREDENTIALS_INVALID',
+    notCovering: 'SCOPE_MISSING',
+  });
   const { prefixes } = deps.vendorHeaders;
   const families = [
     {
@@ -75,26 +78,18 @@ export function dataRoutes(deps: DataRouteDependencies): RouteFamily {
         },
         onRequest: async (request, reply) => {
           if (request.headers['content-type'] === undefined) throw new ServiceError('MEDIA_TYPE_MISSING');
-          if (isBearer(request)) await requireDataScope(request, reply);
-          else await authenticate(deps, request);
+          await requireKey(request, reply);
         },
         handler: async (request, reply) => {
           checkWorkspace(request);
           await countCall(deps, operation, { request, reply });
           const body = readBody(request);
           const answer = await handle(deps, request, body);
-          warnOfUnknownFields(deps, { request, reply }, findUnknownFields(shape as TObject, body));
+          warnOfUnknownFields(deps.vendorHeaders, body, { request, reply, shape });
           return presentAccepted(answer);
         },
       });
-      server.route({
-        method: ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
-        url,
-        schema: { hide: true },
-        handler: async () => {
-          throw new ServiceError('METHOD_NOT_ALLOWED');
-        },
-      });
+      refuseOtherMethods(server, url, ['POST']);
     }
   };
 }
@@ -118,21 +113,6 @@ function onceOf(request: FastifyRequest) {
     rawBody: request.rawBody,
     requestId: makeRequestId(),
   };
-}
-
-/** Basic: workspace id and Data key (interface 5). */
-async function authenticate({ data, serviceDomain }: DataRouteDependencies, request: FastifyRequest): Promise<void> {
-  if (request.headers.authorization === undefined) throw new ServiceError('DATA_CREDENTIALS_MISSING');
-  const basic = readBasic(request.headers);
-  if (!basic) throw new ServiceError('DATA_CREDENTIALS_INVALID', { detail: 'the header is no Basic authentication' });
-  const dataCenter = dataCenterOfHost(request.hostname, serviceDomain);
-  const found = await data.authenticate({ workspaceId: basic.username, secret: basic.password, dataCenter });
-  if (found.outcome !== 'ok')
-    throw new ServiceError('DATA_CREDENTIALS_INVALID', { detail: 'unknown workspace or key' });
-  request.facts.workspaceId = found.key.workspaceId;
-  request.facts.keyId = found.key.id;
-  if (!found.key.scopes.includes('data'))
-    throw new ServiceError('SCOPE_MISSING', { detail: `a key of kind ${found.key.kind}` });
 }
 
 function checkWorkspace(request: FastifyRequest): void {
@@ -161,15 +141,4 @@ function readBody(request: FastifyRequest): Body {
   if (body === null || typeof body !== 'object' || Array.isArray(body))
     throw new ServiceError('BODY_MALFORMED', { detail: 'no JSON object' });
   return body as Body;
-}
-
-function warnOfUnknownFields(
-  { vendorHeaders }: DataRouteDependencies,
-  { request, reply }: Call,
-  paths: string[],
-): void {
-  if (paths.length === 0) return;
-  const warning = unknownFieldsWarning(paths);
-  request.facts.warnings.push(warning);
-  reply.header(vendorHeaders.nameOf('x-*-warning'), warning);
 }

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { pushRequestsPerMinute } from '../../app/push/count-push-request.ts';
 import type { PushUseCases } from '../../app/push/push-use-cases.ts';
 import type { TokenUseCases } from '../../app/tokens/token-use-cases.ts';
@@ -8,7 +8,8 @@ import { dataCenterOfHost } from '../../domain/tokens/data-center.ts';
 import { isBearer, makeRequireBearer } from '../auth/bearer.ts';
 import type { RouteFamily } from '../build-server.ts';
 import { toServiceError } from '../to-service-error.ts';
-import { findUnknownFields, unknownFieldsWarning } from '../unknown-fields.ts';
+import { refuseOtherMethods } from '../refuse-other-methods.ts';
+import { warnOfUnknownFields } from '../unknown-fields.ts';
 import type { VendorHeaders } from '../vendor-headers.ts';
 import { parsePush } from './parse-push.ts';
 import type { PushBody } from './parse-push.ts';
@@ -56,20 +57,9 @@ export function pushRoutes(deps: PushRouteDependencies): RouteFamily {
         },
         handler: (request, reply) => sendPush(deps, version, { request, reply }),
       });
-      refuseOtherMethods(server, url);
+      refuseOtherMethods(server, url, ['POST']);
     }
   };
-}
-
-function refuseOtherMethods(server: FastifyInstance, url: string): void {
-  server.route({
-    method: ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
-    url,
-    schema: { hide: true },
-    handler: async () => {
-      throw new ServiceError('METHOD_NOT_ALLOWED');
-    },
-  });
 }
 
 type Call = { request: FastifyRequest; reply: FastifyReply };
@@ -91,7 +81,7 @@ async function sendPush(deps: PushRouteDependencies, version: Version, { request
     audience: body.targetAudience,
     isRepeatable: idempotencyKey !== undefined,
     dataCenter: dataCenterOfHost(request.hostname, deps.serviceDomain),
-    bearerWorkspaceId: request.bearerKey?.workspaceId,
+    bearerWorkspaceId: request.callerKey?.workspaceId,
   });
   request.facts.workspaceId = admitted.workspace.id;
   request.facts.keyId = admitted.keyId;
@@ -103,7 +93,7 @@ async function sendPush(deps: PushRouteDependencies, version: Version, { request
   const queryType =
     version === 'v2' ? undefined : { value: deps.vendorHeaders.read(request.headers, 'x-*-query-type')?.trim() };
   const command = parsePush(body, { admitted, now: deps.clock.now(), queryType });
-  warnOfUnknownFields(deps, { request, reply }, findUnknownFields(version === 'v2' ? pushBodyV2 : pushBodyV21, body));
+  warnOfUnknownFields(deps.vendorHeaders, body, { request, reply, shape: version === 'v2' ? pushBodyV2 : pushBodyV21 });
   return presentAcceptedPush(await deps.push.acceptPush({ admitted, command, idempotencyKey, rawBody }));
 }
 
@@ -146,15 +136,4 @@ function readSignatureV2({ vendorHeaders }: PushRouteDependencies, { headers }: 
 function hideSignature(request: FastifyRequest, body: PushBody): void {
   if (body.signature === undefined) return;
   request.rawBody = JSON.stringify({ ...body, signature: '[redacted]' });
-}
-
-function warnOfUnknownFields(
-  { vendorHeaders }: PushRouteDependencies,
-  { request, reply }: Call,
-  paths: string[],
-): void {
-  if (paths.length === 0) return;
-  const warning = unknownFieldsWarning(paths);
-  request.facts.warnings.push(warning);
-  reply.header(vendorHeaders.nameOf('x-*-warning'), warning);
 }

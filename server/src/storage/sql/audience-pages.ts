@@ -1,5 +1,6 @@
 import type { Platform } from '../../domain/campaign/content.ts';
 import type { Queryable } from '../pool.ts';
+import { allBuckets } from './segment-members.ts';
 
 /** A device of an audience, in the order of the fan-out: (bucket, id). */
 export type AudienceDevice = {
@@ -10,14 +11,17 @@ export type AudienceDevice = {
   pushId: string;
 };
 
+/** The same with where it stands in its bucket, in the order of the audience. */
+export type PagedDevice = AudienceDevice & { position: string };
+
 export type AudiencePage = {
   workspaceId: string;
   platforms: readonly Platform[];
   bucketFrom: number;
   bucketTo: number;
-  /** Last device of the page before; -1 and '' at the start. */
+  /** Last position of the page before; -1 and '' at the start. */
   afterBucket: number;
-  afterDeviceId: string;
+  afterPosition: string;
   /** Frozen upper bound: devices made later are not part of the run. */
   bound: string;
   limit: number;
@@ -27,13 +31,13 @@ export type AudiencePage = {
  * The next devices of audience "All Users". A keyset page: one index range scan, no offset, so nothing is skipped or
  * repeated while devices come and go. Index: devices primary key.
  */
-export async function findAllUsersPage(tx: Queryable, page: AudiencePage): Promise<AudienceDevice[]> {
-  return tx<AudienceDevice[]>`
-    select bucket, id, user_id as "userId", platform, push_id as "pushId"
+export async function findAllUsersPage(tx: Queryable, page: AudiencePage): Promise<PagedDevice[]> {
+  return tx<PagedDevice[]>`
+    select bucket, id, user_id as "userId", platform, push_id as "pushId", id as position
     from devices
     where workspace_id = ${page.workspaceId}
       and bucket between ${page.bucketFrom} and ${page.bucketTo}
-      and (bucket, id) > (${page.afterBucket}::smallint, ${page.afterDeviceId})
+      and (bucket, id) > (${page.afterBucket}::smallint, ${page.afterPosition})
       and id <= ${page.bound}
       and platform = any(${page.platforms as Platform[]})
       and state = 'ACTIVE'
@@ -48,15 +52,16 @@ export async function findAllUsersPage(tx: Queryable, page: AudiencePage): Promi
 export async function findTargetUsersPage(
   tx: Queryable,
   page: AudiencePage & { targetUsers: [bucket: number, userId: string][] },
-): Promise<AudienceDevice[]> {
-  return tx<AudienceDevice[]>`
-    select devices.bucket, devices.id, devices.user_id as "userId", devices.platform, devices.push_id as "pushId"
+): Promise<PagedDevice[]> {
+  return tx<PagedDevice[]>`
+    select devices.bucket, devices.id, devices.user_id as "userId", devices.platform, devices.push_id as "pushId",
+      devices.id as position
     from unnest(
       ${page.targetUsers.map(([bucket]) => bucket)}::smallint[], ${page.targetUsers.map(([, userId]) => userId)}::text[]
     ) as target (bucket, user_id)
     join devices on devices.workspace_id = ${page.workspaceId}
       and devices.bucket = target.bucket and devices.user_id = target.user_id collate "C"
-    where (devices.bucket, devices.id) > (${page.afterBucket}::smallint, ${page.afterDeviceId})
+    where (devices.bucket, devices.id) > (${page.afterBucket}::smallint, ${page.afterPosition})
       and devices.id <= ${page.bound}
       and devices.platform = any(${page.platforms as Platform[]})
       and devices.state = 'ACTIVE'
@@ -76,5 +81,62 @@ export async function countAllUsersDevices(
       and id <= ${audience.bound}
       and platform = any(${audience.platforms as Platform[]})
       and state = 'ACTIVE'`;
+  return row!.devices;
+}
+
+/** Members of a segment at a version: added by then, and not removed by then. */
+type SegmentAudience = { segmentId: string; version: number };
+
+/**
+ * The next devices of a segment's members at a version, user by user. Read from the members, so that a small segment of
+ * a large workspace costs its own size; bucket by bucket, so that each look is one range of one shard. A position is a
+ * user's id and a device's id, 24 characters each. Indexes: segment_members primary key, devices (workspace_id, bucket,
+ * user_id, device_id).
+ */
+export async function findSegmentPage(tx: Queryable, page: AudiencePage & SegmentAudience): Promise<PagedDevice[]> {
+  const [afterUser, afterDevice] = [page.afterPosition.slice(0, 24), page.afterPosition.slice(24)];
+  return tx<PagedDevice[]>`
+    select found.bucket, found.id, found.user_id as "userId", found.platform, found.push_id as "pushId",
+      found.user_id || found.id as position
+    from generate_series(
+      greatest(${page.bucketFrom}::int, ${page.afterBucket}::int), ${page.bucketTo}::int
+    ) as part (bucket)
+    cross join lateral (
+      select devices.bucket, devices.id, devices.user_id, devices.platform, devices.push_id
+      from segment_members as member
+      join devices on devices.workspace_id = member.workspace_id and devices.bucket = member.bucket
+        and devices.user_id = member.user_id
+      where member.workspace_id = ${page.workspaceId} and member.bucket = part.bucket::smallint
+        and member.segment_id = ${page.segmentId}
+        and member.user_id >= (case when part.bucket = ${page.afterBucket}::int then ${afterUser} else '' end) collate "C"
+        and (part.bucket <> ${page.afterBucket}::int or (member.user_id, devices.id) > (${afterUser}, ${afterDevice}))
+        and member.added_in <= ${page.version} and (member.removed_in is null or member.removed_in > ${page.version})
+        and devices.id <= ${page.bound}
+        and devices.platform = any(${page.platforms as Platform[]})
+        and devices.state = 'ACTIVE'
+      order by member.user_id, devices.id
+      limit ${page.limit}
+    ) as found
+    order by found.bucket, found.user_id, found.id
+    limit ${page.limit}`;
+}
+
+/** Counts the devices a run to a segment will reach. Reads its members and their devices once, at the run's start. */
+export async function countSegmentDevices(
+  tx: Queryable,
+  audience: Pick<AudiencePage, 'workspaceId' | 'platforms' | 'bound'> & SegmentAudience,
+): Promise<number> {
+  const [row] = await tx<{ devices: number }[]>`
+    select count(*) as devices
+    from segment_members as member
+    join devices on devices.workspace_id = member.workspace_id and devices.bucket = member.bucket
+      and devices.user_id = member.user_id
+    where member.workspace_id = ${audience.workspaceId} and member.bucket = any(${allBuckets})
+      and member.segment_id = ${audience.segmentId}
+      and member.added_in <= ${audience.version}
+      and (member.removed_in is null or member.removed_in > ${audience.version})
+      and devices.id <= ${audience.bound}
+      and devices.platform = any(${audience.platforms as Platform[]})
+      and devices.state = 'ACTIVE'`;
   return row!.devices;
 }

@@ -8,7 +8,9 @@ export type NewCampaign = {
   id: string;
   workspaceId: string;
   name: string;
-  audience: 'ALL_USERS' | 'USER';
+  audience: 'ALL_USERS' | 'SEGMENT' | 'USER';
+  /** Audience `SEGMENT` only. */
+  segmentId: string | null;
   platforms: Platform[];
   content: CampaignContent;
   timing: Timing;
@@ -29,6 +31,7 @@ export async function insertSendingCampaigns(tx: Queryable, campaigns: NewCampai
     source: 'PUSH_API',
     delivery_type: 'ONE_TIME',
     audience: campaign.audience,
+    segment_id: campaign.segmentId,
     platforms: campaign.platforms,
     content: tx.json(campaign.content as never),
     timing: tx.json(campaign.timing as never),

@@ -8,7 +8,7 @@ export type ClaimedChunk = {
   bucketFrom: number;
   bucketTo: number;
   cursorBucket: number | null;
-  cursorDeviceId: string | null;
+  cursorPosition: string | null;
   owner: string;
   attempt: number;
   crashes: number;
@@ -61,7 +61,7 @@ export async function claimChunks(
     where chunks.run_id = due.run_id and chunks.number = due.number
     returning chunks.run_id as "runId", chunks.number, chunks.workspace_id as "workspaceId",
       chunks.bucket_from as "bucketFrom", chunks.bucket_to as "bucketTo",
-      chunks.cursor_bucket as "cursorBucket", chunks.cursor_device_id as "cursorDeviceId",
+      chunks.cursor_bucket as "cursorBucket", chunks.cursor_position as "cursorPosition",
       chunks.owner, chunks.attempt, chunks.crashes`;
 }
 
@@ -73,11 +73,11 @@ export async function claimChunks(
  */
 export async function openWindow(
   database: Database,
-  hold: ChunkHold & { at: Date; leaseUntil: Date; bucket: number; deviceId: string; devices: number },
+  hold: ChunkHold & { at: Date; leaseUntil: Date; bucket: number; position: string; devices: number },
 ): Promise<boolean> {
   const rows = await database`
     update chunks
-    set window_opened_at = ${hold.at}, window_bucket = ${hold.bucket}, window_device_id = ${hold.deviceId},
+    set window_opened_at = ${hold.at}, window_bucket = ${hold.bucket}, window_position = ${hold.position},
       window_devices = ${hold.devices}, lease_until = ${hold.leaseUntil}
     from runs
     where chunks.run_id = ${hold.runId} and chunks.number = ${hold.number}
@@ -95,12 +95,12 @@ export async function openWindow(
  */
 export async function moveCursor(
   tx: Queryable,
-  hold: ChunkHold & { leaseUntil: Date; bucket: number; deviceId: string },
+  hold: ChunkHold & { leaseUntil: Date; bucket: number; position: string },
 ): Promise<boolean> {
   const rows = await tx`
     update chunks
-    set cursor_bucket = ${hold.bucket}, cursor_device_id = ${hold.deviceId}, window_opened_at = null,
-      window_bucket = null, window_device_id = null, window_devices = null, lease_until = ${hold.leaseUntil}, crashes = 0
+    set cursor_bucket = ${hold.bucket}, cursor_position = ${hold.position}, window_opened_at = null,
+      window_bucket = null, window_position = null, window_devices = null, lease_until = ${hold.leaseUntil}, crashes = 0
     where run_id = ${hold.runId} and number = ${hold.number}
       and state = 'CLAIMED' and owner = ${hold.owner} and attempt = ${hold.attempt}
     returning 1`;

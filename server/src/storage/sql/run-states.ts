@@ -12,25 +12,47 @@ export type RunToSend = {
   settings: Record<string, unknown>;
   targetUsers: [bucket: number, userId: string][] | null;
   audienceBound: string | null;
+  /** The segment of the campaign; null for the other audiences. */
+  segmentId: string | null;
+  /** The frozen audience of a run to a segment, set at its start. */
+  audienceSegmentId: string | null;
+  audienceVersion: number | null;
   day: string;
   lane: number;
   sendUntil: Date;
   createdAt: Date;
 };
 
+const columns = (tx: Queryable) => tx`
+  runs.id, runs.workspace_id as "workspaceId", runs.campaign_id as "campaignId", campaigns.audience,
+  campaigns.platforms, coalesce(runs.content, campaigns.content) as content, campaigns.settings,
+  campaigns.segment_id as "segmentId", runs.audience_segment_id as "audienceSegmentId",
+  runs.audience_version as "audienceVersion", runs.target_users as "targetUsers",
+  runs.audience_bound as "audienceBound", runs.day::text as day, runs.lane, runs.send_until as "sendUntil",
+  runs.created_at as "createdAt"`;
+
 /**
  * Locks one queued run, oldest of the first lane first; runs another worker is releasing are skipped. The lock is held
- * until the caller's transaction has made its chunks. Index: runs_open.
+ * until the caller's transaction has made its chunks. A run to a segment that is filling, or that refers to one, waits
+ * (decisions D26). Index: runs_open.
  */
 export async function lockQueuedRun(tx: Queryable): Promise<RunToSend | undefined> {
   const [run] = await tx<RunToSend[]>`
-    select runs.id, runs.workspace_id as "workspaceId", runs.campaign_id as "campaignId", campaigns.audience,
-      campaigns.platforms, coalesce(runs.content, campaigns.content) as content, campaigns.settings,
-      runs.target_users as "targetUsers", runs.audience_bound as "audienceBound", runs.day::text as day, runs.lane,
-      runs.send_until as "sendUntil", runs.created_at as "createdAt"
+    select ${columns(tx)}
     from runs
     join campaigns on campaigns.id = runs.campaign_id
     where runs.status = 'QUEUED'
+      and (campaigns.segment_id is null or not exists (
+        with recursive reached (id) as (
+          select campaigns.segment_id
+          union
+          select used.id
+          from reached
+          join segments on segments.id = reached.id
+          cross join lateral unnest(segments.uses_segments) as used (id)
+        )
+        select 1 from reached join segments on segments.id = reached.id where segments.state = 'FILLING'
+      ))
     order by runs.lane, runs.created_at
     limit 1
     for update of runs skip locked`;
@@ -40,25 +62,45 @@ export async function lockQueuedRun(tx: Queryable): Promise<RunToSend | undefine
 /** Reads runs by id. Index: primary key. */
 export async function findRunsToSend(database: Database, ids: string[]): Promise<RunToSend[]> {
   return database<RunToSend[]>`
-    select runs.id, runs.workspace_id as "workspaceId", runs.campaign_id as "campaignId", campaigns.audience,
-      campaigns.platforms, coalesce(runs.content, campaigns.content) as content, campaigns.settings,
-      runs.target_users as "targetUsers", runs.audience_bound as "audienceBound", runs.day::text as day, runs.lane,
-      runs.send_until as "sendUntil", runs.created_at as "createdAt"
+    select ${columns(database)}
     from runs
     join campaigns on campaigns.id = runs.campaign_id
     where runs.id = any(${ids})`;
 }
 
-/** QUEUED → SENDING, with the frozen audience. The caller holds the row's lock. */
+/**
+ * QUEUED → SENDING, with the frozen audience. The message's time to live begins now: a run may have waited for its
+ * segment. The caller holds the row's lock.
+ */
 export async function startRun(
   tx: Queryable,
-  run: { id: string; audienceBound: string; audienceDevices: number; at: Date },
+  run: {
+    id: string;
+    audienceBound: string;
+    audienceDevices: number;
+    segment: { id: string; version: number } | undefined;
+    at: Date;
+  },
 ): Promise<void> {
   await tx`
     update runs
     set status = 'SENDING', audience_bound = ${run.audienceBound}, audience_devices = ${run.audienceDevices},
-      started_at = ${run.at}
+      audience_segment_id = ${run.segment?.id ?? null}, audience_version = ${run.segment?.version ?? null},
+      send_until = send_until + (${run.at}::timestamptz - created_at), started_at = ${run.at}
     where id = ${run.id} and status = 'QUEUED'`;
+}
+
+/** QUEUED → FAILED with its campaign: there is nobody it could be sent to, and the reason says why. */
+export async function failRun(
+  tx: Queryable,
+  run: { id: string; campaignId: string; reason: string; at: Date },
+): Promise<void> {
+  await tx`
+    update runs set status = 'FAILED', status_reason = ${run.reason}, ended_at = ${run.at}
+    where id = ${run.id} and status = 'QUEUED'`;
+  await tx`
+    update campaigns set status = 'FAILED', status_reason = ${run.reason}, updated_at = ${run.at}
+    where id = ${run.campaignId} and status = 'SENDING' and delivery_type = 'ONE_TIME'`;
 }
 
 /** SENDING → PAUSED with the provider's own words: the credential is refused and every further request would be. */

@@ -93,7 +93,7 @@ export async function makeFanOutBundle() {
     },
 
     /** Stores a campaign of the push API, as an accepted request does. */
-    async accept(options: { targetUsers?: [number, string][]; platforms?: Platform[]; ttlSeconds?: number } = {}) {
+    async accept(options: { segmentId?: string; targetUsers?: [number, string][]; platforms?: Platform[]; ttlSeconds?: number } = {}) {
       const at = clock.now();
       const [campaignId, runId] = [makeId(at), makeId(at)];
       const text = { title: 'T', message: 'M' };
@@ -118,6 +118,7 @@ export async function makeFanOutBundle() {
               conversionGoals: [],
               settings: {},
             } as never,
+            segmentId: options.segmentId,
             targetUsers: options.targetUsers,
             existing: undefined,
             campaignId,

@@ -1,0 +1,63 @@
+import { ServiceError } from '../../domain/errors.ts';
+import type { Transaction } from '../../storage/pool.ts';
+import {
+  archiveSegment,
+  findSegmentById,
+  findSegmentByName,
+  lockSegment,
+  unarchiveSegment,
+} from '../../storage/sql/segments.ts';
+import type { Segment } from '../../storage/sql/segments.ts';
+import { requireRoomForSegment } from './limit-segments.ts';
+import type { SegmentDependencies } from './segment-dependencies.ts';
+
+export type NamedSegment = { workspaceId: string; name: string; segmentId: string | undefined };
+
+/** Archives a segment of any kind; an archived one stays so. @throws ServiceError SEGMENT_NOT_FOUND */
+export async function archiveNamedSegment(
+  { database, clock }: Pick<SegmentDependencies, 'database' | 'clock'>,
+  named: NamedSegment,
+): Promise<Pick<Segment, 'id' | 'name'>> {
+  return (await database.begin(async (tx) => {
+    const segment = await takeNamed(tx, named);
+    await archiveSegment(tx, { id: segment.id, at: clock.now() });
+    return { id: segment.id, name: segment.name };
+  })) as Pick<Segment, 'id' | 'name'>;
+}
+
+/**
+ * Makes an archived segment active again, its time beginning anew. Members deleted 30 days after archiving do not come
+ * back (facts 2.2).
+ *
+ * @throws ServiceError SEGMENT_NOT_FOUND, SEGMENT_ACTIVE_LIMITED
+ */
+export async function unarchiveNamedSegment(
+  { database, clock, limits }: Pick<SegmentDependencies, 'database' | 'clock' | 'limits'>,
+  named: NamedSegment,
+): Promise<Pick<Segment, 'id' | 'name'>> {
+  return (await database.begin(async (tx) => {
+    await requireRoomUnlessActive(tx, { ...named, limits });
+    const segment = await takeNamed(tx, named);
+    await unarchiveSegment(tx, { id: segment.id, at: clock.now() });
+    return { id: segment.id, name: segment.name };
+  })) as Pick<Segment, 'id' | 'name'>;
+}
+
+async function requireRoomUnlessActive(
+  tx: Transaction,
+  named: NamedSegment & { limits: SegmentDependencies['limits'] },
+): Promise<void> {
+  const segment = await findNamed(tx, named);
+  if (segment?.state === 'ARCHIVED') await requireRoomForSegment(tx, named);
+}
+
+async function takeNamed(tx: Transaction, named: NamedSegment): Promise<Segment> {
+  const found = await findNamed(tx, named);
+  const locked = found && (await lockSegment(tx, { workspaceId: named.workspaceId, id: found.id }));
+  if (!locked) throw new ServiceError('SEGMENT_NOT_FOUND', { field: named.segmentId ?? named.name });
+  return locked;
+}
+
+function findNamed(tx: Transaction, { workspaceId, name, segmentId }: NamedSegment): Promise<Segment | undefined> {
+  return segmentId ? findSegmentById(tx, { workspaceId, id: segmentId }) : findSegmentByName(tx, { workspaceId, name });
+}

@@ -1,0 +1,189 @@
+import { createHash } from 'node:crypto';
+import { ServiceError } from '../../domain/errors.ts';
+import { makeId } from '../../domain/ids.ts';
+import type { LimitWindow } from '../../domain/limits/sliding-window.ts';
+import { describeSegmentFilter } from '../../domain/segments/describe-segment-filter.ts';
+import { segmentsUsedBy } from '../../domain/segments/expand-segment-filter.ts';
+import type { GroupFilter } from '../../domain/segments/segment-filter.ts';
+import type { Transaction } from '../../storage/pool.ts';
+import { findReferencedSegments } from '../../storage/sql/segment-references.ts';
+import {
+  findSegmentByFilters,
+  findSegmentById,
+  insertSegment,
+  listSegments,
+  lockSegment,
+  updateFilterSegment,
+} from '../../storage/sql/segments.ts';
+import type { Segment } from '../../storage/sql/segments.ts';
+import { answerOnce } from '../idempotency/answer-once.ts';
+import { countCall, requireRoomForSegment } from './limit-segments.ts';
+import type { Once, SegmentCaller, SegmentDependencies } from './segment-dependencies.ts';
+
+/** Filters as they were sent and as they were read. */
+export type GivenFilters = { sent: unknown; filter: GroupFilter };
+
+export type FilterSegmentCommand = {
+  name: string;
+  included: GivenFilters;
+  excluded: GivenFilters | undefined;
+};
+
+const minute = 60;
+const hour = 3_600;
+const day = 24 * hour;
+
+/** Facts 2.3, each per workspace. */
+export const filterSegmentLimits = {
+  list: windows(50, 200, 1_000),
+  create: windows(50, 200, 1_000),
+  update: windows(50, 200, 1_000),
+  get: windows(100, 1_000, 4_000),
+} as const;
+
+// Facts 2.2: archived segments disappear from view after 180 days.
+const shownDays = 180;
+const mostListed = 1_000;
+
+/** Filter segments and the look-up of all segments (facts 2.3). */
+export function makeFilterSegments(deps: SegmentDependencies) {
+  const { database, clock } = deps;
+  return {
+    /** @throws ServiceError SEGMENT_RATE_LIMITED */
+    async count(operation: keyof typeof filterSegmentLimits, workspaceId: string): Promise<void> {
+      const limit = { operation: `segment-${operation}`, windows: filterSegmentLimits[operation] };
+      const refusal = await countCall(database, { ...limit, workspaceId, at: clock.now() });
+      if (refusal) throw new ServiceError('SEGMENT_RATE_LIMITED', { ...refusal, reason: textOf(limit.windows) });
+    },
+    list: ({ workspaceId, name }: { workspaceId: string; name: string | undefined }): Promise<Segment[]> =>
+      listSegments(database, {
+        workspaceId,
+        name,
+        archivedSince: new Date(clock.now().getTime() - shownDays * day * 1000),
+        limit: mostListed,
+      }),
+    /** @throws ServiceError SEGMENT_ID_NOT_FOUND */
+    async get(key: { workspaceId: string; id: string }): Promise<Segment> {
+      const segment = await findSegmentById(database, key);
+      if (!segment) throw new ServiceError('SEGMENT_ID_NOT_FOUND', { field: key.id });
+      return segment;
+    },
+    create: (request: SegmentCaller & Once & { command: FilterSegmentCommand }) => {
+      const { workspaceId, rawBody, idempotencyKey: key } = request;
+      const once = { workspaceId, operation: 'segment:filter', key, rawBody, at: clock.now() };
+      return answerOnce(deps, once, async (tx) => ({ id: await createFilterSegment(deps, tx, request) }));
+    },
+    update: (request: UpdateRequest) => database.begin((tx) => changeFilterSegment(deps, tx, request)),
+  };
+}
+
+type CreateRequest = SegmentCaller & { command: FilterSegmentCommand };
+
+async function createFilterSegment(
+  { clock, limits }: SegmentDependencies,
+  tx: Transaction,
+  { workspaceId, requestedBy, command }: CreateRequest,
+): Promise<string> {
+  const at = clock.now();
+  const filters = await prepareFilters(tx, { workspaceId, command, ownId: undefined });
+  await requireRoomForSegment(tx, { workspaceId, limits });
+  await requireNewFilters(tx, { workspaceId, filtersDigest: filters.filtersDigest, ownId: undefined });
+  const id = makeId(at);
+  const isNew = await insertSegment(tx, {
+    ...filters,
+    id,
+    workspaceId,
+    name: command.name,
+    kind: 'FILTER',
+    state: 'READY',
+    source: 'API',
+    attributeName: null,
+    attributeType: null,
+    partner: null,
+    cohortId: null,
+    userCount: null,
+    expiryDays: null,
+    expiresAt: null,
+    createdBy: requestedBy,
+    at,
+  });
+  if (!isNew) throw new ServiceError('SEGMENT_NAME_TAKEN', { field: command.name });
+  return id;
+}
+
+export type UpdateRequest = {
+  workspaceId: string;
+  /** An e-mail address, or the name of the key. */
+  updatedBy: string;
+  id: string;
+  /** What is not given stays. */
+  change: (present: Segment) => FilterSegmentCommand;
+};
+
+async function changeFilterSegment(
+  { clock }: SegmentDependencies,
+  tx: Transaction,
+  { workspaceId, id, updatedBy, change }: UpdateRequest,
+): Promise<void> {
+  const present = await lockSegment(tx, { workspaceId, id });
+  if (!present) throw new ServiceError('SEGMENT_ID_NOT_FOUND', { field: id });
+  if (present.kind !== 'FILTER' || present.state === 'ARCHIVED')
+    throw new ServiceError('SEGMENT_UPDATE_FORBIDDEN', { detail: `${present.kind}, ${present.state}` });
+  const command = change(present);
+  const filters = await prepareFilters(tx, { workspaceId, command, ownId: id });
+  await requireNewFilters(tx, { workspaceId, filtersDigest: filters.filtersDigest, ownId: id });
+  const isStored = await updateFilterSegment(tx, {
+    ...filters,
+    workspaceId,
+    id,
+    name: command.name,
+    updatedBy,
+    at: clock.now(),
+  });
+  if (!isStored) throw new ServiceError('SEGMENT_NAME_TAKEN', { field: command.name });
+}
+
+type Preparation = { workspaceId: string; command: FilterSegmentCommand; ownId: string | undefined };
+
+/** What is stored of filters. References must exist, and must not lead back to the segment itself. */
+async function prepareFilters(tx: Transaction, { workspaceId, command, ownId }: Preparation) {
+  const { included, excluded } = command;
+  const trees = [included.filter, ...(excluded ? [excluded.filter] : [])];
+  const uses = [...new Set(trees.flatMap(segmentsUsedBy))];
+  const referenced = await findReferencedSegments(tx, { workspaceId, ids: uses });
+  const missing = uses.find((id) => !referenced.some((segment) => segment.id === id));
+  if (missing !== undefined)
+    throw new ServiceError('SEGMENT_FILTERS_INVALID', { detail: `there is no segment ${missing}` });
+  if (ownId !== undefined && referenced.some((segment) => segment.id === ownId))
+    throw new ServiceError('SEGMENT_CYCLIC', { detail: `leads back to ${ownId}` });
+  const segmentNames = new Map(referenced.map(({ id, name }) => [id, name]));
+  return {
+    includedFilters: included.sent,
+    excludedFilters: excluded?.sent ?? null,
+    description: describeSegmentFilter({ included: included.filter, excluded: excluded?.filter, segmentNames }),
+    filtersDigest: createHash('sha256').update(JSON.stringify(trees)).digest(),
+    usesSegments: uses,
+  };
+}
+
+type NewFilters = { workspaceId: string; filtersDigest: Buffer; ownId: string | undefined };
+
+async function requireNewFilters(tx: Transaction, { workspaceId, filtersDigest, ownId }: NewFilters): Promise<void> {
+  const existing = await findSegmentByFilters(tx, { workspaceId, filtersDigest });
+  if (!existing || existing.id === ownId) return;
+  throw new ServiceError('SEGMENT_FILTERS_TAKEN', {
+    members: { existing_cs_name: existing.name, existing_cs_id: existing.id },
+  });
+}
+
+function windows(aMinute: number, anHour: number, aDay: number): LimitWindow[] {
+  return [
+    { events: aMinute, seconds: minute },
+    { events: anHour, seconds: hour },
+    { events: aDay, seconds: day },
+  ];
+}
+
+function textOf(limits: readonly LimitWindow[]): string {
+  return limits.map(({ events, seconds }) => `${events}/${seconds / minute} mins`).join(', ');
+}

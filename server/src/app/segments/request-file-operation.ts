@@ -1,0 +1,156 @@
+import { randomBytes } from 'node:crypto';
+import { ServiceError } from '../../domain/errors.ts';
+import { makeId } from '../../domain/ids.ts';
+import { enqueueSegmentFill } from '../../engine/enqueue.ts';
+import type { Transaction } from '../../storage/pool.ts';
+import { insertOperation } from '../../storage/sql/segment-operations.ts';
+import {
+  findSegmentById,
+  findSegmentByName,
+  insertSegment,
+  lockSegment,
+  markSegmentFilling,
+} from '../../storage/sql/segments.ts';
+import type { Segment } from '../../storage/sql/segments.ts';
+import { answerOnce } from '../idempotency/answer-once.ts';
+import { countFileOperation, requireRoomForSegment } from './limit-segments.ts';
+import type { Once, SegmentCaller, SegmentDependencies } from './segment-dependencies.ts';
+
+export type FileSource = {
+  /** Null: the file is posted to us. */
+  fileUrl: string | null;
+  callbackUrl: string | null;
+  emails: string[];
+};
+
+export type CreateFileSegment = FileSource & {
+  kind: 'CREATE';
+  name: string;
+  attributeName: string;
+  attributeType: 'string' | 'double';
+  expiryDays: number;
+  source: 'API' | 'CONSOLE';
+};
+
+export type ChangeFileSegment = FileSource & {
+  kind: 'ADD' | 'REMOVE' | 'REPLACE';
+  name: string;
+  /** Wins over the name when both are given (facts 2.1). */
+  segmentId: string | undefined;
+  attributeName: string;
+  attributeType: 'string' | 'double';
+};
+
+export type FileOperationCommand = CreateFileSegment | ChangeFileSegment;
+
+export type AcceptedOperation = { segmentId: string; segmentName: string; operationId: string; requestId: string };
+
+/**
+ * Accepts a file operation (interface 4.3): segment, operation and the count against the limits in one transaction; what
+ * is refused leaves nothing. The download starts when that is committed.
+ *
+ * @throws ServiceError SEGMENT_NAME_TAKEN, SEGMENT_NOT_FOUND, SEGMENT_NOT_OF_FILES, SEGMENT_ARCHIVED,
+ *   SEGMENT_FIELD_INVALID, SEGMENT_ACTIVE_LIMITED, SEGMENT_OPERATIONS_LIMITED, IDEMPOTENCY_KEY_INVALID, IDEMPOTENCY_CONFLICT
+ */
+export async function requestFileOperation(
+  deps: SegmentDependencies,
+  request: SegmentCaller & Once & { command: FileOperationCommand },
+): Promise<AcceptedOperation> {
+  const { workspaceId, command } = request;
+  const at = deps.clock.now();
+  const once = { workspaceId, operation: `segment:${command.kind}`, key: request.idempotencyKey };
+  return answerOnce(deps, { ...once, rawBody: request.rawBody, at }, (tx) =>
+    storeFileOperation(deps, tx, { ...request, at }),
+  );
+}
+
+/** The same in the caller's transaction, for files that are posted. */
+export async function storeFileOperation(
+  deps: Pick<SegmentDependencies, 'limits'>,
+  tx: Transaction,
+  request: SegmentCaller & { command: FileOperationCommand; at: Date },
+): Promise<AcceptedOperation> {
+  const { workspaceId, command, at } = request;
+  const { limits } = deps;
+  const segment =
+    command.kind === 'CREATE'
+      ? await createSegment(tx, { ...request, command, limits })
+      : await takeSegment(tx, { workspaceId, command, at, limits });
+  await countFileOperation(tx, { workspaceId, at, limits });
+  const operationId = makeId(at);
+  const requestId = randomBytes(16).toString('hex');
+  await insertOperation(tx, {
+    id: operationId,
+    workspaceId,
+    segmentId: segment.id,
+    kind: command.kind,
+    requestId,
+    fileUrl: command.fileUrl,
+    callbackUrl: command.callbackUrl,
+    emails: command.emails,
+    requestedBy: request.requestedBy,
+    at,
+  });
+  await enqueueSegmentFill(tx);
+  return { segmentId: segment.id, segmentName: segment.name, operationId, requestId };
+}
+
+type Creation = SegmentCaller & { command: CreateFileSegment; at: Date; limits: SegmentDependencies['limits'] };
+
+async function createSegment(
+  tx: Transaction,
+  { workspaceId, requestedBy, command, at, limits }: Creation,
+): Promise<Pick<Segment, 'id' | 'name'>> {
+  // A used name is told before a full workspace (facts 2.1: 409); the insert decides between two at the same moment.
+  if (await findSegmentByName(tx, { workspaceId, name: command.name }))
+    throw new ServiceError('SEGMENT_NAME_TAKEN', { field: command.name });
+  await requireRoomForSegment(tx, { workspaceId, limits });
+  const id = makeId(at);
+  const isNew = await insertSegment(tx, {
+    id,
+    workspaceId,
+    name: command.name,
+    kind: 'FILE',
+    state: 'FILLING',
+    source: command.source,
+    attributeName: command.attributeName,
+    attributeType: command.attributeType,
+    includedFilters: null,
+    excludedFilters: null,
+    description: null,
+    filtersDigest: null,
+    usesSegments: [],
+    partner: null,
+    cohortId: null,
+    userCount: 0,
+    expiryDays: command.expiryDays,
+    expiresAt: new Date(at.getTime() + command.expiryDays * 24 * 3_600_000),
+    createdBy: requestedBy,
+    at,
+  });
+  if (!isNew) throw new ServiceError('SEGMENT_NAME_TAKEN', { field: command.name });
+  return { id, name: command.name };
+}
+
+type Change = { workspaceId: string; command: ChangeFileSegment; at: Date; limits: SegmentDependencies['limits'] };
+
+async function takeSegment(tx: Transaction, { workspaceId, command, at, limits }: Change): Promise<Segment> {
+  const shown = command.segmentId ?? command.name;
+  const found = command.segmentId
+    ? await findSegmentById(tx, { workspaceId, id: command.segmentId })
+    : await findSegmentByName(tx, { workspaceId, name: command.name });
+  if (!found) throw new ServiceError('SEGMENT_NOT_FOUND', { field: shown });
+  if (found.kind !== 'FILE') throw new ServiceError('SEGMENT_NOT_OF_FILES', { field: shown });
+  if (found.state === 'FAILED') await requireRoomForSegment(tx, { workspaceId, limits });
+  const segment = (await lockSegment(tx, { workspaceId, id: found.id }))!;
+  if (segment.state === 'ARCHIVED') throw new ServiceError('SEGMENT_ARCHIVED', { field: shown });
+  for (const [field, own, sent] of [
+    ['attribute_name', segment.attributeName, command.attributeName],
+    ['attribute_type', segment.attributeType, command.attributeType],
+  ] as const) {
+    if (own !== sent)
+      throw new ServiceError('SEGMENT_FIELD_INVALID', { field, reason: `the segment was created with ${own}` });
+  }
+  await markSegmentFilling(tx, { id: segment.id, at });
+  return segment;
+}

@@ -1,0 +1,37 @@
+import type { Clock } from '../../clock.ts';
+import type { Seal } from '../../domain/seal.ts';
+import type { Database } from '../../storage/pool.ts';
+
+export type SegmentDependencies = {
+  database: Database;
+  clock: Clock;
+  seal: Seal;
+  limits: SegmentLimits;
+};
+
+/** Interface 8 and facts 2.3, unless a test says otherwise. */
+export type SegmentLimits = {
+  operationsPerHour: number;
+  operationsPerDay: number;
+  activeSegments: number;
+  /** Users that files may add in 24 hours; a setting. */
+  usersPerDay: number;
+  cohortRequestsPerMinute: number;
+};
+
+export const documentedSegmentLimits: SegmentLimits = {
+  operationsPerHour: 10,
+  operationsPerDay: 100,
+  activeSegments: 1_000,
+  usersPerDay: 2_000_000,
+  cohortRequestsPerMinute: 300,
+};
+
+/** Who asks; the answers to repeats and the records carry it. */
+export type SegmentCaller = {
+  workspaceId: string;
+  /** Name of the key or person. */
+  requestedBy: string;
+};
+
+export type Once = { idempotencyKey: string | undefined; rawBody: string };

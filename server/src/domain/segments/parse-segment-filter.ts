@@ -1,0 +1,98 @@
+import { isId } from '../ids.ts';
+import { FilterFault, FilterMembers, quote } from './filter-members.ts';
+import type { FilterFaultCode } from './filter-members.ts';
+import { attributeMembers, filterLimits, readAttributeFilter } from './read-attribute-filter.ts';
+import type { GroupFilter, SegmentFilter, SegmentReference } from './segment-filter.ts';
+
+export type SegmentFilterFault = { code: FilterFaultCode; reason: string };
+
+export type ParsedSegmentFilter = { filter: GroupFilter; unknownFields: string[] } | { fault: SegmentFilterFault };
+
+type Walk = { filters: number; segments: number; unknownFields: string[] };
+
+const groupMembers = ['filter_type', 'filter_operator', 'filters', 'negate'];
+const referenceMembers = ['filter_type', 'id', 'name', 'negate'];
+const filterTypes = ['user_attributes', 'custom_segments', 'nested_filters'] as const;
+const unavailableTypes: readonly unknown[] = ['actions', 'psychographic_event'];
+const mostUnknownFields = 20;
+
+/**
+ * Reads `included_filters` or `excluded_filters` (facts 2.3). At most 10 groups deep, the tree itself being the first;
+ * 100 filters, groups among them; 20 references to segments. What cannot be honoured is refused by name, never ignored;
+ * fields nobody knows are handed back, at most 20, for the warning (decisions D5).
+ */
+export function parseSegmentFilter(tree: unknown): ParsedSegmentFilter {
+  const walk: Walk = { filters: 0, segments: 0, unknownFields: [] };
+  try {
+    const members = new FilterMembers(tree, '');
+    if (members.get('filter_type') !== undefined) members.choice('filter_type', ['nested_filters']);
+    return { filter: readGroup(members, { walk, depth: 1 }), unknownFields: walk.unknownFields };
+  } catch (error) {
+    if (error instanceof FilterFault) return { fault: { code: error.code, reason: error.message } };
+    throw error;
+  }
+}
+
+type Place = { walk: Walk; depth: number };
+
+function readGroup(members: FilterMembers, { walk, depth }: Place): GroupFilter {
+  // Before anything else: a tree that refers to itself ends here.
+  if (depth > filterLimits.depth)
+    throw new FilterFault('too-deep', `${members.path} is more than ${filterLimits.depth} levels deep`);
+  noteUnknown(members, { walk, known: groupMembers });
+  const operator = members.choice('filter_operator', ['and', 'or']);
+  const filters = members.get('filters');
+  // "All of nothing" would be everybody.
+  if (!Array.isArray(filters) || filters.length === 0)
+    throw members.fault('filters', 'must be a list of at least one filter');
+  walk.filters += filters.length;
+  if (walk.filters > filterLimits.filters)
+    throw new FilterFault('too-long', `there must be at most ${filterLimits.filters} filters`);
+  return {
+    kind: 'group',
+    operator,
+    negate: members.flag('negate'),
+    filters: Array.from(filters as unknown[], (filter, index) =>
+      readFilter(new FilterMembers(filter, `${members.pathOf('filters')}[${index}]`), { walk, depth: depth + 1 }),
+    ),
+  };
+}
+
+function readFilter(members: FilterMembers, place: Place): SegmentFilter {
+  const type = members.get('filter_type');
+  if (unavailableTypes.includes(type))
+    throw new FilterFault(
+      'unavailable',
+      `${members.pathOf('filter_type')} ${quote(type)} is not available in this service`,
+    );
+  const known = members.choice('filter_type', filterTypes);
+  switch (known) {
+    case 'nested_filters':
+      return readGroup(members, place);
+    case 'custom_segments':
+      return readReference(members, place.walk);
+    case 'user_attributes':
+      noteUnknown(members, { walk: place.walk, known: attributeMembers });
+      return readAttributeFilter(members);
+    default: {
+      const never: never = known;
+      throw new Error(`unknown filter type ${String(never)}`);
+    }
+  }
+}
+
+/** The id decides; the name beside it is a label (facts 2.3). */
+function readReference(members: FilterMembers, walk: Walk): SegmentReference {
+  noteUnknown(members, { walk, known: referenceMembers });
+  walk.segments += 1;
+  if (walk.segments > filterLimits.segments)
+    throw new FilterFault('too-many-segments', `there must be at most ${filterLimits.segments} segments`);
+  if (members.get('name') !== undefined) members.text('name', filterLimits.textBytes);
+  const id = members.text('id', filterLimits.textBytes);
+  if (!isId(id)) throw members.fault('id', 'must be the id of a segment');
+  return { kind: 'segment', id, negate: members.flag('negate') };
+}
+
+function noteUnknown(members: FilterMembers, { walk, known }: { walk: Walk; known: readonly string[] }): void {
+  walk.unknownFields.push(...members.unknown(known).slice(0, mostUnknownFields - walk.unknownFields.length));
+}

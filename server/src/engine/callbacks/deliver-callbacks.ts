@@ -1,0 +1,147 @@
+import { Webhook } from 'standardwebhooks';
+import type { Clock } from '../../clock.ts';
+import type { Seal } from '../../domain/seal.ts';
+import type { Logger } from '../../log.ts';
+import type { Database } from '../../storage/pool.ts';
+import {
+  attemptsPerRound,
+  claimDueCallbacks,
+  insertCallbackAttempt,
+  settleCallback,
+} from '../../storage/sql/callbacks.ts';
+import type { CallbackOutcome, DueCallback } from '../../storage/sql/callbacks.ts';
+import type { Duty } from '../duty.ts';
+import { ensureWebhookSecret } from './webhook-secret.ts';
+
+export type CallbackAnswer = { kind: 'answered'; status: number } | { kind: 'failed'; error: string };
+
+export type PostCallback = (request: {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+}) => Promise<CallbackAnswer>;
+
+export type DeliverCallbacksDependencies = {
+  database: Database;
+  clock: Clock;
+  seal: Seal;
+  log: Logger;
+  /** Must end within 15 s whatever the receiver does (faults F24); the lease counts on it. */
+  post: PostCallback;
+};
+
+export type CallbackDuty = Duty & {
+  /** Resolves when no request is under way: on stopping, wait for it after the duty and before the database closes. */
+  settled(): Promise<void>;
+};
+
+/** After the first attempt, the waits before the second to the seventh; then it is given up (decisions D27). */
+const retryDelaysSeconds = [30, 60, 120, 600, 3_600, 21_600];
+const mostAttempts = retryDelaysSeconds.length + 1;
+
+const mostUnderWay = 20;
+/** Four times what a request may take: a lease that ends means a worker that died. */
+const leaseMilliseconds = 60_000;
+/** A round waits this long for its receivers and leaves slower ones under way, so they do not hold up the next round. */
+const patienceMilliseconds = 1_000;
+
+/**
+ * The duty that posts callbacks until one answer is HTTP 200. Every try carries the same `webhook-id` and body, so a
+ * receiver can drop the repeat that a crash or a lost answer causes.
+ */
+export function deliverCallbacks(deps: DeliverCallbacksDependencies): CallbackDuty {
+  const { database, log } = deps;
+  const underWay = new Set<Promise<void>>();
+
+  const start = (callback: DueCallback): Promise<void> => {
+    const ended = deliver(deps, callback)
+      // The database or the seal failed, not the receiver. The lease runs out and it is tried again.
+      .catch((error: unknown) => log.error({ callbackId: callback.id, err: error }, 'callback not settled'))
+      .finally(() => underWay.delete(ended));
+    underWay.add(ended);
+    return ended;
+  };
+
+  return {
+    name: 'deliver-callbacks',
+    intervalMilliseconds: 1000,
+    async runOnce(now) {
+      const free = mostUnderWay - underWay.size;
+      if (free === 0) return 0;
+      const due = await claimDueCallbacks(database, {
+        at: now,
+        leaseUntil: new Date(now.getTime() + leaseMilliseconds),
+        limit: free,
+      });
+      await waitAtMost(patienceMilliseconds, Promise.all(due.map(start)));
+      return due.length;
+    },
+    async settled() {
+      await Promise.all(underWay);
+    },
+  };
+}
+
+async function deliver(deps: DeliverCallbacksDependencies, callback: DueCallback): Promise<void> {
+  const { database, clock, log } = deps;
+  const { id, attempts } = callback;
+  const nth = ((attempts - 1) % attemptsPerRound) + 1;
+  if (nth > mostAttempts) {
+    // The worker of the last attempt died before it wrote down the answer.
+    await settleCallback(database, { id, attempts, outcome: { state: 'GIVEN_UP', endedAt: clock.now() } });
+    return;
+  }
+  const secret = await ensureWebhookSecret(deps, callback.workspaceId);
+  const startedAt = clock.now();
+  const answer = await deps
+    .post({ url: callback.url, headers: makeHeaders(callback, { secret, at: startedAt }), body: callback.body })
+    .catch((error: unknown): CallbackAnswer => {
+      log.error({ callbackId: id, err: error }, 'callback request failed unexpectedly');
+      return { kind: 'failed', error: 'unreachable' };
+    });
+  const endedAt = clock.now();
+  await database.begin(async (tx) => {
+    const settled = await settleCallback(tx, { id, attempts, outcome: classify(answer, { nth, endedAt }) });
+    // Another worker took it over when our lease ran out; its outcome stands.
+    if (!settled) return;
+    await insertCallbackAttempt(tx, {
+      callbackId: id,
+      number: attempts,
+      at: startedAt,
+      status: answer.kind === 'answered' ? answer.status : null,
+      error: answer.kind === 'failed' ? answer.error : isReceived(answer) ? null : 'not answered with 200',
+      durationMilliseconds: endedAt.getTime() - startedAt.getTime(),
+    });
+  });
+}
+
+function makeHeaders({ id, body }: DueCallback, sign: { secret: string; at: Date }): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'Carillon',
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(sign.at.getTime() / 1000)),
+    'webhook-signature': new Webhook(sign.secret).sign(id, sign.at, body),
+  };
+}
+
+/** The receiver must answer HTTP 200 (interface 4.3); 201 or 204 say no more than 500 does. */
+function isReceived(answer: CallbackAnswer): boolean {
+  return answer.kind === 'answered' && answer.status === 200;
+}
+
+function classify(answer: CallbackAnswer, { nth, endedAt }: { nth: number; endedAt: Date }): CallbackOutcome {
+  if (isReceived(answer)) return { state: 'DELIVERED', endedAt };
+  const delaySeconds = retryDelaysSeconds[nth - 1];
+  if (delaySeconds === undefined) return { state: 'GIVEN_UP', endedAt };
+  return { state: 'PENDING', nextAt: new Date(endedAt.getTime() + delaySeconds * 1000) };
+}
+
+async function waitAtMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  await Promise.race([work, patience]);
+  clearTimeout(timer);
+}

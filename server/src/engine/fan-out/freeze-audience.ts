@@ -1,0 +1,76 @@
+import { lastIdAt } from '../../domain/ids.ts';
+import { expandStoredFilters } from '../../domain/segments/parse-stored-filters.ts';
+import type { Queryable } from '../../storage/pool.ts';
+import { countAllUsersDevices, countSegmentDevices } from '../../storage/sql/audience-pages.ts';
+import type { RunToSend } from '../../storage/sql/run-states.ts';
+import { freezeFilterAudience } from '../../storage/sql/segment-filters.ts';
+import { analyzeSegmentMembers } from '../../storage/sql/segment-members.ts';
+import { findReferencedSegments } from '../../storage/sql/segment-references.ts';
+import { findSegmentById } from '../../storage/sql/segments.ts';
+import type { Segment } from '../../storage/sql/segments.ts';
+
+/** Whom a run reaches, as it stays for the whole run. */
+export type FrozenAudience = {
+  /** The greatest device id: devices that register later are not part of it. */
+  bound: string;
+  devices: number;
+  segment: { id: string; version: number } | undefined;
+};
+
+// Below this the planner's guess does no harm.
+const analyzeFromUsers = 10_000;
+
+/**
+ * Freezes the audience of a run at its start, in the caller's transaction: all devices made until now, or those of a
+ * segment's members. A file segment is frozen by its version; a filter segment is resolved now and written down under
+ * the run's id.
+ *
+ * @returns the audience, or why there is none
+ */
+export async function freezeAudience(
+  tx: Queryable,
+  { run, now }: { run: RunToSend; now: Date },
+): Promise<{ audience: FrozenAudience } | { reason: string }> {
+  const { workspaceId, platforms } = run;
+  const bound = lastIdAt(now);
+  if (run.segmentId === null) {
+    const devices = await countAllUsersDevices(tx, { workspaceId, platforms, bound });
+    return { audience: { bound, devices, segment: undefined } };
+  }
+  const found = await findSegmentById(tx, { workspaceId, id: run.segmentId });
+  if (!found) return { reason: 'the segment no longer exists' };
+  const reason = whyUnusable(found);
+  if (reason !== undefined) return { reason };
+  const frozen =
+    found.kind === 'FILTER'
+      ? await freezeFilter(tx, { run, segment: found, now })
+      : { segment: { id: found.id, version: found.version } };
+  if ('reason' in frozen) return frozen;
+  const { id: segmentId, version } = frozen.segment;
+  const devices = await countSegmentDevices(tx, { workspaceId, platforms, bound, segmentId, version });
+  return { audience: { bound, devices, segment: frozen.segment } };
+}
+
+type FilterRun = { run: RunToSend; segment: Segment; now: Date };
+
+async function freezeFilter(
+  tx: Queryable,
+  { run, segment, now }: FilterRun,
+): Promise<{ segment: { id: string; version: number } } | { reason: string }> {
+  const { workspaceId } = run;
+  const referenced = await findReferencedSegments(tx, { workspaceId, ids: segment.usesSegments });
+  for (const other of referenced) {
+    const reason = whyUnusable(other);
+    if (reason !== undefined) return { reason: `${reason} (segment ${other.name}, which this one refers to)` };
+  }
+  const filters = expandStoredFilters(segment, referenced);
+  const users = await freezeFilterAudience(tx, { workspaceId, ...filters, at: now, segmentId: run.id });
+  if (users >= analyzeFromUsers) await analyzeSegmentMembers(tx);
+  return { segment: { id: run.id, version: 0 } };
+}
+
+function whyUnusable(segment: Pick<Segment, 'state'> & { stateReason?: string | null }): string | undefined {
+  if (segment.state === 'ARCHIVED') return 'the segment is archived';
+  if (segment.state === 'FAILED') return `the segment could not be filled: ${segment.stateReason ?? 'see the segment'}`;
+  return undefined;
+}

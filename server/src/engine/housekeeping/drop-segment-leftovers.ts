@@ -1,0 +1,34 @@
+import type { Database } from '../../storage/pool.ts';
+import {
+  deleteFrozenAudiences,
+  deleteMembersOfArchived,
+  deleteRemovedMembers,
+} from '../../storage/sql/segment-members.ts';
+import { dropSegmentStaging, findAbandonedStaging } from '../../storage/sql/segment-staging.ts';
+import type { Duty } from '../duty.ts';
+
+const batchRows = 20_000;
+// Facts 2.2: members of a segment archived for longer are deleted for good.
+const archivedDays = 30;
+
+/**
+ * The duty that deletes what no reader can see any more: members removed before any version in use, members of segments
+ * archived for 30 days, the frozen audiences of runs that have ended, staging tables whose worker died.
+ */
+export function dropSegmentLeftovers({ database }: { database: Database }): Duty {
+  return {
+    name: 'drop-segment-leftovers',
+    intervalMilliseconds: 60_000,
+    async runOnce(now) {
+      for (const key of await findAbandonedStaging(database)) await dropSegmentStaging(database, key);
+      const archivedBefore = new Date(now.getTime() - archivedDays * 24 * 3_600_000);
+      const limit = batchRows;
+      return database.begin(async (tx) => {
+        const removed = await deleteRemovedMembers(tx, { limit });
+        const archived = await deleteMembersOfArchived(tx, { archivedBefore, at: now, limit });
+        const frozen = await deleteFrozenAudiences(tx, { at: now, limit });
+        return removed + archived + frozen;
+      }) as Promise<number>;
+    },
+  };
+}

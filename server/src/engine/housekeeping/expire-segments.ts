@@ -1,0 +1,14 @@
+import type { Database } from '../../storage/pool.ts';
+import { archiveExpiredSegments } from '../../storage/sql/segments.ts';
+import type { Duty } from '../duty.ts';
+
+const batch = 500;
+
+/** The duty that archives segments whose time is over (interface 3.1). */
+export function expireSegments({ database }: { database: Database }): Duty {
+  return {
+    name: 'expire-segments',
+    intervalMilliseconds: 30_000,
+    runOnce: (now) => archiveExpiredSegments(database, { at: now, limit: batch }),
+  };
+}

@@ -1,0 +1,170 @@
+import { once } from 'node:events';
+import type { IncomingHttpHeaders } from 'node:http';
+import { connect as connectTcp, isIP } from 'node:net';
+import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import { connect as connectTls } from 'node:tls';
+import { Agent, errors } from 'undici';
+import { decideAddress } from './decide-address.ts';
+import { decideUrl } from './decide-url.ts';
+import { AddressBlockedError, resolveAllowedAddress } from './resolve-allowed-address.ts';
+import type { Resolver } from './resolve-allowed-address.ts';
+
+/** The URL may not be called, whatever its host resolves to. The reason says what about it, never an address. */
+export class OutgoingRefusedError extends Error {
+  override readonly name = 'OutgoingRefusedError';
+  readonly reason: string;
+
+  constructor(reason: string) {
+    super(`this URL may not be called: ${reason}`);
+    this.reason = reason;
+  }
+}
+
+export type OutgoingRequest = {
+  url: string;
+  method: 'GET' | 'POST';
+  headers: Readonly<Record<string, string>>;
+  body?: string | Buffer;
+  /** Limit on the whole call, the answer's body included. */
+  totalMilliseconds?: number;
+  signal?: AbortSignal;
+};
+
+export type OutgoingAnswer = {
+  status: number;
+  headers: IncomingHttpHeaders;
+  /** As it came: encoded, unlimited. Whoever opened the answer reads it to its end or destroys it. */
+  body: Readable;
+  url: URL;
+};
+
+export type OutgoingClient = {
+  /**
+   * Calls a URL that somebody else chose and gives the answer when its headers are there. Follows no redirect.
+   *
+   * @throws OutgoingRefusedError, AddressBlockedError, the signal's reason, a `TimeoutError` after
+   *   `totalMilliseconds`, or the connection's error
+   */
+  open(request: OutgoingRequest): Promise<OutgoingAnswer>;
+  /** Ends every call that is under way. */
+  close(): Promise<void>;
+};
+
+export type OutgoingClientOptions = {
+  /** CIDR ranges the operator opened besides the public internet (decisions D29). */
+  allowedNetworks: readonly string[];
+  resolver?: Resolver;
+  /** Until a connection stands: name, TCP and TLS together. */
+  connectMilliseconds?: number;
+  /** The longest silence while waiting for headers, and between two pieces of a body. */
+  silenceMilliseconds?: number;
+};
+
+/**
+ * The one way to call addresses that others chose. It reads no proxy from the environment and keeps no cookies: a
+ * plain undici `Agent` does neither, and the sandbox of a namespace test holds it to that.
+ */
+export function makeOutgoingClient({
+  allowedNetworks,
+  resolver,
+  connectMilliseconds = 10_000,
+  silenceMilliseconds = 30_000,
+}: OutgoingClientOptions): OutgoingClient {
+  const connecting = { allowedNetworks, connectMilliseconds, ...(resolver && { resolver }) };
+  const agent = new Agent({
+    // 0 closes each connection after its answer: addresses are checked when connecting, so a connection that is kept
+    // would be an answer from yesterday, and one that the other side drops meanwhile would fail a call for nothing.
+    pipelining: 0,
+    allowH2: false,
+    headersTimeout: silenceMilliseconds,
+    bodyTimeout: silenceMilliseconds,
+    connect: (target, callback) => {
+      connectChecked(target, connecting).then(
+        (socket) => callback(null, socket),
+        (error: Error) => callback(error, null),
+      );
+    },
+  });
+
+  return {
+    async open({ url: text, method, headers, body, totalMilliseconds, signal }) {
+      const decision = decideUrl(text, allowedNetworks);
+      if (!decision.allowed) throw new OutgoingRefusedError(decision.reason);
+      const { url } = decision;
+      const limits = [signal, totalMilliseconds === undefined ? undefined : AbortSignal.timeout(totalMilliseconds)];
+      const limit = AbortSignal.any(limits.filter((each) => each !== undefined));
+      limit.throwIfAborted();
+      const answer = agent.request({
+        origin: url.origin,
+        path: url.pathname + url.search,
+        method,
+        // Some hosts refuse a caller who gives no name.
+        headers: { 'user-agent': 'Carillon', ...headers },
+        body: body ?? null,
+        signal: limit,
+      });
+      // undici looks at the signal only once it is connected.
+      const { statusCode, headers: answerHeaders, body: answerBody } = await before(limit, answer);
+      // Destroying a body that nobody reads emits an error, which would end the process.
+      answerBody.on('error', ignore);
+      return { status: statusCode, headers: answerHeaders, body: answerBody, url };
+    },
+
+    close: () => agent.destroy(),
+  };
+}
+
+type Target = { hostname: string; protocol: string; port: string };
+type Connecting = { allowedNetworks: readonly string[]; connectMilliseconds: number; resolver?: Resolver };
+
+/**
+ * Connects to the address that was checked, so there is no second resolution to attack; the name stays in `Host` and
+ * SNI. Not one byte is sent before the connected socket's own address was checked too, hence TLS as a second step.
+ */
+async function connectChecked({ hostname, protocol, port }: Target, options: Connecting): Promise<Socket> {
+  const limit = AbortSignal.timeout(options.connectMilliseconds);
+  const isSecure = protocol === 'https:';
+  let socket: Socket | undefined;
+  try {
+    const host = await before(limit, resolveAllowedAddress(hostname, options));
+    socket = connectTcp({ host, port: Number(port || (isSecure ? 443 : 80)), noDelay: true });
+    // Between two waits nobody else listens, and an error without a listener would end the process.
+    socket.on('error', ignore);
+    await once(socket, 'connect', { signal: limit });
+    const { remoteAddress } = socket;
+    if (remoteAddress === undefined) throw new Error('the connection closed at once');
+    if (!decideAddress(remoteAddress, options.allowedNetworks).allowed)
+      throw new AddressBlockedError('this address may not be called');
+    if (!isSecure) return socket;
+
+    const secure = connectTls({
+      socket,
+      host: hostname,
+      // An address is no name for SNI (RFC 6066 §3); the certificate is then compared with `host`.
+      ...(isIP(hostname) === 0 && { servername: hostname }),
+      ALPNProtocols: ['http/1.1'],
+    });
+    secure.on('error', ignore);
+    await once(secure, 'secureConnect', { signal: limit });
+    return secure;
+  } catch (error) {
+    socket?.destroy();
+    throw limit.aborted ? new errors.ConnectTimeoutError('no connection in time') : error;
+  }
+}
+
+/** The result of `work`, or the signal's reason if that comes first. */
+async function before<T>(limit: AbortSignal, work: Promise<T>): Promise<T> {
+  const stopped = Promise.withResolvers<never>();
+  const stop = (): void => stopped.reject(limit.reason);
+  limit.addEventListener('abort', stop, { once: true });
+  try {
+    return await Promise.race([work, stopped.promise]);
+  } finally {
+    // A signal may live as long as the process.
+    limit.removeEventListener('abort', stop);
+  }
+}
+
+function ignore(): void {}

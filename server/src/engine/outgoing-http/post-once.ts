@@ -1,0 +1,55 @@
+import type { Readable } from 'node:stream';
+import { errors } from 'undici';
+import { OutgoingRefusedError } from './outgoing-client.ts';
+import type { OutgoingClient } from './outgoing-client.ts';
+import { AddressBlockedError } from './resolve-allowed-address.ts';
+
+export type PostOutcome =
+  { kind: 'answered'; status: number } | { kind: 'failed'; error: 'timeout' | 'unreachable' | 'refused' };
+
+export type Post = {
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  body: string | Buffer;
+  totalMilliseconds?: number;
+};
+
+// Enough to let an honest receiver finish its sentence; one that talks on is cut off (faults F24).
+const mostAnswerBytes = 64 * 1024;
+
+/**
+ * Posts to a URL that somebody else chose, once: a redirect is an answer like any other. Never throws; when the status
+ * is there the call is answered, whatever becomes of the body.
+ */
+export async function postOnce(
+  client: OutgoingClient,
+  { url, headers, body, totalMilliseconds = 15_000 }: Post,
+): Promise<PostOutcome> {
+  try {
+    const answer = await client.open({ url, method: 'POST', headers, body, totalMilliseconds });
+    await discard(answer.body);
+    return { kind: 'answered', status: answer.status };
+  } catch (error) {
+    return { kind: 'failed', error: classify(error) };
+  }
+}
+
+async function discard(body: Readable): Promise<void> {
+  let bytes = 0;
+  try {
+    // Leaving the loop destroys the body.
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes >= mostAnswerBytes) return;
+    }
+  } catch {
+    // The status is known, and nothing else was wanted.
+  }
+}
+
+function classify(error: unknown): 'timeout' | 'unreachable' | 'refused' {
+  if (error instanceof OutgoingRefusedError || error instanceof AddressBlockedError) return 'refused';
+  if (error instanceof errors.HeadersTimeoutError) return 'timeout';
+  // What the limit on the whole call throws.
+  return error instanceof DOMException && error.name === 'TimeoutError' ? 'timeout' : 'unreachable';
+}

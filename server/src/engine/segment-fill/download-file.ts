@@ -1,0 +1,207 @@
+import { pipeline } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
+import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+import { errors } from 'undici';
+import { OutgoingRefusedError } from '../outgoing-http/outgoing-client.ts';
+import type { OutgoingAnswer, OutgoingClient } from '../outgoing-http/outgoing-client.ts';
+import { AddressBlockedError } from '../outgoing-http/resolve-allowed-address.ts';
+
+export type DownloadFault =
+  | 'unreachable'
+  | 'status'
+  | 'too-large'
+  | 'content-type'
+  | 'encoding'
+  | 'truncated'
+  | 'stalled'
+  | 'redirects'
+  | 'refused';
+
+export type FileToDownload = {
+  url: string;
+  /** Counted after decoding. */
+  mostBytes?: number;
+  signal?: AbortSignal;
+};
+
+/**
+ * Downloads a file from a URL that somebody else chose, decoded, piece by piece: no more is held than the consumer
+ * has not taken yet, and leaving the loop ends the connection. There is no limit on the whole (decisions D25).
+ *
+ * @throws DownloadFailedError, or the signal's reason
+ */
+export async function* downloadFile(
+  client: OutgoingClient,
+  { url, mostBytes = 150 * 1024 * 1024, signal }: FileToDownload,
+): AsyncGenerator<Buffer, void, undefined> {
+  let answer: OutgoingAnswer | undefined;
+  try {
+    answer = await openAfterRedirects(client, { url, ...(signal && { signal }) });
+    checkHeaders(answer, mostBytes);
+    let bytes = 0;
+    for await (const chunk of decodeBody(answer)) {
+      bytes += chunk.length;
+      if (bytes > mostBytes) throw tooLarge(mostBytes);
+      yield chunk;
+    }
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw answer ? classifyBodyFault(error) : classifyOpenFault(error);
+  } finally {
+    answer?.body.destroy();
+  }
+}
+
+const repeatable: ReadonlySet<DownloadFault> = new Set(['unreachable', 'status', 'truncated', 'stalled']);
+
+/** A download that did not succeed. `detail` is for the owner of the segment and holds no address; `cause` is private. */
+export class DownloadFailedError extends Error {
+  override readonly name = 'DownloadFailedError';
+  readonly kind: DownloadFault;
+  readonly detail: string;
+  /** Whether another try may end differently. */
+  readonly isRepeatable: boolean;
+
+  constructor(kind: DownloadFault, detail: string, options?: ErrorOptions) {
+    super(`the download failed: ${detail}`, options);
+    this.kind = kind;
+    this.detail = detail;
+    this.isRepeatable = repeatable.has(kind);
+  }
+}
+
+export type RedirectDecision = { allowed: true; url: string } | { allowed: false; reason: string };
+
+/**
+ * Where a redirect leads. Whether that may be called is decided when it is opened, as for the first URL; what only a
+ * hop can do wrong is to leave encryption behind.
+ */
+export function decideRedirect(from: URL, location: string | string[] | undefined): RedirectDecision {
+  // Several `location` headers have no one meaning (RFC 9110 §5.3).
+  if (typeof location !== 'string') return { allowed: false, reason: 'redirect without one location' };
+  if (!URL.canParse(location, from.href)) return { allowed: false, reason: 'redirect to what is not a URL' };
+  const url = new URL(location, from);
+  if (from.protocol === 'https:' && url.protocol !== 'https:')
+    return { allowed: false, reason: 'redirect from https to an unencrypted address' };
+  return { allowed: true, url: url.href };
+}
+
+const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+const mostRedirects = 5;
+
+async function openAfterRedirects(
+  client: OutgoingClient,
+  { url, signal }: { url: string; signal?: AbortSignal },
+): Promise<OutgoingAnswer> {
+  let next = url;
+  for (let redirects = 0; redirects <= mostRedirects; redirects++) {
+    const headers = { 'accept-encoding': 'gzip, br, zstd, deflate' };
+    const answer = await client.open({ url: next, method: 'GET', headers, ...(signal && { signal }) });
+    if (!redirectStatuses.has(answer.status)) return answer;
+    answer.body.destroy();
+    const decision = decideRedirect(answer.url, answer.headers.location);
+    if (!decision.allowed) throw new DownloadFailedError('refused', decision.reason);
+    next = decision.url;
+  }
+  throw new DownloadFailedError('redirects', `more than ${mostRedirects} redirects`);
+}
+
+/** What servers send CSV as; a page of HTML is mostly a login form that answers 200 (faults F29). */
+const acceptedTypes: ReadonlySet<string> = new Set([
+  'text/csv',
+  'application/csv',
+  'application/vnd.ms-excel',
+  'text/plain',
+  'application/octet-stream',
+  'binary/octet-stream',
+  '',
+]);
+
+function checkHeaders({ status, headers }: OutgoingAnswer, mostBytes: number): void {
+  if (status !== 200) throw new DownloadFailedError('status', `the answer was ${status}`);
+  const type = oneValue(headers['content-type']).split(';', 1)[0]!.trim();
+  if (!acceptedTypes.has(type)) throw new DownloadFailedError('content-type', `the content type is ${shorten(type)}`);
+  if (encodingOf(headers) === undefined && Number(headers['content-length']) > mostBytes) throw tooLarge(mostBytes);
+}
+
+type Decoder = Duplex & { bytesWritten: number };
+
+const chunkSize = 64 * 1024;
+const makeGunzip = (): Decoder => createGunzip({ chunkSize });
+const decoders: Readonly<Record<string, () => Decoder>> = {
+  gzip: makeGunzip,
+  'x-gzip': makeGunzip,
+  br: () => createBrotliDecompress({ chunkSize }),
+  // 8 MiB is the window that senders must keep to (RFC 9659 §3); the library would take 128 MiB of memory if asked.
+  zstd: () => createZstdDecompress({ chunkSize, params: { [constants.ZSTD_d_windowLogMax]: 23 } }),
+  deflate: () => createInflate({ chunkSize }),
+};
+
+async function* decodeBody({ body, headers }: OutgoingAnswer): AsyncGenerator<Buffer, void, undefined> {
+  const encoding = encodingOf(headers);
+  if (encoding === undefined) return yield* body as AsyncIterable<Buffer>;
+  // A chain of encodings is refused with the unknown ones: each link multiplies what a bomb can do (CVE-2026-22036).
+  const makeDecoder = Object.hasOwn(decoders, encoding) ? decoders[encoding] : undefined;
+  if (!makeDecoder) throw new DownloadFailedError('encoding', `the content encoding is ${shorten(encoding)}`);
+
+  const decoder = makeDecoder();
+  let encodedBytes = 0;
+  const count = async function* (source: Readable): AsyncGenerator<Buffer> {
+    for await (const chunk of source as AsyncIterable<Buffer>) {
+      encodedBytes += chunk.length;
+      yield chunk;
+    }
+  };
+  // Faults of either end reach the loop below through the decoder, which `pipeline` destroys with them.
+  pipeline(body, count, decoder, () => {});
+  try {
+    yield* decoder as AsyncIterable<Buffer>;
+  } finally {
+    decoder.destroy();
+  }
+  // zlib stops at the end of the first frame without a word; the rest of the file would be missing unnoticed.
+  if (decoder.bytesWritten < encodedBytes)
+    throw new DownloadFailedError('encoding', `data follows the end of the ${encoding} stream`);
+}
+
+function encodingOf(headers: OutgoingAnswer['headers']): string | undefined {
+  const encoding = oneValue(headers['content-encoding']);
+  return encoding === '' || encoding === 'identity' ? undefined : encoding;
+}
+
+function classifyOpenFault(error: unknown): unknown {
+  if (error instanceof DownloadFailedError) return error;
+  if (error instanceof OutgoingRefusedError || error instanceof AddressBlockedError)
+    return new DownloadFailedError('refused', error.message, { cause: error });
+  if (error instanceof errors.HeadersTimeoutError)
+    return new DownloadFailedError('stalled', 'no answer in time', { cause: error });
+  // The code alone: the message names the address.
+  const code = codeOf(error);
+  return new DownloadFailedError('unreachable', `no connection${code && ` (${code})`}`, { cause: error });
+}
+
+function classifyBodyFault(error: unknown): unknown {
+  if (error instanceof DownloadFailedError) return error;
+  if (error instanceof errors.BodyTimeoutError)
+    return new DownloadFailedError('stalled', 'the file stopped coming', { cause: error });
+  if (codeOf(error) === 'ZSTD_error_frameParameter_windowTooLarge')
+    return new DownloadFailedError('encoding', 'the zstd window is over 8 MiB', { cause: error });
+  return new DownloadFailedError('truncated', 'the file broke off or its encoding is damaged', { cause: error });
+}
+
+function tooLarge(mostBytes: number): DownloadFailedError {
+  return new DownloadFailedError('too-large', `the file has more than ${mostBytes} bytes`);
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+function oneValue(header: string | string[] | undefined): string {
+  return [header ?? ''].flat().join(', ').trim().toLowerCase();
+}
+
+/** A header is the other side's text: enough of it to recognise, not enough to flood. */
+function shorten(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}

@@ -1,0 +1,179 @@
+import type { Clock } from '../../clock.ts';
+import { makeId } from '../../domain/ids.ts';
+import { mostRejectsKept, rejectReasons } from '../../domain/segments/file-rules.ts';
+import { callbackBody, describeFault } from '../../domain/segments/operation-outcome.ts';
+import type { OperationFault, OperationOutcome } from '../../domain/segments/operation-outcome.ts';
+import { operationReport } from '../../domain/segments/operation-report.ts';
+import type { Database, Queryable } from '../../storage/pool.ts';
+import { insertCallback } from '../../storage/sql/callbacks.ts';
+import { insertMail } from '../../storage/sql/mails.ts';
+import { deleteFilePieces } from '../../storage/sql/segment-files.ts';
+import {
+  endOperation,
+  lockHeldOperation,
+  lockUploadedUsers,
+  settleSegment,
+  sumCountedUsers,
+} from '../../storage/sql/segment-operations.ts';
+import type { ClaimedOperation, OperationResult } from '../../storage/sql/segment-operations.ts';
+import { insertRejects, listRejects } from '../../storage/sql/segment-rejects.ts';
+import {
+  addMatchedMembers,
+  countLiveMembers,
+  removeMatchedMembers,
+  removeUnmatchedMembers,
+  stagingKeyOf,
+} from '../../storage/sql/segment-staging.ts';
+import type { FillSession } from '../../storage/sql/segment-staging.ts';
+import type { StagedFile } from './fill-segment.ts';
+import type { FillProgress } from './fill-segment.ts';
+
+export type EndFillDependencies = {
+  database: Database;
+  clock: Clock;
+  /** Interface 8: users uploaded in 24 hours. */
+  usersPerDay: number;
+  /** PENDING with SMTP; KEPT without, to be read in the console (decisions D28). */
+  mailState: 'PENDING' | 'KEPT';
+};
+
+/** The operation is another worker's by now: nothing was stored. */
+export class LostOperationError extends Error {
+  override readonly name = 'LostOperationError';
+}
+
+const dayMilliseconds = 24 * 3_600_000;
+
+/**
+ * Applies a staged file: members, counts, the segment's new version, the callback and the report, in one transaction on
+ * the fill's own connection. Readers see all of it or nothing (decisions D26), and a crash leaves all or nothing.
+ *
+ * @throws LostOperationError
+ */
+export async function applyStagedFile(
+  deps: EndFillDependencies,
+  fill: { operation: ClaimedOperation; session: FillSession; staged: StagedFile; progress: FillProgress },
+): Promise<OperationOutcome> {
+  const { operation, session, staged, progress } = fill;
+  await session`begin`;
+  try {
+    const tx = session as unknown as Queryable;
+    if (!(await lockHeldOperation(tx, operation))) throw new LostOperationError('the lease ran out');
+    // Operations of a segment follow each other, so its row need not be locked while millions of members change.
+    const members = await changeMembers(session, operation);
+    await lockUploadedUsers(tx, operation.workspaceId);
+    const at = deps.clock.now();
+    const since = new Date(at.getTime() - dayMilliseconds);
+    const counted = members.added + (await sumCountedUsers(tx, { workspaceId: operation.workspaceId, since }));
+    if (counted > deps.usersPerDay) {
+      await session`rollback`;
+      return await failOperation(deps, {
+        operation,
+        progress,
+        fault: { kind: 'daily-users' },
+        detail: `${counted} users`,
+      });
+    }
+    const result: OperationResult = {
+      status: 201,
+      valuesFound: staged.valuesFound,
+      valuesProcessed: staged.valuesProcessed,
+      userCount: members.reported,
+      countedUsers: members.added,
+    };
+    await endOperation(tx, { id: operation.id, result, bytesRead: progress.bytesRead, at });
+    const { workspaceId, segmentId } = operation;
+    const userCount = await countLiveMembers(session, { workspaceId, segmentId });
+    await settleSegment(tx, { segmentId, version: operation.number, userCount, reason: null, at });
+    const rejects = staged.rejects.map(({ line, reason }) => ({ line, reason: rejectReasons[reason] }));
+    await insertRejects(tx, { operationId: operation.id, rejects, most: mostRejectsKept });
+    await tell(deps, tx, { operation, outcome: result, at });
+    await session`commit`;
+    return result;
+  } catch (error) {
+    await session`rollback`.catch(() => {});
+    throw error;
+  }
+}
+
+/** What the file does to the segment. `reported` is what the callback calls user_count (decisions D23). */
+async function changeMembers(
+  session: FillSession,
+  operation: ClaimedOperation,
+): Promise<{ added: number; reported: number }> {
+  const { workspaceId, segmentId, number: version } = operation;
+  const change = { stagingKey: stagingKeyOf(operation), workspaceId, segmentId, version };
+  switch (operation.kind) {
+    case 'CREATE':
+    case 'ADD': {
+      const added = await addMatchedMembers(session, change);
+      return { added, reported: added };
+    }
+    case 'REMOVE':
+      return { added: 0, reported: await removeMatchedMembers(session, change) };
+    case 'REPLACE': {
+      await removeUnmatchedMembers(session, change);
+      const added = await addMatchedMembers(session, change);
+      return { added, reported: await countLiveMembers(session, { workspaceId, segmentId }) };
+    }
+    default:
+      return operation.kind satisfies never;
+  }
+}
+
+export type Failure = {
+  operation: ClaimedOperation;
+  progress: FillProgress;
+  fault: OperationFault;
+  /** Private: for the log and the console. */
+  detail: string;
+};
+
+/** Ends an operation that cannot succeed; its segment keeps what it had. @throws LostOperationError */
+export async function failOperation(
+  deps: EndFillDependencies,
+  { operation, progress, fault, detail }: Failure,
+): Promise<OperationOutcome> {
+  const failure = describeFault(fault, operation.kind);
+  await deps.database.begin(async (tx) => {
+    if (!(await lockHeldOperation(tx, operation))) throw new LostOperationError('the lease ran out');
+    const at = deps.clock.now();
+    const result: OperationResult = { ...failure, errorDetail: detail };
+    await endOperation(tx, { id: operation.id, result, bytesRead: progress.bytesRead, at });
+    await settleSegment(tx, {
+      segmentId: operation.segmentId,
+      version: null,
+      userCount: null,
+      reason: failure.errorMessage,
+      at,
+    });
+    await tell(deps, tx, { operation, outcome: failure, at });
+  });
+  return failure;
+}
+
+type Telling = { operation: ClaimedOperation; outcome: OperationOutcome; at: Date };
+
+/** Callback and report are written with the outcome itself, so neither can be lost or say something else (faults F25). */
+async function tell(deps: EndFillDependencies, tx: Queryable, { operation, outcome, at }: Telling): Promise<void> {
+  const { id: operationId, workspaceId } = operation;
+  await deleteFilePieces(tx, operationId);
+  if (operation.callbackUrl !== null) {
+    const body = callbackBody({ ...operation, outcome });
+    await insertCallback(tx, { id: makeId(at), workspaceId, operationId, url: operation.callbackUrl, body, at });
+  }
+  if (operation.emails.length > 0) {
+    const rejects = await listRejects(tx, { workspaceId, operationId, limit: 20 });
+    const report = operationReport({ ...operation, result: outcome, rejects });
+    await insertMail(tx, {
+      id: makeId(at),
+      workspaceId,
+      operationId,
+      recipients: operation.emails,
+      subject: report.subject,
+      body: report.body,
+      state: deps.mailState,
+      at,
+    });
+  }
+}

@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import type { Clock } from '../../clock.ts';
+import { identifierOf } from '../../domain/audience/identifier.ts';
+import { mostRejectsKept } from '../../domain/segments/file-rules.ts';
+import type { RejectReason } from '../../domain/segments/file-rules.ts';
+import type { Database } from '../../storage/pool.ts';
+import type { ClaimedOperation } from '../../storage/sql/segment-operations.ts';
+import {
+  copySegmentLines,
+  distinctSegmentValues,
+  listRepeatedLines,
+  makeSegmentStaging,
+  matchSegmentValues,
+  stagingKeyOf,
+} from '../../storage/sql/segment-staging.ts';
+import type { FillSession, ValueMeaning } from '../../storage/sql/segment-staging.ts';
+import type { OutgoingClient } from '../outgoing-http/outgoing-client.ts';
+import { downloadFile } from './download-file.ts';
+import { prepareLines } from './prepare-lines.ts';
+import { readPostedFile } from './read-posted-file.ts';
+
+export type FillDependencies = {
+  database: Database;
+  clock: Clock;
+  outgoing: OutgoingClient;
+};
+
+/** How far a fill is; read once a second by whoever shows it. */
+export type FillProgress = { bytesRead: number; valuesFound: number };
+
+export type StagedFile = {
+  valuesFound: number;
+  valuesProcessed: number;
+  /** In the order of the file, at most 10,000. */
+  rejects: { line: number; reason: RejectReason }[];
+};
+
+type Fill = { operation: ClaimedOperation; session: FillSession; progress: FillProgress; signal: AbortSignal };
+
+/**
+ * Reads the file of an operation into its staging tables and finds the users its values name. Everything streams: bytes
+ * are decoded, cut into lines, checked and copied to the database piece by piece, which also finds the repeats, so memory
+ * does not grow with the file. Nothing a reader can see has changed yet.
+ *
+ * @throws DownloadFailedError, FileUnreadableError, the abort's reason, and the database's errors
+ */
+export async function stageFile(deps: FillDependencies, fill: Fill): Promise<StagedFile> {
+  const { operation, session, signal } = fill;
+  const stagingKey = stagingKeyOf(operation);
+  await makeSegmentStaging(session, stagingKey);
+  const lines = await copyFile(deps, fill);
+  signal.throwIfAborted();
+  const values = await distinctSegmentValues(session, stagingKey);
+  const repeated =
+    values === lines.kept() ? [] : await listRepeatedLines(session, { stagingKey, limit: mostRejectsKept });
+  signal.throwIfAborted();
+  const { workspaceId } = operation;
+  await matchSegmentValues(session, { stagingKey, workspaceId, meaning: meaningOf(operation) });
+  signal.throwIfAborted();
+  const rejects = [...lines.rejects(), ...repeated.map((line) => ({ line, reason: 'repeated' as const }))];
+  return {
+    valuesFound: lines.found(),
+    valuesProcessed: values,
+    rejects: rejects.sort((a, b) => a.line - b.line).slice(0, mostRejectsKept),
+  };
+}
+
+async function copyFile({ database, outgoing }: FillDependencies, { operation, session, progress, signal }: Fill) {
+  const lines = prepareLines(operation.attributeType);
+  const stream = await copySegmentLines(session, stagingKeyOf(operation));
+  const finished = once(stream, 'finish');
+  // Rejections are awaited below; until then an early one must not count as unhandled.
+  finished.catch(() => {});
+  const write = async (rows: Buffer | undefined): Promise<void> => {
+    if (rows !== undefined && !stream.write(rows)) await once(stream, 'drain');
+  };
+  const file =
+    operation.fileUrl === null
+      ? readPostedFile(database, operation.id)
+      : downloadFile(outgoing, { url: operation.fileUrl, signal });
+  try {
+    for await (const piece of file) {
+      signal.throwIfAborted();
+      progress.bytesRead += piece.length;
+      await write(lines.push(piece));
+      progress.valuesFound = lines.found();
+    }
+    await write(lines.end());
+    progress.valuesFound = lines.found();
+  } finally {
+    // Also after a fault: the connection must leave COPY before it can be used again; the lines are dropped later.
+    stream.end();
+    await finished.catch(() => {});
+  }
+  return lines;
+}
+
+/** Which users a file's values name: the customer id under any of its names, else an attribute. */
+function meaningOf({ attributeName, attributeType }: ClaimedOperation): ValueMeaning {
+  const standard = identifierOf(attributeName, { isCustom: false });
+  if (attributeName === 'customer_id' || attributeName === 'uid' || standard?.kind === 'customer-id')
+    return { kind: 'customer-id' };
+  const attribute = standard?.kind === 'attribute' ? standard.attribute : attributeName;
+  return { kind: 'attribute', attribute, type: attributeType };
+}

@@ -1,0 +1,173 @@
+import { DownloadFailedError } from './download-file.ts';
+import type { Clock } from '../../clock.ts';
+import type { Logger } from '../../log.ts';
+import type { OperationFault } from '../../domain/segments/operation-outcome.ts';
+import type { Database, Queryable } from '../../storage/pool.ts';
+import { claimOperation, noteProgress, releaseOperation } from '../../storage/sql/segment-operations.ts';
+import type { ClaimedOperation } from '../../storage/sql/segment-operations.ts';
+import { analyzeSegmentMembers } from '../../storage/sql/segment-members.ts';
+import { dropSegmentStaging, stagingKeyOf } from '../../storage/sql/segment-staging.ts';
+import type { FillSession } from '../../storage/sql/segment-staging.ts';
+import type { Duty } from '../duty.ts';
+import type { OutgoingClient } from '../outgoing-http/outgoing-client.ts';
+import { applyStagedFile, failOperation, LostOperationError } from './end-fill.ts';
+import type { EndFillDependencies } from './end-fill.ts';
+import { stageFile } from './fill-segment.ts';
+import type { FillProgress } from './fill-segment.ts';
+import { FileUnreadableError } from './prepare-lines.ts';
+
+export type FillSegmentsDependencies = EndFillDependencies & {
+  log: Logger;
+  outgoing: OutgoingClient;
+  /** Names this process in leases; unique per start. */
+  owner: string;
+  /** Called when an operation has ended: callbacks, mails and waiting sends are due. */
+  onEnded: () => void;
+};
+
+// Decisions D25: a failed download is tried again after these many seconds, then reported.
+const retrySeconds = [5, 30, 120];
+const leaseMilliseconds = 60_000;
+const progressMilliseconds = 1_000;
+// A surprise (a full disk, a lost connection) is tried again; the third ends the operation with 500.
+const surpriseSeconds = 30;
+const mostCrashes = 3;
+
+class StoppedError extends Error {}
+
+export type SegmentFills = Duty & {
+  /** Lets go of what is under way: it is queued again, without counting as an attempt. */
+  abort(): void;
+};
+
+/**
+ * The duty that fills segments from files: a round claims one operation that is due and works it to its end. A few of
+ * these run side by side.
+ */
+export function fillSegments(deps: FillSegmentsDependencies): SegmentFills {
+  const stopping = new AbortController();
+  return {
+    name: 'fill-segments',
+    intervalMilliseconds: 1_000,
+    async runOnce() {
+      if (stopping.signal.aborted) return 0;
+      const { database, clock, owner } = deps;
+      const operation = await claimOperation(database, { owner, at: clock.now(), leaseUntil: leaseEnd(clock) });
+      if (!operation) return 0;
+      await workOperation(deps, operation, stopping.signal);
+      return 1;
+    },
+    abort: () => stopping.abort(new StoppedError('this node is stopping')),
+  };
+}
+
+async function workOperation(
+  deps: FillSegmentsDependencies,
+  operation: ClaimedOperation,
+  stopping: AbortSignal,
+): Promise<void> {
+  const progress: FillProgress = { bytesRead: 0, valuesFound: 0 };
+  const lost = new AbortController();
+  const heartbeat = startHeartbeat(deps, { operation, progress, lost });
+  try {
+    if (operation.crashes >= mostCrashes) throw new Error('the operation ended its worker repeatedly');
+    const outcome = await fill(deps, { operation, progress, signal: AbortSignal.any([stopping, lost.signal]) });
+    deps.log.info(
+      { operationId: operation.id, kind: operation.kind, ...progress, ...outcome },
+      'segment operation ended',
+    );
+    deps.onEnded();
+  } catch (error) {
+    await settleFault(deps, { operation, progress, error });
+  } finally {
+    clearInterval(heartbeat);
+  }
+}
+
+type Work = { operation: ClaimedOperation; progress: FillProgress; signal: AbortSignal };
+
+async function fill(deps: FillSegmentsDependencies, { operation, progress, signal }: Work) {
+  const session = (await deps.database.reserve()) as unknown as FillSession;
+  try {
+    const staged = await stageFile(deps, { operation, session, progress, signal });
+    const outcome = await applyStagedFile(deps, { operation, session, staged, progress });
+    await analyzeSegmentMembers(session as unknown as Queryable);
+    return outcome;
+  } finally {
+    // After a lost connection there is nothing to drop here; housekeeping finds what stays.
+    await dropSegmentStaging(session, stagingKeyOf(operation)).catch(() => {});
+    await session`reset work_mem`.catch(() => {});
+    session.release();
+  }
+}
+
+function startHeartbeat(
+  { database, clock, log }: FillSegmentsDependencies,
+  { operation, progress, lost }: { operation: ClaimedOperation; progress: FillProgress; lost: AbortController },
+): NodeJS.Timeout {
+  let isNoting = false;
+  return setInterval(() => {
+    // While the result is being applied the row is locked; one note waits, not one a second.
+    if (isNoting) return;
+    isNoting = true;
+    noteProgress(database, { ...operation, ...progress, leaseUntil: leaseEnd(clock) })
+      .then(
+        (isOurs) => isOurs || lost.abort(new LostOperationError('the lease ran out')),
+        (error: unknown) => log.warn({ err: error, operationId: operation.id }, 'progress was not noted'),
+      )
+      .finally(() => {
+        isNoting = false;
+      });
+  }, progressMilliseconds);
+}
+
+type Fault = { operation: ClaimedOperation; progress: FillProgress; error: unknown };
+
+async function settleFault(deps: FillSegmentsDependencies, { operation, progress, error }: Fault): Promise<void> {
+  const { attempts, crashes } = operation;
+  if (error instanceof LostOperationError) return;
+  if (error instanceof StoppedError) {
+    await release(deps, operation, { seconds: 0, detail: null, counted: { attempts: attempts - 1, crashes } });
+    return;
+  }
+  const detail = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  const fault = faultOf(error);
+  const retry = retrySeconds[attempts - crashes - 1];
+  if (error instanceof DownloadFailedError && error.isRepeatable && retry !== undefined) {
+    await release(deps, operation, { seconds: retry, detail, counted: { attempts, crashes } });
+    return;
+  }
+  if (fault.kind === 'internal') {
+    deps.log.error({ err: error, operationId: operation.id }, 'segment operation failed');
+    if (crashes + 1 < mostCrashes) {
+      await release(deps, operation, { seconds: surpriseSeconds, detail, counted: { attempts, crashes: crashes + 1 } });
+      return;
+    }
+  }
+  await failOperation(deps, { operation, progress, fault, detail }).catch((lost: unknown) => {
+    if (!(lost instanceof LostOperationError)) throw lost;
+  });
+  deps.onEnded();
+}
+
+type Release = { seconds: number; detail: string | null; counted: { attempts: number; crashes: number } };
+
+async function release(
+  { database, clock }: { database: Database; clock: Clock },
+  operation: ClaimedOperation,
+  { seconds, detail, counted }: Release,
+): Promise<void> {
+  const notBefore = new Date(clock.now().getTime() + seconds * 1000);
+  await releaseOperation(database, { ...operation, notBefore, detail, counted });
+}
+
+function faultOf(error: unknown): OperationFault {
+  if (error instanceof FileUnreadableError) return { kind: 'unreadable', reason: error.message };
+  if (!(error instanceof DownloadFailedError)) return { kind: 'internal' };
+  if (error.kind === 'too-large') return { kind: 'too-large' };
+  return { kind: error.kind === 'content-type' ? 'content-type' : 'download' };
+}
+
+function leaseEnd(clock: Clock): Date {
+  return new Date(clock.now().getTime() + leaseMilliseconds);
+}

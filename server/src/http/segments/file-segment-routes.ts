@@ -1,0 +1,156 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
+import { Type } from 'typebox';
+import type { TObject } from 'typebox';
+import { ServiceError } from '../../domain/errors.ts';
+import { makeRequireApiKey } from '../auth/api-key.ts';
+import { gatewayError } from '../auth/shapes.ts';
+import type { RouteFamily } from '../build-server.ts';
+import { refuseOtherMethods } from '../refuse-other-methods.ts';
+import { toServiceError } from '../to-service-error.ts';
+import { warnOfUnknownFields } from '../unknown-fields.ts';
+import { parseChange, parseCreate, parseNamed } from './parse-file-segment.ts';
+import { presentSegmentAccepted, presentSegmentError } from './present.ts';
+import type { SegmentRouteDependencies } from './segment-route-dependencies.ts';
+import { changeBody, createBody, nameBody, segmentAccepted, segmentError } from './shapes.ts';
+
+type Body = Record<string, unknown>;
+type Answer = { status: number; body: unknown };
+type Handle = (deps: SegmentRouteDependencies, request: FastifyRequest, body: Body) => Promise<Answer>;
+
+type Route = { method: HTTPMethods; url: string; summary: string; shape: TObject; status: number; handle: Handle };
+
+const base = '/v2/custom-segments';
+
+const routes: Route[] = [
+  {
+    method: 'POST',
+    url: `${base}/file-segment`,
+    summary: 'Create a segment from a file',
+    shape: createBody,
+    status: 202,
+    handle: (deps, request, body) => operate(deps, request, parseCreate(body)),
+  },
+  ...(['ADD', 'REMOVE', 'REPLACE'] as const).map((kind): Route => {
+    const [path, summary] = {
+      ADD: ['add-users', 'Add the users of a file to a segment'] as const,
+      REMOVE: ['remove-users', 'Remove the users of a file from a segment'] as const,
+      REPLACE: ['replace', 'Replace the users of a segment by those of a file'] as const,
+    }[kind];
+    return {
+      method: 'PUT',
+      url: `${base}/file-segment/${path}`,
+      summary,
+      shape: changeBody,
+      status: 202,
+      handle: (deps, request, body) => operate(deps, request, parseChange(body, kind)),
+    };
+  }),
+  {
+    method: 'PATCH',
+    url: `${base}/archive`,
+    summary: 'Archive a segment',
+    shape: nameBody,
+    status: 200,
+    handle: async ({ segments }, request, body) => {
+      const segment = await segments.archive({ ...parseNamed(body), workspaceId: request.facts.workspaceId! });
+      return { status: 200, body: presentSegmentAccepted('ARCHIVE', segment) };
+    },
+  },
+  {
+    method: 'PATCH',
+    url: `${base}/unarchive`,
+    summary: 'Make an archived segment active again',
+    shape: nameBody,
+    status: 200,
+    handle: async ({ segments }, request, body) => {
+      const segment = await segments.unarchive({ ...parseNamed(body), workspaceId: request.facts.workspaceId! });
+      return { status: 200, body: presentSegmentAccepted('UNARCHIVE', segment) };
+    },
+  },
+];
+
+/** File segments, v2 (interface 4.3, facts 2.1): six operations, Basic with a Data key or Bearer. */
+export function fileSegmentRoutes(deps: SegmentRouteDependencies): RouteFamily {
+  const requireKey = makeRequireApiKey({ ...deps, authenticate: deps.segments.authenticate }, 'segmentation', {
+    missing: 'SEGMENT_CREDENTIALS_INVALID',
+    invalid: 'SEGMENT_CREDENTIALS_INVALID',
+    notCovering: 'SEGMENT_KEY_NOT_ALLOWED',
+  });
+  return async (server) => {
+    // The shapes document the routes; the family's own errors come from parse-file-segment.ts.
+    server.setValidatorCompiler(() => () => true);
+    server.setErrorHandler((error, request, reply) =>
+      presentSegmentError(toServiceError(error, request), { request, reply }),
+    );
+    for (const route of routes) {
+      addRoute(server, deps, { ...route, onRequest: [requireKey, makeRequireDbName(deps)] });
+      refuseOtherMethods(server, route.url, [route.method]);
+    }
+  };
+}
+
+type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
+function addRoute(server: FastifyInstance, deps: SegmentRouteDependencies, route: Route & { onRequest: Hook[] }): void {
+  server.route({
+    method: route.method,
+    url: route.url,
+    schema: {
+      tags: ['Segments'],
+      summary: route.summary,
+      security: [{ dataKey: [] }, { bearer: [] }],
+      body: route.shape,
+      response: {
+        [route.status]: segmentAccepted,
+        400: segmentError,
+        401: Type.Union([segmentError, gatewayError]),
+        403: Type.Union([segmentError, gatewayError]),
+        404: segmentError,
+        409: segmentError,
+        429: segmentError,
+      },
+    },
+    onRequest: route.onRequest,
+    handler: async (request, reply) => {
+      const body = readBody(request);
+      const answer = await route.handle(deps, request, body);
+      warnOfUnknownFields(deps.vendorHeaders, body, { request, reply, shape: route.shape });
+      return reply.code(answer.status).send(answer.body);
+    },
+  });
+}
+
+async function operate(
+  { segments }: SegmentRouteDependencies,
+  request: FastifyRequest,
+  command: ReturnType<typeof parseCreate> | ReturnType<typeof parseChange>,
+): Promise<Answer> {
+  const accepted = await segments.requestFileOperation({
+    workspaceId: request.facts.workspaceId!,
+    requestedBy: request.callerKey!.name,
+    idempotencyKey: request.headers['idempotency-key'] as string | undefined,
+    rawBody: request.rawBody,
+    command,
+  });
+  const segment = { id: accepted.segmentId, name: accepted.segmentName };
+  return { status: 202, body: presentSegmentAccepted(command.kind, segment) };
+}
+
+/** `SVC-DBNAME` is required and must name the workspace of the credentials. */
+function makeRequireDbName({ segments, vendorHeaders }: SegmentRouteDependencies): Hook {
+  return async (request) => {
+    const dbName = vendorHeaders.read(request.headers, '*-dbname');
+    if (dbName === undefined || dbName === '')
+      throw new ServiceError('SEGMENT_HEADER_MISSING', { field: vendorHeaders.nameOf('*-dbname').toUpperCase() });
+    const isNamed = await segments.isWorkspaceNamed(request.facts.workspaceId!, { dbName, appKey: undefined });
+    if (!isNamed) throw new ServiceError('SEGMENT_CLIENT_NOT_FOUND', { detail: 'another database name' });
+  };
+}
+
+function readBody(request: FastifyRequest): Body {
+  const { body } = request;
+  if (body === undefined) throw new ServiceError('BODY_EMPTY');
+  if (body === null || typeof body !== 'object' || Array.isArray(body))
+    throw new ServiceError('BODY_MALFORMED', { detail: 'no JSON object' });
+  return body as Body;
+}

@@ -1,0 +1,98 @@
+import type { Database, Queryable } from '../pool.ts';
+
+export type Mail = {
+  id: string;
+  workspaceId: string;
+  operationId: string | null;
+  recipients: string[];
+  subject: string;
+  body: string;
+  /** `KEPT`: there was no SMTP server to send it through; it is shown only. */
+  state: 'PENDING' | 'SENT' | 'KEPT' | 'FAILED';
+  attempts: number;
+  /** When the next attempt is due; while one is under way, when its lease ends. Null when it has ended. */
+  nextAt: Date | null;
+  /** Why the last attempt failed; of a sent mail, whom the server refused. */
+  error: string | null;
+  createdAt: Date;
+  endedAt: Date | null;
+};
+
+export type NewMail = Pick<Mail, 'id' | 'workspaceId' | 'operationId' | 'recipients' | 'subject' | 'body'> & {
+  state: 'PENDING' | 'KEPT';
+  at: Date;
+};
+
+/** Stores a mail, due at once or kept. Belongs into the transaction that ends the operation it reports. */
+export async function insertMail(tx: Queryable, mail: NewMail): Promise<void> {
+  const isPending = mail.state === 'PENDING';
+  await tx`
+    insert into mails (
+      id, workspace_id, operation_id, recipients, subject, body, state, next_at, created_at, ended_at
+    )
+    values (${mail.id}, ${mail.workspaceId}, ${mail.operationId}, ${mail.recipients}::text[], ${mail.subject},
+      ${mail.body}, ${mail.state}, ${isPending ? mail.at : null}, ${mail.at}, ${isPending ? null : mail.at})`;
+}
+
+export type DueMail = Pick<Mail, 'id' | 'recipients' | 'subject' | 'body' | 'attempts'>;
+
+/**
+ * Takes mails that are due, oldest first, and moves their `next_at` to the end of the lease with the attempt counted,
+ * before anything is sent: a worker that dies leaves them due again. Rows another node holds are skipped. Index:
+ * mails_due.
+ */
+export async function claimDueMails(
+  database: Database,
+  claim: { at: Date; leaseUntil: Date; limit: number },
+): Promise<DueMail[]> {
+  return database<DueMail[]>`
+    with due as (
+      select id from mails
+      where state = 'PENDING' and next_at <= ${claim.at}
+      order by next_at
+      limit ${claim.limit}
+      for update skip locked
+    )
+    update mails
+    set next_at = ${claim.leaseUntil}, attempts = attempts + 1
+    from due
+    where mails.id = due.id
+    returning mails.id, recipients, subject, body, attempts`;
+}
+
+export type MailOutcome =
+  | { state: 'PENDING'; nextAt: Date; error: string }
+  | { state: 'SENT'; endedAt: Date; error: string | null }
+  | { state: 'FAILED'; endedAt: Date; error: string };
+
+/**
+ * Stores what became of an attempt. Guarded by its number, so a worker whose lease ran out changes nothing. Index:
+ * primary key.
+ *
+ * @returns whether it was stored
+ */
+export async function settleMail(
+  tx: Queryable,
+  mail: { id: string; attempts: number; outcome: MailOutcome },
+): Promise<boolean> {
+  const { outcome } = mail;
+  const rows = await tx`
+    update mails
+    set state = ${outcome.state}, error = ${outcome.error},
+      next_at = ${outcome.state === 'PENDING' ? outcome.nextAt : null},
+      ended_at = ${outcome.state === 'PENDING' ? null : outcome.endedAt}
+    where id = ${mail.id} and state = 'PENDING' and attempts = ${mail.attempts}
+    returning 1`;
+  return rows.length === 1;
+}
+
+/** Newest mails of a workspace. Index: mails_newest. */
+export async function listMails(tx: Queryable, page: { workspaceId: string; limit: number }): Promise<Mail[]> {
+  return tx<Mail[]>`
+    select id, workspace_id as "workspaceId", operation_id as "operationId", recipients, subject, body, state, attempts,
+      next_at as "nextAt", error, created_at as "createdAt", ended_at as "endedAt"
+    from mails
+    where workspace_id = ${page.workspaceId}
+    order by created_at desc, id desc
+    limit ${page.limit}`;
+}

@@ -1,0 +1,405 @@
+import { Webhook } from 'standardwebhooks';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { makeManualClock } from '../../../src/clock.ts';
+import { makeId } from '../../../src/domain/ids.ts';
+import { makeSeal } from '../../../src/domain/seal.ts';
+import { deliverCallbacks } from '../../../src/engine/callbacks/deliver-callbacks.ts';
+import type { CallbackAnswer, PostCallback } from '../../../src/engine/callbacks/deliver-callbacks.ts';
+import { ensureWebhookSecret } from '../../../src/engine/callbacks/webhook-secret.ts';
+import { makeLog } from '../../../src/log.ts';
+import {
+  claimDueCallbacks,
+  findCallback,
+  insertCallback,
+  listCallbackAttempts,
+  listCallbacks,
+  resendCallback,
+  settleCallback,
+} from '../../../src/storage/sql/callbacks.ts';
+import { findWebhookSecret, storeWebhookSecret } from '../../../src/storage/sql/webhook-secrets.ts';
+import { createTestDatabase } from '../../test-database.ts';
+import { insertTestWorkspace } from '../../test-workspace.ts';
+
+const start = new Date('2026-03-01T12:00:00.250Z');
+const second = 1000;
+const body = '{"db_name":"db","segment_name":"Zoë ✓","request_id":"r","status":201}';
+const seal = makeSeal(new Uint8Array(32).fill(7));
+const ok: CallbackAnswer = { kind: 'answered', status: 200 };
+
+type Request = Parameters<PostCallback>[0];
+
+async function makeCallbacksBundle() {
+  const { database, drop } = await createTestDatabase();
+  const clock = makeManualClock(start);
+  const workspaceId = await insertTestWorkspace(database, start);
+  const requests: Request[] = [];
+  let answer: (request: Request) => CallbackAnswer | Promise<CallbackAnswer> = () => ok;
+  const post: PostCallback = async (request) => {
+    requests.push(request);
+    return answer(request);
+  };
+  const makeNode = () =>
+    deliverCallbacks({ database, clock, seal, log: makeLog({ level: 'silent', pretty: false }), post });
+  const duty = makeNode();
+  const operationId = makeId(start);
+  const segmentId = makeId(start);
+  await database`
+    insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, created_by,
+      created_at, updated_at)
+    values (${segmentId}, ${workspaceId}, 'S', 'FILE', 'READY', 'API', 'uid', 'string', 'test', ${start}, ${start})`;
+  await database`
+    insert into segment_operations (id, workspace_id, segment_id, number, kind, request_id, state, not_before,
+      requested_by, created_at)
+    values (${operationId}, ${workspaceId}, ${segmentId}, 1, 'CREATE', ${'a'.repeat(32)}, 'QUEUED', ${start}, 'test',
+      ${start})`;
+
+  return {
+    database,
+    clock,
+    workspaceId,
+    requests,
+    makeNode,
+    answer(next: typeof answer) {
+      answer = next;
+    },
+    async insert(url = 'https://receiver.example/'): Promise<string> {
+      const id = makeId(clock.now());
+      await insertCallback(database, { id, workspaceId, operationId, url, body, at: clock.now() });
+      return id;
+    },
+    /** A round, and all that it sent has ended. */
+    async run(): Promise<number> {
+      const count = await duty.runOnce(clock.now());
+      await duty.settled();
+      return count;
+    },
+    /** A round alone: it leaves slow receivers under way. */
+    round: () => duty.runOnce(clock.now()),
+    settled: () => duty.settled(),
+    find: async (id: string) => (await findCallback(database, { workspaceId, id }))!,
+    attempts: (id: string) => listCallbackAttempts(database, id),
+    resend: (id: string) => resendCallback(database, { workspaceId, id, at: clock.now() }),
+    /** Moves the clock to just before the wait is over, sees that nothing is sent, and to its end. */
+    async runAfter(seconds: number): Promise<void> {
+      const before = requests.length;
+      clock.advance(seconds * second - 1);
+      expect(await this.run()).toBe(0);
+      expect(requests.length).toBe(before);
+      clock.advance(1);
+      expect(await this.run()).toBe(1);
+    },
+    drop,
+  };
+}
+
+let bundle: Awaited<ReturnType<typeof makeCallbacksBundle>>;
+beforeEach(async () => {
+  bundle = await makeCallbacksBundle();
+});
+afterEach(() => bundle.drop());
+
+const schedule = [30, 60, 120, 600, 3_600, 21_600];
+
+describe('what is posted', () => {
+  test('the stored body goes out unchanged, as JSON, with the Standard Webhooks headers', async () => {
+    const id = await bundle.insert();
+    expect(await bundle.run()).toBe(1);
+    const [request] = bundle.requests;
+    expect(request).toEqual({
+      url: 'https://receiver.example/',
+      body,
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'Carillon',
+        'webhook-id': id,
+        'webhook-timestamp': String(Date.parse('2026-03-01T12:00:00Z') / 1000),
+        'webhook-signature': expect.stringMatching(/^v1,[A-Za-z0-9+/]{43}=$/),
+      },
+    });
+  });
+
+  test('every try has the same id and body, its own time, and a signature that verifies', async () => {
+    const { clock, database, workspaceId, requests } = bundle;
+    const id = await bundle.insert();
+    bundle.answer(() => ({ kind: 'answered', status: 500 }));
+    await bundle.run();
+    const secret = await ensureWebhookSecret({ database, seal }, workspaceId);
+    const verifyNow = (request: Request) => {
+      // The package reads the system's clock for its tolerance of five minutes.
+      vi.setSystemTime(clock.now());
+      try {
+        return new Webhook(secret).verify(request.body, request.headers);
+      } finally {
+        vi.useRealTimers();
+      }
+    };
+    expect(verifyNow(requests[0]!)).toEqual(JSON.parse(body));
+    for (const seconds of schedule) {
+      await bundle.runAfter(seconds);
+      expect(verifyNow(requests.at(-1)!)).toEqual(JSON.parse(body));
+    }
+    expect(requests.map((request) => request.headers['webhook-id'])).toEqual(Array(7).fill(id));
+    expect(requests.map((request) => request.body)).toEqual(Array(7).fill(body));
+    expect(new Set(requests.map((request) => request.headers['webhook-timestamp'])).size).toBe(7);
+    const changed = { ...requests.at(-1)!, body: body.replace('201', '400') };
+    expect(() => verifyNow(changed)).toThrow('No matching signature');
+  });
+
+  test('two nodes that make the secret at once agree on one; it is sealed for its workspace', async () => {
+    const { database, workspaceId } = bundle;
+    const secrets = await Promise.all(
+      Array.from({ length: 8 }, () => ensureWebhookSecret({ database, seal }, workspaceId)),
+    );
+    expect(new Set(secrets).size).toBe(1);
+    expect(secrets[0]).toMatch(/^whsec_/);
+    expect(Buffer.from(secrets[0]!.slice('whsec_'.length), 'base64').length).toBe(32);
+    const sealed = (await findWebhookSecret(database, workspaceId))!;
+    expect(await storeWebhookSecret(database, { workspaceId, sealed: Buffer.from('another') })).toBe(false);
+    expect(await ensureWebhookSecret({ database, seal }, workspaceId)).toBe(secrets[0]);
+    expect(sealed.toString('latin1')).not.toContain('whsec_');
+    expect(() => seal.open(sealed, 'webhook-secret:another')).toThrow();
+    const other = await insertTestWorkspace(database, new Date(start.getTime() + 1));
+    expect(await ensureWebhookSecret({ database, seal }, other)).not.toBe(secrets[0]);
+  });
+});
+
+describe('when it counts as received', () => {
+  test('an answer of 200 delivers it at once, and it is never sent again', async () => {
+    const id = await bundle.insert();
+    await bundle.run();
+    expect(await bundle.find(id)).toMatchObject({
+      state: 'DELIVERED',
+      attempts: 1,
+      nextAt: null,
+      endedAt: start,
+      body,
+    });
+    expect(await bundle.attempts(id)).toEqual([
+      { number: 1, at: start, status: 200, error: null, durationMilliseconds: 0 },
+    ]);
+    bundle.clock.advance(365 * 86_400 * second);
+    expect(await bundle.run()).toBe(0);
+    expect(bundle.requests.length).toBe(1);
+  });
+
+  test('no other answer does, success, redirect or failure', async () => {
+    const ids = new Map<number, string>();
+    for (const status of [100, 201, 202, 204, 206, 301, 302, 400, 404, 410, 429, 500, 503]) {
+      ids.set(status, await bundle.insert(`https://receiver.example/${status}`));
+    }
+    bundle.answer(({ url }) => ({ kind: 'answered', status: Number(url.slice(-3)) }));
+    expect(await bundle.run()).toBe(ids.size);
+    for (const [status, id] of ids) {
+      expect(await bundle.find(id)).toMatchObject({ state: 'PENDING', attempts: 1, endedAt: null });
+      expect(await bundle.attempts(id)).toEqual([
+        { number: 1, at: start, status, error: 'not answered with 200', durationMilliseconds: 0 },
+      ]);
+    }
+  });
+
+  test.each(['timeout', 'unreachable', 'refused'])('no answer (%s) does not', async (error) => {
+    const id = await bundle.insert();
+    bundle.answer(() => {
+      bundle.clock.advance(2 * second);
+      return { kind: 'failed', error };
+    });
+    await bundle.run();
+    expect(await bundle.attempts(id)).toEqual([
+      { number: 1, at: start, status: null, error, durationMilliseconds: 2000 },
+    ]);
+    // The wait begins when the attempt ended.
+    const { state, nextAt } = await bundle.find(id);
+    expect({ state, nextAt }).toEqual({ state: 'PENDING', nextAt: new Date(start.getTime() + 32 * second) });
+  });
+
+  test('a sender that throws neither stops the round nor the schedule', async () => {
+    const broken = await bundle.insert('https://broken.example/');
+    const healthy = await bundle.insert('https://healthy.example/');
+    bundle.answer(({ url }) => {
+      if (url.includes('broken')) throw new TypeError('Invalid URL');
+      return ok;
+    });
+    expect(await bundle.run()).toBe(2);
+    expect((await bundle.find(healthy)).state).toBe('DELIVERED');
+    expect((await bundle.attempts(broken))[0]).toMatchObject({ status: null, error: 'unreachable' });
+    await bundle.runAfter(30);
+  });
+});
+
+describe('schedule', () => {
+  test('seven attempts: at once, then after 30, 60, 120 s, 10 min, 1 h, 6 h; then it is given up', async () => {
+    const id = await bundle.insert();
+    bundle.answer(() => ({ kind: 'failed', error: 'unreachable' }));
+    await bundle.run();
+    for (const seconds of schedule) await bundle.runAfter(seconds);
+    expect(await bundle.find(id)).toMatchObject({
+      state: 'GIVEN_UP',
+      attempts: 7,
+      nextAt: null,
+      endedAt: bundle.clock.now(),
+    });
+    expect((await bundle.attempts(id)).map((attempt) => attempt.number)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    bundle.clock.advance(365 * 86_400 * second);
+    expect(await bundle.run()).toBe(0);
+    expect(bundle.requests.length).toBe(7);
+  });
+
+  test('a receiver down for hours gets it once when it is up', async () => {
+    const id = await bundle.insert();
+    const upAt = start.getTime() + 6 * 3_600 * second;
+    bundle.answer(() => (bundle.clock.now().getTime() < upAt ? { kind: 'failed', error: 'unreachable' } : ok));
+    // A look every minute of eight hours, as the loop's every second.
+    for (let minute = 0; minute < 8 * 60; minute += 1) {
+      await bundle.run();
+      bundle.clock.advance(60 * second);
+    }
+    expect(await bundle.find(id)).toMatchObject({ state: 'DELIVERED', attempts: 7 });
+    expect((await bundle.attempts(id)).filter((attempt) => attempt.status === 200).length).toBe(1);
+    expect(bundle.requests.length).toBe(7);
+  });
+
+  test('given up or delivered, it can be sent again, with the whole schedule and the same id', async () => {
+    const id = await bundle.insert();
+    expect(await bundle.resend(id)).toBe(false);
+    bundle.answer(() => ({ kind: 'answered', status: 500 }));
+    await bundle.run();
+    for (const seconds of schedule) await bundle.runAfter(seconds);
+
+    expect(await bundle.resend(id)).toBe(true);
+    expect(await bundle.resend(id)).toBe(false);
+    expect(await bundle.run()).toBe(1);
+    for (const seconds of schedule) await bundle.runAfter(seconds);
+    expect((await bundle.find(id)).state).toBe('GIVEN_UP');
+
+    await bundle.resend(id);
+    bundle.answer(() => ok);
+    await bundle.run();
+    expect(await bundle.find(id)).toMatchObject({ state: 'DELIVERED', attempts: 21 });
+
+    // A delivered one again: the receiver may have lost it.
+    await bundle.resend(id);
+    await bundle.run();
+    expect(await bundle.find(id)).toMatchObject({ state: 'DELIVERED', attempts: 31 });
+    expect((await bundle.attempts(id)).map((attempt) => attempt.number)).toEqual([
+      1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 14, 15, 16, 17, 21, 31,
+    ]);
+    expect(new Set(bundle.requests.map((request) => request.headers['webhook-id']))).toEqual(new Set([id]));
+  });
+
+  test('resends end before the attempt number does', async () => {
+    const id = await bundle.insert();
+    await bundle.run();
+    await bundle.database`update callbacks set attempts = 32001 where id = ${id}`;
+    expect(await bundle.resend(id)).toBe(false);
+    await bundle.database`update callbacks set attempts = 31999 where id = ${id}`;
+    expect(await bundle.resend(id)).toBe(true);
+  });
+
+  test('another workspace neither sees nor resends it', async () => {
+    const { database, workspaceId, clock } = bundle;
+    const id = await bundle.insert();
+    await bundle.run();
+    const other = await insertTestWorkspace(database, new Date(start.getTime() + 1));
+    expect(await findCallback(database, { workspaceId: other, id })).toBeUndefined();
+    expect(await resendCallback(database, { workspaceId: other, id, at: clock.now() })).toBe(false);
+    expect(await listCallbacks(database, { workspaceId: other, limit: 10 })).toEqual([]);
+    clock.advance(second);
+    const newer = await bundle.insert();
+    const ids = async (limit: number) => (await listCallbacks(database, { workspaceId, limit })).map((row) => row.id);
+    expect(await ids(10)).toEqual([newer, id]);
+    expect(await ids(1)).toEqual([newer]);
+  });
+});
+
+describe('many at once', () => {
+  test('two nodes at the same moment send each callback once', async () => {
+    const ids = await Promise.all(Array.from({ length: 12 }, () => bundle.insert()));
+    const nodes = [bundle.makeNode(), bundle.makeNode()];
+    const counts = await Promise.all(nodes.map((node) => node.runOnce(bundle.clock.now())));
+    await Promise.all(nodes.map((node) => node.settled()));
+    expect(counts[0]! + counts[1]!).toBe(12);
+    expect(bundle.requests.map((request) => request.headers['webhook-id']).toSorted()).toEqual(ids.toSorted());
+  });
+
+  test('a slow receiver delays neither the others of its round nor those that come later', async () => {
+    const slow = await bundle.insert('https://slow.example/');
+    const quick = await bundle.insert();
+    const { promise: slowAnswer, resolve: answerSlowly } = Promise.withResolvers<CallbackAnswer>();
+    bundle.answer(({ url }) => (url.includes('slow') ? slowAnswer : ok));
+    const delivered = (id: string) =>
+      vi.waitFor(async () => expect((await bundle.find(id)).state).toBe('DELIVERED'), 10_000);
+    expect(await bundle.round()).toBe(2);
+    await delivered(quick);
+    const later = await bundle.insert();
+    expect(await bundle.round()).toBe(1);
+    await delivered(later);
+    expect((await bundle.find(slow)).state).toBe('PENDING');
+    answerSlowly(ok);
+    await bundle.settled();
+    expect(await bundle.find(slow)).toMatchObject({ state: 'DELIVERED', attempts: 1 });
+  });
+
+  test('no more than 20 requests are under way; the rest wait unclaimed', async () => {
+    for (let count = 0; count < 25; count += 1) await bundle.insert();
+    const { promise, resolve } = Promise.withResolvers<CallbackAnswer>();
+    bundle.answer(() => promise);
+    expect(await bundle.round()).toBe(20);
+    expect(await bundle.round()).toBe(0);
+    await vi.waitFor(() => expect(bundle.requests.length).toBe(20), 10_000);
+    resolve(ok);
+    await bundle.settled();
+    expect(await bundle.run()).toBe(5);
+    const [row] = await bundle.database`select count(*) as delivered from callbacks where state = 'DELIVERED'`;
+    expect(row!.delivered).toBe(25);
+  });
+});
+
+describe('workers that die', () => {
+  /** As a worker does that dies before it settles. */
+  const claimAndDie = async () => {
+    const at = bundle.clock.now();
+    const leaseUntil = new Date(at.getTime() + 60 * second);
+    return (await claimDueCallbacks(bundle.database, { at, leaseUntil, limit: 1 }))[0]!;
+  };
+
+  test('after the lease another sends it again, and the late answer of the first changes nothing', async () => {
+    const id = await bundle.insert();
+    const lost = await claimAndDie();
+    expect(lost).toMatchObject({ id, attempts: 1 });
+    await bundle.runAfter(60);
+    expect(await bundle.find(id)).toMatchObject({ state: 'DELIVERED', attempts: 2 });
+    const outcome = { state: 'PENDING', nextAt: bundle.clock.now() } as const;
+    expect(await settleCallback(bundle.database, { id, attempts: lost.attempts, outcome })).toBe(false);
+    expect((await bundle.attempts(id)).map((attempt) => attempt.number)).toEqual([2]);
+  });
+
+  test('a receiver that answers after the lease does not settle what another node took over', async () => {
+    const id = await bundle.insert();
+    const { promise, resolve } = Promise.withResolvers<CallbackAnswer>();
+    bundle.answer(() => (bundle.requests.length === 1 ? promise : { kind: 'answered', status: 503 }));
+    await bundle.round();
+    bundle.clock.advance(60 * second);
+    const other = bundle.makeNode();
+    await other.runOnce(bundle.clock.now());
+    await other.settled();
+    resolve({ kind: 'answered', status: 500 });
+    await bundle.settled();
+    expect(await bundle.find(id)).toMatchObject({ state: 'PENDING', attempts: 2 });
+    expect((await bundle.attempts(id)).map(({ number, status }) => [number, status])).toEqual([[2, 503]]);
+  });
+
+  test('one that kills its worker every time runs out of attempts', async () => {
+    const id = await bundle.insert();
+    for (let count = 1; count <= 7; count += 1) {
+      expect((await claimAndDie()).attempts).toBe(count);
+      bundle.clock.advance(60 * second);
+    }
+    await bundle.run();
+    expect((await bundle.find(id)).state).toBe('GIVEN_UP');
+    expect(bundle.requests).toEqual([]);
+    // A resend begins a whole round.
+    await bundle.resend(id);
+    await bundle.run();
+    expect(await bundle.find(id)).toMatchObject({ state: 'DELIVERED', attempts: 11 });
+  });
+});

@@ -1,0 +1,412 @@
+import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
+import type { IncomingHttpHeaders, OutgoingHttpHeaders, RequestListener } from 'node:http';
+import { createServer as createTcpServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import {
+  brotliCompressSync,
+  constants,
+  createBrotliCompress,
+  createGzip,
+  createZstdCompress,
+  deflateSync,
+  gzipSync,
+  zstdCompressSync,
+} from 'node:zlib';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { makeOutgoingClient } from '../../../src/engine/outgoing-http/outgoing-client.ts';
+import type { OutgoingClient, OutgoingClientOptions } from '../../../src/engine/outgoing-http/outgoing-client.ts';
+import { decideRedirect, DownloadFailedError, downloadFile } from '../../../src/engine/segment-fill/download-file.ts';
+import type { FileToDownload } from '../../../src/engine/segment-fill/download-file.ts';
+
+const mebibyte = 1024 * 1024;
+const lines = Buffer.from(Array.from({ length: 20_000 }, (_, line) => `user-${line}\n`).join(''));
+
+function makeClient(options: Partial<OutgoingClientOptions> = {}): OutgoingClient {
+  const client = makeOutgoingClient({ allowedNetworks: ['127.0.0.0/8'], ...options });
+  onTestFinished(() => client.close());
+  return client;
+}
+
+/** Serves on loopback until the test ends; gives the address and the paths that were asked for. */
+async function serve(answer: RequestListener, host = '127.0.0.1') {
+  const asked: string[] = [];
+  const headersSeen: IncomingHttpHeaders[] = [];
+  const server = createHttpServer((request, response) => {
+    asked.push(request.url!);
+    headersSeen.push(request.headers);
+    response.on('error', () => {});
+    answer(request, response);
+  });
+  server.listen(0, host);
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { url: `http://${host}:${(server.address() as AddressInfo).port}`, asked, headersSeen };
+}
+
+/** Answers every path with one body. */
+const serveBody = (body: Buffer, headers: OutgoingHttpHeaders = {}) =>
+  serve((_request, response) => void response.writeHead(200, headers).end(body));
+
+async function read(client: OutgoingClient, file: FileToDownload): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of downloadFile(client, file)) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/** Reads without keeping; the failure, and how much came before it. */
+async function fail(client: OutgoingClient, file: FileToDownload) {
+  let bytes = 0;
+  try {
+    for await (const chunk of downloadFile(client, file)) bytes += chunk.length;
+  } catch (error) {
+    if (!(error instanceof DownloadFailedError)) throw error;
+    return { kind: error.kind, isRepeatable: error.isRepeatable, detail: error.detail, bytes };
+  }
+  throw new Error(`nothing failed, ${bytes} bytes came`);
+}
+
+const onePiece = Buffer.alloc(mebibyte);
+
+function* zeros(bytes: number): Generator<Buffer> {
+  for (let left = bytes; left > 0; left -= onePiece.length) yield onePiece.subarray(0, Math.min(left, onePiece.length));
+}
+
+/** What 200 MB of zeros become, made without ever holding them. */
+async function packZeros(encoder: Writable & NodeJS.ReadableStream): Promise<Buffer> {
+  const packed: Buffer[] = [];
+  const collect = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      packed.push(chunk);
+      done();
+    },
+  });
+  await pipeline(Readable.from(zeros(200 * mebibyte)), encoder as never, collect);
+  return Buffer.concat(packed);
+}
+
+describe('decoding', () => {
+  test.each([
+    ['gzip', gzipSync],
+    ['x-gzip', gzipSync],
+    ['GZIP', gzipSync],
+    ['br', brotliCompressSync],
+    ['zstd', zstdCompressSync],
+    ['deflate', deflateSync],
+    ['identity', (plain: Buffer) => plain],
+  ])('a file in %s comes out as it was', async (encoding, encode) => {
+    const { url, headersSeen } = await serveBody(encode(lines), { 'content-encoding': encoding });
+    expect(await read(makeClient(), { url })).toEqual(lines);
+    expect(headersSeen[0]).toMatchObject({ 'accept-encoding': 'gzip, br, zstd, deflate' });
+  });
+
+  test('a file in several gzip members comes out whole', async () => {
+    const members = Buffer.concat([gzipSync(lines.subarray(0, 1_000)), gzipSync(lines.subarray(1_000))]);
+    const { url } = await serveBody(members, { 'content-encoding': 'gzip' });
+    expect(await read(makeClient(), { url })).toEqual(lines);
+  });
+
+  test('an empty file is no failure', async () => {
+    const { url } = await serveBody(Buffer.alloc(0));
+    expect(await read(makeClient(), { url })).toHaveLength(0);
+  });
+
+  test.each(['gzip, br', 'gzip, gzip', 'compress', 'aes128gcm', 'constructor'])(
+    'content encoding %s is refused',
+    async (encoding) => {
+      const { url } = await serveBody(gzipSync(lines), { 'content-encoding': encoding });
+      expect(await fail(makeClient(), { url })).toMatchObject({ kind: 'encoding', isRepeatable: false, bytes: 0 });
+    },
+  );
+
+  test.each([
+    ['zstd', zstdCompressSync],
+    ['br', brotliCompressSync],
+    ['deflate', deflateSync],
+  ])('%s data after the end of the stream is no silent loss', async (encoding, encode) => {
+    const [first, second] = [encode(lines), encode(lines)];
+    const { url } = await serve((_request, response) => {
+      response.writeHead(200, { 'content-encoding': encoding });
+      response.write(first, () => response.end(second));
+    });
+    expect(await fail(makeClient(), { url })).toMatchObject({ kind: 'encoding', isRepeatable: false });
+  });
+
+  test('zstd may not ask for a window that takes our memory', async () => {
+    // A frame of one piece says its size; only a stream has to name its window.
+    const packed = await packZeros(createZstdCompress({ params: { [constants.ZSTD_c_windowLog]: 27 } }));
+    const { url } = await serveBody(packed, { 'content-encoding': 'zstd' });
+    expect(await fail(makeClient(), { url })).toMatchObject({ kind: 'encoding', isRepeatable: false, bytes: 0 });
+  });
+});
+
+describe('files that break off', () => {
+  test.each([
+    ['gzip', gzipSync],
+    ['br', brotliCompressSync],
+    ['zstd', zstdCompressSync],
+    ['deflate', deflateSync],
+  ])('%s that ends too early, or is something else, is truncated', async (encoding, encode) => {
+    const whole = encode(lines);
+    for (const part of [whole.subarray(0, -1), whole.subarray(0, whole.length / 2), lines]) {
+      const { url } = await serveBody(part, { 'content-encoding': encoding });
+      expect(await fail(makeClient(), { url })).toMatchObject({ kind: 'truncated', isRepeatable: true });
+    }
+  });
+
+  test('a content length that is not reached is truncated, encoded or not', async () => {
+    const { url } = await serve((request, response) => {
+      const headers = request.url === '/gzip' ? { 'content-encoding': 'gzip' } : {};
+      const body = request.url === '/gzip' ? gzipSync(lines) : lines;
+      response.writeHead(200, { 'content-length': body.length + 1, ...headers });
+      response.write(body, () => response.destroy());
+    });
+    expect(await fail(makeClient(), { url })).toMatchObject({ kind: 'truncated', isRepeatable: true });
+    expect(await fail(makeClient(), { url: `${url}/gzip` })).toMatchObject({ kind: 'truncated', isRepeatable: true });
+  });
+
+  test('pieces without their last one are truncated', async () => {
+    const { url } = await serve((_request, response) => {
+      response.writeHead(200);
+      response.write(lines, () => response.destroy());
+    });
+    expect(await fail(makeClient(), { url })).toMatchObject({ kind: 'truncated', isRepeatable: true });
+  });
+
+  test('silence within the file is stalled, and so is silence instead of an answer', async () => {
+    const { url } = await serve((request, response) => {
+      if (request.url === '/none') return;
+      if (request.url === '/gzip') response.writeHead(200, { 'content-encoding': 'gzip' });
+      response.write(request.url === '/gzip' ? gzipSync(lines).subarray(0, -100) : lines);
+    });
+    const client = makeClient({ silenceMilliseconds: 60 });
+    const failures = await Promise.all(['/none', '/gzip', '/plain'].map((path) => fail(client, { url: url + path })));
+    for (const failure of failures) expect(failure).toMatchObject({ kind: 'stalled', isRepeatable: true });
+    expect(failures.map(({ bytes }) => bytes > 0)).toEqual([false, true, true]);
+  });
+
+  test('a consumer that takes its time is not silence of the other side', async () => {
+    const whole = 8 * mebibyte;
+    const { url } = await serve((request, response) => {
+      if (request.url === '/silent') return void response.write('x');
+      Readable.from(zeros(whole)).pipe(response);
+    });
+    const client = makeClient({ silenceMilliseconds: 60 });
+    const file = downloadFile(client, { url });
+    let bytes = (await file.next()).value!.length;
+    // Begun later and ended by the limit, so the first has been left alone for longer than the limit.
+    await fail(client, { url: `${url}/silent` });
+    for await (const chunk of file) bytes += chunk.length;
+    expect(bytes).toBe(whole);
+  });
+});
+
+describe('the size limit', () => {
+  const limit = 150 * mebibyte;
+
+  test('exactly 150 MiB pass, one byte more does not', async () => {
+    const { url } = await serve((request, response) => {
+      Readable.from(zeros(Number(request.url!.slice(1)))).pipe(response);
+    });
+    let bytes = 0;
+    for await (const chunk of downloadFile(makeClient(), { url: `${url}/${limit}` })) bytes += chunk.length;
+    expect(bytes).toBe(limit);
+    const failure = await fail(makeClient(), { url: `${url}/${limit + 1}` });
+    expect(failure).toMatchObject({ kind: 'too-large', isRepeatable: false });
+    expect(failure.bytes).toBeLessThanOrEqual(limit);
+  });
+
+  test('an announced length over the limit is refused before the first byte, an encoded one is not', async () => {
+    const packed = gzipSync(lines.subarray(0, 100), { level: 0 });
+    const { url } = await serve((request, response) => {
+      if (request.url === '/gzip') response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed);
+      // The body never comes: waiting for it would be a stall.
+      else response.writeHead(200, { 'content-length': Number(request.url!.slice(1)) }).flushHeaders();
+    });
+    expect(await fail(makeClient(), { url: `${url}/${limit + 1}` })).toMatchObject({ kind: 'too-large', bytes: 0 });
+    expect(packed.length).toBeGreaterThan(100);
+    expect(await read(makeClient(), { url: `${url}/gzip`, mostBytes: 100 })).toHaveLength(100);
+    expect(await fail(makeClient(), { url: `${url}/gzip`, mostBytes: 99 })).toMatchObject({ kind: 'too-large' });
+  });
+
+  test.each([
+    ['gzip', () => createGzip()],
+    ['br', () => createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: 5 } })],
+    ['zstd', () => createZstdCompress()],
+  ])('200 MiB of zeros in %s stop at the limit, with flat memory', async (encoding, makeEncoder) => {
+    const packed = await packZeros(makeEncoder());
+    expect(packed.length).toBeLessThan(mebibyte);
+    const { url } = await serveBody(packed, { 'content-encoding': encoding });
+    const before = process.memoryUsage().rss;
+    let most = 0;
+    let bytes = 0;
+    const reading = async () => {
+      for await (const chunk of downloadFile(makeClient(), { url })) {
+        bytes += chunk.length;
+        most = Math.max(most, process.memoryUsage().rss);
+      }
+    };
+    await expect(reading()).rejects.toMatchObject({ kind: 'too-large', isRepeatable: false });
+    expect(bytes).toBeGreaterThan(limit - mebibyte);
+    expect(bytes).toBeLessThanOrEqual(limit);
+    // Some 10 MB were measured.
+    expect((most - before) / mebibyte).toBeLessThan(50);
+  });
+
+  test('leaving early ends the connection, and no more was taken than was asked for', async () => {
+    for (const encoding of ['identity', 'gzip']) {
+      let sent = 0;
+      const closed = Promise.withResolvers<void>();
+      const { url } = await serve((_request, response) => {
+        response.writeHead(200, { 'content-encoding': encoding }).on('close', () => closed.resolve());
+        // Stored, not compressed: what is sent is what is decoded.
+        const member = encoding === 'gzip' ? gzipSync(onePiece, { level: 0 }) : onePiece;
+        const send = () => {
+          do sent += member.length;
+          while (response.write(member));
+        };
+        response.on('drain', send);
+        send();
+      });
+      for await (const _chunk of downloadFile(makeClient(), { url })) break;
+      await closed.promise;
+      expect(sent).toBeLessThan(32 * mebibyte);
+    }
+  });
+});
+
+describe('answers that are no file', () => {
+  const accepted = [
+    ...['text/csv', 'Text/CSV; charset=utf-8; header=present', 'application/csv', 'application/vnd.ms-excel'],
+    ...['text/plain', 'application/octet-stream', 'binary/octet-stream', ''],
+  ];
+  test.each(accepted)('content type "%s" is taken', async (type) => {
+    const { url } = await serveBody(lines, type === '' ? {} : { 'content-type': type });
+    expect(await read(makeClient(), { url })).toEqual(lines);
+  });
+
+  test.each(['text/html; charset=utf-8', 'application/json', 'application/zip', 'text/csvx', 'image/png'])(
+    'content type %s is refused',
+    async (type) => {
+      const { url } = await serveBody(Buffer.from('<!doctype html>'), { 'content-type': type });
+      const failure = await fail(makeClient(), { url });
+      expect(failure).toMatchObject({ kind: 'content-type', isRepeatable: false, bytes: 0 });
+      expect(failure.detail).toContain(type.split(';')[0]);
+    },
+  );
+
+  test.each([201, 204, 206, 300, 304, 400, 401, 403, 404, 410, 429, 500, 503])(
+    'status %d fails, and may be tried again',
+    async (status) => {
+      const { url } = await serve((_request, response) => void response.writeHead(status).end());
+      expect(await fail(makeClient(), { url })).toMatchObject({
+        kind: 'status',
+        isRepeatable: true,
+        detail: `the answer was ${status}`,
+      });
+    },
+  );
+
+  test('a closed port, a dropped connection and a name without address are unreachable, without the address', async () => {
+    const dropping = createTcpServer((socket) => socket.on('error', () => {}).destroy()).listen(0, '127.0.0.1');
+    await once(dropping, 'listening');
+    onTestFinished(() => void dropping.close());
+    const port = (dropping.address() as AddressInfo).port;
+    const resolver = async (host: string) => {
+      if (host === 'none.example') throw Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' });
+      return [{ address: '127.0.0.1' }];
+    };
+    // Port 1 needs a privilege that nothing on a test machine uses.
+    for (const place of [`a.example:1`, `a.example:${port}`, 'none.example']) {
+      const failure = await fail(makeClient({ resolver }), { url: `http://${place}/` });
+      expect(failure).toMatchObject({ kind: 'unreachable', isRepeatable: true });
+      expect(failure.detail).not.toContain('127.0.0.1');
+    }
+  });
+
+  test('the signal ends a download with its own reason', async () => {
+    const { url } = await serve((_request, response) => void response.write('one piece'));
+    const stop = new AbortController();
+    const gone = new Error('the process ends');
+    const file = downloadFile(makeClient(), { url, signal: stop.signal });
+    await file.next();
+    const next = file.next();
+    stop.abort(gone);
+    await expect(next).rejects.toBe(gone);
+  });
+});
+
+describe('redirects', () => {
+  test.each([301, 302, 303, 307, 308])('%d is followed, relative or absolute, without headers', async (status) => {
+    const target = await serve((_request, response) => void response.end('here'));
+    const first = await serve((request, response) => {
+      const location = request.url === '/a/b' ? '../c' : `${target.url}/d`;
+      response.writeHead(status, { location, 'set-cookie': 'session=1' }).end('elsewhere');
+    });
+    expect(String(await read(makeClient(), { url: `${first.url}/a/b` }))).toBe('here');
+    expect(first.asked).toEqual(['/a/b', '/c']);
+    expect(target.asked).toEqual(['/d']);
+    expect(Object.keys(target.headersSeen[0]!).sort()).toEqual(['accept-encoding', 'connection', 'host', 'user-agent']);
+  });
+
+  test('five are followed, a sixth and a loop are not', async () => {
+    const { url, asked } = await serve((request, response) => {
+      const left = Number(request.url!.slice(1));
+      if (left === 0) return void response.end('here');
+      response.writeHead(302, { location: `/${left === 99 ? 99 : left - 1}` }).end();
+    });
+    expect(String(await read(makeClient(), { url: `${url}/5` }))).toBe('here');
+    const tooMany = { kind: 'redirects', isRepeatable: false };
+    expect(await fail(makeClient(), { url: `${url}/6` })).toMatchObject(tooMany);
+    asked.length = 0;
+    expect(await fail(makeClient(), { url: `${url}/99` })).toMatchObject(tooMany);
+    expect(asked).toHaveLength(6);
+  });
+
+  test('a hop to an address outside the allowed networks is refused without a connection', async () => {
+    const hidden = await serve((_request, response) => void response.end('secret'), '127.0.0.2');
+    const hiddenPort = new URL(hidden.url).port;
+    for (const location of [
+      hidden.url,
+      `http://hidden.example:${hiddenPort}/`,
+      `http://2130706434:${hiddenPort}/`,
+      'http://169.254.169.254/latest/meta-data/',
+      'http://[::1]/',
+      'file:///etc/passwd',
+      'http://user:password@127.0.0.1/',
+      'http://[',
+    ]) {
+      const { url } = await serve((_request, response) => void response.writeHead(302, { location }).end());
+      const client = makeClient({
+        allowedNetworks: ['127.0.0.1/32'],
+        resolver: async () => [{ address: '127.0.0.2' }],
+      });
+      // The first host is written as an address, so the resolver above is asked for names only.
+      const failure = await fail(client, { url });
+      expect(failure).toMatchObject({ kind: 'refused', isRepeatable: false });
+      expect(failure.detail).not.toMatch(/\d{1,3}\.\d/);
+    }
+    expect(hidden.asked).toEqual([]);
+  });
+
+  test('a redirect that says nowhere is refused', async () => {
+    const { url } = await serve((_request, response) => void response.writeHead(302).end());
+    expect(await fail(makeClient(), { url })).toMatchObject({ kind: 'refused', isRepeatable: false });
+  });
+
+  test('encryption is never left behind, and may be taken up', () => {
+    const secure = new URL('https://files.example/a');
+    const plain = new URL('http://files.example/a');
+    expect(decideRedirect(secure, 'http://files.example/b')).toMatchObject({ allowed: false });
+    expect(decideRedirect(secure, 'ftp://files.example/b')).toMatchObject({ allowed: false });
+    expect(decideRedirect(secure, '//other.example/b')).toEqual({ allowed: true, url: 'https://other.example/b' });
+    expect(decideRedirect(secure, 'b')).toEqual({ allowed: true, url: 'https://files.example/b' });
+    expect(decideRedirect(plain, 'https://files.example/b')).toEqual({ allowed: true, url: 'https://files.example/b' });
+    expect(decideRedirect(plain, ['/a', '/b'])).toMatchObject({ allowed: false });
+  });
+});

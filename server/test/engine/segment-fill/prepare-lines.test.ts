@@ -1,0 +1,205 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { FileUnreadableError, prepareLines } from '../../../src/engine/segment-fill/prepare-lines.ts';
+
+/** Feeds a file in pieces of the given sizes and undoes COPY's text format. */
+function read(file: Buffer | string, options: { type?: 'string' | 'double'; pieceBytes?: number } = {}) {
+  const bytes = Buffer.from(file as string);
+  const lines = prepareLines(options.type ?? 'string');
+  const out: Buffer[] = [];
+  const size = options.pieceBytes ?? 65_536;
+  for (let at = 0; at < bytes.length; at += size)
+    out.push(lines.push(bytes.subarray(at, at + size)) ?? Buffer.alloc(0));
+  out.push(lines.end() ?? Buffer.alloc(0));
+  const text = Buffer.concat(out).toString('utf8');
+  const rows = text
+    .split('\n')
+    .slice(0, -1)
+    .map((row) => row.split('\t') as [string, string]);
+  return {
+    found: lines.found(),
+    kept: lines.kept(),
+    values: rows.map(([line, value]) => [Number(line), value.replaceAll('\\\\', '\\')] as const),
+    rejects: lines.rejects().map(({ line, reason }) => [line, reason] as const),
+  };
+}
+
+test('every line ending is read; a final one adds no line (D23)', () => {
+  for (const file of ['a\nb\nc', 'a\nb\nc\n', 'a\r\nb\r\nc\r\n', 'a\rb\rc\r', 'a\r\nb\rc\n', '\ufeffa\nb\nc']) {
+    const result = read(file);
+    expect(result.values, JSON.stringify(file)).toEqual([
+      [1, 'a'],
+      [2, 'b'],
+      [3, 'c'],
+    ]);
+    expect([result.found, result.rejects]).toEqual([3, []]);
+  }
+});
+
+test('an empty file has no lines', () => {
+  expect(read('')).toEqual({ found: 0, kept: 0, values: [], rejects: [] });
+  expect(read('\ufeff')).toEqual({ found: 0, kept: 0, values: [], rejects: [] });
+});
+
+test.each([
+  ['an empty line', 'a\n\nb', [[2, 'empty']]],
+  ['a trailing comma', 'a,\nb', [[1, 'comma']]],
+  ['a comma within', 'a,b\nb', [[1, 'comma']]],
+  ['a double quote', '"a"\nb', [[1, 'quote']]],
+  ['a single quote', "o'b\nb", [[1, 'quote']]],
+  ['a hash', 'a#1\nb', [[1, 'hash']]],
+  ['a tab', 'a\tb\nb', [[1, 'control']]],
+  ['NUL', 'a\0b\nbbbbbbbb', [[1, 'control']]],
+  ['DEL', 'a\u007f\nb', [[1, 'control']]],
+  ['a C1 control', 'a\u0085\nb', [[1, 'control']]],
+  ['1,025 bytes', `${'x'.repeat(1025)}\nb`, [[1, 'long']]],
+  ['1,025 bytes of two-byte characters', `${'é'.repeat(513)}\nb`, [[1, 'long']]],
+  ['a lone continuation byte', Buffer.from([0x61, 0xbf, 0x0a, 0x62]), [[1, 'encoding']]],
+  ['a surrogate in UTF-8', Buffer.from([0xed, 0xa0, 0x80, 0x0a, 0x62]), [[1, 'encoding']]],
+] as [string, Buffer | string, unknown][])(
+  '%s is skipped with its reason, the other line is kept',
+  (_name, file, rejects) => {
+    const result = read(file);
+    expect(result.rejects).toEqual(rejects);
+    expect(result.kept).toBe(result.found - 1);
+  },
+);
+
+test.each([
+  'x'.repeat(1024),
+  'é'.repeat(512),
+  'a b',
+  ' a',
+  'back\\slash',
+  '\\N',
+  '\\.',
+  'ünïcödé 🎉',
+  'user@example.com',
+])('%j is a value', (value) => {
+  expect(read(value).values).toEqual([[1, value]]);
+});
+
+test('texts are composed (NFC), so one value written in two ways is one (D24)', () => {
+  expect(read('Zu\u0308rich\nZ\u00fcrich').values.map(([, value]) => value)).toEqual(['Zürich', 'Zürich']);
+});
+
+test('numbers become one form; what is no finite number is skipped (D24)', () => {
+  const { values, rejects } = read('7\n7.0\n7e0\n+7\n.5\n-0\n1e400\n0x10\n 8\nNaN\nInfinity\n1_000\n९', {
+    type: 'double',
+  });
+  expect(values).toEqual([
+    [1, '7'],
+    [2, '7'],
+    [3, '7'],
+    [4, '7'],
+    [5, '0.5'],
+    [6, '0'],
+  ]);
+  expect(rejects).toEqual([7, 8, 9, 10, 11, 12, 13].map((line) => [line, 'number']));
+});
+
+describe('a file that is no column of values is refused as a whole', () => {
+  test.each([
+    ['UTF-16 LE with its mark', Buffer.from('\ufeffa\nb\n', 'utf16le')],
+    ['UTF-16 BE with its mark', Buffer.from('\ufeffa\nb\n', 'utf16le').swap16()],
+    ['UTF-16 without a mark', Buffer.from('abc\ndef\n', 'utf16le')],
+    ['an HTML page', Buffer.from('\n <!DOCTYPE html><title>Sign in</title>')],
+    ['a ZIP archive', Buffer.from([0x50, 0x4b, 3, 4, 5])],
+    ['gzip that the server did not name', Buffer.from([0x1f, 0x8b, 8, 0])],
+  ])('%s', (_name, file) => {
+    for (const pieceBytes of [1, 3, 65_536]) expect(() => read(file, { pieceBytes })).toThrow(FileUnreadableError);
+  });
+});
+
+test('a line of 60 MB is one skipped line, and memory stays flat (faults F30)', () => {
+  const lines = prepareLines('string');
+  const piece = Buffer.alloc(1024 * 1024, 0x61);
+  const before = process.memoryUsage().arrayBuffers;
+  for (let index = 0; index < 60; index += 1) lines.push(piece);
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8 * 1024 * 1024);
+  lines.push(Buffer.from('\nb\n'));
+  lines.end();
+  expect([lines.found(), lines.kept(), lines.rejects()]).toEqual([2, 1, [{ line: 1, reason: 'long' }]]);
+});
+
+test('of more than 10,000 skipped lines the first are kept, all are counted', () => {
+  const result = read('\n'.repeat(12_000));
+  expect([result.found, result.rejects.length, result.rejects.at(-1)]).toEqual([12_000, 10_000, [10_000, 'empty']]);
+});
+
+/** The rules of D23 and D24 in the plainest form, on a whole file at once. */
+function naive(file: Buffer) {
+  const bytes = file[0] === 0xef && file[1] === 0xbb && file[2] === 0xbf ? file.subarray(3) : file;
+  const lines: Buffer[] = [];
+  let start = 0;
+  for (let index = 0; index < bytes.length; index += 1) {
+    if (bytes[index] !== 10 && bytes[index] !== 13) continue;
+    lines.push(bytes.subarray(start, index));
+    if (bytes[index] === 13 && bytes[index + 1] === 10) index += 1;
+    start = index + 1;
+  }
+  if (start < bytes.length) lines.push(bytes.subarray(start));
+  const isValue = (line: Buffer): boolean => {
+    if (line.length === 0 || line.length > 1024) return false;
+    const text = line.toString('utf8');
+     
+    return Buffer.from(text).equals(line) && !/[,"'#\u0000-\u001f\u007f-\u009f]/.test(text);
+  };
+  const values = lines.flatMap((line, index) =>
+    isValue(line) ? [[index + 1, line.toString('utf8').normalize('NFC')]] : [],
+  );
+  return { found: lines.length, values };
+}
+
+test('whatever the bytes and however they are cut, the lines are those of the plainest reader', () => {
+  const part = fc.oneof(
+    {
+      weight: 4,
+      arbitrary: fc.constantFrom(
+        'a',
+        'bc',
+        '1',
+        '\n',
+        '\r',
+        '\r\n',
+        ',',
+        '"',
+        '#',
+        '\\',
+        '\t',
+        'é',
+        'u\u0308',
+        '🎉',
+        ' ',
+      ),
+    },
+    { weight: 1, arbitrary: fc.constantFrom('x'.repeat(1023), 'y'.repeat(1024), '\u0085', "'") },
+  );
+  const bytes = fc.oneof(
+    fc.array(part, { maxLength: 60 }).map((parts) => Buffer.from(parts.join(''))),
+    fc
+      .array(
+        fc.oneof(
+          part.map((text) => Buffer.from(text)),
+          fc.uint8Array({ maxLength: 4 }).map((raw) => Buffer.from(raw)),
+        ),
+        { maxLength: 30 },
+      )
+      .map((parts) => Buffer.concat(parts)),
+  );
+  fc.assert(
+    fc.property(bytes, fc.integer({ min: 1, max: 40 }), (file, pieceBytes) => {
+      let result;
+      try {
+        result = read(file, { pieceBytes });
+      } catch (error) {
+        expect(error).toBeInstanceOf(FileUnreadableError);
+        return;
+      }
+      const expected = naive(file);
+      expect({ found: result.found, values: result.values.map((row) => [...row]) }).toEqual(expected);
+      expect(result.rejects.length).toBe(expected.found - expected.values.length);
+    }),
+    { numRuns: 2_000 },
+  );
+});

@@ -1,0 +1,593 @@
+import fc from 'fast-check';
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { makeSegmentBundle } from './segment-bundle.ts';
+import type { SegmentBundle } from './segment-bundle.ts';
+
+let bundle: SegmentBundle;
+beforeEach(async () => {
+  bundle = await makeSegmentBundle();
+});
+afterEach(() => bundle.end());
+
+const people = ['ada@example.com', 'grace@example.com', 'tim@example.com'];
+
+describe('creating', () => {
+  test('is accepted at once with the documented body; the segment exists with nobody in it (interface 4.3, 3.1)', async () => {
+    const answer = await bundle.create({ file_url: bundle.serve('ada@example.com') });
+    expect(answer.statusCode).toBe(202);
+    expect(answer.json()).toEqual({
+      message: 'File-segment creation request accepted',
+      success: true,
+      cs_name: 'Buyers',
+      cs_id: expect.stringMatching(/^[0-9a-f]{24}$/),
+    });
+    expect(await bundle.segment()).toMatchObject({ state: 'FILLING', kind: 'FILE', user_count: 0, source: 'API' });
+    expect(bundle.asked).toEqual([]);
+  });
+
+  test('fills with the users the file names; unknown values are not counted and nobody is made (facts 2.2)', async () => {
+    await bundle.addUsers(people);
+    await bundle.create({ file_url: bundle.serve('ada@example.com\nnobody@example.com\ntim@example.com\n') });
+    expect(await bundle.fill()).toBe(1);
+    expect(await bundle.members()).toEqual(['ada@example.com', 'tim@example.com']);
+    expect(await bundle.segment()).toMatchObject({ state: 'READY', version: 1, user_count: 2 });
+    expect(await bundle.operation()).toMatchObject({
+      state: 'SUCCEEDED',
+      status: 201,
+      values_found: 3,
+      values_processed: 3,
+      user_count: 2,
+    });
+    expect((await bundle.database`select count(*) as users from users`)[0]!.users).toBe(3);
+  });
+
+  test('a value that names two users names nobody (D23)', async () => {
+    await bundle.addUsers(['same@example.com', 'same@example.com', 'ada@example.com']);
+    await bundle.create({ file_url: bundle.serve('same@example.com\nada@example.com') });
+    await bundle.fill();
+    expect(await bundle.members()).toEqual(['ada@example.com']);
+    expect(await bundle.operation()).toMatchObject({ values_found: 2, values_processed: 2, user_count: 1 });
+  });
+
+  test('numbers compare as numbers, texts byte for byte (D24)', async () => {
+    await bundle.addUsers([7, 8.5, -0], 'points');
+    await bundle.create({
+      attribute_name: 'points',
+      attribute_type: 'double',
+      file_url: bundle.serve('7.0\n85e-1\n0'),
+    });
+    await bundle.create({ name: 'As texts', attribute_name: 'points', file_url: bundle.serve('7\n8.5\n0') });
+    await bundle.fill();
+    expect((await bundle.operation()).user_count).toBe(3);
+    expect((await bundle.operation(1, 'As texts')).user_count).toBe(0);
+  });
+
+  test.each(['uid', 'customer_id', 'USER_ATTRIBUTE_UNIQUE_ID'])(
+    'the attribute %s is the customer id',
+    async (attribute) => {
+      await bundle.addUsers(['a']);
+      await bundle.create({ attribute_name: attribute, file_url: bundle.serve('user-u_em-0-a\nother') });
+      await bundle.fill();
+      expect((await bundle.operation()).user_count).toBe(1);
+    },
+  );
+
+  test('a name in use is refused, an archived one too, and nothing is stored or counted', async () => {
+    await bundle.create();
+    await bundle.call('PATCH', '/v2/custom-segments/archive', { body: { name: 'Buyers' } });
+    const answer = await bundle.create();
+    expect([answer.statusCode, answer.json()]).toEqual([
+      409,
+      { title: 'Resource not created', description: 'Name already exists : Buyers' },
+    ]);
+    const [rows] = await bundle.database`select count(*) as operations from segment_operations`;
+    expect(rows!.operations).toBe(1);
+  });
+
+  test('of 100 requests with one name at the same moment one is accepted', async () => {
+    const answers = await Promise.all(Array.from({ length: 100 }, () => bundle.create()));
+    const statuses = answers.map((answer) => answer.statusCode).sort();
+    expect(statuses).toEqual([202, ...Array.from({ length: 99 }, () => 409)]);
+  });
+
+  test('the same Idempotency-Key gives the first answer again (D4)', async () => {
+    const sending = { headers: { 'idempotency-key': 'k1' } };
+    const first = await bundle.create({}, sending);
+    expect((await bundle.create({}, sending)).json()).toEqual(first.json());
+    expect((await bundle.create({ expiry_time: 31 }, sending)).statusCode).toBe(409);
+  });
+});
+
+describe('changing', () => {
+  const fillWith = async (...values: string[]) => {
+    await bundle.addUsers(people);
+    await bundle.create({ file_url: bundle.serve(values.join('\n')) });
+    await bundle.fill();
+  };
+
+  test('add: who was there is not counted again', async () => {
+    await fillWith(people[0]!);
+    const answer = await bundle.change('add-users', { file_url: bundle.serve(`${people[0]}\n${people[1]}`) });
+    expect([answer.statusCode, answer.json().message]).toEqual([202, 'File-segment user-add request accepted']);
+    expect((await bundle.segment()).state).toBe('FILLING');
+    await bundle.fill();
+    expect(await bundle.members()).toEqual([people[0], people[1]]);
+    expect(await bundle.operation(2)).toMatchObject({ user_count: 1, counted_users: 1 });
+    expect(await bundle.segment()).toMatchObject({ state: 'READY', version: 2, user_count: 2 });
+  });
+
+  test('remove: counts who was there', async () => {
+    await fillWith(people[0]!, people[1]!);
+    const answer = await bundle.change('remove-users', { file_url: bundle.serve(`${people[1]}\n${people[2]}`) });
+    expect(answer.json().message).toBe('File-segment user-remove request accepted');
+    await bundle.fill();
+    expect(await bundle.members()).toEqual([people[0]]);
+    expect(await bundle.operation(2)).toMatchObject({ user_count: 1, counted_users: 0 });
+  });
+
+  test('replace: only who is new counts against the day', async () => {
+    await fillWith(people[0]!, people[1]!);
+    const answer = await bundle.change('replace', { file_url: bundle.serve(`${people[1]}\n${people[2]}`) });
+    expect(answer.json().message).toBe('File-segment user-replace request accepted');
+    await bundle.fill();
+    expect(await bundle.members()).toEqual([people[1], people[2]]);
+    expect(await bundle.operation(2)).toMatchObject({ user_count: 2, counted_users: 1 });
+  });
+
+  test('removed and added again is a member once', async () => {
+    await fillWith(people[0]!);
+    for (const operation of ['remove-users', 'add-users', 'add-users'] as const)
+      await bundle.change(operation, { file_url: bundle.serve(people[0]!) });
+    expect(await bundle.fill()).toBe(3);
+    expect(await bundle.members()).toEqual([people[0]]);
+    expect((await bundle.segment()).user_count).toBe(1);
+  });
+
+  test('operations on one segment follow each other, whoever works them', async () => {
+    await bundle.addUsers(people);
+    await bundle.create({ file_url: bundle.serve(people.join('\n')) });
+    await bundle.change('remove-users', { file_url: bundle.serve(people[0]!) });
+    await bundle.change('add-users', { file_url: bundle.serve(people[0]!) });
+    await Promise.all(['a', 'b', 'c'].map((owner) => bundle.fill(bundle.makeFills(owner))));
+    while ((await bundle.fill()) > 0);
+    expect(await bundle.members()).toEqual(people);
+    expect(await bundle.segment()).toMatchObject({ state: 'READY', version: 3, user_count: 3 });
+  });
+
+  test('cs_id wins over the name', async () => {
+    await fillWith(people[0]!);
+    const { id } = await bundle.segment();
+    const answer = await bundle.change('add-users', { name: 'Nobody', cs_id: id, file_url: bundle.serve(people[1]!) });
+    expect(answer.json()).toMatchObject({ cs_name: 'Buyers', cs_id: id });
+  });
+
+  test('a failed change leaves the members as they were, and the segment ready', async () => {
+    await fillWith(people[0]!);
+    await bundle.change('replace', { file_url: bundle.serve('<html>', { 'content-type': 'text/html' }) });
+    await bundle.fill();
+    expect(await bundle.members()).toEqual([people[0]]);
+    expect(await bundle.segment()).toMatchObject({ state: 'READY', version: 1 });
+    expect(await bundle.operation(2)).toMatchObject({
+      status: 400,
+      error_message: 'File content type is not supported. The members of the custom_segment are unchanged.',
+    });
+  });
+
+  test.each(['add-users', 'remove-users', 'replace'] as const)('%s of an unknown segment is 404', async (operation) => {
+    const answer = await bundle.change(operation);
+    expect([answer.statusCode, answer.json()]).toEqual([
+      404,
+      { title: 'Entity Not Found', description: 'Segment not found with the given name: Buyers' },
+    ]);
+  });
+
+  test('another attribute than the segment was made with is refused', async () => {
+    await fillWith(people[0]!);
+    const answer = await bundle.change('add-users', { attribute_name: 'u_mb' });
+    expect([answer.statusCode, answer.json().title]).toEqual([400, 'Invalid Request']);
+    expect(answer.json().description).toContain('attribute_name');
+    expect((await bundle.segment()).state).toBe('READY');
+  });
+});
+
+describe('archiving', () => {
+  const patch = (path: string, body: object) => bundle.call('PATCH', `/v2/custom-segments/${path}`, { body });
+
+  test('and back: 200, the documented texts, and the members are there again', async () => {
+    await bundle.addUsers(people);
+    await bundle.create({ file_url: bundle.serve(people[0]!) });
+    await bundle.fill();
+    const archived = await patch('archive', { name: 'Buyers' });
+    expect([archived.statusCode, archived.json().message]).toEqual([200, 'Successfully archived the custom segment']);
+    expect((await bundle.segment()).state).toBe('ARCHIVED');
+    const change = await bundle.change('add-users');
+    expect([change.statusCode, change.json().description]).toEqual([400, 'Segment is archived: Buyers']);
+    const back = await patch('unarchive', { cs_id: archived.json().cs_id });
+    expect([back.statusCode, back.json().message]).toEqual([200, 'Successfully unarchived the custom segment']);
+    expect(await bundle.segment()).toMatchObject({ state: 'READY', user_count: 1 });
+  });
+
+  test('an unknown one is 404', async () => {
+    expect((await patch('archive', { name: 'None' })).statusCode).toBe(404);
+    expect((await patch('unarchive', { cs_id: 'a'.repeat(24) })).statusCode).toBe(404);
+  });
+
+  test('happens by itself after expiry_time days, not a second earlier (interface 3.1)', async () => {
+    await bundle.create({ expiry_time: 2 });
+    bundle.clock.advance(2 * 86_400_000 - 1000);
+    expect(await bundle.expire()).toBe(0);
+    bundle.clock.advance(1000);
+    expect(await bundle.expire()).toBe(1);
+    expect((await bundle.segment()).state).toBe('ARCHIVED');
+  });
+
+  test('30 days later the members are deleted for good', async () => {
+    await bundle.addUsers(people);
+    await bundle.create({ file_url: bundle.serve(people.join('\n')) });
+    await bundle.fill();
+    await patch('archive', { name: 'Buyers' });
+    bundle.clock.advance(30 * 86_400_000 - 1000);
+    await bundle.tidy();
+    expect(await bundle.members()).toHaveLength(3);
+    bundle.clock.advance(2000);
+    await bundle.tidy();
+    expect(await bundle.members()).toEqual([]);
+    await patch('unarchive', { name: 'Buyers' });
+    expect(await bundle.segment()).toMatchObject({ state: 'READY', user_count: 0 });
+  });
+});
+
+describe('the download', () => {
+  test('that fails is tried again after 5, 30 and 120 s, then reported with the documented text (D25)', async () => {
+    await bundle.create({ file_url: `${bundle.origin}/missing.csv`, callback_url: `${bundle.origin}/callback` });
+    const waits: number[] = [];
+    for (let second = 0; second <= 200; second += 1) {
+      if ((await bundle.fill()) > 0) waits.push(second);
+      bundle.clock.advance(1000);
+    }
+    expect(waits).toEqual([0, 5, 35, 155]);
+    expect(bundle.asked).toHaveLength(4);
+    expect(await bundle.operation()).toMatchObject({
+      state: 'FAILED',
+      status: 400,
+      error_message: 'File download failed. Created custom_segment contains 0 users.',
+    });
+    expect(await bundle.segment()).toMatchObject({ state: 'FAILED', user_count: 0 });
+  });
+
+  test('that works the second time fills with that file', async () => {
+    await bundle.addUsers(people);
+    let calls = 0;
+    bundle.files.set('/flaky.csv', (_request, response) => {
+      calls += 1;
+      if (calls === 1) response.writeHead(503).end();
+      else response.writeHead(200, { 'content-type': 'text/csv' }).end(people[1]);
+    });
+    await bundle.create({ file_url: `${bundle.origin}/flaky.csv` });
+    await bundle.fill();
+    bundle.clock.advance(5_000);
+    await bundle.fill();
+    expect(await bundle.members()).toEqual([people[1]]);
+  });
+
+  test('cut off in the middle counts nothing of what came', async () => {
+    await bundle.addUsers(people);
+    let calls = 0;
+    bundle.files.set('/cut.csv', (_request, response) => {
+      calls += 1;
+      response.writeHead(200, { 'content-type': 'text/csv', 'content-length': '1000' });
+      if (calls === 1) response.write(`${people[0]}\n`, () => response.destroy());
+      else response.end(`${people[1]}\n`.padEnd(1000, '\n'));
+    });
+    await bundle.create({ file_url: `${bundle.origin}/cut.csv` });
+    await bundle.fill();
+    expect((await bundle.segment()).state).toBe('FILLING');
+    bundle.clock.advance(5_000);
+    await bundle.fill();
+    expect(await bundle.members()).toEqual([people[1]]);
+  });
+
+  test('of more than 150 MB is reported with the documented text at once', async () => {
+    bundle.files.set('/large.csv', (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/csv', 'content-encoding': 'gzip' });
+      response.end(gzipSync(Buffer.alloc(151 * 1024 * 1024, 'x'), { level: 1 }));
+    });
+    await bundle.create({ file_url: `${bundle.origin}/large.csv` });
+    await bundle.fill();
+    expect(await bundle.operation()).toMatchObject({
+      status: 400,
+      error_message: 'File size cannot be greater than 150MB. Created custom_segment contains 0 users.',
+    });
+  });
+
+  test('to an address that is not public fails like any other, and nothing is asked there (D29)', async () => {
+    await bundle.create({ file_url: 'http://10.1.2.3/secret.csv' });
+    await bundle.fill();
+    expect(await bundle.operation()).toMatchObject({
+      status: 400,
+      error_message: 'File download failed. Created custom_segment contains 0 users.',
+    });
+  });
+});
+
+describe('a crash', () => {
+  test('of the worker: another starts again from the file when the lease has ended; one result, one callback', async () => {
+    await bundle.addUsers(people);
+    const url = bundle.serve(people.join('\n'));
+    await bundle.create({ file_url: url, callback_url: `${bundle.origin}/cb` });
+    await bundle.database`
+      update segment_operations set state = 'FILLING', owner = 'dead', lease_until = ${new Date(bundle.clock.now().getTime() + 60_000)}, attempts = 1`;
+    expect(await bundle.fill()).toBe(0);
+    bundle.clock.advance(60_001);
+    expect(await bundle.fill()).toBe(1);
+    expect(await bundle.members()).toEqual(people);
+    expect(await bundle.operation()).toMatchObject({ state: 'SUCCEEDED', crashes: 1 });
+    expect((await bundle.database`select count(*) as callbacks from callbacks`)[0]!.callbacks).toBe(1);
+  });
+
+  test('a worker that lost its lease meanwhile changes nothing', async () => {
+    await bundle.addUsers(people);
+    const held = Promise.withResolvers<void>();
+    const reached = Promise.withResolvers<void>();
+    let calls = 0;
+    bundle.files.set('/slow.csv', async (_request, response) => {
+      calls += 1;
+      response.writeHead(200, { 'content-type': 'text/csv' });
+      if (calls === 1) {
+        reached.resolve();
+        await held.promise;
+        response.end(people[0]);
+      } else response.end(people[1]);
+    });
+    await bundle.create({ file_url: `${bundle.origin}/slow.csv` });
+    const slow = bundle.fill(bundle.makeFills('slow'));
+    await reached.promise;
+    await bundle.database`update segment_operations set lease_until = ${bundle.clock.now()}`;
+    expect(await bundle.fill(bundle.makeFills('quick'))).toBe(1);
+    held.resolve();
+    await slow;
+    expect(await bundle.members()).toEqual([people[1]]);
+    expect((await bundle.operation()).crashes).toBe(1);
+  });
+
+  test('a graceful stop gives the operation back without counting', async () => {
+    const reached = Promise.withResolvers<void>();
+    bundle.files.set('/endless.csv', (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/csv' }).write('a\n');
+      reached.resolve();
+    });
+    await bundle.create({ file_url: `${bundle.origin}/endless.csv` });
+    const fills = bundle.makeFills('stopping');
+    const round = fills.runOnce(bundle.clock.now());
+    await reached.promise;
+    fills.abort();
+    await round;
+    expect(await bundle.operation()).toMatchObject({ state: 'QUEUED', attempts: 0, crashes: 0, owner: null });
+  });
+
+  test('three crashes end the operation with status 500 and the documented text', async () => {
+    await bundle.create({ callback_url: `${bundle.origin}/cb` });
+    for (let crash = 0; crash < 3; crash += 1) {
+      await bundle.database`
+        update segment_operations set state = 'FILLING', owner = 'dead', lease_until = ${bundle.clock.now()}, crashes = ${crash}`;
+      bundle.clock.advance(1);
+      if (crash < 2) continue;
+      await bundle.fill();
+    }
+    expect(await bundle.operation()).toMatchObject({
+      state: 'FAILED',
+      status: 500,
+      error_message: 'Internal Server Error. Contact Carillon Team.',
+    });
+  });
+
+  test('staging tables of a worker that died are dropped, those in use stay', async () => {
+    await bundle.create();
+    const { id } = await bundle.operation();
+    await bundle.database`
+      update segment_operations set state = 'FILLING', owner = 'w', lease_until = ${bundle.clock.now()}, attempts = 2`;
+    for (const key of [`${id}_1`, `${id}_2`, `${'f'.repeat(24)}_1`])
+      await bundle.database`create unlogged table ${bundle.database(`segment_lines_${key}`)} (line int)`;
+    await bundle.tidy();
+    const left = await bundle.database`select relname from pg_class where relname like 'segment_lines_%'`;
+    expect(left.map((row) => row.relname)).toEqual([`segment_lines_${id}_2`]);
+  });
+});
+
+describe('the callback and the report', () => {
+  const bodyOf = async () => JSON.parse((await bundle.database`select body from callbacks`)[0]!.body);
+
+  test('of a success has exactly the documented members (interface 2.7)', async () => {
+    await bundle.addUsers(people);
+    const received: { body: string; id: unknown }[] = [];
+    bundle.files.set('/cb', (request, response) => {
+      let body = '';
+      request
+        .on('data', (piece) => (body += piece))
+        .on('end', () => {
+          received.push({ body, id: request.headers['webhook-id'] });
+          response.writeHead(200).end();
+        });
+    });
+    await bundle.create({ file_url: bundle.serve(`${people[0]}\n\nx,y\n`), callback_url: `${bundle.origin}/cb` });
+    await bundle.fill();
+    expect(await bundle.callbacks()).toBe(1);
+    expect(received).toHaveLength(1);
+    expect(JSON.parse(received[0]!.body)).toEqual({
+      db_name: bundle.dbName,
+      segment_name: 'Buyers',
+      request_id: expect.stringMatching(/^[0-9a-f]{32}$/),
+      status: 201,
+      values_found: 3,
+      values_processed: 1,
+      user_count: 1,
+    });
+    expect(await bundle.rejects()).toEqual([
+      [2, 'the line is empty'],
+      [3, 'the value contains a comma'],
+    ]);
+  });
+
+  test('of a failure has the cause and no counts', async () => {
+    await bundle.create({
+      file_url: bundle.serve('<html>', { 'content-type': 'text/html' }),
+      callback_url: `${bundle.origin}/cb`,
+    });
+    await bundle.fill();
+    expect(await bodyOf()).toEqual({
+      db_name: bundle.dbName,
+      segment_name: 'Buyers',
+      request_id: expect.any(String),
+      status: 400,
+      error_message: 'File content type is not supported. Created custom_segment contains 0 users.',
+    });
+  });
+
+  test('a report is kept for the addresses, with counts and rejected lines', async () => {
+    await bundle.create({ file_url: bundle.serve('a,b\n'), emails: ['ops@example.com', 'ops@example.com'] });
+    await bundle.fill();
+    const [mail] = await bundle.database`select recipients, subject, body, state from mails`;
+    expect(mail).toMatchObject({ recipients: ['ops@example.com'], state: 'KEPT' });
+    expect(mail!.subject).toContain('Buyers');
+    expect(mail!.body).toContain('the value contains a comma');
+  });
+});
+
+describe('limits (interface 8, D22)', () => {
+  test('10 operations an hour, 100 a day, exactly, whatever they are; a refused one is not counted', async () => {
+    const limited = await makeSegmentBundle({ limits: { operationsPerHour: 3, operationsPerDay: 5 } });
+    try {
+      const statuses: number[] = [];
+      const ask = async () => statuses.push((await limited.create({ name: `S${statuses.length}` })).statusCode);
+      for (let index = 0; index < 4; index += 1) await ask();
+      expect(statuses).toEqual([202, 202, 202, 429]);
+      const refused = await limited.change('add-users', { name: 'S0' });
+      expect([refused.statusCode, refused.json()]).toEqual([
+        429,
+        {
+          title: 'Too Many Requests',
+          description: 'File segment operations limit breached. Please retry after some time.',
+        },
+      ]);
+      expect(refused.headers['retry-after']).toBe('3600');
+      expect(await limited.segment('S3')).toBeUndefined();
+      limited.clock.advance(3_600_000);
+      for (let index = 0; index < 3; index += 1) await ask();
+      expect(statuses.slice(4)).toEqual([202, 202, 429]);
+      limited.clock.advance(23 * 3_600_000);
+      await ask();
+      expect(statuses.at(-1)).toBe(202);
+    } finally {
+      await limited.end();
+    }
+  });
+
+  test('1,000 active segments of every kind; archiving makes room, unarchiving needs it', async () => {
+    const limited = await makeSegmentBundle({ limits: { activeSegments: 2 } });
+    try {
+      await limited.create({ name: 'One' });
+      await limited.create({ name: 'Two' });
+      const refused = await limited.create({ name: 'Three' });
+      expect([refused.statusCode, refused.json().title]).toEqual([429, 'Too Many Requests']);
+      await limited.call('PATCH', '/v2/custom-segments/archive', { body: { name: 'One' } });
+      expect((await limited.create({ name: 'Three' })).statusCode).toBe(202);
+      const back = await limited.call('PATCH', '/v2/custom-segments/unarchive', { body: { name: 'One' } });
+      expect(back.statusCode).toBe(429);
+      expect((await limited.segment('One')).state).toBe('ARCHIVED');
+    } finally {
+      await limited.end();
+    }
+  });
+
+  test('a file that goes over the users of a day fails whole; when they are used up requests are refused', async () => {
+    const limited = await makeSegmentBundle({ limits: { usersPerDay: 2 } });
+    try {
+      await limited.addUsers(people);
+      await limited.create({ name: 'All', file_url: limited.serve(people.join('\n')) });
+      await limited.fill();
+      expect(await limited.members('All')).toEqual([]);
+      expect(await limited.operation(1, 'All')).toMatchObject({
+        status: 400,
+        error_message: 'Users uploaded per day limit breached. Created custom_segment contains 0 users.',
+      });
+      await limited.create({ name: 'Two', file_url: limited.serve(people.slice(1).join('\n')) });
+      await limited.fill();
+      expect(await limited.members('Two')).toHaveLength(2);
+      expect((await limited.create({ name: 'More' })).statusCode).toBe(429);
+      limited.clock.advance(24 * 3_600_000);
+      expect((await limited.create({ name: 'More' })).statusCode).toBe(202);
+    } finally {
+      await limited.end();
+    }
+  });
+});
+
+test('torture: every file of test/fixtures/csv gives the counts beside it', async () => {
+  const folder = join(import.meta.dirname, '..', 'fixtures', 'csv');
+  const expected = JSON.parse(await readFile(join(folder, 'expected.json'), 'utf8')) as Record<string, object>;
+  const files = (await readdir(folder)).filter((name) => name.endsWith('.csv'));
+  expect(Object.keys(expected).sort()).toEqual(files.sort());
+  await bundle.addUsers(['ada', 'grace', 'tim', 'Zürich', '東京', 'back\\slash', 'x'.repeat(1024)]);
+  await bundle.addUsers([7, 8.5], 'points');
+  for (const file of files) {
+    const url = bundle.serve(await readFile(join(folder, file)));
+    const isNumber = file.startsWith('number-');
+    const attribute = isNumber ? { attribute_name: 'points', attribute_type: 'double' } : {};
+    await bundle.create({ name: file, file_url: url, ...attribute });
+    await bundle.fill();
+    const { status, values_found, values_processed, user_count, error_message } = await bundle.operation(1, file);
+    const counts = status === 201 ? { values_found, values_processed, user_count } : { error_message };
+    expect({ file, status, ...counts }).toEqual({ file, ...expected[file] });
+  }
+});
+
+test('whatever the file, the counts are those of the plainest model (D23)', async () => {
+  const known = ['a', 'b', 'c', 'é', '1'];
+  await bundle.addUsers([...known, 'c']);
+  const cell = fc.constantFrom(
+    'a',
+    'b',
+    'c',
+    'é',
+    'e\u0301',
+    '1',
+    '01',
+    'z',
+    '',
+    'a,',
+    '"a"',
+    '#',
+    'a b',
+    'x'.repeat(1025),
+  );
+  let run = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(cell, { maxLength: 30 }),
+      fc.constantFrom('\n', '\r\n', '\r'),
+      fc.boolean(),
+      async (cells, end, isEnded) => {
+        const name = `Model ${(run += 1)}`;
+        const content = cells.join(end) + (isEnded && cells.length > 0 ? end : '');
+        await bundle.create({ name, file_url: bundle.serve(content) });
+        await bundle.fill();
+        // A last empty cell without an end is no line.
+        const lines = isEnded || cells.at(-1) !== '' ? cells : cells.slice(0, -1);
+        const valid = lines
+          .filter((line) => line !== '' && line.length <= 1024 && !/[,"#]/.test(line))
+          .map((line) => line.normalize('NFC'));
+        const distinct = [...new Set(valid)];
+        expect(await bundle.operation(1, name)).toMatchObject({
+          status: 201,
+          values_found: lines.length,
+          values_processed: distinct.length,
+          user_count: distinct.filter((value) => known.includes(value) && value !== 'c').length,
+        });
+      },
+    ),
+    { numRuns: 60 },
+  );
+}, 120_000);
