@@ -326,6 +326,19 @@ describe('an audience', () => {
     expect(await findUsers(workspaceId, { included: reference(makeId(at)) })).toEqual([]);
   });
 
+  test('a reference to a filter segment that was not expanded finds nobody', async () => {
+    const workspaceId = await storeUsers([{ customerId: 'ada', attributes: {} }]);
+    const id = makeId(at);
+    await bundle.database`
+      insert into segments (id, workspace_id, name, kind, state, source, included_filters, filters_digest, created_by,
+        created_at, updated_at)
+      values (${id}, ${workspaceId}, ${id}, 'FILTER', 'READY', 'API', '{}', ${Buffer.alloc(32)}, 'test', ${at}, ${at})`;
+    await bundle.database`
+      insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in)
+      values (${workspaceId}, ${bucketOf('ada')}, ${id}, 'ada', 0)`;
+    expect(await findUsers(workspaceId, { included: group({ filter_type: 'custom_segments', id }) })).toEqual([]);
+  });
+
   test('no stored value makes any operator raise an error', async () => {
     const huge = '9'.repeat(400);
     const values = [

@@ -3,9 +3,12 @@ import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
 import type { LimitWindow } from '../../domain/limits/sliding-window.ts';
 import { describeSegmentFilter } from '../../domain/segments/describe-segment-filter.ts';
-import { segmentsUsedBy } from '../../domain/segments/expand-segment-filter.ts';
+import { SegmentExpansionError, segmentsUsedBy } from '../../domain/segments/expand-segment-filter.ts';
+import { expandStoredFilters } from '../../domain/segments/parse-stored-filters.ts';
+import type { StoredFilters } from '../../domain/segments/parse-stored-filters.ts';
 import type { GroupFilter } from '../../domain/segments/segment-filter.ts';
 import type { Transaction } from '../../storage/pool.ts';
+import type { ReferencedSegment } from '../../storage/sql/segment-references.ts';
 import { findReferencedSegments } from '../../storage/sql/segment-references.ts';
 import {
   findSegmentByFilters,
@@ -156,6 +159,7 @@ async function prepareFilters(tx: Transaction, { workspaceId, command, ownId }: 
     throw new ServiceError('SEGMENT_FILTERS_INVALID', { detail: `there is no segment ${missing}` });
   if (ownId !== undefined && referenced.some((segment) => segment.id === ownId))
     throw new ServiceError('SEGMENT_CYCLIC', { detail: `leads back to ${ownId}` });
+  requireExpandable({ includedFilters: included.sent, excludedFilters: excluded?.sent ?? null }, referenced);
   const segmentNames = new Map(referenced.map(({ id, name }) => [id, name]));
   return {
     includedFilters: included.sent,
@@ -164,6 +168,17 @@ async function prepareFilters(tx: Transaction, { workspaceId, command, ownId }: 
     filtersDigest: createHash('sha256').update(JSON.stringify(trees)).digest(),
     usesSegments: uses,
   };
+}
+
+/** What cannot be evaluated is refused when it is made, not when it is sent to. */
+function requireExpandable(filters: StoredFilters, referenced: ReferencedSegment[]): void {
+  try {
+    expandStoredFilters(filters, referenced);
+  } catch (error) {
+    if (!(error instanceof SegmentExpansionError)) throw error;
+    const code = error.code === 'cyclic' ? 'SEGMENT_CYCLIC' : 'SEGMENT_QUERY_TOO_MANY_SEGMENTS';
+    throw new ServiceError(code, { detail: error.message });
+  }
 }
 
 type NewFilters = { workspaceId: string; filtersDigest: Buffer; ownId: string | undefined };

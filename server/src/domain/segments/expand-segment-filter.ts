@@ -3,24 +3,39 @@ import type { GroupFilter, SegmentFilter } from './segment-filter.ts';
 /** What a filter segment holds. */
 export type FilterTrees = { included: GroupFilter; excluded: GroupFilter | undefined };
 
-/** Segments that refer to each other in a circle hold nobody that can be named. */
-export class CyclicSegmentError extends Error {
-  override readonly name = 'CyclicSegmentError';
+/** Filters that cannot be put in place of their references; `reason` is public. */
+export class SegmentExpansionError extends Error {
+  override readonly name = 'SegmentExpansionError';
+  readonly code: 'cyclic' | 'too-large';
+  constructor(code: 'cyclic' | 'too-large', reason: string) {
+    super(reason);
+    this.code = code;
+  }
 }
+
+// References multiply: 20 a segment over a few levels would be more conditions than a statement can hold.
+const mostFilters = 1_000;
 
 /**
  * Replaces every reference to a filter segment by its trees, as deep as they go; references to other segments stay.
  *
  * @param treesOf trees by segment id, of every filter segment that is referred to, directly or not
- * @throws CyclicSegmentError
+ * @throws SegmentExpansionError when references lead in a circle or to more than 1,000 filters
  */
 export function expandSegmentFilter(filter: SegmentFilter, treesOf: ReadonlyMap<string, FilterTrees>): SegmentFilter {
-  return expand(filter, { treesOf, within: [] });
+  return expand(filter, { treesOf, within: [], count: { filters: 0 } });
 }
 
-type Walk = { treesOf: ReadonlyMap<string, FilterTrees>; within: readonly string[] };
+type Walk = {
+  treesOf: ReadonlyMap<string, FilterTrees>;
+  within: readonly string[];
+  count: { filters: number };
+};
 
 function expand(filter: SegmentFilter, walk: Walk): SegmentFilter {
+  walk.count.filters += 1;
+  if (walk.count.filters > mostFilters)
+    throw new SegmentExpansionError('too-large', `the segments referred to hold more than ${mostFilters} filters`);
   switch (filter.kind) {
     case 'attribute':
       return filter;
@@ -29,7 +44,8 @@ function expand(filter: SegmentFilter, walk: Walk): SegmentFilter {
     case 'segment': {
       const trees = walk.treesOf.get(filter.id);
       if (!trees) return filter;
-      if (walk.within.includes(filter.id)) throw new CyclicSegmentError('segments refer to each other in a circle');
+      if (walk.within.includes(filter.id))
+        throw new SegmentExpansionError('cyclic', 'segments refer to each other in a circle');
       const inner = { ...walk, within: [...walk.within, filter.id] };
       const filters = [expand(trees.included, inner)];
       if (trees.excluded) {

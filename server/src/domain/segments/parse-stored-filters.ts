@@ -17,7 +17,7 @@ export function parseStoredFilters({ includedFilters, excludedFilters }: StoredF
  * A stored filter segment as the database evaluates it: references to filter segments replaced by their trees.
  *
  * @param referenced every segment it refers to, directly or not
- * @throws CyclicSegmentError
+ * @throws SegmentExpansionError
  */
 export function expandStoredFilters(
   segment: StoredFilters,

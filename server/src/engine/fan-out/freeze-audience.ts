@@ -1,10 +1,12 @@
 import { lastIdAt } from '../../domain/ids.ts';
+import { SegmentExpansionError } from '../../domain/segments/expand-segment-filter.ts';
 import { expandStoredFilters } from '../../domain/segments/parse-stored-filters.ts';
 import type { Queryable } from '../../storage/pool.ts';
 import { countAllUsersDevices, countSegmentDevices } from '../../storage/sql/audience-pages.ts';
 import type { RunToSend } from '../../storage/sql/run-states.ts';
 import { freezeFilterAudience } from '../../storage/sql/segment-filters.ts';
 import { analyzeSegmentMembers } from '../../storage/sql/segment-members.ts';
+import type { ReferencedSegment } from '../../storage/sql/segment-references.ts';
 import { findReferencedSegments } from '../../storage/sql/segment-references.ts';
 import { findSegmentById } from '../../storage/sql/segments.ts';
 import type { Segment } from '../../storage/sql/segments.ts';
@@ -63,10 +65,21 @@ async function freezeFilter(
     const reason = whyUnusable(other);
     if (reason !== undefined) return { reason: `${reason} (segment ${other.name}, which this one refers to)` };
   }
-  const filters = expandStoredFilters(segment, referenced);
+  const filters = expandFilters(segment, referenced);
+  if ('reason' in filters) return filters;
   const users = await freezeFilterAudience(tx, { workspaceId, ...filters, at: now, segmentId: run.id });
   if (users >= analyzeFromUsers) await analyzeSegmentMembers(tx);
   return { segment: { id: run.id, version: 0 } };
+}
+
+/** Segments that are referred to may have grown since the filter was made. */
+function expandFilters(segment: Segment, referenced: ReferencedSegment[]) {
+  try {
+    return expandStoredFilters(segment, referenced);
+  } catch (error) {
+    if (error instanceof SegmentExpansionError) return { reason: error.message };
+    throw error;
+  }
 }
 
 function whyUnusable(segment: Pick<Segment, 'state'> & { stateReason?: string | null }): string | undefined {

@@ -152,13 +152,9 @@ async function* decodeBody({ body, headers }: OutgoingAnswer): AsyncGenerator<Bu
       yield chunk;
     }
   };
-  // Faults of either end reach the loop below through the decoder, which `pipeline` destroys with them.
+  // Faults of either end come out of the decoder, which `pipeline` destroys with them.
   pipeline(body, count, decoder, () => {});
-  try {
-    yield* decoder as AsyncIterable<Buffer>;
-  } finally {
-    decoder.destroy();
-  }
+  yield* decoder as AsyncIterable<Buffer>;
   // zlib stops at the end of the first frame without a word; the rest of the file would be missing unnoticed.
   if (decoder.bytesWritten < encodedBytes)
     throw new DownloadFailedError('encoding', `data follows the end of the ${encoding} stream`);

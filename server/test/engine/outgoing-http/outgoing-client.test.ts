@@ -185,8 +185,10 @@ describe('the outgoing client', () => {
   test('a signal ends a call that is still connecting, and one that is reading', async () => {
     const gone = new Error('the process ends');
     const asked = Promise.withResolvers<void>();
+    let resolutions = 0;
     const nameless = makeClient({
       resolver: () => {
+        resolutions++;
         asked.resolve();
         return new Promise(() => {});
       },
@@ -196,6 +198,8 @@ describe('the outgoing client', () => {
     await asked.promise;
     connecting.abort(gone);
     await expect(call).rejects.toBe(gone);
+    await expect(nameless.open({ url: 'http://other.example/', ...get, signal: connecting.signal })).rejects.toBe(gone);
+    expect(resolutions).toBe(1);
 
     const { port } = await serve((_request, response) => void response.write('one piece'));
     const reading = new AbortController();
@@ -203,9 +207,6 @@ describe('the outgoing client', () => {
     const read = text(answer.body);
     reading.abort(gone);
     await expect(read).rejects.toBe(gone);
-    await expect(makeClient().open({ url: `http://127.0.0.1:${port}/`, ...get, signal: reading.signal })).rejects.toBe(
-      gone,
-    );
   });
 
   test('closing ends what is under way', async () => {
@@ -274,6 +275,11 @@ describe('posting once', () => {
     expect(await postOnce(client, { url: `http://127.0.0.1:${await findClosedPort()}/`, ...post })).toEqual({
       kind: 'failed',
       error: 'unreachable',
+    });
+    const impatient = makeClient({ silenceMilliseconds: 40 });
+    expect(await postOnce(impatient, { url: `http://127.0.0.1:${port}/`, ...post })).toEqual({
+      kind: 'failed',
+      error: 'timeout',
     });
     const before = sockets.size;
     for (const url of [`http://10.0.0.1:${port}/`, 'ftp://127.0.0.1/', '']) {

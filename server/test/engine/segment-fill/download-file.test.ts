@@ -224,7 +224,8 @@ describe('the size limit', () => {
   test('an announced length over the limit is refused before the first byte, an encoded one is not', async () => {
     const packed = gzipSync(lines.subarray(0, 100), { level: 0 });
     const { url } = await serve((request, response) => {
-      if (request.url === '/gzip') response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed);
+      const headers = { 'content-encoding': 'gzip', 'content-length': packed.length };
+      if (request.url === '/gzip') response.writeHead(200, headers).end(packed);
       // The body never comes: waiting for it would be a stall.
       else response.writeHead(200, { 'content-length': Number(request.url!.slice(1)) }).flushHeaders();
     });
@@ -311,6 +312,18 @@ describe('answers that are no file', () => {
       });
     },
   );
+
+  test('an answer that is not wanted is not waited for: its connection ends', async () => {
+    const closed: Promise<unknown>[] = [];
+    const { url } = await serve((request, response) => {
+      closed.push(once(response, 'close'));
+      const [, status, type] = request.url!.split('/');
+      response.writeHead(Number(status), { 'content-type': `text/${type}`, location: '/404/csv' }).write('a body');
+    });
+    for (const path of ['/404/csv', '/200/html', '/302/csv']) await fail(makeClient(), { url: url + path });
+    expect(closed).toHaveLength(4);
+    await Promise.all(closed);
+  });
 
   test('a closed port, a dropped connection and a name without address are unreachable, without the address', async () => {
     const dropping = createTcpServer((socket) => socket.on('error', () => {}).destroy()).listen(0, '127.0.0.1');
