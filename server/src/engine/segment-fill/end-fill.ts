@@ -18,15 +18,16 @@ import {
 import type { ClaimedOperation, OperationResult } from '../../storage/sql/segment-operations.ts';
 import { insertRejects, listRejects } from '../../storage/sql/segment-rejects.ts';
 import {
-  addMatchedMembers,
+  addNamedMembers,
   countLiveMembers,
   removeMatchedMembers,
   removeUnmatchedMembers,
+  stageMatches,
   stagingKeyOf,
 } from '../../storage/sql/segment-staging.ts';
 import type { FillSession } from '../../storage/sql/segment-staging.ts';
-import type { StagedFile } from './fill-segment.ts';
-import type { FillProgress } from './fill-segment.ts';
+import { meaningOf } from './fill-segment.ts';
+import type { CountedValues, FillProgress, StagedFile } from './fill-segment.ts';
 
 export type EndFillDependencies = {
   database: Database;
@@ -52,15 +53,23 @@ const dayMilliseconds = 24 * 3_600_000;
  */
 export async function applyStagedFile(
   deps: EndFillDependencies,
-  fill: { operation: ClaimedOperation; session: FillSession; staged: StagedFile; progress: FillProgress },
+  fill: {
+    operation: ClaimedOperation;
+    session: FillSession;
+    staged: StagedFile;
+    /** Goes on beside the matching. */
+    counting: Promise<CountedValues>;
+    progress: FillProgress;
+  },
 ): Promise<OperationOutcome> {
-  const { operation, session, staged, progress } = fill;
+  const { operation, session, staged, counting, progress } = fill;
   await session`begin`;
   try {
     const tx = session as unknown as Queryable;
     if (!(await lockHeldOperation(tx, operation))) throw new LostOperationError('the lease ran out');
     // Operations of a segment follow each other, so its row need not be locked while millions of members change.
     const members = await changeMembers(session, operation);
+    const values = await counting;
     await lockUploadedUsers(tx, operation.workspaceId);
     const at = deps.clock.now();
     const since = new Date(at.getTime() - dayMilliseconds);
@@ -77,15 +86,14 @@ export async function applyStagedFile(
     const result: OperationResult = {
       status: 201,
       valuesFound: staged.valuesFound,
-      valuesProcessed: staged.valuesProcessed,
+      valuesProcessed: values.valuesProcessed,
       userCount: members.reported,
       countedUsers: members.added,
     };
     await endOperation(tx, { id: operation.id, result, bytesRead: progress.bytesRead, at });
-    const { workspaceId, segmentId } = operation;
-    const userCount = await countLiveMembers(session, { workspaceId, segmentId });
-    await settleSegment(tx, { segmentId, version: operation.number, userCount, reason: null, at });
-    const rejects = staged.rejects.map(({ line, reason }) => ({ line, reason: rejectReasons[reason] }));
+    const { segmentId } = operation;
+    await settleSegment(tx, { segmentId, version: operation.number, userCount: members.now, reason: null, at });
+    const rejects = values.rejects.map(({ line, reason }) => ({ line, reason: rejectReasons[reason] }));
     await insertRejects(tx, { operationId: operation.id, rejects, most: mostRejectsKept });
     await tell(deps, tx, { operation, outcome: result, at });
     await session`commit`;
@@ -96,25 +104,36 @@ export async function applyStagedFile(
   }
 }
 
-/** What the file does to the segment. `reported` is what the callback calls user_count (decisions D23). */
+/**
+ * What the file does to the segment. `reported` is what the callback calls user_count (decisions D23); `now` is how many
+ * members the segment has afterwards.
+ */
 async function changeMembers(
   session: FillSession,
   operation: ClaimedOperation,
-): Promise<{ added: number; reported: number }> {
+): Promise<{ added: number; reported: number; now: number }> {
   const { workspaceId, segmentId, number: version } = operation;
-  const change = { stagingKey: stagingKeyOf(operation), workspaceId, segmentId, version };
+  const meaning = meaningOf(operation);
+  const change = { stagingKey: stagingKeyOf(operation), workspaceId, segmentId, version, meaning };
   switch (operation.kind) {
     case 'CREATE':
     case 'ADD': {
-      const added = await addMatchedMembers(session, change);
-      return { added, reported: added };
+      const added = await addNamedMembers(session, change);
+      // Counting two million members again would cost a second; a new segment has those that were added.
+      const now = operation.kind === 'CREATE' ? added : await countLiveMembers(session, change);
+      return { added, reported: added, now };
     }
-    case 'REMOVE':
-      return { added: 0, reported: await removeMatchedMembers(session, change) };
+    case 'REMOVE': {
+      await stageMatches(session, change);
+      const removed = await removeMatchedMembers(session, change);
+      return { added: 0, reported: removed, now: await countLiveMembers(session, change) };
+    }
     case 'REPLACE': {
+      await stageMatches(session, change);
       await removeUnmatchedMembers(session, change);
-      const added = await addMatchedMembers(session, change);
-      return { added, reported: await countLiveMembers(session, { workspaceId, segmentId }) };
+      const added = await addNamedMembers(session, change);
+      const now = await countLiveMembers(session, change);
+      return { added, reported: now, now };
     }
     default:
       return operation.kind satisfies never;

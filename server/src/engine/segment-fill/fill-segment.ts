@@ -6,11 +6,11 @@ import type { RejectReason } from '../../domain/segments/file-rules.ts';
 import type { Database } from '../../storage/pool.ts';
 import type { ClaimedOperation } from '../../storage/sql/segment-operations.ts';
 import {
+  analyzeSegmentLines,
   copySegmentLines,
-  distinctSegmentValues,
+  countDistinctValues,
   listRepeatedLines,
   makeSegmentStaging,
-  matchSegmentValues,
   stagingKeyOf,
 } from '../../storage/sql/segment-staging.ts';
 import type { FillSession, ValueMeaning } from '../../storage/sql/segment-staging.ts';
@@ -30,17 +30,20 @@ export type FillProgress = { bytesRead: number; valuesFound: number };
 
 export type StagedFile = {
   valuesFound: number;
-  valuesProcessed: number;
+  /** Lines that are values; repeats among them are found by `countValues`. */
+  valuesKept: number;
   /** In the order of the file, at most 10,000. */
-  rejects: { line: number; reason: RejectReason }[];
+  rejects: Reject[];
 };
+
+export type Reject = { line: number; reason: RejectReason };
 
 type Fill = { operation: ClaimedOperation; session: FillSession; progress: FillProgress; signal: AbortSignal };
 
 /**
- * Reads the file of an operation into its staging tables and finds the users its values name. Everything streams: bytes
- * are decoded, cut into lines, checked and copied to the database piece by piece, which also finds the repeats, so memory
- * does not grow with the file. Nothing a reader can see has changed yet.
+ * Reads the file of an operation into its staging table. Everything streams: bytes are decoded, cut into lines, checked
+ * and copied to the database piece by piece, so memory does not grow with the file. Nothing a reader can see has changed
+ * yet.
  *
  * @throws DownloadFailedError, FileUnreadableError, the abort's reason, and the database's errors
  */
@@ -50,19 +53,32 @@ export async function stageFile(deps: FillDependencies, fill: Fill): Promise<Sta
   await makeSegmentStaging(session, stagingKey);
   const lines = await copyFile(deps, fill);
   signal.throwIfAborted();
-  const values = await distinctSegmentValues(session, stagingKey);
-  const repeated =
-    values === lines.kept() ? [] : await listRepeatedLines(session, { stagingKey, limit: mostRejectsKept });
+  await analyzeSegmentLines(session, stagingKey);
   signal.throwIfAborted();
-  const { workspaceId } = operation;
-  await matchSegmentValues(session, { stagingKey, workspaceId, meaning: meaningOf(operation) });
-  signal.throwIfAborted();
-  const rejects = [...lines.rejects(), ...repeated.map((line) => ({ line, reason: 'repeated' as const }))];
-  return {
-    valuesFound: lines.found(),
-    valuesProcessed: values,
-    rejects: rejects.sort((a, b) => a.line - b.line).slice(0, mostRejectsKept),
-  };
+  return { valuesFound: lines.found(), valuesKept: lines.kept(), rejects: lines.rejects() };
+}
+
+export type CountedValues = { valuesProcessed: number; rejects: Reject[] };
+
+/**
+ * Counts what is left of a staged file without its repeats, which are the database's to find: 16.7 million values are
+ * more than a set of this process can hold. On a connection of its own, so that it goes on beside the matching.
+ */
+export async function countValues(
+  { database }: FillDependencies,
+  { operation, staged }: { operation: ClaimedOperation; staged: StagedFile },
+): Promise<CountedValues> {
+  const stagingKey = stagingKeyOf(operation);
+  return (await database.begin(async (tx) => {
+    const values = await countDistinctValues(tx, stagingKey);
+    if (values === staged.valuesKept) return { valuesProcessed: values, rejects: staged.rejects };
+    const repeated = await listRepeatedLines(tx, { stagingKey, limit: mostRejectsKept });
+    const rejects = [...staged.rejects, ...repeated.map((line) => ({ line, reason: 'repeated' as const }))];
+    return {
+      valuesProcessed: values,
+      rejects: rejects.sort((one, other) => one.line - other.line).slice(0, mostRejectsKept),
+    };
+  })) as CountedValues;
 }
 
 async function copyFile({ database, outgoing }: FillDependencies, { operation, session, progress, signal }: Fill) {
@@ -96,7 +112,7 @@ async function copyFile({ database, outgoing }: FillDependencies, { operation, s
 }
 
 /** Which users a file's values name: the customer id under any of its names, else an attribute. */
-function meaningOf({ attributeName, attributeType }: ClaimedOperation): ValueMeaning {
+export function meaningOf({ attributeName, attributeType }: ClaimedOperation): ValueMeaning {
   const standard = identifierOf(attributeName, { isCustom: false });
   if (attributeName === 'customer_id' || attributeName === 'uid' || standard?.kind === 'customer-id')
     return { kind: 'customer-id' };

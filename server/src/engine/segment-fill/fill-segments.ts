@@ -12,7 +12,7 @@ import type { Duty } from '../duty.ts';
 import type { OutgoingClient } from '../outgoing-http/outgoing-client.ts';
 import { applyStagedFile, failOperation, LostOperationError } from './end-fill.ts';
 import type { EndFillDependencies } from './end-fill.ts';
-import { stageFile } from './fill-segment.ts';
+import { countValues, stageFile } from './fill-segment.ts';
 import type { FillProgress } from './fill-segment.ts';
 import { FileUnreadableError } from './prepare-lines.ts';
 
@@ -90,7 +90,10 @@ async function fill(deps: FillSegmentsDependencies, { operation, progress, signa
   const session = (await deps.database.reserve()) as unknown as FillSession;
   try {
     const staged = await stageFile(deps, { operation, session, progress, signal });
-    const outcome = await applyStagedFile(deps, { operation, session, staged, progress });
+    const counting = countValues(deps, { operation, staged });
+    // Awaited by the apply; should that fail first, this failure says nothing more.
+    counting.catch(() => {});
+    const outcome = await applyStagedFile(deps, { operation, session, staged, counting, progress });
     await analyzeSegmentMembers(session as unknown as Queryable);
     return outcome;
   } finally {

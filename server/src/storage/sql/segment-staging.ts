@@ -1,5 +1,5 @@
 import type postgres from 'postgres';
-import type { Database, Queryable } from '../pool.ts';
+import type { Database, Queryable, Transaction } from '../pool.ts';
 import { allBuckets } from './segment-members.ts';
 
 /**
@@ -8,7 +8,6 @@ import { allBuckets } from './segment-members.ts';
  * (faults F19). An attempt has tables of its own, so one that lost its lease cannot disturb the next.
  */
 const linesOf = (stagingKey: string): string => `segment_lines_${stagingKey}`;
-const valuesOf = (stagingKey: string): string => `segment_values_${stagingKey}`;
 const matchesOf = (stagingKey: string): string => `segment_matches_${stagingKey}`;
 
 /** Names the staging tables of an attempt. */
@@ -34,27 +33,30 @@ export function copySegmentLines(session: FillSession, stagingKey: string): Prom
   return session`copy ${session(linesOf(stagingKey))} (line, value) from stdin`.writable();
 }
 
-/** Reduces the lines to distinct values, each with the first line that held it. @returns how many */
-export async function distinctSegmentValues(session: FillSession, stagingKey: string): Promise<number> {
+/** The lines are complete. Without statistics the join that follows would be planned for a table of a few rows. */
+export async function analyzeSegmentLines(session: FillSession, stagingKey: string): Promise<void> {
   await session`analyze ${session(linesOf(stagingKey))}`;
-  await session`
-    create unlogged table ${session(valuesOf(stagingKey))} with (autovacuum_enabled = off) as
-    select value, min(line) as line from ${session(linesOf(stagingKey))} group by value`;
-  await session`analyze ${session(valuesOf(stagingKey))}`;
-  const [row] = await session<{ values: number }[]>`
-    select count(*) as values from ${session(valuesOf(stagingKey))}`;
+}
+
+/** Counts the distinct values of the lines. Reads them once, hashed. */
+export async function countDistinctValues(tx: Transaction, stagingKey: string): Promise<number> {
+  await tx`set local work_mem = '256MB'`;
+  const [row] = await tx<{ values: number }[]>`
+    select count(*) as values from (select 1 from ${tx(linesOf(stagingKey))} group by value) as distinct_values`;
   return row!.values;
 }
 
-/** Lines that repeat an earlier value, in the order of the file. Reads all lines once. */
+/** Lines that repeat an earlier value, in the order of the file. Reads all lines twice. */
 export async function listRepeatedLines(
-  session: FillSession,
+  tx: Transaction,
   { stagingKey, limit }: { stagingKey: string; limit: number },
 ): Promise<number[]> {
-  const rows = await session<{ line: number }[]>`
+  const rows = await tx<{ line: number }[]>`
     select lines.line
-    from ${session(linesOf(stagingKey))} as lines
-    join ${session(valuesOf(stagingKey))} as first_of on first_of.value = lines.value
+    from ${tx(linesOf(stagingKey))} as lines
+    join (
+      select value, min(line) as line from ${tx(linesOf(stagingKey))} group by value having count(*) > 1
+    ) as first_of on first_of.value = lines.value
     where lines.line > first_of.line
     order by lines.line limit ${limit}`;
   return rows.map(({ line }) => line);
@@ -64,48 +66,63 @@ export async function listRepeatedLines(
 export type ValueMeaning =
   { kind: 'customer-id' } | { kind: 'attribute'; attribute: string; type: 'string' | 'double' };
 
+export type StagedValues = { stagingKey: string; workspaceId: string; meaning: ValueMeaning };
+
 /**
- * Finds the user of each value. A value that names two users or more names nobody (decisions D23). Set-based: one join
- * with the identifiers (or users) of the workspace, hashed; both sides are read once.
+ * The users that the lines name, each once. A value that names two users or more names nobody (decisions D23). One hash
+ * join with the identifiers (or users) of the workspace, both sides read once; the values need not be distinct before,
+ * because only those that matched are grouped.
  */
-export async function matchSegmentValues(
-  session: FillSession,
-  { stagingKey, workspaceId, meaning }: { stagingKey: string; workspaceId: string; meaning: ValueMeaning },
-): Promise<void> {
-  const named =
-    meaning.kind === 'customer-id'
-      ? session`
-          select users.bucket, users.id as user_id
-          from ${session(valuesOf(stagingKey))} as wanted
-          join users on users.workspace_id = ${workspaceId} and users.customer_id = wanted.value`
-      : session`
-          select min(identifiers.bucket) as bucket, min(identifiers.user_id) as user_id
-          from ${session(valuesOf(stagingKey))} as wanted
-          join identifiers on identifiers.workspace_id = ${workspaceId}
-            and identifiers.attribute = ${meaning.attribute} and identifiers.type = ${meaning.type}
-            and identifiers.value = wanted.value
-          group by wanted.value
-          having count(*) = 1`;
+function namedUsers(session: FillSession, { stagingKey, workspaceId, meaning }: StagedValues) {
+  if (meaning.kind === 'customer-id') {
+    return session`
+      select users.bucket, users.id as user_id
+      from ${session(linesOf(stagingKey))} as lines
+      join users on users.workspace_id = ${workspaceId} and users.customer_id = lines.value
+      group by users.bucket, users.id`;
+  }
+  return session`
+    select min(identifiers.bucket) as bucket, min(identifiers.user_id) as user_id
+    from ${session(linesOf(stagingKey))} as lines
+    join identifiers on identifiers.workspace_id = ${workspaceId}
+      and identifiers.attribute = ${meaning.attribute} and identifiers.type = ${meaning.type}
+      and identifiers.value = lines.value
+    group by lines.value
+    having min(identifiers.user_id) = max(identifiers.user_id)`;
+}
+
+/** Writes down the named users, for a removal, which needs them as a set. */
+export async function stageMatches(session: FillSession, staged: StagedValues): Promise<void> {
   await session`
-    create unlogged table ${session(matchesOf(stagingKey))} (
+    create unlogged table ${session(matchesOf(staged.stagingKey))} (
       bucket smallint not null, user_id text collate "C" not null
     ) with (autovacuum_enabled = off)`;
-  await session`insert into ${session(matchesOf(stagingKey))} (bucket, user_id) ${named}`;
-  await session`analyze ${session(matchesOf(stagingKey))}`;
+  await session`
+    insert into ${session(matchesOf(staged.stagingKey))} (bucket, user_id) ${namedUsers(session, staged)}`;
+  await session`analyze ${session(matchesOf(staged.stagingKey))}`;
 }
 
 export type MemberChange = { stagingKey: string; workspaceId: string; segmentId: string; version: number };
 
-/** Adds the matched users that are no members yet. @returns how many were added */
-export async function addMatchedMembers(session: FillSession, change: MemberChange): Promise<number> {
+/**
+ * Adds the named users that are no members yet, in the order of the primary key: its pages are then filled one after
+ * the other, not all at once.
+ *
+ * @returns how many were added
+ */
+export async function addNamedMembers(
+  session: FillSession,
+  change: MemberChange & { meaning: ValueMeaning },
+): Promise<number> {
   const rows = await session`
     insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in)
-    select ${change.workspaceId}, matched.bucket, ${change.segmentId}, matched.user_id, ${change.version}::int
-    from ${session(matchesOf(change.stagingKey))} as matched
+    select ${change.workspaceId}, named.bucket, ${change.segmentId}, named.user_id, ${change.version}::int
+    from (${namedUsers(session, change)}) as named
     left join segment_members as member on member.workspace_id = ${change.workspaceId}
       and member.segment_id = ${change.segmentId} and member.removed_in is null
-      and member.bucket = matched.bucket and member.user_id = matched.user_id
-    where member.user_id is null`;
+      and member.bucket = named.bucket and member.user_id = named.user_id
+    where member.user_id is null
+    order by named.bucket, named.user_id`;
   return rows.count;
 }
 
@@ -145,8 +162,7 @@ export async function countLiveMembers(
 }
 
 export async function dropSegmentStaging(session: FillSession | Database, stagingKey: string): Promise<void> {
-  await session`drop table if exists ${session(linesOf(stagingKey))}, ${session(valuesOf(stagingKey))},
-    ${session(matchesOf(stagingKey))}`;
+  await session`drop table if exists ${session(linesOf(stagingKey))}, ${session(matchesOf(stagingKey))}`;
 }
 
 /** Staging tables of attempts that are not under way: their worker died. @returns the attempts' keys */
@@ -155,7 +171,7 @@ export async function findAbandonedStaging(database: Database): Promise<string[]
     with staged as (
       select distinct substring(relname from '[0-9a-f]{24}_[0-9]+$') as key
       from pg_class
-      where relkind = 'r' and relname ~ '^segment_(lines|values|matches)_[0-9a-f]{24}_[0-9]+$'
+      where relkind = 'r' and relname ~ '^segment_(lines|matches)_[0-9a-f]{24}_[0-9]+$'
     )
     select key from staged
     where not exists (

@@ -1,0 +1,30 @@
+/** Works the one segment operation that is due and prints how long it took and how much memory this process held. */
+import { makeClock } from '../../server/src/clock.ts';
+import { makeOutgoingClient } from '../../server/src/engine/outgoing-http/outgoing-client.ts';
+import { fillSegments } from '../../server/src/engine/segment-fill/fill-segments.ts';
+import { makeLog } from '../../server/src/log.ts';
+import { openDatabase } from '../../server/src/storage/pool.ts';
+import { readDatabaseClock } from '../../server/src/storage/sql/database-clock.ts';
+
+const database = openDatabase({ url: process.argv[2]!, connections: 4, name: 'fill-once' });
+const clock = makeClock();
+clock.anchor(await readDatabaseClock(database));
+const outgoing = makeOutgoingClient({ allowedNetworks: ['127.0.0.0/8'] });
+const fills = fillSegments({
+  database,
+  clock,
+  log: makeLog({ level: 'warn', pretty: false }),
+  outgoing,
+  owner: 'bench',
+  usersPerDay: 1_000_000_000,
+  mailState: 'KEPT',
+  onEnded: () => {},
+});
+const startedAt = performance.now();
+await fills.runOnce(clock.now());
+const seconds = (performance.now() - startedAt) / 1000;
+// maxRSS is in kilobytes.
+const rssMegabytes = Math.round(process.resourceUsage().maxRSS / 1024);
+process.stdout.write(JSON.stringify({ seconds, rssMegabytes }));
+await outgoing.close();
+await database.end();

@@ -1,0 +1,191 @@
+/**
+ * File segments (budget P6): a file of 150 MB and 15 million lines against 5 million users, through the whole path
+ * (download over HTTP, checks, distinct, match, members), beside a hand-written psql script that does COPY and join on
+ * the same database in the same run. Prints every round, medians, the ratio, and the memory of the filling process.
+ *
+ * Usage: npm run bench -- segment [--users 5000000] [--lines 15000000] [--matching 2000000] [--rounds 5]
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { parseArgs } from 'node:util';
+import { startEmbeddedPostgres } from '../../server/src/storage/embedded-postgres.ts';
+import { migrate } from '../../server/src/storage/migrate.ts';
+import { migrateQueue } from '../../server/src/storage/migrate-queue.ts';
+import { openDatabase } from '../../server/src/storage/pool.ts';
+
+const { values } = parseArgs({
+  args: process.argv.slice(2).filter((word) => word !== 'segment'),
+  options: {
+    users: { type: 'string', default: '5000000' },
+    lines: { type: 'string', default: '15000000' },
+    matching: { type: 'string', default: '2000000' },
+    rounds: { type: 'string', default: '5' },
+  },
+});
+const [users, lines, matching, rounds] = [values.users, values.lines, values.matching, values.rounds].map(Number) as [
+  number,
+  number,
+  number,
+  number,
+];
+
+if (spawnSync('psql', ['--version']).status !== 0) {
+  process.stderr.write('bench segment: psql is needed as the peer (Debian: apt install postgresql-client)\n');
+  process.exit(2);
+}
+
+const folder = await mkdtemp(join(tmpdir(), 'carillon-bench-'));
+const file = join(folder, 'values.csv');
+const server = await startEmbeddedPostgres({ folder: join(folder, 'postgres') });
+const database = openDatabase({ url: server.url, connections: 4, name: 'bench' });
+const files = createServer((_request, response) => {
+  response.writeHead(200, { 'content-type': 'text/csv' });
+  createReadStream(file, { highWaterMark: 256 * 1024 }).pipe(response);
+});
+
+try {
+  await migrate(database, new Date('2026-01-01T00:00:00Z'));
+  await migrateQueue(server.url);
+  await prepare();
+  files.listen(0, '127.0.0.1');
+  await once(files, 'listening');
+  const url = `http://127.0.0.1:${(files.address() as AddressInfo).port}/values.csv`;
+  const results: { ours: number; psql: number; rssMegabytes: number }[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const psql = await runPsql(round);
+    const { seconds: ours, rssMegabytes } = await runFill(round, url);
+    results.push({ ours, psql, rssMegabytes });
+    report(`round ${round + 1}: carillon ${ours.toFixed(2)} s, psql ${psql.toFixed(2)} s, memory ${rssMegabytes} MB`);
+  }
+  const median = (numbers: number[]): number => numbers.sort((a, b) => a - b)[Math.floor(numbers.length / 2)]!;
+  const [ours, psql] = [median(results.map((one) => one.ours)), median(results.map((one) => one.psql))];
+  report(
+    `median: carillon ${ours.toFixed(2)} s, psql ${psql.toFixed(2)} s, ratio ${(ours / psql).toFixed(2)} (goal 1.30)`,
+  );
+  report(`memory of the filling process, most: ${Math.max(...results.map((one) => one.rssMegabytes))} MB (goal 200)`);
+} finally {
+  files.closeAllConnections();
+  files.close();
+  await database.end();
+  await server.stop();
+  await rm(folder, { recursive: true, force: true });
+}
+
+function report(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+/** Values are `u` and eight digits; the file's first `matching` are users', the others nobody's, all shuffled by a stride. */
+async function prepare(): Promise<void> {
+  report(`machine: ${cpus().length} × ${cpus()[0]!.model}, Node ${process.version}`);
+  const [{ version }] = (await database`select version() as version`) as unknown as [{ version: string }];
+  report(version);
+  await database`
+    insert into workspaces (id, db_name, name, created_at) values ('BENCH', 'bench', 'Bench', '2026-01-01')`;
+  const startedAt = performance.now();
+  // The bucket of a real user is a hash of the customer id; for the join only its spread matters.
+  await database`
+    insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
+    select 'BENCH', n % 256, lpad(to_hex(n), 24, '0'), 'customer-' || n, '{}', '2026-01-01', '2026-01-01'
+    from generate_series(0, ${users - 1}::int) as n`;
+  await database`
+    insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
+    select 'BENCH', n % 256, lpad(to_hex(n), 24, '0'), 'u_ref', 'string', 'u' || lpad(n::text, 8, '0')
+    from generate_series(0, ${users - 1}::int) as n`;
+  await database`analyze users, identifiers`;
+  await pipeline(Readable.from(filePieces()), createWriteStream(file));
+  const { size } = await stat(file);
+  report(
+    `${users} users, file of ${lines} lines and ${(size / 1e6).toFixed(1)} MB prepared in ${((performance.now() - startedAt) / 1000).toFixed(0)} s`,
+  );
+}
+
+function* filePieces(): Generator<string> {
+  // 15,485,863 is prime, so the stride visits every line once, in no order of the values.
+  const stride = 15_485_863 % lines || 1;
+  let at = 0;
+  let piece: string[] = [];
+  for (let line = 0; line < lines; line += 1) {
+    at = (at + stride) % lines;
+    const value = at < matching ? at : 50_000_000 + at;
+    piece.push(`u${String(value).padStart(8, '0')}\n`);
+    if (piece.length < 10_000) continue;
+    yield piece.join('');
+    piece = [];
+  }
+  yield piece.join('');
+}
+
+/** What a careful person would type: COPY into an unlogged table, distinct join, insert into a table of the same form. */
+async function runPsql(round: number): Promise<number> {
+  await database`
+    create table if not exists peer_members (
+      workspace_id text collate "C" not null, bucket smallint not null, segment_id text collate "C" not null,
+      user_id text collate "C" not null, added_in integer not null, removed_in integer,
+      primary key (workspace_id, bucket, segment_id, user_id, added_in)
+    )`;
+  const script = `
+    set work_mem = '256MB';
+    create unlogged table peer_values (value text collate "C" not null);
+    \\copy peer_values from '${file}'
+    analyze peer_values;
+    insert into peer_members (workspace_id, bucket, segment_id, user_id, added_in)
+    select distinct 'BENCH', identifiers.bucket, 'peer-${round}', identifiers.user_id, 1
+    from peer_values join identifiers on identifiers.workspace_id = 'BENCH' and identifiers.attribute = 'u_ref'
+      and identifiers.type = 'string' and identifiers.value = peer_values.value;
+    drop table peer_values;
+    analyze peer_members;`;
+  const startedAt = performance.now();
+  const psql = spawn('psql', ['-X', '-q', '-v', 'ON_ERROR_STOP=1', server.url], {
+    stdio: ['pipe', 'inherit', 'inherit'],
+  });
+  psql.stdin.end(script);
+  const [code] = (await once(psql, 'exit')) as [number];
+  if (code !== 0) throw new Error(`psql ended with ${code}`);
+  const seconds = (performance.now() - startedAt) / 1000;
+  const [row] = await database`select count(*) as members from peer_members where segment_id = ${`peer-${round}`}`;
+  if (row!.members !== matching) throw new Error(`psql found ${row!.members} users`);
+  return seconds;
+}
+
+/** The product's own path, in a process of its own so that its memory can be read. */
+async function runFill(round: number, url: string): Promise<{ seconds: number; rssMegabytes: number }> {
+  const operationId = `${round}`.padStart(24, 'a');
+  const segmentId = `${round}`.padStart(24, 'b');
+  await database`
+    insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, user_count,
+      created_by, created_at, updated_at)
+    values (${segmentId}, 'BENCH', ${`Bench ${round}`}, 'FILE', 'FILLING', 'API', 'u_ref', 'string', 0, 'bench',
+      '2026-01-01', '2026-01-01')`;
+  await database`
+    insert into segment_operations (id, workspace_id, segment_id, number, kind, request_id, file_url, state, not_before,
+      requested_by, created_at)
+    values (${operationId}, 'BENCH', ${segmentId}, 1, 'CREATE', ${`${round}`.padStart(32, 'c')}, ${url}, 'QUEUED',
+      '2026-01-01', 'bench', '2026-01-01')`;
+  const child = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'fill-once.ts'), server.url],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  let output = '';
+  child.stdout.on('data', (piece) => (output += piece));
+  await once(child, 'exit');
+  const result = JSON.parse(output) as { seconds: number; rssMegabytes: number };
+  const [row] = await database`
+    select state, values_found, values_processed, user_count from segment_operations where id = ${operationId}`;
+  const isRight =
+    row!.state === 'SUCCEEDED' &&
+    row!.values_found === lines &&
+    row!.values_processed === lines &&
+    row!.user_count === matching;
+  if (!isRight) throw new Error(`the fill gave ${JSON.stringify(row)}`);
+  return result;
+}

@@ -1,0 +1,208 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { postFile } from '../../src/app/segments/post-file.ts';
+import { documentedSegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
+import type { SegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
+import { mostFileBytes } from '../../src/domain/segments/file-rules.ts';
+import { readPostedFile } from '../../src/engine/segment-fill/read-posted-file.ts';
+import type { UploadCommand } from '../../src/http/console/parse-upload.ts';
+import { makeSegmentBundle } from './segment-bundle.ts';
+import type { SegmentBundle } from './segment-bundle.ts';
+
+let bundle: SegmentBundle;
+beforeEach(async () => {
+  bundle = await makeSegmentBundle();
+});
+afterEach(() => bundle.end());
+
+const people = ['ada@example.com', 'grace@example.com', 'tim@example.com'];
+const file = { attributeName: 'u_em', attributeType: 'string', fileUrl: null, callbackUrl: null, emails: [] } as const;
+const creation = (name = 'Posted'): UploadCommand => ({
+  ...file,
+  emails: [],
+  kind: 'CREATE',
+  name,
+  expiryDays: 30,
+  source: 'CONSOLE',
+});
+const change = (kind: 'ADD' | 'REMOVE' | 'REPLACE', name = 'Posted'): UploadCommand => ({
+  ...file,
+  emails: [],
+  kind,
+  name,
+  segmentId: undefined,
+});
+
+async function* chunksOf(...chunks: (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
+  for (const chunk of chunks) yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+}
+
+type Posting = { command?: UploadCommand; limits?: Partial<SegmentLimits> };
+
+const post = (bytes: AsyncIterable<Uint8Array>, { command = creation(), limits = {} }: Posting = {}) =>
+  postFile(
+    { database: bundle.database, clock: bundle.clock, limits: { ...documentedSegmentLimits, ...limits } },
+    { workspaceId: bundle.workspaceId, requestedBy: 'Console', command, bytes },
+  );
+
+/** Everything that a file operation leaves: rows, limits, wake-up jobs. */
+async function readTraces(): Promise<Record<string, number>> {
+  const [row] = await bundle.database`
+    select (select count(*) from segments) as segments, (select count(*) from segment_operations) as operations,
+      (select count(*) from segment_file_pieces) as pieces, (select count(*) from limit_windows) as limits,
+      (select count(*) from graphile_worker.jobs) as jobs`;
+  return row as Record<string, number>;
+}
+
+describe('a file that is posted', () => {
+  const content = `${people[0]}\r\nnobody@example.com\n\n"quoted"\n${people[2]}\n${people[0]}\n\xe9a,b`;
+
+  test('gives what the same file gives when it is downloaded: counts, members, rejected lines', async () => {
+    await bundle.addUsers(people);
+    await bundle.create({ name: 'Downloaded', file_url: bundle.serve(content) });
+    await bundle.fill();
+    const rejects = await bundle.rejects();
+    await bundle.database`delete from segment_rejects`;
+    const accepted = await post(chunksOf(content));
+    expect(await bundle.segment('Posted')).toMatchObject({ id: accepted.segmentId, state: 'FILLING', source: 'CONSOLE' });
+    await bundle.fill();
+
+    expect(await bundle.members('Posted')).toEqual([people[0], people[2]]);
+    expect(await bundle.members('Posted')).toEqual(await bundle.members('Downloaded'));
+    expect(rejects.length).toBeGreaterThan(2);
+    expect(await bundle.rejects()).toEqual(rejects);
+    const [posted, downloaded] = [await bundle.operation(1, 'Posted'), await bundle.operation(1, 'Downloaded')];
+    for (const field of ['state', 'status', 'bytes_read', 'values_found', 'values_processed', 'user_count'])
+      expect([field, posted[field]]).toEqual([field, downloaded[field]]);
+    expect([posted.id, posted.file_url]).toEqual([accepted.operationId, null]);
+  });
+
+  test('adds, removes and replaces', async () => {
+    await bundle.addUsers(people);
+    await post(chunksOf(people[0]!));
+    await post(chunksOf(people[1]!), { command: change('ADD') });
+    await bundle.fill();
+    expect(await bundle.members('Posted')).toEqual([people[0], people[1]]);
+    await post(chunksOf(people[0]!), { command: change('REMOVE') });
+    await bundle.fill();
+    expect(await bundle.members('Posted')).toEqual([people[1]]);
+    await post(chunksOf(people[2]!), { command: change('REPLACE') });
+    await bundle.fill();
+    expect(await bundle.members('Posted')).toEqual([people[2]]);
+  });
+
+  test('is kept in pieces of 1 MiB and gives the same bytes, however they came', async () => {
+    const total = 3 * 1024 * 1024 + 17;
+    const bytes = Buffer.alloc(total, '0123456789\n');
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.integer({ min: 0, max: total }), { maxLength: 8 }), async (cuts) => {
+        await bundle.database`truncate segment_file_pieces`;
+        const ends = [...cuts.toSorted((a, b) => a - b), total];
+        const chunks = ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end));
+        const { operationId } = await post(chunksOf(...chunks), { command: creation(`Cut ${(cutNumber += 1)}`) });
+        const pieces = await Array.fromAsync(readPostedFile(bundle.database, operationId));
+        expect(pieces.map((piece) => piece.length)).toEqual([1048576, 1048576, 1048576, 17]);
+        expect(Buffer.concat(pieces).equals(bytes)).toBe(true);
+      }),
+      { numRuns: 8 },
+    );
+  });
+  let cutNumber = 0;
+
+  test('is deleted when the operation has succeeded, and when it has failed', async () => {
+    await post(chunksOf(people[0]!));
+    await post(chunksOf(Buffer.from('\ufeffada', 'utf16le')), { command: creation('Unreadable') });
+    expect((await readTraces()).pieces).toBe(2);
+    await bundle.fill();
+    expect((await bundle.operation(1, 'Posted')).state).toBe('SUCCEEDED');
+    expect((await bundle.operation(1, 'Unreadable')).state).toBe('FAILED');
+    expect((await readTraces()).pieces).toBe(0);
+  });
+
+  test('may be empty', async () => {
+    await post(chunksOf());
+    await bundle.fill();
+    expect(await bundle.operation(1, 'Posted')).toMatchObject({ status: 201, values_found: 0, user_count: 0 });
+  });
+});
+
+describe('nothing is stored of a file', () => {
+  test('over 150 MB, which ends at the first byte beyond; a file of exactly so much is taken', async () => {
+    const block = Buffer.alloc(1024 * 1024, 'a@example.com\n');
+    let read = 0;
+    async function* fileOf(blocks: number, rest: Uint8Array[]): AsyncGenerator<Uint8Array> {
+      for (let number = 0; number < blocks; number += 1) yield block;
+      for (const chunk of rest) {
+        read += 1;
+        yield chunk;
+      }
+    }
+    const before = await readTraces();
+    const refusal = post(fileOf(150, [Buffer.alloc(1), Buffer.alloc(1)]));
+    await expect(refusal).rejects.toMatchObject({
+      code: 'SEGMENT_FIELD_INVALID',
+      context: { field: 'file', reason: expect.stringContaining('150MB') },
+    });
+    expect(read).toBe(1);
+    expect(await readTraces()).toEqual(before);
+
+    const { operationId } = await post(fileOf(150, []));
+    const [kept] = await bundle.database`
+      select sum(octet_length(bytes))::bigint as bytes from segment_file_pieces where operation_id = ${operationId}`;
+    expect(kept!.bytes).toBe(mostFileBytes);
+  }, 60_000);
+
+  test('that breaks off', async () => {
+    const before = await readTraces();
+    async function* broken(): AsyncGenerator<Uint8Array> {
+      yield Buffer.alloc(2_500_000, 'a\n');
+      throw new Error('aborted');
+    }
+    await expect(post(broken())).rejects.toThrow('aborted');
+    expect(await readTraces()).toEqual(before);
+    // The connection is as it was: the same file in full is taken.
+    await post(chunksOf('a\n'));
+  });
+
+  test.each([
+    ['whose name is in use', creation('Taken'), {}, 'SEGMENT_NAME_TAKEN'],
+    ['whose segment does not exist', change('ADD', 'Unknown'), {}, 'SEGMENT_NOT_FOUND'],
+    ['of another attribute', { ...change('ADD', 'Taken'), attributeName: 'u_mb' }, {}, 'SEGMENT_FIELD_INVALID'],
+    ['beyond the operations of an hour', creation(), { operationsPerHour: 1 }, 'SEGMENT_OPERATIONS_LIMITED'],
+    ['beyond the active segments', creation(), { activeSegments: 1 }, 'SEGMENT_ACTIVE_LIMITED'],
+  ] as const)('%s, and it is not read', async (_what, command, limits, code) => {
+    await post(chunksOf('a'), { command: creation('Taken') });
+    const before = await readTraces();
+    let isRead = false;
+    async function* watched(): AsyncGenerator<Uint8Array> {
+      isRead = true;
+      yield Buffer.from('a');
+    }
+    await expect(post(watched(), { command: command as UploadCommand, limits })).rejects.toMatchObject({ code });
+    expect(isRead).toBe(false);
+    expect(await readTraces()).toEqual(before);
+  });
+
+  test('whose name was taken while it came', async () => {
+    async function* slow(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('a\n');
+      await post(chunksOf('b'));
+    }
+    await expect(post(slow())).rejects.toMatchObject({ code: 'SEGMENT_NAME_TAKEN' });
+    expect(await readTraces()).toMatchObject({ segments: 1, operations: 1, pieces: 1 });
+  });
+});
+
+test('while a file comes nobody waits for it: other operations of the workspace are accepted and worked', async () => {
+  await bundle.addUsers(people);
+  async function* slow(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from(`${people[0]}\n`);
+    expect((await bundle.create({ name: 'Meanwhile', file_url: bundle.serve(people[1]!) })).statusCode).toBe(202);
+    await bundle.fill();
+    expect(await bundle.members('Meanwhile')).toEqual([people[1]]);
+    yield Buffer.from(`${people[2]}\n`);
+  }
+  await post(slow());
+  await bundle.fill();
+  expect(await bundle.members('Posted')).toEqual([people[0], people[2]]);
+});

@@ -1,0 +1,106 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { makeSegmentUseCases } from '../../src/app/segments/segment-use-cases.ts';
+import { makeManualClock } from '../../src/clock.ts';
+import { makeSeal } from '../../src/domain/seal.ts';
+import { createTestDatabase } from '../test-database.ts';
+import { insertTestWorkspace } from '../test-workspace.ts';
+
+const start = Date.parse('2026-03-01T12:00:00Z');
+const hour = 3_600_000;
+
+/** The rule in its plainest form: an event counts for the length of the window after it, and no longer. */
+function makeModel(perHour: number, perDay: number) {
+  const accepted: number[] = [];
+  return (at: number): boolean => {
+    const within = (length: number) => accepted.filter((event) => event > at - length).length;
+    const passes = within(hour) < perHour && within(24 * hour) < perDay;
+    if (passes) accepted.push(at);
+    return passes;
+  };
+}
+
+test('operations pass exactly as the model of two sliding windows says, on two nodes, whatever the pauses (R12)', async () => {
+  const { database, drop } = await createTestDatabase();
+  const clock = makeManualClock(new Date(start));
+  const limits = { operationsPerHour: 3, operationsPerDay: 7, activeSegments: 1_000_000 };
+  const makeNode = () => makeSegmentUseCases({ database, clock, seal: makeSeal(Buffer.alloc(32)), limits });
+  const nodes = [makeNode(), makeNode()];
+  let run = 0;
+  try {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.constantFrom(0, 1, 60_000, hour - 1, hour, 5 * hour, 23 * hour, 24 * hour), fc.nat(1)), {
+          minLength: 1,
+          maxLength: 40,
+        }),
+        async (steps) => {
+          const workspaceId = await insertTestWorkspace(database, new Date(start + (run += 1)));
+          const model = makeModel(limits.operationsPerHour, limits.operationsPerDay);
+          for (const [index, [pause, node]] of steps.entries()) {
+            clock.advance(pause);
+            const isAccepted = await nodes[node]!.requestFileOperation({
+              workspaceId,
+              requestedBy: 'test',
+              idempotencyKey: undefined,
+              rawBody: '',
+              command: {
+                kind: 'CREATE',
+                name: `S${index}`,
+                attributeName: 'a',
+                attributeType: 'string',
+                expiryDays: 1,
+                source: 'API',
+                fileUrl: 'http://files.example/a.csv',
+                callbackUrl: null,
+                emails: [],
+              },
+            }).then(
+              () => true,
+              (error: { code?: string }) => {
+                expect(error.code).toBe('SEGMENT_OPERATIONS_LIMITED');
+                return false;
+              },
+            );
+            expect(isAccepted).toBe(model(clock.now().getTime()));
+          }
+        },
+      ),
+      { numRuns: 40 },
+    );
+  } finally {
+    await drop();
+  }
+});
+
+test('200 requests at the same moment on two nodes: exactly 10 pass (faults F37)', async () => {
+  const { database, drop } = await createTestDatabase();
+  const clock = makeManualClock(new Date(start));
+  const nodes = [0, 1].map(() => makeSegmentUseCases({ database, clock, seal: makeSeal(Buffer.alloc(32)) }));
+  const workspaceId = await insertTestWorkspace(database, new Date(start));
+  const results = await Promise.allSettled(
+    Array.from({ length: 200 }, (_, index) =>
+      nodes[index % 2]!.requestFileOperation({
+        workspaceId,
+        requestedBy: 'test',
+        idempotencyKey: undefined,
+        rawBody: '',
+        command: {
+          kind: 'CREATE',
+          name: `S${index}`,
+          attributeName: 'a',
+          attributeType: 'string',
+          expiryDays: 1,
+          source: 'API',
+          fileUrl: 'http://files.example/a.csv',
+          callbackUrl: null,
+          emails: [],
+        },
+      }),
+    ),
+  );
+  expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(10);
+  const [row] = await database`select count(*) as segments from segments`;
+  expect(row!.segments).toBe(10);
+  await drop();
+});
