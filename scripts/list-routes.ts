@@ -1,10 +1,15 @@
+import { join } from 'node:path';
 import { makeManualClock } from '../server/src/clock.ts';
 import { buildServer } from '../server/src/http/build-server.ts';
+import { campaignRoutes } from '../server/src/http/campaigns/routes.ts';
 import { dataRoutes } from '../server/src/http/data/routes.ts';
 import { healthRoutes } from '../server/src/http/health/routes.ts';
+import { interactionRoutes } from '../server/src/http/interactions/routes.ts';
 import { pushRoutes } from '../server/src/http/push/routes.ts';
+import { sandboxBrowserRoutes } from '../server/src/http/sandbox/browser-page.ts';
 import { sandboxRoutes } from '../server/src/http/sandbox/routes.ts';
 import { segmentRoutes } from '../server/src/http/segments/routes.ts';
+import { statsRoutes } from '../server/src/http/stats/routes.ts';
 import { tokenRoutes } from '../server/src/http/tokens/routes.ts';
 import { makeVendorHeaders } from '../server/src/http/vendor-headers.ts';
 import { makeLog } from '../server/src/log.ts';
@@ -19,6 +24,8 @@ export async function listRoutes(): Promise<ListedRoute[]> {
     push: {},
     data: {},
     segments: { filters: {} },
+    campaigns: {},
+    stats: {},
     vendorHeaders: makeVendorHeaders('SVC'),
     clock,
   } as never;
@@ -27,7 +34,11 @@ export async function listRoutes(): Promise<ListedRoute[]> {
     pushRoutes(edge),
     dataRoutes(edge),
     segmentRoutes(edge),
+    campaignRoutes(edge),
+    statsRoutes(edge),
+    interactionRoutes(edge),
     sandboxRoutes(edge),
+    sandboxBrowserRoutes({ browser: {} as never, clientFolder: join(import.meta.dirname, '..', 'client') }),
     healthRoutes({ findTroubles: async () => [] }),
   ]);
   await server.ready();

@@ -94,6 +94,18 @@ CREATE INDEX callbacks_due ON callbacks USING btree (next_at) WHERE (state = 'PE
 CREATE INDEX callbacks_newest ON callbacks USING btree (workspace_id, created_at DESC);
 CREATE INDEX callbacks_operation ON callbacks USING btree (operation_id);
 
+create table campaign_interactions (
+  workspace_id text collate "C" not null,
+  campaign_id text collate "C" not null,
+  platform text not null,
+  kind text not null,
+  total bigint not null,
+  unique_devices bigint not null,
+  constraint campaign_interactions_kind_check CHECK ((kind = ANY (ARRAY['IMPRESSION'::text, 'CLICK'::text, 'CLOSE'::text]))),
+  constraint campaign_interactions_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
+  constraint campaign_interactions_pkey PRIMARY KEY (workspace_id, campaign_id, platform, kind)
+);
+
 create table campaign_names (
   workspace_id text collate "C" not null,
   name text collate "C" not null,
@@ -123,20 +135,41 @@ create table campaigns (
   created_by text not null,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  target_selector jsonb,
+  version_of text collate "C",
+  version_number integer,
+  campaign_id text collate "C" not null default COALESCE(version_of, id),
+  name_folded text collate "C" not null default lower((name COLLATE "und-x-icu")),
   constraint campaigns_audience_check CHECK ((audience = ANY (ARRAY['ALL_USERS'::text, 'SEGMENT'::text, 'USER'::text]))),
   constraint campaigns_channel_check CHECK ((channel = ANY (ARRAY['PUSH'::text, 'EMAIL'::text, 'SMS'::text]))),
   constraint campaigns_check CHECK (((audience = 'SEGMENT'::text) = (segment_id IS NOT NULL))),
   constraint campaigns_check1 CHECK (((delivery_type = 'ONE_TIME'::text) OR (status <> ALL (ARRAY['SCHEDULED'::text, 'SENDING'::text, 'SENT'::text])))),
   constraint campaigns_check2 CHECK (((delivery_type <> 'ONE_TIME'::text) OR (status <> ALL (ARRAY['ACTIVE'::text, 'RETIRED'::text])))),
   constraint campaigns_check3 CHECK (((status <> 'FAILED'::text) OR (status_reason IS NOT NULL))),
+  constraint campaigns_check4 CHECK (((target_selector IS NULL) OR (audience = 'USER'::text))),
+  constraint campaigns_check5 CHECK (((status <> 'SCHEDULED'::text) OR (next_at IS NOT NULL))),
+  constraint campaigns_check6 CHECK (((version_of IS NULL) OR (version_number > 1))),
   constraint campaigns_delivery_type_check CHECK ((delivery_type = ANY (ARRAY['ONE_TIME'::text, 'PERIODIC'::text, 'EVENT_TRIGGERED'::text, 'BUSINESS_EVENT_TRIGGERED'::text]))),
   constraint campaigns_source_check CHECK ((source = ANY (ARRAY['PUSH_API'::text, 'CAMPAIGN_API'::text, 'CONSOLE'::text, 'IMPORT'::text]))),
   constraint campaigns_status_check CHECK ((status = ANY (ARRAY['DRAFT'::text, 'SCHEDULED'::text, 'SENDING'::text, 'SENT'::text, 'ACTIVE'::text, 'PAUSED'::text, 'RETIRED'::text, 'STOPPED'::text, 'FAILED'::text, 'ARCHIVED'::text]))),
+  constraint campaigns_version_number_check CHECK (((version_number >= 1) AND (version_number <= 15))),
+  constraint campaigns_version_of_fkey FOREIGN KEY (version_of) REFERENCES campaigns(id),
   constraint campaigns_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint campaigns_pkey PRIMARY KEY (id)
 );
+CREATE INDEX campaigns_creator ON campaigns USING btree (workspace_id, created_by, created_at DESC, id DESC) INCLUDE (channel, delivery_type, status, version_number);
 CREATE INDEX campaigns_due ON campaigns USING btree (next_at) WHERE ((next_at IS NOT NULL) AND (status = ANY (ARRAY['SCHEDULED'::text, 'ACTIVE'::text])));
-CREATE INDEX campaigns_newest ON campaigns USING btree (workspace_id, created_at DESC, id DESC);
+CREATE INDEX campaigns_name ON campaigns USING gin (name_folded gin_trgm_ops);
+CREATE INDEX campaigns_newest ON campaigns USING btree (workspace_id, created_at DESC, id DESC) INCLUDE (channel, delivery_type, status, version_number, name_folded);
+CREATE INDEX campaigns_out_of_moments ON campaigns USING btree (id) WHERE ((status = 'ACTIVE'::text) AND (delivery_type = 'PERIODIC'::text) AND (next_at IS NULL));
+CREATE INDEX campaigns_rare_channel ON campaigns USING btree (workspace_id, channel, created_at DESC, id DESC) INCLUDE (delivery_type, status, version_number) WHERE (channel <> 'PUSH'::text);
+CREATE INDEX campaigns_rare_status ON campaigns USING btree (workspace_id, status, created_at DESC, id DESC) INCLUDE (channel, delivery_type, version_number) WHERE (status <> 'SENT'::text);
+CREATE INDEX campaigns_rare_type ON campaigns USING btree (workspace_id, delivery_type, created_at DESC, id DESC) INCLUDE (channel, status, version_number) WHERE (delivery_type <> 'ONE_TIME'::text);
+CREATE INDEX campaigns_tags ON campaigns USING gin (tags);
+CREATE INDEX campaigns_version_of ON campaigns USING btree (version_of) WHERE (version_of IS NOT NULL);
+
+CREATE UNIQUE INDEX campaigns_versions ON campaigns USING btree (workspace_id, campaign_id, version_number) WHERE (version_number IS NOT NULL);
+CREATE INDEX campaigns_with_goals ON campaigns USING btree (workspace_id) WHERE (conversion_goals <> '[]'::jsonb);
 
 create table chunks (
   run_id text collate "C" not null,
@@ -181,6 +214,23 @@ create table console_sessions (
   constraint console_sessions_pkey PRIMARY KEY (token_hash)
 );
 
+create table conversions (
+  workspace_id text collate "C" not null,
+  bucket smallint not null,
+  campaign_id text collate "C" not null,
+  goal smallint not null,
+  event_id text collate "C" not null,
+  user_id text collate "C" not null,
+  run_id text collate "C" not null,
+  platform text not null,
+  occurred_at timestamp with time zone not null,
+  constraint conversions_bucket_check CHECK (((bucket >= 0) AND (bucket <= 255))),
+  constraint conversions_goal_check CHECK ((goal >= 0)),
+  constraint conversions_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
+  constraint conversions_pkey PRIMARY KEY (workspace_id, bucket, campaign_id, goal, event_id)
+);
+CREATE INDEX conversions_campaign ON conversions USING btree (workspace_id, campaign_id, run_id, platform, goal, user_id);
+
 create table deliveries (
   day date not null,
   workspace_id text collate "C" not null,
@@ -201,7 +251,29 @@ create table deliveries (
   constraint deliveries_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
   constraint deliveries_pkey PRIMARY KEY (day, workspace_id, bucket, run_id, device_id)
 ) partition by range (day);
+CREATE INDEX deliveries_failed ON deliveries USING btree (run_id, platform, code, outcome) WHERE (outcome = ANY (ARRAY['GONE'::text, 'REJECTED'::text, 'EXPIRED'::text, 'FAILED'::text]));
+CREATE INDEX deliveries_user ON deliveries USING btree (workspace_id, bucket, user_id, sent_at) WHERE (outcome = 'ACCEPTED'::text);
 CREATE INDEX deliveries_waiting ON deliveries USING btree (retry_at) WHERE (outcome = 'WAITING'::text);
+
+create table device_interactions (
+  workspace_id text collate "C" not null,
+  bucket smallint not null,
+  campaign_id text collate "C" not null,
+  device_id text collate "C" not null,
+  kind text not null,
+  run_id text collate "C" not null,
+  platform text not null,
+  action text,
+  report_digests bytea[] not null,
+  count integer not null,
+  first_at timestamp with time zone not null,
+  constraint device_interactions_action_check CHECK ((char_length(action) <= 64)),
+  constraint device_interactions_bucket_check CHECK (((bucket >= 0) AND (bucket <= 255))),
+  constraint device_interactions_check CHECK ((count = cardinality(report_digests))),
+  constraint device_interactions_kind_check CHECK ((kind = ANY (ARRAY['IMPRESSION'::text, 'CLICK'::text, 'CLOSE'::text]))),
+  constraint device_interactions_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
+  constraint device_interactions_pkey PRIMARY KEY (workspace_id, bucket, campaign_id, device_id, kind, run_id)
+);
 
 create table devices (
   workspace_id text collate "C" not null,
@@ -230,6 +302,28 @@ create table devices (
   constraint devices_pkey PRIMARY KEY (workspace_id, bucket, id),
   constraint devices_workspace_id_bucket_user_id_device_id_key UNIQUE (workspace_id, bucket, user_id, device_id)
 );
+
+create table events (
+  day date not null,
+  workspace_id text collate "C" not null,
+  bucket smallint not null,
+  id text collate "C" not null,
+  user_id text collate "C" not null,
+  name text collate "C" not null,
+  attributes jsonb not null,
+  occurred_at timestamp with time zone not null,
+  received_at timestamp with time zone not null,
+  platform text,
+  app_version text,
+  utc_offset_seconds integer,
+  device_row_id text collate "C",
+  constraint events_attributes_check CHECK ((jsonb_typeof(attributes) = 'object'::text)),
+  constraint events_bucket_check CHECK (((bucket >= 0) AND (bucket <= 255))),
+  constraint events_check CHECK ((occurred_at <= received_at)),
+  constraint events_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text, 'TV'::text, 'UNKNOWN'::text]))),
+  constraint events_utc_offset_seconds_check CHECK (((utc_offset_seconds >= '-54000'::integer) AND (utc_offset_seconds <= 54000))),
+  constraint events_pkey PRIMARY KEY (day, workspace_id, bucket, id)
+) partition by range (day);
 
 create table idempotency_keys (
   workspace_id text collate "C" not null,
@@ -396,10 +490,13 @@ create table runs (
   audience_segment_id text collate "C",
   audience_version integer,
   audience_dropped_at timestamp with time zone,
+  target_selector jsonb,
+  due_at timestamp with time zone,
   constraint runs_check CHECK (((ended_at IS NOT NULL) = (status = ANY (ARRAY['SENT'::text, 'FAILED'::text, 'STOPPED'::text, 'MISSED'::text])))),
   constraint runs_check1 CHECK (((status <> ALL (ARRAY['FAILED'::text, 'PAUSED'::text, 'STOPPED'::text, 'MISSED'::text])) OR (status_reason IS NOT NULL))),
   constraint runs_check2 CHECK (((status <> 'SENDING'::text) OR (started_at IS NOT NULL))),
   constraint runs_check3 CHECK (((audience_segment_id IS NULL) = (audience_version IS NULL))),
+  constraint runs_check4 CHECK (((target_selector IS NULL) = (due_at IS NULL))),
   constraint runs_lane_check CHECK ((lane = ANY (ARRAY[0, 1]))),
   constraint runs_status_check CHECK ((status = ANY (ARRAY['QUEUED'::text, 'SENDING'::text, 'PAUSED'::text, 'SENT'::text, 'FAILED'::text, 'STOPPED'::text, 'MISSED'::text]))),
   constraint runs_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaigns(id),
@@ -407,10 +504,13 @@ create table runs (
   constraint runs_pkey PRIMARY KEY (id)
 );
 CREATE INDEX runs_campaign ON runs USING btree (campaign_id, created_at DESC);
+CREATE INDEX runs_due ON runs USING btree (due_at) WHERE ((status = 'QUEUED'::text) AND (due_at IS NOT NULL));
 CREATE INDEX runs_frozen_audience ON runs USING btree (ended_at) WHERE ((audience_segment_id = id) AND (ended_at IS NOT NULL) AND (audience_dropped_at IS NULL));
 
 CREATE UNIQUE INDEX runs_moment ON runs USING btree (campaign_id, moment) WHERE (moment IS NOT NULL);
 CREATE INDEX runs_open ON runs USING btree (lane, created_at) WHERE (status = ANY (ARRAY['QUEUED'::text, 'SENDING'::text]));
+CREATE INDEX runs_started ON runs USING btree (workspace_id, started_at, campaign_id) WHERE (started_at IS NOT NULL);
+CREATE INDEX runs_stopped ON runs USING btree (ended_at) WHERE (status = 'STOPPED'::text);
 
 create table sandbox_messages (
   id text collate "C" not null,
@@ -562,6 +662,16 @@ CREATE UNIQUE INDEX segments_cohort ON segments USING btree (workspace_id, partn
 CREATE INDEX segments_expiry ON segments USING btree (expires_at) WHERE ((state <> 'ARCHIVED'::text) AND (expires_at IS NOT NULL));
 CREATE INDEX segments_newest ON segments USING btree (workspace_id, created_at DESC, id DESC);
 
+create table unattributed_events (
+  workspace_id text collate "C" not null,
+  bucket smallint not null,
+  event_id text collate "C" not null,
+  day date not null,
+  received_at timestamp with time zone not null,
+  constraint unattributed_events_pkey PRIMARY KEY (workspace_id, bucket, event_id)
+);
+CREATE INDEX unattributed_events_received ON unattributed_events USING btree (received_at);
+
 create table users (
   workspace_id text collate "C" not null,
   bucket smallint not null,
@@ -586,6 +696,8 @@ create table workspaces (
   signature_v2_required boolean not null default false,
   created_at timestamp with time zone not null,
   webhook_secret_sealed bytea,
+  campaign_versioning boolean not null default false,
+  v1_search_bare_array boolean not null default false,
   constraint workspaces_data_center_check CHECK ((data_center = ANY (ARRAY['01'::text, '02'::text, '03'::text, '04'::text, '05'::text, '06'::text, '101'::text]))),
   constraint workspaces_db_name_check CHECK ((db_name ~ '^[A-Za-z0-9_.-]{1,64}$'::text)),
   constraint workspaces_id_check CHECK ((id ~ '^[A-Za-z0-9_-]{1,64}$'::text)),

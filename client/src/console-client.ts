@@ -47,6 +47,120 @@ export type InboxMessage = {
   payload: unknown;
 };
 
+export type OperationState = 'QUEUED' | 'FILLING' | 'WAITING' | 'SUCCEEDED' | 'FAILED';
+export type OperationKind = 'CREATE' | 'ADD' | 'REMOVE' | 'REPLACE';
+
+export type ConsoleSegment = {
+  id: string;
+  name: string;
+  kind: 'FILE' | 'FILTER' | 'COHORT';
+  state: 'FILLING' | 'READY' | 'FAILED' | 'ARCHIVED';
+  stateReason: string | null;
+  source: 'API' | 'CONSOLE' | 'PARTNER';
+  attributeName: string | null;
+  attributeType: 'string' | 'double' | null;
+  description: string | null;
+  userCount: number | null;
+  expiryDays: number | null;
+  expiresAt: string | null;
+  archivedAt: string | null;
+  createdAt: string;
+  /** The operation being worked, with how many wait behind it. */
+  progress: {
+    operationId: string;
+    kind: OperationKind;
+    state: OperationState;
+    attempts: number;
+    bytesRead: number;
+    valuesFound: number;
+    waiting: number;
+    createdAt: string;
+  } | null;
+};
+
+export type SegmentOperation = {
+  id: string;
+  number: number;
+  kind: OperationKind;
+  requestId: string;
+  /** Null: the file was posted. */
+  fileUrl: string | null;
+  state: OperationState;
+  attempts: number;
+  bytesRead: number;
+  valuesFound: number;
+  valuesProcessed: number | null;
+  userCount: number | null;
+  status: number | null;
+  errorMessage: string | null;
+  errorDetail: string | null;
+  requestedBy: string;
+  createdAt: string;
+  endedAt: string | null;
+};
+
+export type SegmentList = { segments: ConsoleSegment[]; active: number; mostActive: number };
+/** Operations newest first. */
+export type SegmentDetail = ConsoleSegment & { operations: SegmentOperation[] };
+
+export type SegmentUpload = {
+  workspaceId: string;
+  kind: 'create' | 'add' | 'remove' | 'replace';
+  name: string;
+  attributeName: string;
+  attributeType: 'string' | 'double';
+  /** Of a creation alone: 1 to 3650. */
+  expiryDays?: number;
+  /** One value a line, up to 150 MB. */
+  file: Blob;
+};
+
+export type AcceptedUpload = { segmentId: string; segmentName: string; operationId: string; requestId: string };
+
+export type ConsoleCallback = {
+  id: string;
+  operationId: string;
+  url: string;
+  body: string;
+  state: 'PENDING' | 'DELIVERED' | 'GIVEN_UP';
+  /** How often it was sent again, and the tries since. */
+  resends: number;
+  attempts: number;
+  nextAt: string | null;
+  createdAt: string;
+  endedAt: string | null;
+};
+
+export type CallbackTry = {
+  /** 0: the first delivery. */
+  resend: number;
+  attempt: number;
+  at: string;
+  /** Null: no answer came. */
+  status: number | null;
+  error: string | null;
+  durationMilliseconds: number;
+};
+
+export type CallbackDetail = ConsoleCallback & { tries: CallbackTry[] };
+
+export type ConsoleMail = {
+  id: string;
+  operationId: string | null;
+  recipients: string[];
+  subject: string;
+  body: string;
+  /** `KEPT`: there is no SMTP server; it is shown only. */
+  state: 'PENDING' | 'SENT' | 'KEPT' | 'FAILED';
+  attempts: number;
+  nextAt: string | null;
+  error: string | null;
+  createdAt: string;
+  endedAt: string | null;
+};
+
+type Key = { workspaceId: string; id: string };
+
 export type ConsoleClient = {
   /** Opens the session of a sign-in link. @throws CarillonError */
   signIn(code: string): Promise<void>;
@@ -54,6 +168,22 @@ export type ConsoleClient = {
   readOverview(): Promise<Overview>;
   /** Newest first, newer than `after`. */
   readInbox(query: { workspaceId: string; after?: string }): Promise<InboxMessage[]>;
+  /** Newest first. */
+  listSegments(workspaceId: string): Promise<SegmentList>;
+  readSegment(key: Key): Promise<SegmentDetail>;
+  /** Resolves when the file is stored; it is worked then. @throws CarillonError */
+  uploadSegmentFile(upload: SegmentUpload): Promise<AcceptedUpload>;
+  /** Where the rejected lines of an operation are downloaded, for a link. */
+  rejectsUrl(operation: { workspaceId: string; segmentId: string; operationId: string }): string;
+  /** Newest first. */
+  listCallbacks(workspaceId: string): Promise<ConsoleCallback[]>;
+  readCallback(key: Key): Promise<CallbackDetail>;
+  /** Sends a callback again that has ended. @throws CarillonError */
+  resendCallback(key: Key): Promise<CallbackDetail>;
+  /** Newest first. */
+  listMails(workspaceId: string): Promise<ConsoleMail[]>;
+  /** The secret that signs the workspace's callbacks, made on the first look. */
+  readWebhookSecret(workspaceId: string): Promise<string>;
 };
 
 /** What the console asks its server; the session travels in a cookie. */
@@ -62,6 +192,9 @@ export function makeConsoleClient({ fetch: request = fetch }: { fetch?: typeof f
     const answer = await request(`/console/api/${path}`, { credentials: 'same-origin', ...init });
     if (!answer.ok) throw await toCarillonError(answer);
     return answer;
+  }
+  async function read<Answer>(path: string, query: Record<string, string>): Promise<Answer> {
+    return (await (await call(`${path}?${new URLSearchParams(query)}`)).json()) as Answer;
   }
   return {
     async signIn(code) {
@@ -79,5 +212,30 @@ export function makeConsoleClient({ fetch: request = fetch }: { fetch?: typeof f
       const query = new URLSearchParams({ workspaceId, ...(after === undefined ? {} : { after }) });
       return ((await (await call(`inbox?${query}`)).json()) as { messages: InboxMessage[] }).messages;
     },
+    listSegments: (workspaceId) => read<SegmentList>('segments', { workspaceId }),
+    readSegment: async ({ workspaceId, id }) =>
+      (await read<{ segment: SegmentDetail }>(`segments/${id}`, { workspaceId })).segment,
+    async uploadSegmentFile({ file, expiryDays, ...upload }) {
+      const query = new URLSearchParams({ ...upload, ...(expiryDays && { expiryDays: String(expiryDays) }) });
+      const answer = await call(`segments/upload?${query}`, {
+        method: 'POST',
+        headers: { 'content-type': 'text/csv' },
+        body: file,
+      });
+      return (await answer.json()) as AcceptedUpload;
+    },
+    rejectsUrl: ({ workspaceId, segmentId, operationId }) =>
+      `/console/api/segments/${segmentId}/operations/${operationId}/rejects.csv?${new URLSearchParams({ workspaceId })}`,
+    listCallbacks: async (workspaceId) =>
+      (await read<{ callbacks: ConsoleCallback[] }>('callbacks', { workspaceId })).callbacks,
+    readCallback: async ({ workspaceId, id }) =>
+      (await read<{ callback: CallbackDetail }>(`callbacks/${id}`, { workspaceId })).callback,
+    async resendCallback({ workspaceId, id }) {
+      const path = `callbacks/${id}/resend?${new URLSearchParams({ workspaceId })}`;
+      return ((await (await call(path, { method: 'POST' })).json()) as { callback: CallbackDetail }).callback;
+    },
+    listMails: async (workspaceId) => (await read<{ mails: ConsoleMail[] }>('mails', { workspaceId })).mails,
+    readWebhookSecret: async (workspaceId) =>
+      (await read<{ secret: string }>('webhook-secret', { workspaceId })).secret,
   };
 }

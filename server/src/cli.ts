@@ -1,15 +1,25 @@
 /** `carillon`: the command line of an installation. Each command talks to the database of a running or resting node. */
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { makeClock } from './clock.ts';
 import { readConfig } from './config.ts';
+import { callbacksCommand } from './cli/callbacks-command.ts';
+import { campaignsCommand } from './cli/campaigns-command.ts';
+import { credentialsCommand } from './cli/credentials-command.ts';
+import type { SetApnsOptions, SetFcmOptions, SetWebPushOptions } from './cli/credentials-command.ts';
 import { createKeyCommand } from './cli/create-key-command.ts';
 import { generateUsersCommand } from './cli/generate-users-command.ts';
 import { importCommand } from './cli/import-command.ts';
 import { printConfigCommand } from './cli/print-config-command.ts';
+import { workspacesCommand } from './cli/workspaces-command.ts';
+import type { CreateWorkspaceOptions } from './cli/workspaces-command.ts';
+import { segmentsCommand } from './cli/segments-command.ts';
+import type { CreateSegmentOptions } from './cli/segments-command.ts';
+import { ServiceError } from './domain/errors.ts';
+import { followDatabaseClock } from './engine/housekeeping/follow-database-clock.ts';
 import { makeLog } from './log.ts';
 import { openInstallation } from './open-installation.ts';
 import type { OpenInstallation } from './open-installation.ts';
-import { exitCodes, toStartError } from './start-errors.ts';
+import { exitCodes, StartError, toStartError } from './start-errors.ts';
 
 const program = new Command('carillon').description('Carillon: an open, self-hosted push messaging server');
 program.option('--data-dir <folder>', 'folder of the embedded database');
@@ -39,6 +49,154 @@ program
     withInstallation((context) => createKeyCommand(context, options)),
   );
 
+const workspaceOption = ['--workspace <id>', 'workspace; default: the demo workspace'] as const;
+
+const segments = program.command('segments').description('Sets of users');
+segments
+  .command('list')
+  .description('List the segments, newest first')
+  .option(...workspaceOption)
+  .action((options: { workspace?: string }) => withInstallation((context) => segmentsCommand.list(context, options)));
+segments
+  .command('create')
+  .description('Create a segment from a file here or at an address; a running node fills it')
+  .requiredOption('--name <name>', 'name of the segment, not in use yet')
+  .requiredOption('--attribute <name>', 'user attribute that the lines of the file are values of')
+  .requiredOption('--type <type>', 'string or double')
+  .requiredOption('--expiry-days <days>', 'archived after so many days, 1 to 3650')
+  .option('--file <path>', 'file of one value a line, up to 150 MB')
+  .option('--url <address>', 'address to download that file from')
+  .option('--callback-url <address>', 'told when the segment is filled')
+  .option(...workspaceOption)
+  .action((options: CreateSegmentOptions) => withInstallation((context) => segmentsCommand.create(context, options)));
+segments
+  .command('show')
+  .description('Show a segment, its operations, and the lines that the last one rejected')
+  .argument('<name>')
+  .option(...workspaceOption)
+  .action((name: string, options: { workspace?: string }) =>
+    withInstallation((context) => segmentsCommand.show(context, { name, ...options })),
+  );
+
+const callbacks = program.command('callbacks').description('Callbacks about file operations');
+callbacks
+  .command('list')
+  .description('List the newest callbacks')
+  .option(...workspaceOption)
+  .action((options: { workspace?: string }) => withInstallation((context) => callbacksCommand.list(context, options)));
+callbacks
+  .command('resend')
+  .description('Send a callback again that was delivered or given up')
+  .argument('<id>')
+  .option(...workspaceOption)
+  .action((id: string, options: { workspace?: string }) =>
+    withInstallation((context) => callbacksCommand.resend(context, { id, ...options })),
+  );
+callbacks
+  .command('secret')
+  .description('Show the secret that signs the callbacks of a workspace')
+  .option(...workspaceOption)
+  .action((options: { workspace?: string }) =>
+    withInstallation((context) => callbacksCommand.secret(context, options)),
+  );
+
+const campaigns = program.command('campaigns').description('Campaigns and their schedules');
+campaigns
+  .command('list')
+  .description('List the newest campaigns')
+  .option(...workspaceOption)
+  .action((options: { workspace?: string }) => withInstallation((context) => campaignsCommand.list(context, options)));
+for (const [name, description] of [
+  ['show', 'Show a campaign, its next moments and its last runs'],
+  ['pause', 'Pause a campaign: it sends nothing until it is resumed'],
+  ['resume', 'Resume a paused campaign with its next moment, or with the run it was sending'],
+  ['stop', 'Stop a campaign for good: what is not sent yet is not sent any more'],
+] as const) {
+  campaigns
+    .command(name)
+    .description(description)
+    .argument('<id>')
+    .option(...workspaceOption)
+    .action((id: string, options: { workspace?: string }) =>
+      withInstallation((context) => campaignsCommand[name](context, { id, ...options })),
+    );
+}
+
+const workspaces = program.command('workspaces').description('Workspaces, the tenants of an installation');
+workspaces
+  .command('create')
+  .description('Make an empty workspace')
+  .requiredOption('--name <name>', 'up to 100 characters')
+  .option('--id <id>', 'letters, digits, - and _; default: made for it')
+  .option('--db-name <name>', 'database name (SVC-DBNAME); default: the id in lower case')
+  .option('--time-zone <zone>', 'zone of campaign times that name none', 'UTC')
+  .option('--data-center <dc>', 'one of 01 to 06 and 101', '01')
+  .action((options: CreateWorkspaceOptions) =>
+    withInstallation((context) => workspacesCommand.create(context, options)),
+  );
+workspaces
+  .command('list')
+  .description('List the workspaces')
+  .action(() => withInstallation((context) => workspacesCommand.list(context)));
+
+const credentials = program.command('credentials').description("A workspace's own credentials of the providers");
+const setCredential = credentials.command('set').description('Try a credential with its provider, then store it');
+const uncheckedOption = ['--unchecked', 'store it although the provider could not be asked'] as const;
+setCredential
+  .command('fcm')
+  .description('A service account of a Firebase project')
+  .requiredOption('--file <path>', 'key file (JSON)')
+  .option(...uncheckedOption)
+  .option(...workspaceOption)
+  .action((options: SetFcmOptions) => withInstallation((context) => credentialsCommand.setFcm(context, options)));
+setCredential
+  .command('apns')
+  .description("A key of Apple's push service")
+  .requiredOption('--file <path>', 'key file (.p8)')
+  .requiredOption('--team <id>', 'team id')
+  .requiredOption('--key <id>', 'key id')
+  .requiredOption('--topic <bundle>', 'bundle id of the app')
+  .addOption(
+    new Option('--environment <name>', 'which of the two services')
+      .choices(['production', 'sandbox'])
+      .default('production'),
+  )
+  .option(...uncheckedOption)
+  .option(...workspaceOption)
+  .action((options: SetApnsOptions) => withInstallation((context) => credentialsCommand.setApns(context, options)));
+setCredential
+  .command('webpush')
+  .description('VAPID keys; a pair is made when none is given')
+  .requiredOption('--subject <contact>', 'mailto: or https: contact')
+  .option('--public-key <text>', 'base64url, 65 bytes')
+  .option('--private-key-file <path>', 'file with the base64url of 32 bytes')
+  .option(...workspaceOption)
+  .action((options: SetWebPushOptions) =>
+    withInstallation((context) => credentialsCommand.setWebPush(context, options)),
+  );
+credentials
+  .command('list')
+  .description('List what is stored, without secrets')
+  .option(...workspaceOption)
+  .action((options: { workspace?: string }) =>
+    withInstallation((context) => credentialsCommand.list(context, options)),
+  );
+credentials
+  .command('check')
+  .description('Ask the providers whether they still take what is stored')
+  .option(...workspaceOption)
+  .action((options: { workspace?: string }) =>
+    withInstallation((context) => credentialsCommand.check(context, options)),
+  );
+credentials
+  .command('remove')
+  .description('Remove a credential')
+  .addArgument(new Argument('<provider>').choices(['fcm', 'apns', 'webpush']))
+  .option(...workspaceOption)
+  .action((provider: 'fcm' | 'apns' | 'webpush', options: { workspace?: string }) =>
+    withInstallation((context) => credentialsCommand.remove(context, { provider, ...options })),
+  );
+
 program
   .command('sandbox')
   .description('The stand-in')
@@ -60,6 +218,7 @@ program
 export type CommandContext = OpenInstallation & {
   clock: ReturnType<typeof makeClock>;
   log: ReturnType<typeof makeLog>;
+  segmentUsersPerDay: number;
 };
 
 function parseCount(text: string): number {
@@ -84,10 +243,21 @@ async function withInstallation(command: (context: CommandContext) => Promise<vo
     { clock, log, beside: 'running node' },
   );
   try {
-    await command({ ...installation, clock, log });
+    // The sandbox may have moved the clock; what a command writes must agree with the running node.
+    await followDatabaseClock({ database: installation.database, clock, onMoved: () => {} }).runOnce(clock.now());
+    await command({ ...installation, clock, log, segmentUsersPerDay: config.segmentUsersPerDay });
+  } catch (error) {
+    throw error instanceof ServiceError ? toRefusal(error) : error;
   } finally {
     await installation.close();
   }
+}
+
+/** What a use case refused, for the person who typed it. */
+function toRefusal(error: ServiceError): StartError {
+  const { field, reason } = error.context;
+  const isTold = reason === undefined || error.message.includes(reason);
+  return new StartError('SETTING_INVALID', isTold ? error.message : `${error.message} ${field}: ${reason}.`, error);
 }
 
 try {

@@ -154,6 +154,16 @@ export const settings = {
     unit: 'devices',
     sentence: 'Devices in one window: what a crash may repeat, per chunk.',
   },
+  lateSendMinutes: {
+    kind: 'integer',
+    variable: 'CARILLON_LATE_SEND_MINUTES',
+    minimum: 0,
+    maximum: 10_080,
+    default: 60,
+    unit: 'minutes',
+    sentence:
+      'A scheduled send found at most this late (after a downtime) is still sent; a later one is recorded as `MISSED`.',
+  },
   segmentUsersPerDay: {
     kind: 'integer',
     variable: 'CARILLON_SEGMENT_USERS_PER_DAY',

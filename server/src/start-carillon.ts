@@ -2,18 +2,28 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { recordCalls } from './app/api-log/record-calls.ts';
 import type { CallRecorder } from './app/api-log/record-calls.ts';
+import { makeCampaignUseCases } from './app/campaigns/campaign-use-cases.ts';
 import { makeConsoleUseCases } from './app/console/console-use-cases.ts';
 import { makeDataUseCases } from './app/data/data-use-cases.ts';
+import { makeInteractionUseCases } from './app/interactions/interaction-use-cases.ts';
 import { makePushUseCases } from './app/push/push-use-cases.ts';
+import { makeBrowserUseCases } from './app/sandbox/browser-use-cases.ts';
 import { makeReadyCurl } from './app/sandbox/make-ready-curl.ts';
 import { makeSandboxUseCases } from './app/sandbox/sandbox-use-cases.ts';
 import { seedDemoWorkspace } from './app/sandbox/seed-demo-workspace.ts';
 import type { DemoWorkspace } from './app/sandbox/seed-demo-workspace.ts';
+import { postFile } from './app/segments/post-file.ts';
+import type { PostedFile } from './app/segments/post-file.ts';
+import { makeReadSegments } from './app/segments/read-segments.ts';
+import { documentedSegmentLimits } from './app/segments/segment-dependencies.ts';
 import { makeSegmentUseCases } from './app/segments/segment-use-cases.ts';
+import { makeStatsUseCases } from './app/stats/stats-use-cases.ts';
 import { makeTokenUseCases } from './app/tokens/token-use-cases.ts';
 import { makeClock } from './clock.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
+import { makeInteractionTokens } from './domain/interactions/interaction-token.ts';
+import { ensureWebhookSecret } from './engine/callbacks/webhook-secret.ts';
 import { makeDelivery, realProviderEndpoints } from './engine/delivery/deliver.ts';
 import { makeSimulatedSubscription } from './engine/delivery/simulator/make-simulated-subscription.ts';
 import { startDuty } from './engine/duty.ts';
@@ -25,12 +35,16 @@ import { startWorker } from './engine/start-worker.ts';
 import type { Worker } from './engine/start-worker.ts';
 import { buildServer } from './http/build-server.ts';
 import type { CompletedCall, RouteFamily } from './http/build-server.ts';
+import { campaignRoutes } from './http/campaigns/routes.ts';
 import { consoleRoutes } from './http/console/routes.ts';
 import { dataRoutes } from './http/data/routes.ts';
 import { healthRoutes } from './http/health/routes.ts';
+import { interactionRoutes } from './http/interactions/routes.ts';
 import { pushRoutes } from './http/push/routes.ts';
+import { sandboxBrowserRoutes } from './http/sandbox/browser-page.ts';
 import { sandboxRoutes } from './http/sandbox/routes.ts';
 import { segmentRoutes } from './http/segments/routes.ts';
+import { statsRoutes } from './http/stats/routes.ts';
 import { tokenRoutes } from './http/tokens/routes.ts';
 import { makeVendorHeaders } from './http/vendor-headers.ts';
 import { makeLog } from './log.ts';
@@ -125,23 +139,48 @@ async function startRoles(composition: Composition): Promise<Carillon> {
   if (config.role !== 'worker') {
     const vendorHeaders = makeVendorHeaders(config.headerPrefix);
     const useCases = { database, clock, seal };
+    const limits = { ...documentedSegmentLimits, usersPerDay: config.segmentUsersPerDay };
+    const webhookSecretOf = (workspaceId: string): Promise<string> => ensureWebhookSecret(useCases, workspaceId);
     const tokens = makeTokenUseCases(useCases);
     const edge = { tokens, vendorHeaders, clock, serviceDomain: config.serviceDomain };
     families.push(
       tokenRoutes(edge),
       pushRoutes({ ...edge, push: makePushUseCases(useCases) }),
       dataRoutes({ ...edge, data: makeDataUseCases(useCases) }),
-      segmentRoutes({
+      segmentRoutes({ ...edge, segments: makeSegmentUseCases({ ...useCases, limits }) }),
+      campaignRoutes({
         ...edge,
-        segments: makeSegmentUseCases({ ...useCases, limits: { usersPerDay: config.segmentUsersPerDay } }),
+        campaigns: makeCampaignUseCases({ database, clock }),
+        migrationGuideFile: join(import.meta.dirname, '..', '..', 'docs', 'migration-v1-v5.md'),
+      }),
+      statsRoutes({ ...edge, stats: makeStatsUseCases({ database, clock }) }),
+      interactionRoutes({
+        vendorHeaders,
+        interactions: makeInteractionUseCases({
+          database,
+          clock,
+          tokens: makeInteractionTokens(installation.deriveSecret('interactions')),
+        }),
       }),
       consoleRoutes({
         console: consoleUseCases,
+        segments: {
+          ...makeReadSegments({ ...useCases, limits, webhookSecretOf }),
+          postFile: (file: PostedFile) => postFile({ ...useCases, limits }, file),
+        },
         staticFolder: join(import.meta.dirname, '..', '..', 'console', 'dist'),
         isSecure: config.publicUrl?.startsWith('https:') ?? false,
       }),
     );
-    if (phones) families.push(sandboxRoutes(makeSandbox(composition, { phones, worker, demo })));
+    if (phones) {
+      families.push(
+        sandboxRoutes(makeSandbox(composition, { phones, worker, demo })),
+        sandboxBrowserRoutes({
+          browser: makeBrowserUseCases({ database, clock, workspaceId: () => demo?.workspaceId }),
+          clientFolder: join(import.meta.dirname, '..', '..', 'client'),
+        }),
+      );
+    }
   }
   const server = await buildServer(
     { log, clock, trustProxy: config.trustProxy, onCall: (call) => calls.record(toRecordedCall(call)) },
@@ -221,9 +260,11 @@ async function startEngine(composition: Composition, phones: SandboxPhones | und
     log,
     seal: installation.seal,
     delivery,
+    interactionTokens: makeInteractionTokens(installation.deriveSecret('interactions')),
     owner: randomBytes(9).toString('base64url'),
     parallelChunks: config.workerChunks,
     windowDevices: config.windowDevices,
+    lateSendMinutes: config.lateSendMinutes,
     inboxMessages: config.inboxMessages,
     allowedNetworks: allowedNetworksOf(config),
     mailer: config.smtpUrl === undefined ? undefined : makeSmtpMailer({ url: config.smtpUrl, from: config.mailFrom }),

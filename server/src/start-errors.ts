@@ -1,4 +1,6 @@
 import { ConfigError } from './config.ts';
+import { WorkspaceRefusedError } from './app/workspaces/create-workspace.ts';
+import { ProviderKeyError } from './domain/credentials/parse-provider-key.ts';
 import { SealBrokenError } from './domain/seal.ts';
 import { DataFolderInUseError, EmbeddedPostgresFailedError } from './storage/embedded-postgres.ts';
 import { NoEmbeddedPostgresError } from './storage/embedded-postgres-binaries.ts';
@@ -56,7 +58,8 @@ const databaseCodes = new Set([
 export function toStartError(error: unknown): StartError {
   if (error instanceof StartError) return error;
   const { message, code } = error as Error & { code?: string };
-  if (error instanceof ConfigError) return new StartError('SETTING_INVALID', message, error);
+  if (error instanceof ConfigError || error instanceof ProviderKeyError || error instanceof WorkspaceRefusedError)
+    return new StartError('SETTING_INVALID', message, error);
   if (error instanceof DataFolderInUseError) return new StartError('DATA_FOLDER_IN_USE', message, error);
   if (error instanceof NoEmbeddedPostgresError) {
     return new StartError('NO_EMBEDDED_DATABASE', `${message} Set DATABASE_URL to a PostgreSQL 15 or newer.`, error);

@@ -36,6 +36,7 @@ export const errorRegistry = {
   PUSH_PARAMETER_INVALID: 'Error parsing parameters: <field>: <reason>',
   // Data-in (facts 5)
   DATA_ATTRIBUTE_MISSING: 'A required attribute is not in the payload.',
+  DATA_ACTIONS_EMPTY: 'actions can not be empty Array',
   DATA_VALUE_INVALID: 'A value in the payload is not valid.',
   DATA_WORKSPACE_MISMATCH: 'App key mismatch in params and authentication',
   DATA_CREDENTIALS_MISSING: 'Authentication Header Required',
@@ -68,6 +69,23 @@ export const errorRegistry = {
   SEGMENT_QUERY_TOO_DEEP: 'Query has too many nesting levels',
   SEGMENT_QUERY_TOO_MANY_SEGMENTS: 'Too many segments in a query',
   SEGMENT_QUERY_TOO_LONG: 'Query length limit exceeded',
+  // Campaigns (facts 4); V1 says some of them in words of its own
+  CAMPAIGN_REQUEST_INVALID: 'One or more fields failed validation.',
+  CAMPAIGN_CREDENTIALS_MISSING: 'Invalid or missing credentials.',
+  CAMPAIGN_CREDENTIALS_INVALID: 'Invalid or missing credentials.',
+  CAMPAIGN_WORKSPACE_MISMATCH: 'The header <field> names another workspace than the credentials.',
+  CAMPAIGN_KEY_NOT_ALLOWED: 'Caller does not have permission to perform this operation.',
+  CAMPAIGN_NOT_FOUND: 'Campaign not found.',
+  CAMPAIGN_WITHOUT_EXECUTIONS: 'Only periodic and event-triggered campaigns have executions.',
+  CAMPAIGN_RATE_LIMITED: 'Rate limit exceeded for app key.',
+  // Interactions: reports of devices
+  INTERACTION_TOKEN_UNKNOWN: 'The token is not one of a message.',
+  INTERACTION_RATE_LIMITED: 'Too many reports. Please retry later.',
+  // Statistics (facts 7)
+  STATS_CREDENTIALS_INVALID: 'Invalid identity information found.',
+  STATS_KEY_NOT_ALLOWED: 'The API key does not cover campaigns.',
+  STATS_FIELD_INVALID: '<field>: <reason>',
+  STATS_RATE_LIMITED: 'The rate limit of this endpoint is exceeded.',
   // Every family
   BODY_MALFORMED: 'The request body could not be decoded.',
   BODY_EMPTY: 'A request body is required.',
@@ -86,6 +104,9 @@ export const errorRegistry = {
 
 export type ErrorName = keyof typeof errorRegistry;
 
+/** A field that is missing, or why its value cannot be taken ("must be a text"). */
+export type RequestFault = { field: string; reason: 'missing' | (string & {}) };
+
 export type ErrorContext = {
   /** Private: goes to the log, never to the caller. */
   detail?: string;
@@ -93,6 +114,8 @@ export type ErrorContext = {
   field?: string;
   /** Public: what is wrong with the field. */
   reason?: string;
+  /** Public: everything that is wrong with a request, for families that list it. */
+  faults?: RequestFault[];
   /** Public: whole seconds until the same request would pass (429 and 503). */
   retryAfterSeconds?: number;
   /** Public: members that the answer carries beside its text. */

@@ -1,8 +1,10 @@
 import type { Clock } from '../clock.ts';
+import type { InteractionTokens } from '../domain/interactions/interaction-token.ts';
 import type { Seal } from '../domain/seal.ts';
 import type { Logger } from '../log.ts';
 import type { Database } from '../storage/pool.ts';
 import { deliverCallbacks } from './callbacks/deliver-callbacks.ts';
+import { attributeConversions } from './conversions/attribute-conversions.ts';
 import { makeLoadCredentials } from './credentials/load-credentials.ts';
 import type { Delivery } from './delivery/deliver.ts';
 import { startDuty } from './duty.ts';
@@ -21,6 +23,7 @@ import type { SmtpMailer } from './mail/smtp-mailer.ts';
 import { makeOutgoingClient } from './outgoing-http/outgoing-client.ts';
 import { postOnce } from './outgoing-http/post-once.ts';
 import { startQueue } from './queue.ts';
+import { fireDueCampaigns } from './scheduler/fire-due-campaigns.ts';
 import { fillSegments } from './segment-fill/fill-segments.ts';
 
 export type WorkerDependencies = {
@@ -30,10 +33,14 @@ export type WorkerDependencies = {
   log: Logger;
   seal: Seal;
   delivery: Delivery;
+  /** Signs what devices report with. */
+  interactionTokens: InteractionTokens;
   /** Names this process in leases; unique per start. */
   owner: string;
   parallelChunks: number;
   windowDevices: number;
+  /** A scheduled send found later than this is recorded as missed (decisions D37). */
+  lateSendMinutes: number;
   inboxMessages: number;
   /** Networks that addresses chosen by callers may lead to although they are not public (decisions D29). */
   allowedNetworks: readonly string[];
@@ -63,6 +70,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     loadCredentials: makeLoadCredentials({ database, seal: deps.seal, clock }),
     governor: makeGovernor(),
     random: Math.random,
+    interactionTokens: deps.interactionTokens,
   });
   const end = startDuty(endRuns({ database }), { clock, log });
   const chunks = startChunkWorkers({
@@ -76,12 +84,15 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     onChunkEnded: end.wake,
   });
   const release = startDuty(releaseRuns({ database, wakeWorkers: chunks.wake }), { clock, log });
+  const { lateSendMinutes } = deps;
+  const schedules = startDuty(fireDueCampaigns({ database, lateSendMinutes }), { clock, log });
   const retry = startDuty(retryDeliveries({ database, clock, deliverToDevice, onSettled: end.wake }), { clock, log });
   const segments = startSegmentDuties(deps, { onFilled: release.wake });
   const housekeeping = [
     dropOldRecords({ database, inboxMessages: deps.inboxMessages }),
     expireSegments({ database }),
     dropSegmentLeftovers({ database }),
+    attributeConversions({ database }),
   ].map((duty) => startDuty(duty, { clock, log }));
   const wakeFanOut = (): void => {
     release.wake();
@@ -93,13 +104,14 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
   const queue = await startQueue({ databaseUrl, log, wakeFanOut, wakeSegments: segments.wake });
   return {
     wake() {
+      schedules.wake();
       wakeFanOut();
       segments.wake();
       for (const duty of housekeeping) duty.wake();
     },
     async stop() {
       await queue.stop();
-      await Promise.all([release, chunks, retry, segments, ...housekeeping].map((part) => part.stop()));
+      await Promise.all([schedules, release, chunks, retry, segments, ...housekeeping].map((part) => part.stop()));
       await end.stop();
     },
   };

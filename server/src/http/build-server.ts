@@ -25,6 +25,10 @@ declare module 'fastify' {
     /** The body as it was sent; signatures and idempotency are over these bytes. */
     rawBody: string;
   }
+  interface FastifyContextConfig {
+    /** Calls of this route stay out of the API log. */
+    isUnrecorded?: boolean;
+  }
 }
 
 export type CompletedCall = {
@@ -91,7 +95,7 @@ export async function buildServer(options: ServerOptions, families: RouteFamily[
       now: options.clock.now(),
     });
     logCall(options.log, call);
-    options.onCall?.(call);
+    if (request.routeOptions.config.isUnrecorded !== true) options.onCall?.(call);
   });
   await describeRoutes(server as unknown as FastifyInstance);
   for (const family of families) await server.register(family);

@@ -6,7 +6,9 @@ const tags = [
   { name: 'Tokens', description: 'OAuth 2.0 access tokens: issue, refresh, revoke' },
   { name: 'Push', description: 'Create and send push campaigns, v2 and v2.1' },
   { name: 'Segments', description: 'Sets of users, from files, filters or partners' },
+  { name: 'Campaigns', description: 'Search campaigns and their executions, V1 (deprecated) and V5' },
   { name: 'Data', description: 'Users and devices in' },
+  { name: 'Interactions', description: 'What devices report: shown, clicked, closed' },
   { name: 'Sandbox', description: 'Inbox, clock and faults of the stand-in; not in production' },
   { name: 'Health', description: 'Liveness and readiness' },
 ];
@@ -19,13 +21,14 @@ export async function describeRoutes(server: FastifyInstance): Promise<void> {
       info: {
         title: 'Carillon',
         version: '0.1.0',
-        description: 'Open, self-hosted push messaging: access tokens, segments, push campaigns.',
+        description: 'Open, self-hosted push messaging: access tokens, segments, push campaigns, campaign search.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       tags,
       components: {
         securitySchemes: {
           bearer: { type: 'http', scheme: 'bearer', description: 'Access token of POST /v1/oauth/token' },
+          campaignsKey: { type: 'http', scheme: 'basic', description: 'Workspace ID : campaigns key' },
           dataKey: { type: 'http', scheme: 'basic', description: 'Workspace ID : Data key' },
         },
       },

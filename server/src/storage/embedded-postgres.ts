@@ -24,6 +24,8 @@ export type EmbeddedPostgres = {
 export type EmbeddedPostgresOptions = {
   /** Folder that holds the cluster and its passwords; made when missing. */
   folder: string;
+  /** Loopback port; a free one when absent. */
+  port?: number;
   /** Extra `postgres -c` settings. The durable ones (fsync, synchronous_commit) are never touched in production. */
   settings?: Record<string, string>;
   /** Receives each line the server writes. */
@@ -136,7 +138,7 @@ async function startServer(start: ServerStart): Promise<Server> {
   let lastError: unknown;
   for (let attempt = 0; attempt < 5; attempt += 1) {
     try {
-      return await trySpawn(start, await freePort());
+      return await trySpawn(start, start.port ?? (await freePort()));
     } catch (error) {
       lastError = error;
       await new Promise((resolve) => setTimeout(resolve, 300 * (attempt + 1)));

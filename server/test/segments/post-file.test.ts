@@ -64,7 +64,11 @@ describe('a file that is posted', () => {
     const rejects = await bundle.rejects();
     await bundle.database`delete from segment_rejects`;
     const accepted = await post(chunksOf(content));
-    expect(await bundle.segment('Posted')).toMatchObject({ id: accepted.segmentId, state: 'FILLING', source: 'CONSOLE' });
+    expect(await bundle.segment('Posted')).toMatchObject({
+      id: accepted.segmentId,
+      state: 'FILLING',
+      source: 'CONSOLE',
+    });
     await bundle.fill();
 
     expect(await bundle.members('Posted')).toEqual([people[0], people[2]]);
@@ -100,7 +104,8 @@ describe('a file that is posted', () => {
         const ends = [...cuts.toSorted((a, b) => a - b), total];
         const chunks = ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end));
         const { operationId } = await post(chunksOf(...chunks), { command: creation(`Cut ${(cutNumber += 1)}`) });
-        const pieces = await Array.fromAsync(readPostedFile(bundle.database, operationId));
+        const pieces: Buffer[] = [];
+        for await (const piece of readPostedFile(bundle.database, operationId)) pieces.push(piece);
         expect(pieces.map((piece) => piece.length)).toEqual([1048576, 1048576, 1048576, 17]);
         expect(Buffer.concat(pieces).equals(bytes)).toBe(true);
       }),
@@ -165,12 +170,16 @@ describe('nothing is stored of a file', () => {
   });
 
   test.each([
-    ['whose name is in use', creation('Taken'), {}, 'SEGMENT_NAME_TAKEN'],
-    ['whose segment does not exist', change('ADD', 'Unknown'), {}, 'SEGMENT_NOT_FOUND'],
-    ['of another attribute', { ...change('ADD', 'Taken'), attributeName: 'u_mb' }, {}, 'SEGMENT_FIELD_INVALID'],
-    ['beyond the operations of an hour', creation(), { operationsPerHour: 1 }, 'SEGMENT_OPERATIONS_LIMITED'],
-    ['beyond the active segments', creation(), { activeSegments: 1 }, 'SEGMENT_ACTIVE_LIMITED'],
-  ] as const)('%s, and it is not read', async (_what, command, limits, code) => {
+    ['whose name is in use', { command: creation('Taken') }, 'SEGMENT_NAME_TAKEN'],
+    ['whose segment does not exist', { command: change('ADD', 'Unknown') }, 'SEGMENT_NOT_FOUND'],
+    [
+      'of another attribute',
+      { command: { ...change('ADD', 'Taken'), attributeName: 'u_mb' } as UploadCommand },
+      'SEGMENT_FIELD_INVALID',
+    ],
+    ['beyond the operations of an hour', { limits: { operationsPerHour: 1 } }, 'SEGMENT_OPERATIONS_LIMITED'],
+    ['beyond the active segments', { limits: { activeSegments: 1 } }, 'SEGMENT_ACTIVE_LIMITED'],
+  ] as const)('%s, and it is not read', async (_what, posting: Posting, code) => {
     await post(chunksOf('a'), { command: creation('Taken') });
     const before = await readTraces();
     let isRead = false;
@@ -178,7 +187,7 @@ describe('nothing is stored of a file', () => {
       isRead = true;
       yield Buffer.from('a');
     }
-    await expect(post(watched(), { command: command as UploadCommand, limits })).rejects.toMatchObject({ code });
+    await expect(post(watched(), posting)).rejects.toMatchObject({ code });
     expect(isRead).toBe(false);
     expect(await readTraces()).toEqual(before);
   });
@@ -193,13 +202,17 @@ describe('nothing is stored of a file', () => {
   });
 });
 
-test('while a file comes nobody waits for it: other operations of the workspace are accepted and worked', async () => {
+test('while a file comes no transaction is open and nobody waits: other operations of the workspace are accepted and worked', async () => {
   await bundle.addUsers(people);
   async function* slow(): AsyncGenerator<Uint8Array> {
     yield Buffer.from(`${people[0]}\n`);
     expect((await bundle.create({ name: 'Meanwhile', file_url: bundle.serve(people[1]!) })).statusCode).toBe(202);
     await bundle.fill();
     expect(await bundle.members('Meanwhile')).toEqual([people[1]]);
+    const [open] = await bundle.database`
+      select count(*) as transactions from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null`;
+    expect(open!.transactions).toBe(0);
     yield Buffer.from(`${people[2]}\n`);
   }
   await post(slow());

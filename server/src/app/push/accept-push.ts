@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
-import { identifierOf } from '../../domain/audience/identifier.ts';
+import { mostSelectedUsers, tooManyUsers } from '../../domain/audience/user-selector.ts';
 import { deliverySettings, sendUntil } from '../../domain/campaign/delivery-settings.ts';
 import type { PushCommand } from '../../domain/campaign/push-command.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -8,18 +8,22 @@ import { makeId } from '../../domain/ids.ts';
 import type { Seal } from '../../domain/seal.ts';
 import type { Database } from '../../storage/pool.ts';
 import { findCampaignByName } from '../../storage/sql/campaigns.ts';
-import { findUsersByIdentifier } from '../../storage/sql/identifiers.ts';
 import { findSegmentByName } from '../../storage/sql/segments.ts';
-import { findUsersByCustomerIds } from '../../storage/sql/users.ts';
+import { findSelectedUsers } from '../../storage/sql/selected-users.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import type { AdmittedPush } from './admit-push.ts';
-import { assertAvailable } from './availability.ts';
 import { commitTogether } from './commit-together.ts';
 import { storePushes } from './store-pushes.ts';
 import type { PushToStore, StoredPush } from './store-pushes.ts';
 
 /** The promise made to the caller; it is on disk. */
-export type AcceptedPush = { campaignId: string; requestId: string; responseId: string };
+export type AcceptedPush = {
+  campaignId: string;
+  requestId: string;
+  responseId: string;
+  /** The next moments of a push that is sent later, at most three, in UTC. */
+  nextSends: string[];
+};
 
 export type AcceptPushRequest = {
   admitted: AdmittedPush;
@@ -30,12 +34,9 @@ export type AcceptPushRequest = {
 
 export type AcceptPush = (request: AcceptPushRequest) => Promise<AcceptedPush>;
 
-// Interface 8.
-const mostUsers = 100;
-
 /**
- * Accepts a push: resolves the users it names, stores campaign, run and request in one transaction with others that
- * came at the same time, and wakes the workers. Resolves when all of it is durable.
+ * Accepts a push: resolves the users it names, stores campaign, run or schedule, and request in one transaction with
+ * others that came at the same time, and wakes the workers. Resolves when all of it is durable.
  */
 export function makeAcceptPush(deps: { database: Database; clock: Clock; seal: Seal }): AcceptPush {
   const { database, clock } = deps;
@@ -50,7 +51,6 @@ export function makeAcceptPush(deps: { database: Database; clock: Clock; seal: S
       command.audience.kind === 'segment'
         ? await requireSegment(database, workspace.id, command.audience.name)
         : undefined;
-    assertAvailable(command);
     const targetUsers =
       command.audience.kind === 'user' ? await matchUsers(database, workspace.id, command.audience) : undefined;
     const push = preparePush({ admitted, command, segmentId, targetUsers, at: clock.now() });
@@ -79,30 +79,15 @@ async function matchUsers(
   workspaceId: string,
   audience: UserAudience,
 ): Promise<[number, string][]> {
-  const identifier = identifierOf(audience.attribute, { isCustom: audience.isCustom });
-  if (!identifier) {
+  // One more than allowed tells "too many" from "just enough" (decisions D32).
+  const users = await findSelectedUsers(database, { workspaceId, selector: audience, limit: mostSelectedUsers + 1 });
+  if (!users) {
     throw new ServiceError('PUSH_PARAMETER_INVALID', {
       field: 'targetUserAttributes.attribute',
       reason: 'is unknown; a custom attribute needs isCustom',
     });
   }
-  // One more than allowed tells "too many" from "just enough" (decisions D32).
-  const limit = mostUsers + 1;
-  const users =
-    identifier.kind === 'customer-id'
-      ? await findUsersByCustomerIds(database, { workspaceId, customerIds: audience.values, limit })
-      : await findUsersByIdentifier(database, {
-          workspaceId,
-          attribute: identifier.attribute,
-          values: audience.values,
-          limit,
-        });
-  if (users.length > mostUsers) {
-    throw new ServiceError('PUSH_PARAMETER_INVALID', {
-      field: 'targetUserAttributes',
-      reason: `matches more than ${mostUsers} users`,
-    });
-  }
+  if (users.length > mostSelectedUsers) throw new ServiceError('PUSH_PARAMETER_INVALID', tooManyUsers);
   return users.map(({ bucket, userId }) => [bucket, userId]);
 }
 
@@ -137,7 +122,7 @@ type Store = (push: PushToStore) => Promise<StoredPush>;
 /** A name that was taken in the meantime: audience `User` joins that campaign, every other is a duplicate. */
 async function storeOrJoin(database: Database, push: PushToStore, store: Store): Promise<StoredPush> {
   const first = await store(push);
-  if (first.kind === 'stored') return first;
+  if (first.kind !== 'name-taken') return first;
   const existing = await findCampaignByName(database, push);
   if (!existing || existing.audience !== 'USER' || push.command.audience.kind !== 'user')
     throw new ServiceError('PUSH_NAME_DUPLICATE');
@@ -145,7 +130,19 @@ async function storeOrJoin(database: Database, push: PushToStore, store: Store):
 }
 
 function toAccepted(stored: StoredPush): AcceptedPush {
-  // A joined campaign's name is taken already, so a second try cannot meet a taken name.
-  if (stored.kind !== 'stored') throw new ServiceError('PUSH_NAME_DUPLICATE');
-  return stored.accepted;
+  switch (stored.kind) {
+    case 'stored':
+      return stored.accepted;
+    case 'name-taken':
+      // A joined campaign's name is taken already, so a second try cannot meet a taken name.
+      throw new ServiceError('PUSH_NAME_DUPLICATE');
+    case 'not-joinable': {
+      const reason = `the campaign of this name is ${stored.status.toLowerCase()}`;
+      throw new ServiceError('PUSH_PARAMETER_INVALID', { field: 'campaignName', reason });
+    }
+    default: {
+      const never: never = stored;
+      throw new Error(`unknown result ${JSON.stringify(never)}`);
+    }
+  }
 }

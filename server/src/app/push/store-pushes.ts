@@ -1,12 +1,16 @@
+import type { UserSelector } from '../../domain/audience/user-selector.ts';
+import type { CampaignStatus } from '../../domain/campaign/campaign-states.ts';
 import type { PushCommand } from '../../domain/campaign/push-command.ts';
 import { lastIdAt } from '../../domain/ids.ts';
+import { nextMoments } from '../../domain/timing/next-moments.ts';
 import { enqueueFanOut } from '../../engine/enqueue.ts';
 import type { Transaction } from '../../storage/pool.ts';
 import { takeCampaignNames } from '../../storage/sql/campaign-names.ts';
-import { insertSendingCampaigns, resumeCampaigns } from '../../storage/sql/campaigns.ts';
-import type { StoredCampaign } from '../../storage/sql/campaigns.ts';
+import { insertCampaigns, joinCampaigns } from '../../storage/sql/campaigns.ts';
+import type { NewCampaign, StoredCampaign } from '../../storage/sql/campaigns.ts';
 import { insertPushRequests } from '../../storage/sql/push-requests.ts';
-import { insertQueuedRuns, insertTargetedRuns } from '../../storage/sql/runs.ts';
+import { endFinishedCampaigns } from '../../storage/sql/run-states.ts';
+import { insertQueuedRuns, insertTargetedRuns, insertWaitingRuns } from '../../storage/sql/runs.ts';
 import type { AcceptedPush } from './accept-push.ts';
 
 export type PushToStore = {
@@ -17,7 +21,7 @@ export type PushToStore = {
   command: PushCommand;
   /** Audience `Custom Segment`. */
   segmentId: string | undefined;
-  /** Audience `User`; undefined for the others. */
+  /** Audience `User`, looked up now; undefined for the others. One that is sent later is looked up again then. */
   targetUsers: [bucket: number, userId: string][] | undefined;
   /** The campaign to join; undefined makes a new one. */
   existing: StoredCampaign | undefined;
@@ -27,59 +31,116 @@ export type PushToStore = {
   sendUntil: Date;
 };
 
-export type StoredPush = { kind: 'stored'; accepted: AcceptedPush } | { kind: 'name-taken' };
+export type StoredPush =
+  | { kind: 'stored'; accepted: AcceptedPush }
+  | { kind: 'name-taken' }
+  /** The campaign to join sends nothing any more, or not now. */
+  | { kind: 'not-joinable'; status: CampaignStatus };
+
+/** What happens to a push: it is sent at once, makes a schedule, waits for the moment of the one it joins, or fails. */
+type Fate =
+  | { kind: 'send'; push: PushToStore }
+  | { kind: 'schedule'; push: PushToStore; moments: Date[] }
+  | { kind: 'wait'; push: PushToStore; dueAt: Date }
+  | { kind: 'refused'; stored: StoredPush };
+
+// As many as the answer names.
+const nextSends = 3;
 
 /**
  * Stores accepted pushes in the caller's transaction, each kind of row in one statement: names first (they decide who
  * exists), then campaigns, runs, requests, and one wake-up for the workers.
  */
 export async function storePushes(tx: Transaction, pushes: PushToStore[]): Promise<StoredPush[]> {
-  const created = pushes.filter((push) => !push.existing);
-  const taken = await takeCampaignNames(tx, created);
-  const stored = pushes.filter((push) => push.existing || taken.has(push.campaignId));
-  await insertSendingCampaigns(
+  const fates = await decideFates(tx, pushes);
+  const isNew = ({ push }: { push: PushToStore }) => !push.existing;
+  const sent = fates.filter((fate) => fate.kind === 'send');
+  const scheduled = fates.filter((fate) => fate.kind === 'schedule');
+  const waiting = fates.filter((fate) => fate.kind === 'wait');
+  await insertCampaigns(tx, [...sent.filter(isNew), ...scheduled].map(toCampaign));
+  await storeRuns(
     tx,
-    stored.filter((push) => !push.existing).map((push) => toCampaign(push)),
+    sent.map(({ push }) => push),
   );
-  const joined = stored.filter((push) => push.existing).map((push) => push.campaignId);
-  const [newest] = stored.slice(-1);
-  if (newest) await resumeCampaigns(tx, { ids: [...new Set(joined)], at: newest.at });
-  await insertQueuedRuns(
+  await insertWaitingRuns(
     tx,
-    stored.filter((push) => !push.targetUsers).map((push) => toRun(push)),
-  );
-  await insertTargetedRuns(
-    tx,
-    stored.flatMap((push) => (push.targetUsers ? [{ ...toRun(push), ...toTarget(push, push.targetUsers) }] : [])),
+    waiting.map(({ push, dueAt }) => ({
+      ...toRun(push),
+      dueAt,
+      targetSelector: selectorOf(push)!,
+      content: push.command.content,
+    })),
   );
   await insertPushRequests(
     tx,
-    stored.map((push) => ({
-      ...toRun(push),
+    [...sent, ...scheduled, ...waiting].map(({ kind, push }) => ({
       responseId: push.responseId,
+      workspaceId: push.workspaceId,
       requestId: push.command.requestId,
-      runId: push.runId,
+      campaignId: push.campaignId,
+      runId: kind === 'schedule' ? null : push.runId,
       receivedAt: push.at,
     })),
   );
-  if (stored.length > 0) await enqueueFanOut(tx);
-  const storedPushes = new Set(stored);
-  return pushes.map((push) =>
-    storedPushes.has(push) ? { kind: 'stored', accepted: toAccepted(push) } : { kind: 'name-taken' },
-  );
+  if (sent.length > 0) await enqueueFanOut(tx);
+  return fates.map(toStored);
 }
 
-function toCampaign(push: PushToStore) {
+async function decideFates(tx: Transaction, pushes: PushToStore[]): Promise<Fate[]> {
+  const taken = await takeCampaignNames(
+    tx,
+    pushes.filter((push) => !push.existing),
+  );
+  const ids = pushes.filter((push) => push.existing).map((push) => push.campaignId);
+  const newest = pushes.at(-1);
+  const joined = newest ? await joinCampaigns(tx, { ids: [...new Set(ids)], at: newest.at }) : [];
+  const joinedById = new Map(joined.map((campaign) => [campaign.id, campaign]));
+  return pushes.map((push): Fate => {
+    if (!push.existing) {
+      if (!taken.has(push.campaignId)) return { kind: 'refused', stored: { kind: 'name-taken' } };
+      const moments = nextMoments(push.command.timing, { after: push.at, count: nextSends });
+      return moments.length === 0 ? { kind: 'send', push } : { kind: 'schedule', push, moments };
+    }
+    const { status, nextAt } = joinedById.get(push.campaignId)!;
+    if (status === 'SENDING') return { kind: 'send', push };
+    // Stored data wins (decisions D33), so the stored schedule does.
+    if ((status === 'SCHEDULED' || status === 'ACTIVE') && nextAt) return { kind: 'wait', push, dueAt: nextAt };
+    return { kind: 'refused', stored: { kind: 'not-joinable', status } };
+  });
+}
+
+async function storeRuns(tx: Transaction, pushes: PushToStore[]): Promise<void> {
+  await insertQueuedRuns(
+    tx,
+    pushes.filter((push) => !push.targetUsers).map((push) => toRun(push)),
+  );
+  await insertTargetedRuns(
+    tx,
+    pushes.flatMap((push) => (push.targetUsers ? [{ ...toRun(push), ...toTarget(push, push.targetUsers) }] : [])),
+  );
+  // A run to nobody has ended already; no worker will come by to end its campaign.
+  const [toNobody, newest] = [pushes.filter((push) => push.targetUsers?.length === 0), pushes.at(-1)];
+  if (toNobody.length === 0 || !newest) return;
+  await endFinishedCampaigns(tx, { campaignIds: toNobody.map((push) => push.campaignId), at: newest.at });
+}
+
+function toCampaign(fate: Extract<Fate, { kind: 'send' | 'schedule' }>): NewCampaign {
+  const { push } = fate;
   const { command } = push;
+  const isPeriodic = command.timing.kind === 'periodic';
   return {
     id: push.campaignId,
     workspaceId: push.workspaceId,
     name: push.name,
     audience: audienceOf(push),
     segmentId: push.segmentId ?? null,
+    targetSelector: fate.kind === 'schedule' ? selectorOf(push) : null,
     platforms: command.platforms,
     content: command.content,
     timing: command.timing,
+    deliveryType: isPeriodic ? 'PERIODIC' : 'ONE_TIME',
+    status: fate.kind === 'send' ? 'SENDING' : isPeriodic ? 'ACTIVE' : 'SCHEDULED',
+    nextAt: fate.kind === 'schedule' ? fate.moments[0]! : null,
     tags: command.tags,
     conversionGoals: command.conversionGoals,
     settings: command.settings,
@@ -93,6 +154,12 @@ function audienceOf(push: PushToStore): 'ALL_USERS' | 'SEGMENT' | 'USER' {
   return push.segmentId === undefined ? 'ALL_USERS' : 'SEGMENT';
 }
 
+function selectorOf({ command }: PushToStore): UserSelector | null {
+  if (command.audience.kind !== 'user') return null;
+  const { attribute, isCustom, values } = command.audience;
+  return { attribute, isCustom, values };
+}
+
 function toRun(push: PushToStore) {
   const { runId: id, workspaceId, campaignId, at, sendUntil } = push;
   return { id, workspaceId, campaignId, at, sendUntil };
@@ -102,6 +169,28 @@ function toTarget(push: PushToStore, targetUsers: [number, string][]) {
   return { targetUsers, content: push.existing ? push.command.content : undefined, audienceBound: lastIdAt(push.at) };
 }
 
-function toAccepted(push: PushToStore): AcceptedPush {
-  return { campaignId: push.campaignId, requestId: push.command.requestId, responseId: push.responseId };
+function toStored(fate: Fate): StoredPush {
+  switch (fate.kind) {
+    case 'refused':
+      return fate.stored;
+    case 'send':
+      return { kind: 'stored', accepted: toAccepted(fate.push, []) };
+    case 'schedule':
+      return { kind: 'stored', accepted: toAccepted(fate.push, fate.moments) };
+    case 'wait':
+      return { kind: 'stored', accepted: toAccepted(fate.push, [fate.dueAt]) };
+    default: {
+      const never: never = fate;
+      throw new Error(`unknown fate ${JSON.stringify(never)}`);
+    }
+  }
+}
+
+function toAccepted(push: PushToStore, moments: Date[]): AcceptedPush {
+  return {
+    campaignId: push.campaignId,
+    requestId: push.command.requestId,
+    responseId: push.responseId,
+    nextSends: moments.map((moment) => moment.toISOString()),
+  };
 }

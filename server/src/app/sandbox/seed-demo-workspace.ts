@@ -5,6 +5,7 @@ import { findInstallation, lockInstallation, setDemoWorkspace } from '../../stor
 import { findWorkspace, insertWorkspace } from '../../storage/sql/workspaces.ts';
 import { saveProviderCredential } from '../credentials/save-provider-credential.ts';
 import { createKey } from '../keys/create-key.ts';
+import { makeWorkspaceId } from '../workspaces/create-workspace.ts';
 import { registerDevice } from '../data/register-device.ts';
 import { upsertUser } from '../data/upsert-user.ts';
 import { makeSimulatedCredentials } from './make-simulated-credentials.ts';
@@ -115,12 +116,6 @@ async function addDemoPeople(
       at,
     });
   }
-}
-
-/** 24 characters of A–Z and 0–9 without look-alikes; no pipe, so a signed string parses one way only (decisions D35). */
-function makeWorkspaceId(random: Random): string {
-  const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
-  return Array.from(random(24), (byte) => alphabet[byte % alphabet.length]).join('');
 }
 
 /** Repeatable bytes: SHA-256 of seed and counter. For the sandbox only. */

@@ -1,3 +1,5 @@
+import { textFault } from '../audience/user-attributes.ts';
+
 /** An event that counts as success of a campaign (interface 2.10). */
 export type ConversionGoal = {
   name: string;
@@ -5,19 +7,19 @@ export type ConversionGoal = {
   attribute?: { name: string; type: 'string' | 'numeric'; operator: string; value?: string | number | string[] };
 };
 
-type ValueForm = 'text' | 'number' | 'texts' | 'two numbers' | 'none';
+type ValueForm = 'text' | 'part of a text' | 'number' | 'texts' | 'two numbers' | 'none';
 
 /** Every operator of interface 2.10 with the form of its value. */
 export const goalOperators: Record<'string' | 'numeric', Record<string, ValueForm>> = {
   string: {
     is: 'text',
     'is not': 'text',
-    contains: 'text',
-    'does not contain': 'text',
-    'starts with': 'text',
-    'does not start with': 'text',
-    'ends with': 'text',
-    'does not end with': 'text',
+    contains: 'part of a text',
+    'does not contain': 'part of a text',
+    'starts with': 'part of a text',
+    'does not start with': 'part of a text',
+    'ends with': 'part of a text',
+    'does not end with': 'part of a text',
     'in the following': 'texts',
     'not in the following': 'texts',
     exists: 'none',
@@ -35,23 +37,28 @@ export const goalOperators: Record<'string' | 'numeric', Record<string, ValueFor
   },
 };
 
+const longestText = 1_024;
+const mostTexts = 1_000;
+
 /** Why a value does not fit an operator, or undefined when it does. Numbers may come as text, as the contract shows. */
 export function goalValueFault(form: ValueForm, value: unknown): string | undefined {
   switch (form) {
     case 'none':
       return value === undefined ? undefined : 'must be omitted for this filter';
     case 'text':
-      return typeof value === 'string' || typeof value === 'number' ? undefined : 'must be a text';
-    case 'texts':
-      return Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string')
-        ? undefined
-        : 'must be a list of texts';
+      return typeof value === 'number' && Number.isFinite(value) ? undefined : valueTextFault(value, 'must be a text');
+    case 'part of a text':
+      // Every text contains the empty one: a slip that would count everything, or nothing.
+      return value === '' ? 'must not be empty' : goalValueFault('text', value);
+    case 'texts': {
+      if (!Array.isArray(value) || value.length === 0) return 'must be a list of texts';
+      if (value.length > mostTexts) return `must have at most ${mostTexts} items`;
+      return value.map((item) => valueTextFault(item, 'must be a list of texts')).find((fault) => fault !== undefined);
+    }
     case 'number':
       return isNumber(value) ? undefined : 'must be a number';
-    case 'two numbers': {
-      const parts = typeof value === 'string' ? value.split(',') : [];
-      return parts.length === 2 && parts.every(isNumber) ? undefined : 'must be two numbers separated by a comma';
-    }
+    case 'two numbers':
+      return readTwoNumbers(value) ? undefined : 'must be two numbers separated by a comma';
     default: {
       const never: never = form;
       throw new Error(`unknown form ${String(never)}`);
@@ -59,7 +66,24 @@ export function goalValueFault(form: ValueForm, value: unknown): string | undefi
   }
 }
 
+/** The bounds of `is between`, or undefined when the value is none: a text of two numbers with a comma. */
+export function readTwoNumbers(value: unknown): [number, number] | undefined {
+  const parts = typeof value === 'string' ? value.split(',') : [];
+  const [first, second] = parts;
+  return parts.length === 2 && isNumber(first) && isNumber(second) ? [Number(first), Number(second)] : undefined;
+}
+
+function valueTextFault(value: unknown, otherwise: string): string | undefined {
+  if (typeof value !== 'string') return otherwise;
+  return value.length > longestText ? `must have at most ${longestText} characters` : textFault(value);
+}
+
+// Decimal: what else JavaScript takes for a number (0x1f, an empty text) is a slip.
+const decimal = /^\s*[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?\s*$/i;
+
 function isNumber(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
-  return typeof value === 'string' && value.trim() !== '' && Number.isFinite(Number(value));
+  return (
+    typeof value === 'string' && value.length <= longestText && decimal.test(value) && Number.isFinite(Number(value))
+  );
 }

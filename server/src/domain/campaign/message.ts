@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { ReportPass } from '../interactions/interaction-token.ts';
 import type { AndroidContent, IosContent, WebContent } from './content.ts';
 
 export type AndroidMessage = {
@@ -18,6 +19,11 @@ export type Message = (AndroidMessage | IosMessage | WebMessage) & {
   ttlSeconds: number;
   /** The same on every attempt, so that a repeat after a crash replaces the first on the device. */
   identity: MessageIdentity;
+  /**
+   * With it the device reports that the message was shown, clicked or closed; the same on every attempt too. Absent when
+   * there is nothing to report, as in a message that only tries a credential.
+   */
+  report?: ReportPass;
 };
 
 export type MessageIdentity = {

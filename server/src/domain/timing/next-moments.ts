@@ -29,17 +29,22 @@ function nextPeriodic(timing: Periodic, { after, count }: { after: Date; count: 
   // Dates are YYYY-MM-DD, so they compare as text; the step is at least a day, so this ends at `endDate`.
   for (; date <= timing.endDate && moments.length < count; date = addDays(date, timing.repeatAfterDays)) {
     const moment = toInstant({ ...timing, date });
-    if (moment > after) moments.push(moment);
+    // A day that a zone leaves out (Apia, 2011-12-30) moves onto the next, which has its own send: one of the two.
+    if (moment > (moments.at(-1) ?? after)) moments.push(moment);
   }
   return moments;
 }
 
-/** The last date of the series on or before the day of `after`, so that years of past sends are not walked through. */
+/**
+ * A date of the series shortly before `after`, so that years of past sends are not walked through. One step earlier than
+ * its day: a clock change may move a send over midnight (Scoresbysund skips 23:30 once a year).
+ */
 function firstDateNear(timing: Periodic, after: Date): string {
   const today = localDate(after, timing.timeZone);
   if (today <= timing.firstDate) return timing.firstDate;
   const days = Temporal.PlainDate.from(timing.firstDate).until(Temporal.PlainDate.from(today), {
     largestUnit: 'day',
   }).days;
-  return addDays(timing.firstDate, Math.floor(days / timing.repeatAfterDays) * timing.repeatAfterDays);
+  const steps = Math.max(0, Math.floor(days / timing.repeatAfterDays) - 1);
+  return addDays(timing.firstDate, steps * timing.repeatAfterDays);
 }

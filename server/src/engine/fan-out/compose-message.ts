@@ -1,5 +1,6 @@
 import { messageIdentity } from '../../domain/campaign/message.ts';
 import type { Message } from '../../domain/campaign/message.ts';
+import type { InteractionTokens } from '../../domain/interactions/interaction-token.ts';
 import { deliverySettings } from '../../domain/campaign/delivery-settings.ts';
 import type { AudienceDevice } from '../../storage/sql/audience-pages.ts';
 import type { RunToSend } from '../../storage/sql/run-states.ts';
@@ -8,30 +9,52 @@ import type { RunToSend } from '../../storage/sql/run-states.ts';
  * The message of a run for one device, or undefined when the run has no content for the device's platform. Pure: the
  * same run and device give the same message on every attempt of every worker.
  */
-export function composeMessage({ run, device }: { run: RunToSend; device: AudienceDevice }): Message | undefined {
+export function composeMessage({
+  run,
+  device,
+  tokens,
+}: {
+  run: RunToSend;
+  device: AudienceDevice;
+  tokens: InteractionTokens;
+}): Message | undefined {
   const settings = deliverySettings(run.settings);
   const base = { workspaceId: run.workspaceId, campaignId: run.campaignId, runId: run.id };
+  const { platform, bucket, id: deviceId } = device;
+  const passTo = (address: string | undefined) =>
+    tokens.issue({ workspaceId: run.workspaceId, runId: run.id, bucket, deviceId, platform }, address);
   switch (device.platform) {
     case 'ANDROID': {
       if (!run.content.ANDROID) return undefined;
       const { fallback: _fallback, ...content } = run.content.ANDROID;
       const identity = messageIdentity(run.id, device.id, content.collapseReplaceKey);
       const ttlSeconds = settings.ttlMinutes.ANDROID * 60;
-      return { ...base, platform: 'ANDROID', content, identity, ttlSeconds, priority: settings.androidPriority };
+      const report = passTo(content.defaultAction?.value);
+      return {
+        ...base,
+        platform: 'ANDROID',
+        content,
+        identity,
+        report,
+        ttlSeconds,
+        priority: settings.androidPriority,
+      };
     }
     case 'IOS': {
       if (!run.content.IOS) return undefined;
       const { fallback: _fallback, ...content } = run.content.IOS;
       const identity = messageIdentity(run.id, device.id, content.collapseReplaceKey);
       const ttlSeconds = settings.ttlMinutes.IOS * 60;
-      return { ...base, platform: 'IOS', content, identity, ttlSeconds, priority: settings.iosPriority };
+      const report = passTo(content.defaultAction?.value);
+      return { ...base, platform: 'IOS', content, identity, report, ttlSeconds, priority: settings.iosPriority };
     }
     case 'WEB': {
       if (!run.content.WEB) return undefined;
       const { fallback: _fallback, ...content } = run.content.WEB;
       const identity = messageIdentity(run.id, device.id);
       const ttlSeconds = settings.ttlMinutes.WEB * 60;
-      return { ...base, platform: 'WEB', content, identity, ttlSeconds, urgency: settings.webUrgency };
+      const report = passTo(content.redirectUrl);
+      return { ...base, platform: 'WEB', content, identity, report, ttlSeconds, urgency: settings.webUrgency };
     }
     default: {
       const never: never = device.platform;

@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts';
+import type { InteractionTokens } from '../../domain/interactions/interaction-token.ts';
 import type { AudienceDevice } from '../../storage/sql/audience-pages.ts';
 import type { Delivery } from '../../storage/sql/deliveries.ts';
 import type { RunToSend } from '../../storage/sql/run-states.ts';
@@ -19,6 +20,7 @@ export type DeliverToDeviceDependencies = {
   loadCredentials: LoadCredentials;
   governor: Governor;
   random: () => number;
+  interactionTokens: InteractionTokens;
 };
 
 export type DeliverToDevice = (run: RunToSend, device: AudienceDevice, attempt: number) => Promise<DeviceResult>;
@@ -35,14 +37,18 @@ export function makeDeliverToDevice(deps: DeliverToDeviceDependencies): DeliverT
     const pausedUntil = deps.governor.pausedUntil(run.workspaceId, device.platform);
     // Not sent, so not an attempt; the provider asked for silence.
     if (pausedUntil && pausedUntil > now)
-      return settle('WAITING', 'PROVIDER_WAIT', { retryAt: pausedUntil, attempts: attempt });
-    const message = composeMessage({ run, device });
+      return settle('WAITING', 'PROVIDER_WAIT', { retryAt: pausedUntil, attempts: attempt - 1 });
+    const message = composeMessage({ run, device, tokens: deps.interactionTokens });
     if (!message) return settle('REJECTED', 'NO_CONTENT_FOR_PLATFORM');
-    const outcome = await deps.delivery.deliver({
-      message,
-      device: { deviceId: device.id, platform: device.platform, pushId: device.pushId },
-      credentials: await deps.loadCredentials(run.workspaceId),
-    });
+    const credentials = await deps.loadCredentials(run.workspaceId).catch(() => undefined);
+    // The database is away; a rejection here would lose the outcomes of the devices beside this one.
+    const outcome: Outcome = credentials
+      ? await deps.delivery.deliver({
+          message,
+          device: { deviceId: device.id, platform: device.platform, pushId: device.pushId },
+          credentials,
+        })
+      : { kind: 'wait', code: 'CREDENTIALS_UNREAD', scope: 'device' };
     return settleOutcome(deps, { run, device, attempt, outcome, settle });
   };
 }

@@ -1,23 +1,31 @@
 import type { Database } from '../../storage/pool.ts';
-import { endFinishedCampaigns, endFinishedRuns } from '../../storage/sql/run-states.ts';
+import { endFinishedCampaigns, endFinishedRuns, retireFinishedCampaigns } from '../../storage/sql/run-states.ts';
+import { settleStoppedRuns } from '../../storage/sql/stopped-runs.ts';
 import type { Duty } from '../duty.ts';
+import { beginThroughOutage } from './begin-through-outage.ts';
 
-/** The duty that ends runs with nothing left to send, and the one-time campaigns they belong to. */
+// A window that was on its way when its run was stopped has stored its outcomes minutes later; the rest is room for a downtime.
+const stoppedMilliseconds = 24 * 3_600_000;
+
+/**
+ * The duty that ends runs with nothing left to send and the campaigns they belong to: one-time ones with their last
+ * run, periodic ones when no moment is left either. It also settles what windows left behind that were on their way
+ * when their run was stopped.
+ */
 export function endRuns({ database }: { database: Database }): Duty {
   return {
     name: 'end-runs',
     intervalMilliseconds: 2000,
     async runOnce(now) {
-      return database.begin(async (tx) => {
+      const changed = await beginThroughOutage(database, async (tx) => {
         const ended = await endFinishedRuns(tx, { at: now, limit: 100 });
-        if (ended.length > 0) {
-          await endFinishedCampaigns(tx, {
-            campaignIds: [...new Set(ended.map((run) => run.campaignId))].sort(),
-            at: now,
-          });
-        }
-        return ended.length;
+        const campaignIds = [...new Set(ended.map((run) => run.campaignId))];
+        if (ended.length > 0) await endFinishedCampaigns(tx, { campaignIds, at: now });
+        return ended.length + (await retireFinishedCampaigns(tx, { at: now, limit: 100 }));
       });
+      const since = new Date(now.getTime() - stoppedMilliseconds);
+      await settleStoppedRuns(database, { since, at: now });
+      return changed;
     },
   };
 }

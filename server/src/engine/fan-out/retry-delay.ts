@@ -1,7 +1,10 @@
-const firstDelaySeconds = 2;
+/** Google asks for 10 s at least before the first retry (design of delivery 1). */
+const firstDelaySeconds = 10;
 const longestDelaySeconds = 600;
 /** Google's customary wait for a 429 that names none (design of delivery 1). */
 const rateLimitDelaySeconds = 60;
+/** Spreads what one Retry-After sent away together. */
+const mostSpreadSeconds = 5;
 
 export type RetryDelayInput = {
   /** Attempts made so far, 1 or more. */
@@ -13,12 +16,20 @@ export type RetryDelayInput = {
 };
 
 /**
- * Seconds until the next attempt: at least what the provider asked for, else exponential with full jitter, so that a
- * thousand devices refused together do not come back together.
+ * Seconds until the next attempt: at least what the provider asked for, and growing from the second on even when that
+ * is short, so that a message outlasts a provider that is away for minutes (R5). Above the floor it is exponential with
+ * full jitter: a thousand devices refused together do not come back together.
  */
 export function retryDelaySeconds({ attempts, retryAfterSeconds, isRateLimited, random }: RetryDelayInput): number {
+  if (retryAfterSeconds !== undefined) {
+    const asked = retryAfterSeconds + random * mostSpreadSeconds;
+    return attempts <= 1 ? asked : Math.max(asked, grownDelaySeconds(attempts - 1, random));
+  }
+  const grown = grownDelaySeconds(attempts, random);
+  return isRateLimited ? rateLimitDelaySeconds + grown : grown;
+}
+
+function grownDelaySeconds(attempts: number, random: number): number {
   const ceiling = Math.min(longestDelaySeconds, firstDelaySeconds * 2 ** Math.min(attempts, 10));
-  const jittered = 1 + random * ceiling;
-  if (retryAfterSeconds !== undefined) return retryAfterSeconds + random * Math.min(ceiling, 5);
-  return isRateLimited ? rateLimitDelaySeconds + jittered : jittered;
+  return firstDelaySeconds + random * (ceiling - firstDelaySeconds);
 }

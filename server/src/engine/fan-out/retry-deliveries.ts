@@ -5,7 +5,9 @@ import type { DueDelivery } from '../../storage/sql/deliveries.ts';
 import { findRunsToSend, pauseRun } from '../../storage/sql/run-states.ts';
 import type { RunToSend } from '../../storage/sql/run-states.ts';
 import type { Duty } from '../duty.ts';
+import { beginThroughOutage } from './begin-through-outage.ts';
 import type { DeliverToDevice } from './deliver-to-device.ts';
+import { outlastOutage } from './outlast-outage.ts';
 import { goneDevices } from './send-window.ts';
 import type { DeviceResult } from './send-window.ts';
 import { leaseMilliseconds } from './work-chunks.ts';
@@ -45,7 +47,7 @@ export function retryDeliveries(deps: RetryDeliveriesDependencies): Duty {
         due.map(async (delivery) => {
           const run = runs.get(delivery.runId)!;
           const result = await sendAgain(deps, run, delivery);
-          await settle(database, { run, due: delivery, result, at: clock.now() });
+          await outlastOutage(() => settle(database, { run, due: delivery, result, at: clock.now() }));
         }),
       );
       deps.onSettled();
@@ -70,8 +72,8 @@ async function sendAgain(deps: RetryDeliveriesDependencies, run: RunToSend, due:
 type Settlement = { run: RunToSend; due: DueDelivery; result: DeviceResult; at: Date };
 
 async function settle(database: Database, { run, due, result, at }: Settlement): Promise<void> {
-  await database.begin(async (tx) => {
-    const settled = await settleDelivery(tx, { ...due, ...result.delivery, sentAt: at });
+  await beginThroughOutage(database, async (tx) => {
+    const settled = await settleDelivery(tx, { ...due, ...result.delivery, claimedAttempts: due.attempts, sentAt: at });
     // Another worker took it over when our lease ran out; its outcome stands.
     if (!settled) return;
     if (result.delivery.outcome !== 'WAITING') {

@@ -14,7 +14,9 @@ import {
 import type { Delivery } from '../../storage/sql/deliveries.ts';
 import { pauseRun } from '../../storage/sql/run-states.ts';
 import type { RunToSend } from '../../storage/sql/run-states.ts';
+import { beginThroughOutage } from './begin-through-outage.ts';
 import type { DeliverToDevice } from './deliver-to-device.ts';
+import { outlastOutage } from './outlast-outage.ts';
 import { leaseEnd } from './work-chunks.ts';
 
 export type Cursor = { bucket: number; position: string };
@@ -72,7 +74,7 @@ export function makeSendWindow(deps: SendWindowDependencies): SendWindow {
     const results = await Promise.all(page.map((device) => deps.deliverToDevice(run, device, 1)));
     const isLast = page.length < windowDevices;
     try {
-      await storeWindow(deps, { run, chunk, end, isLast, results });
+      await outlastOutage(() => storeWindow(deps, { run, chunk, end, isLast, results }));
     } catch (error) {
       if (error instanceof LostChunkError) return { kind: 'lost' };
       throw error;
@@ -114,7 +116,7 @@ type WindowToStore = { run: RunToSend; chunk: ClaimedChunk; end: Cursor; isLast:
 async function storeWindow({ database, clock }: SendWindowDependencies, window: WindowToStore): Promise<void> {
   const { run, chunk, results } = window;
   const now = clock.now();
-  await database.begin(async (tx) => {
+  await beginThroughOutage(database, async (tx) => {
     // The chunk's row first: its lock decides whether this worker may store anything at all.
     const isOurs = await moveCursor(tx, { ...chunk, ...window.end, leaseUntil: leaseEnd(clock) });
     if (!isOurs) throw new LostChunkError();

@@ -4,6 +4,7 @@ import type { Database } from '../../storage/pool.ts';
 import { claimChunks, endChunk, releaseChunk, renewLeases } from '../../storage/sql/chunks.ts';
 import type { ClaimedChunk } from '../../storage/sql/chunks.ts';
 import { findRunsToSend } from '../../storage/sql/run-states.ts';
+import { isOutage, outlastOutage } from './outlast-outage.ts';
 import type { SendWindow } from './send-window.ts';
 
 // Decided in architecture 5: another worker takes over at most this long after a crash.
@@ -38,6 +39,7 @@ export function startChunkWorkers(deps: WorkChunksDependencies): ChunkWorkers {
   const { database, clock, log, owner } = deps;
   let isStopping = false;
   const waits = new Set<() => void>();
+  const held = new Set<ClaimedChunk>();
 
   const wait = () =>
     new Promise<void>((resolve) => {
@@ -59,7 +61,10 @@ export function startChunkWorkers(deps: WorkChunksDependencies): ChunkWorkers {
         const claim = { owner, lastLane, limit: 1, at: clock.now(), leaseUntil: leaseEnd(clock) };
         const [chunk] = await claimChunks(database, claim);
         if (!chunk) await wait();
-        else await workChunk(deps, chunk, () => isStopping);
+        else {
+          held.add(chunk);
+          await workChunkThroughOutage(deps, chunk, () => isStopping).finally(() => held.delete(chunk));
+        }
       } catch (error) {
         log.error({ err: error }, 'chunk worker failed');
         if (!isStopping) await wait();
@@ -68,7 +73,8 @@ export function startChunkWorkers(deps: WorkChunksDependencies): ChunkWorkers {
   };
 
   const heartbeat = setInterval(() => {
-    renewLeases(database, { owner, leaseUntil: leaseEnd(clock) }).catch((error: unknown) =>
+    if (held.size === 0) return;
+    renewLeases(database, { chunks: [...held], leaseUntil: leaseEnd(clock) }).catch((error: unknown) =>
       log.warn({ err: error }, 'leases were not renewed'),
     );
   }, heartbeatMilliseconds);
@@ -90,6 +96,24 @@ export function startChunkWorkers(deps: WorkChunksDependencies): ChunkWorkers {
 
 export function leaseEnd(clock: Clock): Date {
   return new Date(clock.now().getTime() + leaseMilliseconds);
+}
+
+/**
+ * A database that went away is no fault of the chunk: it is given back and not counted as a crash. After any other fault
+ * its lease runs out, which is counted, so that a chunk that fails for ever is set aside.
+ */
+async function workChunkThroughOutage(
+  deps: WorkChunksDependencies,
+  chunk: ClaimedChunk,
+  isStopping: () => boolean,
+): Promise<void> {
+  try {
+    await workChunk(deps, chunk, isStopping);
+  } catch (error) {
+    if (!isOutage(error)) throw error;
+    deps.log.warn({ err: error, runId: chunk.runId, chunk: chunk.number }, 'database is away; chunk is given back');
+    await outlastOutage(() => releaseChunk(deps.database, chunk));
+  }
 }
 
 async function workChunk(deps: WorkChunksDependencies, chunk: ClaimedChunk, isStopping: () => boolean): Promise<void> {

@@ -10,9 +10,12 @@ import type { ConsoleUseCases } from '../../app/console/console-use-cases.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { RouteFamily } from '../build-server.ts';
 import { presentCampaign, presentInboxMessage, presentKey } from './present.ts';
+import { consoleSegmentRoutes } from './segment-routes.ts';
+import type { ConsoleSegmentRouteDependencies } from './segment-routes.ts';
 
 export type ConsoleRouteDependencies = {
   console: ConsoleUseCases;
+  segments: ConsoleSegmentRouteDependencies['segments'];
   /** Folder of the built console. */
   staticFolder: string;
   /** The service is reached over TLS: cookies travel there only. */
@@ -106,6 +109,7 @@ function serveApi(server: FastifyInstance, deps: ConsoleRouteDependencies): void
       return { messages: (await console.readInbox({ workspaceId, after: after ?? '' })).map(presentInboxMessage) };
     },
   );
+  consoleSegmentRoutes(server, { segments: deps.segments, requireSession, refuseCrossSite });
 }
 
 /** Browsers say where a request comes from; another site's is refused, whatever cookies came along. */

@@ -35,28 +35,34 @@ export function parseDevice(
   return { customerId, deviceId, ...parsed.device };
 }
 
-function requireType(body: Body, type: string): void {
+export function requireType(body: Body, type: string): void {
   if (body.type === undefined) throw missing('type');
   if (body.type !== type) throw invalid('type', `must be '${type}'`);
 }
 
-function requireCustomerId(body: Body): string {
+export function requireCustomerId(body: Body): string {
   const customerId = requireText(body, 'customer_id');
   const fault = customerIdFault(customerId);
   if (fault !== undefined) throw invalid('customer_id', fault);
   return customerId;
 }
 
-function requireText(body: Body, field: string): string {
+/** @param place where the field stands and how long it may be */
+export function requireText(
+  body: Body,
+  field: string,
+  { at, longest = 512 }: { at?: string; longest?: number } = {},
+): string {
   const value = body[field];
-  if (value === undefined || value === null || value === '') throw missing(field);
-  if (typeof value !== 'string') throw invalid(field, 'must be a text');
-  if (!value.isWellFormed()) throw invalid(field, 'must be well-formed Unicode');
-  if (value.length > 512) throw invalid(field, 'must have at most 512 characters');
+  const path = at === undefined ? field : `${at}.${field}`;
+  if (value === undefined || value === null || value === '') throw missing(path);
+  if (typeof value !== 'string') throw invalid(path, 'must be a text');
+  if (!value.isWellFormed()) throw invalid(path, 'must be well-formed Unicode');
+  if (value.length > longest) throw invalid(path, `must have at most ${longest} characters`);
   return value;
 }
 
-function readRecord(value: unknown, field: string): Attributes {
+export function readRecord(value: unknown, field: string): Attributes {
   if (value === undefined) return {};
   if (value === null || typeof value !== 'object' || Array.isArray(value)) throw invalid(field, 'must be an object');
   return value as Attributes;
@@ -72,10 +78,14 @@ function checkPlatforms(value: unknown): void {
   }
 }
 
-function missing(field: string): ServiceError {
+export function missing(field: string): ServiceError {
   return new ServiceError('DATA_ATTRIBUTE_MISSING', { field });
 }
 
-function invalid(field: string, reason: string): ServiceError {
+export function invalid(field: string, reason: string): ServiceError {
   return new ServiceError('DATA_VALUE_INVALID', { field, reason });
+}
+
+export function emptyActions(): ServiceError {
+  return new ServiceError('DATA_ACTIONS_EMPTY', { field: 'actions' });
 }

@@ -14,6 +14,7 @@ export const dataErrors: Partial<Record<ErrorName, Wire>> = {
     type: 'MissingAttributeError',
     message: (error) => `'${fieldOf(error)}' is not found in payload`,
   },
+  DATA_ACTIONS_EMPTY: { status: 400, type: 'MissingAttributeError', message: (error) => error.message },
   DATA_VALUE_INVALID: {
     status: 400,
     type: 'ValueError',

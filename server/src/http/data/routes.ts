@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { DataUseCases } from '../../app/data/data-use-cases.ts';
 import { dataRequestsPerMinute } from '../../app/data/data-use-cases.ts';
@@ -9,9 +9,11 @@ import { gatewayError } from '../auth/shapes.ts';
 import type { RouteFamily } from '../build-server.ts';
 import { toServiceError } from '../to-service-error.ts';
 import { refuseOtherMethods } from '../refuse-other-methods.ts';
-import { makeRequestId } from '../request-id.ts';
 import { warnOfUnknownFields } from '../unknown-fields.ts';
 import type { VendorHeaders } from '../vendor-headers.ts';
+import { answerLimit, checkDataWorkspace, onceOf, readDataBody } from './data-call.ts';
+import type { DataBody, DataCall } from './data-call.ts';
+import { addEventRoute } from './event-routes.ts';
 import { parseCustomer, parseDevice } from './parse-data.ts';
 import { presentAccepted, presentDataError } from './present.ts';
 import { customerBody, dataAnswer, dataError, deviceBody } from './shapes.ts';
@@ -25,7 +27,7 @@ export type DataRouteDependencies = {
 
 const mostBodyBytes = 128 * 1024;
 
-/** POST /v1/customer/{app_id} and /v1/device/{app_id} (facts 5): people and their devices in. */
+/** POST /v1/customer/{app_id}, /v1/device/{app_id} and /v1/event/{workspace_id} (facts 5): people, devices, events in. */
 export function dataRoutes(deps: DataRouteDependencies): RouteFamily {
   const requireKey = makeRequireApiKey({ ...deps, authenticate: deps.data.authenticate }, 'data', {
     missing: 'DATA_CREDENTIALS_MISSING',
@@ -81,9 +83,9 @@ export function dataRoutes(deps: DataRouteDependencies): RouteFamily {
           await requireKey(request, reply);
         },
         handler: async (request, reply) => {
-          checkWorkspace(request);
+          checkDataWorkspace(request, (request.params as { app_id: string }).app_id);
           await countCall(deps, operation, { request, reply });
-          const body = readBody(request);
+          const body = readDataBody(request);
           const answer = await handle(deps, request, body);
           warnOfUnknownFields(deps.vendorHeaders, body, { request, reply, shape });
           return presentAccepted(answer);
@@ -91,54 +93,25 @@ export function dataRoutes(deps: DataRouteDependencies): RouteFamily {
       });
       refuseOtherMethods(server, url, ['POST']);
     }
+    addEventRoute(server, { ...deps, requireKey });
   };
 }
 
-type Body = Record<string, unknown>;
-type Call = { request: FastifyRequest; reply: FastifyReply };
-
-function upsertCustomer(deps: DataRouteDependencies, request: FastifyRequest, body: Body) {
+function upsertCustomer(deps: DataRouteDependencies, request: FastifyRequest, body: DataBody) {
   const command = parseCustomer(body, deps.vendorHeaders.prefixes);
   return deps.data.upsertUser({ ...command, workspaceId: request.facts.workspaceId! }, onceOf(request));
 }
 
-function registerDevice(deps: DataRouteDependencies, request: FastifyRequest, body: Body) {
+function registerDevice(deps: DataRouteDependencies, request: FastifyRequest, body: DataBody) {
   const command = parseDevice(body, deps.vendorHeaders.prefixes);
   return deps.data.registerDevice({ ...command, workspaceId: request.facts.workspaceId! }, onceOf(request));
-}
-
-function onceOf(request: FastifyRequest) {
-  return {
-    key: request.headers['idempotency-key'] as string | undefined,
-    rawBody: request.rawBody,
-    requestId: makeRequestId(),
-  };
-}
-
-function checkWorkspace(request: FastifyRequest): void {
-  const { app_id: appId } = request.params as { app_id: string };
-  if (appId !== request.facts.workspaceId) throw new ServiceError('DATA_WORKSPACE_MISMATCH');
 }
 
 async function countCall(
   { data }: DataRouteDependencies,
   operation: 'data-customer' | 'data-device',
-  { request, reply }: Call,
+  { request, reply }: DataCall,
 ): Promise<void> {
   const grant = await data.count(operation, request.facts.workspaceId!);
-  reply.headers({
-    'x-ratelimit-limit': String(dataRequestsPerMinute),
-    'x-ratelimit-remaining': String(grant.remaining),
-    // Seconds, not an epoch: the sources differ (facts 0.1), and a wait is what a caller needs.
-    'x-ratelimit-reset': String(grant.granted === 1 ? 60 : grant.retryAfterSeconds),
-  });
-  if (grant.granted === 0) throw new ServiceError('DATA_RATE_LIMITED', { retryAfterSeconds: grant.retryAfterSeconds });
-}
-
-function readBody(request: FastifyRequest): Body {
-  const { body } = request;
-  if (body === undefined) throw new ServiceError('BODY_EMPTY');
-  if (body === null || typeof body !== 'object' || Array.isArray(body))
-    throw new ServiceError('BODY_MALFORMED', { detail: 'no JSON object' });
-  return body as Body;
+  answerLimit(reply, { grant, limit: dataRequestsPerMinute });
 }

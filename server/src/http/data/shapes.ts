@@ -42,6 +42,26 @@ export function deviceBody(prefixes: readonly string[]) {
   });
 }
 
+const Time = (description: string) => Type.Optional(Type.Union([Type.String(), Type.Number()], { description }));
+
+export const eventBody = Type.Object({
+  type: Type.Literal('event'),
+  customer_id: Type.String(),
+  device_id: Type.Optional(Type.String()),
+  actions: Type.Array(
+    Type.Object({
+      action: Type.String({ description: 'Name of the event' }),
+      attributes: Type.Optional(Type.Record(Type.String(), Type.Any())),
+      platform: Type.Optional(Type.String({ description: 'ANDROID, iOS, web, TV or unknown' })),
+      app_version: Type.Optional(Type.String()),
+      user_time: Time('When it happened: ISO 8601 (UTC unless it names an offset) or seconds since 1970'),
+      current_time: Time('The clock of the sender; taken when user_time is absent'),
+      user_timezone_offset: Type.Optional(Type.Integer({ minimum: -54_000, maximum: 54_000, description: 'Seconds' })),
+    }),
+    { minItems: 1 },
+  ),
+});
+
 export const dataAnswer = Type.Object({ status: Type.String(), message: Type.String(), request_id: Type.String() });
 export const dataError = Type.Object({
   status: Type.String(),

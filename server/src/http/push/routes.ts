@@ -94,7 +94,11 @@ async function sendPush(deps: PushRouteDependencies, version: Version, { request
     version === 'v2' ? undefined : { value: deps.vendorHeaders.read(request.headers, 'x-*-query-type')?.trim() };
   const command = parsePush(body, { admitted, now: deps.clock.now(), queryType });
   warnOfUnknownFields(deps.vendorHeaders, body, { request, reply, shape: version === 'v2' ? pushBodyV2 : pushBodyV21 });
-  return presentAcceptedPush(await deps.push.acceptPush({ admitted, command, idempotencyKey, rawBody }));
+  const accepted = await deps.push.acceptPush({ admitted, command, idempotencyKey, rawBody });
+  // The answer's members are those of interface 2.11; when it is sent later stands beside them.
+  if (accepted.nextSends.length > 0)
+    reply.header(deps.vendorHeaders.nameOf('x-*-next-sends'), accepted.nextSends.join(', '));
+  return presentAcceptedPush(accepted);
 }
 
 function readBody(request: FastifyRequest): PushBody {

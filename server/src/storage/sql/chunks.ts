@@ -129,9 +129,22 @@ export async function releaseChunk(tx: Queryable, hold: ChunkHold): Promise<void
       and state = 'CLAIMED' and owner = ${hold.owner} and attempt = ${hold.attempt}`;
 }
 
-/** Heartbeat: renews the leases of everything this owner holds. */
-export async function renewLeases(database: Database, hold: { owner: string; leaseUntil: Date }): Promise<number> {
+/**
+ * Heartbeat: renews the leases of the chunks that are being worked. Not of all that bear the owner's name: one that its
+ * worker gave up after a fault must come free. Index: primary key.
+ */
+export async function renewLeases(
+  database: Database,
+  hold: { chunks: readonly ChunkHold[]; leaseUntil: Date },
+): Promise<number> {
+  const { chunks } = hold;
   const rows = await database`
-    update chunks set lease_until = ${hold.leaseUntil} where state = 'CLAIMED' and owner = ${hold.owner}`;
+    update chunks set lease_until = ${hold.leaseUntil}
+    from unnest(
+      ${chunks.map((chunk) => chunk.runId)}::text[], ${chunks.map((chunk) => chunk.number)}::int[],
+      ${chunks.map((chunk) => chunk.owner)}::text[], ${chunks.map((chunk) => chunk.attempt)}::int[]
+    ) as held (run_id, number, owner, attempt)
+    where chunks.run_id = held.run_id collate "C" and chunks.number = held.number and chunks.state = 'CLAIMED'
+      and chunks.owner = held.owner and chunks.attempt = held.attempt`;
   return rows.count;
 }

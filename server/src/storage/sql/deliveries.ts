@@ -128,20 +128,20 @@ export async function claimDueDeliveries(
 }
 
 /**
- * Stores what became of a delivery that was due again. Guarded by the attempt number, so a worker whose lease ran out
- * changes nothing. Index: primary key.
+ * Stores what became of a delivery that was due again. Guarded by the attempt number of the claim, so a worker whose
+ * lease ran out changes nothing; an attempt that was not made is given back. Index: primary key.
  */
 export async function settleDelivery(
   tx: Queryable,
-  delivery: Delivery & DeliveryRun & { sentAt: Date },
+  delivery: Delivery & DeliveryRun & { claimedAttempts: number; sentAt: Date },
 ): Promise<boolean> {
   const rows = await tx`
     update deliveries
     set outcome = ${delivery.outcome}, code = ${delivery.code}, provider_message_id = ${delivery.providerMessageId},
-      sent_at = ${delivery.sentAt}, retry_at = ${delivery.retryAt}
+      sent_at = ${delivery.sentAt}, retry_at = ${delivery.retryAt}, attempts = ${delivery.attempts}
     where day = ${delivery.day}::date and workspace_id = ${delivery.workspaceId} and bucket = ${delivery.bucket}
       and run_id = ${delivery.runId} and device_id = ${delivery.deviceId}
-      and outcome = 'WAITING' and attempts = ${delivery.attempts}
+      and outcome = 'WAITING' and attempts = ${delivery.claimedAttempts}
     returning 1`;
   return rows.length === 1;
 }

@@ -18,11 +18,23 @@ export async function upsertProviderCredential(
         updated_at = excluded.updated_at`;
 }
 
-/** A workspace's credentials, still sealed. Index: primary key. */
-export async function listProviderCredentials(tx: Queryable, workspaceId: string): Promise<SealedCredential[]> {
-  return tx<SealedCredential[]>`
-    select workspace_id as "workspaceId", provider, sealed, simulated
+export type StoredCredential = SealedCredential & { summary: Record<string, string>; updatedAt: Date };
+
+/** A workspace's credentials, still sealed, with what may be shown of them. Index: primary key. */
+export async function listProviderCredentials(tx: Queryable, workspaceId: string): Promise<StoredCredential[]> {
+  return tx<StoredCredential[]>`
+    select workspace_id as "workspaceId", provider, sealed, simulated, summary, updated_at as "updatedAt"
     from provider_credentials where workspace_id = ${workspaceId} order by provider`;
+}
+
+/** Removes a credential. Index: primary key. @returns whether there was one */
+export async function deleteProviderCredential(
+  tx: Queryable,
+  { workspaceId, provider }: { workspaceId: string; provider: ProviderName },
+): Promise<boolean> {
+  const rows = await tx`
+    delete from provider_credentials where workspace_id = ${workspaceId} and provider = ${provider} returning 1`;
+  return rows.length === 1;
 }
 
 /** Every simulated credential of this installation; the simulators learn from it whom they serve. */

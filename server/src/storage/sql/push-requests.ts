@@ -5,7 +5,8 @@ export type PushRequest = {
   workspaceId: string;
   requestId: string;
   campaignId: string;
-  runId: string;
+  /** Null: the campaign is sent later. */
+  runId: string | null;
   receivedAt: Date;
 };
 

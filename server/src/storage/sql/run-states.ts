@@ -34,14 +34,14 @@ const columns = (tx: Queryable) => tx`
 /**
  * Locks one queued run, oldest of the first lane first; runs another worker is releasing are skipped. The lock is held
  * until the caller's transaction has made its chunks. A run to a segment that is filling, or that refers to one, waits
- * (decisions D26). Index: runs_open.
+ * (decisions D26); so does one that joined a scheduled campaign, for its moment. Index: runs_open.
  */
 export async function lockQueuedRun(tx: Queryable): Promise<RunToSend | undefined> {
   const [run] = await tx<RunToSend[]>`
     select ${columns(tx)}
     from runs
     join campaigns on campaigns.id = runs.campaign_id
-    where runs.status = 'QUEUED'
+    where runs.status = 'QUEUED' and runs.due_at is null
       and (campaigns.segment_id is null or not exists (
         with recursive reached (id) as (
           select campaigns.segment_id
@@ -146,23 +146,57 @@ export async function endFinishedRuns(
     returning runs.id, runs.campaign_id as "campaignId", runs.status`;
 }
 
-/** SENDING → SENT or FAILED for one-time campaigns none of whose runs is open any more. */
+/**
+ * SENDING → SENT or FAILED for one-time campaigns none of whose runs is open any more. Rows in id order, so that two
+ * transactions never wait in a circle. Index: campaigns primary key, runs_campaign.
+ */
 export async function endFinishedCampaigns(tx: Queryable, sweep: { campaignIds: string[]; at: Date }): Promise<void> {
   await tx`
+    with finished as (
+      select campaigns.id, exists (
+        select 1 from runs where runs.campaign_id = campaigns.id and runs.status = 'FAILED'
+      ) as failed
+      from campaigns
+      where campaigns.id = any(${sweep.campaignIds}) and campaigns.status = 'SENDING'
+        and campaigns.delivery_type = 'ONE_TIME'
+        and not exists (
+          select 1 from runs where runs.campaign_id = campaigns.id and runs.status in ('QUEUED', 'SENDING', 'PAUSED')
+        )
+      order by campaigns.id
+      for update
+    )
     update campaigns
-    set status = case when failed.any then 'FAILED' else 'SENT' end,
-      status_reason = case when failed.any then 'a run of this campaign failed' end,
+    set status = case when finished.failed then 'FAILED' else 'SENT' end,
+      status_reason = case when finished.failed then 'a run of this campaign failed' end,
       updated_at = ${sweep.at}
-    from (
-      select candidate.id, exists (
-        select 1 from runs where runs.campaign_id = candidate.id collate "C" and runs.status = 'FAILED'
-      ) as any
-      from unnest(${sweep.campaignIds}::text[]) as candidate (id)
-    ) as failed
-    where campaigns.id = failed.id collate "C" and campaigns.status = 'SENDING' and campaigns.delivery_type = 'ONE_TIME'
-      and not exists (
-        select 1 from runs where runs.campaign_id = campaigns.id and runs.status in ('QUEUED', 'SENDING', 'PAUSED')
-      )`;
+    from finished
+    where campaigns.id = finished.id`;
+}
+
+/**
+ * ACTIVE → RETIRED for periodic campaigns with no moment left and no run open. Campaigns another node is changing are
+ * skipped. Index: campaigns_out_of_moments, runs_campaign.
+ *
+ * @returns how many
+ */
+export async function retireFinishedCampaigns(
+  tx: Queryable,
+  { at, limit }: { at: Date; limit: number },
+): Promise<number> {
+  const rows = await tx`
+    update campaigns set status = 'RETIRED', updated_at = ${at}
+    where id in (
+      select campaigns.id
+      from campaigns
+      where campaigns.status = 'ACTIVE' and campaigns.delivery_type = 'PERIODIC' and campaigns.next_at is null
+        and not exists (
+          select 1 from runs where runs.campaign_id = campaigns.id and runs.status in ('QUEUED', 'SENDING', 'PAUSED')
+        )
+      order by campaigns.id
+      limit ${limit}
+      for update skip locked
+    )`;
+  return rows.count;
 }
 
 export type RunCounts = { platform: Platform; outcome: string; devices: number };

@@ -1,6 +1,7 @@
 import { createPublicKey, randomBytes } from 'node:crypto';
 import { makeSimulatedCredentials } from '../../../src/app/sandbox/make-simulated-credentials.ts';
 import { makeManualClock } from '../../../src/clock.ts';
+import { makeInteractionTokens } from '../../../src/domain/interactions/interaction-token.ts';
 import { messageIdentity } from '../../../src/domain/campaign/message.ts';
 import type { Message } from '../../../src/domain/campaign/message.ts';
 import type { Platform } from '../../../src/domain/campaign/content.ts';
@@ -12,6 +13,7 @@ import type { DeliveredMessage } from '../../../src/engine/delivery/simulator/st
 import { makeLog } from '../../../src/log.ts';
 
 const workspaceId = 'WORKSPACE';
+const interactionTokens = makeInteractionTokens(Buffer.alloc(32, 1));
 
 /** Real providers before real HTTP/2 simulators, in this process. */
 export async function startDeliveryBundle() {
@@ -86,6 +88,10 @@ export function makeMessage(platform: Platform, deviceId: string): Message {
     runId: 'a'.repeat(24),
     ttlSeconds: 129_600,
     identity: messageIdentity('a'.repeat(24), deviceId),
+    report: interactionTokens.issue(
+      { workspaceId, runId: 'a'.repeat(24), bucket: 7, deviceId: deviceId.padStart(24, '0'), platform },
+      platform === 'WEB' ? 'https://example.com/' : undefined,
+    ),
   };
   switch (platform) {
     case 'ANDROID':

@@ -1,7 +1,10 @@
 import { makeManualClock } from '../../../src/clock.ts';
 import type { Platform } from '../../../src/domain/campaign/content.ts';
+import type { PushAudience } from '../../../src/domain/campaign/push-command.ts';
+import type { Timing } from '../../../src/domain/timing/timing.ts';
 import { bucketOf } from '../../../src/domain/audience/bucket.ts';
 import { makeId } from '../../../src/domain/ids.ts';
+import { makeInteractionTokens } from '../../../src/domain/interactions/interaction-token.ts';
 import { makeLog } from '../../../src/log.ts';
 import { storePushes } from '../../../src/app/push/store-pushes.ts';
 import type { Outcome } from '../../../src/engine/delivery/provider.ts';
@@ -22,6 +25,16 @@ export const start = new Date('2026-03-01T12:00:00Z');
 export type Sent = { deviceId: string; pushId: string; collapseId: string; messageId: string };
 export type FanOutBundle = Awaited<ReturnType<typeof makeFanOutBundle>>;
 
+export type AcceptOptions = {
+  segmentId?: string;
+  targetUsers?: [number, string][];
+  /** Audience `User`: whom to look up when a schedule fires. */
+  audience?: PushAudience;
+  timing?: Timing;
+  platforms?: Platform[];
+  ttlSeconds?: number;
+};
+
 const platforms: Platform[] = ['ANDROID', 'IOS', 'WEB'];
 
 /**
@@ -41,6 +54,7 @@ export async function makeFanOutBundle() {
       clock,
       governor: makeGovernor(),
       random: () => 0.5,
+      interactionTokens: makeInteractionTokens(Buffer.alloc(32, 1)),
       loadCredentials: async () => ({}),
       delivery: {
         async deliver({ message, device }) {
@@ -53,6 +67,7 @@ export async function makeFanOutBundle() {
           sent.push(request);
           return answer(request, sent.length);
         },
+        probe: () => Promise.reject(new Error('the fan-out probes nothing')),
         async close() {},
       },
     });
@@ -93,7 +108,7 @@ export async function makeFanOutBundle() {
     },
 
     /** Stores a campaign of the push API, as an accepted request does. */
-    async accept(options: { segmentId?: string; targetUsers?: [number, string][]; platforms?: Platform[]; ttlSeconds?: number } = {}) {
+    async accept(options: AcceptOptions = {}) {
       const at = clock.now();
       const [campaignId, runId] = [makeId(at), makeId(at)];
       const text = { title: 'T', message: 'M' };
@@ -107,13 +122,13 @@ export async function makeFanOutBundle() {
             command: {
               requestId: 'r',
               platforms: options.platforms ?? platforms,
-              audience: { kind: 'all-users' },
+              audience: options.audience ?? { kind: 'all-users' },
               content: {
                 ANDROID: { ...text, richContent: [], additionalActions: [] },
                 IOS: { ...text, enableBadge: false, richContent: [], additionalActions: [] },
                 WEB: { ...text, redirectUrl: 'https://a.b/', iconUrl: 'https://a.b/i.png', autoDismiss: false },
               },
-              timing: { kind: 'soon' },
+              timing: options.timing ?? { kind: 'soon' },
               tags: [],
               conversionGoals: [],
               settings: {},

@@ -142,7 +142,7 @@ function naive(file: Buffer) {
   const isValue = (line: Buffer): boolean => {
     if (line.length === 0 || line.length > 1024) return false;
     const text = line.toString('utf8');
-     
+
     return Buffer.from(text).equals(line) && !/[,"'#\u0000-\u001f\u007f-\u009f]/.test(text);
   };
   const values = lines.flatMap((line, index) =>

@@ -81,6 +81,8 @@ function makeData(message: Message, content: Content): Record<string, string> {
     }),
     svc_message_id: message.identity.id,
   };
+  if (message.report) data.svc_report_token = message.report.token;
+  if (message.report?.clickProof !== undefined) data.svc_click_proof = message.report.clickProof;
   if (content.summary !== undefined) data.gcm_subtext = content.summary;
   if (content.channelId !== undefined) data.svc_channel_id = content.channelId;
   if (content.groupKey !== undefined) data.svc_group_key = content.groupKey;

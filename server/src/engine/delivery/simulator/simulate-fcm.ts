@@ -100,8 +100,11 @@ type FcmMessage = {
 
 function deliver(account: SimulatorAccount, request: SimulatedRequest): SimulatedAnswer {
   let message: FcmMessage | undefined;
+  let isValidationOnly = false;
   try {
-    message = (JSON.parse(request.body.toString('utf8')) as { message?: FcmMessage }).message;
+    const body = JSON.parse(request.body.toString('utf8')) as { message?: FcmMessage; validate_only?: unknown };
+    message = body.message;
+    isValidationOnly = body.validate_only === true;
   } catch {
     return googleError(400, 'INVALID_ARGUMENT', 'Invalid JSON payload received.');
   }
@@ -110,6 +113,8 @@ function deliver(account: SimulatorAccount, request: SimulatedRequest): Simulate
   const { token, data = {}, android = {} } = message as FcmMessage & { token: string };
   const answer = magicAnswer(token);
   if (answer) return answer;
+  if (isValidationOnly)
+    return { status: 200, body: { name: `projects/${account.fcm!.projectId}/messages/fake_message_id` } };
   const notification = android.notification ?? {};
   const name = `projects/${account.fcm!.projectId}/messages/0:${request.now.getTime()}%${randomBytes(8).toString('hex')}`;
   return {

@@ -1,0 +1,120 @@
+/** A browser's subscription as JSON: the `push_id` of a device of platform `web`. */
+export type BrowserSubscription = { endpoint: string; keys: { p256dh: string; auth: string } };
+
+export type SubscribeBrowserOptions = {
+  /** Where your site serves carillon-service-worker.js; its folder is the scope. */
+  workerUrl: string;
+  /** Address of the Carillon service that the worker reports to; your own origin unless given. */
+  serviceUrl?: string;
+  /** The workspace's VAPID public key, base64url. */
+  publicKey: string;
+  /** How long the browser may take to reach its push service; some try for ever. 20 s unless given. */
+  timeoutMilliseconds?: number;
+};
+
+/** Why there is no subscription. `permission-…` is the person's choice; `push-service` is the browser or its network. */
+export type SubscribeBrowserFault = 'unsupported' | 'permission-denied' | 'permission-dismissed' | 'push-service';
+
+export class SubscribeBrowserError extends Error {
+  override readonly name = 'SubscribeBrowserError';
+  readonly code: SubscribeBrowserFault;
+
+  constructor(code: SubscribeBrowserFault, cause?: unknown) {
+    super(sentences[code], cause === undefined ? undefined : { cause });
+    this.code = code;
+  }
+}
+
+/**
+ * Makes this browser reachable: registers the service worker, asks for permission and subscribes. Call it in answer to
+ * a click, since browsers refuse to ask otherwise. A subscription made under another key is replaced.
+ *
+ * @throws SubscribeBrowserError, and the browser's own error when the worker's file cannot be loaded
+ */
+export async function subscribeBrowser(options: SubscribeBrowserOptions): Promise<BrowserSubscription> {
+  const { navigator, Notification, location } = globalThis as unknown as BrowserGlobals;
+  if (!navigator?.serviceWorker || !Notification) throw new SubscribeBrowserError('unsupported');
+  const workerUrl = new URL(options.workerUrl, location.href);
+  if (options.serviceUrl !== undefined) workerUrl.searchParams.set('service', options.serviceUrl);
+  const registration = await navigator.serviceWorker.register(workerUrl.href);
+  await untilActive(registration);
+  if (!registration.pushManager) throw new SubscribeBrowserError('unsupported');
+  const permission = await Notification.requestPermission();
+  if (permission !== 'granted')
+    throw new SubscribeBrowserError(permission === 'denied' ? 'permission-denied' : 'permission-dismissed');
+  const applicationServerKey = decodeBase64url(options.publicKey);
+  const existing = await registration.pushManager.getSubscription();
+  if (existing && !isSameKey(existing.options?.applicationServerKey, applicationServerKey))
+    await existing.unsubscribe();
+  try {
+    // `userVisibleOnly`: every push shows a notification; browsers accept nothing else.
+    const subscribing = registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey });
+    return (await withinTime(subscribing, options.timeoutMilliseconds ?? 20_000)).toJSON();
+  } catch (error) {
+    throw new SubscribeBrowserError('push-service', error);
+  }
+}
+
+const sentences: Record<SubscribeBrowserFault, string> = {
+  unsupported: 'This browser, or this page (https or localhost is needed), has no web push.',
+  'permission-denied': 'Notifications are blocked for this site.',
+  'permission-dismissed': 'The question about notifications was closed without an answer.',
+  'push-service': 'The browser could not reach its push service.',
+};
+
+/** The few members of the DOM that are used, so that this file needs no DOM types where it is compiled. */
+type BrowserGlobals = {
+  location: { href: string };
+  navigator?: { serviceWorker?: { register(url: string): Promise<Registration> } };
+  Notification?: { requestPermission(): Promise<'granted' | 'denied' | 'default'> };
+};
+
+type ServiceWorker = EventTarget & { state: string };
+
+type Registration = {
+  active: ServiceWorker | null;
+  waiting: ServiceWorker | null;
+  installing: ServiceWorker | null;
+  pushManager?: {
+    getSubscription(): Promise<Subscription | null>;
+    subscribe(options: { userVisibleOnly: true; applicationServerKey: Uint8Array }): Promise<Subscription>;
+  };
+};
+
+type Subscription = {
+  options?: { applicationServerKey?: ArrayBuffer | null };
+  unsubscribe(): Promise<boolean>;
+  toJSON(): BrowserSubscription;
+};
+
+/** Not `serviceWorker.ready`, which waits for ever on a page outside the worker's scope. */
+function untilActive({ active, waiting, installing }: Registration): Promise<void> {
+  const worker = active ?? waiting ?? installing;
+  return new Promise((resolve, reject) => {
+    const look = (): void => {
+      if (worker?.state === 'activated') resolve();
+      else if (!worker || worker.state === 'redundant') reject(new SubscribeBrowserError('unsupported'));
+    };
+    worker?.addEventListener('statechange', look);
+    look();
+  });
+}
+
+async function withinTime<Result>(work: Promise<Result>, milliseconds: number): Promise<Result> {
+  let timer: unknown;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${milliseconds / 1000} s`)), milliseconds);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer as number));
+}
+
+function decodeBase64url(text: string): Uint8Array {
+  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+}
+
+function isSameKey(existing: ArrayBuffer | null | undefined, wanted: Uint8Array): boolean {
+  if (!existing) return false;
+  const bytes = new Uint8Array(existing);
+  return bytes.length === wanted.length && bytes.every((byte, index) => byte === wanted[index]);
+}

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
+import type { LimitWindow } from '../../domain/limits/sliding-window.ts';
+import type { Database } from '../../storage/pool.ts';
+import { findSearchSettings } from '../../storage/sql/campaign-records.ts';
+import { findLimitWindows } from '../../storage/sql/limit-windows.ts';
+import { authenticateKey } from '../keys/authenticate-key.ts';
+import type { KeyAuthentication } from '../keys/authenticate-key.ts';
+import { countCall } from '../segments/limit-segments.ts';
+import { listExecutions } from './list-executions.ts';
+import type { ExecutionsRequest } from './list-executions.ts';
+import { getCampaign, searchCampaigns } from './search-campaigns.ts';
+import type { CampaignSearchRequest } from './search-campaigns.ts';
+
+/**
+ * Decisions D44, per workspace, all campaign calls of both versions together. The documented third limit, 6,000 an hour,
+ * needs no window of its own: an hour is sixty minutes, and each holds at most 100.
+ */
+export const campaignCallsPerMinute = 100;
+const windows: readonly LimitWindow[] = [
+  { events: 10, seconds: 1 },
+  { events: campaignCallsPerMinute, seconds: 60 },
+];
+const operation = 'campaign';
+
+export type CountedCall = {
+  outcome: 'counted' | 'refused';
+  /** How many more the minute has room for. */
+  remaining: number;
+  /** Until the oldest counted call leaves the minute; when refused, until a call would pass. */
+  resetSeconds: number;
+};
+
+/** The campaign use cases with their dependencies bound. */
+export function makeCampaignUseCases(deps: { database: Database; clock: Clock }) {
+  const { database, clock } = deps;
+  return {
+    authenticate: (presented: {
+      workspaceId: string;
+      secret: string;
+      dataCenter: string | undefined;
+    }): Promise<KeyAuthentication> => authenticateKey({ database }, { ...presented, at: clock.now() }),
+    async count(workspaceId: string): Promise<CountedCall> {
+      const at = clock.now();
+      const refusal = await countCall(database, { operation, workspaceId, windows, at });
+      const subject = createHash('sha256').update(workspaceId).digest();
+      const [events] = await findLimitWindows(database, [{ operation, subject }]);
+      const inMinute = events!.filter((event) => event.getTime() > at.getTime() - 60_000);
+      const oldest = Math.min(at.getTime(), ...inMinute.map((event) => event.getTime()));
+      return {
+        outcome: refusal ? 'refused' : 'counted',
+        remaining: Math.max(0, campaignCallsPerMinute - inMinute.length),
+        resetSeconds: refusal?.retryAfterSeconds ?? Math.ceil((oldest + 60_000 - at.getTime()) / 1000),
+      };
+    },
+    settings: (workspaceId: string) => findSearchSettings(database, workspaceId),
+    search: (request: CampaignSearchRequest) => searchCampaigns(deps, request),
+    get: (named: { workspaceId: string; id: string }) => getCampaign(deps, named),
+    listExecutions: (request: ExecutionsRequest) => listExecutions(deps, request),
+  };
+}
+
+export type CampaignUseCases = ReturnType<typeof makeCampaignUseCases>;

@@ -1,0 +1,107 @@
+import type { Clock } from '../../clock.ts';
+import { statusAfter } from '../../domain/campaign/campaign-states.ts';
+import type { CampaignAction, CampaignStatus } from '../../domain/campaign/campaign-states.ts';
+import { nextMoments } from '../../domain/timing/next-moments.ts';
+import { fromStoredTiming } from '../../domain/timing/stored-timing.ts';
+import { enqueueFanOut } from '../../engine/enqueue.ts';
+import type { Database, Transaction } from '../../storage/pool.ts';
+import {
+  countOpenRuns,
+  pauseCampaignRuns,
+  rescheduleWaitingRuns,
+  resumeCampaignRuns,
+  stopCampaignRuns,
+} from '../../storage/sql/campaign-runs.ts';
+import { findCampaignRecord, moveCampaign } from '../../storage/sql/campaign-states.ts';
+import type { CampaignMove, CampaignRecord } from '../../storage/sql/campaign-states.ts';
+import { expireWaitingDeliveries } from '../../storage/sql/stopped-runs.ts';
+
+export type CampaignChange = {
+  workspaceId: string;
+  campaignId: string;
+  action: CampaignAction;
+  /** Who asked for it; part of the reason that is shown. */
+  by: string;
+};
+
+export type ChangedCampaign =
+  | { kind: 'changed'; status: CampaignStatus }
+  | { kind: 'not-found' }
+  /** The campaign's state does not allow it. */
+  | { kind: 'not-allowed'; status: CampaignStatus };
+
+class ChangedMeanwhileError extends Error {}
+
+// A fire, an end or a join may come between; each is one short transaction.
+const mostAttempts = 5;
+
+/**
+ * Pauses, resumes or stops a campaign, with its runs, in one transaction. A paused campaign does not fire: a recurring
+ * one goes on with the next moment to come, a one-time one keeps its moment and is as late as any other. A stop ends
+ * open runs for good; what waited for another attempt is EXPIRED with code STOPPED.
+ */
+export async function changeCampaignState(
+  { database, clock }: { database: Database; clock: Clock },
+  change: CampaignChange,
+): Promise<ChangedCampaign> {
+  for (let attempt = 1; ; attempt += 1) {
+    const campaign = await findCampaignRecord(database, { workspaceId: change.workspaceId, id: change.campaignId });
+    if (!campaign) return { kind: 'not-found' };
+    const kind = campaign.deliveryType === 'ONE_TIME' ? 'one-time' : 'recurring';
+    const to = statusAfter(change.action, { kind, status: campaign.status, hasMoment: campaign.nextAt !== null });
+    if (to === undefined) return { kind: 'not-allowed', status: campaign.status };
+    const move = { id: campaign.id, workspaceId: change.workspaceId, from: campaign.status, to, at: clock.now() };
+    try {
+      await database.begin((tx) => applyChange(tx, { change, campaign, move }));
+      return { kind: 'changed', status: to };
+    } catch (error) {
+      if (!(error instanceof ChangedMeanwhileError) || attempt >= mostAttempts) throw error;
+    }
+  }
+}
+
+type Application = {
+  change: CampaignChange;
+  campaign: CampaignRecord;
+  move: Omit<CampaignMove, 'reason' | 'nextAt'>;
+};
+
+/** Runs before their campaign, as workers do, so that nobody waits in a circle; then the campaign decides. */
+async function applyChange(tx: Transaction, { change, campaign, move }: Application): Promise<void> {
+  const { id: campaignId } = campaign;
+  const { at } = move;
+  let nextAt = campaign.nextAt;
+  switch (change.action) {
+    case 'pause':
+      await pauseCampaignRuns(tx, { campaignId, reason: 'the campaign is paused' });
+      break;
+    case 'resume':
+      nextAt = momentToResumeWith(campaign, at);
+      await resumeCampaignRuns(tx, campaignId);
+      if (nextAt && campaign.deliveryType === 'PERIODIC')
+        await rescheduleWaitingRuns(tx, { campaignId, dueAt: nextAt });
+      await enqueueFanOut(tx);
+      break;
+    case 'stop':
+      nextAt = null;
+      await expireWaitingDeliveries(tx, campaignId);
+      await stopCampaignRuns(tx, { campaignId, reason: 'the campaign was stopped', at });
+      break;
+    default: {
+      const never: never = change.action;
+      throw new Error(`unknown action ${String(never)}`);
+    }
+  }
+  const reason =
+    change.action === 'resume' ? null : `${change.action === 'pause' ? 'paused' : 'stopped'} by ${change.by}`;
+  if (!(await moveCampaign(tx, { ...move, reason, nextAt }))) throw new ChangedMeanwhileError(campaignId);
+  // Runs that were made after the statements on runs and before the campaign's lock.
+  if (change.action === 'resume') return;
+  const { underWay, waiting } = await countOpenRuns(tx, campaignId);
+  if (underWay > 0 || (change.action === 'stop' && waiting > 0)) throw new ChangedMeanwhileError(campaignId);
+}
+
+function momentToResumeWith({ deliveryType, timing, nextAt }: CampaignRecord, at: Date): Date | null {
+  if (deliveryType !== 'PERIODIC') return nextAt;
+  return nextMoments(fromStoredTiming(timing), { after: at, count: 1 })[0] ?? null;
+}

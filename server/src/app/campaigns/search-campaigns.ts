@@ -1,0 +1,56 @@
+import { selectCampaigns } from '../../domain/campaign/campaign-search.ts';
+import type { CampaignSearch, SearchVersion } from '../../domain/campaign/campaign-search.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { Database, Transaction } from '../../storage/pool.ts';
+import { hasCampaign, readCampaignRecords } from '../../storage/sql/campaign-records.ts';
+import type { CampaignRecord, SearchSettings } from '../../storage/sql/campaign-records.ts';
+import { countCampaigns, findCampaignPage, planSearchByValues } from '../../storage/sql/campaign-search.ts';
+
+export type { CampaignRecord, SearchSettings };
+
+export type CampaignSearchRequest = {
+  workspaceId: string;
+  version: SearchVersion;
+  versioning: SearchSettings['versioning'];
+  search: CampaignSearch;
+  limit: number;
+  /** From 1. */
+  page: number;
+};
+
+export type CampaignSearchAnswer = {
+  campaigns: CampaignRecord[];
+  /** V1 only (interface 9, difference 7). */
+  totalCount: number | undefined;
+};
+
+/** One page of a workspace's campaigns. The page and the count of V1 are of one moment: one snapshot reads both. */
+export async function searchCampaigns(
+  { database }: { database: Database },
+  request: CampaignSearchRequest,
+): Promise<CampaignSearchAnswer> {
+  const { workspaceId, version, limit } = request;
+  const selection = selectCampaigns(request.search, request);
+  const offset = (request.page - 1) * limit;
+  return (await database.begin('isolation level repeatable read read only', async (tx: Transaction) => {
+    await planSearchByValues(tx);
+    const page = await findCampaignPage(tx, { workspaceId, selection, limit, offset });
+    const campaigns = await readCampaignRecords(tx, page);
+    if (version === 'V5') return { campaigns, totalCount: undefined };
+    const isLast = page.length < limit && (page.length > 0 || offset === 0);
+    // A page that is not full says how many there are; reading them all costs about 0.1 µs each.
+    const totalCount = isLast ? offset + page.length : await countCampaigns(tx, { workspaceId, selection });
+    return { campaigns, totalCount };
+  })) as CampaignSearchAnswer;
+}
+
+/** One document (decisions D42). @throws ServiceError CAMPAIGN_NOT_FOUND */
+export async function getCampaign(
+  { database }: { database: Database },
+  named: { workspaceId: string; id: string },
+): Promise<CampaignRecord> {
+  const isKnown = await hasCampaign(database, named);
+  const [campaign] = isKnown ? await readCampaignRecords(database, [{ kind: 'CAMPAIGN', id: named.id }]) : [];
+  if (!campaign) throw new ServiceError('CAMPAIGN_NOT_FOUND');
+  return campaign;
+}

@@ -1,0 +1,67 @@
+import { ServiceError } from '../../domain/errors.ts';
+import { makeId } from '../../domain/ids.ts';
+import type { Transaction } from '../../storage/pool.ts';
+import { insertEvents, insertUnattributedEvents } from '../../storage/sql/events.ts';
+import type { NewEvent } from '../../storage/sql/events.ts';
+import { findUsersByCustomerIds, lockOrInsertUser } from '../../storage/sql/users.ts';
+import type { UserKey } from '../../storage/sql/users.ts';
+
+export type TrackedAction = Omit<NewEvent, 'id' | 'occurredAt'> & {
+  /** Undefined: when the request came. */
+  occurredAt: Date | undefined;
+};
+
+export type TrackEventsCommand = {
+  workspaceId: string;
+  customerId: string;
+  deviceId: string | null;
+  actions: TrackedAction[];
+  at: Date;
+};
+
+/**
+ * Stores what a user did, in the caller's transaction; an unknown customer is made (facts 5). Whether a campaign may
+ * count it is decided later (engine/conversions): a message that was accepted a moment before may not be in the ledger
+ * yet. The partition of `at`'s day must be there.
+ *
+ * @throws ServiceError DATA_VALUE_INVALID for an event of the future
+ */
+export async function trackEvents(tx: Transaction, command: TrackEventsCommand): Promise<void> {
+  const { workspaceId, at } = command;
+  const events = command.actions.map((action, index) => ({
+    ...action,
+    id: makeId(at),
+    occurredAt: timeOf(action, index),
+  }));
+  const given = {
+    ...(await findOrMakeUser(tx, command)),
+    workspaceId,
+    deviceId: command.deviceId,
+    day: eventDay(at),
+    receivedAt: at,
+    events,
+  };
+  await insertEvents(tx, given);
+  await insertUnattributedEvents(tx, given);
+
+  function timeOf({ occurredAt = at }: TrackedAction, index: number): Date {
+    if (occurredAt <= at) return occurredAt;
+    throw new ServiceError('DATA_VALUE_INVALID', {
+      field: `actions[${index}].user_time`,
+      reason: 'must not be in the future',
+    });
+  }
+}
+
+/** The day whose partition holds events received at an instant. @returns YYYY-MM-DD */
+export function eventDay(at: Date): string {
+  return at.toISOString().slice(0, 10);
+}
+
+/** Most events are of known users, who are only read: two requests about one user do not wait for each other. */
+async function findOrMakeUser(tx: Transaction, { workspaceId, customerId, at }: TrackEventsCommand): Promise<UserKey> {
+  const [known] = await findUsersByCustomerIds(tx, { workspaceId, customerIds: [customerId], limit: 1 });
+  if (known) return known;
+  const { bucket, userId } = await lockOrInsertUser(tx, { workspaceId, customerId, id: makeId(at), at });
+  return { bucket, userId };
+}

@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { reportDigest } from '../../domain/interactions/interaction.ts';
+import type { InteractionKind } from '../../domain/interactions/interaction.ts';
+import type { InteractionSubject, InteractionTokens } from '../../domain/interactions/interaction-token.ts';
+import { reportLimits } from '../../domain/interactions/report-limits.ts';
+import type { ReportLimit } from '../../domain/interactions/report-limits.ts';
+import { sourceOfAddress } from '../../domain/limits/source-address.ts';
+import type { Database } from '../../storage/pool.ts';
+import { commitTogether } from '../push/commit-together.ts';
+import { limitReports } from './limit-reports.ts';
+import { recordInteractions } from './record-interactions.ts';
+import type { ReceivedReport } from './record-interactions.ts';
+
+export type InteractionDependencies = {
+  database: Database;
+  clock: Clock;
+  tokens: InteractionTokens;
+  limits?: Record<'token' | 'address', ReportLimit>;
+};
+
+export type ReportCommand = {
+  token: string;
+  kind: InteractionKind;
+  /** The button. */
+  action?: string;
+  /** The device's own name of the report: one name counts once. */
+  reportId?: string;
+  /** Address of the caller, or of the trusted proxy's client. */
+  address: string;
+};
+
+export type ClickCommand = { clickToken: string; to: string; address: string };
+
+/** What devices tell of the messages they were sent. The token that came with the message is the credential. */
+export function makeInteractionUseCases({ database, clock, tokens, limits = reportLimits }: InteractionDependencies) {
+  const ofToken = limitReports(limits.token, { clock, what: 'token' });
+  const ofAddress = limitReports(limits.address, { clock, what: 'address' });
+  const record = commitTogether<ReceivedReport, boolean>((reports) => recordInteractions(database, reports), {
+    batchItems: 500,
+    waitingItems: 20_000,
+  });
+
+  /** The address's limit comes first, so that guesses at tokens are limited too. */
+  function prove(address: string, open: () => InteractionSubject | undefined): InteractionSubject {
+    ofAddress.check(sourceOfAddress(address));
+    const subject = open();
+    if (!subject) throw new ServiceError('INTERACTION_TOKEN_UNKNOWN', { detail: 'not issued by this installation' });
+    return subject;
+  }
+
+  async function count(subject: InteractionSubject, report: Omit<ReceivedReport, 'subject' | 'at'>): Promise<void> {
+    ofToken.check(`${subject.runId}:${subject.deviceId}`);
+    if (!(await record({ ...report, subject, at: clock.now() })))
+      throw new ServiceError('INTERACTION_TOKEN_UNKNOWN', { detail: 'the run is no longer known' });
+  }
+
+  return {
+    /** @throws ServiceError INTERACTION_TOKEN_UNKNOWN, INTERACTION_RATE_LIMITED, OVERLOADED */
+    async report({ token, kind, action, reportId, address }: ReportCommand): Promise<{ workspaceId: string }> {
+      const subject = prove(address, () => tokens.open(token));
+      await count(subject, { kind, action: action ?? null, digest: reportDigest(reportId) });
+      return { workspaceId: subject.workspaceId };
+    },
+
+    /**
+     * Proves that the address travelled with the message and counts a click. A person is never stranded: beyond the
+     * token's limit, and under overload, the click is left uncounted.
+     *
+     * @throws ServiceError INTERACTION_TOKEN_UNKNOWN, INTERACTION_RATE_LIMITED
+     */
+    async click({ clickToken, to, address }: ClickCommand): Promise<{ workspaceId: string; uncounted?: string }> {
+      const subject = prove(address, () => tokens.openClick(clickToken, to));
+      const { workspaceId } = subject;
+      try {
+        await count(subject, { kind: 'click', action: null, digest: reportDigest(randomUUID()) });
+        return { workspaceId };
+      } catch (error) {
+        const isRefusal = error instanceof ServiceError && error.code !== 'INTERACTION_TOKEN_UNKNOWN';
+        if (!isRefusal) throw error;
+        return { workspaceId, uncounted: error.code };
+      }
+    },
+  };
+}
+
+export type InteractionUseCases = ReturnType<typeof makeInteractionUseCases>;

@@ -1,0 +1,43 @@
+import type { InteractionKind } from '../../domain/interactions/interaction.ts';
+import { mostReports } from '../../domain/interactions/interaction.ts';
+import type { InteractionSubject } from '../../domain/interactions/interaction-token.ts';
+import type { Database } from '../../storage/pool.ts';
+import { countReports, findReportedRuns, lockCampaignInteractions } from '../../storage/sql/interactions.ts';
+import type { DeviceReport, StoredInteractionKind } from '../../storage/sql/interactions.ts';
+
+export type ReceivedReport = {
+  subject: InteractionSubject;
+  kind: InteractionKind;
+  action: string | null;
+  digest: Buffer;
+  at: Date;
+};
+
+/**
+ * Counts a batch of reports in one transaction; repeats, in the batch or of earlier ones, count once.
+ *
+ * @returns for each report whether its run is known
+ */
+export async function recordInteractions(database: Database, received: ReceivedReport[]): Promise<boolean[]> {
+  const runIds = [...new Set(received.map(({ subject }) => subject.runId))];
+  const runs = new Map((await findReportedRuns(database, runIds)).map((run) => [run.id, run]));
+  const reports = received.map(({ subject, kind, action, digest }): DeviceReport | undefined => {
+    const run = runs.get(subject.runId);
+    if (run?.workspaceId !== subject.workspaceId) return undefined;
+    return { ...subject, campaignId: run.campaignId, kind: storedKinds[kind], action, digest };
+  });
+  const known = reports.filter((report) => report !== undefined);
+  if (known.length > 0) {
+    await database.begin(async (tx) => {
+      await lockCampaignInteractions(tx, known);
+      await countReports(tx, { reports: known, at: received[0]!.at, most: mostReports });
+    });
+  }
+  return reports.map((report) => report !== undefined);
+}
+
+const storedKinds: Record<InteractionKind, StoredInteractionKind> = {
+  impression: 'IMPRESSION',
+  click: 'CLICK',
+  close: 'CLOSE',
+};

@@ -1,0 +1,110 @@
+import { ServiceError } from '../../domain/errors.ts';
+import { mostFileBytes } from '../../domain/segments/file-rules.ts';
+import type { Transaction } from '../../storage/pool.ts';
+import { dropFileStaging, makeFileStaging, stageFilePiece, storeStagedFile } from '../../storage/sql/segment-files.ts';
+import type { PostingSession } from '../../storage/sql/segment-files.ts';
+import { findWorkspace } from '../../storage/sql/workspaces.ts';
+import { storeFileOperation } from './request-file-operation.ts';
+import type { AcceptedOperation, FileOperationCommand } from './request-file-operation.ts';
+import type { SegmentCaller, SegmentDependencies } from './segment-dependencies.ts';
+
+export type PostFileDependencies = Pick<SegmentDependencies, 'database' | 'clock' | 'limits'>;
+
+export type PostedFile = SegmentCaller & {
+  command: FileOperationCommand & { fileUrl: null };
+  /** The file as it comes; read once, and not at all when the operation is refused anyway. */
+  bytes: AsyncIterable<Uint8Array>;
+};
+
+/**
+ * Accepts a file operation whose file is posted to us: file, segment, operation and the count against the limits in one
+ * transaction, so a file that is refused or breaks off leaves nothing. One piece is held in memory.
+ *
+ * That transaction begins when all of the file has come. Its locks (the workspace's segments, its limits, the wake-up of
+ * all workers) must not be held for as long as somebody's line takes, and a long one would hold back VACUUM (faults F20).
+ *
+ * @throws ServiceError as requestFileOperation without the idempotency ones; NOT_FOUND for an unknown workspace;
+ *   SEGMENT_FIELD_INVALID for a file over 150 MB; and whatever the bytes throw
+ */
+export async function postFile(
+  deps: PostFileDependencies,
+  { bytes, ...request }: PostedFile,
+): Promise<AcceptedOperation> {
+  await refuseBeforeReading(deps, request);
+  const session = (await deps.database.reserve()) as unknown as PostingSession;
+  try {
+    await makeFileStaging(session);
+    let number = 0;
+    for await (const piece of cutPieces(bytes)) {
+      await stageFilePiece(session, { number, bytes: piece });
+      number += 1;
+    }
+    return await storeFile(deps, session, request);
+  } finally {
+    // After a lost connection there is nothing to drop.
+    await dropFileStaging(session).catch(() => {});
+    session.release();
+  }
+}
+
+async function storeFile(
+  deps: PostFileDependencies,
+  session: PostingSession,
+  request: Omit<PostedFile, 'bytes'>,
+): Promise<AcceptedOperation> {
+  await session`begin`;
+  try {
+    const tx = session as unknown as Transaction;
+    const accepted = await storeFileOperation(deps, tx, { ...request, at: deps.clock.now() });
+    await storeStagedFile(tx, accepted.operationId);
+    await session`commit`;
+    return accepted;
+  } catch (error) {
+    await session`rollback`.catch(() => {});
+    throw error;
+  }
+}
+
+/** The refusal of a file over the limit, for whoever knows its size before reading it. */
+export function fileTooLarge(): ServiceError {
+  return new ServiceError('SEGMENT_FIELD_INVALID', { field: 'file', reason: 'cannot be greater than 150MB' });
+}
+
+const pieceBytes = 1024 * 1024;
+
+/** Pieces of 1 MiB, the last one shorter; ends at the first byte beyond the limit (decisions D25). */
+async function* cutPieces(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const piece = Buffer.allocUnsafe(pieceBytes);
+  let used = 0;
+  let total = 0;
+  for await (const chunk of bytes) {
+    total += chunk.length;
+    if (total > mostFileBytes) throw fileTooLarge();
+    for (let from = 0; from < chunk.length;) {
+      const part = chunk.subarray(from, from + pieceBytes - used);
+      piece.set(part, used);
+      used += part.length;
+      from += part.length;
+      if (used < pieceBytes) continue;
+      yield piece;
+      used = 0;
+    }
+  }
+  if (used > 0) yield piece.subarray(0, used);
+}
+
+class WouldBeAccepted extends Error {}
+
+/** Throws what the operation would be refused with now. It is stored and undone, which also ends its locks. */
+async function refuseBeforeReading(deps: PostFileDependencies, request: Omit<PostedFile, 'bytes'>): Promise<void> {
+  try {
+    await deps.database.begin(async (tx) => {
+      if (!(await findWorkspace(tx, request.workspaceId)))
+        throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
+      await storeFileOperation(deps, tx, { ...request, at: deps.clock.now() });
+      throw new WouldBeAccepted();
+    });
+  } catch (error) {
+    if (!(error instanceof WouldBeAccepted)) throw error;
+  }
+}

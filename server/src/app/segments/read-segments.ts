@@ -1,0 +1,151 @@
+import { ServiceError } from '../../domain/errors.ts';
+import { mostRejectsKept } from '../../domain/segments/file-rules.ts';
+import type { Transaction } from '../../storage/pool.ts';
+import {
+  attemptsPerRound,
+  findCallback,
+  listCallbackAttempts,
+  listCallbacks,
+  resendCallback,
+} from '../../storage/sql/callbacks.ts';
+import { listMails } from '../../storage/sql/mails.ts';
+import { listOperations } from '../../storage/sql/segment-operations.ts';
+import { isOperationOf, listOpenOperations, readOneMoment } from '../../storage/sql/segment-overview.ts';
+import type { OpenOperation } from '../../storage/sql/segment-overview.ts';
+import { listRejects } from '../../storage/sql/segment-rejects.ts';
+import { countActiveSegments, findSegmentById, findSegmentByName, listSegments } from '../../storage/sql/segments.ts';
+import type { Segment } from '../../storage/sql/segments.ts';
+import { findWorkspace } from '../../storage/sql/workspaces.ts';
+import type { SegmentDependencies } from './segment-dependencies.ts';
+
+export type ReadSegmentsDependencies = Pick<SegmentDependencies, 'database' | 'clock' | 'limits'> & {
+  /** The secret that signs a workspace's callbacks, made when it is first asked for. */
+  webhookSecretOf: (workspaceId: string) => Promise<string>;
+};
+
+// Facts 2.2: archived segments disappear from view after 180 days.
+const shownMilliseconds = 180 * 24 * 3_600_000;
+const mostListed = 1_000;
+const mostLogged = 100;
+
+/** What the console and the command line show of segments, of the callbacks and mails about them, and "send again". */
+export function makeReadSegments(deps: ReadSegmentsDependencies) {
+  const { database, clock, limits } = deps;
+
+  /** @throws ServiceError NOT_FOUND */
+  async function requireWorkspace(workspaceId: string): Promise<void> {
+    if (!(await findWorkspace(database, workspaceId)))
+      throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
+  }
+
+  /** @throws ServiceError NOT_FOUND */
+  async function getCallback(key: Key) {
+    const callback = await findCallback(database, key);
+    if (!callback) throw new ServiceError('NOT_FOUND', { detail: `no callback ${key.id}` });
+    const attempts = await listCallbackAttempts(database, callback.id);
+    return { ...countRounds(callback), tries: attempts.map(({ number, ...attempt }) => placeTry(number, attempt)) };
+  }
+
+  return {
+    /** Newest first, with how many may still be active. @throws ServiceError NOT_FOUND */
+    async list(workspaceId: string) {
+      await requireWorkspace(workspaceId);
+      const archivedSince = new Date(clock.now().getTime() - shownMilliseconds);
+      const [segments, open, active] = await readOneMoment(database, (tx) =>
+        Promise.all([
+          listSegments(tx, { workspaceId, name: undefined, archivedSince, limit: mostListed }),
+          listOpenOperations(tx, workspaceId),
+          countActiveSegments(tx, workspaceId),
+        ]),
+      );
+      return {
+        segments: segments.map((segment) => ({ ...segment, progress: progressOf(segment, open) })),
+        active,
+        mostActive: limits.activeSegments,
+      };
+    },
+
+    /** A segment and its newest operations. @throws ServiceError NOT_FOUND */
+    get: (key: Key) =>
+      readOneMoment(database, async (tx) => {
+        const segment = await findSegmentById(tx, key);
+        if (!segment) throw new ServiceError('NOT_FOUND', { detail: `no segment ${key.id}` });
+        return withOperations(tx, segment);
+      }),
+
+    /** The same by its exact name. @throws ServiceError SEGMENT_NOT_FOUND */
+    getNamed: (named: { workspaceId: string; name: string }) =>
+      readOneMoment(database, async (tx) => {
+        const segment = await findSegmentByName(tx, named);
+        if (!segment) throw new ServiceError('SEGMENT_NOT_FOUND', { field: named.name });
+        return withOperations(tx, segment);
+      }),
+
+    /** The lines of an operation's file that were skipped, in its order. @throws ServiceError NOT_FOUND */
+    async listRejects({ workspaceId, segmentId, operationId }: RejectsQuery) {
+      if (!(await isOperationOf(database, { workspaceId, segmentId, id: operationId })))
+        throw new ServiceError('NOT_FOUND', { detail: `no operation ${operationId}` });
+      return listRejects(database, { workspaceId, operationId, limit: mostRejectsKept });
+    },
+
+    /** Newest first. @throws ServiceError NOT_FOUND */
+    async listCallbacks(workspaceId: string) {
+      await requireWorkspace(workspaceId);
+      return (await listCallbacks(database, { workspaceId, limit: mostLogged })).map(countRounds);
+    },
+
+    getCallback,
+
+    /** Sends a callback again, with the whole schedule before it. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
+    async resendCallback(key: Key) {
+      const isDue = await resendCallback(database, { ...key, at: clock.now() });
+      const callback = await getCallback(key);
+      if (isDue) return callback;
+      const reason =
+        callback.state === 'PENDING'
+          ? 'the callback is still being delivered; it can be sent again when that has ended'
+          : 'the callback was sent again too often';
+      throw new ServiceError('PARAMETER_INVALID', { field: 'id', reason });
+    },
+
+    /** Newest first. @throws ServiceError NOT_FOUND */
+    async listMails(workspaceId: string) {
+      await requireWorkspace(workspaceId);
+      return listMails(database, { workspaceId, limit: mostLogged });
+    },
+
+    /** @throws ServiceError NOT_FOUND */
+    async readWebhookSecret(workspaceId: string): Promise<string> {
+      await requireWorkspace(workspaceId);
+      return deps.webhookSecretOf(workspaceId);
+    },
+  };
+}
+
+export type ReadSegments = ReturnType<typeof makeReadSegments>;
+
+type Key = { workspaceId: string; id: string };
+type RejectsQuery = { workspaceId: string; segmentId: string; operationId: string };
+
+async function withOperations(tx: Transaction, segment: Segment) {
+  const { workspaceId, id: segmentId } = segment;
+  const open = await listOpenOperations(tx, workspaceId);
+  const operations = await listOperations(tx, { workspaceId, segmentId, limit: mostLogged });
+  return { ...segment, progress: progressOf(segment, open), operations };
+}
+
+/** How far the operation is that is being worked, and how many wait behind it; undefined when none is open. */
+function progressOf({ id }: Pick<Segment, 'id'>, open: readonly OpenOperation[]) {
+  const [first, ...waiting] = open.filter(({ segmentId }) => segmentId === id);
+  return first && { ...first, waiting: waiting.length };
+}
+
+/** A number says in which round a try was (0: the first delivery) and which of its schedule. */
+function placeTry<Attempt>(number: number, attempt: Attempt) {
+  return { ...attempt, resend: Math.floor(number / attemptsPerRound), attempt: number % attemptsPerRound };
+}
+
+function countRounds<Callback extends { attempts: number }>({ attempts, ...callback }: Callback) {
+  const { resend: resends, attempt } = placeTry(attempts, {});
+  return { ...callback, resends, attempts: attempt };
+}

@@ -1,0 +1,111 @@
+import type { CampaignFigures, PlatformFigures } from '../../domain/campaign/campaign-figures.ts';
+import type { Platform } from '../../domain/campaign/content.ts';
+import { addDays, toInstant } from '../../domain/timing/local-time.ts';
+import type { Database, Transaction } from '../../storage/pool.ts';
+import {
+  countConversions,
+  countFailures,
+  countStartedRuns,
+  countStatsCampaigns,
+  findInteractionNumbers,
+  listStatsCampaigns,
+  sumOutcomes,
+} from '../../storage/sql/campaign-stats.ts';
+import type { StatsCampaign, StatsSpan } from '../../storage/sql/campaign-stats.ts';
+import { findWorkspace } from '../../storage/sql/workspaces.ts';
+
+export type CampaignStatsRequest = {
+  workspaceId: string;
+  /** Undefined: every campaign with a run in these days. */
+  campaignIds: string[] | undefined;
+  /** YYYY-MM-DD in the workspace's zone, both included. */
+  startDate: string;
+  endDate: string;
+  offset: number;
+  limit: number;
+};
+
+export type CampaignStats = { totalCampaigns: number; campaigns: CampaignFigures[] };
+
+/**
+ * The figures of campaigns: of the runs that began in the days asked for, with all that came of them, at whatever time.
+ * Everything is read from one snapshot, so the numbers of an answer agree with each other.
+ */
+export async function readCampaignStats(
+  { database }: { database: Database },
+  request: CampaignStatsRequest,
+): Promise<CampaignStats> {
+  const { workspaceId, offset, limit } = request;
+  return database.begin('isolation level repeatable read read only', async (tx) => {
+    const timeZone = (await findWorkspace(tx, workspaceId))!.timeZone;
+    const span = {
+      startsAt: toInstant({ date: request.startDate, time: '00:00', timeZone }),
+      endsBefore: toInstant({ date: addDays(request.endDate, 1), time: '00:00', timeZone }),
+    };
+    const query = { ...span, workspaceId, ids: request.campaignIds };
+    const totalCampaigns = await countStatsCampaigns(tx, query);
+    const campaigns = await listStatsCampaigns(tx, { ...query, offset, limit });
+    return { totalCampaigns, campaigns: await readFigures(tx, { ...span, workspaceId, campaigns }) };
+  }) as Promise<CampaignStats>;
+}
+
+type Reading = StatsSpan & { workspaceId: string; campaigns: StatsCampaign[] };
+type Numbers = Awaited<ReturnType<typeof readNumbers>>;
+
+async function readFigures(tx: Transaction, reading: Reading): Promise<CampaignFigures[]> {
+  if (reading.campaigns.length === 0) return [];
+  const numbers = await readNumbers(tx, reading);
+  return reading.campaigns.map((campaign) => ({
+    id: campaign.id,
+    runs: numbers.runs.find((row) => row.campaignId === campaign.id)?.runsInSpan ?? 0,
+    platforms: campaign.platforms.map((platform) => toPlatformFigures(numbers, campaign, platform)),
+  }));
+}
+
+async function readNumbers(tx: Transaction, { campaigns, ...reading }: Reading) {
+  const asked = { ...reading, campaignIds: campaigns.map(({ id }) => id) };
+  return {
+    runs: await countStartedRuns(tx, asked),
+    outcomes: await sumOutcomes(tx, asked),
+    failures: await countFailures(tx, asked),
+    conversions: await countConversions(tx, asked),
+    interactions: await findInteractionNumbers(tx, asked),
+  };
+}
+
+function toPlatformFigures(numbers: Numbers, campaign: StatsCampaign, platform: Platform): PlatformFigures {
+  const own = <Row extends { campaignId: string; platform: Platform }>(rows: Row[]): Row[] =>
+    rows.filter((row) => row.campaignId === campaign.id && row.platform === platform);
+  const outcomes = own(numbers.outcomes);
+  const sum = (...wanted: string[]): number =>
+    outcomes.filter((row) => wanted.includes(row.outcome)).reduce((total, row) => total + row.devices, 0);
+  const conversions = own(numbers.conversions);
+  const failed = sum('GONE', 'REJECTED', 'EXPIRED', 'FAILED');
+  return {
+    platform,
+    attempted: sum('ACCEPTED', 'WAITING') + failed,
+    sent: sum('ACCEPTED'),
+    failed,
+    failures: Object.fromEntries(own(numbers.failures).map((row) => [row.cause, row.devices])),
+    interactions: toInteractions(numbers, campaign, own(numbers.interactions)),
+    conversions: campaign.goals.map(({ name }, goal) => {
+      const { total = 0, unique = 0 } = conversions.find((row) => row.goal === goal) ?? {};
+      return { goal: name, counted: { total, unique } };
+    }),
+  };
+}
+
+/** Reports are counted per campaign, not per day: they are those of the span when it holds every run. */
+function toInteractions(
+  { runs }: Numbers,
+  campaign: StatsCampaign,
+  rows: Numbers['interactions'],
+): PlatformFigures['interactions'] {
+  const row = runs.find(({ campaignId }) => campaignId === campaign.id);
+  if (row && row.runsInSpan !== row.runs) return undefined;
+  const counted = (kind: string) => {
+    const { total = 0, uniqueDevices: unique = 0 } = rows.find((candidate) => candidate.kind === kind) ?? {};
+    return { total, unique };
+  };
+  return { impressions: counted('IMPRESSION'), clicks: counted('CLICK') };
+}

@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto';
+import { isWorkspaceId } from '../../domain/tokens/workspace-id.ts';
+import { dataCenters } from '../../domain/tokens/data-center.ts';
+import type { DataCenter } from '../../domain/tokens/data-center.ts';
+import type { Database } from '../../storage/pool.ts';
+import { findWorkspace, findWorkspaceByDbName, insertWorkspace } from '../../storage/sql/workspaces.ts';
+import type { Workspace } from '../../storage/sql/workspaces.ts';
+
+export type NewWorkspace = {
+  /** Undefined makes one. */
+  id: string | undefined;
+  /** Undefined: made of the id. */
+  dbName: string | undefined;
+  name: string;
+  timeZone: string;
+  dataCenter: string;
+};
+
+/** A workspace that cannot be made; the message is for the person who asked. */
+export class WorkspaceRefusedError extends Error {
+  override readonly name = 'WorkspaceRefusedError';
+}
+
+/** Makes an empty workspace: no keys, no credentials, nobody in it. @throws WorkspaceRefusedError */
+export async function createWorkspace(
+  { database }: { database: Database },
+  { at, ...given }: NewWorkspace & { at: Date },
+): Promise<Workspace> {
+  const id = given.id ?? makeWorkspaceId(randomBytes);
+  const dbName = given.dbName ?? id.toLowerCase();
+  requireValid(isWorkspaceId(id), 'The id takes 1 to 64 letters, digits, - and _.');
+  requireValid(
+    /^[A-Za-z0-9_.-]{1,64}$/.test(dbName),
+    'The database name takes 1 to 64 letters, digits, dots, - and _.',
+  );
+  requireValid(given.name.trim() !== '' && given.name.length <= 100, 'The name takes 1 to 100 characters.');
+  requireValid(
+    dataCenters.includes(given.dataCenter as DataCenter),
+    `The data center is one of ${dataCenters.join(', ')}.`,
+  );
+  requireValid(isTimeZone(given.timeZone), `${given.timeZone} is not an IANA time zone.`);
+  return (await database.begin(async (tx) => {
+    requireValid(!(await findWorkspace(tx, id)), `There is a workspace ${id} already.`);
+    requireValid(!(await findWorkspaceByDbName(tx, dbName)), `The database name ${dbName} is taken.`);
+    await insertWorkspace(tx, { ...given, id, dbName, createdAt: at });
+    return (await findWorkspace(tx, id))!;
+  })) as Workspace;
+}
+
+/** 24 characters of A–Z and 2–9 without look-alikes; no pipe, so a signed string parses one way only (decisions D35). */
+export function makeWorkspaceId(random: (bytes: number) => Buffer): string {
+  const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
+  return Array.from(random(24), (byte) => alphabet[byte % alphabet.length]).join('');
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function requireValid(isValid: boolean, sentence: string): void {
+  if (!isValid) throw new WorkspaceRefusedError(sentence);
+}

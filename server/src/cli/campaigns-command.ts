@@ -1,0 +1,125 @@
+import { changeCampaignState } from '../app/campaigns/change-campaign-state.ts';
+import type { CommandContext } from '../cli.ts';
+import type { CampaignAction } from '../domain/campaign/campaign-states.ts';
+import { nextMoments } from '../domain/timing/next-moments.ts';
+import { fromStoredTiming } from '../domain/timing/stored-timing.ts';
+import { StartError } from '../start-errors.ts';
+import { listCampaignRuns } from '../storage/sql/campaign-runs.ts';
+import type { CampaignRun } from '../storage/sql/campaign-runs.ts';
+import { findCampaignRecord, listCampaignRecords } from '../storage/sql/campaign-states.ts';
+import type { CampaignRecord } from '../storage/sql/campaign-states.ts';
+import { findWorkspaceToUse } from './find-workspace-to-use.ts';
+import { printTable, toPlainLine } from './print-table.ts';
+
+export type CampaignOptions = { id: string; workspace?: string };
+
+type ChangeContext = Pick<CommandContext, 'database' | 'clock'>;
+
+/** `carillon campaigns`: what there is, how one stands, and who may send. */
+export const campaignsCommand = {
+  list: listCampaigns,
+  show: showCampaign,
+  pause: (context: ChangeContext, options: CampaignOptions) => changeCampaign(context, { ...options, action: 'pause' }),
+  resume: (context: ChangeContext, options: CampaignOptions) =>
+    changeCampaign(context, { ...options, action: 'resume' }),
+  stop: (context: ChangeContext, options: CampaignOptions) => changeCampaign(context, { ...options, action: 'stop' }),
+};
+
+const mostCampaignsShown = 50;
+const mostRunsShown = 20;
+const momentsShown = 3;
+
+async function listCampaigns({ database }: ChangeContext, options: { workspace?: string }): Promise<void> {
+  const workspaceId = await findWorkspaceToUse(database, options.workspace);
+  const campaigns = await listCampaignRecords(database, { workspaceId, limit: mostCampaignsShown });
+  printTable(
+    ['ID', 'STATUS', 'TYPE', 'NEXT', 'NAME'],
+    campaigns.map((campaign) => [
+      campaign.id,
+      campaign.status,
+      campaign.deliveryType,
+      shown(nextAtOf(campaign)),
+      campaign.name,
+    ]),
+  );
+}
+
+async function showCampaign({ database, clock }: ChangeContext, options: CampaignOptions): Promise<void> {
+  const workspaceId = await findWorkspaceToUse(database, options.workspace);
+  const campaign = await findCampaignRecord(database, { workspaceId, id: options.id });
+  if (!campaign) throw noCampaign(options.id);
+  const facts: [string, string][] = [
+    ['Campaign', campaign.name],
+    ['Id', campaign.id],
+    ['Type', campaign.deliveryType],
+    ['Audience', campaign.audience],
+    ['Status', campaign.statusReason === null ? campaign.status : `${campaign.status}: ${campaign.statusReason}`],
+    ['Created', `${campaign.createdAt.toISOString()} by ${campaign.createdBy}`],
+    ['Next', followingMoments(campaign, clock.now()).map(shown).join(', ') || '–'],
+  ];
+  for (const [title, value] of facts) process.stdout.write(`${title.padEnd(10)}${toPlainLine(value)}\n`);
+  const runs = await listCampaignRuns(database, { campaignId: campaign.id, limit: mostRunsShown });
+  if (runs.length === 0) return;
+  process.stdout.write('\n');
+  printTable(
+    ['RUN', 'STATUS', 'DUE', 'MADE', 'ENDED', 'REASON'],
+    runs.map((run) => [
+      run.id,
+      run.status,
+      shown(run.dueAt),
+      shown(run.createdAt),
+      shown(run.endedAt),
+      run.statusReason ?? lateness(run),
+    ]),
+  );
+}
+
+async function changeCampaign(
+  { database, clock }: ChangeContext,
+  { id, workspace, action }: CampaignOptions & { action: CampaignAction },
+): Promise<void> {
+  const workspaceId = await findWorkspaceToUse(database, workspace);
+  const change = { workspaceId, campaignId: id, action, by: 'the command line' };
+  const changed = await changeCampaignState({ database, clock }, change);
+  switch (changed.kind) {
+    case 'changed':
+      process.stdout.write(`Campaign  ${id}\nStatus    ${changed.status}\n`);
+      return;
+    case 'not-found':
+      throw noCampaign(id);
+    case 'not-allowed':
+      throw new StartError('SETTING_INVALID', `A campaign that is ${changed.status} takes no ${action}.`);
+    default: {
+      const never: never = changed;
+      throw new Error(`unknown result ${JSON.stringify(never)}`);
+    }
+  }
+}
+
+function noCampaign(id: string): StartError {
+  return new StartError('SETTING_INVALID', `There is no campaign ${toPlainLine(id)} in this workspace.`);
+}
+
+/** The moment a campaign waits for; a paused recurring one finds its next when it goes on. */
+function nextAtOf(campaign: CampaignRecord): Date | null {
+  return campaign.status === 'PAUSED' && campaign.deliveryType !== 'ONE_TIME' ? null : campaign.nextAt;
+}
+
+function followingMoments(campaign: CampaignRecord, now: Date): Date[] {
+  const nextAt = nextAtOf(campaign);
+  if (!nextAt) return [];
+  const after = nextAt > now ? nextAt : now;
+  return [nextAt, ...nextMoments(fromStoredTiming(campaign.timing), { after, count: momentsShown - 1 })];
+}
+
+function shown(at: Date | null): string {
+  return at?.toISOString() ?? '–';
+}
+
+/** A moment that was sent late says how late, rounded down to minutes (faults F14). */
+function lateness({ dueAt, startedAt, createdAt }: CampaignRun): string {
+  if (!dueAt) return '';
+  const firedAt = dueAt > createdAt ? (startedAt ?? dueAt) : createdAt;
+  const minutes = Math.floor((firedAt.getTime() - dueAt.getTime()) / 60_000);
+  return minutes < 1 ? '' : `${minutes} minutes late`;
+}

@@ -1,0 +1,16 @@
+import { makeReadSegments } from '../app/segments/read-segments.ts';
+import { documentedSegmentLimits } from '../app/segments/segment-dependencies.ts';
+import type { CommandContext } from '../cli.ts';
+import { ensureWebhookSecret } from '../engine/callbacks/webhook-secret.ts';
+
+/** The segment use cases over the database of a command. */
+export function composeSegments({ database, clock, seal, segmentUsersPerDay }: CommandContext) {
+  const dependencies = {
+    database,
+    clock,
+    seal,
+    limits: { ...documentedSegmentLimits, usersPerDay: segmentUsersPerDay },
+  };
+  const webhookSecretOf = (workspaceId: string): Promise<string> => ensureWebhookSecret(dependencies, workspaceId);
+  return { dependencies, read: makeReadSegments({ ...dependencies, webhookSecretOf }) };
+}

@@ -1,0 +1,158 @@
+import { open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { postFile } from '../app/segments/post-file.ts';
+import type { ReadSegments } from '../app/segments/read-segments.ts';
+import { requestFileOperation } from '../app/segments/request-file-operation.ts';
+import type { AcceptedOperation } from '../app/segments/request-file-operation.ts';
+import type { CommandContext } from '../cli.ts';
+import { parseUpload } from '../http/console/parse-upload.ts';
+import { parseCreate } from '../http/segments/parse-file-segment.ts';
+import { StartError } from '../start-errors.ts';
+import { composeSegments } from './compose-segments.ts';
+import { findWorkspaceToUse } from './find-workspace-to-use.ts';
+import { printTable, toPlainLine } from './print-table.ts';
+
+export type CreateSegmentOptions = {
+  name: string;
+  attribute: string;
+  type: string;
+  expiryDays: string;
+  file?: string;
+  url?: string;
+  callbackUrl?: string;
+  workspace?: string;
+};
+
+/** `carillon segments`: what there is, how a file went, and a new segment from a file or an address. */
+export const segmentsCommand = { list: listSegments, create: createSegment, show: showSegment };
+
+async function listSegments(context: CommandContext, options: { workspace?: string }): Promise<void> {
+  const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
+  const { segments, active, mostActive } = await composeSegments(context).read.list(workspaceId);
+  printTable(
+    ['NAME', 'KIND', 'STATE', 'USERS', 'EXPIRES'],
+    segments.map((segment) => [
+      segment.name,
+      segment.kind,
+      segment.state,
+      String(segment.userCount ?? '–'),
+      segment.expiresAt?.toISOString() ?? '–',
+    ]),
+  );
+  process.stdout.write(`${active} of ${mostActive} active\n`);
+}
+
+async function createSegment(context: CommandContext, options: CreateSegmentOptions): Promise<void> {
+  if ((options.file === undefined) === (options.url === undefined))
+    throw new StartError('SETTING_INVALID', 'Give either --file or --url.');
+  const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
+  const { segmentId, segmentName, operationId } =
+    options.file === undefined
+      ? await requestFromUrl(context, workspaceId, options)
+      : await postFromDisk(context, workspaceId, { ...options, file: options.file });
+  process.stdout.write(
+    `Segment    ${segmentName}\nSegment id ${segmentId}\nOperation  ${operationId}\nAccepted; a running node fills it.\n`,
+  );
+}
+
+const requestedBy = 'Command line';
+
+function requestFromUrl(
+  context: CommandContext,
+  workspaceId: string,
+  options: CreateSegmentOptions,
+): Promise<AcceptedOperation> {
+  const command = parseCreate({
+    name: options.name,
+    attribute_name: options.attribute,
+    attribute_type: options.type,
+    file_url: options.url,
+    expiry_time: Number(options.expiryDays),
+    ...(options.callbackUrl === undefined ? {} : { callback_url: options.callbackUrl }),
+  });
+  return requestFileOperation(composeSegments(context).dependencies, {
+    workspaceId,
+    requestedBy,
+    command: { ...command, source: 'CONSOLE' },
+    idempotencyKey: undefined,
+    rawBody: '',
+  });
+}
+
+async function postFromDisk(
+  context: CommandContext,
+  workspaceId: string,
+  options: CreateSegmentOptions & { file: string },
+): Promise<AcceptedOperation> {
+  const { name, attribute, type, expiryDays, callbackUrl } = options;
+  const command = parseUpload({
+    kind: 'create',
+    name,
+    attributeName: attribute,
+    attributeType: type,
+    expiryDays,
+    ...(callbackUrl === undefined ? {} : { callbackUrl }),
+  });
+  const file = await openFile(options.file);
+  try {
+    const bytes = file.createReadStream({ autoClose: false });
+    return await postFile(composeSegments(context).dependencies, { workspaceId, requestedBy, command, bytes });
+  } finally {
+    await file.close();
+  }
+}
+
+async function openFile(path: string): Promise<FileHandle> {
+  try {
+    return await open(path);
+  } catch (error) {
+    throw new StartError('SETTING_INVALID', `The file ${path} cannot be read: ${(error as Error).message}.`, error);
+  }
+}
+
+const mostOperationsShown = 20;
+const mostRejectsShown = 20;
+
+async function showSegment(context: CommandContext, options: { name: string; workspace?: string }): Promise<void> {
+  const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
+  const { read } = composeSegments(context);
+  const segment = await read.getNamed({ workspaceId, name: options.name });
+  const facts: [string, string][] = [
+    ['Segment', segment.name],
+    ['Segment id', segment.id],
+    ['Kind', segment.kind],
+    ['State', segment.stateReason === null ? segment.state : `${segment.state}: ${segment.stateReason}`],
+    ['Users', String(segment.userCount ?? '–')],
+    ['Created', segment.createdAt.toISOString()],
+    ['Expires', segment.expiresAt?.toISOString() ?? '–'],
+  ];
+  for (const [title, value] of facts) process.stdout.write(`${title.padEnd(11)}${toPlainLine(value)}\n`);
+  const operations = segment.operations.slice(0, mostOperationsShown);
+  if (operations.length === 0) return;
+  process.stdout.write('\n');
+  printTable(
+    ['NUMBER', 'OPERATION', 'STATE', 'FOUND', 'PROCESSED', 'USERS', 'MESSAGE'],
+    operations.map((operation) => [
+      String(operation.number),
+      operation.kind,
+      operation.state,
+      String(operation.valuesFound),
+      String(operation.valuesProcessed ?? '–'),
+      String(operation.userCount ?? '–'),
+      operation.errorMessage ?? '',
+    ]),
+  );
+  await printRejects(read, { workspaceId, segmentId: segment.id, operation: operations[0]! });
+}
+
+type Shown = { workspaceId: string; segmentId: string; operation: { id: string; number: number } };
+
+async function printRejects(read: ReadSegments, { workspaceId, segmentId, operation }: Shown): Promise<void> {
+  const rejects = await read.listRejects({ workspaceId, segmentId, operationId: operation.id });
+  if (rejects.length === 0) return;
+  process.stdout.write(`\nRejected lines of operation ${operation.number}:\n`);
+  for (const { line, reason } of rejects.slice(0, mostRejectsShown))
+    process.stdout.write(`  line ${line}: ${toPlainLine(reason)}\n`);
+  const hidden = rejects.length - mostRejectsShown;
+  if (hidden > 0) process.stdout.write(`  and ${hidden} more\n`);
+}

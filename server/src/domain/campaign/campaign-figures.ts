@@ -1,0 +1,67 @@
+import type { Platform } from './content.ts';
+
+/** `TOTAL` counts everything, `UNIQUE` a device or a user once (facts 7). */
+export type FigureMetric = 'TOTAL' | 'UNIQUE';
+
+/** What is known of one platform of a campaign. */
+export type PlatformFigures = {
+  platform: Platform;
+  attempted: number;
+  sent: number;
+  failed: number;
+  /** Cause, in the provider's words, and how often. */
+  failures: Record<string, number>;
+  /** Undefined when the reports cannot be told from those of runs that were not asked for. */
+  interactions: { impressions: Counted; clicks: Counted } | undefined;
+  conversions: { goal: string; counted: Counted }[];
+};
+
+export type Counted = { total: number; unique: number };
+
+export type CampaignFigures = {
+  id: string;
+  /** Runs that the figures are of. */
+  runs: number;
+  platforms: PlatformFigures[];
+};
+
+/** Null: not known. */
+export type Performance = Record<
+  'attempted' | 'sent' | 'failed' | 'impressions' | 'clicks' | 'clickRate' | 'sentRate' | 'failureRate',
+  number | null
+>;
+
+/**
+ * The figures of a platform in one metric. The ledger has one row per run and device: of one run they are unique
+ * devices, of several nobody has counted the devices once, and the unique numbers are not known.
+ */
+export function performanceOf(
+  figures: PlatformFigures,
+  { runs, metric }: { runs: number; metric: FigureMetric },
+): Performance {
+  const isCounted = areDeliveriesKnown({ runs, metric });
+  const { attempted, sent, failed } = figures;
+  const { impressions, clicks } = figures.interactions ?? {};
+  const count = (counted: Counted | undefined): number | null =>
+    counted === undefined ? null : metric === 'TOTAL' ? counted.total : counted.unique;
+  return {
+    attempted: isCounted ? attempted : null,
+    sent: isCounted ? sent : null,
+    failed: isCounted ? failed : null,
+    impressions: count(impressions),
+    clicks: count(clicks),
+    clickRate: percent(count(clicks), count(impressions)),
+    sentRate: isCounted ? percent(sent, attempted) : null,
+    failureRate: isCounted ? percent(attempted - sent, attempted) : null,
+  };
+}
+
+export function areDeliveriesKnown({ runs, metric }: { runs: number; metric: FigureMetric }): boolean {
+  return metric === 'TOTAL' || runs <= 1;
+}
+
+/** Percent, to two decimals; of nothing there is no share. */
+function percent(part: number | null, whole: number | null): number | null {
+  if (part === null || whole === null || whole === 0) return null;
+  return Math.round((part / whole) * 10_000) / 100;
+}

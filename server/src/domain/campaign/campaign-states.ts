@@ -1,0 +1,69 @@
+/** Every word of `campaigns.status` (decisions D46). */
+export const campaignStatuses = [
+  'DRAFT',
+  'SCHEDULED',
+  'SENDING',
+  'SENT',
+  'ACTIVE',
+  'PAUSED',
+  'RETIRED',
+  'STOPPED',
+  'FAILED',
+  'ARCHIVED',
+] as const;
+export type CampaignStatus = (typeof campaignStatuses)[number];
+
+/** `recurring`: periodic and event-triggered ones. */
+export type CampaignKind = 'one-time' | 'recurring';
+
+/** What a person may ask for. */
+export const campaignActions = ['pause', 'resume', 'stop'] as const;
+export type CampaignAction = (typeof campaignActions)[number];
+
+export type CampaignTransition = {
+  kind: CampaignKind;
+  from: CampaignStatus;
+  to: CampaignStatus;
+  /** An action, or what the engine noticed. */
+  by: CampaignAction | 'its moment' | 'a missed moment' | 'the end of its runs' | 'a failed run' | 'a joining request';
+};
+
+/** The one table of transitions; docs/states.md shows it and the constraints of the table allow its words. */
+export const campaignTransitions: readonly CampaignTransition[] = [
+  { kind: 'one-time', from: 'SCHEDULED', to: 'SENDING', by: 'its moment' },
+  { kind: 'one-time', from: 'SCHEDULED', to: 'FAILED', by: 'a missed moment' },
+  { kind: 'one-time', from: 'SCHEDULED', to: 'FAILED', by: 'a failed run' },
+  { kind: 'one-time', from: 'SCHEDULED', to: 'PAUSED', by: 'pause' },
+  { kind: 'one-time', from: 'SCHEDULED', to: 'STOPPED', by: 'stop' },
+  { kind: 'one-time', from: 'SENDING', to: 'SENT', by: 'the end of its runs' },
+  { kind: 'one-time', from: 'SENDING', to: 'FAILED', by: 'a failed run' },
+  { kind: 'one-time', from: 'SENDING', to: 'PAUSED', by: 'pause' },
+  { kind: 'one-time', from: 'SENDING', to: 'STOPPED', by: 'stop' },
+  { kind: 'one-time', from: 'PAUSED', to: 'SCHEDULED', by: 'resume' },
+  { kind: 'one-time', from: 'PAUSED', to: 'SENDING', by: 'resume' },
+  { kind: 'one-time', from: 'PAUSED', to: 'STOPPED', by: 'stop' },
+  { kind: 'one-time', from: 'SENT', to: 'SENDING', by: 'a joining request' },
+  { kind: 'one-time', from: 'FAILED', to: 'SENDING', by: 'a joining request' },
+  { kind: 'recurring', from: 'ACTIVE', to: 'PAUSED', by: 'pause' },
+  { kind: 'recurring', from: 'ACTIVE', to: 'STOPPED', by: 'stop' },
+  { kind: 'recurring', from: 'ACTIVE', to: 'RETIRED', by: 'the end of its runs' },
+  { kind: 'recurring', from: 'PAUSED', to: 'ACTIVE', by: 'resume' },
+  { kind: 'recurring', from: 'PAUSED', to: 'STOPPED', by: 'stop' },
+];
+
+export type CampaignState = {
+  kind: CampaignKind;
+  status: CampaignStatus;
+  /** Whether a moment is still to come, or came while the campaign was paused. */
+  hasMoment: boolean;
+};
+
+/** The status an action leads to, or undefined when the campaign's state does not allow it. */
+export function statusAfter(action: CampaignAction, state: CampaignState): CampaignStatus | undefined {
+  const found = campaignTransitions.filter(
+    ({ kind, from, by }) => kind === state.kind && from === state.status && by === action,
+  );
+  // A one-time campaign that is resumed waits for its moment again, or goes on with its run.
+  const wanted = found.length > 1 ? (state.hasMoment ? 'SCHEDULED' : 'SENDING') : found[0]?.to;
+  return found.find(({ to }) => to === wanted)?.to;
+}

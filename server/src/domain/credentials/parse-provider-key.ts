@@ -1,0 +1,126 @@
+import { createECDH, createPrivateKey } from 'node:crypto';
+import type { ApnsCredential, FcmCredential, WebPushCredential } from '../provider-credential.ts';
+
+/** A key that cannot be a credential; the message says what is wrong and never holds key material. */
+export class ProviderKeyError extends Error {
+  override readonly name = 'ProviderKeyError';
+}
+
+const longestKeyFile = 16_384;
+
+/**
+ * Reads a service account's key file (JSON, as Google's console gives it). Its `token_uri` is not used: where tokens
+ * come from is this deployment's decision (faults 3.9); one that names another host is refused, so that a forged file is
+ * noticed.
+ *
+ * @throws ProviderKeyError
+ */
+export function parseFcmKeyFile(text: string): FcmCredential {
+  if (text.length > longestKeyFile) throw new ProviderKeyError('The key file is too long to be a service account key.');
+  let file: Record<string, unknown>;
+  try {
+    file = JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    throw new ProviderKeyError('The key file is not JSON.');
+  }
+  if (file === null || typeof file !== 'object' || file.type !== 'service_account')
+    throw new ProviderKeyError('The key file is not that of a service account (type "service_account").');
+  const read = (name: string, pattern: RegExp): string => {
+    const value = file[name];
+    if (typeof value !== 'string' || !pattern.test(value))
+      throw new ProviderKeyError(`The key file has no usable ${name}.`);
+    return value;
+  };
+  const tokenUri = file.token_uri;
+  if (tokenUri !== undefined && !/^https:\/\/(oauth2|accounts)\.(googleapis|google)\.com\//.test(String(tokenUri)))
+    throw new ProviderKeyError("The key file's token_uri is not Google's.");
+  const privateKey = read('private_key', /^-----BEGIN PRIVATE KEY-----/);
+  requireKey(privateKey, 'rsa');
+  return {
+    provider: 'fcm',
+    projectId: read('project_id', /^[a-z0-9:.-]{4,64}$/),
+    clientEmail: read('client_email', /^[^\s@]{1,100}@[^\s@]{1,200}$/),
+    privateKeyId: read('private_key_id', /^[A-Za-z0-9_-]{1,100}$/),
+    privateKey,
+    simulated: false,
+  };
+}
+
+export type ApnsKey = {
+  /** The .p8 file. */
+  privateKey: string;
+  teamId: string;
+  keyId: string;
+  /** Bundle id of the app. */
+  topic: string;
+  environment: 'production' | 'sandbox';
+};
+
+/** Reads an APNs key (.p8, PKCS#8, P-256) with the ids that Apple gives beside it. @throws ProviderKeyError */
+export function parseApnsKey({ privateKey, teamId, keyId, topic, environment }: ApnsKey): ApnsCredential {
+  if (privateKey.length > longestKeyFile || !privateKey.includes('-----BEGIN PRIVATE KEY-----'))
+    throw new ProviderKeyError('The key is not a .p8 file (PEM, "BEGIN PRIVATE KEY").');
+  requireKey(privateKey, 'ec');
+  for (const [name, value] of Object.entries({ team: teamId, key: keyId })) {
+    if (!/^[A-Z0-9]{10}$/.test(value))
+      throw new ProviderKeyError(`The ${name} id must be ten capital letters and digits.`);
+  }
+  if (!/^[A-Za-z0-9.-]{1,155}$/.test(topic)) throw new ProviderKeyError('The topic must be the bundle id of the app.');
+  return { provider: 'apns', teamId, keyId, topic, environment, privateKey, simulated: false };
+}
+
+/** Reads or makes VAPID keys (RFC 8292): without keys a new pair is made. @throws ProviderKeyError */
+export function parseWebPushKey(given: {
+  subject: string;
+  keys: { publicKey: string; privateKey: string } | undefined;
+}): WebPushCredential {
+  if (!/^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/.test(given.subject))
+    throw new ProviderKeyError('The subject must be a mailto: or https: contact (RFC 8292 section 2.1).');
+  const { publicKey, privateKey } = given.keys ?? makeVapidKeys();
+  const isPair =
+    Buffer.from(privateKey, 'base64url').length === 32 &&
+    Buffer.from(publicKey, 'base64url').length === 65 &&
+    publicKeyOf(privateKey) === publicKey;
+  if (!isPair)
+    throw new ProviderKeyError(
+      'The keys are no VAPID pair: 65 and 32 bytes in base64url, the first made of the second.',
+    );
+  return { provider: 'webpush', publicKey, privateKey, subject: given.subject, simulated: false };
+}
+
+function makeVapidKeys(): { publicKey: string; privateKey: string } {
+  const ecdh = createECDH('prime256v1');
+  ecdh.generateKeys();
+  // A scalar with leading zero bytes comes out shorter than the 32 bytes the format wants.
+  const privateKey = Buffer.concat([Buffer.alloc(32), ecdh.getPrivateKey()])
+    .subarray(-32)
+    .toString('base64url');
+  return { publicKey: ecdh.getPublicKey('base64url', 'uncompressed'), privateKey };
+}
+
+function publicKeyOf(privateKey: string): string | undefined {
+  const ecdh = createECDH('prime256v1');
+  try {
+    ecdh.setPrivateKey(Buffer.from(privateKey, 'base64url'));
+    return ecdh.getPublicKey('base64url', 'uncompressed');
+  } catch {
+    return undefined;
+  }
+}
+
+function requireKey(pem: string, type: 'rsa' | 'ec'): void {
+  let key: ReturnType<typeof createPrivateKey>;
+  try {
+    key = createPrivateKey(pem);
+  } catch {
+    throw new ProviderKeyError('The private key cannot be read.');
+  }
+  const { asymmetricKeyType, asymmetricKeyDetails } = key;
+  const isRight =
+    asymmetricKeyType === type &&
+    (type === 'rsa'
+      ? (asymmetricKeyDetails?.modulusLength ?? 0) >= 2048
+      : asymmetricKeyDetails?.namedCurve === 'prime256v1');
+  if (!isRight)
+    throw new ProviderKeyError(`The private key is not ${type === 'rsa' ? 'RSA of 2048 bits or more' : 'P-256'}.`);
+}

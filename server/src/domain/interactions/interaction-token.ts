@@ -1,0 +1,110 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { platforms } from '../campaign/content.ts';
+import type { Platform } from '../campaign/content.ts';
+import { isId } from '../ids.ts';
+
+/** Which message a device has got: everything that a report of it needs. */
+export type InteractionSubject = {
+  workspaceId: string;
+  runId: string;
+  bucket: number;
+  deviceId: string;
+  platform: Platform;
+};
+
+/** What travels with a message, so that its device can report. */
+export type ReportPass = {
+  /** Presented with a report. */
+  token: string;
+  /** `<token>.<proof>` is what `GET /v1/click/…` takes; only for a message that leads to a web address. */
+  clickProof?: string;
+};
+
+export type InteractionTokens = {
+  /** The same subject gives the same pass on every attempt of every worker. */
+  issue(subject: InteractionSubject, address?: string): ReportPass;
+  /** Undefined for whatever this installation did not issue. */
+  open(token: string): InteractionSubject | undefined;
+  /** Undefined when the address is not the one that travelled with the message. */
+  openClick(clickToken: string, address: string): InteractionSubject | undefined;
+};
+
+const version = 1;
+// Version, platform, bucket, run and device; the workspace's id follows to the end.
+const headBytes = 1 + 1 + 1 + 12 + 12;
+const mostWorkspaceBytes = 64;
+// 128 bits: a forger has one try a request, and requests are limited.
+const proofBytes = 16;
+
+/**
+ * Opaque tokens that name a message at a device, signed with HMAC-SHA-256: nobody else can make one, and none serves for
+ * another device, run or workspace. Compact, because the providers take 4 KB: 90 characters for a workspace id of 24.
+ *
+ * @param key 32 bytes, of this purpose alone
+ */
+export function makeInteractionTokens(key: Uint8Array): InteractionTokens {
+  // The purpose stands before the subject, so that a token never serves as proof of a click, nor the reverse.
+  const prove = (purpose: 'report' | 'click', parts: (Uint8Array | string)[]): Buffer => {
+    const hmac = createHmac('sha256', key).update(`${purpose}\0`);
+    for (const part of parts) hmac.update(part);
+    return hmac.digest().subarray(0, proofBytes);
+  };
+  const openParts = (token: string): { subject: InteractionSubject; named: Buffer } | undefined => {
+    const bytes = decodeBase64url(token);
+    if (!bytes || bytes.length <= headBytes + proofBytes) return undefined;
+    const named = bytes.subarray(0, -proofBytes);
+    if (!timingSafeEqual(prove('report', [named]), bytes.subarray(-proofBytes))) return undefined;
+    return { subject: decodeSubject(named), named };
+  };
+  return {
+    issue(subject, address) {
+      const named = encodeSubject(subject);
+      const token = Buffer.concat([named, prove('report', [named])]).toString('base64url');
+      if (address === undefined || !isWebAddress(address)) return { token };
+      return { token, clickProof: prove('click', [named, '\0', address]).toString('base64url') };
+    },
+    open: (token) => openParts(token)?.subject,
+    openClick(clickToken, address) {
+      const [token, proof, ...more] = clickToken.split('.');
+      const opened = openParts(token ?? '');
+      const presented = decodeBase64url(proof ?? '');
+      if (!opened || more.length > 0 || presented?.length !== proofBytes || !isWebAddress(address)) return undefined;
+      return timingSafeEqual(prove('click', [opened.named, '\0', address]), presented) ? opened.subject : undefined;
+    },
+  };
+}
+
+/** A redirect to anything else would run in the service's own name (`javascript:`) or leave the browser. */
+export function isWebAddress(address: string): boolean {
+  return /^https?:\/\//i.test(address) && URL.canParse(address);
+}
+
+function encodeSubject({ workspaceId, runId, bucket, deviceId, platform }: InteractionSubject): Buffer {
+  const workspace = Buffer.from(workspaceId);
+  if (!isId(runId) || !isId(deviceId) || workspace.length === 0 || workspace.length > mostWorkspaceBytes)
+    throw new RangeError(`not a message at a device: run ${runId}, device ${deviceId}`);
+  return Buffer.concat([
+    Buffer.from([version, platforms.indexOf(platform), bucket]),
+    Buffer.from(runId, 'hex'),
+    Buffer.from(deviceId, 'hex'),
+    workspace,
+  ]);
+}
+
+/** Of proved bytes, so they are as encodeSubject made them. */
+function decodeSubject(named: Buffer): InteractionSubject {
+  return {
+    platform: platforms[named.readUInt8(1)]!,
+    bucket: named.readUInt8(2),
+    runId: named.toString('hex', 3, 15),
+    deviceId: named.toString('hex', 15, headBytes),
+    workspaceId: named.toString('utf8', headBytes),
+  };
+}
+
+/** One text a value: Node's decoder would skip foreign characters and leftover bits, and limits count by the text. */
+function decodeBase64url(text: string): Buffer | undefined {
+  if (text.length > 200) return undefined;
+  const bytes = Buffer.from(text, 'base64url');
+  return bytes.toString('base64url') === text ? bytes : undefined;
+}

@@ -1,0 +1,20 @@
+import { createHash } from 'node:crypto';
+
+export const interactionKinds = ['impression', 'click', 'close'] as const;
+
+/** What happened to a message on its device: it was shown, clicked, or closed without a click. */
+export type InteractionKind = (typeof interactionKinds)[number];
+
+/**
+ * What tells a report from a repeat of it: the name the device gave it. Reports without a name are one, so a device that
+ * cannot make names may repeat without harm.
+ */
+export function reportDigest(reportId: string | undefined): Buffer {
+  return createHash('sha256')
+    .update(reportId ?? '')
+    .digest()
+    .subarray(0, 12);
+}
+
+/** Reports counted of one kind from one device in one run; nobody clicks a message more often. */
+export const mostReports = 100;

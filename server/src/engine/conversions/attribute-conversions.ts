@@ -1,0 +1,42 @@
+import { conversionWindowHours, matchGoal } from '../../domain/campaign/match-goal.ts';
+import type { Database } from '../../storage/pool.ts';
+import { findReachedEvents, insertConversions } from '../../storage/sql/conversions.ts';
+import type { Conversion, ReachedEvent } from '../../storage/sql/conversions.ts';
+import { takeUnattributedEvents } from '../../storage/sql/events.ts';
+import type { Duty } from '../duty.ts';
+
+const batchEvents = 500;
+
+/**
+ * An event waits this long before it is looked at: a window stores its deliveries with the instant just before its
+ * transaction, and only what is committed can be found. Twice the longest time the database lets a transaction stand
+ * still (`idle_in_transaction_session_timeout`, 60 s).
+ */
+export const settleMilliseconds = 120_000;
+
+/**
+ * The duty that counts events as conversions of the campaigns that reached their user before (interface 2.10). It takes
+ * events and stores what they count for in one transaction: a crash leaves them to be taken again, two nodes never take
+ * the same one, and the key of a conversion refuses a second row for one event all the same.
+ */
+export function attributeConversions({ database }: { database: Database }): Duty {
+  return {
+    name: 'attribute-conversions',
+    intervalMilliseconds: 5_000,
+    async runOnce(now) {
+      const until = new Date(now.getTime() - settleMilliseconds);
+      return database.begin(async (tx) => {
+        const taken = await takeUnattributedEvents(tx, { until, limit: batchEvents });
+        if (taken.length === 0) return 0;
+        const reached = await findReachedEvents(tx, { taken, windowHours: conversionWindowHours });
+        await insertConversions(tx, reached.flatMap(toConversions));
+        return taken.length;
+      }) as Promise<number>;
+    },
+  };
+}
+
+/** One for each goal of the campaign that the event meets. */
+function toConversions({ name, attributes, goals, ...reached }: ReachedEvent): Conversion[] {
+  return goals.flatMap((goal, index) => (matchGoal(goal, { name, attributes }) ? [{ ...reached, goal: index }] : []));
+}

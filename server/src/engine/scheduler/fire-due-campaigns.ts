@@ -1,0 +1,109 @@
+import { deliverySettings, sendUntil } from '../../domain/campaign/delivery-settings.ts';
+import { lastIdAt, makeId } from '../../domain/ids.ts';
+import { decideDueMoments } from '../../domain/timing/decide-due-moments.ts';
+import { fromStoredTiming } from '../../domain/timing/stored-timing.ts';
+import type { Database, Transaction } from '../../storage/pool.ts';
+import { advanceCampaigns, lockDueCampaigns } from '../../storage/sql/due-campaigns.ts';
+import type { AdvancedCampaign, DueCampaign } from '../../storage/sql/due-campaigns.ts';
+import { endFinishedCampaigns } from '../../storage/sql/run-states.ts';
+import { insertEndedRuns, insertQueuedRuns, insertTargetedRuns } from '../../storage/sql/runs.ts';
+import type { EndedRun, QueuedRun, TargetedRun } from '../../storage/sql/runs.ts';
+import type { Duty } from '../duty.ts';
+import { enqueueFanOut } from '../enqueue.ts';
+import { resolveTargets } from './resolve-targets.ts';
+import { startDueRuns } from './start-due-runs.ts';
+
+export type FireDueCampaignsDependencies = {
+  database: Database;
+  /** A moment that is found later than this is recorded as missed (decisions D37). */
+  lateSendMinutes: number;
+};
+
+// One transaction locks so many campaigns, and decides so many moments of each.
+const batchCampaigns = 100;
+const batchMoments = 100;
+
+/**
+ * The duty that fires schedules: for every campaign that is due it makes the run of that moment and moves `next_at`, in
+ * one transaction under the campaign's lock, so that any number of nodes fire a moment once. Then it starts the runs of
+ * requests that joined such a campaign.
+ */
+export function fireDueCampaigns({ database, lateSendMinutes }: FireDueCampaignsDependencies): Duty {
+  return {
+    name: 'fire-due-campaigns',
+    intervalMilliseconds: 1000,
+    async runOnce(now) {
+      const scope = { now, lateMinutes: lateSendMinutes };
+      const fired = await database.begin((tx) => fireBatch(tx, scope));
+      const started = await database.begin((tx) => startDueRuns(tx, scope));
+      return fired + started;
+    },
+  };
+}
+
+type Scope = { now: Date; lateMinutes: number };
+
+async function fireBatch(tx: Transaction, scope: Scope): Promise<number> {
+  const { now } = scope;
+  const due = await lockDueCampaigns(tx, { at: now, limit: batchCampaigns });
+  if (due.length === 0) return 0;
+  const firings: Firing[] = [];
+  for (const campaign of due) firings.push(await fireOne(tx, campaign, scope));
+  const [queued, targeted] = [firings.flatMap(({ queue }) => queue), firings.flatMap(({ target }) => target)];
+  await insertEndedRuns(
+    tx,
+    firings.flatMap(({ ended }) => ended),
+  );
+  await insertQueuedRuns(tx, queued);
+  await insertTargetedRuns(tx, targeted);
+  await advanceCampaigns(tx, { campaigns: firings.map(({ advanced }) => advanced), at: now });
+  // A run to nobody has ended already; no worker will come by to end its campaign.
+  const toNobody = targeted.filter(({ targetUsers }) => targetUsers.length === 0);
+  if (toNobody.length > 0)
+    await endFinishedCampaigns(tx, { campaignIds: toNobody.map(({ campaignId }) => campaignId), at: now });
+  if (queued.length + targeted.length > 0) await enqueueFanOut(tx);
+  return due.length;
+}
+
+/** What the firing of one campaign writes. */
+type Firing = { ended: EndedRun[]; queue: QueuedRun[]; target: TargetedRun[]; advanced: AdvancedCampaign };
+
+async function fireOne(tx: Transaction, campaign: DueCampaign, { now, lateMinutes }: Scope): Promise<Firing> {
+  const question = { dueAt: campaign.nextAt, now, lateMinutes, limit: batchMoments };
+  const { moments, nextAt } = decideDueMoments(fromStoredTiming(campaign.timing), question);
+  const toRun = (moment: Date) => ({
+    id: makeId(now),
+    workspaceId: campaign.workspaceId,
+    campaignId: campaign.id,
+    moment,
+    at: now,
+  });
+  const firing: Firing = {
+    ended: moments.flatMap((due): EndedRun[] =>
+      due.kind === 'missed' ? [{ ...toRun(due.moment), status: 'MISSED', reason: due.reason }] : [],
+    ),
+    queue: [],
+    target: [],
+    advanced: { id: campaign.id, status: 'ACTIVE', reason: null, nextAt: nextAt ?? null },
+  };
+  const toSend = moments.find(({ kind }) => kind === 'send');
+  if (toSend) {
+    // A message lives from its firing, not from its acceptance.
+    const run = { ...toRun(toSend.moment), sendUntil: sendUntil(deliverySettings(campaign.settings), now) };
+    if (campaign.targetSelector === null) firing.queue.push(run);
+    else {
+      const found = await resolveTargets(tx, { workspaceId: campaign.workspaceId, selector: campaign.targetSelector });
+      if ('reason' in found) firing.ended.push({ ...run, status: 'FAILED', reason: found.reason });
+      else firing.target.push({ ...run, ...found, content: undefined, audienceBound: lastIdAt(now) });
+    }
+  }
+  return campaign.deliveryType === 'PERIODIC' ? firing : { ...firing, advanced: endSchedule(firing) };
+}
+
+/** A one-time campaign has no further moment: it is sending, or says why nothing was sent. */
+function endSchedule({ ended, advanced }: Firing): AdvancedCampaign {
+  const last = ended.at(-1);
+  if (!last) return { ...advanced, status: 'SENDING', nextAt: null };
+  const reason = last.status === 'MISSED' ? `MISSED: ${last.reason}` : last.reason;
+  return { ...advanced, status: 'FAILED', reason, nextAt: null };
+}

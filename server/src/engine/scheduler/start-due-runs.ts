@@ -1,0 +1,43 @@
+import { deliverySettings, sendUntil } from '../../domain/campaign/delivery-settings.ts';
+import { lastIdAt } from '../../domain/ids.ts';
+import { whyTooLate } from '../../domain/timing/decide-due-moments.ts';
+import type { Transaction } from '../../storage/pool.ts';
+import { endFinishedCampaigns } from '../../storage/sql/run-states.ts';
+import { endWaitingRun, lockDueRuns, startWaitingRun } from '../../storage/sql/waiting-runs.ts';
+import type { DueRun } from '../../storage/sql/waiting-runs.ts';
+import { enqueueFanOut } from '../enqueue.ts';
+import { resolveTargets } from './resolve-targets.ts';
+
+const batchRuns = 100;
+
+/**
+ * Starts runs whose requests joined a scheduled campaign, when the moment they wait for has come, under the same rules
+ * as the campaign's own: looked up now, sent late up to a limit, else recorded as missed.
+ */
+export async function startDueRuns(tx: Transaction, scope: { now: Date; lateMinutes: number }): Promise<number> {
+  const due = await lockDueRuns(tx, { at: scope.now, limit: batchRuns });
+  if (due.length === 0) return 0;
+  for (const run of due) await startOne(tx, run, scope);
+  await endFinishedCampaigns(tx, { campaignIds: [...new Set(due.map((run) => run.campaignId))], at: scope.now });
+  await enqueueFanOut(tx);
+  return due.length;
+}
+
+async function startOne(
+  tx: Transaction,
+  run: DueRun,
+  { now, lateMinutes }: { now: Date; lateMinutes: number },
+): Promise<void> {
+  const tooLate = whyTooLate({ moment: run.dueAt, now, lateMinutes });
+  if (tooLate !== undefined) {
+    await endWaitingRun(tx, { id: run.id, status: 'MISSED', reason: tooLate, at: now });
+    return;
+  }
+  const found = await resolveTargets(tx, { workspaceId: run.workspaceId, selector: run.targetSelector });
+  if ('reason' in found) {
+    await endWaitingRun(tx, { id: run.id, status: 'FAILED', reason: found.reason, at: now });
+    return;
+  }
+  const lives = { audienceBound: lastIdAt(now), sendUntil: sendUntil(deliverySettings(run.settings), now) };
+  await startWaitingRun(tx, { id: run.id, workspaceId: run.workspaceId, ...found, ...lives, at: now });
+}

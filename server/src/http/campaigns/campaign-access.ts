@@ -1,0 +1,51 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { campaignCallsPerMinute } from '../../app/campaigns/campaign-use-cases.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { makeRequireApiKey } from '../auth/api-key.ts';
+import type { CampaignRouteDependencies } from './campaign-route-dependencies.ts';
+
+/**
+ * Makes the hook before every campaign route: Basic with the workspace and its campaigns key, or Bearer (decisions
+ * D45); SVC-APPKEY; the limits (decisions D44), whose state every answer carries (facts 4.6).
+ *
+ * @param appKey whether the version demands SVC-APPKEY (facts 4.1); one that is sent must name the workspace
+ */
+export function makeRequireCampaignAccess(
+  deps: CampaignRouteDependencies,
+  { appKey: demand }: { appKey: 'required' | 'optional' },
+) {
+  const { campaigns, vendorHeaders } = deps;
+  const requireKey = makeRequireApiKey({ ...deps, authenticate: campaigns.authenticate }, 'campaign', {
+    missing: 'CAMPAIGN_CREDENTIALS_MISSING',
+    invalid: 'CAMPAIGN_CREDENTIALS_INVALID',
+    notCovering: 'CAMPAIGN_KEY_NOT_ALLOWED',
+  });
+  const appKeyName = vendorHeaders.nameOf('*-appkey').toUpperCase();
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    // The routes that refuse other methods are open to all: they say nothing.
+    if (request.routeOptions.schema?.hide) return;
+    await requireKey(request, reply);
+    if (reply.sent) return;
+    const workspaceId = request.facts.workspaceId!;
+    await count({ campaigns, reply, workspaceId });
+    const appKey = vendorHeaders.read(request.headers, '*-appkey');
+    if (appKey === undefined && demand === 'required')
+      throw new ServiceError('CAMPAIGN_REQUEST_INVALID', { faults: [{ field: appKeyName, reason: 'missing' }] });
+    if (appKey !== undefined && appKey !== workspaceId)
+      throw new ServiceError('CAMPAIGN_WORKSPACE_MISMATCH', { field: appKeyName });
+  };
+}
+
+type Counting = Pick<CampaignRouteDependencies, 'campaigns'> & { reply: FastifyReply; workspaceId: string };
+
+async function count({ campaigns, reply, workspaceId }: Counting): Promise<void> {
+  const call = await campaigns.count(workspaceId);
+  reply.headers({
+    'x-ratelimit-limit': String(campaignCallsPerMinute),
+    'x-ratelimit-remaining': String(call.remaining),
+    // Seconds left (facts 0.1 has both meanings; the push and data routes use this one).
+    'x-ratelimit-reset': String(call.resetSeconds),
+  });
+  if (call.outcome === 'refused')
+    throw new ServiceError('CAMPAIGN_RATE_LIMITED', { retryAfterSeconds: call.resetSeconds });
+}

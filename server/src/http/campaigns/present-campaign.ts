@@ -1,0 +1,71 @@
+import type { CampaignRecord } from '../../app/campaigns/search-campaigns.ts';
+import { deliverySettings } from '../../domain/campaign/delivery-settings.ts';
+import { presentPushContent } from './present-push-content.ts';
+import { presentGoals } from './present-goals.ts';
+
+/** The part of a campaign record that both versions share (facts 4.3); ids and schedule are each version's own. */
+export function presentCampaign(campaign: CampaignRecord) {
+  const isPush = campaign.channel === 'PUSH';
+  const { sentAt, kind, campaignId } = campaign;
+  return {
+    status: presentStatus(campaign.status),
+    channel: campaign.channel,
+    campaign_delivery_type: campaign.deliveryType,
+    created_by: campaign.createdBy,
+    created_at: spacedTime(campaign.createdAt),
+    updated_at: spacedTime(campaign.updatedAt),
+    ...(sentAt ? { sent_time: spacedTime(sentAt) } : {}),
+    ...(kind === 'EXECUTION' ? { parent_id: campaignId } : {}),
+    basic_details: {
+      name: campaign.name,
+      ...(isPush ? { platforms: campaign.platforms } : {}),
+      tags: campaign.tags,
+    },
+    campaign_content: { content: isPush ? presentPushContent(campaign.content) : campaign.content },
+    segmentation_details: presentAudience(campaign),
+    ...(isPush ? { advanced: presentAdvanced(campaign) } : {}),
+    conversion_goal_details: presentGoals(campaign.conversionGoals),
+  };
+}
+
+/** Upper-case in both versions (decisions D44); a queued run is a child that waits. */
+export function presentStatus(status: string): string {
+  return status === 'QUEUED' ? 'SCHEDULED' : status;
+}
+
+/** `2024-07-04 08:00:54.847000`: UTC, microseconds (facts 4.3). */
+function spacedTime(at: Date): string {
+  return joinedTime(at).replace('T', ' ');
+}
+
+/** `2024-06-24T14:30:18.908000` (facts 4.4). */
+export function joinedTime(at: Date): string {
+  return at.toISOString().replace('Z', '000');
+}
+
+function presentAudience({ audience, segmentId, segmentName }: CampaignRecord) {
+  if (audience !== 'SEGMENT') return { is_all_user_campaign: audience === 'ALL_USERS' };
+  const segment = { filter_type: 'custom_segments', id: segmentId, name: segmentName };
+  return { is_all_user_campaign: false, included_filters: { filter_operator: 'and', filters: [segment] } };
+}
+
+function presentAdvanced({ settings: stored }: CampaignRecord) {
+  const { androidPriority, iosPriority, ttlMinutes } = deliverySettings(stored);
+  // The record knows one time to live, in whole hours; what it cannot say it leaves out.
+  const minutes = ttlMinutes.ANDROID;
+  const isSayable = minutes % 60 === 0 && ttlMinutes.IOS === minutes && ttlMinutes.WEB === minutes;
+  return {
+    ...(isSayable
+      ? {
+          expiration_settings: {
+            expire_notification_after_value: minutes / 60,
+            expire_notification_after_type: 'HOUR',
+          },
+        }
+      : {}),
+    platform_level_priority: {
+      android_specific_priority: { send_with_priority: androidPriority },
+      ios_specific_priority: { apns_priority: String(iosPriority) },
+    },
+  };
+}

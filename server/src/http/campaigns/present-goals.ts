@@ -1,0 +1,13 @@
+import type { ConversionGoal } from '../../domain/campaign/conversion-goal.ts';
+
+/** `conversion_goal_details` (facts 6.2). */
+export function presentGoals(stored: unknown) {
+  const goals = Array.isArray(stored) ? (stored as Partial<ConversionGoal>[]) : [];
+  return {
+    goals: goals.map(({ name, eventName, attribute }) => ({
+      goal_name: name,
+      goal_event_name: eventName,
+      ...(attribute ? { goal_event_attribute: attribute } : {}),
+    })),
+  };
+}

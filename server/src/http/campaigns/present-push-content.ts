@@ -1,0 +1,114 @@
+import type {
+  AndroidContent,
+  CampaignContent,
+  DefaultAction,
+  IosContent,
+  WebContent,
+} from '../../domain/campaign/content.ts';
+
+/**
+ * The content of a push as campaign records show it: `{"push": {"android", "ios", "web"}}` (facts 6.2). What comes from
+ * the push API in other words is given in these; a draft may lack any of it.
+ */
+export function presentPushContent(stored: Record<string, unknown>) {
+  const { ANDROID, IOS, WEB } = stored as CampaignContent;
+  return {
+    push: {
+      ...(ANDROID ? { android: withBackup(ANDROID, presentAndroid) } : {}),
+      ...(IOS ? { ios: withBackup(IOS, presentIos) } : {}),
+      ...(WEB ? { web: withBackup(WEB, presentWeb) } : {}),
+    },
+  };
+}
+
+function withBackup<C extends { fallback?: object }>(content: C, present: (content: C) => object) {
+  const { fallback } = content;
+  return { ...present(content), ...(fallback ? { template_backup: present(fallback as C) } : {}) };
+}
+
+function presentAndroid(content: AndroidContent) {
+  const rich = content.richContent ?? [];
+  return {
+    template_type: 'BASIC',
+    basic_details: {
+      notification_channel: content.channelId,
+      title: content.title,
+      message: content.message,
+      summary: content.summary,
+      image_url: valueOf(rich, 'image'),
+      ...presentAction(content.defaultAction),
+    },
+    buttons: (content.additionalActions ?? []).map(({ type, value, name, iconUrl }) => ({
+      btn_name: name,
+      click_action_type: type,
+      click_action_value: value,
+      icon_url: iconUrl,
+    })),
+    advanced: {
+      coupon_code: valueOf(rich, 'coupon'),
+      sound_file: valueOf(rich, 'sound'),
+      group_key: content.groupKey,
+      collapse_replace_key: content.collapseReplaceKey,
+    },
+  };
+}
+
+const mediaTypes = { image: 'Image', gif: 'GIF', video: 'Video', audio: 'Audio' } as const;
+
+function presentIos(content: IosContent) {
+  const rich = content.richContent ?? [];
+  const media = rich.find((item) => item.type in mediaTypes);
+  return {
+    template_type: 'BASIC',
+    basic_details: {
+      title: content.title,
+      message: content.message,
+      subtitle: content.subtitle,
+      ...(media
+        ? { rich_media_type: mediaTypes[media.type as keyof typeof mediaTypes], rich_media_value: media.value }
+        : {}),
+      ...presentAction(content.defaultAction),
+    },
+    buttons: (content.additionalActions ?? []).map(({ category }) => ({ button_category: category })),
+    advanced: {
+      coupon_code: valueOf(rich, 'coupon'),
+      sound_file: valueOf(rich, 'sound'),
+      enable_ios_badge: content.enableBadge,
+      group_key: content.groupKey,
+      collapse_replace_key: content.collapseReplaceKey,
+    },
+  };
+}
+
+function presentWeb(content: WebContent) {
+  return {
+    template_type: 'BASIC',
+    basic_details: {
+      title: content.title,
+      message: content.message,
+      redirect_url: content.redirectUrl,
+      image_url: content.imageUrl,
+      auto_dismiss_notification: content.autoDismiss,
+    },
+    advanced: { icon_image_type: 'ICON_URL', icon_url: content.iconUrl },
+  };
+}
+
+const clickActions: Record<DefaultAction['type'], string> = {
+  richlanding: 'RICH_LANDING',
+  navigation: 'NAVIGATE_TO_A_SCREEN',
+  deeplinking: 'DEEPLINKING',
+};
+
+function presentAction(action: DefaultAction | undefined) {
+  if (!action) return {};
+  return {
+    default_click_action: clickActions[action.type],
+    default_click_action_value: action.value,
+    key_value_pairs: Object.entries(action.keyValuePairs ?? {}).map(([key, value]) => ({ key, value })),
+  };
+}
+
+function valueOf(items: readonly { type: string; value: string }[], type: string): string | undefined {
+  return items.find((item) => item.type === type)?.value;
+}

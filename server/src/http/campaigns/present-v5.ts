@@ -1,0 +1,87 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ExecutionsAnswer } from '../../app/campaigns/list-executions.ts';
+import type { CampaignRecord, SearchSettings } from '../../app/campaigns/search-campaigns.ts';
+import type { ErrorName, ServiceError } from '../../domain/errors.ts';
+import { isGatewayError, presentGatewayError } from '../auth/present.ts';
+import { makeRequestId } from '../request-id.ts';
+import { joinedTime, presentCampaign, presentStatus } from './present-campaign.ts';
+import { presentV5Schedule } from './present-schedule.ts';
+import { answerHeaders } from './present-v1.ts';
+
+type Wire = { status: number; code: string };
+
+/** Statuses and codes of V5 (facts 4.5); the message is the registry's text. */
+export const campaignV5Errors: Partial<Record<ErrorName, Wire>> = {
+  CAMPAIGN_REQUEST_INVALID: { status: 400, code: 'VALIDATION_FAILED' },
+  CAMPAIGN_CREDENTIALS_MISSING: { status: 401, code: 'UNAUTHORIZED' },
+  CAMPAIGN_CREDENTIALS_INVALID: { status: 401, code: 'UNAUTHORIZED' },
+  CAMPAIGN_WORKSPACE_MISMATCH: { status: 401, code: 'UNAUTHORIZED' },
+  CAMPAIGN_KEY_NOT_ALLOWED: { status: 403, code: 'FORBIDDEN' },
+  CAMPAIGN_NOT_FOUND: { status: 404, code: 'NOT_FOUND' },
+  CAMPAIGN_WITHOUT_EXECUTIONS: { status: 422, code: 'UNPROCESSABLE_ENTITY' },
+  CAMPAIGN_RATE_LIMITED: { status: 429, code: 'RATE_LIMITED' },
+  BODY_MALFORMED: { status: 400, code: 'BAD_REQUEST' },
+  BODY_EMPTY: { status: 400, code: 'BAD_REQUEST' },
+  BODY_TOO_LARGE: { status: 413, code: 'PAYLOAD_TOO_LARGE' },
+  MEDIA_TYPE_UNSUPPORTED: { status: 415, code: 'UNSUPPORTED_MEDIA_TYPE' },
+  MEDIA_TYPE_MISSING: { status: 415, code: 'UNSUPPORTED_MEDIA_TYPE' },
+  METHOD_NOT_ALLOWED: { status: 405, code: 'METHOD_NOT_ALLOWED' },
+  OVERLOADED: { status: 503, code: 'SERVICE_UNAVAILABLE' },
+};
+
+/** `{"response_id", "error": {"code", "message", "target"?, "details", "request_id"?}}`. */
+export function presentV5Error(
+  error: ServiceError,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+): FastifyReply {
+  if (isGatewayError(error)) return presentGatewayError(error, { request, reply });
+  const wire = campaignV5Errors[error.code];
+  const status = wire?.status ?? 500;
+  answerHeaders(error, { reply, status });
+  const { faults = [], field } = error.context;
+  const target = faults[0]?.field ?? field;
+  const sentId = (request.body as { request_id?: unknown } | null | undefined)?.request_id;
+  return reply.code(status).send({
+    response_id: makeRequestId(),
+    error: {
+      code: wire?.code ?? 'INTERNAL_ERROR',
+      message: wire ? error.message : 'Internal server error.',
+      ...(target === undefined ? {} : { target }),
+      details: faults.map((fault) => ({
+        target: fault.field,
+        message: `${fault.field} ${fault.reason === 'missing' ? 'is required' : fault.reason}.`,
+      })),
+      ...(typeof sentId === 'string' ? { request_id: sentId.slice(0, 256) } : {}),
+    },
+  });
+}
+
+/** The documented envelope (facts 4.3). */
+export function presentV5<Data>(data: Data) {
+  return { response_id: makeRequestId(), type: 'campaign' as const, data };
+}
+
+/** The document's own id, the canonical one beside it; the version where the workspace has versions (interface 2.12). */
+export function presentV5Campaign(campaign: CampaignRecord, versioning: SearchSettings['versioning']) {
+  const { id, campaignId, versionNumber } = campaign;
+  return {
+    id,
+    campaign_id: campaignId,
+    ...(versioning === 'on' ? { version_number: versionNumber ?? 1 } : {}),
+    ...presentCampaign(campaign),
+    ...presentV5Schedule(campaign.timing),
+  };
+}
+
+/** Decisions D43. */
+export function presentV5Executions({ executions, totalInstances }: ExecutionsAnswer) {
+  return presentV5({
+    executions: executions.map(({ id, campaignId, sentAt, status }) => ({
+      id,
+      campaign_id: campaignId,
+      sent_time: sentAt && joinedTime(sentAt),
+      status: presentStatus(status),
+    })),
+    total_instances: totalInstances,
+  });
+}

@@ -1,0 +1,134 @@
+import { Type } from 'typebox';
+import type { TProperties } from 'typebox';
+import { campaignChannels, campaignDeliveryTypes } from '../../domain/campaign/campaign-search.ts';
+import { campaignStatuses } from '../../domain/campaign/campaign-states.ts';
+
+/** Bodies and answers of campaign search. They document the fields and tell unknown ones; the parser holds the rules. */
+const texts = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));
+
+const createdDate = Type.Optional(
+  Type.Object(
+    { from_date: Type.Optional(Type.String()), to_date: Type.Optional(Type.String()) },
+    { description: 'YYYY-MM-DD or YYYY-MM-DDThh:mm:ss, UTC without an offset; both ends belong to it' },
+  ),
+);
+
+const sameFilters = {
+  channels: texts(`${campaignChannels.join(', ')}; V1 finds no SMS, V5 only when asked`),
+  created_by: texts('Names of keys or people, any of them'),
+  created_date: createdDate,
+  name: Type.Optional(Type.String({ description: 'Any part of the name, ignoring case' })),
+  status: texts(campaignStatuses.join(', ')),
+  tags: texts('Any of them'),
+};
+
+const typesDescription = `${campaignDeliveryTypes.join(', ')}, or another documented type, of which there are none`;
+
+const v1Filters = {
+  ...sameFilters,
+  id: Type.Optional(Type.String()),
+  delivery_type: texts(typesDescription),
+};
+
+const v5Filters = { ...sameFilters, ids: texts('At most 100'), campaign_delivery_type: texts(typesDescription) };
+
+const versionFilter = {
+  version_number: Type.Optional(Type.Integer({ description: 'With campaign versioning only' })),
+};
+
+const page = (most: number) => ({
+  limit: Type.Integer({ minimum: 1, maximum: most }),
+  page: Type.Integer({ minimum: 1, description: 'From 1' }),
+});
+
+const searchBody = (ownPage: TProperties, filters: TProperties) =>
+  Type.Object({
+    ...ownPage,
+    include_child_campaigns: Type.Optional(
+      Type.Boolean({ description: 'Runs of recurring campaigns, with `parent_id`' }),
+    ),
+    include_archive_campaigns: Type.Optional(Type.Boolean()),
+    campaign_fields: Type.Optional(Type.Object(filters)),
+  });
+
+const v1Page = { request_id: Type.String(), ...page(100) };
+const v5Page = { request_id: Type.Optional(Type.String()), ...page(15) };
+
+export const v1SearchBody = searchBody(v1Page, v1Filters);
+export const v5SearchBody = searchBody(v5Page, { ...v5Filters, ...versionFilter });
+/** What a workspace without campaign versioning knows (interface 2.12). */
+export const v5SearchBodyWithoutVersions = searchBody(v5Page, v5Filters);
+export const v1PageBody = Type.Object(v1Page);
+export const v5PageBody = Type.Object(v5Page);
+
+const part = (description: string) => Type.Optional(Type.Unsafe<unknown>({ type: 'object', description }));
+
+const record = {
+  status: Type.String(),
+  channel: Type.String(),
+  campaign_delivery_type: Type.String(),
+  created_by: Type.String(),
+  created_at: Type.String({ description: 'UTC: 2024-07-04 08:00:54.847000' }),
+  updated_at: Type.String(),
+  sent_time: Type.Optional(Type.String()),
+  parent_id: Type.Optional(Type.String({ description: 'Children only' })),
+  basic_details: part('name, platforms, tags'),
+  campaign_content: part('What is shown on each platform'),
+  segmentation_details: part('Whom it is for'),
+  scheduling_details: part('When it is sent'),
+  advanced: part('Priorities and time to live'),
+  conversion_goal_details: part('Goals'),
+};
+
+const v1Campaign = Type.Object({ campaign_id: Type.String(), ...record });
+export const v1SearchAnswer = Type.Union([
+  Type.Object({ total_count: Type.Integer(), campaigns: Type.Array(v1Campaign) }),
+  Type.Array(v1Campaign, { description: 'When the workspace chose it; X-Total-Count beside' }),
+]);
+
+const v5Campaign = Type.Object({
+  id: Type.String(),
+  campaign_id: Type.String({ description: 'Shared by all versions' }),
+  version_number: Type.Optional(Type.Integer({ description: 'With campaign versioning only' })),
+  ...record,
+});
+
+const envelope = (data: TProperties) =>
+  Type.Object({ response_id: Type.String(), type: Type.Literal('campaign'), data: Type.Object(data) });
+export const v5SearchAnswer = envelope({ campaigns: Type.Array(v5Campaign) });
+export const v5CampaignAnswer = envelope(v5Campaign.properties);
+
+const execution = {
+  campaign_id: Type.String(),
+  sent_time: Type.Union([Type.String(), Type.Null()], { description: '2024-06-24T14:30:18.908000; null: not yet' }),
+  status: Type.String({ description: 'SCHEDULED, SENDING, PAUSED, SENT, FAILED, STOPPED or MISSED' }),
+};
+export const v1ExecutionsAnswer = Type.Object({
+  executions: Type.Array(Type.Object(execution)),
+  total_instances: Type.Integer(),
+});
+export const v5ExecutionsAnswer = envelope({
+  executions: Type.Array(Type.Object({ id: Type.String(), ...execution })),
+  total_instances: Type.Integer(),
+});
+
+const details = Type.Array(Type.Object({ target: Type.String(), message: Type.String() }));
+export const v1CampaignError = Type.Object({
+  error: Type.Object({
+    code: Type.String(),
+    message: Type.String(),
+    target: Type.String(),
+    details,
+    request_id: Type.String(),
+  }),
+});
+export const v5CampaignError = Type.Object({
+  response_id: Type.String(),
+  error: Type.Object({
+    code: Type.String(),
+    message: Type.String(),
+    target: Type.Optional(Type.String()),
+    details,
+    request_id: Type.Optional(Type.String()),
+  }),
+});

@@ -1,0 +1,87 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import { gatewayError } from '../auth/shapes.ts';
+import type { RouteFamily } from '../build-server.ts';
+import { refuseOtherMethods } from '../refuse-other-methods.ts';
+import { toServiceError } from '../to-service-error.ts';
+import { warnOfUnknownFields } from '../unknown-fields.ts';
+import { makeRequireCampaignAccess } from './campaign-access.ts';
+import type { CampaignRouteDependencies } from './campaign-route-dependencies.ts';
+import { announceDeprecation } from './deprecation.ts';
+import { parsePage, parseSearch, readBody } from './parse-search.ts';
+import { presentV1Campaign, presentV1Error, presentV1Executions } from './present-v1.ts';
+import { v1CampaignError, v1ExecutionsAnswer, v1PageBody, v1SearchAnswer, v1SearchBody } from './shapes.ts';
+
+const security = [{ campaignsKey: [] }, { bearer: [] }];
+const refusals = {
+  400: v1CampaignError,
+  401: Type.Union([v1CampaignError, gatewayError]),
+  403: gatewayError,
+  404: v1CampaignError,
+  422: v1CampaignError,
+  429: v1CampaignError,
+};
+
+/** Campaign search and executions, V1 (interface 4.6), with and without the prefix (decisions D3). */
+export function campaignV1Routes(deps: CampaignRouteDependencies): RouteFamily {
+  return async (server) => {
+    // The shapes document the routes; the family's own errors come from parse-search.ts.
+    server.setValidatorCompiler(() => () => true);
+    server.setErrorHandler((error, request, reply) =>
+      presentV1Error(toServiceError(error, request), { request, reply }),
+    );
+    server.addHook('onRequest', async (_request, reply) => announceDeprecation(reply));
+    server.addHook('onRequest', makeRequireCampaignAccess(deps, { appKey: 'required' }));
+    for (const prefix of ['/v1/campaigns', '/core-services/v1/campaigns']) {
+      addSearch(server, deps, `${prefix}/search`);
+      addExecutions(server, deps, `${prefix}/:parent_id/executions`);
+    }
+  };
+}
+
+function addSearch(server: FastifyInstance, deps: CampaignRouteDependencies, url: string): void {
+  const { campaigns, vendorHeaders } = deps;
+  const schema = {
+    tags: ['Campaigns'],
+    summary: 'Search campaigns, or find one by its id, V1',
+    deprecated: true,
+    security,
+    body: v1SearchBody,
+    response: { 200: v1SearchAnswer, ...refusals },
+  };
+  server.post(url, { schema }, async (request, reply) => {
+    const workspaceId = request.facts.workspaceId!;
+    const body = readBody(request);
+    const asked = parseSearch(body, { version: 'V1', versioning: 'off' });
+    warnOfUnknownFields(vendorHeaders, body, { request, reply, shape: v1SearchBody });
+    const { v1Answer } = await campaigns.settings(workspaceId);
+    const found = await campaigns.search({ ...asked, workspaceId, version: 'V1', versioning: 'off' });
+    const rows = found.campaigns.map(presentV1Campaign);
+    // Decisions D41.
+    if (v1Answer === 'array') return reply.header('x-total-count', String(found.totalCount)).send(rows);
+    return { total_count: found.totalCount, campaigns: rows };
+  });
+  refuseOtherMethods(server, url, ['POST']);
+}
+
+function addExecutions(server: FastifyInstance, deps: CampaignRouteDependencies, url: string): void {
+  const { campaigns, vendorHeaders } = deps;
+  const schema = {
+    tags: ['Campaigns'],
+    summary: 'List the child campaigns of a recurring campaign, V1',
+    deprecated: true,
+    security,
+    params: Type.Object({ parent_id: Type.String() }),
+    body: v1PageBody,
+    response: { 200: v1ExecutionsAnswer, ...refusals },
+  };
+  server.post(url, { schema }, async (request, reply) => {
+    const body = readBody(request);
+    const asked = parsePage(body, { version: 'V1', versioning: 'off' });
+    warnOfUnknownFields(vendorHeaders, body, { request, reply, shape: v1PageBody });
+    const { parent_id: parentId } = request.params as { parent_id: string };
+    const workspaceId = request.facts.workspaceId!;
+    return presentV1Executions(await campaigns.listExecutions({ ...asked, workspaceId, parentId }));
+  });
+  refuseOtherMethods(server, url, ['POST']);
+}

@@ -1,0 +1,95 @@
+import type { ReadSegments } from '../../app/segments/read-segments.ts';
+
+type Listing = Awaited<ReturnType<ReadSegments['list']>>;
+type ListedSegment = Listing['segments'][number];
+type ShownSegment = Awaited<ReturnType<ReadSegments['get']>>;
+type ListedCallback = Awaited<ReturnType<ReadSegments['listCallbacks']>>[number];
+type ShownCallback = Awaited<ReturnType<ReadSegments['getCallback']>>;
+type Mail = Awaited<ReturnType<ReadSegments['listMails']>>[number];
+type Reject = Awaited<ReturnType<ReadSegments['listRejects']>>[number];
+
+/** A segment on the console; null stands for what it does not have. */
+export function presentSegment(segment: ListedSegment) {
+  const { progress } = segment;
+  return {
+    id: segment.id,
+    name: segment.name,
+    kind: segment.kind,
+    state: segment.state,
+    stateReason: segment.stateReason,
+    source: segment.source,
+    attributeName: segment.attributeName,
+    attributeType: segment.attributeType,
+    description: segment.description,
+    userCount: segment.userCount,
+    expiryDays: segment.expiryDays,
+    expiresAt: toText(segment.expiresAt),
+    archivedAt: toText(segment.archivedAt),
+    createdAt: segment.createdAt.toISOString(),
+    progress: progress
+      ? {
+          operationId: progress.id,
+          kind: progress.kind,
+          state: progress.state,
+          attempts: progress.attempts,
+          bytesRead: progress.bytesRead,
+          valuesFound: progress.valuesFound,
+          waiting: progress.waiting,
+          createdAt: progress.createdAt.toISOString(),
+        }
+      : null,
+  };
+}
+
+export function presentSegmentDetail(segment: ShownSegment) {
+  return { ...presentSegment(segment), operations: segment.operations.map(presentOperation) };
+}
+
+function presentOperation(operation: ShownSegment['operations'][number]) {
+  return { ...operation, createdAt: operation.createdAt.toISOString(), endedAt: toText(operation.endedAt) };
+}
+
+export function presentCallback({ workspaceId: _workspaceId, ...callback }: ListedCallback) {
+  return {
+    ...callback,
+    nextAt: toText(callback.nextAt),
+    createdAt: callback.createdAt.toISOString(),
+    endedAt: toText(callback.endedAt),
+  };
+}
+
+export function presentCallbackDetail({ tries, ...callback }: ShownCallback) {
+  return {
+    ...presentCallback(callback),
+    tries: tries.map(({ at, ...attempt }) => ({ ...attempt, at: at.toISOString() })),
+  };
+}
+
+export function presentMail({ workspaceId: _workspaceId, ...mail }: Mail) {
+  return {
+    ...mail,
+    nextAt: toText(mail.nextAt),
+    createdAt: mail.createdAt.toISOString(),
+    endedAt: toText(mail.endedAt),
+  };
+}
+
+/** The rejected lines as a CSV file (RFC 4180). */
+export function presentRejects(rejects: readonly Reject[]): string {
+  const rows = [['line', 'reason'], ...rejects.map(({ line, reason }) => [String(line), reason])];
+  return rows.map((cells) => `${cells.map(toCell).join(',')}\r\n`).join('');
+}
+
+/**
+ * A cell that a spreadsheet shows and never computes: what begins like a formula gets an apostrophe before it (OWASP, CSV
+ * injection), and stands in quotes.
+ */
+function toCell(text: string): string {
+  const isFormula = /^[=+\-@\t\r]/.test(text);
+  if (!isFormula && !/[",\r\n]/.test(text)) return text;
+  return `"${isFormula ? "'" : ''}${text.replaceAll('"', '""')}"`;
+}
+
+function toText(at: Date | null): string | null {
+  return at?.toISOString() ?? null;
+}

@@ -1,0 +1,133 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Readable } from 'node:stream';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { fileTooLarge } from '../../app/segments/post-file.ts';
+import type { PostedFile } from '../../app/segments/post-file.ts';
+import type { ReadSegments } from '../../app/segments/read-segments.ts';
+import type { AcceptedOperation } from '../../app/segments/request-file-operation.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { mostFileBytes } from '../../domain/segments/file-rules.ts';
+import { parseUpload, UploadQuery } from './parse-upload.ts';
+import {
+  presentCallback,
+  presentCallbackDetail,
+  presentMail,
+  presentRejects,
+  presentSegment,
+  presentSegmentDetail,
+} from './present-segments.ts';
+import { readUpload } from './read-upload.ts';
+
+type Hook = (request: FastifyRequest) => Promise<void>;
+
+export type ConsoleSegmentRouteDependencies = {
+  segments: ReadSegments & { postFile: (file: PostedFile) => Promise<AcceptedOperation> };
+  requireSession: Hook;
+  refuseCrossSite: Hook;
+};
+
+const id = Type.String({ pattern: '^[0-9a-f]{24}$' });
+const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
+const Id = Type.Object({ id });
+const OperationOf = Type.Object({ id, operationId: id });
+
+const api = '/console/api';
+
+/** The console's segments, callbacks and mails, and files posted instead of fetched. Every route needs the session. */
+export function consoleSegmentRoutes(server: FastifyInstance, deps: ConsoleSegmentRouteDependencies): void {
+  const { segments } = deps;
+  const reading = { schema: { hide: true, querystring: Workspace }, onRequest: deps.requireSession };
+  const readingOne = { ...reading, schema: { ...reading.schema, params: Id } };
+
+  server.get(`${api}/segments`, reading, async (request) => {
+    const { segments: listed, ...counts } = await segments.list(workspaceOf(request));
+    return { ...counts, segments: listed.map(presentSegment) };
+  });
+  server.get(`${api}/segments/:id`, readingOne, async (request) => ({
+    segment: presentSegmentDetail(await segments.get(keyOf(request))),
+  }));
+  server.get(
+    `${api}/segments/:id/operations/:operationId/rejects.csv`,
+    { ...reading, schema: { ...reading.schema, params: OperationOf } },
+    (request, reply) => sendRejects(segments, request, reply),
+  );
+  server.get(`${api}/callbacks`, reading, async (request) => ({
+    callbacks: (await segments.listCallbacks(workspaceOf(request))).map(presentCallback),
+  }));
+  server.get(`${api}/callbacks/:id`, readingOne, async (request) => ({
+    callback: presentCallbackDetail(await segments.getCallback(keyOf(request))),
+  }));
+  server.post(
+    `${api}/callbacks/:id/resend`,
+    { ...readingOne, onRequest: [deps.refuseCrossSite, deps.requireSession] },
+    async (request, reply) => {
+      const callback = await segments.resendCallback(keyOf(request));
+      return reply.code(202).send({ callback: presentCallbackDetail(callback) });
+    },
+  );
+  server.get(`${api}/mails`, reading, async (request) => ({
+    mails: (await segments.listMails(workspaceOf(request))).map(presentMail),
+  }));
+  // The first look makes the secret, so this is no mere reading.
+  server.get(
+    `${api}/webhook-secret`,
+    { ...reading, onRequest: [deps.refuseCrossSite, deps.requireSession] },
+    async (request, reply) =>
+      reply
+        .header('cache-control', 'no-store')
+        .send({ secret: await segments.readWebhookSecret(workspaceOf(request)) }),
+  );
+  server.register(async (uploads) => serveUploads(uploads, deps));
+}
+
+/** A scope of its own, because its bodies are not read before the route: they are streams, and nothing else is taken. */
+function serveUploads(server: FastifyInstance, deps: ConsoleSegmentRouteDependencies): void {
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser(
+    ['text/csv', 'text/plain', 'application/octet-stream'],
+    (_request: FastifyRequest, payload: Readable, done: (error: null, body: Readable) => void) => done(null, payload),
+  );
+  server.post(
+    `${api}/segments/upload`,
+    { schema: { hide: true, querystring: UploadQuery }, onRequest: [deps.refuseCrossSite, deps.requireSession] },
+    async (request, reply) => {
+      const { workspaceId, ...upload } = request.query as Static<typeof UploadQuery>;
+      const body = request.body as Readable | undefined;
+      if (body === undefined) throw new ServiceError('BODY_EMPTY');
+      try {
+        // Fastify's bodyLimit does not hold for streams; a size told beforehand is refused before anything is read.
+        if (Number(request.headers['content-length']) > mostFileBytes) throw fileTooLarge();
+        const command = parseUpload(upload);
+        const bytes = readUpload(body);
+        const accepted = await deps.segments.postFile({ workspaceId, requestedBy: 'Console', command, bytes });
+        return await reply.code(202).send(accepted);
+      } finally {
+        // A client that is still sending would not read the refusal; the server's time limit bounds it.
+        body.resume();
+      }
+    },
+  );
+}
+
+async function sendRejects(
+  segments: ReadSegments,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { id: segmentId, operationId } = request.params as Static<typeof OperationOf>;
+  const rejects = await segments.listRejects({ workspaceId: workspaceOf(request), segmentId, operationId });
+  return reply
+    .header('content-type', 'text/csv; charset=utf-8')
+    .header('content-disposition', `attachment; filename="rejects-${operationId}.csv"`)
+    .header('x-content-type-options', 'nosniff')
+    .send(presentRejects(rejects));
+}
+
+function workspaceOf(request: FastifyRequest): string {
+  return (request.query as Static<typeof Workspace>).workspaceId;
+}
+
+function keyOf(request: FastifyRequest): { workspaceId: string; id: string } {
+  return { workspaceId: workspaceOf(request), id: (request.params as Static<typeof Id>).id };
+}

@@ -1,0 +1,90 @@
+import type { TrackEventsCommand, TrackedAction } from '../../app/data/track-events.ts';
+import { attributesFault } from '../../domain/audience/user-attributes.ts';
+import { parseIsoTime } from '../../domain/segments/iso-time.ts';
+import type { DataBody } from './data-call.ts';
+import {
+  emptyActions,
+  invalid,
+  missing,
+  readRecord,
+  requireCustomerId,
+  requireText,
+  requireType,
+} from './parse-data.ts';
+
+const platformNames = { ANDROID: 'ANDROID', iOS: 'IOS', web: 'WEB', TV: 'TV', unknown: 'UNKNOWN' } as const;
+const longestName = 256;
+const longestVersion = 256;
+// 15 hours (facts 5).
+const mostOffsetSeconds = 54_000;
+// Beyond every time a Date can hold, in seconds.
+const mostEpochSeconds = 8.64e12;
+
+/** How many events a request asks to be counted; one that has none, or is no request at all, counts as one. */
+export function countActions(body: unknown): number {
+  const actions = (body as DataBody | null | undefined)?.actions;
+  return Array.isArray(actions) ? Math.max(1, actions.length) : 1;
+}
+
+/** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_ACTIONS_EMPTY, DATA_VALUE_INVALID */
+export function parseEvents(
+  body: DataBody,
+  prefixes: readonly string[],
+): Omit<TrackEventsCommand, 'at' | 'workspaceId'> {
+  requireType(body, 'event');
+  const customerId = requireCustomerId(body);
+  const deviceId = isAbsent(body.device_id) ? null : requireText(body, 'device_id');
+  if (isAbsent(body.actions)) throw missing('actions');
+  if (!Array.isArray(body.actions)) throw invalid('actions', 'must be a list');
+  if (body.actions.length === 0) throw emptyActions();
+  const actions = body.actions.map((item, index) => parseAction(item, { at: `actions[${index}]`, prefixes }));
+  return { customerId, deviceId, actions };
+}
+
+function parseAction(item: unknown, { at, prefixes }: { at: string; prefixes: readonly string[] }): TrackedAction {
+  const action = readRecord(item ?? null, at);
+  const name = requireText(action, 'action', { at, longest: longestName });
+  const attributes = readRecord(action.attributes ?? undefined, `${at}.attributes`);
+  const fault = attributesFault(attributes, prefixes);
+  if (fault) throw invalid(fault.attribute, fault.reason);
+  const currentTime = readTime(action.current_time, `${at}.current_time`);
+  return {
+    name,
+    attributes,
+    platform: readPlatform(action.platform),
+    appVersion: isAbsent(action.app_version)
+      ? null
+      : requireText(action, 'app_version', { at, longest: longestVersion }),
+    // The sender's clock at the sending is the nearest to the event when the event's own time is not given.
+    occurredAt: readTime(action.user_time, `${at}.user_time`) ?? currentTime,
+    utcOffsetSeconds: readOffset(action.user_timezone_offset, `${at}.user_timezone_offset`),
+  };
+}
+
+function readPlatform(value: unknown): TrackedAction['platform'] {
+  if (isAbsent(value)) return null;
+  if (typeof value !== 'string' || !Object.hasOwn(platformNames, value))
+    throw invalid('platform', 'is not a valid platform.');
+  return platformNames[value as keyof typeof platformNames];
+}
+
+/** ISO 8601 (UTC unless it names an offset) or seconds since 1970, as a number or its digits. */
+function readTime(value: unknown, field: string): Date | undefined {
+  if (isAbsent(value)) return undefined;
+  const isSeconds = typeof value === 'number' || (typeof value === 'string' && /^\d{1,13}(\.\d{1,9})?$/.test(value));
+  const seconds = isSeconds ? Number(value) : Number.NaN;
+  if (seconds >= 0 && seconds <= mostEpochSeconds) return new Date(seconds * 1000);
+  const time = typeof value === 'string' ? parseIsoTime(value) : undefined;
+  if (time) return time.kind === 'day' ? time.startsAt : time.at;
+  throw invalid(field, 'must be an ISO 8601 time or seconds since 1970');
+}
+
+function readOffset(value: unknown, field: string): number | null {
+  if (isAbsent(value)) return null;
+  if (Number.isInteger(value) && Math.abs(value as number) <= mostOffsetSeconds) return value as number;
+  throw invalid(field, `must be a whole number of seconds from -${mostOffsetSeconds} to ${mostOffsetSeconds}`);
+}
+
+function isAbsent(value: unknown): value is undefined | null {
+  return value === undefined || value === null;
+}

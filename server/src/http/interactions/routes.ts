@@ -1,0 +1,117 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import type { InteractionUseCases } from '../../app/interactions/interaction-use-cases.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { RouteFamily } from '../build-server.ts';
+import { parseJson } from '../json-body.ts';
+import { refuseOtherMethods } from '../refuse-other-methods.ts';
+import { warnOfUnknownFields } from '../unknown-fields.ts';
+import type { VendorHeaders } from '../vendor-headers.ts';
+import { clickParameters, clickQuery, interactionBody, problem } from './shapes.ts';
+
+export type InteractionRouteDependencies = { interactions: InteractionUseCases; vendorHeaders: VendorHeaders };
+
+const mostBodyBytes = 4 * 1024;
+const reportUrl = '/v1/interactions';
+const clickUrl = '/v1/click/:token';
+const tags = ['Interactions'];
+
+/** What devices report: without a key, from any page's origin. The token that came with a message is the credential. */
+export function interactionRoutes(deps: InteractionRouteDependencies): RouteFamily {
+  return async (server) => {
+    prepareScope(server);
+    server.options(reportUrl, { schema: { hide: true } }, (_request, reply) =>
+      reply
+        .headers({
+          'access-control-allow-methods': 'POST',
+          'access-control-allow-headers': 'content-type',
+          'access-control-max-age': '86400',
+        })
+        .code(204)
+        .send(),
+    );
+    server.post(reportUrl, {
+      bodyLimit: mostBodyBytes,
+      schema: {
+        tags,
+        summary: 'Report that a message was shown, clicked or closed',
+        security: [],
+        consumes: ['application/json', 'text/plain'],
+        body: interactionBody,
+        response: { 204: Type.Null(), 400: problem, 404: problem, 413: problem, 415: problem, 429: problem },
+      },
+      handler: (request, reply) => report(deps, { request, reply }),
+    });
+    refuseOtherMethods(server, reportUrl, ['POST', 'OPTIONS']);
+
+    server.get(clickUrl, {
+      exposeHeadRoute: false,
+      schema: {
+        tags,
+        summary: 'Count a click and go to the address of the message',
+        security: [],
+        params: clickParameters,
+        querystring: clickQuery,
+        response: { 302: Type.Null(), 400: problem, 404: problem, 429: problem },
+      },
+      handler: (request, reply) => click(deps, { request, reply }),
+    });
+    refuseOtherMethods(server, clickUrl, ['GET']);
+    // A preview that looks without opening is no click.
+    server.head(clickUrl, { schema: { hide: true } }, async () => {
+      throw new ServiceError('METHOD_NOT_ALLOWED');
+    });
+  };
+}
+
+/** Answers are readable from every page, also refusals; cookies never come along. */
+function prepareScope(server: FastifyInstance): void {
+  // Devices call by the million, and the API log is for integrators; their tokens, also in paths, stay out of it as well.
+  server.addHook('onRoute', (route) => {
+    route.config = { ...route.config, isUnrecorded: true };
+  });
+  server.addHook('onRequest', async (_request, reply) => {
+    reply.headers({
+      'access-control-allow-origin': '*',
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+    });
+  });
+  server.removeContentTypeParser('application/json');
+  // text/plain is what navigator.sendBeacon sends, and what a page may post without asking first (Fetch, CORS-safelisted).
+  server.addContentTypeParser(['application/json', 'text/plain'], { parseAs: 'string' }, (_request, text, done) => {
+    try {
+      // The text is not kept: it holds the token.
+      done(null, parseJson(text as string));
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+}
+
+type Call = { request: FastifyRequest; reply: FastifyReply };
+
+async function report(deps: InteractionRouteDependencies, { request, reply }: Call): Promise<FastifyReply> {
+  const { token, kind, action, id } = request.body as Static<typeof interactionBody>;
+  warnOfUnknownFields(deps.vendorHeaders, request.body, { request, reply, shape: interactionBody });
+  const { workspaceId } = await deps.interactions.report({
+    token,
+    kind,
+    ...(action === undefined ? {} : { action }),
+    ...(id === undefined ? {} : { reportId: id }),
+    address: request.ip,
+  });
+  request.facts.workspaceId = workspaceId;
+  return reply.code(204).send();
+}
+
+async function click(deps: InteractionRouteDependencies, { request, reply }: Call): Promise<FastifyReply> {
+  const { token } = request.params as Static<typeof clickParameters>;
+  const { to } = request.query as Static<typeof clickQuery>;
+  const { workspaceId, uncounted } = await deps.interactions.click({ clickToken: token, to, address: request.ip });
+  request.facts.workspaceId = workspaceId;
+  if (uncounted !== undefined) request.facts.errorDetail = `click not counted: ${uncounted}`;
+  // In the form a header can hold: letters beyond ASCII are encoded.
+  return reply.redirect(new URL(to).href, 302);
+}

@@ -1,0 +1,85 @@
+import { readFile } from 'node:fs/promises';
+import { stripTypeScriptTypes } from 'node:module';
+import { join } from 'node:path';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import type { BrowserUseCases, RegisterBrowserCommand } from '../../app/sandbox/browser-use-cases.ts';
+import { parseDeviceAttributes } from '../../domain/audience/device-attributes.ts';
+import { customerIdFault } from '../../domain/audience/user-attributes.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { RouteFamily } from '../build-server.ts';
+
+export type SandboxBrowserDependencies = {
+  browser: BrowserUseCases;
+  /** Folder of the client package: its service worker and browser helper are what the page uses. */
+  clientFolder: string;
+};
+
+const BrowserDevice = Type.Object(
+  {
+    customerId: Type.String({ minLength: 1, maxLength: 512 }),
+    subscription: Type.Object({
+      endpoint: Type.String({ maxLength: 2048 }),
+      keys: Type.Object({ p256dh: Type.String({ maxLength: 200 }), auth: Type.String({ maxLength: 100 }) }),
+    }),
+  },
+  { additionalProperties: false },
+);
+
+const tags = ['Sandbox'];
+const headers = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; worker-src 'self'; " +
+    "form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-cache',
+};
+
+/** A page that makes the browser it is opened in a device of the sandbox. Sandbox mode only, without credentials. */
+export function sandboxBrowserRoutes({ browser, clientFolder }: SandboxBrowserDependencies): RouteFamily {
+  return async (server) => {
+    const own = (name: string) => readFile(join(import.meta.dirname, 'browser', name), 'utf8');
+    const page = await own('page.html');
+    server.get(
+      '/sandbox/browser',
+      { schema: { tags, summary: 'A page that receives real web pushes in this browser' } },
+      (_request, reply) => reply.headers(headers).type('text/html; charset=utf-8').send(page),
+    );
+    const helper = await readFile(join(clientFolder, 'src', 'subscribe-browser.ts'), 'utf8');
+    const script = 'text/javascript; charset=utf-8';
+    serve(server, { url: '/sandbox/browser/page.css', type: 'text/css; charset=utf-8', text: await own('page.css') });
+    serve(server, { url: '/sandbox/browser/page.js', type: script, text: await own('page.js') });
+    // The client's own file with its types left out, so that the page tries what a site would use.
+    const url = '/sandbox/browser/subscribe-browser.js';
+    serve(server, { url, type: script, text: stripTypeScriptTypes(helper) });
+    // Its folder is its scope, and holds the page.
+    const worker = await readFile(join(clientFolder, 'browser', 'carillon-service-worker.js'), 'utf8');
+    serve(server, { url: '/sandbox/carillon-service-worker.js', type: script, text: worker });
+
+    server.get('/sandbox/browser/settings', { schema: { hide: true } }, () => browser.readSettings());
+    server.post(
+      '/sandbox/browser/devices',
+      { schema: { tags, summary: "Make a browser's subscription a device of a customer", body: BrowserDevice } },
+      (request) => browser.registerBrowser(parseBrowser(request)),
+    );
+  };
+}
+
+type ServedFile = { url: string; type: string; text: string };
+
+function serve(server: FastifyInstance, { url, type, text }: ServedFile): void {
+  server.get(url, { schema: { hide: true } }, (_request, reply) => reply.headers(headers).type(type).send(text));
+}
+
+/** The rules are those of the data API. @throws ServiceError PARAMETER_INVALID */
+function parseBrowser(request: FastifyRequest): RegisterBrowserCommand {
+  const { customerId, subscription } = request.body as Static<typeof BrowserDevice>;
+  const reason = customerIdFault(customerId);
+  if (reason !== undefined) throw new ServiceError('PARAMETER_INVALID', { field: 'customerId', reason });
+  const parsed = parseDeviceAttributes({ platform: 'web', push_id: subscription }, []);
+  if ('device' in parsed) return { customerId, subscription: parsed.device.pushId };
+  const fault = 'fault' in parsed ? parsed.fault.reason : 'is missing';
+  throw new ServiceError('PARAMETER_INVALID', { field: 'subscription', reason: fault });
+}

@@ -1,0 +1,105 @@
+import type { CampaignStatsRequest } from '../../app/stats/read-campaign-stats.ts';
+import type { FigureMetric } from '../../domain/campaign/campaign-figures.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { isId } from '../../domain/ids.ts';
+import { parseIsoTime } from '../../domain/segments/iso-time.ts';
+
+export const attributionTypes = [
+  'VIEW_THROUGH',
+  'CLICK_THROUGH',
+  'IN_SESSION',
+  'TOTAL_CONVERSIONS',
+  'CLICK_CONVERSIONS',
+] as const;
+export type AttributionType = (typeof attributionTypes)[number];
+
+export type StatsAsked = Omit<CampaignStatsRequest, 'workspaceId'> & {
+  requestId: string;
+  attribution: AttributionType;
+  metric: FigureMetric;
+};
+
+type Body = Record<string, unknown>;
+
+const mostCampaigns = 10;
+const mostDays = 30;
+const longestRequestId = 256;
+const dayMilliseconds = 86_400_000;
+// Beyond any number of campaigns; a page after the last is empty.
+const mostOffset = 1_000_000_000;
+
+/** @throws ServiceError STATS_FIELD_INVALID for the first field that is wrong */
+export function parseStats(body: Body): StatsAsked {
+  const requestId = readRequestId(body);
+  const campaignIds = readCampaignIds(body.campaign_ids);
+  const startDate = readDate(body, 'start_date');
+  const endDate = readDate(body, 'end_date');
+  const days = (Date.parse(endDate) - Date.parse(startDate)) / dayMilliseconds;
+  if (days < 0) throw invalid('end_date', 'must not be before start_date');
+  if (days > mostDays) throw invalid('end_date', `must be at most ${mostDays} days after start_date`);
+  return {
+    requestId,
+    campaignIds,
+    startDate,
+    endDate,
+    attribution: readChoice(body, 'attribution_type', attributionTypes),
+    metric: readChoice(body, 'metric_type', ['TOTAL', 'UNIQUE']),
+    offset: readInteger(body, 'offset', { minimum: 0, maximum: mostOffset }) ?? 0,
+    limit: readInteger(body, 'limit', { minimum: 1, maximum: mostCampaigns }) ?? mostCampaigns,
+  };
+}
+
+export function invalid(field: string, reason: string): ServiceError {
+  return new ServiceError('STATS_FIELD_INVALID', { field, reason });
+}
+
+function isAbsent(value: unknown): value is undefined | null {
+  return value === undefined || value === null;
+}
+
+function required(body: Body, field: string): unknown {
+  if (isAbsent(body[field]) || body[field] === '') throw invalid(field, 'is required');
+  return body[field];
+}
+
+function readRequestId(body: Body): string {
+  const value = required(body, 'request_id');
+  if (typeof value === 'string' && value.isWellFormed() && value.length <= longestRequestId) return value;
+  throw invalid('request_id', `must be a text of at most ${longestRequestId} characters`);
+}
+
+function readCampaignIds(value: unknown): string[] | undefined {
+  if (isAbsent(value)) return undefined;
+  if (!Array.isArray(value) || value.length === 0 || value.length > mostCampaigns)
+    throw invalid('campaign_ids', `must be a list of 1 to ${mostCampaigns} ids`);
+  if (!value.every((item) => typeof item === 'string' && isId(item)))
+    throw invalid('campaign_ids', 'must hold ids of 24 hexadecimal characters');
+  return [...new Set(value as string[])];
+}
+
+function readDate(body: Body, field: string): string {
+  const value = required(body, field);
+  const time = typeof value === 'string' ? parseIsoTime(value) : undefined;
+  // Years a database and a calendar of zones both hold.
+  const isDay = time?.kind === 'day' && typeof value === 'string' && value >= '1970-01-02' && value <= '9998-12-31';
+  if (!isDay) throw invalid(field, 'must be a date (YYYY-MM-DD)');
+  return value as string;
+}
+
+function readChoice<const Choice extends string>(body: Body, field: string, choices: readonly Choice[]): Choice {
+  const value = required(body, field);
+  const found = choices.find((choice) => choice === value);
+  if (found === undefined) throw invalid(field, `must be one of ${choices.join(', ')}`);
+  return found;
+}
+
+function readInteger(
+  body: Body,
+  field: string,
+  { minimum, maximum }: { minimum: number; maximum: number },
+): number | undefined {
+  const value = body[field];
+  if (isAbsent(value)) return undefined;
+  if (Number.isInteger(value) && (value as number) >= minimum && (value as number) <= maximum) return value as number;
+  throw invalid(field, `must be a whole number from ${minimum} to ${maximum}`);
+}

@@ -1,0 +1,96 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { statsRequestsPerMinute } from '../../app/stats/stats-use-cases.ts';
+import type { StatsUseCases } from '../../app/stats/stats-use-cases.ts';
+import type { TokenUseCases } from '../../app/tokens/token-use-cases.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { makeRequireApiKey } from '../auth/api-key.ts';
+import { gatewayError } from '../auth/shapes.ts';
+import type { RouteFamily } from '../build-server.ts';
+import { refuseOtherMethods } from '../refuse-other-methods.ts';
+import { toServiceError } from '../to-service-error.ts';
+import { warnOfUnknownFields } from '../unknown-fields.ts';
+import type { VendorHeaders } from '../vendor-headers.ts';
+import { invalid, parseStats } from './parse-stats.ts';
+import { presentStats, presentStatsError } from './present.ts';
+import { statsAnswer, statsBody, statsError } from './shapes.ts';
+
+export type StatsRouteDependencies = {
+  stats: StatsUseCases;
+  tokens: TokenUseCases;
+  vendorHeaders: VendorHeaders;
+  serviceDomain?: string | undefined;
+};
+
+const mostBodyBytes = 16 * 1024;
+const schema = {
+  tags: ['Statistics'],
+  summary: 'Read the statistics of campaigns',
+  security: [{ campaignsKey: [] }, { bearer: [] }],
+  body: statsBody,
+  response: {
+    200: statsAnswer,
+    400: statsError,
+    401: Type.Union([statsError, gatewayError]),
+    403: Type.Union([statsError, gatewayError]),
+    413: statsError,
+    415: statsError,
+    429: statsError,
+  },
+};
+
+/** POST /v1/campaign-stats (facts 7), with and without the prefix (decisions D3). */
+export function statsRoutes(deps: StatsRouteDependencies): RouteFamily {
+  const { stats, vendorHeaders } = deps;
+  const requireAccess = makeRequireAccess(deps);
+  return async (server) => {
+    // The shapes document the routes; the family's own errors come from parse-stats.ts.
+    server.setValidatorCompiler(() => () => true);
+    server.setErrorHandler((error, request, reply) =>
+      presentStatsError(toServiceError(error, request), { request, reply }),
+    );
+    for (const url of ['/core-services/v1/campaign-stats', '/v1/campaign-stats']) {
+      server.post(url, { bodyLimit: mostBodyBytes, schema, onRequest: requireAccess }, async (request, reply) => {
+        const body = readBody(request);
+        const asked = parseStats(body);
+        warnOfUnknownFields(vendorHeaders, body, { request, reply, shape: statsBody });
+        return presentStats(await stats.read({ ...asked, workspaceId: request.facts.workspaceId! }), asked);
+      });
+      refuseOtherMethods(server, url, ['POST']);
+    }
+  };
+}
+
+/** Basic with the campaigns key or Bearer (decisions D45), the limit, and SVC-APPKEY (facts 0.1). */
+function makeRequireAccess({ stats, vendorHeaders, ...deps }: StatsRouteDependencies) {
+  const requireKey = makeRequireApiKey({ ...deps, authenticate: stats.authenticate }, 'campaign', {
+    missing: 'STATS_CREDENTIALS_INVALID',
+    invalid: 'STATS_CREDENTIALS_INVALID',
+    notCovering: 'STATS_KEY_NOT_ALLOWED',
+  });
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    await requireKey(request, reply);
+    if (reply.sent) return;
+    const workspaceId = request.facts.workspaceId!;
+    const grant = await stats.count(workspaceId);
+    reply.headers({
+      'x-ratelimit-limit': String(statsRequestsPerMinute),
+      'x-ratelimit-remaining': String(grant.remaining),
+      // Seconds, as in the other families (facts 0.1 has both meanings).
+      'x-ratelimit-reset': String(grant.granted > 0 ? 60 : grant.retryAfterSeconds),
+    });
+    if (grant.granted === 0)
+      throw new ServiceError('STATS_RATE_LIMITED', { retryAfterSeconds: grant.retryAfterSeconds });
+    const appKey = vendorHeaders.read(request.headers, '*-appkey');
+    if (appKey === undefined) throw invalid(vendorHeaders.nameOf('*-appkey').toUpperCase(), 'is required');
+    if (appKey !== workspaceId)
+      throw new ServiceError('STATS_CREDENTIALS_INVALID', { detail: 'the header names another workspace' });
+  };
+}
+
+function readBody({ body }: FastifyRequest): Record<string, unknown> {
+  if (body === undefined) throw new ServiceError('BODY_EMPTY');
+  if (body === null || typeof body !== 'object' || Array.isArray(body))
+    throw new ServiceError('BODY_MALFORMED', { detail: 'no JSON object' });
+  return body as Record<string, unknown>;
+}

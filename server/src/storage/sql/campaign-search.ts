@@ -1,0 +1,138 @@
+import type { PendingQuery, Row } from 'postgres';
+import { campaignChannels, campaignDeliveryTypes } from '../../domain/campaign/campaign-search.ts';
+import type { CampaignSelection } from '../../domain/campaign/campaign-search.ts';
+import { campaignStatuses } from '../../domain/campaign/campaign-states.ts';
+import type { Queryable, Transaction } from '../pool.ts';
+
+export type FoundCampaigns = { workspaceId: string; selection: CampaignSelection };
+export type CampaignPage = FoundCampaigns & { limit: number; offset: number };
+
+/** A campaign, or a run of a recurring one that is shown as its child. */
+export type FoundCampaign = { kind: 'CAMPAIGN' | 'EXECUTION'; id: string };
+
+/**
+ * One page, newest first, ties by id: ids only, so that the rows before the page are read in an index alone. Index:
+ * campaigns_newest, or that of the rarest thing asked for: campaigns_creator, campaigns_rare_channel,
+ * campaigns_rare_type, campaigns_rare_status, campaigns_tags, campaigns_name, primary key.
+ */
+export async function findCampaignPage(tx: Queryable, page: CampaignPage): Promise<FoundCampaign[]> {
+  return selectCampaignPage(tx, page);
+}
+
+/** The statement of findCampaignPage; a test asks the planner about it. */
+export function selectCampaignPage(tx: Queryable, { limit, offset, ...found }: CampaignPage) {
+  return tx<FoundCampaign[]>`
+    select found.kind, found.id from (${foundCampaigns(tx, found)}) as found
+    order by found.created_at desc, found.id desc
+    limit ${limit} offset ${offset}`;
+}
+
+/** How many a search finds on all its pages. Indexes as findCampaignPage. */
+export async function countCampaigns(tx: Queryable, found: FoundCampaigns): Promise<number> {
+  const [row] = await selectCampaignCount(tx, found);
+  return row!.total;
+}
+
+export function selectCampaignCount(tx: Queryable, found: FoundCampaigns) {
+  return tx<{ total: number }[]>`select count(*) as total from (${foundCampaigns(tx, found)}) as found`;
+}
+
+/**
+ * Every search has its own plan: what is rare decides the index, and a plan kept for all values would not see it.
+ * Compiling a plan takes longer than any page.
+ */
+export async function planSearchByValues(tx: Transaction): Promise<void> {
+  await tx`select set_config('plan_cache_mode', 'force_custom_plan', true), set_config('jit', 'off', true)`;
+}
+
+function foundCampaigns(tx: Queryable, { workspaceId, selection }: FoundCampaigns) {
+  const asked = campaignConditions(tx, { workspaceId, selection });
+  const own = [...asked, ...ownConditions(tx, { workspaceId, selection })];
+  const campaigns = tx`
+    select 'CAMPAIGN' as kind, campaigns.id, campaigns.created_at from campaigns where ${every(tx, own)}`;
+  if (selection.children === 'without') return campaigns;
+  // Recurring campaigns are few: campaigns_rare_type, then runs_campaign.
+  const children = [...asked, tx`campaigns.delivery_type <> 'ONE_TIME'`, ...childConditions(tx, selection)];
+  return tx`
+    ${campaigns}
+    union all
+    select 'EXECUTION', runs.id, runs.created_at
+    from campaigns join runs on runs.campaign_id = campaigns.id
+    where ${every(tx, children)}`;
+}
+
+type Condition = PendingQuery<Row[]>;
+
+function every(tx: Queryable, conditions: Condition[]): Condition {
+  return conditions.reduce((all, next) => tx`${all} and ${next}`);
+}
+
+/** What holds of a campaign and of its children alike. */
+function campaignConditions(tx: Queryable, { workspaceId, selection }: FoundCampaigns): Condition[] {
+  const { channels, deliveryTypes, createdBy, name, tags, versionNumber } = selection;
+  const conditions = [tx`campaigns.workspace_id = ${workspaceId}`];
+  conditions.push(...wordConditions(tx, { column: tx`campaigns.channel`, words: campaignChannels, asked: channels }));
+  if (deliveryTypes) {
+    const words = campaignDeliveryTypes;
+    conditions.push(...wordConditions(tx, { column: tx`campaigns.delivery_type`, words, asked: deliveryTypes }));
+  }
+  if (createdBy) conditions.push(oneOf(tx, tx`campaigns.created_by`, createdBy));
+  if (tags) conditions.push(tx`campaigns.tags && ${tags}`);
+  if (name !== undefined) {
+    const pattern = `%${name.replace(/[\\%_]/g, '\\$&')}%`;
+    // The collation of the column and its index; folding is the column's own.
+    conditions.push(tx`campaigns.name_folded like (lower(${pattern}::text collate "und-x-icu") collate "C")`);
+  }
+  if (versionNumber === 1) conditions.push(tx`(campaigns.version_number is null or campaigns.version_number = 1)`);
+  else if (versionNumber !== undefined) conditions.push(tx`campaigns.version_number = ${versionNumber}`);
+  return conditions;
+}
+
+function ownConditions(tx: Queryable, { workspaceId, selection }: FoundCampaigns): Condition[] {
+  const { ids, statuses, createdFrom, createdBefore, versions } = selection;
+  const conditions = wordConditions(tx, { column: tx`campaigns.status`, words: campaignStatuses, asked: statuses });
+  if (createdFrom) conditions.push(tx`campaigns.created_at >= ${createdFrom}`);
+  if (createdBefore) conditions.push(tx`campaigns.created_at < ${createdBefore}`);
+  if (ids && versions === 'every') conditions.push(oneOf(tx, tx`campaigns.id`, ids));
+  if (versions === 'newest') {
+    // The first version's id is the campaign's own.
+    if (ids) conditions.push(tx`(campaigns.id = any(${ids}) or campaigns.version_of = any(${ids}))`);
+    // Looked up once a statement, in campaigns_versions: it holds only campaigns that were revised.
+    conditions.push(tx`(campaigns.version_number is null or campaigns.id not in (
+      select older.id from campaigns as older
+      join campaigns as newer
+        on newer.workspace_id = older.workspace_id and newer.campaign_id = older.campaign_id
+          and newer.version_number > older.version_number
+      where older.workspace_id = ${workspaceId} and older.version_number is not null
+        and newer.version_number is not null
+    ))`);
+  }
+  return conditions;
+}
+
+function childConditions(tx: Queryable, selection: CampaignSelection): Condition[] {
+  const { ids, statuses, createdFrom, createdBefore } = selection;
+  const column = tx`case runs.status when 'QUEUED' then 'SCHEDULED' else runs.status end`;
+  const conditions = wordConditions(tx, { column, words: campaignStatuses, asked: statuses });
+  if (createdFrom) conditions.push(tx`runs.created_at >= ${createdFrom}`);
+  if (createdBefore) conditions.push(tx`runs.created_at < ${createdBefore}`);
+  if (ids) conditions.push(oneOf(tx, tx`runs.id`, ids));
+  return conditions;
+}
+
+type Words = { column: Condition; words: readonly string[]; asked: readonly string[] };
+
+/**
+ * A column of few words, of which most or few are asked for: one way or the other the condition shows the planner
+ * whether a small index of rare words holds all that is asked for.
+ */
+function wordConditions(tx: Queryable, { column, words, asked }: Words): Condition[] {
+  const left = words.filter((word) => !asked.includes(word));
+  if (asked.length > 1 && left.length <= 2) return left.map((word) => tx`${column} <> ${word}`);
+  return [oneOf(tx, column, asked)];
+}
+
+/** With one value the order of an index behind the column is the order of the page. */
+function oneOf(tx: Queryable, column: Condition, values: readonly string[]) {
+  return values.length === 1 ? tx`${column} = ${values[0]!}` : tx`${column} = any(${[...values]})`;
+}

@@ -1,0 +1,252 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+import type { BrowserContext, CDPSession, Page, Worker } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startCarillonBundle, until } from '../carillon-bundle.ts';
+import type { CarillonBundle } from '../carillon-bundle.ts';
+
+const executablePath = '/usr/bin/chromium';
+const hasChromium = existsSync(executablePath);
+
+/** The part of a service worker's world that the tests use; they run there, where there are DOM types. */
+declare const self: any;
+declare const NotificationEvent: any;
+declare const WindowClient: any;
+declare const carillon: any;
+
+describe.skipIf(!hasChromium)(`the service worker${hasChromium ? '' : ' (skipped: no /usr/bin/chromium)'}`, () => {
+  let bundle: CarillonBundle;
+  let folder: string;
+  let context: BrowserContext;
+  let page: Page;
+  let devtools: CDPSession;
+  let worker: Worker;
+  let registrationId: string;
+  const faults: string[] = [];
+
+  beforeAll(async () => {
+    bundle = await startCarillonBundle();
+    folder = await mkdtemp(join(tmpdir(), 'carillon-browser-'));
+    // A profile of its own, because a private window has no push.
+    context = await chromium.launchPersistentContext(folder, {
+      executablePath,
+      // No push service can be reached, whatever network the test runs in.
+      args: ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
+    });
+    await context.grantPermissions(['notifications'], { origin: bundle.url });
+    page = await context.newPage();
+    page.on('pageerror', (error) => faults.push(String(error)));
+    page.on('console', (message) => {
+      if (message.type() === 'error') faults.push(message.text());
+    });
+    devtools = await context.newCDPSession(page);
+    devtools.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
+      registrationId = registrations.find(({ isDeleted }) => !isDeleted)?.registrationId ?? registrationId;
+    });
+    await devtools.send('ServiceWorker.enable');
+  });
+  afterAll(async () => {
+    await context?.close();
+    await bundle?.stop();
+    if (folder) await rm(folder, { recursive: true, force: true });
+  });
+
+  const figures = async (campaignId: string): Promise<Record<string, [number, number]>> => {
+    const rows = await bundle.database<{ kind: string; total: number; unique_devices: number }[]>`
+      select kind, total, unique_devices from campaign_interactions where campaign_id = ${campaignId}`;
+    return Object.fromEntries(rows.map((row) => [row.kind, [row.total, row.unique_devices]]));
+  };
+
+  /** A real send; the payload is what the simulated browser decrypted. */
+  async function send(name: string): Promise<Record<string, any>> {
+    await bundle.push({
+      campaignName: name,
+      targetPlatform: ['WEB'],
+      targetAudience: 'User',
+      targetUserAttributes: {
+        attribute: 'USER_ATTRIBUTE_UNIQUE_ID',
+        comparisonParameter: 'is',
+        attributeValue: 'tim',
+      },
+      payload: {
+        WEB: {
+          title: name,
+          message: 'For Tim',
+          redirectURL: `${bundle.url}/sandbox/browser`,
+          iconURL: 'https://example.com/icon.png',
+          imageURL: 'https://example.com/image.png',
+        },
+      },
+      campaignDelivery: { type: 'soon' },
+    });
+    return until(async () => (await bundle.inbox()).find(({ title }) => title === name)?.payload);
+  }
+
+  const deliver = (payload: object) =>
+    devtools.send('ServiceWorker.deliverPushMessage', {
+      origin: bundle.url,
+      registrationId,
+      data: JSON.stringify(payload),
+    });
+
+  const shown = (): Promise<{ title: string; [option: string]: unknown }[]> =>
+    worker.evaluate(async () =>
+      (await self.registration.getNotifications()).map((notification: any) => ({
+        title: notification.title,
+        body: notification.body,
+        icon: notification.icon,
+        tag: notification.tag,
+        requireInteraction: notification.requireInteraction,
+      })),
+    );
+
+  /**
+   * What the browser does when a person clicks or closes. DevTools cannot click a notification, and an event that a
+   * script makes refuses `waitUntil`, so the event brings its own.
+   */
+  const happen = (type: 'notificationclick' | 'notificationclose', action = '') =>
+    worker.evaluate(
+      async ([name, button]) => {
+        const [notification] = await self.registration.getNotifications();
+        const event = new NotificationEvent(name, { notification, action: button });
+        let work;
+        event.waitUntil = (promise: Promise<unknown>) => {
+          work = promise;
+        };
+        self.dispatchEvent(event);
+        await work;
+      },
+      [type, action] as const,
+    );
+
+  test('the page registers it, and says clearly when no push service can be reached', async () => {
+    await page.clock.install();
+    await page.goto(`${bundle.url}/sandbox/browser`);
+    const registered = context.waitForEvent('serviceworker');
+    await page.getByRole('button', { name: 'Receive pushes here' }).click();
+    worker = await registered;
+    expect(worker.url()).toBe(`${bundle.url}/sandbox/carillon-service-worker.js`);
+    await page.getByText('asks its push service').waitFor();
+    // Chromium itself tries for ever. The click's own work goes on in steps, so time passes until the answer is there.
+    await until(async () => {
+      await page.clock.fastForward(20_000);
+      return (await page.getByRole('status').textContent())?.includes('this network does not seem to let');
+    });
+    expect(await page.getByRole('status').textContent()).toContain('The simulated browsers need no network');
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
+  });
+
+  test('it shows a push and reports that it was shown; the page hears of it', async () => {
+    const payload = await send('Seen in Chromium');
+    await deliver(payload);
+    await page.getByText('Seen in Chromium').first().waitFor();
+    expect(await shown()).toEqual([
+      {
+        title: 'Seen in Chromium',
+        body: 'For Tim',
+        icon: 'https://example.com/icon.png',
+        tag: payload.tag,
+        requireInteraction: true,
+      },
+    ]);
+    await until(async () => (await figures(payload.campaign_id)).IMPRESSION);
+    expect(await figures(payload.campaign_id)).toEqual({ IMPRESSION: [1, 1] });
+  });
+
+  test('a click on it is counted and closes it; a button is named; a repeat of the report changes nothing', async () => {
+    const payload = await send('Clicked in Chromium');
+    await deliver(payload);
+    await until(async () => (await shown()).some(({ title }) => title === 'Clicked in Chromium'));
+    await worker.evaluate(async () => {
+      for (const notification of await self.registration.getNotifications())
+        if (notification.title !== 'Clicked in Chromium') notification.close();
+    });
+    const reported = worker.evaluate(() => {
+      const { fetch } = self;
+      return new Promise((resolve) => {
+        self.fetch = (url: string, init: RequestInit) => {
+          self.fetch = fetch;
+          resolve(init.body);
+          return fetch(url, init);
+        };
+      });
+    });
+    await happen('notificationclick', 'buy');
+    expect(await shown()).toEqual([]);
+    const counted = { IMPRESSION: [1, 1], CLICK: [1, 1] };
+    expect(await figures(payload.campaign_id)).toEqual(counted);
+    const [row] = await bundle.database`
+      select action from device_interactions where campaign_id = ${payload.campaign_id} and kind = 'CLICK'`;
+    expect(row).toEqual({ action: 'buy' });
+    const again = await fetch(`${bundle.url}/v1/interactions`, { method: 'POST', body: (await reported) as string });
+    expect(again.status).toBe(204);
+    expect(await figures(payload.campaign_id)).toEqual(counted);
+  });
+
+  test('a notification that is closed is counted as closed', async () => {
+    const payload = await send('Closed in Chromium');
+    await deliver(payload);
+    await until(async () => (await shown()).length === 1);
+    await happen('notificationclose');
+    expect((await figures(payload.campaign_id)).CLOSE).toEqual([1, 1]);
+  });
+
+  test('a repeat replaces the first on the screen', async () => {
+    const payload = await send('Repeated in Chromium');
+    await deliver(payload);
+    await deliver(payload);
+    await until(async () => (await figures(payload.campaign_id)).IMPRESSION?.[0] === 2);
+    expect((await shown()).filter(({ title }) => title === 'Repeated in Chromium')).toHaveLength(1);
+    expect(await figures(payload.campaign_id)).toEqual({ IMPRESSION: [2, 1] });
+  });
+
+  test('autoDismiss takes it off the screen by itself', async () => {
+    const payload = await send('Dismissed in Chromium');
+    await worker.evaluate(() => {
+      carillon.dismissMilliseconds = 0;
+      const { showNotification } = self.registration;
+      self.registration.showNotification = (title: string, options: { requireInteraction: boolean }) => {
+        self.shownWith = options.requireInteraction;
+        return showNotification.call(self.registration, title, options);
+      };
+    });
+    await deliver({ ...payload, autoDismiss: true });
+    await until(async () => (await figures(payload.campaign_id)).IMPRESSION);
+    await until(async () => !(await shown()).some(({ title }) => title === 'Dismissed in Chromium'));
+    expect(await worker.evaluate(() => self.shownWith)).toBe(false);
+    expect((await figures(payload.campaign_id)).CLOSE).toBeUndefined();
+  });
+
+  test('a click goes to the tab that shows the address, else to a new one, and never to what is no web address', async () => {
+    const payload = await send('Opened from Chromium');
+    // Browsers allow both to real clicks only.
+    await worker.evaluate(() => {
+      self.went = [];
+      WindowClient.prototype.focus = async function (this: { url: string }) {
+        self.went.push(`focus ${this.url}`);
+      };
+      self.clients.openWindow = async (url: string) => self.went.push(`open ${url}`);
+    });
+    for (const redirectURL of [payload.redirectURL, 'https://example.com/new?x=1', 'javascript:alert(1)']) {
+      await deliver({ ...payload, redirectURL });
+      await until(async () => (await shown()).some(({ title }) => title === 'Opened from Chromium'));
+      await worker.evaluate(async () => {
+        for (const notification of await self.registration.getNotifications())
+          if (notification.title !== 'Opened from Chromium') notification.close();
+      });
+      await happen('notificationclick');
+    }
+    expect(await worker.evaluate(() => self.went)).toEqual([
+      `focus ${bundle.url}/sandbox/browser`,
+      'open https://example.com/new?x=1',
+    ]);
+    expect((await figures(payload.campaign_id)).CLICK).toEqual([3, 1]);
+  });
+
+  test('nothing on the page was against its policy', () => expect(faults).toEqual([]));
+});

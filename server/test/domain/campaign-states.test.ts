@@ -1,0 +1,51 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { campaignStatuses, campaignTransitions, statusAfter } from '../../src/domain/campaign/campaign-states.ts';
+
+const root = join(import.meta.dirname, '..', '..', '..');
+
+/** The words of a constraint of the dumped schema. */
+async function wordsOf(pattern: RegExp): Promise<string[]> {
+  const found = pattern.exec(await readFile(join(root, 'server', 'schema.sql'), 'utf8'));
+  if (!found) throw new Error(`no constraint like ${pattern.source}`);
+  return [...found[1]!.matchAll(/'([A-Z_]+)'::text/g)].map(([, word]) => word!);
+}
+
+describe('campaign states (D46)', () => {
+  test('are the words of the table', async () => {
+    expect(await wordsOf(/constraint campaigns_status_check CHECK \(\(status = ANY \((.*)\)\)\)/)).toEqual([
+      ...campaignStatuses,
+    ]);
+  });
+
+  test('every transition stays within what the table allows its kind', async () => {
+    const oneTimeOnly = await wordsOf(/\(delivery_type = 'ONE_TIME'::text\) OR \(status <> ALL \((.*)\)\)/);
+    const recurringOnly = await wordsOf(/\(delivery_type <> 'ONE_TIME'::text\) OR \(status <> ALL \((.*)\)\)/);
+    expect([oneTimeOnly.length, recurringOnly.length]).toEqual([3, 2]);
+    for (const { kind, from, to } of campaignTransitions) {
+      const forbidden = kind === 'one-time' ? recurringOnly : oneTimeOnly;
+      expect(forbidden, `${kind}: ${from} → ${to}`).not.toContain(from);
+      expect(forbidden, `${kind}: ${from} → ${to}`).not.toContain(to);
+    }
+  });
+
+  test('the table of docs/states.md shows every transition and no other', async () => {
+    const page = await readFile(join(root, 'docs', 'states.md'), 'utf8');
+    const rows = [...page.matchAll(/^\| (one-time|recurring) \| `(\w+)` \| ([^|]+) \| `(\w+)` \|$/gm)];
+    expect(rows.map(([, kind, from, by, to]) => ({ kind, from, to, by }))).toEqual([...campaignTransitions]);
+  });
+
+  test('a person reaches every open state and none that is over', () => {
+    const state = { kind: 'one-time', hasMoment: true } as const;
+    expect(statusAfter('resume', { ...state, status: 'PAUSED' })).toBe('SCHEDULED');
+    expect(statusAfter('resume', { ...state, status: 'PAUSED', hasMoment: false })).toBe('SENDING');
+    expect(statusAfter('resume', { ...state, kind: 'recurring', status: 'PAUSED' })).toBe('ACTIVE');
+    for (const kind of ['one-time', 'recurring'] as const) {
+      for (const action of ['pause', 'resume', 'stop'] as const) {
+        for (const status of ['DRAFT', 'SENT', 'RETIRED', 'STOPPED', 'FAILED', 'ARCHIVED'] as const)
+          expect(statusAfter(action, { kind, status, hasMoment: true }), `${action} ${status}`).toBeUndefined();
+      }
+    }
+  });
+});

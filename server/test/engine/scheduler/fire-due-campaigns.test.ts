@@ -1,0 +1,489 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { changeCampaignState } from '../../../src/app/campaigns/change-campaign-state.ts';
+import type { CampaignAction } from '../../../src/domain/campaign/campaign-states.ts';
+import { parseTiming } from '../../../src/domain/timing/parse-timing.ts';
+import type { TimingInput } from '../../../src/domain/timing/parse-timing.ts';
+import type { Timing } from '../../../src/domain/timing/timing.ts';
+import { fireDueCampaigns } from '../../../src/engine/scheduler/fire-due-campaigns.ts';
+import { makeFanOutBundle } from '../fan-out/fan-out-bundle.ts';
+import type { AcceptOptions, FanOutBundle } from '../fan-out/fan-out-bundle.ts';
+
+let bundle: FanOutBundle;
+beforeEach(async () => {
+  bundle = await makeFanOutBundle();
+});
+afterEach(() => bundle.drop());
+
+const minute = 60_000;
+
+const setClock = (instant: string): void => bundle.clock.anchor(new Date(instant));
+
+function timing(input: Partial<TimingInput>): Timing {
+  const parsed = parseTiming({ type: 'periodic', endDate: '12/31/2026', repeatAfter: '1', ...input } as TimingInput, {
+    now: bundle.clock.now(),
+    workspaceTimeZone: 'UTC',
+  });
+  if ('fault' in parsed) throw new Error(`${parsed.fault.field} ${parsed.fault.reason}`);
+  return parsed;
+}
+
+/** Accepts a campaign of the timing at the clock's time. */
+const schedule = async (input: Partial<TimingInput>, options: AcceptOptions = {}): Promise<string> =>
+  (await bundle.accept({ ...options, timing: timing(input) })).campaignId;
+
+/** One scheduler, until nothing is due. */
+async function fire({ lateSendMinutes = 60 } = {}): Promise<number> {
+  const duty = fireDueCampaigns({ database: bundle.database, lateSendMinutes });
+  let fired = 0;
+  for (let count = -1; count !== 0; fired += count) count = await duty.runOnce(bundle.clock.now());
+  return fired;
+}
+
+/** Moves the clock to each instant and fires there, as the duty does second by second. */
+async function fireAt(...instants: string[]): Promise<void> {
+  for (const instant of instants) {
+    setClock(instant);
+    await fire();
+  }
+}
+
+async function runs(campaignId: string): Promise<{ moment: string; status: string; reason: string | null }[]> {
+  const rows = await bundle.database`
+    select moment, status, status_reason as reason from runs where campaign_id = ${campaignId} order by moment, id`;
+  return rows.map((row) => ({ moment: row.moment?.toISOString() ?? '', status: row.status, reason: row.reason }));
+}
+
+const moments = async (campaignId: string): Promise<string[]> => (await runs(campaignId)).map(({ moment }) => moment);
+
+async function campaign(id: string): Promise<{ status: string; reason: string | null; nextAt: string | undefined }> {
+  const [row] = await bundle.database`
+    select status, status_reason as reason, next_at from campaigns where id = ${id}`;
+  return { status: row!.status, reason: row!.reason, nextAt: row!.next_at?.toISOString() };
+}
+
+const change = (campaignId: string, action: CampaignAction) =>
+  changeCampaignState(bundle, { workspaceId: bundle.workspaceId, campaignId, action, by: 'a test' });
+
+/** Releases, sends and ends everything that can be. */
+async function workAll(): Promise<void> {
+  while ((await bundle.release()) > 0);
+  await bundle.work();
+  while ((await bundle.end()) > 0);
+}
+
+describe('a moment', () => {
+  test('of 1,000 due campaigns is fired once by 8 schedulers at the same time (F15, R4)', async () => {
+    await schedule({ type: 'later', date: '03/01/2026', time: '01:00 PM' });
+    await bundle.database`
+      insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
+        next_at, created_by, created_at, updated_at)
+      select lpad(to_hex(number), 24, '0'), workspace_id, name || number, source,
+        case when number % 2 = 0 then 'PERIODIC' else 'ONE_TIME' end, audience, platforms, content,
+        case when number % 2 = 0 then '{"kind": "periodic", "firstDate": "2026-03-01", "endDate": "2026-03-31",
+          "time": "13:00", "timeZone": "UTC", "repeatAfterDays": 1}' else timing end,
+        case when number % 2 = 0 then 'ACTIVE' else 'SCHEDULED' end,
+        next_at, created_by, created_at, updated_at
+      from campaigns cross join generate_series(1, 999) as number`;
+    setClock('2026-03-01T13:00:00.400Z');
+    const fired = await Promise.all(Array.from({ length: 8 }, () => fire()));
+    expect(fired.reduce((sum, count) => sum + count, 0)).toBe(1_000);
+    const [row] = await bundle.database`
+      select count(*) as runs, count(distinct campaign_id) as campaigns, count(distinct moment) as moments,
+        count(*) filter (where status = 'QUEUED') as queued from runs`;
+    expect(row).toEqual({ runs: 1_000, campaigns: 1_000, moments: 1, queued: 1_000 });
+    const states = await bundle.database`select status, count(*) from campaigns group by status order by status`;
+    expect([...states]).toEqual([
+      { status: 'ACTIVE', count: 499 },
+      { status: 'SENDING', count: 501 },
+    ]);
+  });
+
+  test('is not fired before it has come', async () => {
+    const id = await schedule({ type: 'later', date: '03/02/2026', time: '09:00 AM' });
+    await fireAt('2026-03-02T08:59:59.999Z');
+    expect(await runs(id)).toEqual([]);
+    await fireAt('2026-03-02T09:00:00.000Z');
+    expect(await runs(id)).toEqual([{ moment: '2026-03-02T09:00:00.000Z', status: 'QUEUED', reason: null }]);
+    expect(await campaign(id)).toEqual({ status: 'SENDING', reason: null, nextAt: undefined });
+  });
+
+  test('gives the message its time to live: it counts from the firing, not from the request', async () => {
+    await bundle.addDevices(3);
+    const id = await schedule({ type: 'later', date: '03/20/2026', time: '09:00 AM' });
+    await fireAt('2026-03-20T09:00:00Z');
+    const [run] = await bundle.database`select send_until, day::text as day from runs where campaign_id = ${id}`;
+    expect(run).toEqual({ send_until: new Date('2026-03-21T21:00:00Z'), day: '2026-03-20' });
+    await workAll();
+    expect(bundle.sent).toHaveLength(3);
+    expect((await campaign(id)).status).toBe('SENT');
+  });
+
+  test('02:30 in New York happens once on the day that skips it (F9)', async () => {
+    setClock('2026-03-06T12:00:00Z');
+    const id = await schedule({ time: '02:30 AM', timezone: 'America/New_York' });
+    await fireAt('2026-03-07T07:30:00Z', '2026-03-08T06:30:00Z', '2026-03-08T07:30:00Z', '2026-03-09T06:30:00Z');
+    expect(await moments(id)).toEqual([
+      '2026-03-07T07:30:00.000Z',
+      '2026-03-08T07:30:00.000Z',
+      '2026-03-09T06:30:00.000Z',
+    ]);
+  });
+
+  test('01:30 in New York happens once on the day that has it twice (F10)', async () => {
+    setClock('2026-10-31T12:00:00Z');
+    const id = await schedule({ time: '01:30 AM', timezone: 'America/New_York' });
+    await fireAt('2026-11-01T05:30:00Z', '2026-11-01T06:30:00Z', '2026-11-02T06:30:00Z');
+    expect(await moments(id)).toEqual(['2026-11-01T05:30:00.000Z', '2026-11-02T06:30:00.000Z']);
+  });
+
+  test('every third day keeps its local time over both clock changes (F11)', async () => {
+    setClock('2026-03-06T15:00:00Z');
+    const id = await schedule({ time: '09:00 AM', timezone: 'America/New_York', repeatAfter: '3' });
+    for (let at = bundle.clock.now().getTime(); at < Date.parse('2026-11-05T00:00:00Z'); at += 60 * minute)
+      await fireAt(new Date(at).toISOString());
+    const all = await moments(id);
+    expect(all.slice(0, 3)).toEqual([
+      '2026-03-07T14:00:00.000Z',
+      '2026-03-10T13:00:00.000Z',
+      '2026-03-13T13:00:00.000Z',
+    ]);
+    expect(all.at(-1)).toBe('2026-11-02T14:00:00.000Z');
+    expect(all).toHaveLength(81);
+    expect((await runs(id)).every(({ status }) => status === 'QUEUED')).toBe(true);
+  });
+});
+
+describe('a downtime (D37, F14)', () => {
+  test('of ten minutes sends the moment once, late', async () => {
+    const id = await schedule({ type: 'later', date: '03/02/2026', time: '09:00 AM' });
+    await fireAt('2026-03-02T09:10:00Z', '2026-03-02T09:11:00Z');
+    expect(await runs(id)).toEqual([{ moment: '2026-03-02T09:00:00.000Z', status: 'QUEUED', reason: null }]);
+  });
+
+  test.each([
+    { what: '60 minutes are sent', at: '2026-03-02T10:00:00.000Z', status: 'SENDING', run: 'QUEUED' },
+    { what: 'a millisecond more is missed', at: '2026-03-02T10:00:00.001Z', status: 'FAILED', run: 'MISSED' },
+  ])('of a one-time campaign: $what', async ({ at, status, run }) => {
+    const id = await schedule({ type: 'later', date: '03/02/2026', time: '09:00 AM' });
+    await fireAt(at);
+    expect((await campaign(id)).status).toBe(status);
+    expect((await runs(id)).map((row) => row.status)).toEqual([run]);
+  });
+
+  test('a missed one-time campaign is FAILED and says MISSED, and reaches nobody', async () => {
+    await bundle.addDevices(3);
+    const id = await schedule({ type: 'later', date: '03/02/2026', time: '09:00 AM' });
+    await fireAt('2026-03-02T11:00:00Z');
+    await workAll();
+    const reason = '120 minutes late; at most 60 are allowed (CARILLON_LATE_SEND_MINUTES)';
+    expect(await campaign(id)).toEqual({ status: 'FAILED', reason: `MISSED: ${reason}`, nextAt: undefined });
+    expect(await runs(id)).toEqual([{ moment: '2026-03-02T09:00:00.000Z', status: 'MISSED', reason }]);
+    expect(bundle.sent).toEqual([]);
+  });
+
+  test('of three days over a daily campaign leaves MISSED rows and one late send, never a burst', async () => {
+    const id = await schedule({ time: '09:00 AM' });
+    await fireAt('2026-03-05T09:20:00Z');
+    expect((await runs(id)).map(({ moment, status }) => `${moment.slice(5, 16)} ${status}`)).toEqual([
+      '03-02T09:00 MISSED',
+      '03-03T09:00 MISSED',
+      '03-04T09:00 MISSED',
+      '03-05T09:00 QUEUED',
+    ]);
+    expect(await campaign(id)).toEqual({ status: 'ACTIVE', reason: null, nextAt: '2026-03-06T09:00:00.000Z' });
+  });
+
+  test('of three days that ends too late for the last moment sends nothing', async () => {
+    const id = await schedule({ time: '09:00 AM' });
+    await fireAt('2026-03-05T12:00:00Z');
+    expect((await runs(id)).map(({ status }) => status)).toEqual(['MISSED', 'MISSED', 'MISSED', 'MISSED']);
+    expect(await campaign(id)).toMatchObject({ status: 'ACTIVE', nextAt: '2026-03-06T09:00:00.000Z' });
+  });
+
+  test('with a limit of a week still sends only the last moment', async () => {
+    const id = await schedule({ time: '09:00 AM' });
+    setClock('2026-03-05T12:00:00Z');
+    await fire({ lateSendMinutes: 10_080 });
+    expect((await runs(id)).map(({ status }) => status)).toEqual(['MISSED', 'MISSED', 'MISSED', 'QUEUED']);
+  });
+
+  test('with a limit of 0 leaves the scheduler the minute it needs', async () => {
+    const ids = [
+      await schedule({ type: 'later', date: '03/02/2026', time: '09:00 AM' }),
+      await schedule({ type: 'later', date: '03/02/2026', time: '08:58 AM' }),
+    ];
+    setClock('2026-03-02T09:00:59Z');
+    await fire({ lateSendMinutes: 0 });
+    expect((await Promise.all(ids.map(runs))).flat().map(({ status }) => status)).toEqual(['QUEUED', 'MISSED']);
+  });
+
+  test('of a year is recorded in bounded batches, every moment once, by schedulers that compete', async () => {
+    const id = await schedule({ time: '09:00 AM', endDate: '12/31/2027' });
+    setClock('2027-03-05T09:30:00Z');
+    const duty = fireDueCampaigns({ database: bundle.database, lateSendMinutes: 60 });
+    expect(await duty.runOnce(bundle.clock.now())).toBe(1);
+    expect(await runs(id)).toHaveLength(100);
+    await Promise.all(Array.from({ length: 4 }, () => fire()));
+    const all = await runs(id);
+    expect(all).toHaveLength(369);
+    expect(new Set(all.map(({ moment }) => moment)).size).toBe(369);
+    expect(all.filter(({ status }) => status === 'QUEUED').map(({ moment }) => moment)).toEqual([
+      '2027-03-05T09:00:00.000Z',
+    ]);
+  });
+});
+
+describe('a periodic campaign', () => {
+  test('is RETIRED when no moment is left and its last run has ended (D46)', async () => {
+    await bundle.addDevices(4);
+    const id = await schedule({ time: '09:00 AM', endDate: '03/03/2026' });
+    await fireAt('2026-03-02T09:00:00Z');
+    await workAll();
+    expect(await campaign(id)).toMatchObject({ status: 'ACTIVE', nextAt: '2026-03-03T09:00:00.000Z' });
+    await fireAt('2026-03-03T09:00:00Z');
+    await bundle.end();
+    expect(await campaign(id), 'its last run is under way').toMatchObject({ status: 'ACTIVE', nextAt: undefined });
+    await workAll();
+    expect(await campaign(id)).toMatchObject({ status: 'RETIRED' });
+    expect((await runs(id)).map(({ status }) => status)).toEqual(['SENT', 'SENT']);
+    expect(bundle.sent).toHaveLength(8);
+  });
+
+  test('whose last moment was missed is RETIRED, too', async () => {
+    const id = await schedule({ time: '09:00 AM', endDate: '03/02/2026' });
+    await fireAt('2026-03-04T09:00:00Z');
+    expect(await bundle.end()).toBe(1);
+    expect((await campaign(id)).status).toBe('RETIRED');
+  });
+
+  test('goes on after a run that failed', async () => {
+    const segmentId = 'f'.repeat(24);
+    const id = await schedule({ time: '09:00 AM', endDate: '03/03/2026' }, { segmentId });
+    await fireAt('2026-03-02T09:00:00Z');
+    await workAll();
+    expect(await runs(id)).toMatchObject([{ status: 'FAILED', reason: 'the segment no longer exists' }]);
+    expect((await campaign(id)).status).toBe('ACTIVE');
+    await fireAt('2026-03-03T09:00:00Z');
+    await workAll();
+    expect((await campaign(id)).status).toBe('RETIRED');
+  });
+
+  test('reaches the members its segment has at each moment', async () => {
+    await bundle.addDevices(6);
+    const segmentId = 'a'.repeat(24);
+    const { database, workspaceId } = bundle;
+    await database`
+      insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, version,
+        created_by, created_at, updated_at)
+      values (${segmentId}, ${workspaceId}, 'Some', 'FILE', 'READY', 'API', 'u_em', 'string', 1, 'test',
+        ${bundle.clock.now()}, ${bundle.clock.now()})`;
+    const addMembers = (version: number, customerIds: string[]) => database`
+      insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in)
+      select workspace_id, bucket, ${segmentId}, id, ${version}::int from users where customer_id = any(${customerIds})`;
+    await addMembers(1, ['user-0', 'user-1']);
+    const id = await schedule({ time: '09:00 AM' }, { segmentId });
+    await fireAt('2026-03-02T09:00:00Z');
+    await workAll();
+    expect(bundle.sent.map(({ pushId }) => pushId).sort()).toEqual(['push-user-0', 'push-user-1']);
+    await addMembers(2, ['user-5']);
+    await database`update segments set version = 2`;
+    await fireAt('2026-03-03T09:00:00Z');
+    await workAll();
+    expect(
+      bundle.sent
+        .slice(2)
+        .map(({ pushId }) => pushId)
+        .sort(),
+    ).toEqual(['push-user-0', 'push-user-1', 'push-user-5']);
+    expect((await runs(id)).map(({ status }) => status)).toEqual(['SENT', 'SENT']);
+  });
+});
+
+describe('pause and resume', () => {
+  test('a paused periodic campaign does not fire; resumed it goes on with the next moment to come', async () => {
+    const id = await schedule({ time: '09:00 AM' });
+    await fireAt('2026-03-02T09:00:00Z');
+    await workAll();
+    expect(await change(id, 'pause')).toEqual({ kind: 'changed', status: 'PAUSED' });
+    await fireAt('2026-03-03T09:00:00Z', '2026-03-04T09:00:00Z', '2026-03-05T08:59:00Z');
+    expect(await change(id, 'resume')).toEqual({ kind: 'changed', status: 'ACTIVE' });
+    expect(await campaign(id)).toEqual({ status: 'ACTIVE', reason: null, nextAt: '2026-03-05T09:00:00.000Z' });
+    await fireAt('2026-03-05T09:00:00Z');
+    expect(await moments(id)).toEqual(['2026-03-02T09:00:00.000Z', '2026-03-05T09:00:00.000Z']);
+  });
+
+  test('a periodic campaign that is resumed after its last moment is RETIRED', async () => {
+    const id = await schedule({ time: '09:00 AM', endDate: '03/02/2026' });
+    await change(id, 'pause');
+    setClock('2026-03-04T09:00:00Z');
+    await change(id, 'resume');
+    await bundle.end();
+    expect(await campaign(id)).toMatchObject({ status: 'RETIRED', nextAt: undefined });
+    expect(await runs(id)).toEqual([]);
+  });
+
+  test('a paused one-time campaign keeps its moment, and is as late as any other when it is resumed', async () => {
+    const [inTime, late] = [
+      await schedule({ type: 'later', date: '03/02/2026', time: '09:00 AM' }),
+      await schedule({ type: 'later', date: '03/02/2026', time: '07:00 AM' }),
+    ];
+    for (const id of [inTime, late]) await change(id, 'pause');
+    await fireAt('2026-03-02T09:30:00Z');
+    expect([await runs(inTime), await runs(late)]).toEqual([[], []]);
+    for (const id of [inTime, late]) expect(await change(id, 'resume')).toMatchObject({ status: 'SCHEDULED' });
+    await fire();
+    expect([(await campaign(inTime)).status, (await campaign(late)).status]).toEqual(['SENDING', 'FAILED']);
+  });
+
+  test('a campaign that is being sent stops where it is, and reaches the rest when it is resumed', async () => {
+    await bundle.addDevices(40);
+    const { campaignId, runId } = await bundle.accept();
+    await bundle.release();
+    const [chunk, run] = [(await bundle.claim('w'))!, await bundle.run(runId)];
+    await bundle.sendWindow({ run, chunk, cursor: { bucket: -1, position: '' } });
+    expect(await change(campaignId, 'pause')).toEqual({ kind: 'changed', status: 'PAUSED' });
+    expect(await bundle.states(campaignId)).toEqual({
+      campaign: 'PAUSED',
+      run: 'PAUSED',
+      reason: 'the campaign is paused',
+    });
+    const [held] = await bundle.database`select cursor_bucket as bucket, cursor_position as position from chunks`;
+    expect(await bundle.sendWindow({ run, chunk, cursor: held as never })).toEqual({ kind: 'lost' });
+    expect(bundle.sent).toHaveLength(10);
+    await bundle.end();
+    await change(campaignId, 'resume');
+    bundle.clock.advance(2 * minute);
+    await workAll();
+    expect(new Set(bundle.sent.map(({ deviceId }) => deviceId)).size).toBe(40);
+    expect(bundle.sent).toHaveLength(40);
+    expect(await bundle.states(campaignId)).toEqual({ campaign: 'SENT', run: 'SENT', reason: null });
+  });
+
+  test('a run that waits to begin begins after the pause', async () => {
+    await bundle.addDevices(5);
+    const { campaignId } = await bundle.accept();
+    await change(campaignId, 'pause');
+    expect(await bundle.release()).toBe(0);
+    await change(campaignId, 'resume');
+    await workAll();
+    expect(bundle.sent).toHaveLength(5);
+  });
+});
+
+describe('a stop', () => {
+  test('of a scheduled or active campaign is final: nothing fires any more', async () => {
+    for (const input of [{ type: 'later', date: '03/02/2026' } as const, {}]) {
+      const id = await schedule({ time: '09:00 AM', ...input });
+      expect(await change(id, 'stop')).toEqual({ kind: 'changed', status: 'STOPPED' });
+      await fireAt('2026-03-02T09:00:00Z');
+      expect(await runs(id)).toEqual([]);
+      expect(await campaign(id)).toEqual({ status: 'STOPPED', reason: 'stopped by a test', nextAt: undefined });
+      for (const action of ['pause', 'resume', 'stop'] as const)
+        expect(await change(id, action)).toEqual({ kind: 'not-allowed', status: 'STOPPED' });
+      setClock('2026-03-01T12:00:00Z');
+    }
+  });
+
+  test('ends the run; what waited for another attempt is EXPIRED, and ledger and counters agree', async () => {
+    await bundle.addDevices(40);
+    bundle.answer((_device, nth) =>
+      nth % 2 === 0 ? { kind: 'accepted' } : { kind: 'wait', code: '503', scope: 'device', retryAfterSeconds: 5 },
+    );
+    const { campaignId, runId } = await bundle.accept();
+    await bundle.release();
+    const [chunk, run] = [(await bundle.claim('w'))!, await bundle.run(runId)];
+    await bundle.sendWindow({ run, chunk, cursor: { bucket: -1, position: '' } });
+    expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 5, WAITING: 5 });
+    await change(campaignId, 'stop');
+    expect(await bundle.states(campaignId)).toEqual({
+      campaign: 'STOPPED',
+      run: 'STOPPED',
+      reason: 'the campaign was stopped',
+    });
+    expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 5, EXPIRED: 5 });
+    expect(await bundle.ledger(runId)).toEqual([
+      { outcome: 'ACCEPTED', devices: 5 },
+      { outcome: 'EXPIRED', devices: 5 },
+    ]);
+    bundle.clock.advance(10 * minute);
+    expect(await bundle.retry()).toBe(0);
+    await bundle.work();
+    await bundle.end();
+    expect(bundle.sent).toHaveLength(10);
+    expect([...(await bundle.database`select state from chunks`)]).toEqual([{ state: 'DONE' }]);
+  });
+
+  test('while a window is on its way: its outcomes are kept, and those that would wait are settled', async () => {
+    await bundle.addDevices(20);
+    const { campaignId, runId } = await bundle.accept();
+    await bundle.release();
+    const [gate, sending] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    bundle.answer(async (_device, nth) => {
+      if (nth === 10) sending.resolve();
+      await gate.promise;
+      return nth <= 4 ? { kind: 'accepted' } : { kind: 'wait', code: '503', scope: 'device' };
+    });
+    const [chunk, run] = [(await bundle.claim('w'))!, await bundle.run(runId)];
+    const window = bundle.sendWindow({ run, chunk, cursor: { bucket: -1, position: '' } });
+    await sending.promise;
+    expect(await change(campaignId, 'stop')).toEqual({ kind: 'changed', status: 'STOPPED' });
+    gate.resolve();
+    const stored = await window;
+    if (stored.kind !== 'sent') throw new Error(stored.kind);
+    expect(await bundle.sendWindow({ run, chunk, cursor: stored.cursor })).toEqual({ kind: 'lost' });
+    expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 4, WAITING: 6 });
+    await bundle.end();
+    expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 4, EXPIRED: 6 });
+    expect(await bundle.ledger(runId)).toEqual([
+      { outcome: 'ACCEPTED', devices: 4 },
+      { outcome: 'EXPIRED', devices: 6 },
+    ]);
+  });
+
+  test('against 8 schedulers at the moment itself leaves no run of a stopped campaign open', async () => {
+    const ids: string[] = [];
+    for (let number = 0; number < 30; number += 1) ids.push(await schedule({ time: '09:00 AM' }));
+    setClock('2026-03-02T09:00:00Z');
+    await Promise.all([...Array.from({ length: 6 }, () => fire()), ...ids.map((id) => change(id, 'stop'))]);
+    const [row] = await bundle.database`
+      select count(*) filter (where campaigns.status = 'STOPPED') as stopped,
+        count(*) filter (where exists (
+          select 1 from runs where campaign_id = campaigns.id and runs.status in ('QUEUED', 'SENDING', 'PAUSED')
+        )) as open
+      from campaigns`;
+    expect(row).toEqual({ stopped: 30, open: 0 });
+  });
+
+  test('of a campaign of another workspace finds none', async () => {
+    const id = await schedule({ time: '09:00 AM' });
+    expect(
+      await changeCampaignState(bundle, { workspaceId: 'OTHER', campaignId: id, action: 'stop', by: 'a test' }),
+    ).toEqual({ kind: 'not-found' });
+  });
+});
+
+describe('a campaign to named users', () => {
+  const toUser = (customerId: string): AcceptOptions => ({
+    audience: { kind: 'user', attribute: 'uid', isCustom: true, values: [customerId] },
+    targetUsers: [],
+  });
+  const tomorrow = { type: 'later', date: '03/02/2026', time: '09:00 AM' } as const;
+
+  test('looks them up when it fires', async () => {
+    const id = await schedule(tomorrow, toUser('late-0'));
+    bundle.clock.advance(minute);
+    await bundle.addDevices(1, 'late');
+    await fireAt('2026-03-02T09:00:00Z');
+    expect(await runs(id)).toMatchObject([{ status: 'SENDING' }]);
+    await workAll();
+    expect(bundle.sent.map(({ pushId }) => pushId)).toEqual(['push-late-0']);
+    expect((await campaign(id)).status).toBe('SENT');
+  });
+
+  test('that reaches nobody is SENT, run and campaign', async () => {
+    const id = await schedule(tomorrow, toUser('nobody'));
+    await fireAt('2026-03-02T09:00:00Z');
+    expect((await campaign(id)).status).toBe('SENT');
+    expect((await runs(id)).map(({ status }) => status)).toEqual(['SENT']);
+  });
+});

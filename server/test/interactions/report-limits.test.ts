@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { passReport } from '../../src/domain/interactions/report-limits.ts';
+import { address, makeInteractionBundle } from './interaction-bundle.ts';
+import type { InteractionBundle } from './interaction-bundle.ts';
+
+describe('the limit of reports', () => {
+  const limit = { reports: 5, seconds: 10 };
+  const passed = (moments: number[]): number => {
+    let fullAt: number | undefined;
+    return moments.filter((now) => {
+      const result = passReport(limit, { fullAt, now });
+      if ('fullAt' in result) fullAt = result.fullAt;
+      return 'fullAt' in result;
+    }).length;
+  };
+
+  test('lets all through at once, then one by one as time passes', () => {
+    expect(passed([0, 0, 0, 0, 0, 0, 0])).toBe(5);
+    expect(passed([0, 0, 0, 0, 0, 2000, 2000])).toBe(6);
+    expect(passed([0, 0, 0, 0, 0, 10_000, 10_000, 10_000, 10_000, 10_000, 10_000])).toBe(10);
+  });
+
+  test('lets an even stream at its rate through for ever', () => {
+    const stream = Array.from({ length: 1000 }, (_, index) => index * 2000);
+    expect(passed(stream)).toBe(1000);
+  });
+
+  test('says when the next one passes, and a clock that was set back locks nobody out', () => {
+    expect(passReport(limit, { fullAt: 10_000, now: 0 })).toEqual({ retryAfterSeconds: 2 });
+    expect(passReport(limit, { fullAt: 10_000, now: 2000 })).toEqual({ fullAt: 12_000 });
+    expect(passReport(limit, { fullAt: 400_000_000, now: 0 })).toEqual({ fullAt: 2000 });
+  });
+});
+
+describe('at the routes', () => {
+  let bundle: InteractionBundle;
+  let runId: string;
+  let campaignId: string;
+  beforeAll(async () => {
+    bundle = await makeInteractionBundle({
+      token: { reports: 3, seconds: 60 },
+      address: { reports: 6, seconds: 60 },
+    });
+    campaignId = await bundle.addCampaign();
+    runId = await bundle.addRun(campaignId);
+  });
+  afterAll(() => bundle.stop());
+
+  const impressions = async (device: number, from: string[]) => {
+    const { token } = bundle.pass(runId, { device });
+    const statuses: number[] = [];
+    for (const [number, address] of from.entries())
+      statuses.push((await bundle.post({ token, kind: 'impression', id: `${number}` }, { from: address })).statusCode);
+    return statuses;
+  };
+
+  test('a token is limited wherever it is used from, others are not; refused reports are not counted', async () => {
+    expect(await impressions(1, ['10.0.0.1', '10.0.0.2', '10.0.0.3', '10.0.0.4'])).toEqual([204, 204, 204, 429]);
+    expect(await impressions(2, ['10.0.0.5'])).toEqual([204]);
+    expect(await bundle.figures(campaignId)).toEqual({ 'WEB IMPRESSION': [4, 2] });
+    const { token, clickProof } = bundle.pass(runId, { device: 1 });
+    const refused = await bundle.post({ token, kind: 'click' }, { from: '10.0.0.6' });
+    expect(refused.json()).toMatchObject({ code: 'INTERACTION_RATE_LIMITED', status: 429 });
+    expect(refused.headers['retry-after']).toBe('20');
+    // A person who clicks goes on in any case.
+    const click = await bundle.click(`${token}.${clickProof}`, address, '10.0.0.6');
+    expect(click.statusCode).toBe(302);
+    expect((await bundle.figures(campaignId))['WEB CLICK']).toBeUndefined();
+    bundle.clock.advance(20_000);
+    expect((await bundle.post({ token, kind: 'click' }, { from: '10.0.0.6' })).statusCode).toBe(204);
+  });
+
+  test('an address is limited whatever it sends, guesses included; a /64 of IPv6 is one address', async () => {
+    const guess = (from: string) => bundle.post({ token: 'x', kind: 'click' }, { from });
+    const statuses = [];
+    for (let number = 1; number <= 7; number += 1) statuses.push((await guess(`2001:db8::${number}`)).statusCode);
+    expect(statuses).toEqual([404, 404, 404, 404, 404, 404, 429]);
+    expect((await guess('2001:db8:0:1::1')).statusCode).toBe(404);
+    const click = await bundle.click('x.y', address, '2001:db8::9');
+    expect(click.statusCode).toBe(429);
+  });
+});

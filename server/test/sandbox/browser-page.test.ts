@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { randomBytes } from 'node:crypto';
+import { makeSimulatedSubscription } from '../../src/engine/delivery/simulator/make-simulated-subscription.ts';
+import { startCarillonBundle } from '../carillon-bundle.ts';
+import type { CarillonBundle } from '../carillon-bundle.ts';
+
+let bundle: CarillonBundle;
+beforeAll(async () => {
+  bundle = await startCarillonBundle();
+});
+afterAll(() => bundle.stop());
+
+const subscription = (id: string) => JSON.parse(makeSimulatedSubscription({ secret: randomBytes(32), id }));
+const register = (body: unknown) => bundle.call('POST', '/sandbox/browser/devices', { body });
+
+describe('the page that makes a browser a device', () => {
+  test.each([
+    ['/sandbox/browser', 'text/html'],
+    ['/sandbox/browser/page.css', 'text/css'],
+    ['/sandbox/browser/page.js', 'text/javascript'],
+    ['/sandbox/browser/subscribe-browser.js', 'text/javascript'],
+    ['/sandbox/carillon-service-worker.js', 'text/javascript'],
+  ])('%s is served under a policy that runs no inline script', async (path, type) => {
+    const answer = await bundle.call('GET', path);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toContain(type);
+    const policy = answer.headers.get('content-security-policy')!;
+    expect(policy).toContain("default-src 'none'; script-src 'self';");
+    expect(policy).not.toContain('unsafe');
+    if (type === 'text/html') expect(answer.text).not.toMatch(/<script(?![^>]*src=)|\son\w+=|style=/i);
+  });
+
+  test('tells the public half of the VAPID key alone', async () => {
+    const settings = (await bundle.call('GET', '/sandbox/browser/settings')).json();
+    expect(Object.keys(settings).sort()).toEqual(['publicKey', 'workspaceId']);
+    const point = Buffer.from(settings.publicKey, 'base64url');
+    expect([point.length, point[0]]).toEqual([65, 4]);
+  });
+
+  test('the subscription is a web device of the customer, who is made when unknown; again it is the same device', async () => {
+    const body = { customerId: 'someone new', subscription: subscription('theirs') };
+    const { deviceId } = (await register(body)).json();
+    expect(deviceId).toMatch(/^browser-[0-9a-f]{16}$/);
+    expect((await register(body)).json()).toEqual({ deviceId });
+    const rows = await bundle.database`
+      select device_id, platform, state from devices join users on users.id = devices.user_id
+      where customer_id = 'someone new'`;
+    expect(rows).toEqual([{ device_id: deviceId, platform: 'WEB', state: 'ACTIVE' }]);
+  });
+
+  test.each([
+    ['no subscription', { customerId: 'tim' }],
+    ['a reserved customer', { customerId: 'null', subscription: subscription('x') }],
+    [
+      'an endpoint that is no https address',
+      { customerId: 'tim', subscription: { ...subscription('x'), endpoint: 'http://e.x' } },
+    ],
+    [
+      'keys that are none',
+      { customerId: 'tim', subscription: { endpoint: 'https://e.x', keys: { p256dh: 'A', auth: 'A' } } },
+    ],
+    ['more than is asked', { customerId: 'tim', subscription: subscription('x'), workspaceId: 'other' }],
+  ])('%s is refused', async (_what, body) => {
+    const answer = await register(body);
+    expect([answer.status, answer.json().code]).toEqual([400, 'PARAMETER_INVALID']);
+  });
+});

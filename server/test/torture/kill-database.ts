@@ -1,0 +1,41 @@
+import { auditRun, findBrokenPromises } from './audit-run.ts';
+import { pickMoments } from './pick-moments.ts';
+import type { Report } from './scenario.ts';
+import { makeTortureBundle } from './torture-bundle.ts';
+import type { TortureOptions } from './torture-bundle.ts';
+
+/**
+ * F17: all processes of the database are killed in the middle of a campaign and it starts again. The nodes live on, and
+ * because a worker remembers what it sent until that is stored, hardly anything is repeated; the bound is what open
+ * windows may hold.
+ */
+export async function killDatabase(options: TortureOptions & { workers: number }): Promise<Report> {
+  const bundle = await makeTortureBundle(options);
+  try {
+    await bundle.importDevices();
+    for (let number = 0; number < options.workers; number += 1) await bundle.startWorker();
+    const startedAt = performance.now();
+    const campaignId = await bundle.pushToAll('Torture: the database is killed');
+    for (const moment of pickMoments(bundle)) {
+      await bundle.waitForReached(moment);
+      await bundle.killDatabase();
+    }
+    const run = await bundle.waitForRunEnd(campaignId);
+    const audit = await auditRun(bundle, campaignId);
+    const bound = options.rounds * options.workers * options.parallelChunks * options.windowDevices;
+    const seconds = Math.round((performance.now() - startedAt) / 1000);
+    // A push after all of it: the API has its connections again.
+    const answer = await bundle.push({ campaignName: 'Torture: after the kills', targetAudience: 'All Users' });
+    return {
+      numbers: { ...audit, kills: options.rounds, bound, seconds, apiAnswers: answer.status },
+      broken: [
+        ...findBrokenPromises(audit, run),
+        ...(audit.repeats <= bound ? [] : ['repeats stay within kills × workers × chunks × window']),
+        ...(bundle.api().process.exitCode === null ? [] : ['the API node lives on']),
+        ...(answer.status === 'Success' ? [] : ['the API answers again']),
+      ],
+    };
+  } finally {
+    await bundle.stop();
+  }
+}

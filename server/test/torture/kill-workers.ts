@@ -1,0 +1,46 @@
+import { auditRun, findBrokenPromises } from './audit-run.ts';
+import type { Report } from './scenario.ts';
+import { pickMoments } from './pick-moments.ts';
+import { makeTortureBundle } from './torture-bundle.ts';
+import type { TortureOptions } from './torture-bundle.ts';
+
+export type KillWorkersOptions = TortureOptions & {
+  workers: number;
+  /** Instead of waiting out a lease, when one worker is all there is. */
+  isClockMoved: boolean;
+};
+
+/**
+ * R2, R3, F1: workers are killed with SIGKILL at random moments of a campaign to everybody and started again. Nobody is
+ * lost; what is repeated was in the open windows of the dead, and carries the same identity.
+ */
+export async function killWorkers(options: KillWorkersOptions): Promise<Report> {
+  const bundle = await makeTortureBundle(options);
+  try {
+    await bundle.importDevices();
+    for (let number = 0; number < options.workers; number += 1) await bundle.startWorker();
+    const startedAt = performance.now();
+    const campaignId = await bundle.pushToAll('Torture: workers are killed');
+    for (const moment of pickMoments(bundle)) {
+      await bundle.waitForReached(moment);
+      const worker = bundle.workers[bundle.random.between(0, bundle.workers.length - 1)]!;
+      await bundle.endWorker(worker, 'SIGKILL');
+      // Nobody lives whose lease would seem to have ended with those of the dead.
+      if (options.isClockMoved) await bundle.advanceClock(61_000);
+      await bundle.startWorker();
+    }
+    const run = await bundle.waitForRunEnd(campaignId);
+    const audit = await auditRun(bundle, campaignId);
+    const bound = options.rounds * options.parallelChunks * options.windowDevices;
+    const seconds = Math.round((performance.now() - startedAt) / 1000);
+    return {
+      numbers: { ...audit, kills: options.rounds, bound, seconds },
+      broken: [
+        ...findBrokenPromises(audit, run),
+        ...(audit.repeats <= bound ? [] : ['repeats stay within kills × chunks × window']),
+      ],
+    };
+  } finally {
+    await bundle.stop();
+  }
+}

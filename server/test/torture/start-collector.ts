@@ -1,0 +1,84 @@
+import { createPublicKey } from 'node:crypto';
+import type { Clock } from '../../src/clock.ts';
+import type { Seal } from '../../src/domain/seal.ts';
+import { openCredentials } from '../../src/engine/credentials/load-credentials.ts';
+import type { SimulatorEndpoints } from '../../src/engine/delivery/deliver.ts';
+import { startSimulators } from '../../src/engine/delivery/simulator/start-simulators.ts';
+import type { DeliveredMessage, SimulatorAccount } from '../../src/engine/delivery/simulator/start-simulators.ts';
+import type { Logger } from '../../src/log.ts';
+import type { Database } from '../../src/storage/pool.ts';
+import { listSimulatedCredentials } from '../../src/storage/sql/provider-credentials.ts';
+
+/** What one device received of one campaign. */
+export type Received = { requests: number; identities: Set<string> };
+
+export type Collector = {
+  endpoints: SimulatorEndpoints;
+  /** Messages devices received. */
+  requests(): number;
+  /** Distinct pairs of campaign and device. */
+  reached(): number;
+  of(campaignId: string): ReadonlyMap<string, Received>;
+  setFaults(faults: unknown): Promise<void>;
+  /** Requests that arrived at each provider, refused ones included. */
+  arrived(): Promise<Record<'ANDROID' | 'IOS' | 'WEB', number>>;
+  syncClock(): void;
+  stop(): Promise<void>;
+};
+
+export type CollectorDependencies = { database: Database; seal: Seal; clock: Clock; log: Logger; secret: Buffer };
+
+/** The simulated providers in this process, where nothing kills them, counting by campaign and device address. */
+export async function startCollector(deps: CollectorDependencies): Promise<Collector> {
+  const received = new Map<string, Map<string, Received>>();
+  let requests = 0;
+  let reached = 0;
+  const count = (message: DeliveredMessage): void => {
+    requests += 1;
+    const campaignId = message.campaignId ?? '';
+    const devices = received.get(campaignId) ?? new Map<string, Received>();
+    received.set(campaignId, devices);
+    const address = `${message.platform}:${message.deviceToken}`;
+    const device = devices.get(address) ?? { requests: 0, identities: new Set() };
+    if (device.requests === 0) reached += 1;
+    device.requests += 1;
+    device.identities.add(`${message.collapseId} ${message.messageId}`);
+    devices.set(address, device);
+  };
+  const simulators = await startSimulators({
+    clock: deps.clock,
+    log: deps.log,
+    secret: deps.secret,
+    accounts: await readAccounts(deps),
+    async onDelivered(messages) {
+      for (const message of messages) count(message);
+    },
+  });
+  return {
+    endpoints: simulators.endpoints,
+    requests: () => requests,
+    reached: () => reached,
+    of: (campaignId) => received.get(campaignId) ?? new Map(),
+    setFaults: (faults) => simulators.setFaults(faults),
+    async arrived() {
+      const { ANDROID, IOS, WEB } = await simulators.counters();
+      return { ANDROID: ANDROID.received, IOS: IOS.received, WEB: WEB.received };
+    },
+    syncClock: () => simulators.syncClock(),
+    stop: () => simulators.stop(),
+  };
+}
+
+async function readAccounts({ database, seal }: CollectorDependencies): Promise<SimulatorAccount[]> {
+  const pem = (key: string): string => createPublicKey(key).export({ type: 'spki', format: 'pem' }) as string;
+  const rows = await listSimulatedCredentials(database);
+  const { fcm, apns, webpush } = openCredentials(seal, rows);
+  return [
+    {
+      workspaceId: rows[0]!.workspaceId,
+      fcm: { projectId: fcm!.projectId, clientEmail: fcm!.clientEmail, publicKeyPem: pem(fcm!.privateKey) },
+      apns: { teamId: apns!.teamId, keyId: apns!.keyId, topic: apns!.topic, publicKeyPem: pem(apns!.privateKey) },
+      webpush: { publicKey: webpush!.publicKey },
+    },
+  ];
+}

@@ -1,0 +1,50 @@
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+
+export type Gate = {
+  /** Loopback origin that leads to the one behind. */
+  origin: string;
+  /** The port is closed and its connections are cut, as when a provider's machine goes down. */
+  close(): Promise<void>;
+  open(): Promise<void>;
+};
+
+/** A door before a simulated provider, so that its port can be closed and opened again. */
+export async function startGate(behind: string): Promise<Gate> {
+  const target = new URL(behind);
+  const sockets = new Set<Socket>();
+  const server = createServer((incoming) => {
+    const outgoing = connect(Number(target.port), target.hostname);
+    for (const [socket, other] of [
+      [incoming, outgoing],
+      [outgoing, incoming],
+    ] as const) {
+      sockets.add(socket);
+      socket.setNoDelay(true);
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        sockets.delete(socket);
+        other.destroy();
+      });
+      socket.pipe(other);
+    }
+  });
+  let port = 0;
+  const open = async (): Promise<void> => {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    port = (server.address() as AddressInfo).port;
+  };
+  await open();
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    open,
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}

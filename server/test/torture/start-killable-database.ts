@@ -1,0 +1,38 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
+
+export type KillableDatabase = {
+  url: string;
+  /** SIGKILL to the postmaster and all its processes, then a start on the same folder and port. */
+  killAndRestart(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+/** Real PostgreSQL with its durable settings untouched, owned by this process and not by the nodes. */
+export async function startKillableDatabase(folder: string): Promise<KillableDatabase> {
+  let server = await startEmbeddedPostgres({ folder });
+  const { url } = server;
+  return {
+    url,
+    async killAndRestart() {
+      const lockFile = await readFile(join(folder, 'cluster', 'postmaster.pid'), 'utf8');
+      const postmaster = Number(lockFile.split('\n')[0]);
+      const children = await readFile(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8');
+      // The parent first: it would start the fallen ones again.
+      for (const pid of [postmaster, ...children.trim().split(' ').map(Number)]) kill(pid);
+      await server.exited;
+      server = await startEmbeddedPostgres({ folder, port: Number(new URL(url).port) });
+    },
+    stop: () => server.stop(),
+  };
+}
+
+function kill(pid: number): void {
+  try {
+    if (pid > 0) process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    // It ended by itself in the meantime.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

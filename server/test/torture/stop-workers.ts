@@ -1,0 +1,36 @@
+import { auditRun, findBrokenPromises } from './audit-run.ts';
+import { pickMoments } from './pick-moments.ts';
+import type { Report } from './scenario.ts';
+import { makeTortureBundle } from './torture-bundle.ts';
+import type { TortureOptions } from './torture-bundle.ts';
+
+/** F2: workers are asked to stop (SIGTERM) in the middle of a campaign to everybody. Nothing is lost or repeated. */
+export async function stopWorkers(options: TortureOptions & { workers: number }): Promise<Report> {
+  const bundle = await makeTortureBundle(options);
+  try {
+    await bundle.importDevices();
+    for (let number = 0; number < options.workers; number += 1) await bundle.startWorker();
+    const startedAt = performance.now();
+    const campaignId = await bundle.pushToAll('Torture: workers are stopped');
+    let uncleanExits = 0;
+    for (const moment of pickMoments(bundle)) {
+      await bundle.waitForReached(moment);
+      const worker = bundle.workers[bundle.random.between(0, bundle.workers.length - 1)]!;
+      if ((await bundle.endWorker(worker, 'SIGTERM')) !== 0) uncleanExits += 1;
+      await bundle.startWorker();
+    }
+    const run = await bundle.waitForRunEnd(campaignId);
+    const audit = await auditRun(bundle, campaignId);
+    const seconds = Math.round((performance.now() - startedAt) / 1000);
+    return {
+      numbers: { ...audit, stops: options.rounds, uncleanExits, seconds },
+      broken: [
+        ...findBrokenPromises(audit, run),
+        ...(audit.repeats === 0 ? [] : ['nothing is repeated']),
+        ...(uncleanExits === 0 ? [] : ['a stop ends with code 0']),
+      ],
+    };
+  } finally {
+    await bundle.stop();
+  }
+}

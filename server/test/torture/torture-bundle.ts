@@ -1,0 +1,218 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { makeClock } from '../../src/clock.ts';
+import { readConfig } from '../../src/config.ts';
+import { signPush } from '../../src/domain/signature/sign-push.ts';
+import type { SimulatorEndpoints } from '../../src/engine/delivery/deliver.ts';
+import { makeLog } from '../../src/log.ts';
+import { openInstallation } from '../../src/open-installation.ts';
+import { setClockOffset } from '../../src/storage/sql/installation.ts';
+import { startNode } from '../start/start-bundle.ts';
+import type { Node, StartLine } from '../start/start-bundle.ts';
+import { makeRandom } from './make-random.ts';
+import { startCollector } from './start-collector.ts';
+import { startKillableDatabase } from './start-killable-database.ts';
+import type { KillableDatabase } from './start-killable-database.ts';
+import { startWorkerProcess } from './start-worker-process.ts';
+import type { WorkerProcess } from './start-worker-process.ts';
+
+export type TortureOptions = {
+  seed: number;
+  devices: number;
+  /** How often something is killed. */
+  rounds: number;
+  windowDevices: number;
+  parallelChunks: number;
+};
+
+export type TortureBundle = Awaited<ReturnType<typeof makeTortureBundle>>;
+
+/** Longer than a lease: whoever waits for one to end is not stuck. */
+const longestStallMilliseconds = 150_000;
+
+/**
+ * An installation in processes that can be killed: database, one node of role `api`, workers; and the simulated
+ * providers in this process, which counts what devices receive and is never killed.
+ */
+export async function makeTortureBundle(options: TortureOptions) {
+  const folder = await mkdtemp(join(tmpdir(), 'carillon-torture-'));
+  const postgres = await startKillableDatabase(join(folder, 'postgres'));
+  try {
+    return await startNodes(options, { folder, postgres });
+  } catch (error) {
+    await postgres.stop();
+    throw error;
+  }
+}
+
+async function startNodes(
+  options: TortureOptions,
+  { folder, postgres }: { folder: string; postgres: KillableDatabase },
+) {
+  const environment = {
+    PATH: process.env.PATH ?? '',
+    HOME: process.env.HOME ?? '',
+    DATABASE_URL: postgres.url,
+    CARILLON_DATA_DIR: folder,
+    CARILLON_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+    CARILLON_WINDOW_DEVICES: String(options.windowDevices),
+    CARILLON_WORKER_CHUNKS: String(options.parallelChunks),
+    CARILLON_LOG_LEVEL: process.env.DEBUG_LEVEL ?? 'error',
+  };
+  const startApi = async (port = '0'): Promise<{ node: Node; line: StartLine }> => {
+    const parameters = ['--role', 'api', '--port', port, '--json', '--seed', String(options.seed)];
+    const node = startNode(parameters, environment);
+    const line = await node.firstLine;
+    if (line === undefined) throw new Error(`api: ${(await node.exited).stderr}`);
+    return { node, line: JSON.parse(line) as StartLine };
+  };
+  let api = await startApi();
+  const { url, workspaceId, keys } = api.line;
+
+  const clock = makeClock();
+  const log = makeLog({ level: 'error', pretty: false });
+  const installation = await openInstallation(readConfig({ environment, arguments: [] }), { clock, log });
+  const { database } = installation;
+  const secret = installation.deriveSecret('simulator');
+  const collector = await startCollector({ ...installation, clock, log, secret });
+  const workers: WorkerProcess[] = [];
+
+  const bundle = {
+    ...options,
+    random: makeRandom(options.seed),
+    database,
+    collector,
+    /** Derives the keys of the simulated browsers. */
+    secret,
+    workspaceId,
+    workers,
+    api: () => api.node,
+    now: () => clock.now(),
+
+    /** People with one device each, a third of each platform, as `carillon import` loads them. */
+    async importDevices(): Promise<void> {
+      const file = join(folder, 'users.ndjson');
+      const count = String(options.devices);
+      await runCommand(environment, ['sandbox', 'generate-users', '--users', count, '--out', file]);
+      await runCommand(environment, ['import', file]);
+    },
+    async startWorker(endpoints: SimulatorEndpoints = collector.endpoints): Promise<WorkerProcess> {
+      const worker = await startWorkerProcess(environment, endpoints);
+      workers.push(worker);
+      return worker;
+    },
+    /** Ends a worker process and takes it off the list of those that must live. */
+    async endWorker(worker: WorkerProcess, signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {
+      workers.splice(workers.indexOf(worker), 1);
+      worker.process.kill(signal);
+      return (await worker.exited).code;
+    },
+    killDatabase: () => postgres.killAndRestart(),
+    async killApi(): Promise<void> {
+      api.node.process.kill('SIGKILL');
+      await api.node.exited;
+    },
+    /** On the port it had, so that its callers find it. */
+    async restartApi(): Promise<void> {
+      api = await startApi(new URL(url).port);
+    },
+    /** Moves the clock of every process, at once. */
+    async advanceClock(milliseconds: number): Promise<void> {
+      const offset = clock.offsetMilliseconds() + milliseconds;
+      await setClockOffset(database, offset);
+      clock.setOffset(offset);
+      collector.syncClock();
+      await Promise.all(workers.map((worker) => worker.followClock()));
+    },
+    async push(body: { campaignName: string; targetAudience: string } & Record<string, unknown>) {
+      const { campaignName } = body;
+      const answer = await fetch(`${url}/v2.1/transaction/sendpush`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'x-svc-appkey': workspaceId,
+          'x-svc-pushapi-signature': signPush({ appId: workspaceId, campaignName, key: keys!.push }),
+          'x-svc-query-type': body.targetAudience.toLowerCase(),
+        },
+        body: JSON.stringify({ ...content, ...body }),
+      });
+      return (await answer.json()) as { status: string; cid: string; requestId: string; Error_Message?: string };
+    },
+    /** One campaign to everybody. @returns its id */
+    async pushToAll(campaignName: string): Promise<string> {
+      const answer = await bundle.push({ campaignName, targetAudience: 'All Users' });
+      if (answer.status !== 'Success') throw new Error(`sendpush: ${answer.Error_Message}`);
+      return answer.cid;
+    },
+    /**
+     * Looks again until there is something; a question the database cannot answer now is asked again.
+     *
+     * @throws when a worker ended by itself or nothing was received for longer than a lease
+     */
+    async waitFor<T>(what: string, look: () => Promise<T | undefined> | T | undefined): Promise<T> {
+      let requests = -1;
+      let movedAt = performance.now();
+      for (;;) {
+        const found = await look();
+        if (found !== undefined) return found;
+        const dead = workers.find((worker) => worker.process.exitCode !== null || worker.process.signalCode !== null);
+        if (dead) throw new Error(`${what}: a worker ended by itself: ${(await dead.exited).stderr}`);
+        if (collector.requests() !== requests) {
+          requests = collector.requests();
+          movedAt = performance.now();
+        } else if (performance.now() - movedAt > longestStallMilliseconds) throw new Error(`${what}: nothing moves`);
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    },
+    /** Until so many devices of all campaigns together have got a message. */
+    waitForReached: (devices: number) =>
+      bundle.waitFor(`${devices} devices reached`, () => (collector.reached() >= devices ? true : undefined)),
+    /** The end of a campaign's run, whatever it is. */
+    waitForRunEnd: (campaignId: string) =>
+      bundle.waitFor(`end of campaign ${campaignId}`, async () => {
+        const [run] = await database<{ status: string; reason: string | null; isOpen: boolean }[]>`
+          select status, status_reason as reason, status in ('QUEUED', 'SENDING') as "isOpen"
+          from runs where campaign_id = ${campaignId}`.catch(() => []);
+        return run && !run.isOpen ? run : undefined;
+      }),
+    async stop(): Promise<void> {
+      await Promise.all([...workers].map((worker) => bundle.endWorker(worker, 'SIGKILL')));
+      await bundle.killApi();
+      await collector.stop();
+      await installation.close();
+      await postgres.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+  return bundle;
+}
+
+const content = {
+  targetPlatform: ['ANDROID', 'IOS', 'WEB'],
+  payload: {
+    ANDROID: { title: 'Hello', message: 'To an Android phone' },
+    IOS: { title: 'Hello', message: 'To an iPhone' },
+    WEB: {
+      title: 'Hello',
+      message: 'To a browser',
+      redirectURL: 'https://example.com/',
+      iconURL: 'https://example.com/icon.png',
+    },
+  },
+  campaignDelivery: { type: 'soon' },
+};
+
+async function runCommand(environment: Record<string, string>, parameters: string[]): Promise<void> {
+  const cli = join(import.meta.dirname, '..', '..', 'src', 'cli.ts');
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', cli, ...parameters], {
+    env: environment,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let stderr = '';
+  child.stderr.on('data', (piece) => (stderr += piece));
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code !== 0) throw new Error(`carillon ${parameters[0]}: ${stderr}`);
+}

@@ -1,0 +1,60 @@
+/**
+ * A node of role `worker` as start-carillon.ts composes it, but for one part: the simulated providers are those of the
+ * process that started it, which outlives this one and counts every request. Arguments: their origins as JSON.
+ */
+import { randomBytes } from 'node:crypto';
+import closeWithGrace from 'close-with-grace';
+import { makeClock } from '../../src/clock.ts';
+import { readConfig } from '../../src/config.ts';
+import { makeInteractionTokens } from '../../src/domain/interactions/interaction-token.ts';
+import { makeDelivery, realProviderEndpoints } from '../../src/engine/delivery/deliver.ts';
+import type { SimulatorEndpoints } from '../../src/engine/delivery/deliver.ts';
+import { startDuty } from '../../src/engine/duty.ts';
+import { followDatabaseClock } from '../../src/engine/housekeeping/follow-database-clock.ts';
+import { startWorker } from '../../src/engine/start-worker.ts';
+import { makeLog } from '../../src/log.ts';
+import { openInstallation } from '../../src/open-installation.ts';
+
+const simulators = JSON.parse(process.argv[2]!) as SimulatorEndpoints;
+const config = readConfig({ environment: process.env, arguments: [] });
+const clock = makeClock();
+const log = makeLog({ level: config.logLevel, pretty: false });
+const started: { stop(): Promise<void> }[] = [];
+// Before the first chunk is claimed, so that no signal can find one without a stop.
+closeWithGrace({ delay: 90_000, logger: false }, async ({ err }) => {
+  if (err) process.stderr.write(`unexpected fault; stopping: ${err.stack}\n`);
+  for (const part of started.toReversed()) await part.stop();
+});
+// Nobody is left to count.
+process.on('disconnect', () => process.exit(1));
+
+const installation = await openInstallation(config, { clock, log });
+started.push({ stop: installation.close });
+const { database, databaseUrl, seal } = installation;
+const endpoints = { ...realProviderEndpoints, simulators };
+const delivery = makeDelivery({ clock, log, allowedNetworks: [], endpoints });
+started.push({ stop: () => delivery.close() });
+const followClock = followDatabaseClock({ database, clock, onMoved: () => worker.wake() });
+const worker = await startWorker({
+  database,
+  databaseUrl,
+  clock,
+  log,
+  seal,
+  delivery,
+  interactionTokens: makeInteractionTokens(installation.deriveSecret('interactions')),
+  owner: randomBytes(9).toString('base64url'),
+  parallelChunks: config.workerChunks,
+  windowDevices: config.windowDevices,
+  lateSendMinutes: config.lateSendMinutes,
+  inboxMessages: config.inboxMessages,
+  allowedNetworks: [],
+  mailer: undefined,
+  segmentUsersPerDay: config.segmentUsersPerDay,
+});
+started.push(worker);
+started.push(startDuty(followClock, { clock, log }));
+
+// The clock was moved: told at once instead of within five seconds.
+process.on('message', () => void followClock.runOnce(clock.now()).then(() => process.send?.('moved')));
+process.send?.('started');
