@@ -422,6 +422,13 @@ create table provider_credentials (
   constraint provider_credentials_pkey PRIMARY KEY (workspace_id, provider)
 );
 
+create table provider_tokens (
+  key text collate "C" not null,
+  sealed bytea not null,
+  issued_at timestamp with time zone not null,
+  constraint provider_tokens_pkey PRIMARY KEY (key)
+);
+
 create table push_addresses (
   workspace_id text collate "C" not null,
   address_hash bytea not null,
@@ -492,11 +499,13 @@ create table runs (
   audience_dropped_at timestamp with time zone,
   target_selector jsonb,
   due_at timestamp with time zone,
+  devices_per_minute integer,
   constraint runs_check CHECK (((ended_at IS NOT NULL) = (status = ANY (ARRAY['SENT'::text, 'FAILED'::text, 'STOPPED'::text, 'MISSED'::text])))),
   constraint runs_check1 CHECK (((status <> ALL (ARRAY['FAILED'::text, 'PAUSED'::text, 'STOPPED'::text, 'MISSED'::text])) OR (status_reason IS NOT NULL))),
   constraint runs_check2 CHECK (((status <> 'SENDING'::text) OR (started_at IS NOT NULL))),
   constraint runs_check3 CHECK (((audience_segment_id IS NULL) = (audience_version IS NULL))),
   constraint runs_check4 CHECK (((target_selector IS NULL) = (due_at IS NULL))),
+  constraint runs_devices_per_minute_check CHECK ((devices_per_minute > 0)),
   constraint runs_lane_check CHECK ((lane = ANY (ARRAY[0, 1]))),
   constraint runs_status_check CHECK ((status = ANY (ARRAY['QUEUED'::text, 'SENDING'::text, 'PAUSED'::text, 'SENT'::text, 'FAILED'::text, 'STOPPED'::text, 'MISSED'::text]))),
   constraint runs_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaigns(id),
@@ -662,6 +671,23 @@ CREATE UNIQUE INDEX segments_cohort ON segments USING btree (workspace_id, partn
 CREATE INDEX segments_expiry ON segments USING btree (expires_at) WHERE ((state <> 'ARCHIVED'::text) AND (expires_at IS NOT NULL));
 CREATE INDEX segments_newest ON segments USING btree (workspace_id, created_at DESC, id DESC);
 
+create table send_budgets (
+  key text collate "C" not null,
+  tokens double precision not null,
+  refilled_at timestamp with time zone not null,
+  busy_since timestamp with time zone not null,
+  silent_until timestamp with time zone,
+  silent_reason text,
+  penalties smallint not null default 0,
+  penalty_until timestamp with time zone,
+  constraint send_budgets_check CHECK (((silent_reason IS NULL) = (silent_until IS NULL))),
+  constraint send_budgets_penalties_check CHECK ((penalties >= 0)),
+  constraint send_budgets_tokens_check CHECK ((tokens >= (0)::double precision)),
+  constraint send_budgets_pkey PRIMARY KEY (key)
+);
+CREATE INDEX send_budgets_penalty ON send_budgets USING btree (penalty_until) WHERE (penalty_until IS NOT NULL);
+CREATE INDEX send_budgets_silent ON send_budgets USING btree (silent_until) WHERE (silent_until IS NOT NULL);
+
 create table unattributed_events (
   workspace_id text collate "C" not null,
   bucket smallint not null,
@@ -698,8 +724,10 @@ create table workspaces (
   webhook_secret_sealed bytea,
   campaign_versioning boolean not null default false,
   v1_search_bare_array boolean not null default false,
+  devices_per_minute integer,
   constraint workspaces_data_center_check CHECK ((data_center = ANY (ARRAY['01'::text, '02'::text, '03'::text, '04'::text, '05'::text, '06'::text, '101'::text]))),
   constraint workspaces_db_name_check CHECK ((db_name ~ '^[A-Za-z0-9_.-]{1,64}$'::text)),
+  constraint workspaces_devices_per_minute_check CHECK ((devices_per_minute > 0)),
   constraint workspaces_id_check CHECK ((id ~ '^[A-Za-z0-9_-]{1,64}$'::text)),
   constraint workspaces_pkey PRIMARY KEY (id),
   constraint workspaces_db_name_key UNIQUE (db_name)

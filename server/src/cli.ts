@@ -11,7 +11,7 @@ import { generateUsersCommand } from './cli/generate-users-command.ts';
 import { importCommand } from './cli/import-command.ts';
 import { printConfigCommand } from './cli/print-config-command.ts';
 import { workspacesCommand } from './cli/workspaces-command.ts';
-import type { CreateWorkspaceOptions } from './cli/workspaces-command.ts';
+import type { ChangeWorkspaceOptions, CreateWorkspaceOptions } from './cli/workspaces-command.ts';
 import { segmentsCommand } from './cli/segments-command.ts';
 import type { CreateSegmentOptions } from './cli/segments-command.ts';
 import { ServiceError } from './domain/errors.ts';
@@ -134,6 +134,21 @@ workspaces
   .action((options: CreateWorkspaceOptions) =>
     withInstallation((context) => workspacesCommand.create(context, options)),
   );
+const onOff = (flags: string, description: string): Option => new Option(flags, description).choices(['on', 'off']);
+workspaces
+  .command('set')
+  .description('Change a workspace; what is not named stays')
+  .argument('<id>')
+  .option('--name <name>', 'up to 100 characters')
+  .option('--time-zone <zone>', 'zone of campaign times that name none')
+  .option('--devices-per-minute <count>', 'throttle of campaigns that name none; "none" for no throttle', parseThrottle)
+  .addOption(onOff('--campaign-versioning <switch>', 'keep published revisions of a campaign (V5)'))
+  .addOption(onOff('--v1-bare-array <switch>', 'answer V1 searches with the bare array'))
+  .addOption(onOff('--secret-at-refresh <switch>', 'require the client secret when a token is refreshed'))
+  .addOption(onOff('--signature-v2 <switch>', 'require the stronger push signature'))
+  .action((id: string, options: ChangeWorkspaceOptions) =>
+    withInstallation((context) => workspacesCommand.set(context, { id, ...options })),
+  );
 workspaces
   .command('list')
   .description('List the workspaces')
@@ -220,6 +235,10 @@ export type CommandContext = OpenInstallation & {
   log: ReturnType<typeof makeLog>;
   segmentUsersPerDay: number;
 };
+
+function parseThrottle(text: string): number | 'none' {
+  return text === 'none' ? text : parseCount(text);
+}
 
 function parseCount(text: string): number {
   if (!/^[1-9]\d{0,7}$/.test(text)) throw new InvalidArgumentError('a whole number from 1 to 99,999,999');

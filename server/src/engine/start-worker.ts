@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import type { InteractionTokens } from '../domain/interactions/interaction-token.ts';
 import type { Seal } from '../domain/seal.ts';
@@ -68,7 +69,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     clock,
     delivery: deps.delivery,
     loadCredentials: makeLoadCredentials({ database, seal: deps.seal, clock }),
-    governor: makeGovernor(),
+    governor: makeGovernor({ database, clock, log, pause: (milliseconds) => setTimeout(milliseconds) }),
     random: Math.random,
     interactionTokens: deps.interactionTokens,
   });

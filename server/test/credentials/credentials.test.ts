@@ -157,6 +157,18 @@ describe('carillon workspaces and credentials', () => {
         'carillon: There is a workspace SHOP already.\n',
       );
       expect((await carillon('workspaces', 'create', '--name', 'X', '--time-zone', 'Mars/Base')).code).toBe(2);
+      const changes = ['--devices-per-minute', '5000', '--campaign-versioning', 'on', '--time-zone', 'Asia/Calcutta'];
+      expect((await carillon('workspaces', 'set', 'SHOP', ...changes)).text).toBe('Workspace SHOP is changed.\n');
+      expect((await carillon('workspaces', 'set', 'SHOP', '--name', 'Store')).code).toBe(0);
+      const columns = database`name, time_zone, devices_per_minute, campaign_versioning, v1_search_bare_array`;
+      const [changed] = await database`select ${columns} from workspaces`;
+      expect(Object.values(changed!)).toEqual(['Store', 'Asia/Calcutta', 5_000, true, false]);
+      await carillon('workspaces', 'set', 'SHOP', '--devices-per-minute', 'none');
+      expect((await database`select devices_per_minute as rate from workspaces`)[0]!.rate).toBeNull();
+      expect((await carillon('workspaces', 'set', 'SHOP', '--devices-per-minute', '0')).code).toBe(2);
+      expect((await carillon('workspaces', 'set', 'NONE', '--name', 'X')).text).toBe(
+        'carillon: There is no workspace NONE.\n',
+      );
       const set = await carillon(
         'credentials',
         'set',

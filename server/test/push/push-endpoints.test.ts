@@ -187,6 +187,10 @@ describe('an accepted push (interface 2.11)', () => {
       preCacheSegment: false,
       countFC: false,
       useJinjaPersonalization: false,
+      campaignThrottleRpm: 1_000,
+      campaignThrottleTime: 30,
+      inboxExpiry: 48,
+      iOSTargetDevice: 'apns_device_non_provisional_push',
     };
     const answer = await bundle.send(
       goodBody({
@@ -201,7 +205,26 @@ describe('an accepted push (interface 2.11)', () => {
       androidPriority: 'NORMAL',
       iosPriority: 5,
       webUrgency: 'normal',
+      devicesPerMinute: 1_000,
+      spreadMinutes: 30,
+      inboxExpiryHours: 48,
+      iosDevices: 'NON_PROVISIONAL',
     });
+  });
+
+  test.each([
+    [{}, ['HIGH', 10, 'normal']],
+    [{ sendAtHighPriority: true }, ['HIGH', 10, 'high']],
+    [{ sendAtHighPriority: 'false' }, ['NORMAL', 5, 'normal']],
+    // A device that rests is left to rest: the providers keep the message until it is used.
+    [{ deliverWhenActive: 'true' }, ['NORMAL', 5, 'low']],
+    [{ deliverWhenActive: true, notificationPrioritySettings: { iOS: 1 } }, ['NORMAL', 1, 'low']],
+    [{ sendAtHighPriority: false, notificationPrioritySettings: { Android: 'High' } }, ['HIGH', 5, 'normal']],
+  ])('priorities of %j', async (advancedSettings, expected) => {
+    const answer = await bundle.send(goodBody({ campaignName: fresh(), advancedSettings }));
+    const [row] = await bundle.database`select settings from campaigns where id = ${answer.json().cid}`;
+    const { androidPriority, iosPriority, webUrgency } = row!.settings;
+    expect([androidPriority, iosPriority, webUrgency]).toEqual(expected);
   });
 });
 
@@ -455,24 +478,24 @@ describe('refusals, each with its text (interface 7, D30 to D36)', () => {
       parsing('advancedSettings.bypassDND: this value is not available in this version'),
     ],
     [
-      'a throttle, which is not there yet',
-      settings({ campaignThrottleRpm: 1000 }),
-      parsing('advancedSettings.campaignThrottleRpm: is not available in this version'),
+      'a throttle that is none',
+      settings({ campaignThrottleRpm: 0 }),
+      parsing('advancedSettings.campaignThrottleRpm: must be a whole number from 1 to 10000000'),
+    ],
+    [
+      'a choice of iOS devices that is none',
+      settings({ iOSTargetDevice: 'apns_device_old_push' }),
+      notAllowed('advancedSettings.iOSTargetDevice'),
+    ],
+    [
+      'help of a service that does not exist here',
+      settings({ 'pushAmp+': true }),
+      parsing('advancedSettings.pushAmp+: this value is not available in this version'),
     ],
     [
       'a throttle beyond its range',
       settings({ campaignThrottleTime: 361 }),
       parsing('advancedSettings.campaignThrottleTime: must be a whole number from 1 to 360'),
-    ],
-    [
-      'an inbox, which is not there yet',
-      settings({ inboxExpiry: 5 }),
-      parsing('advancedSettings.inboxExpiry: is not available in this version'),
-    ],
-    [
-      'a choice of iOS devices, which is not there yet',
-      settings({ iOSTargetDevice: 'apns_device_provisional_push' }),
-      parsing('advancedSettings.iOSTargetDevice: is not available in this version; omit it to reach all devices'),
     ],
     [
       'a template that nobody asked for (D39)',

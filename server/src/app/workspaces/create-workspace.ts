@@ -33,12 +33,12 @@ export async function createWorkspace(
     /^[A-Za-z0-9_.-]{1,64}$/.test(dbName),
     'The database name takes 1 to 64 letters, digits, dots, - and _.',
   );
-  requireValid(given.name.trim() !== '' && given.name.length <= 100, 'The name takes 1 to 100 characters.');
+  requireWorkspaceName(given.name);
   requireValid(
     dataCenters.includes(given.dataCenter as DataCenter),
     `The data center is one of ${dataCenters.join(', ')}.`,
   );
-  requireValid(isTimeZone(given.timeZone), `${given.timeZone} is not an IANA time zone.`);
+  requireTimeZone(given.timeZone);
   return (await database.begin(async (tx) => {
     requireValid(!(await findWorkspace(tx, id)), `There is a workspace ${id} already.`);
     requireValid(!(await findWorkspaceByDbName(tx, dbName)), `The database name ${dbName} is taken.`);
@@ -51,6 +51,16 @@ export async function createWorkspace(
 export function makeWorkspaceId(random: (bytes: number) => Buffer): string {
   const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
   return Array.from(random(24), (byte) => alphabet[byte % alphabet.length]).join('');
+}
+
+/** @throws WorkspaceRefusedError */
+export function requireWorkspaceName(name: string): void {
+  requireValid(name.trim() !== '' && name.length <= 100, 'The name takes 1 to 100 characters.');
+}
+
+/** @throws WorkspaceRefusedError */
+export function requireTimeZone(name: string): void {
+  requireValid(isTimeZone(name), `${name} is not an IANA time zone.`);
 }
 
 function isTimeZone(name: string): boolean {

@@ -4,8 +4,18 @@ export type DeliverySettings = {
   ttlMinutes: { ANDROID: number; IOS: number; WEB: number };
   androidPriority: 'HIGH' | 'NORMAL';
   iosPriority: 1 | 5 | 10;
-  webUrgency: 'normal' | 'high';
+  webUrgency: 'low' | 'normal' | 'high';
+  /** Which iPhones: those that allowed pushes on trial (quietly), those that allowed them fully, or both. */
+  iosDevices: IosDevices;
+  /** Most devices a minute; wins over `spreadMinutes`. */
+  devicesPerMinute: number | null;
+  /** Time over which the whole audience is spread. */
+  spreadMinutes: number | null;
+  /** After this the app takes the message out of its inbox. */
+  inboxExpiryHours: number | null;
 };
+
+export type IosDevices = 'ALL' | 'PROVISIONAL' | 'NON_PROVISIONAL';
 
 /** 36 hours (facts 3.4). */
 export const defaultTtlMinutes = 2160;
@@ -15,11 +25,29 @@ export const defaultDeliverySettings: DeliverySettings = {
   androidPriority: 'HIGH',
   iosPriority: 10,
   webUrgency: 'normal',
+  iosDevices: 'ALL',
+  devicesPerMinute: null,
+  spreadMinutes: null,
+  inboxExpiryHours: null,
 };
 
 /** The stored settings, completed: a row of an older version may lack a member. */
 export function deliverySettings(stored: Record<string, unknown>): DeliverySettings {
   return { ...defaultDeliverySettings, ...(stored as Partial<DeliverySettings>) };
+}
+
+/** The value of a device's `provisional` that a run reaches; null for both. */
+export function iosProvisional({ iosDevices }: DeliverySettings): boolean | null {
+  return iosDevices === 'ALL' ? null : iosDevices === 'PROVISIONAL';
+}
+
+/** How fast a run goes to so many devices; null is as fast as the providers take it. */
+export function runDevicesPerMinute(
+  { devicesPerMinute, spreadMinutes }: DeliverySettings,
+  audienceDevices: number,
+): number | null {
+  if (devicesPerMinute !== null) return devicesPerMinute;
+  return spreadMinutes === null ? null : Math.max(1, Math.ceil(audienceDevices / spreadMinutes));
 }
 
 /**

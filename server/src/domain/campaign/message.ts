@@ -8,7 +8,7 @@ export type AndroidMessage = {
   priority: 'HIGH' | 'NORMAL';
 };
 export type IosMessage = { platform: 'IOS'; content: Omit<IosContent, 'fallback'>; priority: 1 | 5 | 10 };
-export type WebMessage = { platform: 'WEB'; content: Omit<WebContent, 'fallback'>; urgency: 'normal' | 'high' };
+export type WebMessage = { platform: 'WEB'; content: Omit<WebContent, 'fallback'>; urgency: 'low' | 'normal' | 'high' };
 
 /** One message for one device, rendered and ready to be planned by a provider. */
 export type Message = (AndroidMessage | IosMessage | WebMessage) & {
@@ -17,6 +17,8 @@ export type Message = (AndroidMessage | IosMessage | WebMessage) & {
   runId: string;
   /** Lives this long at the provider when the device is away; 0 = do not store. */
   ttlSeconds: number;
+  /** When the app takes it out of its inbox. */
+  inboxExpiresAt?: Date;
   /** The same on every attempt, so that a repeat after a crash replaces the first on the device. */
   identity: MessageIdentity;
   /**

@@ -43,6 +43,7 @@ function verdict(outcome: Outcome): CredentialCheck {
     case 'stopped':
       return { kind: 'refused', reason: `${outcome.code}: ${outcome.detail}` };
     case 'wait':
+    case 'unreached':
     case 'unknown':
       return { kind: 'unknown', reason: outcome.code };
     default:

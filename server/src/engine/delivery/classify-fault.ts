@@ -4,10 +4,11 @@ import { retryAfterSeconds } from './retry-after.ts';
 type HttpAnswer = Extract<Answer, { kind: 'answer' }>;
 type Failure = Extract<Answer, { kind: 'failure' }>;
 
-/** What no answer means, for every provider: surely not sent → wait; maybe sent → unknown; a blocked address → dead. */
+/** What no answer means, for every provider: no connection → unreached; surely not sent → wait; maybe sent → unknown; a blocked address → dead. */
 export function classifyFailure(failure: Failure): Outcome {
   if (failure.reason === 'address-blocked') return { kind: 'gone', code: 'ADDRESS_BLOCKED' };
-  if (failure.certainty === 'unsent') return { kind: 'wait', code: 'NOT_CONNECTED', scope: 'device' };
+  if (failure.reason === 'unreachable') return { kind: 'unreached', code: 'NOT_CONNECTED' };
+  if (failure.certainty === 'unsent') return { kind: 'wait', code: 'NOT_SENT', scope: 'device' };
   return { kind: 'unknown', code: failure.reason === 'timeout' ? 'TIMEOUT' : 'RESET' };
 }
 

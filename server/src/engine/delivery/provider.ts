@@ -25,7 +25,7 @@ export type Answer =
   | {
       kind: 'failure';
       certainty: 'unsent' | 'unknown';
-      reason: 'timeout' | 'reset' | 'refused' | 'address-blocked';
+      reason: 'timeout' | 'reset' | 'refused' | 'unreachable' | 'address-blocked';
       detail: string;
     };
 
@@ -39,6 +39,8 @@ export type Outcome =
   | { kind: 'gone'; code: string; goneSince?: Date }
   /** Try again; `retryAfterSeconds` when the provider said so. `scope`: how far the wait reaches. */
   | { kind: 'wait'; code: string; retryAfterSeconds?: number; scope: 'device' | 'credential' }
+  /** No connection, so nothing was sent and no attempt was made; the account is left alone for a while. */
+  | { kind: 'unreached'; code: string }
   /** It may have been delivered: retried under the same identity only. */
   | { kind: 'unknown'; code: string }
   /** Our fault or the message's; retrying cannot help. */

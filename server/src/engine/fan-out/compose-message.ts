@@ -19,7 +19,14 @@ export function composeMessage({
   tokens: InteractionTokens;
 }): Message | undefined {
   const settings = deliverySettings(run.settings);
-  const base = { workspaceId: run.workspaceId, campaignId: run.campaignId, runId: run.id };
+  const base = {
+    workspaceId: run.workspaceId,
+    campaignId: run.campaignId,
+    runId: run.id,
+    ...(settings.inboxExpiryHours === null
+      ? {}
+      : { inboxExpiresAt: new Date(run.createdAt.getTime() + settings.inboxExpiryHours * 3_600_000) }),
+  };
   const { platform, bucket, id: deviceId } = device;
   const passTo = (address: string | undefined) =>
     tokens.issue({ workspaceId: run.workspaceId, runId: run.id, bucket, deviceId, platform }, address);

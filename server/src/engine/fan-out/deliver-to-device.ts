@@ -6,6 +6,8 @@ import type { RunToSend } from '../../storage/sql/run-states.ts';
 import type { LoadCredentials } from '../credentials/load-credentials.ts';
 import type { Delivery as DeliveryService } from '../delivery/deliver.ts';
 import type { Outcome } from '../delivery/provider.ts';
+import { sendAccountOf } from '../delivery/send-account.ts';
+import type { SendAccount } from '../delivery/send-account.ts';
 import type { Governor } from '../governor/governor.ts';
 import { composeMessage } from './compose-message.ts';
 import { retryDelaySeconds } from './retry-delay.ts';
@@ -13,6 +15,7 @@ import type { DeviceResult } from './send-window.ts';
 
 // Faults F5: at most 8 attempts and never beyond the message's time to live.
 const mostAttempts = 8;
+const mostSpreadMilliseconds = 5_000;
 
 export type DeliverToDeviceDependencies = {
   clock: Clock;
@@ -34,28 +37,28 @@ export function makeDeliverToDevice(deps: DeliverToDeviceDependencies): DeliverT
       delivery: { ...base, outcome, code, providerMessageId: null, attempts: attempt, retryAt: null, ...more },
     });
     if (now >= run.sendUntil) return settle('EXPIRED', 'TTL');
-    const pausedUntil = deps.governor.pausedUntil(run.workspaceId, device.platform);
-    // Not sent, so not an attempt; the provider asked for silence.
-    if (pausedUntil && pausedUntil > now)
-      return settle('WAITING', 'PROVIDER_WAIT', { retryAt: pausedUntil, attempts: attempt - 1 });
     const message = composeMessage({ run, device, tokens: deps.interactionTokens });
     if (!message) return settle('REJECTED', 'NO_CONTENT_FOR_PLATFORM');
-    const credentials = await deps.loadCredentials(run.workspaceId).catch(() => undefined);
     // The database is away; a rejection here would lose the outcomes of the devices beside this one.
-    const outcome: Outcome = credentials
-      ? await deps.delivery.deliver({
-          message,
-          device: { deviceId: device.id, platform: device.platform, pushId: device.pushId },
-          credentials,
-        })
-      : { kind: 'wait', code: 'CREDENTIALS_UNREAD', scope: 'device' };
-    return settleOutcome(deps, { run, device, attempt, outcome, settle });
+    const credentials = await deps.loadCredentials(run.workspaceId).catch(() => undefined);
+    if (!credentials) return settle('WAITING', 'CREDENTIALS_UNREAD', notTried(now, { attempt, random: deps.random() }));
+    const account = sendAccountOf(device, credentials);
+    const later = account && (await deps.governor.turn(account, run.lane === 0 ? 0 : 1));
+    if (later) return settle('WAITING', 'PROVIDER_WAIT', notTried(later, { attempt, random: deps.random() }));
+    const address = { deviceId: device.id, platform: device.platform, pushId: device.pushId };
+    const outcome = await deps.delivery.deliver({ message, device: address, credentials });
+    return settleOutcome(deps, { run, account, attempt, outcome, settle });
   };
+}
+
+/** Not sent, so not an attempt. A few seconds apart, so that all who waited do not come back together. */
+function notTried(until: Date, { attempt, random }: { attempt: number; random: number }): Partial<Delivery> {
+  return { retryAt: new Date(until.getTime() + random * mostSpreadMilliseconds), attempts: attempt - 1 };
 }
 
 type Settling = {
   run: RunToSend;
-  device: AudienceDevice;
+  account: SendAccount | undefined;
   attempt: number;
   outcome: Outcome;
   settle: (outcome: Delivery['outcome'], code: string | null, more?: Partial<Delivery>) => DeviceResult;
@@ -63,9 +66,10 @@ type Settling = {
 
 function settleOutcome(
   deps: DeliverToDeviceDependencies,
-  { run, device, attempt, outcome, settle }: Settling,
+  { run, account, attempt, outcome, settle }: Settling,
 ): DeviceResult {
   const now = deps.clock.now();
+  if (account && outcome.kind !== 'unreached') deps.governor.report(account, outcome);
   switch (outcome.kind) {
     case 'accepted':
       return settle('ACCEPTED', null, { providerMessageId: outcome.providerMessageId ?? null });
@@ -79,6 +83,11 @@ function settleOutcome(
         ...settle('WAITING', outcome.code, { retryAt: now }),
         stopReason: `${outcome.code}: ${outcome.detail}`,
       };
+    case 'unreached': {
+      const until = account ? deps.governor.unreached(account) : now;
+      const later = notTried(until, { attempt, random: deps.random() });
+      return later.retryAt! >= run.sendUntil ? settle('EXPIRED', outcome.code) : settle('WAITING', outcome.code, later);
+    }
     case 'wait':
     case 'unknown': {
       if (attempt >= mostAttempts) return settle('FAILED', outcome.code);
@@ -90,8 +99,8 @@ function settleOutcome(
         ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
       });
       const retryAt = new Date(now.getTime() + delay * 1000);
-      if (outcome.kind === 'wait' && outcome.scope === 'credential')
-        deps.governor.pause(run.workspaceId, device.platform, retryAt);
+      if (account && outcome.kind === 'wait' && outcome.scope === 'credential')
+        deps.governor.silence(account, { until: retryAt, reason: outcome.code });
       return retryAt >= run.sendUntil ? settle('EXPIRED', outcome.code) : settle('WAITING', outcome.code, { retryAt });
     }
     default: {

@@ -1,3 +1,4 @@
+import { deliverySettings, iosProvisional } from '../../domain/campaign/delivery-settings.ts';
 import { lastIdAt } from '../../domain/ids.ts';
 import { SegmentExpansionError } from '../../domain/segments/expand-segment-filter.ts';
 import { expandStoredFilters } from '../../domain/segments/parse-stored-filters.ts';
@@ -35,8 +36,9 @@ export async function freezeAudience(
 ): Promise<{ audience: FrozenAudience } | { reason: string }> {
   const { workspaceId, platforms } = run;
   const bound = lastIdAt(now);
+  const reached = { workspaceId, platforms, iosProvisional: iosProvisional(deliverySettings(run.settings)), bound };
   if (run.segmentId === null) {
-    const devices = await countAllUsersDevices(tx, { workspaceId, platforms, bound });
+    const devices = await countAllUsersDevices(tx, reached);
     return { audience: { bound, devices, segment: undefined } };
   }
   const found = await findSegmentById(tx, { workspaceId, id: run.segmentId });
@@ -49,7 +51,7 @@ export async function freezeAudience(
       : { segment: { id: found.id, version: found.version } };
   if ('reason' in frozen) return frozen;
   const { id: segmentId, version } = frozen.segment;
-  const devices = await countSegmentDevices(tx, { workspaceId, platforms, bound, segmentId, version });
+  const devices = await countSegmentDevices(tx, { ...reached, segmentId, version });
   return { audience: { bound, devices, segment: frozen.segment } };
 }
 

@@ -1,4 +1,5 @@
 import { bucketCount } from '../../domain/audience/bucket.ts';
+import { deliverySettings, runDevicesPerMinute } from '../../domain/campaign/delivery-settings.ts';
 import type { Database } from '../../storage/pool.ts';
 import { insertChunks } from '../../storage/sql/chunks.ts';
 import { failRun, lockQueuedRun, startRun } from '../../storage/sql/run-states.ts';
@@ -46,7 +47,8 @@ async function releaseOne(database: Database, now: Date): Promise<number> {
       at: now,
       ranges: devices === 0 ? [] : cutBuckets(devices),
     });
-    await startRun(tx, { id: run.id, audienceBound, audienceDevices: devices, segment, at: now });
+    const devicesPerMinute = runDevicesPerMinute(deliverySettings(run.settings), devices);
+    await startRun(tx, { id: run.id, audienceBound, audienceDevices: devices, segment, devicesPerMinute, at: now });
     return 1;
   });
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { Database } from '../../storage/pool.ts';
-import { addRunCounts, claimDueDeliveries, markDevicesGone, settleDelivery } from '../../storage/sql/deliveries.ts';
-import type { DueDelivery } from '../../storage/sql/deliveries.ts';
+import { addRunCounts, claimDueDeliveries, markDevicesGone, settleDeliveries } from '../../storage/sql/deliveries.ts';
+import type { CountChange, DueDelivery, SettledDelivery } from '../../storage/sql/deliveries.ts';
 import { findRunsToSend, pauseRun } from '../../storage/sql/run-states.ts';
 import type { RunToSend } from '../../storage/sql/run-states.ts';
 import type { Duty } from '../duty.ts';
@@ -12,7 +12,7 @@ import { goneDevices } from './send-window.ts';
 import type { DeviceResult } from './send-window.ts';
 import { leaseMilliseconds } from './work-chunks.ts';
 
-const batchDevices = 250;
+const batchDevices = 500;
 
 export type RetryDeliveriesDependencies = {
   database: Database;
@@ -43,13 +43,8 @@ export function retryDeliveries(deps: RetryDeliveriesDependencies): Duty {
           run,
         ]),
       );
-      await Promise.all(
-        due.map(async (delivery) => {
-          const run = runs.get(delivery.runId)!;
-          const result = await sendAgain(deps, run, delivery);
-          await outlastOutage(() => settle(database, { run, due: delivery, result, at: clock.now() }));
-        }),
-      );
+      const results = await Promise.all(due.map((delivery) => sendAgain(deps, runs.get(delivery.runId)!, delivery)));
+      await outlastOutage(() => settle(database, { due, results, at: clock.now() }));
       deps.onSettled();
       return due.length;
     },
@@ -69,24 +64,42 @@ async function sendAgain(deps: RetryDeliveriesDependencies, run: RunToSend, due:
   return deps.deliverToDevice(run, device, due.attempts);
 }
 
-type Settlement = { run: RunToSend; due: DueDelivery; result: DeviceResult; at: Date };
+type Settlement = { due: DueDelivery[]; results: DeviceResult[]; at: Date };
 
-async function settle(database: Database, { run, due, result, at }: Settlement): Promise<void> {
+/** One transaction for the batch. What another worker took over when our lease ran out keeps that worker's outcome. */
+async function settle(database: Database, { due, results, at }: Settlement): Promise<void> {
+  const deliveries = due.map((delivery, place) => ({
+    ...delivery,
+    ...results[place]!.delivery,
+    claimedAttempts: delivery.attempts,
+  }));
   await beginThroughOutage(database, async (tx) => {
-    const settled = await settleDelivery(tx, { ...due, ...result.delivery, claimedAttempts: due.attempts, sentAt: at });
-    // Another worker took it over when our lease ran out; its outcome stands.
-    if (!settled) return;
-    if (result.delivery.outcome !== 'WAITING') {
-      await addRunCounts(tx, {
-        runId: due.runId,
-        chunkNumber: due.chunkNumber,
-        changes: [
-          { platform: due.platform, outcome: 'WAITING', devices: -1 },
-          { platform: due.platform, outcome: result.delivery.outcome, devices: 1 },
-        ],
-      });
-    }
-    await markDevicesGone(tx, { workspaceId: due.workspaceId, at, devices: goneDevices([result]) });
-    if (result.stopReason !== undefined) await pauseRun(tx, { id: run.id, reason: result.stopReason });
+    const stored = (await settleDeliveries(tx, { deliveries, sentAt: at })).sort((one, other) => one - other);
+    await addRunCounts(
+      tx,
+      stored.flatMap((place) => changesOf(deliveries[place]!)),
+    );
+    const byWorkspace = Map.groupBy(stored, (place) => due[place]!.workspaceId);
+    for (const [workspaceId, places] of [...byWorkspace].sort(([one], [other]) => (one < other ? -1 : 1)))
+      await markDevicesGone(tx, { workspaceId, at, devices: goneDevices(places.map((place) => results[place]!)) });
+    for (const [runId, reason] of stopReasons(stored.map((place) => ({ ...due[place]!, ...results[place]! }))))
+      await pauseRun(tx, { id: runId, reason });
   });
+}
+
+function changesOf({ runId, chunkNumber, platform, outcome }: SettledDelivery): CountChange[] {
+  if (outcome === 'WAITING') return [];
+  const change = { runId, chunkNumber, platform };
+  return [
+    { ...change, outcome: 'WAITING', devices: -1 },
+    { ...change, outcome, devices: 1 },
+  ];
+}
+
+/** The first reason of each run that must pause, in one order. */
+function stopReasons(results: { runId: string; stopReason?: string }[]): [string, string][] {
+  const reasons = new Map<string, string>();
+  for (const { runId, stopReason } of results)
+    if (stopReason !== undefined && !reasons.has(runId)) reasons.set(runId, stopReason);
+  return [...reasons].sort(([one], [other]) => (one < other ? -1 : 1));
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts';
+import { deliverySettings, iosProvisional } from '../../domain/campaign/delivery-settings.ts';
 import { lastIdAt } from '../../domain/ids.ts';
 import type { Database } from '../../storage/pool.ts';
 import { findAllUsersPage, findSegmentPage, findTargetUsersPage } from '../../storage/sql/audience-pages.ts';
@@ -14,6 +15,7 @@ import {
 import type { Delivery } from '../../storage/sql/deliveries.ts';
 import { pauseRun } from '../../storage/sql/run-states.ts';
 import type { RunToSend } from '../../storage/sql/run-states.ts';
+import { leaseBudget } from '../governor/lease-budget.ts';
 import { beginThroughOutage } from './begin-through-outage.ts';
 import type { DeliverToDevice } from './deliver-to-device.ts';
 import { outlastOutage } from './outlast-outage.ts';
@@ -26,6 +28,8 @@ export type WindowResult =
   | { kind: 'sent'; cursor: Cursor }
   /** The audience is exhausted and the chunk is ended. */
   | { kind: 'ended' }
+  /** The run is throttled: nothing more of it before an instant. */
+  | { kind: 'throttled'; until: Date }
   /** Not ours any more, or the run is not sending: nothing was stored by this call. */
   | { kind: 'lost' };
 
@@ -47,11 +51,14 @@ class LostChunkError extends Error {}
  * transaction repeats exactly this window, under the same identities; a crash after it repeats nothing.
  */
 export function makeSendWindow(deps: SendWindowDependencies): SendWindow {
-  const { database, clock, windowDevices } = deps;
+  const { database, clock } = deps;
   const partitions = new Set<string>();
 
   return async ({ run, chunk, cursor }) => {
-    const page = await readPage(database, { run, chunk, cursor, limit: windowDevices });
+    const room = await leaseRoom(deps, run);
+    if (room === 0) return { kind: 'throttled', until: nextRoom(run, clock.now()) };
+    const page = await readPage(database, { run, chunk, cursor, limit: room });
+    await returnRoom(deps, { run, devices: room - page.length });
     const last = page.at(-1);
     if (!last)
       return (await endChunk(database, { ...chunk, state: 'DONE', at: clock.now() }))
@@ -72,7 +79,7 @@ export function makeSendWindow(deps: SendWindowDependencies): SendWindow {
     });
     if (!opened) return { kind: 'lost' };
     const results = await Promise.all(page.map((device) => deps.deliverToDevice(run, device, 1)));
-    const isLast = page.length < windowDevices;
+    const isLast = page.length < room;
     try {
       await outlastOutage(() => storeWindow(deps, { run, chunk, end, isLast, results }));
     } catch (error) {
@@ -83,12 +90,36 @@ export function makeSendWindow(deps: SendWindowDependencies): SendWindow {
   };
 }
 
+/** How many devices the next window may have. A throttled run takes them from a budget that all nodes share. */
+async function leaseRoom({ database, clock, windowDevices }: SendWindowDependencies, run: RunToSend): Promise<number> {
+  if (run.devicesPerMinute === null) return windowDevices;
+  return leaseBudget(database, { ...throttleOf(run, clock.now()), wanted: windowDevices, returned: 0 });
+}
+
+async function returnRoom(
+  { database, clock }: SendWindowDependencies,
+  { run, devices }: { run: RunToSend; devices: number },
+): Promise<void> {
+  if (run.devicesPerMinute === null || devices === 0) return;
+  await leaseBudget(database, { ...throttleOf(run, clock.now()), wanted: 0, returned: devices });
+}
+
+function throttleOf(run: RunToSend, at: Date) {
+  return { key: `run:${run.id}`, perMinute: run.devicesPerMinute!, reserve: 0, holdSeconds: 5, isRamped: false, at };
+}
+
+/** When the budget holds a device again, but not sooner than a second: windows of a few devices cost as much as large ones. */
+function nextRoom(run: RunToSend, now: Date): Date {
+  return new Date(now.getTime() + Math.max(1_000, Math.ceil(60_000 / run.devicesPerMinute!)));
+}
+
 type PageRequest = { run: RunToSend; chunk: ClaimedChunk; cursor: Cursor; limit: number };
 
 function readPage(database: Database, { run, chunk, cursor, limit }: PageRequest): Promise<PagedDevice[]> {
   const page = {
     workspaceId: run.workspaceId,
     platforms: run.platforms,
+    iosProvisional: iosProvisional(deliverySettings(run.settings)),
     bucketFrom: chunk.bucketFrom,
     bucketTo: chunk.bucketTo,
     afterBucket: cursor.bucket,
@@ -131,7 +162,16 @@ async function storeWindow({ database, clock }: SendWindowDependencies, window: 
       }),
     );
     const fresh = results.filter((result) => stored.has(result.delivery.deviceId));
-    await addRunCounts(tx, { runId: run.id, chunkNumber: chunk.number, changes: countOutcomes(fresh) });
+    await addRunCounts(
+      tx,
+      fresh.map(({ delivery: { platform, outcome } }) => ({
+        runId: run.id,
+        chunkNumber: chunk.number,
+        platform,
+        outcome,
+        devices: 1,
+      })),
+    );
     await markDevicesGone(tx, { workspaceId: run.workspaceId, at: now, devices: goneDevices(fresh) });
     const stopReason = results.find((result) => result.stopReason !== undefined)?.stopReason;
     if (stopReason !== undefined) await pauseRun(tx, { id: run.id, reason: stopReason });
@@ -150,17 +190,4 @@ export function goneDevices(
       // One order in every transaction, so that two of them never wait for each other in a circle.
       .sort((a, b) => a.bucket - b.bucket || (a.deviceId < b.deviceId ? -1 : 1))
   );
-}
-
-function countOutcomes(
-  results: DeviceResult[],
-): { platform: Delivery['platform']; outcome: Delivery['outcome']; devices: number }[] {
-  const counts = new Map<string, { platform: Delivery['platform']; outcome: Delivery['outcome']; devices: number }>();
-  for (const { delivery } of results) {
-    const key = `${delivery.platform}:${delivery.outcome}`;
-    const count = counts.get(key) ?? { platform: delivery.platform, outcome: delivery.outcome, devices: 0 };
-    count.devices += 1;
-    counts.set(key, count);
-  }
-  return [...counts.values()];
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../log.ts';
 import type { Database } from '../../storage/pool.ts';
-import { claimChunks, endChunk, releaseChunk, renewLeases } from '../../storage/sql/chunks.ts';
+import { claimChunks, endChunk, postponeChunks, releaseChunk, renewLeases } from '../../storage/sql/chunks.ts';
 import type { ClaimedChunk } from '../../storage/sql/chunks.ts';
 import { findRunsToSend } from '../../storage/sql/run-states.ts';
 import { isOutage, outlastOutage } from './outlast-outage.ts';
@@ -131,6 +131,11 @@ async function workChunk(deps: WorkChunksDependencies, chunk: ClaimedChunk, isSt
     const sent = await deps.sendWindow({ run, chunk, cursor });
     if (sent.kind === 'ended') {
       deps.onChunkEnded();
+      return;
+    }
+    if (sent.kind === 'throttled') {
+      await releaseChunk(database, chunk);
+      await postponeChunks(database, { runId: chunk.runId, until: sent.until });
       return;
     }
     // Lost to another worker, or the run was paused or stopped: giving it back changes only what is still ours.

@@ -1,30 +1,156 @@
-import type { Platform } from '../../domain/campaign/content.ts';
+import type { Clock } from '../../clock.ts';
+import type { Logger } from '../../log.ts';
+import type { Database } from '../../storage/pool.ts';
+import { listRestraints, penaliseAccount, silenceAccount } from '../../storage/sql/send-budgets.ts';
+import type { Restraint } from '../../storage/sql/send-budgets.ts';
+import type { Outcome } from '../delivery/provider.ts';
+import type { SendAccount } from '../delivery/send-account.ts';
+import { watchAnswers } from './watch-answers.ts';
+import { leaseBudget } from './lease-budget.ts';
+import { makeShare } from './share.ts';
+import type { Share } from './share.ts';
 
 /**
- * Holds back what a provider asked to wait for: a 429 on a credential silences that credential, not one device and not
- * the other providers (faults F4).
+ * Keeps every account within what its provider takes and asked for, over all nodes: silence after a refusal that
+ * concerns the account or while it cannot be reached, the rate of its quota, the lower rate of a noisy site. Other
+ * accounts, of the same workspace too, are not concerned (faults F4).
  */
 export type Governor = {
-  pausedUntil(workspaceId: string, platform: Platform): Date | undefined;
-  /** Extends the silence; a shorter one never ends a longer one. */
-  pause(workspaceId: string, platform: Platform, until: Date): void;
+  /** A message's turn. @returns undefined when it may go now, else the instant to try again */
+  turn(account: SendAccount, lane: 0 | 1): Promise<Date | undefined>;
+  /** The provider asked the account to wait. */
+  silence(account: SendAccount, silence: { until: Date; reason: string }): void;
+  /** No connection to the provider: silence that doubles from time to time. @returns its end */
+  unreached(account: SendAccount): Date;
+  /** What became of a request. */
+  report(account: SendAccount, outcome: Outcome): void;
 };
 
-/** One entry per workspace and platform that was ever paused; the oldest go when there are too many. */
-const mostEntries = 10_000;
+export type GovernorDependencies = {
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  pause: (milliseconds: number) => Promise<void>;
+};
 
-export function makeGovernor(): Governor {
-  const pauses = new Map<string, Date>();
-  const keyOf = (workspaceId: string, platform: Platform) => `${platform}:${workspaceId}`;
+// Accounts are as many as projects, teams and push services; subscriptions name the last, so there is a bound.
+const mostAccounts = 10_000;
+const freshMilliseconds = 1_000;
+const firstUnreachedSeconds = 5;
+const longestUnreachedSeconds = 120;
+
+export function makeGovernor(deps: GovernorDependencies): Governor {
+  const { database, clock, log } = deps;
+  let restraints = new Map<string, Restraint>();
+  let readAt = Number.NEGATIVE_INFINITY;
+  let reading: Promise<void> | undefined;
+  const shares = new Map<string, Share>();
+  const failures = new Map<string, number>();
+  const answers = watchAnswers({ clock, log, onNoisy: (account) => void penalise(account) });
+
+  /** What other nodes were told. A database that is away leaves this node with what it knows. */
+  async function readRestraints(): Promise<void> {
+    const now = clock.now();
+    if (Math.abs(now.getTime() - readAt) < freshMilliseconds) return;
+    reading ??= listRestraints(database, now)
+      .then((rows) => {
+        const mine = [...restraints.values()].filter(({ silentUntil }) => silentUntil && silentUntil > now);
+        restraints = new Map(rows.map((row) => [row.key, row]));
+        for (const restraint of mine) remember(restraint.key, restraint.silentUntil!);
+      })
+      .catch((error: unknown) => log.debug({ err: error }, 'restraints were not read'))
+      .finally(() => {
+        readAt = now.getTime();
+        reading = undefined;
+      });
+    await reading;
+  }
+
+  function remember(key: string, until: Date): void {
+    const known = restraints.get(key);
+    if (known?.silentUntil && known.silentUntil >= until) return;
+    restraints.set(key, { key, silentUntil: until, penaltyUntil: known?.penaltyUntil ?? null });
+    bound(restraints);
+  }
+
+  function silence(account: SendAccount, { until, reason }: { until: Date; reason: string }): void {
+    const known = restraints.get(account.key)?.silentUntil;
+    remember(account.key, until);
+    if (known && known >= until) return;
+    silenceAccount(database, { key: account.key, until, reason, at: clock.now() }).catch((error: unknown) =>
+      log.warn({ err: error, account: account.key }, 'silence of an account is not shared'),
+    );
+  }
+
+  async function penalise(account: SendAccount): Promise<void> {
+    try {
+      const until = await penaliseAccount(database, { key: account.key, at: clock.now() });
+      if (until === undefined) return;
+      readAt = Number.NEGATIVE_INFINITY;
+      log.warn({ account: account.key, until }, 'a push service limits this site; sending at its lower rate');
+    } catch (error) {
+      log.warn({ err: error, account: account.key }, 'penalty of an account is not stored');
+    }
+  }
+
+  function shareOf(account: SendAccount, perMinute: number): Share {
+    const key = `${account.key} ${perMinute}`;
+    let share = shares.get(key);
+    if (!share) {
+      share = makeShare({
+        clock,
+        perMinute,
+        pause: deps.pause,
+        lease: (draw) =>
+          leaseBudget(database, {
+            key: account.key,
+            perMinute,
+            holdSeconds: 1,
+            isRamped: true,
+            at: clock.now(),
+            ...draw,
+          }).catch((error: unknown) => {
+            log.warn({ err: error, account: account.key }, 'no lease of a budget');
+            return 0;
+          }),
+      });
+      shares.set(key, share);
+      bound(shares);
+    }
+    return share;
+  }
+
   return {
-    pausedUntil: (workspaceId, platform) => pauses.get(keyOf(workspaceId, platform)),
-    pause(workspaceId, platform, until) {
-      const key = keyOf(workspaceId, platform);
-      const current = pauses.get(key);
-      if (current && current >= until) return;
-      pauses.delete(key);
-      pauses.set(key, until);
-      if (pauses.size > mostEntries) pauses.delete(pauses.keys().next().value!);
+    async turn(account, lane) {
+      await readRestraints();
+      const now = clock.now();
+      const restraint = restraints.get(account.key);
+      if (restraint?.silentUntil && restraint.silentUntil > now) return restraint.silentUntil;
+      const isPenalised = restraint?.penaltyUntil && restraint.penaltyUntil > now;
+      const perMinute = isPenalised ? account.penaltyPerMinute : account.perMinute;
+      return perMinute === undefined ? undefined : shareOf(account, perMinute).take(lane);
+    },
+    silence,
+    unreached(account) {
+      const now = clock.now();
+      const known = restraints.get(account.key)?.silentUntil;
+      // All that waited for the same connection fail together; that is one failure.
+      if (known && known > now) return known;
+      const times = failures.get(account.key) ?? 0;
+      failures.set(account.key, times + 1);
+      bound(failures);
+      const seconds = Math.min(longestUnreachedSeconds, firstUnreachedSeconds * 2 ** Math.min(times, 10));
+      const until = new Date(now.getTime() + seconds * 1000);
+      silence(account, { until, reason: 'not reached' });
+      return until;
+    },
+    report(account, outcome) {
+      if (failures.size > 0) failures.delete(account.key);
+      answers.note(account, outcome);
     },
   };
+}
+
+function bound(map: Map<string, unknown>): void {
+  if (map.size > mostAccounts) map.delete(map.keys().next().value!);
 }

@@ -13,7 +13,6 @@ const onlyValue: Record<string, boolean> = {
   countFC: false,
   bypassDND: true,
   ignoreMinimumDelay: true,
-  deliverWhenActive: false,
   preCacheSegment: false,
   'pushAmp+': false,
 };
@@ -27,21 +26,39 @@ export function parseSettings(reader: FieldReader, value: unknown): DeliverySett
     const given = reader.boolean(settings[name], field);
     if (given !== undefined && given !== possible) reader.invalid(field, 'this value is not available in this version');
   }
-  refuseUnavailable(reader, settings);
-  const isHigh = reader.boolean(settings.sendAtHighPriority, 'advancedSettings.sendAtHighPriority');
-  const priorities =
-    reader.record(settings.notificationPrioritySettings, 'advancedSettings.notificationPrioritySettings') ?? {};
-  const at = 'advancedSettings.notificationPrioritySettings';
-  const android = reader.choice(priorities.Android, `${at}.Android`, ['High', 'Low'] as const);
-  const ios = reader.choice(priorities.iOS, `${at}.iOS`, [1, 5, 10] as const);
-  const { androidPriority, iosPriority, webUrgency } = defaultDeliverySettings;
   return {
     ttlMinutes: parseTtl(reader, settings.ttl),
-    // The legacy flag speaks for all platforms; the newer setting wins where it is given.
-    androidPriority:
-      android === undefined ? (isHigh === false ? 'NORMAL' : androidPriority) : android === 'High' ? 'HIGH' : 'NORMAL',
-    iosPriority: ios ?? (isHigh === false ? 5 : iosPriority),
-    webUrgency: isHigh === true ? 'high' : webUrgency,
+    ...parsePriorities(reader, settings),
+    ...parseThrottle(reader, settings),
+    iosDevices: parseIosDevices(reader, settings.iOSTargetDevice),
+    inboxExpiryHours:
+      reader.integer(settings.inboxExpiry, 'advancedSettings.inboxExpiry', { minimum: 1, maximum: 87_600 }) ?? null,
+  };
+}
+
+type Priorities = Pick<DeliverySettings, 'androidPriority' | 'iosPriority' | 'webUrgency'>;
+
+/** How a provider treats a device that rests: wake it, or wait until it is used. */
+const restingPriorities: Record<'wake' | 'usual' | 'low' | 'wait', Priorities> = {
+  wake: { androidPriority: 'HIGH', iosPriority: 10, webUrgency: 'high' },
+  usual: { androidPriority: 'HIGH', iosPriority: 10, webUrgency: 'normal' },
+  low: { androidPriority: 'NORMAL', iosPriority: 5, webUrgency: 'normal' },
+  wait: { androidPriority: 'NORMAL', iosPriority: 5, webUrgency: 'low' },
+};
+
+/** `deliverWhenActive` and the legacy flag speak for all platforms; the newer setting wins where it is given. */
+function parsePriorities(reader: FieldReader, settings: Record<string, unknown>): Priorities {
+  const at = 'advancedSettings.notificationPrioritySettings';
+  const isHigh = reader.boolean(settings.sendAtHighPriority, 'advancedSettings.sendAtHighPriority');
+  const isWaiting = reader.boolean(settings.deliverWhenActive, 'advancedSettings.deliverWhenActive') === true;
+  const given = reader.record(settings.notificationPrioritySettings, at) ?? {};
+  const android = reader.choice(given.Android, `${at}.Android`, ['High', 'Low'] as const);
+  const ios = reader.choice(given.iOS, `${at}.iOS`, [1, 5, 10] as const);
+  const general = restingPriorities[isWaiting ? 'wait' : isHigh === undefined ? 'usual' : isHigh ? 'wake' : 'low'];
+  return {
+    ...general,
+    ...(android === undefined ? {} : { androidPriority: android === 'High' ? 'HIGH' : 'NORMAL' }),
+    ...(ios === undefined ? {} : { iosPriority: ios }),
   };
 }
 
@@ -56,27 +73,26 @@ function parseTtl(reader: FieldReader, value: unknown): DeliverySettings['ttlMin
   };
 }
 
-/** Understood, checked, and not carried out by this version. */
-function refuseUnavailable(reader: FieldReader, settings: Record<string, unknown>): void {
-  const numbers = {
-    campaignThrottleTime: { minimum: 1, maximum: 360 },
-    campaignThrottleRpm: { minimum: 1, maximum: 10_000_000 },
-    inboxExpiry: { minimum: 1, maximum: 87_600 },
+function parseThrottle(
+  reader: FieldReader,
+  settings: Record<string, unknown>,
+): Pick<DeliverySettings, 'devicesPerMinute' | 'spreadMinutes'> {
+  const integer = (name: string, range: { minimum: number; maximum: number }): number | null =>
+    reader.integer(settings[name], `advancedSettings.${name}`, range) ?? null;
+  return {
+    devicesPerMinute: integer('campaignThrottleRpm', { minimum: 1, maximum: 10_000_000 }),
+    spreadMinutes: integer('campaignThrottleTime', { minimum: 1, maximum: 360 }),
   };
-  for (const [name, range] of Object.entries(numbers)) {
-    const field = `advancedSettings.${name}`;
-    if (reader.integer(settings[name], field, range) !== undefined)
-      reader.invalid(field, 'is not available in this version');
-  }
-  const devices = [
-    'apns_device_default_push',
-    'apns_device_provisional_push',
-    'apns_device_non_provisional_push',
-  ] as const;
-  if (reader.choice(settings.iOSTargetDevice, 'advancedSettings.iOSTargetDevice', devices) !== undefined) {
-    reader.invalid(
-      'advancedSettings.iOSTargetDevice',
-      'is not available in this version; omit it to reach all devices',
-    );
-  }
+}
+
+const iosDevicesOf = {
+  apns_device_default_push: 'ALL',
+  apns_device_provisional_push: 'PROVISIONAL',
+  apns_device_non_provisional_push: 'NON_PROVISIONAL',
+} as const;
+
+function parseIosDevices(reader: FieldReader, value: unknown): DeliverySettings['iosDevices'] {
+  const names = Object.keys(iosDevicesOf) as (keyof typeof iosDevicesOf)[];
+  const name = reader.choice(value, 'advancedSettings.iOSTargetDevice', names);
+  return name === undefined ? defaultDeliverySettings.iosDevices : iosDevicesOf[name];
 }

@@ -17,6 +17,8 @@ export type PagedDevice = AudienceDevice & { position: string };
 export type AudiencePage = {
   workspaceId: string;
   platforms: readonly Platform[];
+  /** iPhones that allowed pushes on trial only (true), or fully (false); null for both. */
+  iosProvisional: boolean | null;
   bucketFrom: number;
   bucketTo: number;
   /** Last position of the page before; -1 and '' at the start. */
@@ -40,6 +42,7 @@ export async function findAllUsersPage(tx: Queryable, page: AudiencePage): Promi
       and (bucket, id) > (${page.afterBucket}::smallint, ${page.afterPosition})
       and id <= ${page.bound}
       and platform = any(${page.platforms as Platform[]})
+      and (platform <> 'IOS' or provisional = coalesce(${page.iosProvisional}, provisional))
       and state = 'ACTIVE'
     order by bucket, id
     limit ${page.limit}`;
@@ -64,6 +67,7 @@ export async function findTargetUsersPage(
     where (devices.bucket, devices.id) > (${page.afterBucket}::smallint, ${page.afterPosition})
       and devices.id <= ${page.bound}
       and devices.platform = any(${page.platforms as Platform[]})
+      and (devices.platform <> 'IOS' or devices.provisional = coalesce(${page.iosProvisional}, devices.provisional))
       and devices.state = 'ACTIVE'
     order by devices.bucket, devices.id
     limit ${page.limit}`;
@@ -72,7 +76,7 @@ export async function findTargetUsersPage(
 /** Counts the devices an "All Users" run will reach. Reads every device of the workspace once, at the run's start. */
 export async function countAllUsersDevices(
   tx: Queryable,
-  audience: Pick<AudiencePage, 'workspaceId' | 'platforms' | 'bound'>,
+  audience: Pick<AudiencePage, 'workspaceId' | 'platforms' | 'iosProvisional' | 'bound'>,
 ): Promise<number> {
   const [row] = await tx<{ devices: number }[]>`
     select count(*) as devices
@@ -80,6 +84,7 @@ export async function countAllUsersDevices(
     where workspace_id = ${audience.workspaceId}
       and id <= ${audience.bound}
       and platform = any(${audience.platforms as Platform[]})
+      and (platform <> 'IOS' or provisional = coalesce(${audience.iosProvisional}, provisional))
       and state = 'ACTIVE'`;
   return row!.devices;
 }
@@ -113,6 +118,7 @@ export async function findSegmentPage(tx: Queryable, page: AudiencePage & Segmen
         and member.added_in <= ${page.version} and (member.removed_in is null or member.removed_in > ${page.version})
         and devices.id <= ${page.bound}
         and devices.platform = any(${page.platforms as Platform[]})
+        and (devices.platform <> 'IOS' or devices.provisional = coalesce(${page.iosProvisional}, devices.provisional))
         and devices.state = 'ACTIVE'
       order by member.user_id, devices.id
       limit ${page.limit}
@@ -124,7 +130,7 @@ export async function findSegmentPage(tx: Queryable, page: AudiencePage & Segmen
 /** Counts the devices a run to a segment will reach. Reads its members and their devices once, at the run's start. */
 export async function countSegmentDevices(
   tx: Queryable,
-  audience: Pick<AudiencePage, 'workspaceId' | 'platforms' | 'bound'> & SegmentAudience,
+  audience: Pick<AudiencePage, 'workspaceId' | 'platforms' | 'iosProvisional' | 'bound'> & SegmentAudience,
 ): Promise<number> {
   const [row] = await tx<{ devices: number }[]>`
     select count(*) as devices
@@ -137,6 +143,7 @@ export async function countSegmentDevices(
       and (member.removed_in is null or member.removed_in > ${audience.version})
       and devices.id <= ${audience.bound}
       and devices.platform = any(${audience.platforms as Platform[]})
+      and (devices.platform <> 'IOS' or devices.provisional = coalesce(${audience.iosProvisional}, devices.provisional))
       and devices.state = 'ACTIVE'`;
   return row!.devices;
 }

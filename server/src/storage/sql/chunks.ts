@@ -130,6 +130,21 @@ export async function releaseChunk(tx: Queryable, hold: ChunkHold): Promise<void
 }
 
 /**
+ * Nothing of a throttled run goes out before an instant: its waiting chunks are not claimed until then, so that workers
+ * do not take turns in finding that out. In the order of the primary key.
+ */
+export async function postponeChunks(tx: Queryable, run: { runId: string; until: Date }): Promise<void> {
+  await tx`
+    update chunks set not_before = ${run.until}
+    where (run_id, number) in (
+      select run_id, number from chunks
+      where run_id = ${run.runId} and state = 'READY' and not_before < ${run.until}
+      order by number
+      for update skip locked
+    )`;
+}
+
+/**
  * Heartbeat: renews the leases of the chunks that are being worked. Not of all that bear the owner's name: one that its
  * worker gave up after a fault must come free. Index: primary key.
  */

@@ -71,23 +71,29 @@ export async function insertDeliveries(
   return rows.map((row) => row.deviceId);
 }
 
-export type CountChange = { platform: Platform; outcome: DeliveryOutcome; devices: number };
+export type CountChange = {
+  runId: string;
+  chunkNumber: number;
+  platform: Platform;
+  outcome: DeliveryOutcome;
+  /** May be negative. */
+  devices: number;
+};
 
-/** Adds to the counters of a chunk, in the transaction that stores the outcomes. A change may be negative. */
-export async function addRunCounts(
-  tx: Queryable,
-  chunk: { runId: string; chunkNumber: number; changes: CountChange[] },
-): Promise<void> {
-  if (chunk.changes.length === 0) return;
+/** Adds to the counters of chunks, in the transaction that stores the outcomes. Changes of one counter are added up. */
+export async function addRunCounts(tx: Queryable, changes: CountChange[]): Promise<void> {
+  if (changes.length === 0) return;
   await tx`
     insert into run_counts (run_id, chunk_number, platform, outcome, devices)
-    select ${chunk.runId}, ${chunk.chunkNumber}::int, change.platform, change.outcome, change.devices
+    select change.run_id, change.chunk_number, change.platform, change.outcome, sum(change.devices)
     from unnest(
-      ${chunk.changes.map((change) => change.platform)}::text[], ${chunk.changes.map((change) => change.outcome)}::text[],
-      ${chunk.changes.map((change) => change.devices)}::bigint[]
-    ) as change (platform, outcome, devices)
+      ${changes.map((change) => change.runId)}::text[], ${changes.map((change) => change.chunkNumber)}::int[],
+      ${changes.map((change) => change.platform)}::text[], ${changes.map((change) => change.outcome)}::text[],
+      ${changes.map((change) => change.devices)}::bigint[]
+    ) as change (run_id, chunk_number, platform, outcome, devices)
+    group by change.run_id, change.chunk_number, change.platform, change.outcome
     -- One order everywhere, so that two workers never wait for each other in a circle.
-    order by change.platform, change.outcome
+    order by change.run_id collate "C", change.chunk_number, change.platform, change.outcome
     on conflict (run_id, chunk_number, platform, outcome) do update set devices = run_counts.devices + excluded.devices`;
 }
 
@@ -127,23 +133,51 @@ export async function claimDueDeliveries(
       devices.push_id as "pushId", due.send_until as "sendUntil"`;
 }
 
+export type SettledDelivery = Delivery & DeliveryRun & { claimedAttempts: number };
+
 /**
- * Stores what became of a delivery that was due again. Guarded by the attempt number of the claim, so a worker whose
- * lease ran out changes nothing; an attempt that was not made is given back. Index: primary key.
+ * Stores what became of deliveries that were due again, in one statement. Each is guarded by the attempt number of its
+ * claim, so a worker whose lease ran out changes nothing; an attempt that was not made is given back. Rows are locked in
+ * the order of the primary key. Index: primary key.
+ *
+ * @returns the places in `deliveries` of those that were stored
  */
-export async function settleDelivery(
+export async function settleDeliveries(
   tx: Queryable,
-  delivery: Delivery & DeliveryRun & { claimedAttempts: number; sentAt: Date },
-): Promise<boolean> {
-  const rows = await tx`
+  { deliveries, sentAt }: { deliveries: SettledDelivery[]; sentAt: Date },
+): Promise<number[]> {
+  const rows = await tx<{ place: number }[]>`
+    with settled as (
+      select given.place, deliveries.day, deliveries.workspace_id, deliveries.bucket, deliveries.run_id,
+        deliveries.device_id, given.outcome, given.code, given.provider_message_id, given.attempts, given.retry_at
+      from unnest(
+        ${deliveries.map((row) => row.day)}::date[], ${deliveries.map((row) => row.workspaceId)}::text[],
+        ${deliveries.map((row) => row.bucket)}::smallint[], ${deliveries.map((row) => row.runId)}::text[],
+        ${deliveries.map((row) => row.deviceId)}::text[], ${deliveries.map((row) => row.claimedAttempts)}::smallint[],
+        ${deliveries.map((row) => row.outcome)}::text[], ${deliveries.map((row) => row.code)}::text[],
+        ${deliveries.map((row) => row.providerMessageId)}::text[],
+        ${deliveries.map((row) => row.attempts)}::smallint[],
+        ${deliveries.map((row) => row.retryAt?.toISOString() ?? null)}::timestamptz[]
+      ) with ordinality as given (
+        day, workspace_id, bucket, run_id, device_id, claimed, outcome, code, provider_message_id, attempts, retry_at,
+        place
+      )
+      join deliveries on deliveries.day = given.day and deliveries.workspace_id = given.workspace_id collate "C"
+        and deliveries.bucket = given.bucket and deliveries.run_id = given.run_id collate "C"
+        and deliveries.device_id = given.device_id collate "C"
+      where deliveries.outcome = 'WAITING' and deliveries.attempts = given.claimed
+      order by deliveries.day, deliveries.workspace_id, deliveries.bucket, deliveries.run_id, deliveries.device_id
+      for update of deliveries
+    )
     update deliveries
-    set outcome = ${delivery.outcome}, code = ${delivery.code}, provider_message_id = ${delivery.providerMessageId},
-      sent_at = ${delivery.sentAt}, retry_at = ${delivery.retryAt}, attempts = ${delivery.attempts}
-    where day = ${delivery.day}::date and workspace_id = ${delivery.workspaceId} and bucket = ${delivery.bucket}
-      and run_id = ${delivery.runId} and device_id = ${delivery.deviceId}
-      and outcome = 'WAITING' and attempts = ${delivery.claimedAttempts}
-    returning 1`;
-  return rows.length === 1;
+    set outcome = settled.outcome, code = settled.code, provider_message_id = settled.provider_message_id,
+      sent_at = ${sentAt}, retry_at = settled.retry_at, attempts = settled.attempts
+    from settled
+    where deliveries.day = settled.day and deliveries.workspace_id = settled.workspace_id
+      and deliveries.bucket = settled.bucket and deliveries.run_id = settled.run_id
+      and deliveries.device_id = settled.device_id
+    returning (settled.place - 1)::int as place`;
+  return rows.map(({ place }) => place);
 }
 
 /**

@@ -19,6 +19,8 @@ export type RunToSend = {
   audienceVersion: number | null;
   day: string;
   lane: number;
+  /** Its throttle, set at its start. */
+  devicesPerMinute: number | null;
   sendUntil: Date;
   createdAt: Date;
 };
@@ -28,7 +30,8 @@ const columns = (tx: Queryable) => tx`
   campaigns.platforms, coalesce(runs.content, campaigns.content) as content, campaigns.settings,
   campaigns.segment_id as "segmentId", runs.audience_segment_id as "audienceSegmentId",
   runs.audience_version as "audienceVersion", runs.target_users as "targetUsers",
-  runs.audience_bound as "audienceBound", runs.day::text as day, runs.lane, runs.send_until as "sendUntil",
+  runs.audience_bound as "audienceBound", runs.day::text as day, runs.lane, runs.devices_per_minute as "devicesPerMinute",
+  runs.send_until as "sendUntil",
   runs.created_at as "createdAt"`;
 
 /**
@@ -69,8 +72,9 @@ export async function findRunsToSend(database: Database, ids: string[]): Promise
 }
 
 /**
- * QUEUED → SENDING, with the frozen audience. The message's time to live begins now: a run may have waited for its
- * segment. The caller holds the row's lock.
+ * QUEUED → SENDING, with the frozen audience and the throttle, the workspace's when the campaign names none. The
+ * message's time to live begins now, because a run may have waited for its segment, and a throttled run has the time
+ * that its throttle takes on top. The caller holds the row's lock.
  */
 export async function startRun(
   tx: Queryable,
@@ -79,15 +83,24 @@ export async function startRun(
     audienceBound: string;
     audienceDevices: number;
     segment: { id: string; version: number } | undefined;
+    devicesPerMinute: number | null;
     at: Date;
   },
 ): Promise<void> {
   await tx`
+    with throttle as (
+      select coalesce(${run.devicesPerMinute}::int, workspaces.devices_per_minute) as devices_per_minute
+      from runs join workspaces on workspaces.id = runs.workspace_id
+      where runs.id = ${run.id}
+    )
     update runs
-    set status = 'SENDING', audience_bound = ${run.audienceBound}, audience_devices = ${run.audienceDevices},
+    set status = 'SENDING', devices_per_minute = throttle.devices_per_minute, audience_bound = ${run.audienceBound}, audience_devices = ${run.audienceDevices},
       audience_segment_id = ${run.segment?.id ?? null}, audience_version = ${run.segment?.version ?? null},
-      send_until = send_until + (${run.at}::timestamptz - created_at), started_at = ${run.at}
-    where id = ${run.id} and status = 'QUEUED'`;
+      send_until = send_until + (${run.at}::timestamptz - created_at)
+        + make_interval(mins => coalesce(ceil(${run.audienceDevices}::float8 / throttle.devices_per_minute), 0)::int),
+      started_at = ${run.at}
+    from throttle
+    where runs.id = ${run.id} and runs.status = 'QUEUED'`;
 }
 
 /** QUEUED → FAILED with its campaign: there is nobody it could be sent to, and the reason says why. */

@@ -42,3 +42,33 @@ export async function findWorkspaceByDbName(tx: Queryable, dbName: string): Prom
     where db_name = ${dbName}`;
   return row;
 }
+
+/** What a workspace may change of itself; undefined keeps what is stored. */
+export type WorkspaceChanges = {
+  name: string | undefined;
+  timeZone: string | undefined;
+  /** Most devices a minute of campaigns that name no throttle; null for none. */
+  devicesPerMinute: number | null | undefined;
+  campaignVersioning: boolean | undefined;
+  v1SearchBareArray: boolean | undefined;
+  secretRequiredAtRefresh: boolean | undefined;
+  signatureV2Required: boolean | undefined;
+};
+
+/** Changes a workspace. Index: primary key. @returns whether there is one */
+export async function updateWorkspace(tx: Queryable, { id, ...changes }: WorkspaceChanges & { id: string }) {
+  const { devicesPerMinute } = changes;
+  const rows = await tx`
+    update workspaces
+    set name = coalesce(${changes.name ?? null}, name),
+      time_zone = coalesce(${changes.timeZone ?? null}, time_zone),
+      devices_per_minute = case when ${devicesPerMinute === undefined} then devices_per_minute
+        else ${devicesPerMinute ?? null}::int end,
+      campaign_versioning = coalesce(${changes.campaignVersioning ?? null}, campaign_versioning),
+      v1_search_bare_array = coalesce(${changes.v1SearchBareArray ?? null}, v1_search_bare_array),
+      secret_required_at_refresh = coalesce(${changes.secretRequiredAtRefresh ?? null}, secret_required_at_refresh),
+      signature_v2_required = coalesce(${changes.signatureV2Required ?? null}, signature_v2_required)
+    where id = ${id}
+    returning 1`;
+  return rows.length === 1;
+}

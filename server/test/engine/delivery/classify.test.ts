@@ -158,7 +158,7 @@ const failureRows: Row[] = [
   [
     'a refused stream was surely not sent',
     { kind: 'failure', certainty: 'unsent', reason: 'refused', detail: '' },
-    { kind: 'wait', code: 'NOT_CONNECTED' },
+    { kind: 'wait', code: 'NOT_SENT' },
   ],
   [
     'a time-out may have been sent',
@@ -169,6 +169,11 @@ const failureRows: Row[] = [
     'a reset may have been sent',
     { kind: 'failure', certainty: 'unknown', reason: 'reset', detail: '' },
     { kind: 'unknown', code: 'RESET' },
+  ],
+  [
+    'without a connection no attempt was made',
+    { kind: 'failure', certainty: 'unsent', reason: 'unreachable', detail: '' },
+    { kind: 'unreached', code: 'NOT_CONNECTED' },
   ],
   [
     'a blocked address is no device',

@@ -1,10 +1,12 @@
 import { makeManualClock } from '../../../src/clock.ts';
 import type { Platform } from '../../../src/domain/campaign/content.ts';
+import type { DeliverySettings } from '../../../src/domain/campaign/delivery-settings.ts';
 import type { PushAudience } from '../../../src/domain/campaign/push-command.ts';
 import type { Timing } from '../../../src/domain/timing/timing.ts';
 import { bucketOf } from '../../../src/domain/audience/bucket.ts';
 import { makeId } from '../../../src/domain/ids.ts';
 import { makeInteractionTokens } from '../../../src/domain/interactions/interaction-token.ts';
+import type { ProviderCredentials } from '../../../src/domain/provider-credential.ts';
 import { makeLog } from '../../../src/log.ts';
 import { storePushes } from '../../../src/app/push/store-pushes.ts';
 import type { Outcome } from '../../../src/engine/delivery/provider.ts';
@@ -33,7 +35,14 @@ export type AcceptOptions = {
   timing?: Timing;
   platforms?: Platform[];
   ttlSeconds?: number;
+  settings?: Partial<DeliverySettings>;
 };
+
+/** Enough to tell the accounts apart; nothing is sent with them. */
+const simulatedCredentials = {
+  fcm: { projectId: 'shop', simulated: true },
+  apns: { teamId: 'TEAM1', simulated: true },
+} as ProviderCredentials;
 
 const platforms: Platform[] = ['ANDROID', 'IOS', 'WEB'];
 
@@ -52,10 +61,10 @@ export async function makeFanOutBundle() {
   const makeDeliver = () =>
     makeDeliverToDevice({
       clock,
-      governor: makeGovernor(),
+      governor: makeGovernor({ database, clock, log, pause: async () => {} }),
       random: () => 0.5,
       interactionTokens: makeInteractionTokens(Buffer.alloc(32, 1)),
-      loadCredentials: async () => ({}),
+      loadCredentials: async () => simulatedCredentials,
       delivery: {
         async deliver({ message, device }) {
           const request: Sent = {
@@ -131,7 +140,7 @@ export async function makeFanOutBundle() {
               timing: options.timing ?? { kind: 'soon' },
               tags: [],
               conversionGoals: [],
-              settings: {},
+              settings: options.settings ?? {},
             } as never,
             segmentId: options.segmentId,
             targetUsers: options.targetUsers,
@@ -191,6 +200,17 @@ export async function makeFanOutBundle() {
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
       await workers.stop();
+    },
+    /** Until a throttled run has nothing to do at the clock's instant, or nothing at all. */
+    async settled(runId: string, workers: { wake(): void }[]): Promise<void> {
+      for (;;) {
+        for (const worker of workers) worker.wake();
+        const [row] = await database`
+          select count(*) as due from chunks
+          where run_id = ${runId} and (state = 'CLAIMED' or (state = 'READY' and not_before <= ${clock.now()}))`;
+        if (row!.due === 0) return;
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      }
     },
     async ledger(runId: string): Promise<{ outcome: string; devices: number }[]> {
       const rows = await database`

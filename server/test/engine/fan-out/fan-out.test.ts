@@ -288,6 +288,93 @@ describe('what a provider says', () => {
   });
 });
 
+describe('a provider that cannot be connected to', () => {
+  test('costs no attempts, however long it is away, and delays no other; then everything goes out (R5)', async () => {
+    await bundle.addDevices(90);
+    bundle.answer((device) =>
+      Number(device.pushId.split('-').at(-1)) % 3 === 0
+        ? { kind: 'unreached', code: 'NOT_CONNECTED' }
+        : { kind: 'accepted' },
+    );
+    const { campaignId, runId } = await bundle.accept();
+    await bundle.release();
+    await bundle.work({ windowDevices: 10 });
+    expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 60, WAITING: 30 });
+    const before = bundle.sent.length;
+    for (let minutes = 0; minutes < 120; minutes += 1) {
+      bundle.clock.advance(minute);
+      while ((await bundle.retry()) > 0);
+    }
+    // Two minutes of silence at most between two looks, and each look is one device or a few side by side.
+    expect(bundle.sent.length - before).toBeLessThan(120 * 30);
+    expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 60, WAITING: 30 });
+    bundle.answer(() => ({ kind: 'accepted' }));
+    for (let minutes = 0; minutes < 5; minutes += 1) {
+      bundle.clock.advance(minute);
+      while ((await bundle.retry()) > 0);
+    }
+    expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 90 });
+    const [most] = await bundle.database`select max(attempts) as attempts from deliveries where run_id = ${runId}`;
+    expect(most!.attempts).toBe(1);
+    await bundle.end();
+    expect((await bundle.states(campaignId)).run).toBe('SENT');
+  });
+});
+
+describe('a throttled run', () => {
+  test('sends no more than its devices a minute, over all workers, loses none and outlives its time to live', async () => {
+    await bundle.addDevices(400);
+    const { campaignId, runId } = await bundle.accept({ settings: { devicesPerMinute: 65 }, ttlSeconds: 60 });
+    await bundle.release();
+    const bySecond: number[] = [];
+    const workers = ['one', 'two'].map((owner) => bundle.startWorkers({ owner, windowDevices: 10 }));
+    while ((await bundle.states(campaignId)).run === 'SENDING') {
+      const before = bundle.sent.length;
+      await bundle.settled(runId, workers);
+      bySecond.push(bundle.sent.length - before);
+      bundle.clock.advance(1_000);
+      await bundle.end();
+    }
+    await Promise.all(workers.map((worker) => worker.stop()));
+    expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 400 });
+    for (let from = 0; from + 60 <= bySecond.length; from += 1)
+      expect(bySecond.slice(from, from + 60).reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(65);
+    // 65 a minute less the room for a full bucket: one a second.
+    expect(bySecond.length).toBeLessThan(440);
+  }, 60_000);
+
+  test('is spread over the time it was given, or over what its workspace allows', async () => {
+    await bundle.addDevices(400);
+    const spread = await bundle.accept({ settings: { spreadMinutes: 10 } });
+    await bundle.release();
+    expect((await bundle.run(spread.runId)).devicesPerMinute).toBe(40);
+    await bundle.database`update workspaces set devices_per_minute = 1000`;
+    const usual = await bundle.accept();
+    await bundle.release();
+    expect((await bundle.run(usual.runId)).devicesPerMinute).toBe(1_000);
+    const own = await bundle.accept({ settings: { devicesPerMinute: 5_000, spreadMinutes: 10 } });
+    await bundle.release();
+    expect((await bundle.run(own.runId)).devicesPerMinute).toBe(5_000);
+  });
+});
+
+describe('iPhones on trial', () => {
+  test('are reached alone, left out, or reached with the others, as the campaign says (facts 3.4)', async () => {
+    await bundle.addDevices(30);
+    await bundle.database`update devices set provisional = true where push_id in ('push-user-1', 'push-user-4')`;
+    const reached: Record<string, number> = {};
+    for (const iosDevices of ['ALL', 'PROVISIONAL', 'NON_PROVISIONAL'] as const) {
+      const { runId } = await bundle.accept({ platforms: ['IOS'], settings: { iosDevices } });
+      await bundle.release();
+      await bundle.work();
+      const [ended] = await bundle.database`select audience_devices as devices from runs where id = ${runId}`;
+      expect(await bundle.counters(runId)).toEqual({ ACCEPTED: ended!.devices });
+      reached[iosDevices] = ended!.devices;
+    }
+    expect(reached).toEqual({ ALL: 10, PROVISIONAL: 2, NON_PROVISIONAL: 8 });
+  });
+});
+
 describe('lanes', () => {
   test('a send to a named user is claimed before a campaign that came earlier', async () => {
     await bundle.addDevices(10);

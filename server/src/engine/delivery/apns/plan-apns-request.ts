@@ -63,6 +63,7 @@ function makePayload(message: Message, content: Omit<IosContent, 'fallback'>): o
       campaign_id: message.campaignId,
       run_id: message.runId,
       message_id: message.identity.id,
+      ...(message.inboxExpiresAt && { inbox_expiry: Math.floor(message.inboxExpiresAt.getTime() / 1000) }),
       ...(message.report === undefined ? {} : { report_token: message.report.token }),
       ...(message.report?.clickProof === undefined ? {} : { click_proof: message.report.clickProof }),
       ...(media.length > 0 ? { media } : {}),

@@ -81,6 +81,7 @@ function makeData(message: Message, content: Content): Record<string, string> {
     }),
     svc_message_id: message.identity.id,
   };
+  if (message.inboxExpiresAt) data.svc_inbox_expiry = String(Math.floor(message.inboxExpiresAt.getTime() / 1000));
   if (message.report) data.svc_report_token = message.report.token;
   if (message.report?.clickProof !== undefined) data.svc_click_proof = message.report.clickProof;
   if (content.summary !== undefined) data.gcm_subtext = content.summary;

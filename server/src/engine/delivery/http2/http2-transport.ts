@@ -99,7 +99,7 @@ export function makeHttp2Transport(options: Http2TransportOptions): Http2Transpo
   }
 
   function failWaiting(pool: Pool, error: Error): void {
-    const reason = error.name === 'AddressBlockedError' ? 'address-blocked' : 'refused';
+    const reason = error.name === 'AddressBlockedError' ? 'address-blocked' : 'unreachable';
     for (const waiting of pool.waiting.splice(0)) {
       waiting.settle({ kind: 'failure', certainty: 'unsent', reason, detail: error.message });
     }

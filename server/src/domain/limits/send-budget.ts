@@ -1,0 +1,47 @@
+/** What is left of an account's or a run's rate. */
+export type SendBudget = {
+  tokens: number;
+  refilledAt: Date;
+  /** Begin of the present use. */
+  busySince: Date;
+};
+
+export type BudgetDraw = {
+  perMinute: number;
+  /** Most messages asked for. */
+  wanted: number;
+  /** Of an earlier draw, not used. */
+  returned: number;
+  /** Seconds of the rate that the bucket holds. */
+  holdSeconds: number;
+  /** Share of the bucket, 0…1, that is left to more urgent senders. */
+  reserve: number;
+  /** An account that was idle grows to its whole rate over a minute (design of delivery 1). */
+  isRamped: boolean;
+  at: Date;
+};
+
+const firstShare = 0.1;
+const rampMilliseconds = 60_000;
+
+/** One that begins with what a second gives, so that the first message need not wait for it. */
+export function newSendBudget(at: Date): SendBudget {
+  return { tokens: 0, refilledAt: new Date(at.getTime() - 1000), busySince: at };
+}
+
+/**
+ * A token bucket that holds what `holdSeconds` give, at least one message. Its rate leaves room for a full bucket, so
+ * that no minute ever sees more than `perMinute`. A clock that went back refills nothing.
+ */
+export function drawFromBudget(budget: SendBudget, draw: BudgetDraw): { budget: SendBudget; granted: number } {
+  const now = draw.at.getTime();
+  const idleMilliseconds = Math.max(0, now - budget.refilledAt.getTime());
+  const busySince = idleMilliseconds > rampMilliseconds ? draw.at : budget.busySince;
+  const ramp = Math.min(1, Math.max(firstShare, (now - busySince.getTime()) / rampMilliseconds));
+  const perSecond = (draw.perMinute / (60 + draw.holdSeconds)) * (draw.isRamped ? ramp : 1);
+  const room = Math.max(perSecond * draw.holdSeconds, 1);
+  const tokens = Math.min(room, budget.tokens + draw.returned + (perSecond * idleMilliseconds) / 1000);
+  const granted = Math.max(0, Math.min(draw.wanted, Math.floor(tokens - draw.reserve * room)));
+  const refilledAt = new Date(Math.max(now, budget.refilledAt.getTime()));
+  return { budget: { tokens: tokens - granted, refilledAt, busySince }, granted };
+}

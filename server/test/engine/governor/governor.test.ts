@@ -1,0 +1,266 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { makeManualClock } from '../../../src/clock.ts';
+import { drawFromBudget, newSendBudget } from '../../../src/domain/limits/send-budget.ts';
+import type { SendAccount } from '../../../src/engine/delivery/send-account.ts';
+import { fcmPerMinute, sendAccountOf } from '../../../src/engine/delivery/send-account.ts';
+import { makeGovernor } from '../../../src/engine/governor/governor.ts';
+import { leaseBudget } from '../../../src/engine/governor/lease-budget.ts';
+import { makeLog } from '../../../src/log.ts';
+import { dropIdleBudgets } from '../../../src/storage/sql/send-budgets.ts';
+import { createTestDatabase } from '../../test-database.ts';
+import type { TestDatabase } from '../../test-database.ts';
+
+const start = new Date('2026-03-01T12:00:00Z');
+const second = 1_000;
+const day = 24 * 3_600_000;
+
+let test_: TestDatabase;
+let clock: ReturnType<typeof makeManualClock>;
+beforeEach(async () => {
+  test_ = await createTestDatabase();
+  clock = makeManualClock(start);
+});
+afterEach(() => test_.drop());
+
+/** A node: what it does between two leases is up to the test. */
+const node = (pause: (milliseconds: number) => Promise<void> = async () => {}) =>
+  makeGovernor({ database: test_.database, clock, log: makeLog({ level: 'silent', pretty: false }), pause });
+
+const account = (more: Partial<SendAccount> = {}): SendAccount => ({
+  key: 'fcm:shop',
+  perMinute: undefined,
+  penaltyPerMinute: undefined,
+  ...more,
+});
+const accepted = { kind: 'accepted' } as const;
+
+describe('a budget', () => {
+  test('is never overdrawn in any minute, whoever draws and whenever (property)', () => {
+    const draws = fc.array(
+      fc.record({ after: fc.integer({ min: 0, max: 5_000 }), wanted: fc.integer({ min: 0, max: 900 }) }),
+      {
+        minLength: 1,
+        maxLength: 120,
+      },
+    );
+    const settings = fc.record({
+      perMinute: fc.integer({ min: 1, max: 6_000 }),
+      holdSeconds: fc.constantFrom(1, 5),
+      isRamped: fc.boolean(),
+      reserve: fc.constantFrom(0, 0.1),
+    });
+    fc.assert(
+      fc.property(draws, settings, (steps, setting) => {
+        let at = start.getTime();
+        let budget = newSendBudget(start);
+        const granted: { at: number; count: number }[] = [];
+        for (const { after, wanted } of steps) {
+          at += after;
+          const drawn = drawFromBudget(budget, { ...setting, wanted, returned: 0, at: new Date(at) });
+          budget = drawn.budget;
+          granted.push({ at, count: drawn.granted });
+          const lastMinute = granted.filter((grant) => grant.at > at - 60_000);
+          // A rate below one a minute and a half still lets a first message go.
+          expect(lastMinute.reduce((sum, { count }) => sum + count, 0)).toBeLessThanOrEqual(
+            Math.max(1, setting.perMinute),
+          );
+        }
+      }),
+    );
+  });
+
+  test('gives its rate to who keeps asking, less the room that the promise of no minute costs', () => {
+    let budget = newSendBudget(start);
+    let granted = 0;
+    for (let passed = 0; passed < 600; passed += 1) {
+      const drawn = drawFromBudget(budget, {
+        perMinute: 6_000,
+        holdSeconds: 1,
+        isRamped: false,
+        reserve: 0,
+        wanted: 10_000,
+        returned: 0,
+        at: new Date(start.getTime() + passed * second),
+      });
+      budget = drawn.budget;
+      granted += drawn.granted;
+    }
+    expect(granted).toBeGreaterThan(58_000);
+    expect(granted).toBeLessThanOrEqual(60_000);
+  });
+
+  test('of an idle account grows to its rate over a minute (delivery 1)', async () => {
+    const draw = { key: 'fcm:shop', perMinute: 61_000, holdSeconds: 1, isRamped: true, reserve: 0, returned: 0 };
+    const perSecond: number[] = [];
+    for (let passed = 0; passed <= 90; passed += 1) {
+      perSecond.push(await leaseBudget(test_.database, { ...draw, wanted: 5_000, at: clock.now() }));
+      clock.advance(second);
+    }
+    expect(perSecond[0]).toBe(100);
+    expect(perSecond[30]).toBeGreaterThan(400);
+    expect(perSecond[30]).toBeLessThan(600);
+    expect(perSecond[90]).toBe(1_000);
+    clock.advance(120 * second);
+    expect(await leaseBudget(test_.database, { ...draw, wanted: 5_000, at: clock.now() })).toBe(100);
+  });
+
+  test('is shared: two nodes that draw at the same instant get one second of it together', async () => {
+    const draw = { key: 'fcm:shop', perMinute: 6_100, holdSeconds: 1, isRamped: false, reserve: 0, returned: 0 };
+    const grants = await Promise.all(
+      Array.from({ length: 20 }, () => leaseBudget(test_.database, { ...draw, wanted: 30, at: clock.now() })),
+    );
+    expect(grants.reduce((sum, granted) => sum + granted, 0)).toBe(100);
+  });
+});
+
+describe('an account with a quota', () => {
+  test('lets through what a second gives and tells the rest when to come, one behind the other', async () => {
+    const governor = node();
+    const quota = account({ perMinute: 6_100 });
+    clock.advance(0);
+    const turns = await Promise.all(Array.from({ length: 50 }, () => governor.turn(quota, 1)));
+    // The first second of a ramp is a tenth: 10, of which mass sends leave one to urgent messages.
+    expect(turns.filter((turn) => turn === undefined)).toHaveLength(9);
+    const later = turns.filter((turn) => turn !== undefined).map((turn) => turn.getTime());
+    expect(later).toEqual(later.toSorted((one, other) => one - other));
+    expect(later.every((at) => at > clock.now().getTime())).toBe(true);
+  });
+
+  test('serves a one-time password before the mass send that waits with it', async () => {
+    const order: string[] = [];
+    const governor = node(async () => clock.advance(second));
+    const quota = account({ perMinute: 610 });
+    await Promise.all([
+      ...Array.from({ length: 5 }, async () => {
+        if (!(await governor.turn(quota, 1))) order.push('mass');
+      }),
+      governor.turn(quota, 0).then((until) => until ?? order.push('urgent')),
+    ]);
+    expect(order[0]).toBe('urgent');
+    expect(order).toContain('mass');
+  });
+
+  test('gives back what a lease did not use', async () => {
+    const governor = node();
+    const quota = account({ perMinute: 61_000 });
+    expect(await governor.turn(quota, 0)).toBeUndefined();
+    clock.advance(2 * second);
+    expect(await governor.turn(quota, 0)).toBeUndefined();
+    const [row] = await test_.database`select tokens from send_budgets where key = 'fcm:shop'`;
+    expect(row!.tokens).toBeGreaterThanOrEqual(0);
+    expect(row!.tokens).toBeLessThan(200);
+  });
+});
+
+describe('silence', () => {
+  test('that one node was asked for is kept by the others, a second later, and by no other account', async () => {
+    const [one, other] = [node(), node()];
+    expect(await other.turn(account(), 1)).toBeUndefined();
+    const until = new Date(start.getTime() + 90 * second);
+    one.silence(account(), { until, reason: 'QUOTA_EXCEEDED' });
+    expect(await one.turn(account(), 1)).toEqual(until);
+    await row('fcm:shop');
+    clock.advance(second);
+    expect(await other.turn(account(), 1)).toEqual(until);
+    expect(await other.turn(account({ key: 'fcm:other' }), 1)).toBeUndefined();
+    clock.advance(90 * second);
+    expect(await other.turn(account(), 1)).toBeUndefined();
+  });
+
+  test('is not ended by a shorter one', async () => {
+    const governor = node();
+    const until = new Date(start.getTime() + 90 * second);
+    governor.silence(account(), { until, reason: 'QUOTA_EXCEEDED' });
+    governor.silence(account(), { until: new Date(start.getTime() + 5 * second), reason: 'QUOTA_EXCEEDED' });
+    expect(await governor.turn(account(), 1)).toEqual(until);
+  });
+
+  test('after a failed connection doubles up to two minutes, and starts anew after an answer', () => {
+    const governor = node();
+    const waits: number[] = [];
+    for (let failure = 0; failure < 7; failure += 1) {
+      const until = governor.unreached(account());
+      // All requests that waited for the same connection fail together, which is one failure.
+      expect(governor.unreached(account())).toEqual(until);
+      waits.push((until.getTime() - clock.now().getTime()) / second);
+      clock.advance(until.getTime() - clock.now().getTime());
+    }
+    expect(waits).toEqual([5, 10, 20, 40, 80, 120, 120]);
+    governor.report(account(), accepted);
+    expect(governor.unreached(account()).getTime() - clock.now().getTime()).toBe(5 * second);
+  });
+});
+
+describe('a push service that finds a site noisy (delivery 3)', () => {
+  const site = account({ key: 'webpush:site:https://push.example', penaltyPerMinute: 1_000 });
+  const refused = { kind: 'wait', code: '429', scope: 'device' } as const;
+
+  async function refuse(governor: ReturnType<typeof node>, times: number): Promise<void> {
+    for (let count = 0; count < times; count += 1) governor.report(site, refused);
+  }
+
+  test('is sent 1,000 a minute for a day, the second time for a week, then for a fortnight', async () => {
+    const governor = node();
+    await refuse(governor, 19);
+    clock.advance(60 * second);
+    await refuse(governor, 19);
+    // Twenty within one minute tell; fewer are single browsers.
+    expect(await test_.database`select 1 from send_budgets`).toHaveLength(0);
+    const lengths: number[] = [];
+    for (let time = 0; time < 4; time += 1) {
+      clock.advance(60 * second);
+      await refuse(governor, 20);
+      const { penalty_until: until } = await row(site.key, 'penalty_until');
+      lengths.push((until.getTime() - clock.now().getTime()) / day);
+      clock.advance(2 * second);
+      const other = node();
+      const turns = await Promise.all(Array.from({ length: 30 }, () => other.turn(site, 1)));
+      expect(turns.filter((turn) => turn === undefined).length).toBeLessThan(17);
+      clock.advance(until.getTime() - clock.now().getTime());
+    }
+    expect(lengths).toEqual([1, 7, 14, 14]);
+  });
+
+  test('is forgotten 42 days after the last time', async () => {
+    const governor = node();
+    await refuse(governor, 20);
+    await row(site.key, 'penalty_until');
+    clock.advance(44 * day);
+    expect(await dropIdleBudgets(test_.database, clock.now())).toBe(1);
+    await refuse(governor, 20);
+    const { penalty_until: until } = await row(site.key, 'penalty_until');
+    expect((until.getTime() - clock.now().getTime()) / day).toBe(1);
+  });
+});
+
+test('accounts are what providers count: a project, a team, a site at a push service', () => {
+  const credentials = {
+    fcm: { projectId: 'shop', simulated: false },
+    apns: { teamId: 'TEAM1', simulated: false },
+    webpush: { publicKey: 'B'.repeat(87) },
+  } as never;
+  const keys = { p256dh: Buffer.alloc(65, 4).toString('base64url'), auth: Buffer.alloc(16).toString('base64url') };
+  const of = (platform: 'ANDROID' | 'IOS' | 'WEB', pushId = 'token') =>
+    sendAccountOf({ platform, pushId }, credentials);
+  expect(of('ANDROID')).toEqual({ key: 'fcm:shop', perMinute: fcmPerMinute, penaltyPerMinute: undefined });
+  expect(of('IOS')?.key).toBe('apns:TEAM1');
+  expect(of('WEB', JSON.stringify({ endpoint: 'https://push.example/a/b?c', keys }))?.key).toBe(
+    `webpush:${'B'.repeat(22)}:https://push.example`,
+  );
+  expect(of('WEB', 'no subscription')).toBeUndefined();
+  expect(sendAccountOf({ platform: 'IOS', pushId: 't' }, {})).toBeUndefined();
+});
+
+/** What a node has told the others: it does so on its own, so the row is awaited. */
+async function row(
+  key: string,
+  column: 'silent_until' | 'penalty_until' = 'silent_until',
+): Promise<{ silent_until: Date; penalty_until: Date }> {
+  for (;;) {
+    const [found] = await test_.database`
+      select * from send_budgets where key = ${key} and ${test_.database(column)} > ${clock.now()}`;
+    if (found) return found as never;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
