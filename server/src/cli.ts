@@ -23,6 +23,8 @@ import { exitCodes, StartError, toStartError } from './start-errors.ts';
 
 const program = new Command('carillon').description('Carillon: an open, self-hosted push messaging server');
 program.option('--data-dir <folder>', 'folder of the embedded database');
+// Help ends with 0; an option that is not usable with its documented code, not with commander's own 1.
+program.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodes.SETTING_INVALID.code));
 
 program
   .command('import')
