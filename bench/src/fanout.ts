@@ -44,6 +44,7 @@ for (const mix of values.mixes.split(',')) {
     await insertDevices(bundle, platforms);
     const worker = await bundle.startWorker();
     const rates: number[] = [];
+    const cpuBefore = await cpuSeconds(worker.process.pid!);
     for (let round = 1; round <= rounds; round += 1) {
       const startedAt = performance.now();
       const campaignId = await bundle.pushToAll(`Bench ${mix} ${round}`);
@@ -60,13 +61,20 @@ for (const mix of values.mixes.split(',')) {
         `${mix.padEnd(8)} round ${round}: ${received} devices in ${seconds.toFixed(2)} s, ${Math.round(received / seconds)}/s\n`,
       );
     }
+    const cpu = ((await cpuSeconds(worker.process.pid!)) - cpuBefore) / (devices * rounds);
     const median = rates.sort((a, b) => a - b)[Math.floor(rates.length / 2)]!;
     process.stdout.write(
-      `${mix.padEnd(8)} median ${Math.round(median)}/s, worker's memory at most ${await peakMegabytes(worker.process.pid!)} MB\n`,
+      `${mix.padEnd(8)} median ${Math.round(median)}/s, worker ${Math.round(cpu * 1e6)} µs of CPU a device and at most ${await peakMegabytes(worker.process.pid!)} MB\n`,
     );
   } finally {
     await bundle.stop();
   }
+}
+
+/** User and system time so far, of the kernel's clock of 100 ticks a second. */
+async function cpuSeconds(pid: number): Promise<number> {
+  const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]!.split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
 /** Peak resident memory, from the kernel's own count. */

@@ -1,10 +1,10 @@
-import { connect, constants } from 'node:http2';
-import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2';
 import { connect as connectTcp } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import type { Socket } from 'node:net';
+import { connect as connectTls, TLSSocket } from 'node:tls';
 import type { Logger } from '../../../log.ts';
 import { resolveAllowedAddress } from '../../outgoing-http/resolve-allowed-address.ts';
 import type { Answer } from '../provider.ts';
+import { makeClientConnection } from './client-connection.ts';
 import type { Http2Request } from './http2-transport.ts';
 
 export type Http2Target = {
@@ -37,12 +37,11 @@ export type Http2Session = {
   closeGracefully(milliseconds: number): Promise<void>;
 };
 
-// The interesting answers have a few hundred bytes; a hostile push service could send without end.
-const mostBodyCharacters = 64 * 1024;
 const pingMilliseconds = 60_000;
 const idleMilliseconds = 10 * 60_000;
-// Without a limit in SETTINGS a peer allows any number; this many keep a connection busy without flooding memory.
-const mostStreams = 1_000;
+const mostSweepMilliseconds = 250;
+/** A peer that reads nothing must not fill the memory with what it is told. */
+const mostUnsentBytes = 16 * 1024 * 1024;
 
 /**
  * Connects and waits for the peer's SETTINGS, because they say how many streams there may be: Apple allows one until it
@@ -51,151 +50,135 @@ const mostStreams = 1_000;
  * @throws the connection's error, AddressBlockedError, or a time-out after `connectMilliseconds`
  */
 export async function openHttp2Session(target: Http2Target, options: Http2SessionOptions): Promise<Http2Session> {
-  const session = await connectSession(target, options);
-  return wrapSession(session, options);
-}
-
-async function connectSession(target: Http2Target, options: Http2SessionOptions): Promise<ClientHttp2Session> {
   const url = new URL(target.connectTo ?? target.origin);
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const address = target.isGuarded ? await resolveAllowedAddress(host, options) : host;
   const isSecure = url.protocol === 'https:';
   const port = Number(url.port || (isSecure ? 443 : 80));
-  const session = connect(target.origin, {
-    // Connecting to the checked address, under the host's own name for TLS, leaves no second resolution to attack.
-    createConnection: () =>
-      isSecure
-        ? connectTls({ host: address, port, servername: host, ALPNProtocols: ['h2'] })
-        : connectTcp({ host: address, port, noDelay: true }),
-    // Pushed streams have no place here, and a large header table costs memory per session.
-    settings: { enablePush: false, initialWindowSize: 1024 * 1024 },
-    peerMaxConcurrentStreams: mostStreams,
+  // Connecting to the checked address, under the host's own name for TLS, leaves no second resolution to attack.
+  const socket = isSecure
+    ? connectTls({ host: address, port, servername: host, ALPNProtocols: ['h2'] })
+    : connectTcp({ host: address, port, noDelay: true });
+  return new Promise((resolve, reject) => {
+    const limit = setTimeout(() => socket.destroy(new Error('no connection in time')), options.connectMilliseconds);
+    const session = attach(socket, {
+      ...options,
+      origin: new URL(target.origin),
+      onReady() {
+        clearTimeout(limit);
+        resolve(session);
+      },
+      onClosed(detail) {
+        clearTimeout(limit);
+        // After the session was given out this rejection is without effect.
+        reject(new Error(detail));
+        options.onClosed();
+      },
+    });
   });
-  await new Promise<void>((resolve, reject) => {
-    const limit = setTimeout(() => {
-      session.destroy();
-      reject(new Error('no connection in time'));
-    }, options.connectMilliseconds);
-    const end = (finish: () => void): void => {
-      clearTimeout(limit);
-      finish();
-    };
-    session.once('remoteSettings', () => end(resolve));
-    session.once('error', (error) => end(() => reject(error)));
-    session.once('close', () => end(() => reject(new Error('the connection was closed'))));
-  });
-  return session;
 }
 
-function wrapSession(session: ClientHttp2Session, options: Http2SessionOptions): Http2Session {
-  let open = 0;
-  let isLeaving = false;
-  const leave = (): void => {
-    isLeaving = true;
-  };
-  const streamLimit = (): number => Math.min(session.remoteSettings.maxConcurrentStreams ?? mostStreams, mostStreams);
+type Attachment = Omit<Http2SessionOptions, 'onClosed'> & {
+  origin: URL;
+  onReady: () => void;
+  onClosed: (detail: string) => void;
+};
+
+function attach(socket: Socket, options: Attachment): Http2Session {
+  const { log, requestMilliseconds } = options;
+  const scheme = options.origin.protocol.slice(0, -1);
+  const authority = options.origin.host;
+  let detail = 'the connection was closed';
+  let idleSince = performance.now();
+  let sweep: NodeJS.Timeout | undefined;
+
+  const connection = makeClientConnection({
+    write(bytes) {
+      socket.write(bytes);
+      if (socket.writableLength > mostUnsentBytes) socket.destroy(new Error('the peer reads nothing'));
+    },
+    onReady: options.onReady,
+    onFreeStream() {
+      if (connection.openStreams() === 0) rest();
+      options.onFreeStream();
+    },
+    onBroken(error) {
+      detail = error.message;
+      socket.destroySoon();
+    },
+  });
 
   const ping = setInterval(() => {
-    if (!session.destroyed) session.ping((error) => error && session.destroy());
+    if (connection.isSilent()) socket.destroy(new Error('a ping without answer'));
+    else if (connection.openStreams() === 0 && performance.now() - idleSince > idleMilliseconds) close();
+    else connection.ping();
   }, pingMilliseconds);
   ping.unref();
-  session.setTimeout(idleMilliseconds, () => session.close());
-  session.on('goaway', leave);
-  session.on('error', (error) => options.log.debug({ err: error }, 'http2 session failed'));
-  session.on('remoteSettings', options.onFreeStream);
-  session.on('close', () => {
-    leave();
-    clearInterval(ping);
-    options.onClosed();
+
+  /** The socket of an idle session must not keep a stopping process alive. */
+  function rest(): void {
+    idleSince = performance.now();
+    clearInterval(sweep);
+    sweep = undefined;
+    socket.unref();
+    if (connection.isLeaving()) socket.end();
+  }
+
+  function close(): void {
+    if (!connection.isLeaving()) connection.leave();
+    if (connection.openStreams() === 0) socket.end();
+  }
+
+  if (socket instanceof TLSSocket)
+    socket.once('secureConnect', () => {
+      if (socket.alpnProtocol !== 'h2') socket.destroy(new Error('the server does not speak HTTP/2'));
+    });
+  socket.on('data', (bytes: Buffer) => connection.receive(bytes));
+  socket.on('end', () => socket.end());
+  socket.on('error', (error) => {
+    detail = error.message;
+    log.debug({ err: error, authority }, 'http2 session failed');
   });
-  // The socket of an idle session must not keep a stopping process alive.
-  session.unref();
+  socket.on('close', () => {
+    clearInterval(ping);
+    clearInterval(sweep);
+    connection.end(detail);
+    options.onClosed(detail);
+  });
 
   return {
-    request(request, settle) {
-      open += 1;
-      session.ref();
-      sendRequest(session, request, {
-        milliseconds: options.requestMilliseconds,
-        settle(answer) {
-          open -= 1;
-          if (open === 0 && !session.destroyed) session.unref();
-          settle(answer);
-          options.onFreeStream();
-        },
-      });
+    request({ path, headers, body }, settle) {
+      if (connection.openStreams() === 0) {
+        socket.ref();
+        const milliseconds = Math.min(mostSweepMilliseconds, Math.ceil(requestMilliseconds / 4));
+        sweep = setInterval(() => connection.expire(performance.now()), milliseconds);
+      }
+      const pseudo: [string, string][] = [
+        [':method', 'POST'],
+        [':scheme', scheme],
+        [':authority', authority],
+        [':path', path],
+      ];
+      connection.request(
+        { headers: [...pseudo, ...Object.entries(headers)], body },
+        { deadline: performance.now() + requestMilliseconds, settle },
+      );
     },
-    hasFreeStream: () => !isLeaving && !session.closed && !session.destroyed && open < streamLimit(),
-    openStreams: () => open,
-    isLeaving: () => isLeaving || session.closed || session.destroyed,
-    close: () => session.close(),
+    hasFreeStream: () =>
+      !connection.isLeaving() && !socket.destroyed && connection.openStreams() < connection.streamLimit(),
+    openStreams: () => connection.openStreams(),
+    isLeaving: () => connection.isLeaving() || socket.destroyed,
+    close,
     closeGracefully(milliseconds) {
-      if (session.destroyed) return Promise.resolve();
+      if (socket.destroyed) return Promise.resolve();
       return new Promise((resolve) => {
-        const limit = setTimeout(() => session.destroy(), milliseconds);
-        session.once('close', () => {
+        const limit = setTimeout(() => socket.destroy(), milliseconds);
+        socket.once('close', () => {
           clearTimeout(limit);
           resolve();
         });
-        session.close();
+        close();
       });
     },
-  };
-}
-
-type Sending = { milliseconds: number; settle: (answer: Answer) => void };
-
-function sendRequest(session: ClientHttp2Session, request: Http2Request, { milliseconds, settle }: Sending): void {
-  let stream: ClientHttp2Stream;
-  try {
-    stream = session.request({ ':method': 'POST', ':path': request.path, ...request.headers }, { endStream: false });
-  } catch (error) {
-    // The session ended between the look and the call; nothing was sent.
-    settle({ kind: 'failure', certainty: 'unsent', reason: 'refused', detail: (error as Error).message });
-    return;
-  }
-  let headers: IncomingHttpHeaders | undefined;
-  let body = '';
-  let isTimedOut = false;
-  const limit = setTimeout(() => {
-    isTimedOut = true;
-    stream.close(constants.NGHTTP2_CANCEL);
-  }, milliseconds);
-  stream.setEncoding('utf8');
-  stream.on('response', (received) => {
-    headers = received;
-  });
-  stream.on('data', (piece: string) => {
-    if (body.length < mostBodyCharacters) body += piece.slice(0, mostBodyCharacters - body.length);
-    else stream.close(constants.NGHTTP2_CANCEL);
-  });
-  // Errors are told by `close` as well, with the reset code; without a listener they would end the process.
-  stream.on('error', () => {});
-  stream.on('close', () => {
-    clearTimeout(limit);
-    settle(headers && !isTimedOut ? toAnswer(headers, body) : toFailure(stream, isTimedOut));
-  });
-  stream.end(request.body);
-}
-
-function toAnswer(received: IncomingHttpHeaders, body: string): Answer {
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(received)) {
-    if (!name.startsWith(':') && value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
-  }
-  return { kind: 'answer', status: Number(received[':status']), headers, body };
-}
-
-function toFailure(stream: ClientHttp2Stream, isTimedOut: boolean): Answer {
-  if (isTimedOut) return { kind: 'failure', certainty: 'unknown', reason: 'timeout', detail: 'no answer in time' };
-  // REFUSED_STREAM promises that nothing was processed (RFC 9113 §8.7); a stream without an id never left this process.
-  if (stream.rstCode === constants.NGHTTP2_REFUSED_STREAM || stream.id === undefined) {
-    return { kind: 'failure', certainty: 'unsent', reason: 'refused', detail: 'the stream was refused' };
-  }
-  return {
-    kind: 'failure',
-    certainty: 'unknown',
-    reason: 'reset',
-    detail: `the stream ended with code ${stream.rstCode}`,
   };
 }

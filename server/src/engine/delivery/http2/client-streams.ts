@@ -1,0 +1,42 @@
+import type { Answer } from '../provider.ts';
+
+/** One request on its way. */
+export type ClientStream = {
+  id: number;
+  settle: (answer: Answer) => void;
+  /** Milliseconds of the monotonic clock. */
+  deadline: number;
+  /** What the peer still takes on this stream. */
+  sendWindow: number;
+  /** Body that waits for a window. */
+  pending: Buffer | undefined;
+  /** Whether its first frame has been handed to the socket: until then nothing was sent. */
+  isWritten: boolean;
+  status: number;
+  headers: Record<string, string> | undefined;
+  body: Buffer[];
+  bodyBytes: number;
+};
+
+/** The interesting answers have a few hundred bytes; a hostile push service could send without end. */
+export const mostBodyBytes = 64 * 1024;
+
+export function toAnswer(stream: ClientStream): Answer {
+  const body = Buffer.concat(stream.body).toString('utf8');
+  return { kind: 'answer', status: stream.status, headers: stream.headers!, body };
+}
+
+export function unsent(detail: string): Answer {
+  return { kind: 'failure', certainty: 'unsent', reason: 'refused', detail };
+}
+
+export function lost(detail: string): Answer {
+  return { kind: 'failure', certainty: 'unknown', reason: 'reset', detail };
+}
+
+export const timedOut: Answer = {
+  kind: 'failure',
+  certainty: 'unknown',
+  reason: 'timeout',
+  detail: 'no answer in time',
+};
