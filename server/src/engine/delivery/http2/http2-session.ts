@@ -95,17 +95,32 @@ function wrapSession(session: ClientHttp2Session, options: Http2SessionOptions):
   };
   const streamLimit = (): number => Math.min(session.remoteSettings.maxConcurrentStreams ?? mostStreams, mostStreams);
 
+  // Not `session.setTimeout`: Node keeps that timer, and with it the session, after the session has ended.
+  let usedAt = performance.now();
   const ping = setInterval(() => {
-    if (!session.destroyed) session.ping((error) => error && session.destroy());
+    if (session.destroyed) return;
+    if (open === 0 && performance.now() - usedAt > idleMilliseconds) session.close();
+    else probe();
   }, pingMilliseconds);
   ping.unref();
-  session.setTimeout(idleMilliseconds, () => session.close());
+  let probeLimit: NodeJS.Timeout | undefined;
+  /** A peer that answers no PING is gone, though its connection may look open for ever. */
+  function probe(): void {
+    if (probeLimit !== undefined || session.destroyed) return;
+    probeLimit = setTimeout(() => session.destroy(), options.connectMilliseconds);
+    session.ping((error) => {
+      clearTimeout(probeLimit);
+      probeLimit = undefined;
+      if (error) session.destroy();
+    });
+  }
   session.on('goaway', leave);
   session.on('error', (error) => options.log.debug({ err: error }, 'http2 session failed'));
   session.on('remoteSettings', options.onFreeStream);
   session.on('close', () => {
     leave();
     clearInterval(ping);
+    clearTimeout(probeLimit);
     options.onClosed();
   });
   // The socket of an idle session must not keep a stopping process alive.
@@ -114,12 +129,14 @@ function wrapSession(session: ClientHttp2Session, options: Http2SessionOptions):
   return {
     request(request, settle) {
       open += 1;
+      usedAt = performance.now();
       session.ref();
       sendRequest(session, request, {
         milliseconds: options.requestMilliseconds,
         settle(answer) {
           open -= 1;
           if (open === 0 && !session.destroyed) session.unref();
+          if (answer.kind === 'failure' && answer.reason === 'timeout') probe();
           settle(answer);
           options.onFreeStream();
         },
@@ -156,9 +173,16 @@ function sendRequest(session: ClientHttp2Session, request: Http2Request, { milli
   }
   let headers: IncomingHttpHeaders | undefined;
   let body = '';
-  let isTimedOut = false;
+  let isSettled = false;
+  const settleOnce = (answer: Answer): void => {
+    if (isSettled) return;
+    isSettled = true;
+    clearTimeout(limit);
+    settle(answer);
+  };
   const limit = setTimeout(() => {
-    isTimedOut = true;
+    // Not left to the stream's end: a stream that SETTINGS hold back after all ends only when the peer lets it begin.
+    settleOnce({ kind: 'failure', certainty: 'unknown', reason: 'timeout', detail: 'no answer in time' });
     stream.close(constants.NGHTTP2_CANCEL);
   }, milliseconds);
   stream.setEncoding('utf8');
@@ -171,10 +195,7 @@ function sendRequest(session: ClientHttp2Session, request: Http2Request, { milli
   });
   // Errors are told by `close` as well, with the reset code; without a listener they would end the process.
   stream.on('error', () => {});
-  stream.on('close', () => {
-    clearTimeout(limit);
-    settle(headers && !isTimedOut ? toAnswer(headers, body) : toFailure(stream, isTimedOut));
-  });
+  stream.on('close', () => settleOnce(headers ? toAnswer(headers, body) : toFailure(stream)));
   stream.end(request.body);
 }
 
@@ -186,8 +207,7 @@ function toAnswer(received: IncomingHttpHeaders, body: string): Answer {
   return { kind: 'answer', status: Number(received[':status']), headers, body };
 }
 
-function toFailure(stream: ClientHttp2Stream, isTimedOut: boolean): Answer {
-  if (isTimedOut) return { kind: 'failure', certainty: 'unknown', reason: 'timeout', detail: 'no answer in time' };
+function toFailure(stream: ClientHttp2Stream): Answer {
   // REFUSED_STREAM promises that nothing was processed (RFC 9113 §8.7); a stream without an id never left this process.
   if (stream.rstCode === constants.NGHTTP2_REFUSED_STREAM || stream.id === undefined) {
     return { kind: 'failure', certainty: 'unsent', reason: 'refused', detail: 'the stream was refused' };

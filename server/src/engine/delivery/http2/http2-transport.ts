@@ -30,14 +30,21 @@ const mostTargets = 500;
 const mostTries = 3;
 
 type Waiting = { request: Http2Request; tries: number; settle: (answer: Answer) => void };
-type Pool = { target: Http2Target; sessions: Http2Session[]; opening: number; waiting: Waiting[] };
+type Pool = {
+  target: Http2Target;
+  sessions: Http2Session[];
+  opening: number;
+  waiting: Waiting[];
+  /** Runs while requests wait; begins anew with each that gets a stream. */
+  standstill: NodeJS.Timeout | undefined;
+};
 
 /**
  * Long-lived HTTP/2 sessions, a few per target (origin and credential), with streams limited to what the peer's SETTINGS
  * allow. A session that is going away finishes its streams while new requests take another.
  */
 export function makeHttp2Transport(options: Http2TransportOptions): Http2Transport {
-  const { log, sessionsPerTarget = 2 } = options;
+  const { log, sessionsPerTarget = 2, connectMilliseconds = 10_000, requestMilliseconds = 15_000 } = options;
   const pools = new Map<string, Pool>();
   let isClosed = false;
 
@@ -45,7 +52,7 @@ export function makeHttp2Transport(options: Http2TransportOptions): Http2Transpo
     let pool = pools.get(target.key);
     if (!pool) {
       if (pools.size >= mostTargets) dropIdlePool();
-      pool = { target, sessions: [], opening: 0, waiting: [] };
+      pool = { target, sessions: [], opening: 0, waiting: [], standstill: undefined };
       pools.set(target.key, pool);
     }
     return pool;
@@ -66,11 +73,25 @@ export function makeHttp2Transport(options: Http2TransportOptions): Http2Transpo
     while (pool.waiting.length > 0) {
       const session = pool.sessions.find((candidate) => candidate.hasFreeStream());
       if (!session) break;
-      run(pool, session, pool.waiting.shift()!);
+      const next = pool.waiting.shift()!;
+      watchStandstill(pool);
+      run(pool, session, next);
     }
+    if (pool.standstill === undefined) watchStandstill(pool);
     const wantsSession = pool.waiting.length > 0 && pool.opening === 0;
     if (wantsSession && pool.sessions.filter((session) => !session.isLeaving()).length < sessionsPerTarget)
       void open(pool);
+  }
+
+  /** A peer may allow no streams at all and keep the connection: then nobody is served, and nobody waits for ever. */
+  function watchStandstill(pool: Pool): void {
+    clearTimeout(pool.standstill);
+    pool.standstill = undefined;
+    if (pool.waiting.length === 0) return;
+    pool.standstill = setTimeout(() => {
+      pool.standstill = undefined;
+      failWaiting(pool, new Error('no stream was free in time'));
+    }, connectMilliseconds + requestMilliseconds);
   }
 
   async function open(pool: Pool): Promise<void> {
@@ -79,8 +100,8 @@ export function makeHttp2Transport(options: Http2TransportOptions): Http2Transpo
       const session = await openHttp2Session(pool.target, {
         log,
         allowedNetworks: options.allowedNetworks,
-        connectMilliseconds: options.connectMilliseconds ?? 10_000,
-        requestMilliseconds: options.requestMilliseconds ?? 15_000,
+        connectMilliseconds,
+        requestMilliseconds,
         onFreeStream: () => dispatch(pool),
         onClosed: () => {
           pool.sessions = pool.sessions.filter((other) => other !== session);
@@ -100,7 +121,9 @@ export function makeHttp2Transport(options: Http2TransportOptions): Http2Transpo
 
   function failWaiting(pool: Pool, error: Error): void {
     const reason = error.name === 'AddressBlockedError' ? 'address-blocked' : 'refused';
-    for (const waiting of pool.waiting.splice(0)) {
+    const failed = pool.waiting.splice(0);
+    watchStandstill(pool);
+    for (const waiting of failed) {
       waiting.settle({ kind: 'failure', certainty: 'unsent', reason, detail: error.message });
     }
   }
