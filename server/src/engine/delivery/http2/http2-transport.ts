@@ -35,6 +35,8 @@ type Pool = {
   sessions: Http2Session[];
   opening: number;
   waiting: Waiting[];
+  /** Sessions opened since a request last got a stream. */
+  openedInVain: number;
   /** Runs while requests wait; begins anew with each that gets a stream. */
   standstill: NodeJS.Timeout | undefined;
 };
@@ -52,7 +54,7 @@ export function makeHttp2Transport(options: Http2TransportOptions): Http2Transpo
     let pool = pools.get(target.key);
     if (!pool) {
       if (pools.size >= mostTargets) dropIdlePool();
-      pool = { target, sessions: [], opening: 0, waiting: [], standstill: undefined };
+      pool = { target, sessions: [], opening: 0, waiting: [], openedInVain: 0, standstill: undefined };
       pools.set(target.key, pool);
     }
     return pool;
@@ -74,13 +76,19 @@ export function makeHttp2Transport(options: Http2TransportOptions): Http2Transpo
       const session = pool.sessions.find((candidate) => candidate.hasFreeStream());
       if (!session) break;
       const next = pool.waiting.shift()!;
+      pool.openedInVain = 0;
       watchStandstill(pool);
       run(pool, session, next);
     }
     if (pool.standstill === undefined) watchStandstill(pool);
     const wantsSession = pool.waiting.length > 0 && pool.opening === 0;
-    if (wantsSession && pool.sessions.filter((session) => !session.isLeaving()).length < sessionsPerTarget)
-      void open(pool);
+    if (!wantsSession || pool.sessions.filter((session) => !session.isLeaving()).length >= sessionsPerTarget) return;
+    // A peer that ends every connection before it serves one would be called without pause.
+    if (pool.openedInVain < mostTries) void open(pool);
+    else {
+      pool.openedInVain = 0;
+      failWaiting(pool, new Error('every connection ended before it served a request'));
+    }
   }
 
   /** A peer may allow no streams at all and keep the connection: then nobody is served, and nobody waits for ever. */
@@ -96,6 +104,7 @@ export function makeHttp2Transport(options: Http2TransportOptions): Http2Transpo
 
   async function open(pool: Pool): Promise<void> {
     pool.opening += 1;
+    pool.openedInVain += 1;
     try {
       const session = await openHttp2Session(pool.target, {
         log,
@@ -110,6 +119,8 @@ export function makeHttp2Transport(options: Http2TransportOptions): Http2Transpo
       });
       pool.sessions.push(session);
       pool.opening -= 1;
+      // It was on its way when the transport was closed; nobody else would end it.
+      if (isClosed) session.close();
     } catch (error) {
       pool.opening -= 1;
       // Nothing was sent; with a living session the requests go on there.

@@ -340,6 +340,20 @@ describe('GOAWAY', () => {
     for (const answer of answers) expect(answer).toMatchObject({ kind: 'failure', certainty: 'unsent' });
   });
 
+  test.each<[string, (peer: Peer) => void]>([
+    ['GOAWAY once SETTINGS are acknowledged', (peer) => peer.goaway(0)],
+    ['the end once SETTINGS are acknowledged', (peer) => peer.socket.destroy()],
+  ])('%s, on every connection: the same', async (_what, leave) => {
+    const { answers } = await settleRequests({
+      behave(peer) {
+        onAcknowledged(peer, () => leave(peer));
+        peer.write(settings({ maxConcurrentStreams: 0 }));
+      },
+      ...short,
+    });
+    for (const answer of answers) expect(answer).toMatchObject({ kind: 'failure', certainty: 'unsent' });
+  });
+
   test('with an error, and the connection ended: what it kept may have been processed', async () => {
     const { answers } = await settleRequests({
       behave(peer) {

@@ -18,8 +18,8 @@ import { settleRequestsOfAll } from './settle-requests.ts';
 type Act = { what: string; act: (peer: Peer, stream: number) => void };
 
 const seeds = [1, 7540, 9113, 20_261_121];
-const serversPerSeed = 60;
-const serversAtOnce = 15;
+const serversPerSeed = 150;
+const serversAtOnce = 25;
 
 const named = (what: string, act: Act['act']): Act => ({ what, act });
 const bytes = (most: number) => fc.uint8Array({ maxLength: most }).map((array) => Buffer.from(array));

@@ -145,6 +145,7 @@ function text(value: string): Buffer {
 function makePeer(socket: Socket, number: number): Peer {
   const open = new Set<number>();
   const bodies = new Map<number, Buffer[]>();
+  const refused = new Set<number>();
   let highestKept = Infinity;
   let unread = Buffer.alloc(0);
   let isPrefaceRead = false;
@@ -160,6 +161,7 @@ function makePeer(socket: Socket, number: number): Peer {
     onRequest: () => {},
     onFrame: () => {},
     write(...pieces) {
+      for (const piece of pieces) noteRefusal(piece);
       if (socket.writable) socket.write(Buffer.concat(pieces));
     },
     answer(stream, { status = 200, body = '' } = {}) {
@@ -172,19 +174,23 @@ function makePeer(socket: Socket, number: number): Peer {
     },
     reset(stream, code) {
       open.delete(stream);
-      if (code === codes.refused) markRefused((receipt) => receipt.stream === stream);
       peer.write(frame(types.reset, { stream, payload: uint32(code) }));
     },
     goaway(lastStream, code = codes.noError) {
-      highestKept = Math.min(highestKept, lastStream);
-      markRefused((receipt) => receipt.stream > lastStream);
       peer.write(frame(types.goaway, { payload: Buffer.concat([uint32(lastStream), uint32(code)]) }));
     },
   };
 
-  function markRefused(concerns: (receipt: Receipt) => boolean): void {
-    for (const receipt of peer.receipts) if (concerns(receipt)) receipt.isRefused = true;
+  /** Which streams a frame promises not to have processed (§6.8, §8.7), however it came to be written. */
+  function noteRefusal(piece: Buffer): void {
+    if (piece.length < 13 || piece.length !== 9 + piece.readUIntBE(0, 3)) return;
+    const [type, stream] = [piece.readUInt8(3), piece.readUInt32BE(5) & 0x7fffffff];
+    if (type === types.reset && piece.length === 13 && piece.readUInt32BE(9) === codes.refused) refused.add(stream);
+    if (type === types.goaway && piece.length >= 17 && stream === 0)
+      highestKept = Math.min(highestKept, piece.readUInt32BE(9) & 0x7fffffff);
+    for (const receipt of peer.receipts) receipt.isRefused ||= isRefused(receipt.stream);
   }
+  const isRefused = (stream: number): boolean => refused.has(stream) || stream > highestKept;
 
   function read(received: Peer['frames'][number]): void {
     const { type, flags: given, stream, payload } = received;
@@ -208,7 +214,7 @@ function makePeer(socket: Socket, number: number): Peer {
     const isWhole = (type === types.headers || type === types.data) && (given & flags.endStream) !== 0;
     if (!isWhole) return;
     const body = Buffer.concat(bodies.get(stream) ?? []).toString();
-    peer.receipts.push({ body, stream, isRefused: stream > highestKept });
+    peer.receipts.push({ body, stream, isRefused: isRefused(stream) });
     peer.onRequest(stream);
   }
 
