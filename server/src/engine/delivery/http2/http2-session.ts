@@ -5,6 +5,7 @@ import type { Logger } from '../../../log.ts';
 import { resolveAllowedAddress } from '../../outgoing-http/resolve-allowed-address.ts';
 import type { Answer } from '../provider.ts';
 import { makeClientConnection } from './client-connection.ts';
+import { timedOut } from './client-streams.ts';
 import type { Http2Request } from './http2-transport.ts';
 
 export type Http2Target = {
@@ -91,6 +92,7 @@ function attach(socket: Socket, options: Attachment): Http2Session {
   let detail = 'the connection was closed';
   let idleSince = performance.now();
   let sweep: NodeJS.Timeout | undefined;
+  let probeLimit: NodeJS.Timeout | undefined;
 
   const connection = makeClientConnection({
     write(bytes) {
@@ -99,7 +101,7 @@ function attach(socket: Socket, options: Attachment): Http2Session {
     },
     onReady: options.onReady,
     onFreeStream() {
-      if (connection.openStreams() === 0) rest();
+      if (connection.openStreams() === 0 && !socket.destroyed) rest();
       options.onFreeStream();
     },
     onBroken(error) {
@@ -109,11 +111,26 @@ function attach(socket: Socket, options: Attachment): Http2Session {
   });
 
   const ping = setInterval(() => {
-    if (connection.isSilent()) socket.destroy(new Error('a ping without answer'));
-    else if (connection.openStreams() === 0 && performance.now() - idleSince > idleMilliseconds) close();
-    else connection.ping();
+    if (connection.openStreams() === 0 && performance.now() - idleSince > idleMilliseconds) close();
+    else probe();
   }, pingMilliseconds);
   ping.unref();
+
+  /** A peer that answers no PING is gone, though its connection may look open for ever. */
+  function probe(): void {
+    if (probeLimit !== undefined || socket.destroyed) return;
+    probeLimit = setTimeout(() => {
+      probeLimit = undefined;
+      if (connection.isSilent()) socket.destroy(new Error('a ping without answer'));
+    }, options.connectMilliseconds);
+    connection.ping();
+  }
+
+  function work(): void {
+    const milliseconds = Math.min(mostSweepMilliseconds, Math.ceil(requestMilliseconds / 4));
+    sweep = setInterval(() => connection.expire(performance.now()), milliseconds);
+    socket.ref();
+  }
 
   /** The socket of an idle session must not keep a stopping process alive. */
   function rest(): void {
@@ -142,17 +159,13 @@ function attach(socket: Socket, options: Attachment): Http2Session {
   socket.on('close', () => {
     clearInterval(ping);
     clearInterval(sweep);
+    clearTimeout(probeLimit);
     connection.end(detail);
     options.onClosed(detail);
   });
 
   return {
     request({ path, headers, body }, settle) {
-      if (connection.openStreams() === 0) {
-        socket.ref();
-        const milliseconds = Math.min(mostSweepMilliseconds, Math.ceil(requestMilliseconds / 4));
-        sweep = setInterval(() => connection.expire(performance.now()), milliseconds);
-      }
       const pseudo: [string, string][] = [
         [':method', 'POST'],
         [':scheme', scheme],
@@ -161,8 +174,15 @@ function attach(socket: Socket, options: Attachment): Http2Session {
       ];
       connection.request(
         { headers: [...pseudo, ...Object.entries(headers)], body },
-        { deadline: performance.now() + requestMilliseconds, settle },
+        {
+          deadline: performance.now() + requestMilliseconds,
+          settle(answer) {
+            if (answer === timedOut) probe();
+            settle(answer);
+          },
+        },
       );
+      if (sweep === undefined && connection.openStreams() > 0) work();
     },
     hasFreeStream: () =>
       !connection.isLeaving() && !socket.destroyed && connection.openStreams() < connection.streamLimit(),

@@ -30,14 +30,23 @@ const mostTargets = 500;
 const mostTries = 3;
 
 type Waiting = { request: Http2Request; tries: number; settle: (answer: Answer) => void };
-type Pool = { target: Http2Target; sessions: Http2Session[]; opening: number; waiting: Waiting[] };
+type Pool = {
+  target: Http2Target;
+  sessions: Http2Session[];
+  opening: number;
+  waiting: Waiting[];
+  /** Sessions opened since a request last got a stream. */
+  openedInVain: number;
+  /** Runs while requests wait; begins anew with each that gets a stream. */
+  standstill: NodeJS.Timeout | undefined;
+};
 
 /**
  * Long-lived HTTP/2 sessions, a few per target (origin and credential), with streams limited to what the peer's SETTINGS
  * allow. A session that is going away finishes its streams while new requests take another.
  */
 export function makeHttp2Transport(options: Http2TransportOptions): Http2Transport {
-  const { log, sessionsPerTarget = 2 } = options;
+  const { log, sessionsPerTarget = 2, connectMilliseconds = 10_000, requestMilliseconds = 15_000 } = options;
   const pools = new Map<string, Pool>();
   let isClosed = false;
 
@@ -45,7 +54,7 @@ export function makeHttp2Transport(options: Http2TransportOptions): Http2Transpo
     let pool = pools.get(target.key);
     if (!pool) {
       if (pools.size >= mostTargets) dropIdlePool();
-      pool = { target, sessions: [], opening: 0, waiting: [] };
+      pool = { target, sessions: [], opening: 0, waiting: [], openedInVain: 0, standstill: undefined };
       pools.set(target.key, pool);
     }
     return pool;
@@ -66,29 +75,54 @@ export function makeHttp2Transport(options: Http2TransportOptions): Http2Transpo
     while (pool.waiting.length > 0) {
       const session = pool.sessions.find((candidate) => candidate.hasFreeStream());
       if (!session) break;
-      run(pool, session, pool.waiting.shift()!);
+      const next = pool.waiting.shift()!;
+      pool.openedInVain = 0;
+      watchStandstill(pool);
+      run(pool, session, next);
     }
+    if (pool.standstill === undefined) watchStandstill(pool);
     const wantsSession = pool.waiting.length > 0 && pool.opening === 0;
-    if (wantsSession && pool.sessions.filter((session) => !session.isLeaving()).length < sessionsPerTarget)
-      void open(pool);
+    if (!wantsSession || pool.sessions.filter((session) => !session.isLeaving()).length >= sessionsPerTarget) return;
+    // A peer that ends every connection before it serves one would be called without pause.
+    if (pool.openedInVain < mostTries) void open(pool);
+    else {
+      pool.openedInVain = 0;
+      failWaiting(pool, new Error('every connection ended before it served a request'));
+    }
+  }
+
+  /** A peer may allow no streams at all and keep the connection: then nobody is served, and nobody waits for ever. */
+  function watchStandstill(pool: Pool): void {
+    clearTimeout(pool.standstill);
+    pool.standstill = undefined;
+    if (pool.waiting.length === 0) return;
+    pool.standstill = setTimeout(() => {
+      pool.standstill = undefined;
+      failWaiting(pool, new Error('no stream was free in time'));
+    }, connectMilliseconds + requestMilliseconds);
   }
 
   async function open(pool: Pool): Promise<void> {
     pool.opening += 1;
+    pool.openedInVain += 1;
+    // Named before it is there: a peer may end the connection in the same breath in which it greets.
+    let session: Http2Session | undefined;
     try {
-      const session = await openHttp2Session(pool.target, {
+      session = await openHttp2Session(pool.target, {
         log,
         allowedNetworks: options.allowedNetworks,
-        connectMilliseconds: options.connectMilliseconds ?? 10_000,
-        requestMilliseconds: options.requestMilliseconds ?? 15_000,
+        connectMilliseconds,
+        requestMilliseconds,
         onFreeStream: () => dispatch(pool),
         onClosed: () => {
           pool.sessions = pool.sessions.filter((other) => other !== session);
           dispatch(pool);
         },
       });
-      pool.sessions.push(session);
       pool.opening -= 1;
+      // It was on its way when the transport was closed; nobody else would end it.
+      if (isClosed || session.isLeaving()) session.close();
+      else pool.sessions.push(session);
     } catch (error) {
       pool.opening -= 1;
       // Nothing was sent; with a living session the requests go on there.
@@ -100,7 +134,9 @@ export function makeHttp2Transport(options: Http2TransportOptions): Http2Transpo
 
   function failWaiting(pool: Pool, error: Error): void {
     const reason = error.name === 'AddressBlockedError' ? 'address-blocked' : 'unreachable';
-    for (const waiting of pool.waiting.splice(0)) {
+    const failed = pool.waiting.splice(0);
+    watchStandstill(pool);
+    for (const waiting of failed) {
       waiting.settle({ kind: 'failure', certainty: 'unsent', reason, detail: error.message });
     }
   }

@@ -1,0 +1,417 @@
+import { describe, expect, test } from 'vitest';
+import { codes, flags, frame, settings, types, uint32, windowUpdate } from './hostile-http2-server.ts';
+import type { Peer } from './hostile-http2-server.ts';
+import { settleRequests } from './settle-requests.ts';
+import type { Settled } from './settle-requests.ts';
+
+const answered = { kind: 'answer', status: 200 };
+const short = { requestMilliseconds: 150, connectMilliseconds: 150 };
+
+function expectAllAnswered({ answers, server }: Settled): void {
+  for (const answer of answers) expect(answer).toMatchObject(answered);
+  const kept = server.receipts().filter(({ isRefused }) => !isRefused);
+  expect(new Set(kept.map(({ body }) => body)).size).toBe(answers.length);
+  expect(kept).toHaveLength(answers.length);
+}
+
+/** Calls back when the client acknowledges SETTINGS for the n-th time. */
+function onAcknowledged(peer: Peer, each: (count: number) => void): void {
+  let count = 0;
+  peer.onFrame = ({ type, flags: given }) => {
+    if (type === types.settings && given & flags.ack) each((count += 1));
+  };
+}
+
+const well = (peer: Peer): void => {
+  peer.onRequest = (stream) => peer.answer(stream);
+  peer.write(settings());
+};
+
+describe('windows', () => {
+  test('a window of 0 is waited on until the stream gets one', async () => {
+    const opened = new Set<number>();
+    let tooEarly = 0;
+    const settled = await settleRequests({
+      behave(peer) {
+        peer.onRequest = (stream) => peer.answer(stream);
+        peer.write(settings({ initialWindowSize: 0 }));
+        // Acknowledged in the order of arrival (§6.7), so that a body sent without a window comes before the PING.
+        peer.onHeaders = (stream) =>
+          peer.write(frame(types.ping, { payload: Buffer.concat([uint32(0), uint32(stream)]) }));
+        peer.onFrame = ({ type, flags: given, stream, payload }) => {
+          if (type === types.data && payload.length > 0 && !opened.has(stream)) tooEarly += 1;
+          if (type !== types.ping || !(given & flags.ack)) return;
+          opened.add(payload.readUInt32BE(4));
+          peer.write(windowUpdate(payload.readUInt32BE(4), 1_000));
+        };
+      },
+      requests: 5,
+      sessionsPerTarget: 1,
+    });
+    expect(tooEarly).toBe(0);
+    expectAllAnswered(settled);
+  });
+
+  test('a window of 0 is waited on until SETTINGS raise it for every stream', async () => {
+    let tooEarly = 0;
+    const settled = await settleRequests({
+      behave(peer) {
+        peer.onRequest = (stream) => peer.answer(stream);
+        peer.write(settings({ initialWindowSize: 0 }));
+        let headers = 0;
+        peer.onHeaders = () => {
+          headers += 1;
+          if (headers < 5) return;
+          tooEarly = peer.frames.filter(({ type }) => type === types.data).length;
+          peer.write(settings({ initialWindowSize: 65_535 }));
+        };
+      },
+      requests: 5,
+    });
+    expect(tooEarly).toBe(0);
+    expectAllAnswered(settled);
+  });
+
+  test('a window of one byte lets one byte through at a time', async () => {
+    let longest = 0;
+    const settled = await settleRequests({
+      behave(peer) {
+        peer.onRequest = (stream) => peer.answer(stream);
+        peer.write(settings({ initialWindowSize: 1 }));
+        peer.onFrame = ({ type, flags: given, stream, payload }) => {
+          if (type !== types.data) return;
+          longest = Math.max(longest, payload.length);
+          if (!(given & flags.endStream)) peer.write(windowUpdate(stream, 1));
+        };
+      },
+      bodyBytes: 40,
+    });
+    expect(longest).toBe(1);
+    expectAllAnswered(settled);
+  });
+
+  test('a window that SETTINGS push below zero is paid back first (§6.9.2)', async () => {
+    const sent = new Map<number, number>();
+    let isLowered = false;
+    const settled = await settleRequests({
+      behave(peer) {
+        peer.onRequest = (stream) => peer.answer(stream);
+        // 300 bytes may go; when all have come the window is 10, so 290 are owed, and 690 more let 400 through.
+        peer.write(settings({ initialWindowSize: 300 }));
+        let acknowledged = 0;
+        peer.onFrame = ({ type, flags: given, stream, payload }) => {
+          if (type === types.settings && given & flags.ack) {
+            acknowledged += 1;
+            if (acknowledged < 2) return;
+            isLowered = true;
+            peer.write(windowUpdate(1, 690));
+          }
+          if (type !== types.data) return;
+          sent.set(stream, (sent.get(stream) ?? 0) + payload.length);
+          if (sent.get(stream) === 300 && !isLowered) peer.write(settings({ initialWindowSize: 10 }));
+          if (sent.get(stream) === 700) peer.write(windowUpdate(stream, 300));
+        };
+      },
+      requests: 1,
+      bodyBytes: 1_000,
+    });
+    expect(sent.get(1)).toBe(1_000);
+    expectAllAnswered(settled);
+  });
+
+  test('the window of the connection holds back all streams together', async () => {
+    let received = 0;
+    let given = 65_535;
+    let overrun = 0;
+    const settled = await settleRequests({
+      behave(peer) {
+        peer.isPolite = false;
+        peer.onRequest = (stream) => peer.answer(stream);
+        peer.write(settings({ initialWindowSize: 1_000_000 }), frame(types.settings, { flags: flags.ack }));
+        peer.onFrame = ({ type, payload }) => {
+          if (type !== types.data) return;
+          received += payload.length;
+          overrun = Math.max(overrun, received - given);
+          if (received < given) return;
+          given += 50_000;
+          peer.write(windowUpdate(0, 50_000));
+        };
+      },
+      requests: 4,
+      bodyBytes: 60_000,
+    });
+    expect({ received, overrun }).toEqual({ received: 240_000, overrun: 0 });
+    expectAllAnswered(settled);
+  });
+
+  test('a frame is never longer than the server takes', async () => {
+    let longest = 0;
+    const settled = await settleRequests({
+      behave(peer) {
+        well(peer);
+        peer.onFrame = ({ payload }) => (longest = Math.max(longest, payload.length));
+      },
+      bodyBytes: 60_000,
+      requests: 1,
+    });
+    expect(longest).toBeLessThanOrEqual(16_384);
+    expectAllAnswered(settled);
+  });
+});
+
+describe('streams at once', () => {
+  test('one stream at a time is kept to on each connection', async () => {
+    const settled = await settleRequests({
+      behave(peer) {
+        peer.onRequest = (stream) => peer.answer(stream);
+        peer.write(settings({ maxConcurrentStreams: 1 }));
+      },
+      requests: 30,
+    });
+    expect(settled.server.peers.map(({ mostOpen }) => mostOpen).every((most) => most <= 1)).toBe(true);
+    expectAllAnswered(settled);
+  });
+
+  test('a limit lowered to one in flight holds from its acknowledgement on', async () => {
+    const settled = await settleRequests({
+      behave(peer) {
+        const held: number[] = [];
+        let opened = 0;
+        let isLimited = false;
+        const release = (): void => {
+          // Whole requests only: one whose body is still on its way stays open.
+          for (const stream of held.splice(0)) {
+            peer.answer(stream);
+            opened -= 1;
+          }
+          if (isLimited && opened === 0) peer.mostOpen = 0;
+        };
+        onAcknowledged(peer, (count) => {
+          if (count < 2) return;
+          isLimited = true;
+          release();
+        });
+        peer.onHeaders = () => (opened += 1);
+        peer.onRequest = (stream) => {
+          held.push(stream);
+          if (peer.receipts.length === 3) peer.write(settings({ maxConcurrentStreams: 1 }));
+          if (isLimited) release();
+        };
+        peer.write(settings({ maxConcurrentStreams: 10 }));
+      },
+      requests: 40,
+    });
+    const limited = settled.server.peers.filter(({ receipts }) => receipts.length >= 3);
+    expect(limited.length).toBeGreaterThan(0);
+    for (const { mostOpen } of limited) expect(mostOpen).toBeLessThanOrEqual(1);
+    expectAllAnswered(settled);
+  });
+
+  test('no stream at first is waited on until SETTINGS allow some', async () => {
+    const settled = await settleRequests({
+      behave(peer) {
+        peer.onRequest = (stream) => peer.answer(stream);
+        peer.write(settings({ maxConcurrentStreams: 0 }));
+        onAcknowledged(peer, (count) => {
+          if (count === 1) peer.write(settings({ maxConcurrentStreams: 3 }));
+        });
+      },
+      requests: 10,
+    });
+    for (const { mostOpen } of settled.server.peers) expect(mostOpen).toBeLessThanOrEqual(3);
+    expectAllAnswered(settled);
+  });
+});
+
+describe('refusals', () => {
+  test('a refused stream is sent again, the same request, once', async () => {
+    const seen = new Set<string>();
+    const settled = await settleRequests({
+      behave(peer) {
+        peer.onRequest = (stream) => {
+          const { body } = peer.receipts.at(-1)!;
+          if (seen.has(body)) peer.answer(stream);
+          else peer.reset(stream, codes.refused);
+          seen.add(body);
+        };
+        peer.write(settings());
+      },
+      requests: 10,
+    });
+    expectAllAnswered(settled);
+    expect(settled.server.receipts()).toHaveLength(20);
+  });
+
+  test('streams refused every time are tried thrice and called unsent', async () => {
+    const { answers, server } = await settleRequests({
+      behave(peer) {
+        peer.onRequest = (stream) => peer.reset(stream, codes.refused);
+        peer.write(settings());
+      },
+    });
+    for (const answer of answers) expect(answer).toMatchObject({ kind: 'failure', certainty: 'unsent' });
+    expect(server.receipts()).toHaveLength(9);
+  });
+
+  test('a stream reset for any other reason may have been processed, and is not sent again', async () => {
+    const { answers, server } = await settleRequests({
+      behave(peer) {
+        peer.onRequest = (stream) => peer.reset(stream, codes.internal);
+        peer.write(settings());
+      },
+    });
+    for (const answer of answers)
+      expect(answer).toMatchObject({ kind: 'failure', certainty: 'unknown', reason: 'reset' });
+    expect(server.receipts()).toHaveLength(3);
+  });
+});
+
+describe('GOAWAY', () => {
+  /** Holds ten requests of the first connection, then leaves in the middle of them. */
+  const leaveInTheMiddle =
+    (leave: (peer: Peer, last: number) => void) =>
+    (peer: Peer): void => {
+      if (peer.number > 1) return well(peer);
+      peer.write(settings());
+      peer.onRequest = () => {
+        if (peer.receipts.length !== 10) return;
+        const last = peer.receipts[4]!.stream;
+        leave(peer, last);
+        for (const { stream } of peer.receipts) if (stream <= last) peer.answer(stream);
+      };
+    };
+
+  test('in the middle: what it keeps is answered there, what is above goes to another connection', async () => {
+    const settled = await settleRequests({
+      behave: leaveInTheMiddle((peer, last) => peer.goaway(last)),
+      requests: 10,
+    });
+    expectAllAnswered(settled);
+    expect(settled.server.receipts().filter(({ isRefused }) => isRefused)).toHaveLength(5);
+    expect(settled.server.peers.length).toBeGreaterThan(1);
+  });
+
+  test('announced first, with the highest number, then in the middle (§6.8)', async () => {
+    const settled = await settleRequests({
+      behave: leaveInTheMiddle((peer, last) => {
+        peer.goaway(2 ** 31 - 1);
+        peer.goaway(last);
+      }),
+      requests: 10,
+    });
+    expectAllAnswered(settled);
+  });
+
+  test('before the first request: another connection serves it', async () => {
+    const settled = await settleRequests({
+      behave(peer) {
+        well(peer);
+        if (peer.number === 1) peer.goaway(0);
+      },
+    });
+    expectAllAnswered(settled);
+  });
+
+  test('after every third stream: answered, or refused three times over, and nothing taken twice', async () => {
+    const { answers, server } = await settleRequests({
+      behave(peer) {
+        peer.write(settings({ maxConcurrentStreams: 3 }));
+        peer.onRequest = (stream) => {
+          if (peer.receipts.length === 3) peer.goaway(stream);
+          peer.answer(stream);
+        };
+      },
+      requests: 30,
+    });
+    const unsent = answers.filter((answer) => answer.kind === 'failure' && answer.certainty === 'unsent');
+    const kept = server.receipts().filter(({ isRefused }) => !isRefused);
+    expect(unsent.length + answers.filter(({ kind }) => kind === 'answer').length).toBe(30);
+    expect(new Set(kept.map(({ body }) => body)).size).toBe(30 - unsent.length);
+  });
+
+  test('on every connection at once: given up as unsent, without connecting on and on', async () => {
+    const { answers } = await settleRequests({
+      behave(peer) {
+        peer.write(settings());
+        peer.goaway(0);
+      },
+      ...short,
+    });
+    for (const answer of answers) expect(answer).toMatchObject({ kind: 'failure', certainty: 'unsent' });
+  });
+
+  test.each<[string, (peer: Peer) => void]>([
+    ['GOAWAY once SETTINGS are acknowledged', (peer) => peer.goaway(0)],
+    ['the end once SETTINGS are acknowledged', (peer) => peer.socket.destroy()],
+  ])('%s, on every connection: the same', async (_what, leave) => {
+    const { answers } = await settleRequests({
+      behave(peer) {
+        onAcknowledged(peer, () => leave(peer));
+        peer.write(settings({ maxConcurrentStreams: 0 }));
+      },
+      ...short,
+    });
+    for (const answer of answers) expect(answer).toMatchObject({ kind: 'failure', certainty: 'unsent' });
+  });
+
+  test('with an error, and the connection ended: what it kept may have been processed', async () => {
+    const { answers } = await settleRequests({
+      behave(peer) {
+        peer.write(settings());
+        peer.onRequest = (stream) => {
+          if (peer.receipts.length !== 3) return;
+          peer.goaway(stream, codes.calm);
+          peer.socket.end();
+        };
+      },
+      sessionsPerTarget: 1,
+    });
+    for (const answer of answers) expect(answer).toMatchObject({ kind: 'failure', certainty: 'unknown' });
+  });
+
+  test('with a number that grows (§6.8), with data and reserved bits: every request settles', async () => {
+    await settleRequests({
+      behave(peer) {
+        peer.onRequest = (stream) => {
+          const payload = Buffer.concat([uint32(0x80000000 | stream), uint32(0xffff), Buffer.from('too_many_pings')]);
+          peer.write(frame(types.goaway, { payload }));
+          peer.goaway(stream + 2);
+          peer.answer(stream);
+        };
+        peer.write(settings());
+      },
+      ...short,
+    });
+  });
+});
+
+describe('after a fault', () => {
+  test('a connection that fell silent is given up: within a few requests another serves', async () => {
+    const { answers, server } = await settleRequests({
+      behave(peer) {
+        if (peer.number > 1) return well(peer);
+        peer.isPolite = false;
+        peer.write(settings(), frame(types.settings, { flags: flags.ack }));
+      },
+      requests: 8,
+      inTurn: true,
+      sessionsPerTarget: 1,
+      ...short,
+    });
+    expect(answers.at(-1)).toMatchObject(answered);
+    expect(server.peers.length).toBeGreaterThan(1);
+  });
+
+  test('a broken connection is replaced for the next request', async () => {
+    const { answers } = await settleRequests({
+      behave(peer) {
+        if (peer.number > 1) return well(peer);
+        peer.write(settings());
+        peer.onRequest = () => peer.write(frame(types.data, { payload: Buffer.from('on stream 0') }));
+      },
+      requests: 2,
+      inTurn: true,
+    });
+    expect(answers).toMatchObject([{ kind: 'failure' }, answered]);
+  });
+});

@@ -1,0 +1,173 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  codes,
+  frame,
+  frameHead,
+  literal,
+  settings,
+  statusField,
+  types,
+  uint32,
+  windowUpdate,
+} from './hostile-http2-server.ts';
+import type { Peer } from './hostile-http2-server.ts';
+import { settleRequestsOfAll } from './settle-requests.ts';
+
+/** One thing that the server does; the stream is the one of the request at hand. */
+type Act = { what: string; act: (peer: Peer, stream: number) => void };
+
+const seeds = [1, 7540, 9113, 20_261_121];
+const serversPerSeed = 150;
+const serversAtOnce = 25;
+
+const named = (what: string, act: Act['act']): Act => ({ what, act });
+const bytes = (most: number) => fc.uint8Array({ maxLength: most }).map((array) => Buffer.from(array));
+const number31 = fc.oneof(fc.nat(20), fc.nat(70_000), fc.nat(2 ** 31 - 1));
+/** Which stream a frame names: mostly that of the request, else one beside it, none, or any. */
+const streamShift = fc.oneof(
+  { weight: 5, arbitrary: fc.constant((own: number) => own) },
+  { weight: 2, arbitrary: fc.constantFrom(-2, -1, 1, 2, 100).map((by) => (own: number) => Math.max(0, own + by)) },
+  { weight: 1, arbitrary: fc.constant(() => 0) },
+  { weight: 1, arbitrary: fc.nat(2 ** 31 - 1).map((any) => () => any) },
+);
+
+const fields = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom(200, 201, 400, 410, 429, 503).map(statusField) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(fc.string({ maxLength: 12 }), fc.string({ maxLength: 60 }))
+      .map(([name, value]) => literal(name, value)),
+  },
+  { weight: 1, arbitrary: fc.constantFrom(100, 103, 101, 0, 99999).map(statusField) },
+  { weight: 2, arbitrary: bytes(30) },
+);
+
+const goodAct: fc.Arbitrary<Act> = fc.oneof(
+  fc
+    .record({ status: fc.constantFrom(200, 410, 503), body: fc.string({ maxLength: 200 }) })
+    .map((answer) => named(`answer ${answer.status}`, (peer, stream) => peer.answer(stream, answer))),
+  fc
+    .constantFrom(...Object.values(codes))
+    .map((code) => named(`reset ${code}`, (peer, stream) => peer.reset(stream, code))),
+  fc
+    .tuple(fc.integer({ min: -4, max: 4 }), fc.constantFrom(codes.noError, codes.noError, codes.calm))
+    .map(([by, code]) => named(`goaway ${by} ${code}`, (peer, stream) => peer.goaway(Math.max(0, stream + by), code))),
+  fc
+    .record(
+      {
+        maxConcurrentStreams: fc.constantFrom(0, 1, 2, 100),
+        initialWindowSize: fc.constantFrom(0, 1, 5, 65_535, 2 ** 31 - 1),
+        headerTableSize: fc.constantFrom(0, 100, 4096, 65_536),
+      },
+      { requiredKeys: [] },
+    )
+    .map((values) => named(`settings ${JSON.stringify(values)}`, (peer) => peer.write(settings(values)))),
+  fc
+    .tuple(streamShift, number31)
+    .map(([shift, more]) => named(`window ${more}`, (peer, stream) => peer.write(windowUpdate(shift(stream), more)))),
+  fc.constant(named('ping', (peer) => peer.write(frame(types.ping, { payload: Buffer.alloc(8, 3) })))),
+);
+
+const badAct: fc.Arbitrary<Act> = fc.oneof(
+  fc
+    .record({ type: fc.nat(12), flags: fc.nat(255), shift: streamShift, payload: bytes(60) })
+    .map(({ type, flags, shift, payload }) =>
+      named(`frame ${type} ${flags} ${payload.toString('hex')}`, (peer, stream) =>
+        peer.write(frame(type, { flags, stream: shift(stream), payload })),
+      ),
+    ),
+  fc
+    .record({ type: fc.nat(9), flags: fc.nat(255), length: fc.nat(2 ** 24 - 1), payload: bytes(40) })
+    .map(({ type, flags, length, payload }) =>
+      named(`lying frame ${type} ${flags} ${length}`, (peer, stream) =>
+        peer.write(frameHead({ type, flags, length, stream }), payload),
+      ),
+    ),
+  fc
+    .record({
+      flags: fc.constantFrom(0, 1, 4, 5, 8, 12, 13, 44),
+      shift: streamShift,
+      block: fc.array(fields, { maxLength: 5 }),
+    })
+    .map(({ flags, shift, block }) =>
+      named(`headers ${flags} ${Buffer.concat(block).toString('hex')}`, (peer, stream) =>
+        peer.write(frame(types.headers, { flags, stream: shift(stream), payload: Buffer.concat(block) })),
+      ),
+    ),
+  fc
+    .record({ flags: fc.constantFrom(0, 1, 8, 9), shift: streamShift, payload: bytes(100) })
+    .map(({ flags, shift, payload }) =>
+      named(`data ${flags} ${payload.length}`, (peer, stream) =>
+        peer.write(frame(types.data, { flags, stream: shift(stream), payload })),
+      ),
+    ),
+  fc
+    .tuple(streamShift, number31)
+    .map(([shift, code]) =>
+      named(`stray reset ${code}`, (peer, stream) =>
+        peer.write(frame(types.reset, { stream: shift(stream) || 1, payload: uint32(code) })),
+      ),
+    ),
+  bytes(100).map((noise) => named(`noise ${noise.toString('hex')}`, (peer) => peer.write(noise))),
+  fc.constant(named('end', (peer) => peer.socket.end())),
+  fc.constant(named('destroy', (peer) => peer.socket.destroy())),
+  fc.constant(named('nothing', () => {})),
+);
+
+const acts = fc.array(fc.oneof({ weight: 3, arbitrary: goodAct }, { weight: 1, arbitrary: badAct }), { maxLength: 4 });
+
+/** What a server does when it is connected to, at the headers of a request, and at its end, in turn. */
+const script = fc.record({
+  isGreeting: fc.nat(9).map((number) => number > 0),
+  onConnect: acts,
+  onHeaders: fc.array(acts, { maxLength: 3 }),
+  onRequest: fc.array(acts, { minLength: 1, maxLength: 4 }),
+});
+type Script = { isGreeting: boolean; onConnect: Act[]; onHeaders: Act[][]; onRequest: Act[][] };
+
+function follow({ isGreeting, onConnect, onHeaders, onRequest }: Script): (peer: Peer) => void {
+  const perform = (list: Act[], peer: Peer, stream: number): void => {
+    for (const { act } of list) act(peer, stream);
+  };
+  return (peer) => {
+    let headers = 0;
+    let requests = 0;
+    peer.onHeaders = (stream) => {
+      if (onHeaders.length > 0) perform(onHeaders[(headers += 1) % onHeaders.length]!, peer, stream);
+    };
+    peer.onRequest = (stream) => perform(onRequest[(requests += 1) % onRequest.length]!, peer, stream);
+    if (isGreeting) peer.write(settings());
+    perform(onConnect, peer, 1);
+  };
+}
+
+test.each(seeds)(
+  'whatever a server says, every request settles, none is taken twice, and nothing stays behind (seed %d)',
+  async (seed) => {
+    const scripts = fc.sample(script, { seed, numRuns: serversPerSeed });
+    const kinds: Record<string, number> = {};
+    for (let at = 0; at < scripts.length; at += serversAtOnce) {
+      const some = scripts.slice(at, at + serversAtOnce);
+      const all = await settleRequestsOfAll(
+        some.map((one) => ({
+          behave: follow(one),
+          name: JSON.stringify(one, undefined, 1),
+          requests: 4,
+          connectMilliseconds: 150,
+          requestMilliseconds: 150,
+        })),
+      );
+      for (const { answers } of all) {
+        for (const answer of answers) {
+          const kind = answer.kind === 'answer' ? 'answer' : answer.reason;
+          kinds[kind] = (kinds[kind] ?? 0) + 1;
+        }
+      }
+    }
+    // The scripts reach every way a request can end, or they would prove little.
+    expect(Object.keys(kinds).sort()).toEqual(['answer', 'refused', 'reset', 'timeout', 'unreachable']);
+  },
+  120_000,
+);
