@@ -1,6 +1,7 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import { platforms } from '../campaign/content.ts';
 import type { Platform } from '../campaign/content.ts';
+import { hmacSha256 } from '../hmac-sha256.ts';
 import { isId } from '../ids.ts';
 
 /** Which message a device has got: everything that a report of it needs. */
@@ -35,6 +36,7 @@ const headBytes = 1 + 1 + 1 + 12 + 12;
 const mostWorkspaceBytes = 64;
 // 128 bits: a forger has one try a request, and requests are limited.
 const proofBytes = 16;
+const purposes = { report: Buffer.from('report\0'), click: Buffer.from('click\0') };
 
 /**
  * Opaque tokens that name a message at a device, signed with HMAC-SHA-256: nobody else can make one, and none serves for
@@ -45,9 +47,8 @@ const proofBytes = 16;
 export function makeInteractionTokens(key: Uint8Array): InteractionTokens {
   // The purpose stands before the subject, so that a token never serves as proof of a click, nor the reverse.
   const prove = (purpose: 'report' | 'click', parts: (Uint8Array | string)[]): Buffer => {
-    const hmac = createHmac('sha256', key).update(`${purpose}\0`);
-    for (const part of parts) hmac.update(part);
-    return hmac.digest().subarray(0, proofBytes);
+    const bytes = parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part));
+    return hmacSha256(key, purposes[purpose], ...bytes).subarray(0, proofBytes);
   };
   const openParts = (token: string): { subject: InteractionSubject; named: Buffer } | undefined => {
     const bytes = decodeBase64url(token);

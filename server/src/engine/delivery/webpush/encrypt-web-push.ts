@@ -1,4 +1,5 @@
-import { createCipheriv, createECDH, createHmac, randomBytes } from 'node:crypto';
+import { createCipheriv, createECDH, randomBytes } from 'node:crypto';
+import { hmacSha256 } from '../../../domain/hmac-sha256.ts';
 
 export type SubscriptionKeys = {
   /** The browser's public key, uncompressed P-256 point, 65 bytes. */
@@ -22,17 +23,15 @@ const recordSize = 4096;
  */
 export function encryptWebPush(plain: Uint8Array, keys: SubscriptionKeys, randomness?: EncryptionRandomness): Buffer {
   const salt = randomness?.salt ?? randomBytes(16);
-  const sender = createECDH('prime256v1');
   if (randomness) sender.setPrivateKey(randomness.senderPrivateKey);
   else sender.generateKeys();
   const senderPublic = sender.getPublicKey();
   const shared = sender.computeSecret(keys.p256dh);
   // HKDF by hand, because each of the four steps yields at most one SHA-256 block: expand is one HMAC.
-  const pseudoRandom = hmac(keys.auth, shared);
-  const keyInfo = Buffer.concat([webPushInfo, keys.p256dh, senderPublic, one]);
-  const contentSecret = hmac(salt, hmac(pseudoRandom, keyInfo));
-  const key = hmac(contentSecret, keyLabel).subarray(0, 16);
-  const nonce = hmac(contentSecret, nonceLabel).subarray(0, 12);
+  const pseudoRandom = hmacSha256(keys.auth, shared);
+  const contentSecret = hmacSha256(salt, hmacSha256(pseudoRandom, webPushInfo, keys.p256dh, senderPublic, one));
+  const key = hmacSha256(contentSecret, keyLabel).subarray(0, 16);
+  const nonce = hmacSha256(contentSecret, nonceLabel).subarray(0, 12);
   const cipher = createCipheriv('aes-128-gcm', key, nonce);
   const header = Buffer.alloc(21);
   salt.copy(header, 0);
@@ -49,12 +48,10 @@ export function encryptWebPush(plain: Uint8Array, keys: SubscriptionKeys, random
   ]);
 }
 
+/** Made once, because making one costs as much as its keys; each message has new ones. */
+const sender = createECDH('prime256v1');
 const one = Buffer.from([1]);
 const lastRecord = Buffer.from([2]);
 const webPushInfo = Buffer.from('WebPush: info\0');
 const keyLabel = Buffer.from('Content-Encoding: aes128gcm\0\x01', 'latin1');
 const nonceLabel = Buffer.from('Content-Encoding: nonce\0\x01', 'latin1');
-
-function hmac(key: Uint8Array, data: Uint8Array): Buffer {
-  return createHmac('sha256', key).update(data).digest();
-}

@@ -1,0 +1,32 @@
+import fc from 'fast-check';
+import { createHmac } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { hmacSha256 } from '../../src/domain/hmac-sha256.ts';
+
+// RFC 4231 §4.2 to §4.7.
+test.each([
+  ['0b'.repeat(20), '4869205468657265', 'b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7'],
+  [
+    '4a656665',
+    '7768617420646f2079612077616e7420666f72206e6f7468696e673f',
+    '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843',
+  ],
+  ['aa'.repeat(20), 'dd'.repeat(50), '773ea91e36800e46854db8ebd09181a72959098b3ef8c122d9635514ced565fe'],
+  [
+    'aa'.repeat(131),
+    Buffer.from('Test Using Larger Than Block-Size Key - Hash Key First').toString('hex'),
+    '60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54',
+  ],
+])('RFC 4231: key %s', (key, data, expected) =>
+  expect(hmacSha256(Buffer.from(key, 'hex'), Buffer.from(data, 'hex')).toString('hex')).toBe(expected),
+);
+
+test('equals the platform for any key and any parts (property)', () => {
+  const bytes = fc.uint8Array({ maxLength: 200 });
+  fc.assert(
+    fc.property(bytes, fc.array(bytes, { maxLength: 4 }), (key, parts) => {
+      const expected = createHmac('sha256', key).update(Buffer.concat(parts)).digest();
+      expect(hmacSha256(key, ...parts)).toEqual(expected);
+    }),
+  );
+});
