@@ -24,6 +24,7 @@ import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import { makeInteractionTokens } from './domain/interactions/interaction-token.ts';
 import { ensureWebhookSecret } from './engine/callbacks/webhook-secret.ts';
+import { makeShareProviderToken } from './engine/credentials/share-provider-token.ts';
 import { makeDelivery, realProviderEndpoints } from './engine/delivery/deliver.ts';
 import { makeSimulatedSubscription } from './engine/delivery/simulator/make-simulated-subscription.ts';
 import { startDuty } from './engine/duty.ts';
@@ -251,6 +252,7 @@ async function startEngine(composition: Composition, phones: SandboxPhones | und
     log,
     allowedNetworks: config.allowedNetworks,
     endpoints: { ...realProviderEndpoints, ...(phones ? { simulators: phones.endpoints } : {}) },
+    shareToken: makeShareProviderToken({ ...installation, log }),
   });
   started.push({ stop: () => delivery.close() });
   const worker = await startWorker({

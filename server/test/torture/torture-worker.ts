@@ -7,6 +7,7 @@ import closeWithGrace from 'close-with-grace';
 import { makeClock } from '../../src/clock.ts';
 import { readConfig } from '../../src/config.ts';
 import { makeInteractionTokens } from '../../src/domain/interactions/interaction-token.ts';
+import { makeShareProviderToken } from '../../src/engine/credentials/share-provider-token.ts';
 import { makeDelivery, realProviderEndpoints } from '../../src/engine/delivery/deliver.ts';
 import type { SimulatorEndpoints } from '../../src/engine/delivery/deliver.ts';
 import { startDuty } from '../../src/engine/duty.ts';
@@ -32,7 +33,8 @@ const installation = await openInstallation(config, { clock, log });
 started.push({ stop: installation.close });
 const { database, databaseUrl, seal } = installation;
 const endpoints = { ...realProviderEndpoints, simulators };
-const delivery = makeDelivery({ clock, log, allowedNetworks: [], endpoints });
+const shareToken = makeShareProviderToken({ database, seal, log });
+const delivery = makeDelivery({ clock, log, allowedNetworks: [], endpoints, shareToken });
 started.push({ stop: () => delivery.close() });
 const followClock = followDatabaseClock({ database, clock, onMoved: () => worker.wake() });
 const worker = await startWorker({

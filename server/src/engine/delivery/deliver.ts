@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts';
 import type { Message } from '../../domain/campaign/message.ts';
 import type { ProviderCredentials } from '../../domain/provider-credential.ts';
 import type { Logger } from '../../log.ts';
+import type { ShareProviderToken } from './apns/apns-provider-token.ts';
 import { makeApnsProvider } from './apns/make-apns-provider.ts';
 import { makeFcmProvider } from './fcm/make-fcm-provider.ts';
 import type { FcmEndpoints } from './fcm/make-fcm-provider.ts';
@@ -43,14 +44,23 @@ export type DeliveryOptions = {
   log: Logger;
   endpoints: DeliveryEndpoints;
   allowedNetworks: readonly string[];
+  /** One Apple token for all nodes; each process has its own when this is left out. */
+  shareToken?: ShareProviderToken;
 };
 
 /** The three providers behind one call, sharing one transport. */
-export function makeDelivery({ clock, log, endpoints, allowedNetworks }: DeliveryOptions): Delivery {
+export function makeDelivery(options: DeliveryOptions): Delivery {
+  const { clock, log, endpoints, allowedNetworks, shareToken = async ({ make }) => make() } = options;
   const transport = makeHttp2Transport({ log, allowedNetworks });
   const { simulators } = endpoints;
   const fcm = makeFcmProvider({ clock, transport, endpoints: endpoints.fcm, simulator: simulators?.fcm });
-  const apns = makeApnsProvider({ clock, transport, endpoints: endpoints.apns, simulatorOrigin: simulators?.apns });
+  const apns = makeApnsProvider({
+    clock,
+    transport,
+    endpoints: endpoints.apns,
+    simulatorOrigin: simulators?.apns,
+    shareToken,
+  });
   const webpush = makeWebPushProvider({ clock, transport, simulator: simulators?.webPush });
 
   const send = async ({ message, device, credentials }: DeliveryRequest, change: ChangePlan): Promise<Outcome> => {

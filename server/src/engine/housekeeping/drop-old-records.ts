@@ -2,6 +2,7 @@ import type { Database } from '../../storage/pool.ts';
 import { deleteExpiredAccessTokens } from '../../storage/sql/access-tokens.ts';
 import { deleteOldApiLogEntries } from '../../storage/sql/api-log.ts';
 import { deleteOldIdempotencyKeys } from '../../storage/sql/idempotency-keys.ts';
+import { deleteOldProviderTokens } from '../../storage/sql/provider-tokens.ts';
 import { deleteExpiredRefreshTokens } from '../../storage/sql/refresh-tokens.ts';
 import { dropIdleBudgets } from '../../storage/sql/send-budgets.ts';
 import { trimLimitWindows } from '../../storage/sql/limit-windows.ts';
@@ -31,6 +32,7 @@ export function dropOldRecords({ database, inboxMessages }: DropOldRecordsDepend
         deleteExpiredRefreshTokens(database, dayAgo),
         deleteOldIdempotencyKeys(database, dayAgo),
         dropIdleBudgets(database, now),
+        deleteOldProviderTokens(database, dayAgo),
         deleteOldApiLogEntries(database, new Date(now.getTime() - apiLogRetentionMilliseconds)),
       ]);
       // A full batch asks for another round at once; small remainders wait for the next interval.

@@ -1,12 +1,24 @@
-import { createPrivateKey, sign } from 'node:crypto';
+import { createPrivateKey, hash, sign } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import type { Clock } from '../../../clock.ts';
 import type { ApnsCredential } from '../../../domain/provider-credential.ts';
 
+export type ProviderToken = { token: string; issuedAt: Date };
+
+/**
+ * One token for all nodes: the one that is stored, when it was issued at `issuedFrom` or later, else the one that `make`
+ * gives now, which is stored. Never rejects.
+ */
+export type ShareProviderToken = (share: {
+  key: string;
+  issuedFrom: Date;
+  make: () => ProviderToken;
+}) => Promise<ProviderToken>;
+
 export type ApnsProviderTokens = {
-  get(credential: ApnsCredential): string;
+  get(credential: ApnsCredential): Promise<string>;
   /** Apple called the token expired: a fresh one, but never sooner than Apple allows. @returns whether there is one */
-  renew(credential: ApnsCredential): boolean;
+  renew(credential: ApnsCredential): Promise<boolean>;
 };
 
 // Apple refuses tokens over an hour old, and counts renewals within 20 minutes against the whole team.
@@ -14,36 +26,61 @@ const lifeMilliseconds = 50 * 60_000;
 const shortestLifeMilliseconds = 20 * 60_000;
 const mostTokens = 1_000;
 
-/** Provider tokens (JWT, ES256), one per team and key, kept close to an hour. */
-export function makeApnsProviderTokens({ clock }: { clock: Clock }): ApnsProviderTokens {
-  const tokens = new Map<string, { token: string; issuedAt: number; privateKey: string }>();
-  const keyOf = (credential: ApnsCredential): string => `${credential.teamId}:${credential.keyId}`;
+export type ApnsProviderTokensOptions = { clock: Clock; share: ShareProviderToken };
 
-  function issue(credential: ApnsCredential): string {
-    const now = clock.now().getTime();
-    const token = signProviderToken(credential, now);
-    tokens.delete(keyOf(credential));
-    tokens.set(keyOf(credential), { token, issuedAt: now, privateKey: credential.privateKey });
+/** Provider tokens (JWT, ES256), one per team and key over all nodes, kept close to an hour. */
+export function makeApnsProviderTokens({ clock, share }: ApnsProviderTokensOptions): ApnsProviderTokens {
+  const tokens = new Map<string, Promise<ProviderToken>>();
+
+  function obtain(credential: ApnsCredential, issuedFrom: Date): Promise<ProviderToken> {
+    const key = keyOf(credential);
+    const obtained = share({
+      key,
+      issuedFrom,
+      make() {
+        const issuedAt = clock.now();
+        return { token: signProviderToken(credential, issuedAt.getTime()), issuedAt };
+      },
+    });
+    tokens.delete(key);
+    tokens.set(key, obtained);
+    // A key that cannot sign throws each time anew.
+    obtained.catch(() => tokens.delete(key));
     if (tokens.size > mostTokens) tokens.delete(tokens.keys().next().value!);
-    return token;
+    return obtained;
   }
 
+  const before = (milliseconds: number): Date => new Date(clock.now().getTime() - milliseconds);
+
   return {
-    get(credential) {
-      const known = tokens.get(keyOf(credential));
-      const isUsable =
-        known &&
-        known.privateKey === credential.privateKey &&
-        clock.now().getTime() - known.issuedAt < lifeMilliseconds;
-      return isUsable ? known.token : issue(credential);
+    async get(credential) {
+      const known = await tokens.get(keyOf(credential));
+      if (known && known.issuedAt > before(lifeMilliseconds)) return known.token;
+      // Of all who find it old, the first obtains the next.
+      const present = await tokens.get(keyOf(credential));
+      const next = present === known ? obtain(credential, before(lifeMilliseconds)) : present!;
+      return (await next).token;
     },
-    renew(credential) {
-      const known = tokens.get(keyOf(credential));
-      if (known && clock.now().getTime() - known.issuedAt < shortestLifeMilliseconds) return false;
-      issue(credential);
+    async renew(credential) {
+      const known = await tokens.get(keyOf(credential));
+      if (known && known.issuedAt > before(shortestLifeMilliseconds)) return false;
+      await obtain(credential, before(shortestLifeMilliseconds));
       return true;
     },
   };
+}
+
+const keys = new WeakMap<ApnsCredential, string>();
+
+/** A replaced key has tokens of its own, also under the same name. */
+function keyOf(credential: ApnsCredential): string {
+  let key = keys.get(credential);
+  if (key === undefined) {
+    const { teamId, keyId, environment, privateKey } = credential;
+    key = `apns:${environment}:${teamId}:${keyId}:${hash('sha256', privateKey, 'base64url').slice(0, 16)}`;
+    keys.set(credential, key);
+  }
+  return key;
 }
 
 function signProviderToken(credential: ApnsCredential, now: number): string {

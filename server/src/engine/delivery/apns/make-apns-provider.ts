@@ -5,6 +5,7 @@ import type { Http2Target } from '../http2/http2-session.ts';
 import type { Http2Transport } from '../http2/http2-transport.ts';
 import type { Answer, DeliveryProvider } from '../provider.ts';
 import { makeApnsProviderTokens } from './apns-provider-token.ts';
+import type { ShareProviderToken } from './apns-provider-token.ts';
 import { classifyApnsAnswer } from './classify-apns-answer.ts';
 import { planApnsRequest } from './plan-apns-request.ts';
 
@@ -14,6 +15,7 @@ export type ApnsProviderOptions = {
   endpoints: { production: string; sandbox: string };
   /** Where simulated credentials are connected to. */
   simulatorOrigin: string | undefined;
+  shareToken: ShareProviderToken;
 };
 
 /** APNs over HTTP/2 with a provider token; one session pool per team and key, because Apple counts per team. */
@@ -22,8 +24,9 @@ export function makeApnsProvider({
   transport,
   endpoints,
   simulatorOrigin,
+  shareToken,
 }: ApnsProviderOptions): DeliveryProvider<ApnsCredential> {
-  const tokens = makeApnsProviderTokens({ clock });
+  const tokens = makeApnsProviderTokens({ clock, share: shareToken });
 
   function targetOf(credential: ApnsCredential): Http2Target {
     const origin = endpoints[credential.environment];
@@ -37,14 +40,14 @@ export function makeApnsProvider({
     plan: (input) => planApnsRequest(input, { origin: endpoints[input.credential.environment], now: clock.now() }),
     async send(plan, credential) {
       const target = targetOf(credential);
-      const sendOnce = (): Promise<Answer> =>
+      const sendOnce = async (): Promise<Answer> =>
         transport.request(target, {
           path: plan.path,
-          headers: { ...plan.headers, authorization: `bearer ${tokens.get(credential)}` },
+          headers: { ...plan.headers, authorization: `bearer ${await tokens.get(credential)}` },
           body: plan.body,
         });
       const answer = await sendOnce();
-      return isExpiredToken(answer) && tokens.renew(credential) ? sendOnce() : answer;
+      return isExpiredToken(answer) && (await tokens.renew(credential)) ? sendOnce() : answer;
     },
     classify: classifyApnsAnswer,
     close: async () => {},

@@ -1,0 +1,32 @@
+import type { Seal } from '../../domain/seal.ts';
+import type { Logger } from '../../log.ts';
+import type { Database } from '../../storage/pool.ts';
+import { findProviderToken, lockProviderToken, upsertProviderToken } from '../../storage/sql/provider-tokens.ts';
+import type { ProviderToken, ShareProviderToken } from '../delivery/apns/apns-provider-token.ts';
+
+export type ShareProviderTokenDependencies = { database: Database; seal: Seal; log: Logger };
+
+/**
+ * Keeps one provider token for all nodes, sealed in the database. When that is away, or was sealed under another master
+ * key, a node signs its own rather than hold the messages back.
+ */
+export function makeShareProviderToken({ database, seal, log }: ShareProviderTokenDependencies): ShareProviderToken {
+  const contextOf = (key: string): string => `provider-token:${key}`;
+  return async ({ key, issuedFrom, make }) => {
+    let made: ProviderToken | undefined;
+    try {
+      return await database.begin(async (tx) => {
+        await lockProviderToken(tx, key);
+        const stored = await findProviderToken(tx, key);
+        if (stored && stored.issuedAt >= issuedFrom)
+          return { token: seal.open(stored.sealed, contextOf(key)).toString('utf8'), issuedAt: stored.issuedAt };
+        made = make();
+        await upsertProviderToken(tx, { key, sealed: seal.seal(made.token, contextOf(key)), issuedAt: made.issuedAt });
+        return made;
+      });
+    } catch (error) {
+      log.warn({ err: error, key }, 'provider token is not shared');
+      return made ?? make();
+    }
+  };
+}
