@@ -46,17 +46,19 @@ for (const [name, command] of Object.entries(steps)) {
 }
 
 /**
- * The browser tests need Chromium, which comes from Debian. It is installed where that is possible without asking (root
- * on a machine with apt); elsewhere those tests skip and say so.
+ * Some tests need what comes from Debian: Chromium for the console, nghttpd as an HTTP/2 server that is not ours. They
+ * are installed where that is possible without asking (root on a machine with apt); elsewhere those tests skip and say so.
  */
 function installSystemPackages(): void {
-  if (existsSync('/usr/bin/chromium') || !existsSync('/usr/bin/apt-get') || process.getuid?.() !== 0) return;
-  process.stdout.write('\n== packages (chromium)\n');
+  const programs = { chromium: '/usr/bin/chromium', nghttp2: '/usr/sbin/nghttpd' };
+  const missing = Object.entries(programs).flatMap(([name, path]) => (existsSync(path) ? [] : [name]));
+  if (missing.length === 0 || !existsSync('/usr/bin/apt-get') || process.getuid?.() !== 0) return;
+  process.stdout.write(`\n== packages (${missing.join(', ')})\n`);
   const apt = (...words: string[]): boolean =>
     spawnSync('apt-get', ['-qq', ...words], { stdio: ['ignore', 'ignore', 'inherit'], timeout: 600_000 }).status === 0;
-  const install = ['install', '-y', '--no-install-recommends', 'chromium'];
+  const install = ['install', '-y', '--no-install-recommends', ...missing];
   if (!apt(...install) && !(apt('update') && apt(...install)))
-    process.stdout.write('chromium could not be installed; the browser tests will skip\n');
+    process.stdout.write(`${missing.join(', ')} could not be installed; the tests that need it will skip\n`);
 }
 
 function splitAtDashes(words: string[]): [string[], string[]] {

@@ -1,4 +1,4 @@
-import { createPublicKey, verify } from 'node:crypto';
+import { createPublicKey, randomUUID, verify } from 'node:crypto';
 import { magicOutcome } from './magic-tokens.ts';
 import type { Simulate, SimulatedAnswer, SimulatedRequest, SimulatorAccount } from './simulator-account.ts';
 
@@ -147,7 +147,8 @@ type ApnsPayload = {
 function deliver(account: SimulatorAccount, deviceToken: string, request: SimulatedRequest): SimulatedAnswer {
   const payload = JSON.parse(request.body.toString('utf8')) as ApnsPayload;
   const { alert } = payload.aps;
-  const id = String(request.headers['apns-id'] ?? '');
+  // Apple makes one for a notification that comes without.
+  const id = String(request.headers['apns-id'] ?? randomUUID());
   return {
     status: 200,
     headers: { 'apns-id': id },

@@ -396,7 +396,8 @@ describe('after a fault', () => {
       requests: 8,
       inTurn: true,
       sessionsPerTarget: 1,
-      ...short,
+      requestMilliseconds: 500,
+      connectMilliseconds: 500,
     });
     expect(answers.at(-1)).toMatchObject(answered);
     expect(server.peers.length).toBeGreaterThan(1);
