@@ -667,7 +667,7 @@ create table segments (
   constraint segments_kind_check CHECK ((kind = ANY (ARRAY['FILE'::text, 'FILTER'::text, 'COHORT'::text]))),
   constraint segments_source_check CHECK ((source = ANY (ARRAY['API'::text, 'CONSOLE'::text, 'PARTNER'::text]))),
   constraint segments_state_check CHECK ((state = ANY (ARRAY['FILLING'::text, 'READY'::text, 'FAILED'::text, 'ARCHIVED'::text]))),
-  constraint segments_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaigns(id),
+  constraint segments_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaigns(id) DEFERRABLE INITIALLY DEFERRED,
   constraint segments_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint segments_pkey PRIMARY KEY (id),
   constraint segments_workspace_id_name_key UNIQUE (workspace_id, name)

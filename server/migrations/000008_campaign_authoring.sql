@@ -7,8 +7,9 @@ alter table campaigns add column updated_by text;
 alter table campaigns add column is_test boolean not null default false;
 alter table runs add column is_test boolean not null default false;
 
--- The filters of one campaign: a segment that is nobody else's, that no list shows and no limit counts.
-alter table segments add column campaign_id text collate "C" references campaigns (id);
+-- The filters of one campaign: a segment that is nobody else's, that no list shows and no limit counts. A campaign may
+-- follow its filters in the same transaction.
+alter table segments add column campaign_id text collate "C" references campaigns (id) deferrable initially deferred;
 alter table segments add check (campaign_id is null or kind = 'FILTER');
 create index segments_campaign on segments (campaign_id) where campaign_id is not null;
 

@@ -4,6 +4,7 @@ import type { SearchVersion } from '../../domain/campaign/campaign-search.ts';
 import type { CampaignAction } from '../../domain/campaign/campaign-states.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Transaction } from '../../storage/pool.ts';
+import { findNewestVersionId } from '../../storage/sql/authored-campaigns.ts';
 import { findCampaignRecord } from '../../storage/sql/campaign-states.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import type { AuthoringCaller, AuthoringDependencies } from './authoring-dependencies.ts';
@@ -39,18 +40,21 @@ export async function actOnCampaigns(deps: AuthoringDependencies, request: Campa
   await retryChanges(() =>
     answerOnce(deps, once, async (tx) => {
       // In order of id, so that two requests never wait in a circle.
-      for (const campaignId of [...request.ids].sort()) await actOnOne(tx, { request, campaignId, at: clock.now() });
+      for (const asked of [...request.ids].sort()) await actOnOne(tx, { request, asked, at: clock.now() });
       return {};
     }),
   );
 }
 
-type Act = { request: CampaignsAction; campaignId: string; at: Date };
+type Act = { request: CampaignsAction; asked: string; at: Date };
 
-async function actOnOne(tx: Transaction, { request, campaignId, at }: Act): Promise<void> {
+async function actOnOne(tx: Transaction, { request, asked, at }: Act): Promise<void> {
   const { workspaceId, action, version, requestedBy: by } = request;
-  const campaign = await findCampaignRecord(tx, { workspaceId, id: campaignId });
-  if (!campaign) throw new ServiceError('CAMPAIGN_NOT_FOUND', { detail: campaignId });
+  const named = { workspaceId, id: asked };
+  // V1 knows one id for all versions; the newest is the one that sends.
+  const campaignId = version === 'V1' ? await findNewestVersionId(tx, named) : asked;
+  const campaign = campaignId === undefined ? undefined : await findCampaignRecord(tx, { workspaceId, id: campaignId });
+  if (!campaign || campaignId === undefined) throw new ServiceError('CAMPAIGN_NOT_FOUND', { detail: asked });
   const { deliveryType, status } = campaign;
   const refuse = (reason: string): never => {
     throw new ServiceError('CAMPAIGN_ACTION_INVALID', { field: action, reason, detail: campaignId });

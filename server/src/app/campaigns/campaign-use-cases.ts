@@ -12,7 +12,11 @@ import { actOnCampaigns } from './act-on-campaigns.ts';
 import type { CampaignsAction } from './act-on-campaigns.ts';
 import { documentedAuthoringLimits } from './authoring-dependencies.ts';
 import type { AuthoringLimits } from './authoring-dependencies.ts';
+import { createLiveCampaign } from './create-live-campaign.ts';
+import type { LiveCommand } from './create-live-campaign.ts';
 import { makeDraftCampaigns } from './draft-campaigns.ts';
+import { editCampaign } from './edit-campaign.ts';
+import type { EditCommand } from './edit-campaign.ts';
 import { listExecutions } from './list-executions.ts';
 import type { ExecutionsRequest } from './list-executions.ts';
 import { getCampaign, listCampaignMeta, searchCampaigns } from './search-campaigns.ts';
@@ -74,6 +78,8 @@ export function makeCampaignUseCases(parts: {
     listExecutions: (request: ExecutionsRequest) => listExecutions(deps, request),
     listMeta: (request: CampaignSearchRequest) => listCampaignMeta(deps, request),
     drafts: makeDraftCampaigns(deps),
+    createLive: (command: LiveCommand) => createLiveCampaign(deps, command),
+    edit: (command: EditCommand) => editCampaign(deps, command),
     act: (request: CampaignsAction) => actOnCampaigns(deps, request),
     test: (command: TestCommand) => testCampaign(deps, command),
   };

@@ -59,7 +59,8 @@ type Owner = { workspaceId: string; campaignId: string; createdBy: string; at: D
 
 /**
  * The segment a campaign is sent to; filters of its own are stored as one that nobody else sees and that is resolved
- * when a run begins. Those it had before go. The campaign's row must be there.
+ * when a run begins. Those it had before go. The campaign's row may follow in the
+ * same transaction.
  */
 export async function storeAudience(
   tx: Transaction,

@@ -1,9 +1,7 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
-import type { AuthoringCaller } from '../../app/campaigns/authoring-dependencies.ts';
-import { readCampaign } from '../../domain/campaign-parts/read-campaign.ts';
 import { refuseOtherMethods } from '../refuse-other-methods.ts';
-import { unknownFieldsWarning, warnOfUnknownFields } from '../unknown-fields.ts';
+import { warnOfUnknownFields } from '../unknown-fields.ts';
 import {
   v5ChangeAnswer,
   v5ChangeBody,
@@ -16,13 +14,14 @@ import {
   v5ValidateAnswer,
 } from './authoring-shapes.ts';
 import type { CampaignRouteDependencies } from './campaign-route-dependencies.ts';
-import { parseChange, parseCreate, parseV5Status, takeParts } from './parse-authoring.ts';
+import { parseChange, parseCreate, parseV5Status } from './parse-authoring.ts';
 import { readBody } from './parse-search.ts';
 import { parseTest } from './parse-test.ts';
 import { presentTestResults } from './present-test.ts';
 import { presentV5 } from './present-v5.ts';
 import { v5CampaignError } from './shapes.ts';
 import { requestIdHeader, v5Base, v5Refusals, v5Security, v5Tags } from './v5-call.ts';
+import { callerOf, warnOfParts } from './warn-of-parts.ts';
 
 const documented = { tags: v5Tags, security: v5Security };
 const params = Type.Object({ id: Type.String() });
@@ -105,28 +104,4 @@ function addStatus(server: FastifyInstance, deps: CampaignRouteDependencies): vo
     return presentV5({ id, action });
   });
   refuseOtherMethods(server, url, ['PATCH']);
-}
-
-export function callerOf(request: FastifyRequest): AuthoringCaller {
-  return {
-    workspaceId: request.facts.workspaceId!,
-    requestedBy: request.callerKey!.name,
-    idempotencyKey: request.headers['idempotency-key'] as string | undefined,
-    rawBody: request.rawBody,
-  };
-}
-
-type Warning = { request: FastifyRequest; reply: FastifyReply; shape: object };
-
-/** Unknown members of the body and of its filters, in one header (decisions D5). */
-export function warnOfParts({ vendorHeaders }: CampaignRouteDependencies, { request, reply, shape }: Warning): void {
-  const body = readBody(request);
-  warnOfUnknownFields(vendorHeaders, body, { request, reply, shape });
-  const { unknownFields } = readCampaign(takeParts(body));
-  if (unknownFields.length === 0) return;
-  const name = vendorHeaders.nameOf('x-*-warning');
-  const warning = unknownFieldsWarning(unknownFields);
-  request.facts.warnings.push(warning);
-  const earlier = reply.getHeader(name);
-  reply.header(name, earlier === undefined ? warning : `${String(earlier)}, ${warning}`);
 }

@@ -122,3 +122,42 @@ export async function lockAuthoredCampaign(
     for update`;
   return campaign;
 }
+
+/**
+ * The newest version of the campaign that any version's id or the campaign's own names; the campaign itself when it was
+ * never revised. Indexes: primary key, campaigns_version_of.
+ */
+export async function findNewestVersionId(tx: Queryable, { workspaceId, id }: Identified): Promise<string | undefined> {
+  const [row] = await tx<{ id: string }[]>`
+    select version.id
+    from campaigns as named
+    join campaigns as version on version.id = named.campaign_id or version.version_of = named.campaign_id
+    where named.id = ${id} and named.workspace_id = ${workspaceId} and not named.is_test
+    order by version.version_number desc nulls last
+    limit 1`;
+  return row?.id;
+}
+
+/** Writes what changes on a version itself: its name, its tags and the parts that say them. Index: primary key. */
+export async function relabelCampaign(
+  tx: Queryable,
+  campaign: Identified & Pick<AuthoredColumns, 'name' | 'tags' | 'parts'> & { updatedBy: string; at: Date },
+): Promise<void> {
+  await tx`
+    update campaigns
+    set name = ${campaign.name}, tags = ${campaign.tags}, parts = ${tx.json(campaign.parts as never)},
+      updated_by = ${campaign.updatedBy}, updated_at = ${campaign.at}
+    where id = ${campaign.id} and workspace_id = ${campaign.workspaceId}`;
+}
+
+/** ACTIVE or PAUSED → RETIRED, because a newer version takes its place. The caller holds its lock. Index: primary key. */
+export async function retireVersion(
+  tx: Queryable,
+  version: Identified & { reason: string; updatedBy: string; at: Date },
+): Promise<void> {
+  await tx`
+    update campaigns
+    set status = 'RETIRED', status_reason = ${version.reason}, next_at = null,
+      version_number = coalesce(version_number, 1), updated_by = ${version.updatedBy}, updated_at = ${version.at}
+    where id = ${version.id} and workspace_id = ${version.workspaceId}`;
+}
