@@ -114,6 +114,15 @@ create table campaign_names (
   constraint campaign_names_pkey PRIMARY KEY (workspace_id, name)
 );
 
+create table campaign_request_ids (
+  workspace_id text collate "C" not null,
+  operation text not null,
+  request_id text collate "C" not null,
+  used_at timestamp with time zone not null,
+  constraint campaign_request_ids_pkey PRIMARY KEY (workspace_id, operation, request_id)
+);
+CREATE INDEX campaign_request_ids_age ON campaign_request_ids USING btree (used_at);
+
 create table campaigns (
   id text collate "C" not null,
   workspace_id text collate "C" not null,
@@ -140,6 +149,9 @@ create table campaigns (
   version_number integer,
   campaign_id text collate "C" not null default COALESCE(version_of, id),
   name_folded text collate "C" not null default lower((name COLLATE "und-x-icu")),
+  parts jsonb,
+  updated_by text,
+  is_test boolean not null default false,
   constraint campaigns_audience_check CHECK ((audience = ANY (ARRAY['ALL_USERS'::text, 'SEGMENT'::text, 'USER'::text]))),
   constraint campaigns_channel_check CHECK ((channel = ANY (ARRAY['PUSH'::text, 'EMAIL'::text, 'SMS'::text]))),
   constraint campaigns_check CHECK (((audience = 'SEGMENT'::text) = (segment_id IS NOT NULL))),
@@ -157,14 +169,14 @@ create table campaigns (
   constraint campaigns_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint campaigns_pkey PRIMARY KEY (id)
 );
-CREATE INDEX campaigns_creator ON campaigns USING btree (workspace_id, created_by, created_at DESC, id DESC) INCLUDE (channel, delivery_type, status, version_number);
+CREATE INDEX campaigns_creator ON campaigns USING btree (workspace_id, created_by, created_at DESC, id DESC) INCLUDE (channel, delivery_type, status, version_number) WHERE (NOT is_test);
 CREATE INDEX campaigns_due ON campaigns USING btree (next_at) WHERE ((next_at IS NOT NULL) AND (status = ANY (ARRAY['SCHEDULED'::text, 'ACTIVE'::text])));
 CREATE INDEX campaigns_name ON campaigns USING gin (name_folded gin_trgm_ops);
-CREATE INDEX campaigns_newest ON campaigns USING btree (workspace_id, created_at DESC, id DESC) INCLUDE (channel, delivery_type, status, version_number, name_folded);
+CREATE INDEX campaigns_newest ON campaigns USING btree (workspace_id, created_at DESC, id DESC) INCLUDE (channel, delivery_type, status, version_number, name_folded) WHERE (NOT is_test);
 CREATE INDEX campaigns_out_of_moments ON campaigns USING btree (id) WHERE ((status = 'ACTIVE'::text) AND (delivery_type = 'PERIODIC'::text) AND (next_at IS NULL));
-CREATE INDEX campaigns_rare_channel ON campaigns USING btree (workspace_id, channel, created_at DESC, id DESC) INCLUDE (delivery_type, status, version_number) WHERE (channel <> 'PUSH'::text);
-CREATE INDEX campaigns_rare_status ON campaigns USING btree (workspace_id, status, created_at DESC, id DESC) INCLUDE (channel, delivery_type, version_number) WHERE (status <> 'SENT'::text);
-CREATE INDEX campaigns_rare_type ON campaigns USING btree (workspace_id, delivery_type, created_at DESC, id DESC) INCLUDE (channel, status, version_number) WHERE (delivery_type <> 'ONE_TIME'::text);
+CREATE INDEX campaigns_rare_channel ON campaigns USING btree (workspace_id, channel, created_at DESC, id DESC) INCLUDE (delivery_type, status, version_number) WHERE ((channel <> 'PUSH'::text) AND (NOT is_test));
+CREATE INDEX campaigns_rare_status ON campaigns USING btree (workspace_id, status, created_at DESC, id DESC) INCLUDE (channel, delivery_type, version_number) WHERE ((status <> 'SENT'::text) AND (NOT is_test));
+CREATE INDEX campaigns_rare_type ON campaigns USING btree (workspace_id, delivery_type, created_at DESC, id DESC) INCLUDE (channel, status, version_number) WHERE ((delivery_type <> 'ONE_TIME'::text) AND (NOT is_test));
 CREATE INDEX campaigns_tags ON campaigns USING gin (tags);
 CREATE INDEX campaigns_version_of ON campaigns USING btree (version_of) WHERE (version_of IS NOT NULL);
 
@@ -500,6 +512,7 @@ create table runs (
   target_selector jsonb,
   due_at timestamp with time zone,
   devices_per_minute integer,
+  is_test boolean not null default false,
   constraint runs_check CHECK (((ended_at IS NOT NULL) = (status = ANY (ARRAY['SENT'::text, 'FAILED'::text, 'STOPPED'::text, 'MISSED'::text])))),
   constraint runs_check1 CHECK (((status <> ALL (ARRAY['FAILED'::text, 'PAUSED'::text, 'STOPPED'::text, 'MISSED'::text])) OR (status_reason IS NOT NULL))),
   constraint runs_check2 CHECK (((status <> 'SENDING'::text) OR (started_at IS NOT NULL))),
@@ -647,6 +660,7 @@ create table segments (
   updated_by text,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  campaign_id text collate "C",
   constraint segments_attribute_type_check CHECK ((attribute_type = ANY (ARRAY['string'::text, 'double'::text]))),
   constraint segments_check CHECK (((kind = 'FILE'::text) = (attribute_name IS NOT NULL))),
   constraint segments_check1 CHECK (((kind = 'FILE'::text) = (attribute_type IS NOT NULL))),
@@ -656,16 +670,19 @@ create table segments (
   constraint segments_check5 CHECK (((kind <> 'FILTER'::text) OR (state = ANY (ARRAY['READY'::text, 'ARCHIVED'::text])))),
   constraint segments_check6 CHECK (((state = 'ARCHIVED'::text) = (archived_at IS NOT NULL))),
   constraint segments_check7 CHECK (((state <> 'FAILED'::text) OR (state_reason IS NOT NULL))),
+  constraint segments_check8 CHECK (((campaign_id IS NULL) OR (kind = 'FILTER'::text))),
   constraint segments_expiry_days_check CHECK (((expiry_days >= 1) AND (expiry_days <= 3650))),
   constraint segments_filters_digest_check CHECK ((octet_length(filters_digest) = 32)),
   constraint segments_kind_check CHECK ((kind = ANY (ARRAY['FILE'::text, 'FILTER'::text, 'COHORT'::text]))),
   constraint segments_source_check CHECK ((source = ANY (ARRAY['API'::text, 'CONSOLE'::text, 'PARTNER'::text]))),
   constraint segments_state_check CHECK ((state = ANY (ARRAY['FILLING'::text, 'READY'::text, 'FAILED'::text, 'ARCHIVED'::text]))),
+  constraint segments_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaigns(id) DEFERRABLE INITIALLY DEFERRED,
   constraint segments_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint segments_pkey PRIMARY KEY (id),
   constraint segments_workspace_id_name_key UNIQUE (workspace_id, name)
 );
 CREATE INDEX segments_archived ON segments USING btree (archived_at) WHERE ((archived_at IS NOT NULL) AND (members_deleted_at IS NULL));
+CREATE INDEX segments_campaign ON segments USING btree (campaign_id) WHERE (campaign_id IS NOT NULL);
 
 CREATE UNIQUE INDEX segments_cohort ON segments USING btree (workspace_id, partner, cohort_id) WHERE (kind = 'COHORT'::text);
 CREATE INDEX segments_expiry ON segments USING btree (expires_at) WHERE ((state <> 'ARCHIVED'::text) AND (expires_at IS NOT NULL));

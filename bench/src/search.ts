@@ -98,7 +98,7 @@ async function prepare(): Promise<void> {
 async function measureAll(): Promise<void> {
   const log = makeLog({ level: 'silent', pretty: false });
   const tokens = makeTokenUseCases({ database, clock, seal: makeSeal(Buffer.alloc(32, 1)), wait: async () => {} });
-  const useCases = makeCampaignUseCases({ database, clock });
+  const useCases = makeCampaignUseCases({ database, clock, seal: makeSeal(Buffer.alloc(32, 1)) });
   const edge = { campaigns: useCases, tokens, vendorHeaders: makeVendorHeaders('SVC'), migrationGuideFile: '' };
   const server = await buildServer({ log, clock, trustProxy: false }, [campaignRoutes(edge)]);
   const url = await server.listen({ host: '127.0.0.1', port: 0 });

@@ -151,7 +151,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
       segmentRoutes({ ...edge, segments: makeSegmentUseCases({ ...useCases, limits }) }),
       campaignRoutes({
         ...edge,
-        campaigns: makeCampaignUseCases({ database, clock }),
+        campaigns: makeCampaignUseCases({ database, clock, seal }),
         migrationGuideFile: join(import.meta.dirname, '..', '..', 'docs', 'migration-v1-v5.md'),
       }),
       statsRoutes({ ...edge, stats: makeStatsUseCases({ database, clock }) }),

@@ -78,6 +78,11 @@ export const errorRegistry = {
   CAMPAIGN_NOT_FOUND: 'Campaign not found.',
   CAMPAIGN_WITHOUT_EXECUTIONS: 'Only periodic and event-triggered campaigns have executions.',
   CAMPAIGN_RATE_LIMITED: 'Rate limit exceeded for app key.',
+  CAMPAIGN_CREATION_LIMITED: 'Too many campaigns were created. Please retry later.',
+  CAMPAIGN_REQUEST_REPEATED: 'request_id was used in the last hour.',
+  CAMPAIGN_NOT_DRAFT: 'Campaign is not in DRAFT state and cannot be patched.',
+  CAMPAIGN_ACTION_INVALID: 'Action <field> is not valid for a <reason>.',
+  CAMPAIGN_NOT_EDITABLE: 'The campaign cannot be changed: <reason>.',
   // Interactions: reports of devices
   INTERACTION_TOKEN_UNKNOWN: 'The token is not one of a message.',
   INTERACTION_RATE_LIMITED: 'Too many reports. Please retry later.',

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { LightMyRequestResponse } from 'fastify';
+import type { AuthoringLimits } from '../../src/app/campaigns/authoring-dependencies.ts';
 import { makeCampaignUseCases } from '../../src/app/campaigns/campaign-use-cases.ts';
 import { createKey } from '../../src/app/keys/create-key.ts';
 import { makePushUseCases } from '../../src/app/push/push-use-cases.ts';
@@ -26,7 +27,7 @@ type Sending = { headers?: Record<string, string | undefined>; body?: unknown };
 type Keys = { workspaceId: string; key: string };
 
 /** The campaign and push routes over a database of its own, a workspace with keys, a clock that stands. */
-export async function makeCampaignBundle() {
+export async function makeCampaignBundle(options: { limits?: AuthoringLimits } = {}) {
   const test = await createTestDatabase();
   const { database } = test;
   const clock = makeManualClock(start);
@@ -34,7 +35,7 @@ export async function makeCampaignBundle() {
   const log = makeLog({ level: 'silent', pretty: false });
   const tokens = makeTokenUseCases({ database, clock, seal, wait: async () => {} });
   const vendorHeaders = makeVendorHeaders('SVC');
-  const campaigns = makeCampaignUseCases({ database, clock });
+  const campaigns = makeCampaignUseCases({ database, clock, seal, ...options });
   const edge = { tokens, vendorHeaders, clock };
   const migrationGuideFile = join(import.meta.dirname, '..', '..', '..', 'docs', 'migration-v1-v5.md');
   const server = await buildServer({ log, clock, trustProxy: false }, [
@@ -60,7 +61,7 @@ export async function makeCampaignBundle() {
   });
 
   /** The clock moves between calls, so that only tests of the limits meet them. */
-  async function call(method: 'GET' | 'POST' | 'PUT', url: string, { headers, body }: Sending = {}) {
+  async function call(method: 'GET' | 'POST' | 'PUT' | 'PATCH', url: string, { headers, body }: Sending = {}) {
     clock.advance(1000);
     const all: Record<string, string | undefined> = {
       ...headersOf(own),

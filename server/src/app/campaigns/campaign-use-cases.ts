@@ -1,16 +1,28 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { LimitWindow } from '../../domain/limits/sliding-window.ts';
+import type { Seal } from '../../domain/seal.ts';
 import type { Database } from '../../storage/pool.ts';
 import { findSearchSettings } from '../../storage/sql/campaign-records.ts';
 import { findLimitWindows } from '../../storage/sql/limit-windows.ts';
 import { authenticateKey } from '../keys/authenticate-key.ts';
 import type { KeyAuthentication } from '../keys/authenticate-key.ts';
 import { countCall } from '../segments/limit-segments.ts';
+import { actOnCampaigns } from './act-on-campaigns.ts';
+import type { CampaignsAction } from './act-on-campaigns.ts';
+import { documentedAuthoringLimits } from './authoring-dependencies.ts';
+import type { AuthoringLimits } from './authoring-dependencies.ts';
+import { createLiveCampaign } from './create-live-campaign.ts';
+import type { LiveCommand } from './create-live-campaign.ts';
+import { makeDraftCampaigns } from './draft-campaigns.ts';
+import { editCampaign } from './edit-campaign.ts';
+import type { EditCommand } from './edit-campaign.ts';
 import { listExecutions } from './list-executions.ts';
 import type { ExecutionsRequest } from './list-executions.ts';
-import { getCampaign, searchCampaigns } from './search-campaigns.ts';
+import { getCampaign, listCampaignMeta, searchCampaigns } from './search-campaigns.ts';
 import type { CampaignSearchRequest } from './search-campaigns.ts';
+import { testCampaign } from './test-campaign.ts';
+import type { TestCommand } from './test-campaign.ts';
 
 /**
  * Decisions D44, per workspace, all campaign calls of both versions together. The documented third limit, 6,000 an hour,
@@ -32,7 +44,14 @@ export type CountedCall = {
 };
 
 /** The campaign use cases with their dependencies bound. */
-export function makeCampaignUseCases(deps: { database: Database; clock: Clock }) {
+export function makeCampaignUseCases(parts: {
+  database: Database;
+  clock: Clock;
+  seal: Seal;
+  /** Facts 6.1 unless a test says otherwise. */
+  limits?: AuthoringLimits;
+}) {
+  const deps = { ...parts, limits: parts.limits ?? documentedAuthoringLimits };
   const { database, clock } = deps;
   return {
     authenticate: (presented: {
@@ -57,6 +76,12 @@ export function makeCampaignUseCases(deps: { database: Database; clock: Clock })
     search: (request: CampaignSearchRequest) => searchCampaigns(deps, request),
     get: (named: { workspaceId: string; id: string }) => getCampaign(deps, named),
     listExecutions: (request: ExecutionsRequest) => listExecutions(deps, request),
+    listMeta: (request: CampaignSearchRequest) => listCampaignMeta(deps, request),
+    drafts: makeDraftCampaigns(deps),
+    createLive: (command: LiveCommand) => createLiveCampaign(deps, command),
+    edit: (command: EditCommand) => editCampaign(deps, command),
+    act: (request: CampaignsAction) => actOnCampaigns(deps, request),
+    test: (command: TestCommand) => testCampaign(deps, command),
   };
 }
 

@@ -44,20 +44,30 @@ export async function changeCampaignState(
   { database, clock }: { database: Database; clock: Clock },
   change: CampaignChange,
 ): Promise<ChangedCampaign> {
+  return retryChanges(() => database.begin((tx) => changeInTransaction(tx, change, clock.now())));
+}
+
+/** Tries again what another transaction came between; `work` is a whole transaction. */
+export async function retryChanges<Answer>(work: () => Promise<Answer>): Promise<Answer> {
   for (let attempt = 1; ; attempt += 1) {
-    const campaign = await findCampaignRecord(database, { workspaceId: change.workspaceId, id: change.campaignId });
-    if (!campaign) return { kind: 'not-found' };
-    const kind = campaign.deliveryType === 'ONE_TIME' ? 'one-time' : 'recurring';
-    const to = statusAfter(change.action, { kind, status: campaign.status, hasMoment: campaign.nextAt !== null });
-    if (to === undefined) return { kind: 'not-allowed', status: campaign.status };
-    const move = { id: campaign.id, workspaceId: change.workspaceId, from: campaign.status, to, at: clock.now() };
     try {
-      await database.begin((tx) => applyChange(tx, { change, campaign, move }));
-      return { kind: 'changed', status: to };
+      return await work();
     } catch (error) {
       if (!(error instanceof ChangedMeanwhileError) || attempt >= mostAttempts) throw error;
     }
   }
+}
+
+/** The change as a part of the caller's transaction, which retryChanges must hold: it may be thrown back. */
+export async function changeInTransaction(tx: Transaction, change: CampaignChange, at: Date): Promise<ChangedCampaign> {
+  const campaign = await findCampaignRecord(tx, { workspaceId: change.workspaceId, id: change.campaignId });
+  if (!campaign) return { kind: 'not-found' };
+  const kind = campaign.deliveryType === 'ONE_TIME' ? 'one-time' : 'recurring';
+  const to = statusAfter(change.action, { kind, status: campaign.status, hasMoment: campaign.nextAt !== null });
+  if (to === undefined) return { kind: 'not-allowed', status: campaign.status };
+  const move = { id: campaign.id, workspaceId: change.workspaceId, from: campaign.status, to, at };
+  await applyChange(tx, { change, campaign, move });
+  return { kind: 'changed', status: to };
 }
 
 type Application = {

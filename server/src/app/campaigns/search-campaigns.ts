@@ -4,9 +4,11 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { Database, Transaction } from '../../storage/pool.ts';
 import { hasCampaign, readCampaignRecords } from '../../storage/sql/campaign-records.ts';
 import type { CampaignRecord, SearchSettings } from '../../storage/sql/campaign-records.ts';
+import { readCampaignMeta } from '../../storage/sql/campaign-meta.ts';
+import type { CampaignMeta } from '../../storage/sql/campaign-meta.ts';
 import { countCampaigns, findCampaignPage, planSearchByValues } from '../../storage/sql/campaign-search.ts';
 
-export type { CampaignRecord, SearchSettings };
+export type { CampaignMeta, CampaignRecord, SearchSettings };
 
 export type CampaignSearchRequest = {
   workspaceId: string;
@@ -42,6 +44,20 @@ export async function searchCampaigns(
     const totalCount = isLast ? offset + page.length : await countCampaigns(tx, { workspaceId, selection });
     return { campaigns, totalCount };
   })) as CampaignSearchAnswer;
+}
+
+/** The light list (facts 4.7): the page that a search would answer, with figures of its campaigns' runs. */
+export async function listCampaignMeta(
+  deps: { database: Database },
+  request: CampaignSearchRequest,
+): Promise<{ campaign: CampaignRecord; meta: CampaignMeta | undefined }[]> {
+  const { campaigns } = await searchCampaigns(deps, request);
+  const found = await readCampaignMeta(
+    deps.database,
+    campaigns.map(({ id }) => id),
+  );
+  const byId = new Map(found.map((meta) => [meta.id, meta]));
+  return campaigns.map((campaign) => ({ campaign, meta: byId.get(campaign.id) }));
 }
 
 /** One document (decisions D42). @throws ServiceError CAMPAIGN_NOT_FOUND */

@@ -7,7 +7,7 @@ import { SegmentExpansionError, segmentsUsedBy } from '../../domain/segments/exp
 import { expandStoredFilters } from '../../domain/segments/parse-stored-filters.ts';
 import type { StoredFilters } from '../../domain/segments/parse-stored-filters.ts';
 import type { GroupFilter } from '../../domain/segments/segment-filter.ts';
-import type { Transaction } from '../../storage/pool.ts';
+import type { Queryable, Transaction } from '../../storage/pool.ts';
 import type { ReferencedSegment } from '../../storage/sql/segment-references.ts';
 import { findReferencedSegments } from '../../storage/sql/segment-references.ts';
 import {
@@ -146,10 +146,18 @@ async function changeFilterSegment(
   if (!isStored) throw new ServiceError('SEGMENT_NAME_TAKEN', { field: command.name });
 }
 
-type Preparation = { workspaceId: string; command: FilterSegmentCommand; ownId: string | undefined };
+type Preparation = {
+  workspaceId: string;
+  command: Pick<FilterSegmentCommand, 'included' | 'excluded'>;
+  ownId: string | undefined;
+};
 
-/** What is stored of filters. References must exist, and must not lead back to the segment itself. */
-async function prepareFilters(tx: Transaction, { workspaceId, command, ownId }: Preparation) {
+/**
+ * What is stored of filters. References must exist, and must not lead back to the segment itself.
+ *
+ * @throws ServiceError SEGMENT_FILTERS_INVALID, SEGMENT_CYCLIC, SEGMENT_QUERY_TOO_MANY_SEGMENTS
+ */
+export async function prepareFilters(tx: Queryable, { workspaceId, command, ownId }: Preparation) {
   const { included, excluded } = command;
   const trees = [included.filter, ...(excluded ? [excluded.filter] : [])];
   const uses = [...new Set(trees.flatMap(segmentsUsedBy))];

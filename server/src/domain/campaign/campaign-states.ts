@@ -25,11 +25,22 @@ export type CampaignTransition = {
   from: CampaignStatus;
   to: CampaignStatus;
   /** An action, or what the engine noticed. */
-  by: CampaignAction | 'its moment' | 'a missed moment' | 'the end of its runs' | 'a failed run' | 'a joining request';
+  by:
+    | CampaignAction
+    | 'publishing'
+    | 'a new version'
+    | 'its expiry'
+    | 'its moment'
+    | 'a missed moment'
+    | 'the end of its runs'
+    | 'a failed run'
+    | 'a joining request';
 };
 
 /** The one table of transitions; docs/states.md shows it and the constraints of the table allow its words. */
 export const campaignTransitions: readonly CampaignTransition[] = [
+  { kind: 'one-time', from: 'DRAFT', to: 'SCHEDULED', by: 'publishing' },
+  { kind: 'one-time', from: 'DRAFT', to: 'SENDING', by: 'publishing' },
   { kind: 'one-time', from: 'SCHEDULED', to: 'SENDING', by: 'its moment' },
   { kind: 'one-time', from: 'SCHEDULED', to: 'FAILED', by: 'a missed moment' },
   { kind: 'one-time', from: 'SCHEDULED', to: 'FAILED', by: 'a failed run' },
@@ -44,9 +55,13 @@ export const campaignTransitions: readonly CampaignTransition[] = [
   { kind: 'one-time', from: 'PAUSED', to: 'STOPPED', by: 'stop' },
   { kind: 'one-time', from: 'SENT', to: 'SENDING', by: 'a joining request' },
   { kind: 'one-time', from: 'FAILED', to: 'SENDING', by: 'a joining request' },
+  { kind: 'recurring', from: 'DRAFT', to: 'ACTIVE', by: 'publishing' },
   { kind: 'recurring', from: 'ACTIVE', to: 'PAUSED', by: 'pause' },
   { kind: 'recurring', from: 'ACTIVE', to: 'STOPPED', by: 'stop' },
   { kind: 'recurring', from: 'ACTIVE', to: 'RETIRED', by: 'the end of its runs' },
+  { kind: 'recurring', from: 'ACTIVE', to: 'RETIRED', by: 'its expiry' },
+  { kind: 'recurring', from: 'ACTIVE', to: 'RETIRED', by: 'a new version' },
+  { kind: 'recurring', from: 'PAUSED', to: 'RETIRED', by: 'a new version' },
   { kind: 'recurring', from: 'PAUSED', to: 'ACTIVE', by: 'resume' },
   { kind: 'recurring', from: 'PAUSED', to: 'STOPPED', by: 'stop' },
 ];

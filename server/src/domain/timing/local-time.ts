@@ -57,3 +57,9 @@ export function localDate(instant: Date, timeZone: string): string {
 export function addDays(date: string, days: number): string {
   return Temporal.PlainDate.from(date).add({ days }).toString();
 }
+
+/** The local time of day of an instant. @returns hh:mm, or hh:mm:ss when there are seconds */
+export function localTime(instant: Date, timeZone: string): string {
+  const time = Temporal.Instant.fromEpochMilliseconds(instant.getTime()).toZonedDateTimeISO(timeZone).toPlainTime();
+  return time.toString({ smallestUnit: time.second === 0 ? 'minute' : 'second' });
+}

@@ -1,4 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
+import { calendarDates } from './calendar-rule.ts';
 import { addDays, localDate, toInstant } from './local-time.ts';
 import type { Timing } from './timing.ts';
 
@@ -13,7 +14,14 @@ export function nextMoments(timing: Timing, { after, count }: { after: Date; cou
     case 'later':
       return timing.at > after ? [timing.at] : [];
     case 'periodic':
-      return nextPeriodic(timing, { after, count });
+      return momentsOf(periodicDates(timing, after), { timing, after, count });
+    case 'calendar': {
+      // Earlier than its day: a clock change may move a send over midnight, as below.
+      const span = { firstDate: timing.firstDate, from: addDays(localDate(after, timing.timeZone), -2) };
+      return momentsOf(calendarDates(timing.rule, { ...span, until: timing.endDate }), { timing, after, count });
+    }
+    case 'triggered':
+      return [];
     default: {
       const never: never = timing;
       throw new Error(`unknown timing ${String(never)}`);
@@ -23,14 +31,23 @@ export function nextMoments(timing: Timing, { after, count }: { after: Date; cou
 
 type Periodic = Extract<Timing, { kind: 'periodic' }>;
 
-function nextPeriodic(timing: Periodic, { after, count }: { after: Date; count: number }): Date[] {
-  const moments: Date[] = [];
+/** Dates are YYYY-MM-DD, so they compare as text; the step is at least a day, so this ends at `endDate`. */
+function* periodicDates(timing: Periodic, after: Date): Generator<string> {
   let date = firstDateNear(timing, after);
-  // Dates are YYYY-MM-DD, so they compare as text; the step is at least a day, so this ends at `endDate`.
-  for (; date <= timing.endDate && moments.length < count; date = addDays(date, timing.repeatAfterDays)) {
-    const moment = toInstant({ ...timing, date });
+  for (; date <= timing.endDate; date = addDays(date, timing.repeatAfterDays)) yield date;
+}
+
+type Asked = { timing: { time: string; timeZone: string }; after: Date; count: number };
+
+function momentsOf(dates: Iterable<string>, { timing, after, count }: Asked): Date[] {
+  const moments: Date[] = [];
+  if (count < 1) return moments;
+  const { time, timeZone } = timing;
+  for (const date of dates) {
+    const moment = toInstant({ date, time, timeZone });
     // A day that a zone leaves out (Apia, 2011-12-30) moves onto the next, which has its own send: one of the two.
     if (moment > (moments.at(-1) ?? after)) moments.push(moment);
+    if (moments.length === count) return moments;
   }
   return moments;
 }

@@ -9,7 +9,7 @@ import { freezeFilterAudience } from '../../storage/sql/segment-filters.ts';
 import { analyzeSegmentMembers } from '../../storage/sql/segment-members.ts';
 import type { ReferencedSegment } from '../../storage/sql/segment-references.ts';
 import { findReferencedSegments } from '../../storage/sql/segment-references.ts';
-import { findSegmentById } from '../../storage/sql/segments.ts';
+import { findAudienceSegment } from '../../storage/sql/segments.ts';
 import type { Segment } from '../../storage/sql/segments.ts';
 
 /** Whom a run reaches, as it stays for the whole run. */
@@ -41,7 +41,7 @@ export async function freezeAudience(
     const devices = await countAllUsersDevices(tx, reached);
     return { audience: { bound, devices, segment: undefined } };
   }
-  const found = await findSegmentById(tx, { workspaceId, id: run.segmentId });
+  const found = await findAudienceSegment(tx, { workspaceId, id: run.segmentId });
   if (!found) return { reason: 'the segment no longer exists' };
   const reason = whyUnusable(found);
   if (reason !== undefined) return { reason };

@@ -1,6 +1,7 @@
 import type { Database } from '../../storage/pool.ts';
 import { deleteExpiredAccessTokens } from '../../storage/sql/access-tokens.ts';
 import { deleteOldApiLogEntries } from '../../storage/sql/api-log.ts';
+import { deleteOldCampaignRequestIds } from '../../storage/sql/campaign-request-ids.ts';
 import { deleteOldIdempotencyKeys } from '../../storage/sql/idempotency-keys.ts';
 import { deleteOldProviderTokens } from '../../storage/sql/provider-tokens.ts';
 import { deleteExpiredRefreshTokens } from '../../storage/sql/refresh-tokens.ts';
@@ -16,7 +17,7 @@ export type DropOldRecordsDependencies = { database: Database; inboxMessages: nu
 
 /**
  * The duty that forgets what is no longer needed: tokens a day after their expiry (until then *expired* and *invalid*
- * are told apart, decisions D13), idempotency keys after 24 hours, the API log after a week, send
+ * are told apart, decisions D13), idempotency keys and V1's request ids after 24 hours, the API log after a week, send
  * budgets nobody uses, the oldest inbox messages.
  */
 export function dropOldRecords({ database, inboxMessages }: DropOldRecordsDependencies): Duty {
@@ -33,6 +34,7 @@ export function dropOldRecords({ database, inboxMessages }: DropOldRecordsDepend
         deleteOldIdempotencyKeys(database, dayAgo),
         dropIdleBudgets(database, now),
         deleteOldProviderTokens(database, dayAgo),
+        deleteOldCampaignRequestIds(database, dayAgo),
         deleteOldApiLogEntries(database, new Date(now.getTime() - apiLogRetentionMilliseconds)),
       ]);
       // A full batch asks for another round at once; small remainders wait for the next interval.

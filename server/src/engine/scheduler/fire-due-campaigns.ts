@@ -69,6 +69,14 @@ async function fireBatch(tx: Transaction, scope: Scope): Promise<number> {
 type Firing = { ended: EndedRun[]; queue: QueuedRun[]; target: TargetedRun[]; advanced: AdvancedCampaign };
 
 async function fireOne(tx: Transaction, campaign: DueCampaign, { now, lateMinutes }: Scope): Promise<Firing> {
+  // Events fire these; the moment they wait for is their expiry.
+  if (campaign.deliveryType === 'BUSINESS_EVENT_TRIGGERED')
+    return {
+      ended: [],
+      queue: [],
+      target: [],
+      advanced: { id: campaign.id, status: 'RETIRED', reason: null, nextAt: null },
+    };
   const question = { dueAt: campaign.nextAt, now, lateMinutes, limit: batchMoments };
   const { moments, nextAt } = decideDueMoments(fromStoredTiming(campaign.timing), question);
   const toRun = (moment: Date) => ({

@@ -40,6 +40,23 @@ export function parseSearch(body: Body, dialect: SearchDialect): SearchAsked {
   };
 }
 
+/**
+ * The light list takes the filters of a search; of ids it takes one, as a text, in both versions, and V5 has one delivery
+ * type, as a text under V1's name (facts 4.7).
+ *
+ * @throws ServiceError CAMPAIGN_REQUEST_INVALID with everything that is wrong
+ */
+export function parseMeta(body: Body, dialect: SearchDialect): SearchAsked {
+  const fields = body.campaign_fields;
+  if (dialect.version === 'V1' || fields === null || typeof fields !== 'object') return parseSearch(body, dialect);
+  const { id, delivery_type: type, ...same } = fields as Body;
+  const listed = {
+    ...(id === undefined ? {} : { ids: [id] }),
+    ...(type === undefined ? {} : { campaign_delivery_type: Array.isArray(type) ? type : [type] }),
+  };
+  return parseSearch({ ...body, campaign_fields: { ...same, ...listed } }, dialect);
+}
+
 /** @throws ServiceError CAMPAIGN_REQUEST_INVALID */
 export function parsePage(body: Body, dialect: SearchDialect): PageAsked {
   const reader = makeCampaignReader();

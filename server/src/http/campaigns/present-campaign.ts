@@ -1,21 +1,31 @@
+import type { CampaignParts } from '../../domain/campaign-parts/read-campaign.ts';
 import type { CampaignRecord } from '../../app/campaigns/search-campaigns.ts';
+import { partNames } from '../../domain/campaign-parts/read-campaign.ts';
 import { deliverySettings } from '../../domain/campaign/delivery-settings.ts';
 import { presentPushContent } from './present-push-content.ts';
 import { presentGoals } from './present-goals.ts';
 
 /** The part of a campaign record that both versions share (facts 4.3); ids and schedule are each version's own. */
 export function presentCampaign(campaign: CampaignRecord) {
-  const isPush = campaign.channel === 'PUSH';
   const { sentAt, kind, campaignId } = campaign;
   return {
     status: presentStatus(campaign.status),
     channel: campaign.channel,
     campaign_delivery_type: campaign.deliveryType,
     created_by: campaign.createdBy,
+    ...(campaign.updatedBy === null ? {} : { updated_by: campaign.updatedBy }),
     created_at: spacedTime(campaign.createdAt),
     updated_at: spacedTime(campaign.updatedAt),
     ...(sentAt ? { sent_time: spacedTime(sentAt) } : {}),
     ...(kind === 'EXECUTION' ? { parent_id: campaignId } : {}),
+    ...(campaign.parts === null ? presentParts(campaign) : presentSentParts(campaign.parts)),
+  };
+}
+
+/** The parts of a campaign that was made by other words than those of the record (facts 6.2). */
+function presentParts(campaign: CampaignRecord) {
+  const isPush = campaign.channel === 'PUSH';
+  return {
     basic_details: {
       name: campaign.name,
       ...(isPush ? { platforms: campaign.platforms } : {}),
@@ -28,13 +38,18 @@ export function presentCampaign(campaign: CampaignRecord) {
   };
 }
 
+/** As created; `scheduling_details` is each version's own once the campaign is no draft. */
+function presentSentParts(parts: CampaignParts): Record<string, unknown> {
+  return Object.fromEntries(partNames.flatMap((name) => (parts[name] === undefined ? [] : [[name, parts[name]]])));
+}
+
 /** Upper-case in both versions (decisions D44); a queued run is a child that waits. */
 export function presentStatus(status: string): string {
   return status === 'QUEUED' ? 'SCHEDULED' : status;
 }
 
 /** `2024-07-04 08:00:54.847000`: UTC, microseconds (facts 4.3). */
-function spacedTime(at: Date): string {
+export function spacedTime(at: Date): string {
   return joinedTime(at).replace('T', ' ');
 }
 

@@ -1,58 +1,122 @@
+import type { CalendarRule } from '../../domain/timing/calendar-rule.ts';
+import { toInstant } from '../../domain/timing/local-time.ts';
 import { fromStoredTiming } from '../../domain/timing/stored-timing.ts';
 import type { StoredTiming } from '../../domain/timing/stored-timing.ts';
-import { toInstant } from '../../domain/timing/local-time.ts';
 import type { Timing } from '../../domain/timing/timing.ts';
 
+type Presented = { scheduling_details?: object };
+
 /** `scheduling_details` of V1: the words of the request (facts 6.2), times in UTC. */
-export function presentV1Schedule(stored: Record<string, unknown>): { scheduling_details?: object } {
+export function presentV1Schedule(stored: Record<string, unknown>): Presented {
   const timing = readTiming(stored);
-  switch (timing?.kind) {
-    case undefined:
-      return {};
+  if (timing === undefined) return {};
+  switch (timing.kind) {
     case 'soon':
       return { scheduling_details: { delivery_type: 'ASAP' } };
     case 'later':
       return { scheduling_details: { delivery_type: 'AT_FIXED_TIME', start_time: utc(timing.at) } };
     case 'periodic':
+    case 'calendar':
       return {
         scheduling_details: {
           delivery_type: 'AT_FIXED_TIME',
           start_time: utc(toInstant({ ...timing, date: timing.firstDate })),
           expiry_time: utc(toInstant({ ...timing, date: timing.endDate })),
-          periodic_details: { sending_frequency: 'DAILY', repeat_frequency: timing.repeatAfterDays },
+          periodic_details: presentPeriod(timing),
         },
       };
+    case 'triggered': {
+      const { startsAt, endsAt } = timing;
+      return {
+        scheduling_details: {
+          delivery_type: startsAt === null ? 'ASAP' : 'AT_FIXED_TIME',
+          ...(startsAt === null ? {} : { start_time: utc(new Date(startsAt)) }),
+          ...(endsAt === null ? {} : { expiry_time: utc(new Date(endsAt)) }),
+        },
+      };
+    }
+    default:
+      return timing satisfies never;
   }
 }
 
 /** `scheduling_details` of V5: normalised, times in their own zone (facts 4.3). */
-export function presentV5Schedule(stored: Record<string, unknown>): { scheduling_details?: object } {
+export function presentV5Schedule(stored: Record<string, unknown>): Presented {
   const timing = readTiming(stored);
-  switch (timing?.kind) {
-    case undefined:
-      return {};
+  if (timing === undefined) return {};
+  switch (timing.kind) {
     case 'soon':
       return { scheduling_details: { delivery_type: 'ASAP' } };
     case 'later': {
-      const schedule_time = `${timing.date}T${timing.time}:00`;
+      const schedule_time = `${timing.date}T${withSeconds(timing.time)}`;
       return { scheduling_details: { delivery_type: 'SCHEDULED', schedule_time, time_zone: timing.timeZone } };
     }
     case 'periodic':
+    case 'calendar':
       return {
         scheduling_details: {
           delivery_type: 'PERIODIC',
-          schedule_time: `${timing.firstDate}T${timing.time}:00`,
-          expiry_time: `${timing.endDate}T${timing.time}:00`,
+          schedule_time: `${timing.firstDate}T${withSeconds(timing.time)}`,
+          expiry_time: `${timing.endDate}T${withSeconds(timing.time)}`,
           time_zone: timing.timeZone,
-          frequency: { sending_frequency: 'DAILY', repeat_frequency: timing.repeatAfterDays },
+          frequency: presentPeriod(timing),
         },
       };
+    case 'triggered': {
+      // Bounds of when events count are instants; in UTC they need no zone's rules to be read.
+      const bounds = presentV1Schedule(stored).scheduling_details;
+      return { scheduling_details: { ...bounds, time_zone: 'UTC' } };
+    }
+    default:
+      return timing satisfies never;
+  }
+}
+
+type Repeated = Extract<Timing, { kind: 'periodic' | 'calendar' }>;
+
+function presentPeriod(timing: Repeated) {
+  return timing.kind === 'periodic'
+    ? { sending_frequency: 'DAILY', repeat_frequency: timing.repeatAfterDays }
+    : presentRule(timing.rule);
+}
+
+const weekdayNames = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY', 'SUNDAY'];
+const weekNames = { 1: 'FIRST', 2: 'SECOND', 3: 'THIRD', 4: 'FOURTH', 5: 'FIFTH', last: 'LAST' } as const;
+
+function presentRule(rule: CalendarRule) {
+  switch (rule.every) {
+    case 'week':
+      return {
+        sending_frequency: 'WEEKLY',
+        repeat_frequency: rule.step,
+        repeat_on_days_of_week: rule.weekdays.map((weekday) => weekdayNames[weekday - 1]),
+      };
+    case 'month':
+      return {
+        sending_frequency: 'MONTHLY',
+        repeat_frequency: rule.step,
+        ...(rule.dates.length === 0 ? {} : { repeat_on_date_of_month: rule.dates }),
+        ...(rule.weekdays.length === 0
+          ? {}
+          : {
+              repeat_on_days_of_week_for_month: rule.weekdays.map(({ week, weekday }) => ({
+                week_granularity: weekNames[week],
+                repeat_on_days_of_week: [weekdayNames[weekday - 1]],
+              })),
+            }),
+      };
+    default:
+      return rule satisfies never;
   }
 }
 
 /** A draft may have none yet. */
 function readTiming(stored: Record<string, unknown>): Timing | undefined {
   return stored.kind === undefined ? undefined : fromStoredTiming(stored as StoredTiming);
+}
+
+function withSeconds(time: string): string {
+  return time.length === 5 ? `${time}:00` : time;
 }
 
 function utc(at: Date): string {

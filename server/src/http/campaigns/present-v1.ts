@@ -16,6 +16,13 @@ const invalidKey = {
   message: 'Invalid APP_SECRET_KEY is provided.',
 };
 
+const rateLimited = {
+  status: 429,
+  code: '429 conflict',
+  message: 'rate_limit',
+  details: [{ target: 'rate_limit', message: 'Rate limiting breached' }],
+};
+
 /** Statuses, codes and words of V1 (facts 4.5); where no message stands it is the registry's text. */
 export const campaignV1Errors: Partial<Record<ErrorName, Wire>> = {
   CAMPAIGN_REQUEST_INVALID: { status: 400, code: '400 Bad Request' },
@@ -36,14 +43,15 @@ export const campaignV1Errors: Partial<Record<ErrorName, Wire>> = {
     ...unauthorized,
     details: [{ code: 'InvalidValue', target: 'APP_ID', message: 'Invalid APP_ID is provided.' }],
   },
-  CAMPAIGN_NOT_FOUND: { status: 404, code: '404 Not Found', target: 'parent_id' },
+  CAMPAIGN_NOT_FOUND: { status: 404, code: '404 Not Found' },
   CAMPAIGN_WITHOUT_EXECUTIONS: { status: 422, code: '422 Unprocessable Entity', target: 'parent_id' },
-  CAMPAIGN_RATE_LIMITED: {
-    status: 429,
-    code: '429 conflict',
-    message: 'rate_limit',
-    details: [{ target: 'rate_limit', message: 'Rate limiting breached' }],
-  },
+  CAMPAIGN_REQUEST_REPEATED: { status: 409, code: '409 Conflict', target: 'request_id' },
+  CAMPAIGN_ACTION_INVALID: { status: 422, code: '422 Unprocessable Entity', target: 'action' },
+  CAMPAIGN_NOT_EDITABLE: { status: 409, code: '409 Conflict', target: 'campaign_id' },
+  CAMPAIGN_CREATION_LIMITED: rateLimited,
+  IDEMPOTENCY_KEY_INVALID: { status: 400, code: '400 Bad Request', target: 'Idempotency-Key' },
+  IDEMPOTENCY_CONFLICT: { status: 409, code: '409 Conflict', target: 'Idempotency-Key' },
+  CAMPAIGN_RATE_LIMITED: rateLimited,
   BODY_MALFORMED: { status: 400, code: '400 Bad Request' },
   BODY_EMPTY: { status: 400, code: '400 Bad Request' },
   BODY_TOO_LARGE: { status: 413, code: '413 Payload Too Large' },
@@ -70,11 +78,16 @@ export function presentV1Error(
       message: wire
         ? (wire.message ?? faults[0]?.message ?? error.message)
         : 'Something went wrong. Please contact Carillon team',
-      target: wire?.target ?? details[0]?.target ?? '',
+      target: wire?.target ?? details[0]?.target ?? (error.code === 'CAMPAIGN_NOT_FOUND' ? namedBy(request) : ''),
       details,
       request_id: typeof sentId === 'string' ? sentId.slice(0, 256) : '',
     },
   });
+}
+
+/** The member of the request that named the campaign. */
+function namedBy({ params }: FastifyRequest): string {
+  return Object.keys(params as object)[0] ?? 'campaign_ids';
 }
 
 function presentFault({ field, reason }: RequestFault): Detail {

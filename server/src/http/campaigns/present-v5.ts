@@ -5,6 +5,8 @@ import type { ErrorName, ServiceError } from '../../domain/errors.ts';
 import { isGatewayError, presentGatewayError } from '../auth/present.ts';
 import { makeRequestId } from '../request-id.ts';
 import { joinedTime, presentCampaign, presentStatus } from './present-campaign.ts';
+import { presentMeta } from './present-meta.ts';
+import type { ListedCampaign } from './present-meta.ts';
 import { presentV5Schedule } from './present-schedule.ts';
 import { answerHeaders } from './present-v1.ts';
 
@@ -19,7 +21,12 @@ export const campaignV5Errors: Partial<Record<ErrorName, Wire>> = {
   CAMPAIGN_KEY_NOT_ALLOWED: { status: 403, code: 'FORBIDDEN' },
   CAMPAIGN_NOT_FOUND: { status: 404, code: 'NOT_FOUND' },
   CAMPAIGN_WITHOUT_EXECUTIONS: { status: 422, code: 'UNPROCESSABLE_ENTITY' },
+  CAMPAIGN_NOT_DRAFT: { status: 409, code: 'BAD_REQUEST' },
+  CAMPAIGN_ACTION_INVALID: { status: 422, code: 'UNPROCESSABLE_ENTITY' },
   CAMPAIGN_RATE_LIMITED: { status: 429, code: 'RATE_LIMITED' },
+  CAMPAIGN_CREATION_LIMITED: { status: 429, code: 'RATE_LIMITED' },
+  IDEMPOTENCY_KEY_INVALID: { status: 400, code: 'BAD_REQUEST' },
+  IDEMPOTENCY_CONFLICT: { status: 409, code: 'BAD_REQUEST' },
   BODY_MALFORMED: { status: 400, code: 'BAD_REQUEST' },
   BODY_EMPTY: { status: 400, code: 'BAD_REQUEST' },
   BODY_TOO_LARGE: { status: 413, code: 'PAYLOAD_TOO_LARGE' },
@@ -71,6 +78,14 @@ export function presentV5Campaign(campaign: CampaignRecord, versioning: SearchSe
     ...presentCampaign(campaign),
     ...presentV5Schedule(campaign.timing),
   };
+}
+
+/** The light list; the version where the workspace has versions. */
+export function presentV5Meta(listed: ListedCampaign, versioning: SearchSettings['versioning']) {
+  const { versionNumber, id } = listed.campaign;
+  return versioning === 'on'
+    ? { ...presentMeta(listed), campaign_id: id, version_number: versionNumber ?? 1 }
+    : presentMeta(listed);
 }
 
 /** Decisions D43. */

@@ -58,6 +58,13 @@ export const v1SearchBody = searchBody(v1Page, v1Filters);
 export const v5SearchBody = searchBody(v5Page, { ...v5Filters, ...versionFilter });
 /** What a workspace without campaign versioning knows (interface 2.12). */
 export const v5SearchBodyWithoutVersions = searchBody(v5Page, v5Filters);
+/** The filters of the light list (facts 4.7). */
+export const v5MetaBody = searchBody(v5Page, {
+  ...sameFilters,
+  id: Type.Optional(Type.String()),
+  delivery_type: Type.Optional(Type.String({ description: typesDescription })),
+  ...versionFilter,
+});
 export const v1PageBody = Type.Object(v1Page);
 export const v5PageBody = Type.Object(v5Page);
 

@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
-import { gatewayError } from '../auth/shapes.ts';
 import type { RouteFamily } from '../build-server.ts';
 import { refuseOtherMethods } from '../refuse-other-methods.ts';
 import { toServiceError } from '../to-service-error.ts';
@@ -10,19 +9,11 @@ import type { CampaignRouteDependencies } from './campaign-route-dependencies.ts
 import { announceDeprecation } from './deprecation.ts';
 import { parsePage, parseSearch, readBody } from './parse-search.ts';
 import { presentV1Campaign, presentV1Error, presentV1Executions } from './present-v1.ts';
-import { v1CampaignError, v1ExecutionsAnswer, v1PageBody, v1SearchAnswer, v1SearchBody } from './shapes.ts';
+import { v1ExecutionsAnswer, v1PageBody, v1SearchAnswer, v1SearchBody } from './shapes.ts';
+import { addV1Authoring } from './v1-authoring-routes.ts';
+import { v1Documented, v1Refusals } from './v1-call.ts';
 
-const security = [{ campaignsKey: [] }, { bearer: [] }];
-const refusals = {
-  400: v1CampaignError,
-  401: Type.Union([v1CampaignError, gatewayError]),
-  403: gatewayError,
-  404: v1CampaignError,
-  422: v1CampaignError,
-  429: v1CampaignError,
-};
-
-/** Campaign search and executions, V1 (interface 4.6), with and without the prefix (decisions D3). */
+/** Campaigns, their search and executions, V1 (interface 4.6, facts 6.1), with and without the prefix (decisions D3). */
 export function campaignV1Routes(deps: CampaignRouteDependencies): RouteFamily {
   return async (server) => {
     // The shapes document the routes; the family's own errors come from parse-search.ts.
@@ -33,6 +24,7 @@ export function campaignV1Routes(deps: CampaignRouteDependencies): RouteFamily {
     server.addHook('onRequest', async (_request, reply) => announceDeprecation(reply));
     server.addHook('onRequest', makeRequireCampaignAccess(deps, { appKey: 'required' }));
     for (const prefix of ['/v1/campaigns', '/core-services/v1/campaigns']) {
+      addV1Authoring(server, deps, prefix);
       addSearch(server, deps, `${prefix}/search`);
       addExecutions(server, deps, `${prefix}/:parent_id/executions`);
     }
@@ -42,12 +34,10 @@ export function campaignV1Routes(deps: CampaignRouteDependencies): RouteFamily {
 function addSearch(server: FastifyInstance, deps: CampaignRouteDependencies, url: string): void {
   const { campaigns, vendorHeaders } = deps;
   const schema = {
-    tags: ['Campaigns'],
+    ...v1Documented,
     summary: 'Search campaigns, or find one by its id, V1',
-    deprecated: true,
-    security,
     body: v1SearchBody,
-    response: { 200: v1SearchAnswer, ...refusals },
+    response: { 200: v1SearchAnswer, ...v1Refusals },
   };
   server.post(url, { schema }, async (request, reply) => {
     const workspaceId = request.facts.workspaceId!;
@@ -67,13 +57,11 @@ function addSearch(server: FastifyInstance, deps: CampaignRouteDependencies, url
 function addExecutions(server: FastifyInstance, deps: CampaignRouteDependencies, url: string): void {
   const { campaigns, vendorHeaders } = deps;
   const schema = {
-    tags: ['Campaigns'],
+    ...v1Documented,
     summary: 'List the child campaigns of a recurring campaign, V1',
-    deprecated: true,
-    security,
     params: Type.Object({ parent_id: Type.String() }),
     body: v1PageBody,
-    response: { 200: v1ExecutionsAnswer, ...refusals },
+    response: { 200: v1ExecutionsAnswer, ...v1Refusals },
   };
   server.post(url, { schema }, async (request, reply) => {
     const body = readBody(request);

@@ -1,33 +1,26 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
-import { gatewayError } from '../auth/shapes.ts';
 import type { RouteFamily } from '../build-server.ts';
 import { refuseOtherMethods } from '../refuse-other-methods.ts';
 import { toServiceError } from '../to-service-error.ts';
 import { warnOfUnknownFields } from '../unknown-fields.ts';
 import { makeRequireCampaignAccess } from './campaign-access.ts';
 import type { CampaignRouteDependencies } from './campaign-route-dependencies.ts';
-import { parsePage, parseSearch, readBody } from './parse-search.ts';
-import { presentV5, presentV5Campaign, presentV5Error, presentV5Executions } from './present-v5.ts';
+import { v5MetaAnswer } from './authoring-shapes.ts';
+import { parseMeta, parsePage, parseSearch, readBody } from './parse-search.ts';
+import { presentV5, presentV5Campaign, presentV5Error, presentV5Executions, presentV5Meta } from './present-v5.ts';
 import {
   v5CampaignAnswer,
   v5CampaignError,
   v5ExecutionsAnswer,
+  v5MetaBody,
   v5PageBody,
   v5SearchAnswer,
   v5SearchBody,
   v5SearchBodyWithoutVersions,
 } from './shapes.ts';
-
-const base = '/v5/campaigns';
-const tags = ['Campaigns'];
-const security = [{ campaignsKey: [] }, { bearer: [] }];
-const refusals = {
-  400: v5CampaignError,
-  401: Type.Union([v5CampaignError, gatewayError]),
-  403: Type.Union([v5CampaignError, gatewayError]),
-  429: v5CampaignError,
-};
+import { addV5Authoring } from './v5-authoring-routes.ts';
+import { requestIdHeader, v5Base, v5Refusals, v5Security, v5Tags } from './v5-call.ts';
 
 /** Campaign search, one campaign, and executions, V5 (interface 4.6, decisions D42, D43). */
 export function campaignV5Routes(deps: CampaignRouteDependencies): RouteFamily {
@@ -38,7 +31,9 @@ export function campaignV5Routes(deps: CampaignRouteDependencies): RouteFamily {
       presentV5Error(toServiceError(error, request), { request, reply }),
     );
     server.addHook('onRequest', makeRequireCampaignAccess(deps, { appKey: 'optional' }));
+    addV5Authoring(server, deps);
     addSearch(server, deps);
+    addMeta(server, deps);
     addOne(server, deps);
     addExecutions(server, deps);
   };
@@ -46,9 +41,15 @@ export function campaignV5Routes(deps: CampaignRouteDependencies): RouteFamily {
 
 function addSearch(server: FastifyInstance, deps: CampaignRouteDependencies): void {
   const { campaigns, vendorHeaders } = deps;
-  const url = `${base}/search`;
+  const url = `${v5Base}/search`;
   const summary = 'Search campaigns, V5';
-  const schema = { tags, summary, security, body: v5SearchBody, response: { 200: v5SearchAnswer, ...refusals } };
+  const schema = {
+    tags: v5Tags,
+    summary,
+    security: v5Security,
+    body: v5SearchBody,
+    response: { 200: v5SearchAnswer, ...v5Refusals },
+  };
   server.post(url, { schema }, async (request, reply) => {
     const workspaceId = request.facts.workspaceId!;
     const body = readBody(request);
@@ -63,14 +64,33 @@ function addSearch(server: FastifyInstance, deps: CampaignRouteDependencies): vo
   refuseOtherMethods(server, url, ['POST']);
 }
 
+function addMeta(server: FastifyInstance, deps: CampaignRouteDependencies): void {
+  const { campaigns, vendorHeaders } = deps;
+  const url = `${v5Base}/meta`;
+  const summary = 'List campaigns in short, V5';
+  const response = { 200: v5MetaAnswer, ...v5Refusals };
+  const schema = { tags: v5Tags, summary, security: v5Security, body: v5MetaBody, response };
+  server.post(url, { schema }, async (request, reply) => {
+    const workspaceId = request.facts.workspaceId!;
+    const body = readBody(request);
+    const { versioning } = await campaigns.settings(workspaceId);
+    const dialect = { version: 'V5', versioning } as const;
+    const asked = parseMeta(body, { ...dialect, requestIdHeader: requestIdHeader(deps, request) });
+    warnOfUnknownFields(vendorHeaders, body, { request, reply, shape: v5MetaBody });
+    const listed = await campaigns.listMeta({ ...asked, ...dialect, workspaceId });
+    return presentV5({ campaigns: listed.map((one) => presentV5Meta(one, versioning)) });
+  });
+  refuseOtherMethods(server, url, ['POST']);
+}
+
 function addOne(server: FastifyInstance, { campaigns }: CampaignRouteDependencies): void {
-  const url = `${base}/:id`;
+  const url = `${v5Base}/:id`;
   const schema = {
-    tags,
+    tags: v5Tags,
     summary: 'Get a campaign, V5',
-    security,
+    security: v5Security,
     params: Type.Object({ id: Type.String() }),
-    response: { 200: v5CampaignAnswer, ...refusals, 404: v5CampaignError },
+    response: { 200: v5CampaignAnswer, ...v5Refusals, 404: v5CampaignError },
   };
   server.get(url, { schema }, async (request) => {
     const workspaceId = request.facts.workspaceId!;
@@ -78,19 +98,19 @@ function addOne(server: FastifyInstance, { campaigns }: CampaignRouteDependencie
     const { versioning } = await campaigns.settings(workspaceId);
     return presentV5(presentV5Campaign(await campaigns.get({ workspaceId, id }), versioning));
   });
-  refuseOtherMethods(server, url, ['GET']);
+  refuseOtherMethods(server, url, ['GET', 'PATCH']);
 }
 
 function addExecutions(server: FastifyInstance, deps: CampaignRouteDependencies): void {
   const { campaigns, vendorHeaders } = deps;
-  const url = `${base}/:parent_campaign_id/executions`;
+  const url = `${v5Base}/:parent_campaign_id/executions`;
   const schema = {
-    tags,
+    tags: v5Tags,
     summary: 'List the child campaigns of a recurring campaign, V5',
-    security,
+    security: v5Security,
     params: Type.Object({ parent_campaign_id: Type.String() }),
     body: v5PageBody,
-    response: { 200: v5ExecutionsAnswer, ...refusals, 404: v5CampaignError, 422: v5CampaignError },
+    response: { 200: v5ExecutionsAnswer, ...v5Refusals, 404: v5CampaignError, 422: v5CampaignError },
   };
   server.post(url, { schema }, async (request, reply) => {
     const workspaceId = request.facts.workspaceId!;
@@ -102,8 +122,4 @@ function addExecutions(server: FastifyInstance, deps: CampaignRouteDependencies)
     return presentV5Executions(await campaigns.listExecutions({ ...asked, workspaceId, parentId }));
   });
   refuseOtherMethods(server, url, ['POST']);
-}
-
-function requestIdHeader({ vendorHeaders }: CampaignRouteDependencies, request: FastifyRequest): string | undefined {
-  return vendorHeaders.read(request.headers, 'x-*-request-id');
 }

@@ -1,4 +1,5 @@
 import type { CampaignChannel, CampaignDeliveryType } from '../../domain/campaign/campaign-search.ts';
+import type { CampaignParts } from '../../domain/campaign-parts/read-campaign.ts';
 import type { Platform } from '../../domain/campaign/content.ts';
 import type { Queryable } from '../pool.ts';
 import type { FoundCampaign } from './campaign-search.ts';
@@ -28,6 +29,9 @@ export type CampaignRecord = {
   tags: string[];
   content: Record<string, unknown>;
   timing: Record<string, unknown>;
+  /** As the campaign API was sent them; null for the push API. */
+  parts: CampaignParts | null;
+  updatedBy: string | null;
   conversionGoals: unknown;
   settings: Record<string, unknown>;
 };
@@ -48,7 +52,8 @@ export async function readCampaignRecords(tx: Queryable, page: readonly FoundCam
       ) end as "sentAt",
       campaigns.audience, campaigns.segment_id as "segmentId", segments.name as "segmentName", campaigns.platforms,
       campaigns.tags, coalesce(run.content, campaigns.content) as content, campaigns.timing,
-      campaigns.conversion_goals as "conversionGoals", campaigns.settings
+      campaigns.conversion_goals as "conversionGoals", campaigns.settings, campaigns.parts,
+      campaigns.updated_by as "updatedBy"
     from unnest(${page.map(({ kind }) => kind)}::text[], ${page.map(({ id }) => id)}::text[])
       with ordinality as page (kind, id, place)
     left join runs as run on page.kind = 'EXECUTION' and run.id = page.id
@@ -62,7 +67,7 @@ export async function hasCampaign(
   tx: Queryable,
   { workspaceId, id }: { workspaceId: string; id: string },
 ): Promise<boolean> {
-  const rows = await tx`select 1 from campaigns where id = ${id} and workspace_id = ${workspaceId}`;
+  const rows = await tx`select 1 from campaigns where id = ${id} and workspace_id = ${workspaceId} and not is_test`;
   return rows.length === 1;
 }
 

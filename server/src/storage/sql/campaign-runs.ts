@@ -86,3 +86,10 @@ export async function countOpenRuns(tx: Queryable, campaignId: string): Promise<
     from runs where campaign_id = ${campaignId} and status in ('QUEUED', 'SENDING')`;
   return row!;
 }
+
+/** Whether a run of the campaign is under way, waits or is paused: it still reads the campaign. Index: runs_campaign. */
+export async function hasOpenRuns(tx: Queryable, campaignId: string): Promise<boolean> {
+  const rows = await tx`
+    select 1 from runs where campaign_id = ${campaignId} and status in ('QUEUED', 'SENDING', 'PAUSED') limit 1`;
+  return rows.length === 1;
+}

@@ -70,7 +70,8 @@ function every(tx: Queryable, conditions: Condition[]): Condition {
 /** What holds of a campaign and of its children alike. */
 function campaignConditions(tx: Queryable, { workspaceId, selection }: FoundCampaigns): Condition[] {
   const { channels, deliveryTypes, createdBy, name, tags, versionNumber } = selection;
-  const conditions = [tx`campaigns.workspace_id = ${workspaceId}`];
+  // A test send is nobody's campaign; the indexes below know none.
+  const conditions = [tx`campaigns.workspace_id = ${workspaceId} and not campaigns.is_test`];
   conditions.push(...wordConditions(tx, { column: tx`campaigns.channel`, words: campaignChannels, asked: channels }));
   if (deliveryTypes) {
     const words = campaignDeliveryTypes;

@@ -28,7 +28,7 @@ export async function findCampaignRecord(
   { workspaceId, id }: Identified,
 ): Promise<CampaignRecord | undefined> {
   const [campaign] = await tx<CampaignRecord[]>`
-    select ${columns(tx)} from campaigns where id = ${id} and workspace_id = ${workspaceId}`;
+    select ${columns(tx)} from campaigns where id = ${id} and workspace_id = ${workspaceId} and not is_test`;
   return campaign;
 }
 
@@ -39,7 +39,7 @@ export async function listCampaignRecords(
 ): Promise<CampaignRecord[]> {
   return tx<CampaignRecord[]>`
     select ${columns(tx)} from campaigns
-    where workspace_id = ${workspaceId} order by created_at desc, id desc limit ${limit}`;
+    where workspace_id = ${workspaceId} and not is_test order by created_at desc, id desc limit ${limit}`;
 }
 
 export type CampaignMove = Identified & {

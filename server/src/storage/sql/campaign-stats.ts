@@ -15,7 +15,7 @@ export type StatsQuery = StatsSpan & {
 export type StatsCampaign = { id: string; platforms: Platform[]; goals: ConversionGoal[] };
 
 const matching = (tx: Queryable, { workspaceId, ids, startsAt, endsBefore }: StatsQuery) => tx`
-  campaigns.workspace_id = ${workspaceId} and campaigns.channel = 'PUSH' and ${
+  campaigns.workspace_id = ${workspaceId} and campaigns.channel = 'PUSH' and not campaigns.is_test and ${
     ids === undefined
       ? tx`campaigns.id in (
           select runs.campaign_id from runs

@@ -6,7 +6,7 @@ import type { Queryable } from '../pool.ts';
 export type DueCampaign = {
   id: string;
   workspaceId: string;
-  deliveryType: 'ONE_TIME' | 'PERIODIC';
+  deliveryType: 'ONE_TIME' | 'PERIODIC' | 'BUSINESS_EVENT_TRIGGERED';
   timing: StoredTiming;
   /** Audience `USER` only. */
   targetSelector: UserSelector | null;
@@ -34,7 +34,7 @@ export async function lockDueCampaigns(
 
 export type AdvancedCampaign = {
   id: string;
-  status: 'SENDING' | 'FAILED' | 'ACTIVE';
+  status: 'SENDING' | 'FAILED' | 'ACTIVE' | 'RETIRED';
   reason: string | null;
   nextAt: Date | null;
 };

@@ -51,7 +51,7 @@ export async function listRecentCampaigns(
         ) as total
       ), '[]') as counts
     from campaigns
-    where campaigns.workspace_id = ${workspaceId}
+    where campaigns.workspace_id = ${workspaceId} and not campaigns.is_test
     order by campaigns.created_at desc, campaigns.id desc
     limit ${limit}`;
 }

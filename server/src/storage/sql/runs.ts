@@ -19,6 +19,8 @@ export type TargetedRun = QueuedRun & {
   /** The request's own content, when it differs from the campaign's. */
   content: CampaignContent | undefined;
   audienceBound: string;
+  /** A test of a campaign (facts 6.1). */
+  isTest?: boolean;
 };
 
 /** A run that waits for the campaign's next moment: its request joined a scheduled campaign. */
@@ -66,6 +68,7 @@ export async function insertTargetedRuns(tx: Queryable, runs: TargetedRun[]): Pr
     created_at: run.at,
     started_at: run.at,
     ended_at: run.targetUsers.length === 0 ? run.at : null,
+    is_test: run.isTest ?? false,
   }));
   const inserted = await tx<{ id: string }[]>`
     insert into runs ${tx(rows as never)} on conflict (campaign_id, moment) where moment is not null do nothing

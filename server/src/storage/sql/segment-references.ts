@@ -22,6 +22,7 @@ export async function findReferencedSegments(
   return tx<ReferencedSegment[]>`
     with recursive reached (id) as (
       select segments.id from segments where workspace_id = ${workspaceId} and id = any(${[...ids]})
+        and segments.campaign_id is null
       union
       select used.id
       from reached

@@ -40,12 +40,24 @@ type Identified = { workspaceId: string; id: string };
 /** A segment by its exact name. Index: segments (workspace_id, name). */
 export async function findSegmentByName(tx: Queryable, { workspaceId, name }: Named): Promise<Segment | undefined> {
   const [segment] = await tx<Segment[]>`
-    select ${columns(tx)} from segments where workspace_id = ${workspaceId} and name = ${name}`;
+    select ${columns(tx)} from segments
+    where workspace_id = ${workspaceId} and name = ${name} and campaign_id is null`;
   return segment;
 }
 
 /** Index: primary key. */
 export async function findSegmentById(tx: Queryable, { workspaceId, id }: Identified): Promise<Segment | undefined> {
+  const [segment] = await tx<Segment[]>`
+    select ${columns(tx)} from segments
+    where workspace_id = ${workspaceId} and id = ${id} and campaign_id is null`;
+  return segment;
+}
+
+/** The segment that a campaign is sent to, be it the campaign's own filters. Index: primary key. */
+export async function findAudienceSegment(
+  tx: Queryable,
+  { workspaceId, id }: Identified,
+): Promise<Segment | undefined> {
   const [segment] = await tx<Segment[]>`
     select ${columns(tx)} from segments where workspace_id = ${workspaceId} and id = ${id}`;
   return segment;
@@ -57,7 +69,8 @@ export async function findSegmentsByIds(
   { workspaceId, ids }: { workspaceId: string; ids: readonly string[] },
 ): Promise<Segment[]> {
   return tx<Segment[]>`
-    select ${columns(tx)} from segments where workspace_id = ${workspaceId} and id = any(${[...ids]})`;
+    select ${columns(tx)} from segments 
+    where workspace_id = ${workspaceId} and id = any(${[...ids]}) and campaign_id is null`;
 }
 
 /** A partner's segment. Index: segments_cohort. */
@@ -74,7 +87,8 @@ export async function findCohort(
 /** Locks a segment until the transaction ends: operations on it follow each other. Index: primary key. */
 export async function lockSegment(tx: Queryable, { workspaceId, id }: Identified): Promise<Segment | undefined> {
   const [segment] = await tx<Segment[]>`
-    select ${columns(tx)} from segments where workspace_id = ${workspaceId} and id = ${id} for update`;
+    select ${columns(tx)} from segments
+    where workspace_id = ${workspaceId} and id = ${id} and campaign_id is null for update`;
   return segment;
 }
 
@@ -89,7 +103,7 @@ export async function listSegments(
 ): Promise<Segment[]> {
   return tx<Segment[]>`
     select ${columns(tx)} from segments
-    where workspace_id = ${list.workspaceId} and (archived_at is null or archived_at > ${list.archivedSince})
+    where workspace_id = ${list.workspaceId} and campaign_id is null and (archived_at is null or archived_at > ${list.archivedSince})
       ${list.name === undefined ? tx`` : tx`and name = ${list.name}`}
     order by created_at desc, id desc
     limit ${list.limit}`;
@@ -106,7 +120,8 @@ export async function lockSegmentsOfWorkspace(tx: Queryable, workspaceId: string
 /** Active ones of every kind (interface 8). Index: segments (workspace_id, …). */
 export async function countActiveSegments(tx: Queryable, workspaceId: string): Promise<number> {
   const [row] = await tx<{ active: number }[]>`
-    select count(*) as active from segments where workspace_id = ${workspaceId} and state in ('FILLING', 'READY')`;
+    select count(*) as active from segments 
+    where workspace_id = ${workspaceId} and state in ('FILLING', 'READY') and campaign_id is null`;
   return row!.active;
 }
 
@@ -125,6 +140,8 @@ export type NewSegment = Pick<
   userCount: number | null;
   createdBy: string;
   at: Date;
+  /** The campaign whose filters these are; absent for a segment of its own. */
+  campaignId?: string;
 };
 
 /** @returns false when the name is taken; nothing was stored then */
@@ -134,14 +151,14 @@ export async function insertSegment(tx: Queryable, segment: NewSegment): Promise
     insert into segments (
       id, workspace_id, name, kind, state, source, attribute_name, attribute_type, included_filters, excluded_filters,
       description, filters_digest, uses_segments, partner, cohort_id, user_count, expiry_days, expires_at, created_by,
-      created_at, updated_at
+      created_at, updated_at, campaign_id
     )
     values (
       ${segment.id}, ${segment.workspaceId}, ${segment.name}, ${segment.kind}, ${segment.state}, ${segment.source},
       ${segment.attributeName}, ${segment.attributeType}, ${json(segment.includedFilters)},
       ${json(segment.excludedFilters)}, ${segment.description}, ${segment.filtersDigest}, ${segment.usesSegments},
       ${segment.partner}, ${segment.cohortId}, ${segment.userCount}, ${segment.expiryDays}, ${segment.expiresAt},
-      ${segment.createdBy}, ${segment.at}, ${segment.at}
+      ${segment.createdBy}, ${segment.at}, ${segment.at}, ${segment.campaignId ?? null}
     )
     on conflict (workspace_id, name) do nothing
     returning 1`;
@@ -156,6 +173,7 @@ export async function findSegmentByFilters(
   const [segment] = await tx<Pick<Segment, 'id' | 'name'>[]>`
     select id, name from segments
     where workspace_id = ${workspaceId} and filters_digest = ${filtersDigest} and state <> 'ARCHIVED'
+      and campaign_id is null
     order by created_at limit 1`;
   return segment;
 }
@@ -240,4 +258,9 @@ export async function archiveExpiredSegments(
       order by expires_at limit ${limit} for update skip locked
     )`;
   return rows.count;
+}
+
+/** Deletes the filters of a campaign, before new ones are stored or when it needs none. Index: segments_campaign. */
+export async function deleteCampaignSegments(tx: Queryable, campaignId: string): Promise<void> {
+  await tx`delete from segments where campaign_id = ${campaignId}`;
 }

@@ -149,7 +149,10 @@ const vapidParts: Parts = {
 };
 
 test('the provider token for APNs is ES256 in the form of RFC 7518 section 3.4: a library that has nothing of ours verifies it', async () => {
-  const token = makeApnsProviderTokens({ clock: makeManualClock(now) }).get(apns);
+  const token = await makeApnsProviderTokens({
+    clock: makeManualClock(now),
+    share: async ({ make }) => make(),
+  }).get(apns);
   const key = await importSPKI(account.apns!.publicKeyPem, 'ES256');
   const { protectedHeader, payload } = await jwtVerify(token, key, { algorithms: ['ES256'], currentDate: now });
   expect(protectedHeader).toEqual({ alg: 'ES256', kid: apns.keyId });

@@ -1,0 +1,29 @@
+import type { Clock } from '../../clock.ts';
+import type { LimitWindow } from '../../domain/limits/sliding-window.ts';
+import type { Seal } from '../../domain/seal.ts';
+import type { Database } from '../../storage/pool.ts';
+
+export type AuthoringDependencies = { database: Database; clock: Clock; seal: Seal; limits: AuthoringLimits };
+
+/** Facts 6.1 and 6.3, unless a test says otherwise; each per workspace, both versions together. */
+export type AuthoringLimits = {
+  /** Campaigns that were made; a refused request does not count. */
+  creations: readonly LimitWindow[];
+};
+
+export const documentedAuthoringLimits: AuthoringLimits = {
+  creations: [
+    { events: 5, seconds: 60 },
+    { events: 25, seconds: 3_600 },
+    { events: 100, seconds: 86_400 },
+  ],
+};
+
+/** Who asks, and how the request is told from its repeat (decisions D4). */
+export type AuthoringCaller = {
+  workspaceId: string;
+  /** Name of the key. */
+  requestedBy: string;
+  idempotencyKey: string | undefined;
+  rawBody: string;
+};

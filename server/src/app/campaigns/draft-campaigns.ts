@@ -1,0 +1,131 @@
+import { mergeParts } from '../../domain/campaign-parts/merge-parts.ts';
+import { readCampaign } from '../../domain/campaign-parts/read-campaign.ts';
+import type { CampaignParts } from '../../domain/campaign-parts/read-campaign.ts';
+import { defaultDeliverySettings } from '../../domain/campaign/delivery-settings.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { RequestFault } from '../../domain/errors.ts';
+import { makeId } from '../../domain/ids.ts';
+import {
+  findAuthoredCampaign,
+  insertAuthoredCampaign,
+  lockAuthoredCampaign,
+  updateAuthoredCampaign,
+} from '../../storage/sql/authored-campaigns.ts';
+import type { AuthoredCampaign, AuthoredColumns } from '../../storage/sql/authored-campaigns.ts';
+import type { Transaction } from '../../storage/pool.ts';
+import { answerOnce } from '../idempotency/answer-once.ts';
+import type { AuthoringCaller, AuthoringDependencies } from './authoring-dependencies.ts';
+import { countCreation } from './count-creation.ts';
+import { liveColumns, standingOf, startSending, storeAudience } from './go-live.ts';
+import { invalidCampaign, prepareCampaign, requirePrepared } from './prepare-campaign.ts';
+
+export type DraftCommand = AuthoringCaller & { parts: CampaignParts; createdBy: string };
+export type DraftChange = AuthoringCaller & { id: string; change: CampaignParts; updatedBy: string | undefined };
+
+/** The life of a draft in V5 (facts 6.1): made, changed, checked, published. */
+export function makeDraftCampaigns(deps: AuthoringDependencies) {
+  const { database, clock } = deps;
+  const once = (operation: string, caller: AuthoringCaller) => ({
+    workspaceId: caller.workspaceId,
+    operation: `campaign:${operation}`,
+    key: caller.idempotencyKey,
+    rawBody: caller.rawBody,
+    at: clock.now(),
+  });
+  return {
+    /** @throws ServiceError CAMPAIGN_REQUEST_INVALID, CAMPAIGN_CREATION_LIMITED */
+    create: (command: DraftCommand): Promise<{ id: string }> =>
+      answerOnce(deps, once('create', command), async (tx) => {
+        const at = clock.now();
+        const { workspaceId, createdBy } = command;
+        const columns = draftColumns(command.parts);
+        await countCreation(tx, { workspaceId, limits: deps.limits, at });
+        const id = makeId(at);
+        await insertAuthoredCampaign(tx, { ...columns, id, workspaceId, createdBy, at });
+        return { id };
+      }),
+
+    /** @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_NOT_DRAFT, CAMPAIGN_REQUEST_INVALID */
+    change: (command: DraftChange): Promise<{ id: string }> =>
+      answerOnce(deps, once(`change:${command.id}`, command), async (tx) => {
+        const { workspaceId, id, requestedBy } = command;
+        const draft = await lockDraft(tx, { workspaceId, id });
+        const columns = draftColumns(mergeParts(draft.parts, command.change));
+        const updatedBy = command.updatedBy ?? requestedBy;
+        await updateAuthoredCampaign(tx, { ...columns, id, workspaceId, updatedBy, at: clock.now() });
+        return { id };
+      }),
+
+    /** What would keep the draft from going live now. @throws ServiceError CAMPAIGN_NOT_FOUND */
+    async validate({ workspaceId, id }: { workspaceId: string; id: string }): Promise<RequestFault[]> {
+      const campaign = await findAuthoredCampaign(database, { workspaceId, id });
+      if (!campaign) throw new ServiceError('CAMPAIGN_NOT_FOUND');
+      if (!campaign.parts || campaign.status !== 'DRAFT') return [{ field: 'status', reason: 'is not DRAFT' }];
+      const asked = { workspaceId, parts: campaign.parts, now: clock.now(), start: 'to come' } as const;
+      const prepared = await prepareCampaign(database, asked);
+      return 'faults' in prepared ? prepared.faults : [];
+    },
+
+    /** @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_ACTION_INVALID, CAMPAIGN_REQUEST_INVALID */
+    publish: (command: AuthoringCaller & { id: string }): Promise<{ id: string }> =>
+      answerOnce(deps, once(`status:${command.id}`, command), async (tx) => {
+        const { workspaceId, id, requestedBy } = command;
+        const draft = await lockAuthoredCampaign(tx, { workspaceId, id });
+        if (!draft) throw new ServiceError('CAMPAIGN_NOT_FOUND');
+        if (draft.status !== 'DRAFT' || !draft.parts) {
+          const reason = `${draft.deliveryType} campaign that is ${draft.status}`;
+          throw new ServiceError('CAMPAIGN_ACTION_INVALID', { field: 'PUBLISH', reason });
+        }
+        await publishDraft(tx, { workspaceId, id, parts: draft.parts, updatedBy: requestedBy, at: clock.now() });
+        return { id };
+      }),
+  };
+}
+
+/** DRAFT → live. The caller holds its lock. @throws ServiceError CAMPAIGN_REQUEST_INVALID */
+export async function publishDraft(
+  tx: Transaction,
+  draft: { workspaceId: string; id: string; parts: CampaignParts; updatedBy: string; at: Date },
+): Promise<void> {
+  const { workspaceId, id, parts, updatedBy, at } = draft;
+  const prepared = await requirePrepared(tx, { workspaceId, parts, now: at, start: 'to come' });
+  const owner = { workspaceId, campaignId: id, createdBy: updatedBy, at };
+  const segmentId = await storeAudience(tx, prepared, owner);
+  const columns = liveColumns(prepared, { ...standingOf(prepared.timing, at), segmentId });
+  await updateAuthoredCampaign(tx, { ...columns, id, workspaceId, updatedBy, at });
+  await startSending(tx, prepared, owner);
+}
+
+type Draft = AuthoredCampaign & { parts: CampaignParts };
+
+async function lockDraft(tx: Transaction, named: { workspaceId: string; id: string }): Promise<Draft> {
+  const campaign = await lockAuthoredCampaign(tx, named);
+  if (!campaign) throw new ServiceError('CAMPAIGN_NOT_FOUND');
+  const { parts } = campaign;
+  if (campaign.status !== 'DRAFT' || parts === null) throw new ServiceError('CAMPAIGN_NOT_DRAFT');
+  return { ...campaign, parts };
+}
+
+/** A draft may lack anything; what it has must be good. @throws ServiceError CAMPAIGN_REQUEST_INVALID */
+function draftColumns(parts: CampaignParts): AuthoredColumns {
+  const { basics, deliveryType, faults } = readCampaign(parts);
+  const wrong = faults.filter(
+    ({ field, reason }) => reason !== 'missing' || field === 'channel' || field === 'campaign_delivery_type',
+  );
+  if (wrong.length > 0) throw invalidCampaign(wrong);
+  return {
+    name: basics.name,
+    deliveryType: deliveryType!,
+    audience: 'ALL_USERS',
+    segmentId: null,
+    platforms: basics.platforms,
+    content: {},
+    timing: undefined,
+    tags: basics.tags,
+    conversionGoals: [],
+    settings: defaultDeliverySettings,
+    parts,
+    status: 'DRAFT',
+    nextAt: null,
+  };
+}

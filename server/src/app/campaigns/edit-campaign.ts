@@ -1,0 +1,124 @@
+import { isDeepStrictEqual } from 'node:util';
+import { mergeParts } from '../../domain/campaign-parts/merge-parts.ts';
+import type { CampaignParts } from '../../domain/campaign-parts/read-campaign.ts';
+import { startOf, whatMayNotChange } from '../../domain/campaign-parts/frozen-parts.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { fromStoredTiming } from '../../domain/timing/stored-timing.ts';
+import type { StoredTiming } from '../../domain/timing/stored-timing.ts';
+import type { Transaction } from '../../storage/pool.ts';
+import {
+  findNewestVersionId,
+  lockAuthoredCampaign,
+  relabelCampaign,
+  updateAuthoredCampaign,
+} from '../../storage/sql/authored-campaigns.ts';
+import type { AuthoredCampaign } from '../../storage/sql/authored-campaigns.ts';
+import { findSearchSettings } from '../../storage/sql/campaign-records.ts';
+import { hasOpenRuns } from '../../storage/sql/campaign-runs.ts';
+import { answerOnce } from '../idempotency/answer-once.ts';
+import type { AuthoringCaller, AuthoringDependencies } from './authoring-dependencies.ts';
+import { publishDraft } from './draft-campaigns.ts';
+import { liveColumns, storeAudience } from './go-live.ts';
+import { notEditable, standingAfterEdit } from './live-edit.ts';
+import type { LiveEdit } from './live-edit.ts';
+import { invalidCampaign, requirePrepared } from './prepare-campaign.ts';
+import type { PreparedCampaign } from './prepare-campaign.ts';
+import { publishVersion } from './publish-version.ts';
+
+export type EditCommand = AuthoringCaller & {
+  /** Any version's id, or the campaign's own. */
+  id: string;
+  change: CampaignParts;
+  updatedBy: string;
+};
+
+/**
+ * Changes a campaign that was made through the campaign API, as V1 does (facts 6.3): a draft goes live, one that waits
+ * keeps its kind of schedule, a live one keeps whom it is for and when it began, one that is over stays as it is. In a
+ * workspace with versions a change of a live recurring one is a document of its own, but for names and tags.
+ *
+ * @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_NOT_EDITABLE, CAMPAIGN_REQUEST_INVALID
+ */
+export async function editCampaign(deps: AuthoringDependencies, command: EditCommand): Promise<{ id: string }> {
+  const { workspaceId, idempotencyKey: key, rawBody, updatedBy } = command;
+  const at = deps.clock.now();
+  return answerOnce(deps, { workspaceId, operation: `campaign:edit:${command.id}`, key, rawBody, at }, async (tx) => {
+    const campaign = await lockNewest(tx, command);
+    const parts = mergeParts(campaign.parts, command.change);
+    const edit: LiveEdit = { workspaceId, campaign, parts, updatedBy, at };
+    switch (campaign.status) {
+      case 'DRAFT':
+        await publishDraft(tx, { workspaceId, id: campaign.id, parts, updatedBy, at });
+        return { id: campaign.id };
+      case 'SCHEDULED':
+      case 'ACTIVE':
+      case 'PAUSED':
+        if (campaign.status === 'PAUSED' && campaign.deliveryType === 'ONE_TIME') break;
+        return { id: await editLive(tx, edit) };
+      default:
+        break;
+    }
+    throw notEditable(`it is ${campaign.status}`);
+  });
+}
+
+async function lockNewest(tx: Transaction, { workspaceId, id }: EditCommand): Promise<LiveEdit['campaign']> {
+  const newest = await findNewestVersionId(tx, { workspaceId, id });
+  const campaign = newest === undefined ? undefined : await lockAuthoredCampaign(tx, { workspaceId, id: newest });
+  if (!campaign) throw new ServiceError('CAMPAIGN_NOT_FOUND');
+  const { parts } = campaign;
+  if (parts === null) throw notEditable('it was not made through the campaign API');
+  return { ...campaign, parts };
+}
+
+/** @returns the id of the document that holds the change */
+async function editLive(tx: Transaction, edit: LiveEdit): Promise<string> {
+  const { workspaceId, campaign, parts, at } = edit;
+  const isWaiting = campaign.status === 'SCHEDULED';
+  const frozen = whatMayNotChange({ before: campaign.parts, after: parts, state: isWaiting ? 'waiting' : 'live' });
+  if (frozen.length > 0) throw invalidCampaign(frozen);
+  const start = isWaiting ? 'to come' : 'as it was';
+  const prepared = await requirePrepared(tx, { workspaceId, parts, now: at, start });
+  if (isDeepStrictEqual(withoutLabels(campaign.parts), withoutLabels(parts))) {
+    const { name, tags } = prepared.definition;
+    await relabelCampaign(tx, { ...edit, id: campaign.id, name, tags });
+    return campaign.id;
+  }
+  if (!isWaiting) requireSameStart(campaign, prepared);
+  const { versioning } = await findSearchSettings(tx, workspaceId);
+  if (!isWaiting && versioning === 'on') return publishVersion(tx, { edit, prepared });
+  await rewrite(tx, { edit, prepared });
+  return campaign.id;
+}
+
+async function rewrite(
+  tx: Transaction,
+  { edit, prepared }: { edit: LiveEdit; prepared: PreparedCampaign },
+): Promise<void> {
+  const { workspaceId, campaign, updatedBy, at } = edit;
+  // A run reads its campaign until it ends; half of it must not say something else.
+  if (await hasOpenRuns(tx, campaign.id)) throw notEditable('a run of it is under way');
+  const isDue = campaign.nextAt !== null && campaign.nextAt <= at;
+  if (isDue && campaign.status === 'SCHEDULED') throw notEditable('its moment has come');
+  const owner = { workspaceId, campaignId: campaign.id, createdBy: campaign.createdBy, at };
+  const segmentId = await storeAudience(tx, prepared, owner);
+  const standing = standingAfterEdit(edit, prepared);
+  await updateAuthoredCampaign(tx, {
+    ...liveColumns(prepared, { ...standing, segmentId }),
+    id: campaign.id,
+    workspaceId,
+    updatedBy,
+    at,
+  });
+}
+
+function requireSameStart(campaign: AuthoredCampaign, { timing }: PreparedCampaign): void {
+  if (startOf(fromStoredTiming(campaign.timing as StoredTiming)) === startOf(timing)) return;
+  throw invalidCampaign([{ field: 'scheduling_details.start_time', reason: 'cannot be changed once it is live' }]);
+}
+
+/** What is changed on a version itself (facts 6.3). */
+function withoutLabels(parts: CampaignParts): CampaignParts {
+  const { name: _name, tags: _tags, team: _team, ...details } = (parts.basic_details ?? {}) as Record<string, unknown>;
+  return { ...parts, basic_details: details };
+}

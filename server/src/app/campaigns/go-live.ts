@@ -1,0 +1,110 @@
+import { sendUntil } from '../../domain/campaign/delivery-settings.ts';
+import type { CampaignStatus } from '../../domain/campaign/campaign-states.ts';
+import { makeId } from '../../domain/ids.ts';
+import { nextMoments } from '../../domain/timing/next-moments.ts';
+import type { Timing } from '../../domain/timing/timing.ts';
+import { enqueueFanOut } from '../../engine/enqueue.ts';
+import type { Transaction } from '../../storage/pool.ts';
+import type { AuthoredColumns } from '../../storage/sql/authored-campaigns.ts';
+import { insertQueuedRuns } from '../../storage/sql/runs.ts';
+import { deleteCampaignSegments, insertSegment } from '../../storage/sql/segments.ts';
+import type { PreparedCampaign } from './prepare-campaign.ts';
+
+type Standing = { status: CampaignStatus; nextAt: Date | null };
+
+/** Where a campaign of a timing stands when it goes live: sending, waiting for its moment, or firing again and again. */
+export function standingOf(timing: Timing, now: Date): Standing {
+  switch (timing.kind) {
+    case 'soon':
+      return { status: 'SENDING', nextAt: null };
+    case 'later':
+      return { status: 'SCHEDULED', nextAt: timing.at };
+    case 'periodic':
+    case 'calendar':
+      return { status: 'ACTIVE', nextAt: nextMoments(timing, { after: now, count: 1 })[0]! };
+    case 'triggered':
+      // The one moment it waits for is its end.
+      return { status: 'ACTIVE', nextAt: timing.endsAt === null ? null : new Date(timing.endsAt) };
+    default: {
+      const never: never = timing;
+      throw new Error(`unknown timing ${String(never)}`);
+    }
+  }
+}
+
+/** The columns of a campaign that is live, the same that the push API fills. */
+export function liveColumns(
+  prepared: PreparedCampaign,
+  live: Standing & { segmentId: string | null },
+): AuthoredColumns {
+  const { definition, timing, parts } = prepared;
+  return {
+    name: definition.name,
+    deliveryType: definition.deliveryType,
+    audience: live.segmentId === null ? 'ALL_USERS' : 'SEGMENT',
+    segmentId: live.segmentId,
+    platforms: definition.platforms,
+    content: definition.content,
+    timing,
+    tags: definition.tags,
+    conversionGoals: definition.goals,
+    settings: definition.settings,
+    parts,
+    status: live.status,
+    nextAt: live.nextAt,
+  };
+}
+
+type Owner = { workspaceId: string; campaignId: string; createdBy: string; at: Date };
+
+/**
+ * The segment a campaign is sent to; filters of its own are stored as one that nobody else sees and that is resolved
+ * when a run begins. Those it had before go. The campaign's row may follow in the
+ * same transaction.
+ */
+export async function storeAudience(
+  tx: Transaction,
+  { segment }: Pick<PreparedCampaign, 'segment'>,
+  { workspaceId, campaignId, createdBy, at }: Owner,
+): Promise<string | null> {
+  await deleteCampaignSegments(tx, campaignId);
+  if (!segment) return null;
+  if ('id' in segment) return segment.id;
+  const id = makeId(at);
+  const isStored = await insertSegment(tx, {
+    ...segment.filters,
+    id,
+    workspaceId,
+    // No segment that people make may hold these brackets (facts 2.3), and the id is its own.
+    name: `<campaign ${campaignId} ${id}>`,
+    kind: 'FILTER',
+    state: 'READY',
+    source: 'API',
+    attributeName: null,
+    attributeType: null,
+    partner: null,
+    cohortId: null,
+    userCount: null,
+    expiryDays: null,
+    expiresAt: null,
+    createdBy,
+    at,
+    campaignId,
+  });
+  if (!isStored) throw new Error(`the filters of campaign ${campaignId} have a name that is taken`);
+  return id;
+}
+
+type Sending = { workspaceId: string; campaignId: string; at: Date };
+
+/** Makes the run of a campaign that is sent as soon as possible; those with a moment are fired by the scheduler. */
+export async function startSending(
+  tx: Transaction,
+  { timing, definition }: PreparedCampaign,
+  { workspaceId, campaignId, at }: Sending,
+): Promise<void> {
+  if (timing.kind !== 'soon') return;
+  const run = { id: makeId(at), workspaceId, campaignId, at, sendUntil: sendUntil(definition.settings, at) };
+  await insertQueuedRuns(tx, [run]);
+  await enqueueFanOut(tx);
+}

@@ -1,0 +1,25 @@
+import type { CampaignParts } from '../../domain/campaign-parts/read-campaign.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { AuthoredCampaign } from '../../storage/sql/authored-campaigns.ts';
+import { standingOf } from './go-live.ts';
+import type { PreparedCampaign } from './prepare-campaign.ts';
+
+/** A live campaign, locked, with what the change makes of it. */
+export type LiveEdit = {
+  workspaceId: string;
+  campaign: AuthoredCampaign & { parts: CampaignParts };
+  parts: CampaignParts;
+  updatedBy: string;
+  at: Date;
+};
+
+/** A moment that has come and was not fired yet is not lost: it is fired with what is new. */
+export function standingAfterEdit({ campaign, at }: LiveEdit, { timing }: PreparedCampaign) {
+  const { nextAt } = standingOf(timing, at);
+  const isDue = campaign.status === 'ACTIVE' && campaign.nextAt !== null && campaign.nextAt <= at;
+  return { status: campaign.status, nextAt: isDue ? campaign.nextAt : nextAt };
+}
+
+export function notEditable(reason: string): ServiceError {
+  return new ServiceError('CAMPAIGN_NOT_EDITABLE', { reason });
+}

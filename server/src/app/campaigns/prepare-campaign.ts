@@ -1,0 +1,81 @@
+import { readCampaign } from '../../domain/campaign-parts/read-campaign.ts';
+import type { CampaignDefinition, CampaignParts } from '../../domain/campaign-parts/read-campaign.ts';
+import type { CampaignAudience } from '../../domain/campaign-parts/read-segmentation.ts';
+import { scheduleTiming } from '../../domain/campaign-parts/schedule-timing.ts';
+import type { ScheduleContext } from '../../domain/campaign-parts/schedule-timing.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { RequestFault } from '../../domain/errors.ts';
+import type { Timing } from '../../domain/timing/timing.ts';
+import type { Queryable } from '../../storage/pool.ts';
+import { findSegmentById } from '../../storage/sql/segments.ts';
+import { findWorkspace } from '../../storage/sql/workspaces.ts';
+import { prepareFilters } from '../segments/filter-segments.ts';
+
+/** A campaign that can go live now. */
+export type PreparedCampaign = {
+  parts: CampaignParts;
+  definition: CampaignDefinition;
+  timing: Timing;
+  /** The segment it names, the filters it is to own, or neither: all users. */
+  segment: { id: string } | { filters: PreparedFilters } | undefined;
+};
+
+export type PreparedFilters = Awaited<ReturnType<typeof prepareFilters>>;
+
+export type Preparation = { workspaceId: string; parts: CampaignParts; now: Date; start: ScheduleContext['start'] };
+
+/** Reads the parts of a campaign, and looks at clock and database: what it names must be there. All faults at once. */
+export async function prepareCampaign(
+  tx: Queryable,
+  { workspaceId, parts, now, start }: Preparation,
+): Promise<PreparedCampaign | { faults: RequestFault[] }> {
+  const { definition, faults } = readCampaign(parts);
+  if (!definition) return { faults };
+  const workspace = await findWorkspace(tx, workspaceId);
+  const timing = scheduleTiming(definition.schedule, { now, workspaceTimeZone: workspace!.timeZone, start });
+  const found = await findSegment(tx, { workspaceId, audience: definition.audience });
+  const late = [timing, found].flatMap((result) => ('fault' in result ? [result.fault] : []));
+  if ('fault' in timing || 'fault' in found) return { faults: late };
+  return { parts, definition, timing, segment: found.segment };
+}
+
+/** @throws ServiceError CAMPAIGN_REQUEST_INVALID with all that is wrong */
+export async function requirePrepared(tx: Queryable, preparation: Preparation): Promise<PreparedCampaign> {
+  const prepared = await prepareCampaign(tx, preparation);
+  if ('faults' in prepared) throw invalidCampaign(prepared.faults);
+  return prepared;
+}
+
+export function invalidCampaign(faults: RequestFault[]): ServiceError {
+  const detail = faults.map(({ field, reason }) => `${field}: ${reason}`).join('; ');
+  return new ServiceError('CAMPAIGN_REQUEST_INVALID', { faults, detail });
+}
+
+type Found = { segment: PreparedCampaign['segment'] } | { fault: RequestFault };
+
+async function findSegment(
+  tx: Queryable,
+  { workspaceId, audience }: { workspaceId: string; audience: CampaignAudience },
+): Promise<Found> {
+  const fault = (reason: string): Found => ({ fault: { field: 'segmentation_details.included_filters', reason } });
+  switch (audience.kind) {
+    case 'all-users':
+      return { segment: undefined };
+    case 'segment': {
+      const segment = await findSegmentById(tx, { workspaceId, id: audience.id });
+      if (!segment) return fault('names a segment that does not exist');
+      if (segment.state === 'ARCHIVED') return fault('names a segment that is archived');
+      if (segment.state === 'FAILED') return fault(`names a segment that could not be filled: ${segment.stateReason}`);
+      return { segment: { id: segment.id } };
+    }
+    case 'filter':
+      try {
+        return { segment: { filters: await prepareFilters(tx, { workspaceId, command: audience, ownId: undefined }) } };
+      } catch (error) {
+        if (error instanceof ServiceError) return fault(error.context.detail ?? error.message);
+        throw error;
+      }
+    default:
+      return audience satisfies never;
+  }
+}

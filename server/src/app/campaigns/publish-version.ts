@@ -1,0 +1,35 @@
+import { makeId } from '../../domain/ids.ts';
+import type { Transaction } from '../../storage/pool.ts';
+import { insertAuthoredCampaign, retireVersion } from '../../storage/sql/authored-campaigns.ts';
+import { liveColumns, storeAudience } from './go-live.ts';
+import { notEditable, standingAfterEdit } from './live-edit.ts';
+import type { LiveEdit } from './live-edit.ts';
+import type { PreparedCampaign } from './prepare-campaign.ts';
+
+/** Facts 6.3. */
+const mostVersions = 15;
+
+/**
+ * Makes of a change a version of its own: a new document with the next number, under the campaign's own id. The old one
+ * is retired; its open runs end as they began.
+ *
+ * @returns the id of the new document
+ * @throws ServiceError CAMPAIGN_NOT_EDITABLE
+ */
+export async function publishVersion(
+  tx: Transaction,
+  { edit, prepared }: { edit: LiveEdit; prepared: PreparedCampaign },
+): Promise<string> {
+  const { workspaceId, campaign, updatedBy, at } = edit;
+  const number = (campaign.versionNumber ?? 1) + 1;
+  if (number > mostVersions) throw notEditable(`it has ${mostVersions} versions`);
+  const standing = standingAfterEdit(edit, prepared);
+  await retireVersion(tx, { workspaceId, id: campaign.id, reason: `version ${number} took its place`, updatedBy, at });
+  const id = makeId(at);
+  const { createdBy } = campaign;
+  const segmentId = await storeAudience(tx, prepared, { workspaceId, campaignId: id, createdBy, at });
+  const columns = liveColumns(prepared, { ...standing, segmentId });
+  const version = { of: campaign.campaignId, number };
+  await insertAuthoredCampaign(tx, { ...columns, id, workspaceId, version, createdBy, at });
+  return id;
+}

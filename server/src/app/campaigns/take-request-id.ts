@@ -1,0 +1,18 @@
+import { ServiceError } from '../../domain/errors.ts';
+import type { Transaction } from '../../storage/pool.ts';
+import { takeCampaignRequestId } from '../../storage/sql/campaign-request-ids.ts';
+
+/**
+ * Takes V1's `request_id` for an hour (facts 6.1), in the caller's transaction: after a failure it may be used again at
+ * once. Undefined takes nothing.
+ *
+ * @throws ServiceError CAMPAIGN_REQUEST_REPEATED
+ */
+export async function takeRequestId(
+  tx: Transaction,
+  taken: { workspaceId: string; operation: 'create' | 'test'; requestId: string | undefined; at: Date },
+): Promise<void> {
+  const { requestId } = taken;
+  if (requestId === undefined || (await takeCampaignRequestId(tx, { ...taken, requestId }))) return;
+  throw new ServiceError('CAMPAIGN_REQUEST_REPEATED', { field: 'request_id' });
+}

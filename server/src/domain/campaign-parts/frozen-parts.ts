@@ -1,0 +1,57 @@
+import type { RequestFault } from '../errors.ts';
+import type { Timing } from '../timing/timing.ts';
+import { isObject } from './part.ts';
+import type { CampaignParts } from './read-campaign.ts';
+
+const kindOfSchedule = ['campaign_delivery_type', 'scheduling_details.delivery_type'];
+
+/** Facts 6.3: of one that waits the kind of its schedule stays, of a live one also whom it is for and what it is for. */
+const frozen = {
+  waiting: kindOfSchedule,
+  live: [
+    ...kindOfSchedule,
+    'basic_details.business_event',
+    'trigger_condition',
+    'segmentation_details',
+    'conversion_goal_details',
+  ],
+} as const;
+
+export type Change = { before: CampaignParts; after: CampaignParts; state: keyof typeof frozen };
+
+/** The members that a change of a campaign in this state may not touch, and does. */
+export function whatMayNotChange({ before, after, state }: Change): RequestFault[] {
+  const changed = frozen[state].filter((path) => textOf(before, path) !== textOf(after, path));
+  return changed.map((field) => ({ field, reason: 'cannot be changed once the campaign is published' }));
+}
+
+/** When a recurring campaign began: what stays the same in all of its versions. */
+export function startOf(timing: Timing): string {
+  switch (timing.kind) {
+    case 'periodic':
+    case 'calendar':
+      return `${timing.firstDate}T${timing.time} ${timing.timeZone}`;
+    case 'triggered':
+      return timing.startsAt ?? '';
+    case 'soon':
+    case 'later':
+      return timing.kind;
+    default: {
+      const never: never = timing;
+      throw new Error(`unknown timing ${String(never)}`);
+    }
+  }
+}
+
+/** Members of an object compare without regard to their order. */
+function textOf(parts: CampaignParts, path: string): string {
+  const value = path.split('.').reduce<unknown>((part, name) => (isObject(part) ? part[name] : undefined), parts);
+  return JSON.stringify(sorted(value)) ?? '';
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(members.map(([name, member]) => [name, sorted(member)]));
+}

@@ -1,0 +1,119 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import { refuseOtherMethods } from '../refuse-other-methods.ts';
+import { warnOfUnknownFields } from '../unknown-fields.ts';
+import {
+  v1ChangeBody,
+  v1CreateAnswer,
+  v1CreateBody,
+  v1MetaAnswer,
+  v1StatusBody,
+  v1TestAnswer,
+  v1TestBody,
+} from './authoring-shapes.ts';
+import type { CampaignRouteDependencies } from './campaign-route-dependencies.ts';
+import { parseChange, parseCreate, parseV1Status } from './parse-authoring.ts';
+import { parseMeta, readBody } from './parse-search.ts';
+import { parseTest } from './parse-test.ts';
+import { presentMeta } from './present-meta.ts';
+import { presentTestResults } from './present-test.ts';
+import { v1CampaignError, v1SearchBody } from './shapes.ts';
+import { v1Documented, v1Refusals } from './v1-call.ts';
+import { withUtcTimes } from './v1-times.ts';
+import { callerOf, warnOfParts } from './warn-of-parts.ts';
+
+const conflict = { 409: v1CampaignError };
+
+/** Campaigns made and changed through V1 (facts 6.1), below one of its two prefixes. */
+export function addV1Authoring(server: FastifyInstance, deps: CampaignRouteDependencies, base: string): void {
+  addCreate(server, deps, base);
+  addChange(server, deps, `${base}/:id`);
+  addStatus(server, deps, `${base}/status`);
+  addTest(server, deps, `${base}/test`);
+  addMeta(server, deps, `${base}/meta`);
+}
+
+function addCreate(server: FastifyInstance, deps: CampaignRouteDependencies, url: string): void {
+  const response = { 201: v1CreateAnswer, ...v1Refusals, ...conflict };
+  const schema = {
+    ...v1Documented,
+    summary: 'Create a campaign that is live at once, V1',
+    body: v1CreateBody,
+    response,
+  };
+  server.post(url, { schema }, async (request, reply) => {
+    const asked = parseCreate(readBody(request), { version: 'V1' });
+    const parts = withUtcTimes(asked.parts, 'UTC');
+    const { id } = await deps.campaigns.createLive({ ...callerOf(request), ...asked, parts });
+    warnOfParts(deps, { request, reply, shape: v1CreateBody });
+    return reply.code(201).send({ campaign_id: id });
+  });
+  refuseOtherMethods(server, url, ['POST']);
+}
+
+function addChange(server: FastifyInstance, deps: CampaignRouteDependencies, url: string): void {
+  const schema = {
+    ...v1Documented,
+    summary: 'Change a campaign, or publish a draft, V1',
+    params: Type.Object({ id: Type.String() }),
+    body: v1ChangeBody,
+    response: { 204: Type.Null(), ...v1Refusals, ...conflict },
+  };
+  server.patch(url, { schema }, async (request, reply) => {
+    const { change, updatedBy } = parseChange(readBody(request), { version: 'V1' });
+    const { id } = request.params as { id: string };
+    await deps.campaigns.edit({
+      ...callerOf(request),
+      id,
+      change: withUtcTimes(change, 'its own'),
+      updatedBy: updatedBy!,
+    });
+    warnOfParts(deps, { request, reply, shape: v1ChangeBody });
+    return reply.code(204).send();
+  });
+  refuseOtherMethods(server, url, ['PATCH']);
+}
+
+function addStatus(server: FastifyInstance, deps: CampaignRouteDependencies, url: string): void {
+  const response = { 200: Type.Object({}), ...v1Refusals, ...conflict };
+  const schema = { ...v1Documented, summary: 'Stop, pause or resume campaigns, V1', body: v1StatusBody, response };
+  server.post(url, { schema }, async (request, reply) => {
+    const body = readBody(request);
+    const asked = parseV1Status(body);
+    await deps.campaigns.act({ ...callerOf(request), ...asked, version: 'V1' });
+    warnOfUnknownFields(deps.vendorHeaders, body, { request, reply, shape: v1StatusBody });
+    return {};
+  });
+  refuseOtherMethods(server, url, ['POST']);
+}
+
+function addTest(server: FastifyInstance, deps: CampaignRouteDependencies, url: string): void {
+  const response = { 200: v1TestAnswer, ...v1Refusals, ...conflict };
+  const schema = {
+    ...v1Documented,
+    summary: 'Send a test of a campaign to named users, V1',
+    body: v1TestBody,
+    response,
+  };
+  server.post(url, { schema }, async (request, reply) => {
+    const asked = parseTest(readBody(request), { version: 'V1' });
+    const { results } = await deps.campaigns.test({ ...callerOf(request), ...asked });
+    warnOfParts(deps, { request, reply, shape: v1TestBody });
+    return { data: presentTestResults(results), message: 'Test campaign created successfully' };
+  });
+  refuseOtherMethods(server, url, ['POST']);
+}
+
+function addMeta(server: FastifyInstance, deps: CampaignRouteDependencies, url: string): void {
+  const response = { 200: v1MetaAnswer, ...v1Refusals };
+  const schema = { ...v1Documented, summary: 'List campaigns in short, V1', body: v1SearchBody, response };
+  server.post(url, { schema }, async (request, reply) => {
+    const body = readBody(request);
+    const dialect = { version: 'V1', versioning: 'off' } as const;
+    const asked = parseMeta(body, dialect);
+    warnOfUnknownFields(deps.vendorHeaders, body, { request, reply, shape: v1SearchBody });
+    const workspaceId = request.facts.workspaceId!;
+    return (await deps.campaigns.listMeta({ ...asked, ...dialect, workspaceId })).map(presentMeta);
+  });
+  refuseOtherMethods(server, url, ['POST']);
+}

@@ -1,0 +1,107 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import { refuseOtherMethods } from '../refuse-other-methods.ts';
+import { warnOfUnknownFields } from '../unknown-fields.ts';
+import {
+  v5ChangeAnswer,
+  v5ChangeBody,
+  v5CreateAnswer,
+  v5CreateBody,
+  v5StatusAnswer,
+  v5StatusBody,
+  v5TestAnswer,
+  v5TestBody,
+  v5ValidateAnswer,
+} from './authoring-shapes.ts';
+import type { CampaignRouteDependencies } from './campaign-route-dependencies.ts';
+import { parseChange, parseCreate, parseV5Status } from './parse-authoring.ts';
+import { readBody } from './parse-search.ts';
+import { parseTest } from './parse-test.ts';
+import { presentTestResults } from './present-test.ts';
+import { presentV5 } from './present-v5.ts';
+import { v5CampaignError } from './shapes.ts';
+import { requestIdHeader, v5Base, v5Refusals, v5Security, v5Tags } from './v5-call.ts';
+import { callerOf, warnOfParts } from './warn-of-parts.ts';
+
+const documented = { tags: v5Tags, security: v5Security };
+const params = Type.Object({ id: Type.String() });
+const gone = { 404: v5CampaignError };
+const conflict = { 409: v5CampaignError };
+
+/** Drafts of V5: made, changed, checked, published; live ones stopped, paused, resumed; tests (facts 6.1). */
+export function addV5Authoring(server: FastifyInstance, deps: CampaignRouteDependencies): void {
+  addCreate(server, deps);
+  addTest(server, deps);
+  addChange(server, deps);
+  addValidate(server, deps);
+  addStatus(server, deps);
+}
+
+function addCreate(server: FastifyInstance, deps: CampaignRouteDependencies): void {
+  const response = { 201: v5CreateAnswer, ...v5Refusals, ...conflict };
+  const schema = { ...documented, summary: 'Create a draft of a campaign, V5', body: v5CreateBody, response };
+  server.post(v5Base, { schema }, async (request, reply) => {
+    const body = readBody(request);
+    const asked = parseCreate(body, { version: 'V5', requestIdHeader: requestIdHeader(deps, request) });
+    const { id } = await deps.campaigns.drafts.create({ ...callerOf(request), ...asked });
+    warnOfParts(deps, { request, reply, shape: v5CreateBody });
+    return reply.code(201).send(presentV5({ id, status: 'DRAFT' as const }));
+  });
+  refuseOtherMethods(server, v5Base, ['POST']);
+}
+
+function addTest(server: FastifyInstance, deps: CampaignRouteDependencies): void {
+  const url = `${v5Base}/test`;
+  const response = { 200: v5TestAnswer, ...v5Refusals, ...gone, ...conflict };
+  const schema = { ...documented, summary: 'Send a test of a campaign to named users, V5', body: v5TestBody, response };
+  server.post(url, { schema }, async (request, reply) => {
+    const asked = parseTest(readBody(request), { version: 'V5', requestIdHeader: requestIdHeader(deps, request) });
+    const { results } = await deps.campaigns.test({ ...callerOf(request), ...asked, requestId: undefined });
+    warnOfParts(deps, { request, reply, shape: v5TestBody });
+    return presentV5(presentTestResults(results));
+  });
+  refuseOtherMethods(server, url, ['POST']);
+}
+
+/** Beside the GET of v5-routes.ts, which refuses the other methods of this address. */
+function addChange(server: FastifyInstance, deps: CampaignRouteDependencies): void {
+  const response = { 200: v5ChangeAnswer, ...v5Refusals, ...gone, ...conflict };
+  const schema = { ...documented, summary: 'Change a draft, V5', params, body: v5ChangeBody, response };
+  server.patch(`${v5Base}/:id`, { schema }, async (request, reply) => {
+    const asked = parseChange(readBody(request), { version: 'V5', requestIdHeader: requestIdHeader(deps, request) });
+    const { id } = request.params as { id: string };
+    await deps.campaigns.drafts.change({ ...callerOf(request), ...asked, id });
+    warnOfParts(deps, { request, reply, shape: v5ChangeBody });
+    return presentV5({ id });
+  });
+}
+
+function addValidate(server: FastifyInstance, deps: CampaignRouteDependencies): void {
+  const url = `${v5Base}/:id/validate`;
+  const response = { 200: v5ValidateAnswer, ...v5Refusals, ...gone };
+  const schema = { ...documented, summary: 'Check whether a draft could be published now, V5', params, response };
+  server.post(url, { schema }, async (request) => {
+    const { id } = request.params as { id: string };
+    const faults = await deps.campaigns.drafts.validate({ workspaceId: request.facts.workspaceId!, id });
+    const errors = faults.map(({ field, reason }) => ({ field, issue: reason === 'missing' ? 'is required' : reason }));
+    return presentV5({ valid: errors.length === 0, errors });
+  });
+  refuseOtherMethods(server, url, ['POST']);
+}
+
+function addStatus(server: FastifyInstance, deps: CampaignRouteDependencies): void {
+  const url = `${v5Base}/:id/status`;
+  const response = { 200: v5StatusAnswer, ...v5Refusals, ...gone, ...conflict, 422: v5CampaignError };
+  const summary = 'Publish a draft; stop, pause or resume a campaign, V5';
+  const schema = { ...documented, summary, params, body: v5StatusBody, response };
+  server.patch(url, { schema }, async (request, reply) => {
+    const body = readBody(request);
+    const action = parseV5Status(body, requestIdHeader(deps, request));
+    const { id } = request.params as { id: string };
+    warnOfUnknownFields(deps.vendorHeaders, body, { request, reply, shape: v5StatusBody });
+    if (action === 'PUBLISH') await deps.campaigns.drafts.publish({ ...callerOf(request), id });
+    else await deps.campaigns.act({ ...callerOf(request), version: 'V5', action, ids: [id] });
+    return presentV5({ id, action });
+  });
+  refuseOtherMethods(server, url, ['PATCH']);
+}

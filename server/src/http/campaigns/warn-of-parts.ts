@@ -1,0 +1,32 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AuthoringCaller } from '../../app/campaigns/authoring-dependencies.ts';
+import { readCampaign } from '../../domain/campaign-parts/read-campaign.ts';
+import { unknownFieldsWarning, warnOfUnknownFields } from '../unknown-fields.ts';
+import type { CampaignRouteDependencies } from './campaign-route-dependencies.ts';
+import { takeParts } from './parse-authoring.ts';
+import { readBody } from './parse-search.ts';
+
+type Warning = { request: FastifyRequest; reply: FastifyReply; shape: object };
+
+/** Unknown members of the body and of its filters, in one header (decisions D5). */
+export function warnOfParts({ vendorHeaders }: CampaignRouteDependencies, { request, reply, shape }: Warning): void {
+  const body = readBody(request);
+  warnOfUnknownFields(vendorHeaders, body, { request, reply, shape });
+  const { unknownFields } = readCampaign(takeParts(body));
+  if (unknownFields.length === 0) return;
+  const name = vendorHeaders.nameOf('x-*-warning');
+  const warning = unknownFieldsWarning(unknownFields);
+  request.facts.warnings.push(warning);
+  const earlier = reply.getHeader(name);
+  reply.header(name, earlier === undefined ? warning : `${String(earlier)}, ${warning}`);
+}
+
+/** Who asks, with what tells a repeat. */
+export function callerOf(request: FastifyRequest): AuthoringCaller {
+  return {
+    workspaceId: request.facts.workspaceId!,
+    requestedBy: request.callerKey!.name,
+    idempotencyKey: request.headers['idempotency-key'] as string | undefined,
+    rawBody: request.rawBody,
+  };
+}

@@ -1,0 +1,394 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { android, campaign, expectStatus, faultsOf, idOf, makeAuthoringBundle } from './authoring-bundle.ts';
+import type { AuthoringBundle } from './authoring-bundle.ts';
+
+let bundle: AuthoringBundle;
+beforeAll(async () => {
+  bundle = await makeAuthoringBundle();
+  await bundle.addDevices(6);
+});
+afterAll(() => bundle.close());
+
+const create = (body: unknown, headers: Record<string, string> = {}) =>
+  bundle.call('POST', '/v5/campaigns', body, { headers });
+const patch = (id: string, body: unknown) => bundle.call('PATCH', `/v5/campaigns/${id}`, body);
+const validate = async (id: string) => (await bundle.call('POST', `/v5/campaigns/${id}/validate`)).json().data;
+
+describe('a draft', () => {
+  test('needs a channel, a delivery type and a creator, and nothing else', async () => {
+    const answer = await create({ channel: 'PUSH', campaign_delivery_type: 'ONE_TIME', created_by: 'ada@example.com' });
+    expect([answer.statusCode, answer.json()]).toEqual([
+      201,
+      {
+        response_id: expect.stringMatching(/^[a-z]{8}$/),
+        type: 'campaign',
+        data: { id: expect.stringMatching(/^[0-9a-f]{24}$/), status: 'DRAFT' },
+      },
+    ]);
+    const empty = await create({});
+    expect([empty.statusCode, empty.json().error.code, faultsOf(empty)]).toEqual([
+      400,
+      'VALIDATION_FAILED',
+      ['channel is required.', 'campaign_delivery_type is required.', 'created_by is required.'],
+    ]);
+  });
+
+  test('is found with its parts as created, by search when DRAFT is asked for and by its id', async () => {
+    const body = campaign({ basic_details: { name: 'As created', platforms: ['ANDROID'], team: 'Default Team' } });
+    const id = idOf(await create(body));
+    const { created_by, ...parts } = body;
+    const wanted = { id, campaign_id: id, status: 'DRAFT', created_by, ...parts };
+    expect(await bundle.get(id)).toMatchObject(wanted);
+    const search = async (status: string[]) =>
+      (
+        await bundle.call('POST', '/v5/campaigns/search', {
+          limit: 15,
+          page: 1,
+          campaign_fields: { name: 'as CREATED', ...(status.length > 0 ? { status } : {}) },
+        })
+      ).json().data.campaigns;
+    expect(await search([])).toEqual([]);
+    expect(await search(['DRAFT'])).toEqual([expect.objectContaining(wanted)]);
+  });
+
+  test('is changed by merging: objects are merged, null removes, lists are replaced', async () => {
+    const id = await bundle.draft();
+    const answer = await patch(id, {
+      basic_details: { name: 'Renamed', tags: null, platforms: ['ANDROID', 'IOS'] },
+      campaign_content: { content: { push: { android: { basic_details: { title: 'New' } } } } },
+      updated_by: 'grace@example.com',
+    });
+    expect([answer.statusCode, answer.json().data]).toEqual([200, { id }]);
+    const changed = await bundle.get(id);
+    expect(changed).toMatchObject({ updated_by: 'grace@example.com', status: 'DRAFT' });
+    expect(changed.basic_details).toEqual({ name: 'Renamed', platforms: ['ANDROID', 'IOS'] });
+    expect(changed.campaign_content.content.push.android.basic_details).toEqual({
+      ...android.basic_details,
+      title: 'New',
+    });
+  });
+
+  test('a change with a fault changes nothing', async () => {
+    const id = await bundle.draft();
+    const before = await bundle.get(id);
+    const answer = await patch(id, { basic_details: { name: 'Lost', platforms: ['TV'] } });
+    expect([answer.statusCode, faultsOf(answer)]).toEqual([
+      400,
+      ['basic_details.platforms must hold only ANDROID, IOS, WEB.'],
+    ]);
+    expect(await bundle.get(id)).toEqual(before);
+  });
+
+  test('only a draft is changed: 409 for a campaign that is live, 404 for none and for a foreign one (R10)', async () => {
+    const id = await bundle.live();
+    const live = await patch(id, { basic_details: { name: 'Late' } });
+    expect([live.statusCode, live.json().error]).toMatchObject([
+      409,
+      { code: 'BAD_REQUEST', message: 'Campaign is not in DRAFT state and cannot be patched.' },
+    ]);
+    expect((await patch('f'.repeat(24), {})).statusCode).toBe(404);
+    const pushed = await bundle.push({ campaignName: 'Made by push' });
+    expect((await patch(pushed, {})).statusCode).toBe(409);
+  });
+
+  test('an unknown field is warned of, in filters too, and kept out of the record (D5)', async () => {
+    const filter = { filter_type: 'user_attributes', name: 'a', data_type: 'string', operator: 'exists', ledColour: 1 };
+    const answer = await create({
+      ...campaign({ colour: 'red' }),
+      segmentation_details: { included_filters: { filter_operator: 'and', filters: [filter] } },
+    });
+    expect(answer.headers['x-svc-warning']).toBe(
+      'unknown field "colour", unknown field "segmentation_details.included_filters.filters[0].ledColour"',
+    );
+    expect(await bundle.get(idOf(answer))).not.toHaveProperty('colour');
+  });
+
+  test('the request id of header and body must be equal', async () => {
+    const answer = await create({ ...campaign(), request_id: 'a' }, { 'x-svc-request-id': 'b' });
+    expect([answer.statusCode, answer.json().error.target]).toEqual([400, 'request_id']);
+  });
+
+  test('an Idempotency-Key makes one draft of a repeat; another body is 409 (D4)', async () => {
+    const key = { 'idempotency-key': '6f2f1d0c-6f0c-4a8e-9a55-6a3d6ad3a5ce' };
+    const [first, second] = [await create(campaign(), key), await create(campaign(), key)];
+    expect(idOf(second)).toBe(idOf(first));
+    const other = await create(campaign({ created_by: 'eve@example.com' }), key);
+    expect([other.statusCode, other.json().error.code, other.json().error.message]).toEqual([
+      409,
+      'BAD_REQUEST',
+      'Idempotency-Key reused with a different request body.',
+    ]);
+  });
+});
+
+describe('validating', () => {
+  test('a complete draft is valid', async () => {
+    expect(await validate(await bundle.draft())).toEqual({ valid: true, errors: [] });
+  });
+
+  test('names everything that is missing, each part once, and answers 200', async () => {
+    const id = idOf(await create({ channel: 'PUSH', campaign_delivery_type: 'PERIODIC', created_by: 'ada' }));
+    expect(await validate(id)).toEqual({
+      valid: false,
+      errors: ['basic_details', 'campaign_content', 'segmentation_details', 'scheduling_details'].map((field) => ({
+        field,
+        issue: 'is required',
+      })),
+    });
+    const named = await bundle.draft({ basic_details: { name: 'N' }, segmentation_details: null });
+    expect((await validate(named)).errors).toEqual([
+      { field: 'segmentation_details', issue: 'is required' },
+      { field: 'basic_details.platforms', issue: 'is required' },
+    ]);
+  });
+
+  test('looks at clock and database: a start in the past, a segment that is not there', async () => {
+    const segment = { filter_type: 'custom_segments', id: 'e'.repeat(24) };
+    const id = await bundle.draft({
+      segmentation_details: { included_filters: { filter_operator: 'and', filters: [segment] } },
+      scheduling_details: { delivery_type: 'AT_FIXED_TIME', start_time: '2026-03-01T11:59:00' },
+    });
+    expect((await validate(id)).errors).toEqual([
+      { field: 'scheduling_details.start_time', issue: 'is in the past' },
+      { field: 'segmentation_details.included_filters', issue: 'names a segment that does not exist' },
+    ]);
+  });
+
+  test('404 for no campaign; a campaign that is live is not valid', async () => {
+    expect((await bundle.call('POST', `/v5/campaigns/${'f'.repeat(24)}/validate`)).statusCode).toBe(404);
+    expect(await validate(await bundle.live())).toEqual({
+      valid: false,
+      errors: [{ field: 'status', issue: 'is not DRAFT' }],
+    });
+  });
+});
+
+describe('the fields of facts 6.2 that are not carried out are refused by name', () => {
+  const content = (push: object) => ({ campaign_content: { content: { push } } });
+  const details = (more: object) => ({ basic_details: { name: 'Name', platforms: ['ANDROID'], ...more } });
+  const scheduling = (more: object) => ({ scheduling_details: { delivery_type: 'ASAP', ...more } });
+  const ios = (more: object) => ({
+    basic_details: { name: 'Name', platforms: ['IOS'] },
+    ...content({ ios: { basic_details: { title: 'T', message: 'M' }, ...more } }),
+  });
+  const web = (more: object) => ({
+    basic_details: { name: 'Name', platforms: ['WEB'] },
+    ...content({
+      web: {
+        basic_details: { title: 'T', message: 'M', redirect_url: 'https://a.b/' },
+        advanced: { icon_url: 'https://a.b/i.png' },
+        ...more,
+      },
+    }),
+  });
+  test.each<[string, object]>([
+    ['channel', { channel: 'SMS' }],
+    ['channel', { channel: 'EMAIL' }],
+    ['campaign_delivery_type', { campaign_delivery_type: 'EVENT_TRIGGERED' }],
+    ['campaign_delivery_type', { campaign_delivery_type: 'API_TRIGGERED' }],
+    ['connector', { connector: 'x' }],
+    ['sender_name', { sender_name: 'x' }],
+    ['trigger_condition', { trigger_condition: { trigger_delay_type: 'ASAP' } }],
+    ['utm_params', { utm_params: { utm_source: 'a', utm_medium: 'b' } }],
+    [
+      'control_group_details.is_campaign_control_group_enabled',
+      { control_group_details: { is_campaign_control_group_enabled: true } },
+    ],
+    [
+      'control_group_details.campaign_control_group_percentage',
+      { control_group_details: { campaign_control_group_percentage: 5 } },
+    ],
+    [
+      'control_group_details.is_global_control_group_enabled',
+      { control_group_details: { is_global_control_group_enabled: true } },
+    ],
+    [
+      'campaign_audience_limit.is_campaign_audience_limit_enabled',
+      { campaign_audience_limit: { is_campaign_audience_limit_enabled: true } },
+    ],
+    ['campaign_audience_limit.limit', { campaign_audience_limit: { limit: 5 } }],
+    ['basic_details.team', details({ team: 'North' })],
+    ['basic_details.geofences', details({ geofences: [{ id: 'x' }] })],
+    ['basic_details.business_event', details({ business_event: 'x' })],
+    ['basic_details.broadcast_live_activity_id', details({ broadcast_live_activity_id: 'x' })],
+    ['basic_details.send_to_triggered_platform_only', details({ send_to_triggered_platform_only: true })],
+    [
+      'basic_details.platform_specific_details.android.push_amp_plus_enabled',
+      details({ platform_specific_details: { android: { push_amp_plus_enabled: true } } }),
+    ],
+    [
+      'basic_details.platform_specific_details.ios.exclude_provisional_push_devices',
+      details({ platform_specific_details: { ios: { exclude_provisional_push_devices: true } } }),
+    ],
+    [
+      'basic_details.platform_specific_details.ios.send_to_all_eligible_device',
+      details({ platform_specific_details: { ios: { send_to_all_eligible_device: false } } }),
+    ],
+    ['campaign_content.locales', { campaign_content: { locales: ['de'], content: { push: { android } } } }],
+    [
+      'campaign_content.variation_details.no_of_variations',
+      { campaign_content: { variation_details: { no_of_variations: 2 }, content: { push: { android } } } },
+    ],
+    [
+      'campaign_content.variation_details.distribution_type',
+      { campaign_content: { variation_details: { distribution_type: 'SHERPA' }, content: { push: { android } } } },
+    ],
+    [
+      'campaign_content.content.de',
+      { campaign_content: { content: { default: { variation_1: { push: { android } } }, de: { x: 1 } } } },
+    ],
+    [
+      'campaign_content.content.default.variation_2',
+      { campaign_content: { content: { default: { variation_1: { push: { android } }, variation_2: { push: {} } } } } },
+    ],
+    [
+      'campaign_content.content.push.android.template_type',
+      content({ android: { ...android, template_type: 'TIMER' } }),
+    ],
+    [
+      'campaign_content.content.push.android.custom_template_id',
+      content({ android: { ...android, custom_template_id: 'x' } }),
+    ],
+    ['campaign_content.content.push.android.timer', content({ android: { ...android, timer: { a: 1 } } })],
+    [
+      'campaign_content.content.push.android.basic_details.input_gif_url',
+      content({ android: { basic_details: { ...android.basic_details, input_gif_url: 'https://a.b/c.gif' } } }),
+    ],
+    [
+      'campaign_content.content.push.android.buttons[0].click_action_type',
+      content({ android: { ...android, buttons: [{ btn_name: 'b', click_action_type: 'RICH_LANDING' }] } }),
+    ],
+    [
+      'campaign_content.content.push.android.advanced.make_notification_sticky',
+      content({ android: { ...android, advanced: { make_notification_sticky: true } } }),
+    ],
+    [
+      'campaign_content.content.push.android.advanced.auto_dismiss_notification',
+      content({ android: { ...android, advanced: { auto_dismiss_notification: true } } }),
+    ],
+    [
+      'campaign_content.content.push.ios.basic_details.allow_bg_refresh',
+      ios({ basic_details: { title: 'T', message: 'M', allow_bg_refresh: true } }),
+    ],
+    ['campaign_content.content.push.web.buttons', web({ buttons: [{ title: 'x', url: 'https://a.b/' }] })],
+    [
+      'campaign_content.content.push.web.advanced.icon_image_type',
+      web({ advanced: { icon_image_type: 'DEFAULT', icon_url: 'https://a.b/' } }),
+    ],
+    ['scheduling_details.delivery_type', scheduling({ delivery_type: 'SEND_IN_BTS' })],
+    ['scheduling_details.delivery_type', scheduling({ delivery_type: 'SEND_IN_USER_TIMEZONE' })],
+    ['scheduling_details.bts_details', scheduling({ bts_details: { a: 1 } })],
+    ['scheduling_details.user_timezone_details', scheduling({ user_timezone_details: { a: 1 } })],
+    ['scheduling_details.periodic_details', scheduling({ periodic_details: { sending_frequency: 'DAILY' } })],
+    [
+      'segmentation_details.send_campaign_to_opt_out_users',
+      { segmentation_details: { is_all_user_campaign: true, send_campaign_to_opt_out_users: true } },
+    ],
+    [
+      'segmentation_details.included_filters',
+      { segmentation_details: { included_filters: { filter_operator: 'and', filters: [{ filter_type: 'actions' }] } } },
+    ],
+    ...(
+      [
+        ['bypass_dnd', false],
+        ['ignore_frequency_capping', false],
+        ['ignore_global_minimum_delay', false],
+        ['count_for_frequency_capping', true],
+        ['send_message_in_offline_mode', true],
+        ['queuing_enabled', true],
+        ['campaign_throttle_rpm', 1_000],
+        ['minimum_delay_between_two_notification_in_hour', 1],
+        ['max_time_to_show_message_of_same_camapign', 1],
+        ['expiry_time_of_sync_data_in_hour', 1],
+        ['send_limit_value', 1],
+        ['send_limit_granularity_in_hours', 1],
+        ['queue_duration', 1],
+      ] as const
+    ).map(([name, value]): [string, object] => [`delivery_controls.${name}`, { delivery_controls: { [name]: value } }]),
+    ['delivery_controls.limit_send_config.enabled', { delivery_controls: { limit_send_config: { enabled: true } } }],
+    [
+      'advanced.expiration_settings.remove_from_inbox_after_value',
+      { advanced: { expiration_settings: { remove_from_inbox_after_value: 1 } } },
+    ],
+    [
+      'advanced.platform_level_priority.ios_specific_priority.interruption_level',
+      { advanced: { platform_level_priority: { ios_specific_priority: { interruption_level: 'Critical' } } } },
+    ],
+    [
+      'advanced.platform_level_priority.ios_specific_priority.relevance_score',
+      { advanced: { platform_level_priority: { ios_specific_priority: { relevance_score: 1 } } } },
+    ],
+    [
+      'conversion_goal_details.attribution_window_in_hours',
+      { conversion_goal_details: { attribution_window_in_hours: 24 } },
+    ],
+    [
+      'conversion_goal_details.goals[0].revenue_attribute',
+      { conversion_goal_details: { goals: [{ goal_name: 'g', goal_event_name: 'e', revenue_attribute: 'r' }] } },
+    ],
+    [
+      'conversion_goal_details.goals[1].is_primary_goal',
+      {
+        conversion_goal_details: {
+          goals: [
+            { goal_name: 'g', goal_event_name: 'e' },
+            { goal_name: 'h', goal_event_name: 'e', is_primary_goal: true },
+          ],
+        },
+      },
+    ],
+  ])('%s', async (field, more) => {
+    const answer = await create(campaign(more as Record<string, unknown>));
+    expect([answer.statusCode, answer.json().error?.code]).toEqual([400, 'VALIDATION_FAILED']);
+    expect(answer.json().error.details.map(({ target }: { target: string }) => target)).toEqual([field]);
+  });
+
+  test('what switches them off is taken', async () => {
+    const id = await bundle.draft({
+      control_group_details: {
+        is_campaign_control_group_enabled: false,
+        campaign_control_group_percentage: 0,
+        is_global_control_group_enabled: false,
+      },
+      campaign_audience_limit: { is_campaign_audience_limit_enabled: false },
+      utm_params: {},
+      delivery_controls: {
+        bypass_dnd: true,
+        ignore_frequency_capping: true,
+        queuing_enabled: false,
+        send_limit_value: null,
+      },
+      advanced: { platform_level_priority: { ios_specific_priority: { interruption_level: 'active' } } },
+    });
+    expect(await validate(id)).toEqual({ valid: true, errors: [] });
+  });
+});
+
+test('creating is limited to 5 a minute, 25 an hour, 100 a day, of what was made (facts 6.1)', async () => {
+  const limited = await makeAuthoringBundle({
+    limits: {
+      creations: [
+        { events: 2, seconds: 60 },
+        { events: 3, seconds: 3_600 },
+      ],
+    },
+  });
+  try {
+    const make = (body: unknown = campaign()) => limited.call('POST', '/v5/campaigns', body);
+    expectStatus(await make(campaign({ channel: 'SMS' })), 400);
+    expectStatus(await make(), 201);
+    expectStatus(await make(), 201);
+    const third = await make();
+    expect([third.statusCode, third.json().error.code, third.headers['retry-after']]).toEqual([
+      429,
+      'RATE_LIMITED',
+      '58',
+    ]);
+    limited.clock.advance(58_000);
+    expectStatus(await make(), 201);
+    limited.clock.advance(60_000);
+    expectStatus(await make(), 429);
+  } finally {
+    await limited.close();
+  }
+});

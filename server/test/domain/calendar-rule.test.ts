@@ -1,0 +1,161 @@
+import fc from 'fast-check';
+import { Temporal } from 'temporal-polyfill';
+import { describe, expect, test } from 'vitest';
+import { calendarDates } from '../../src/domain/timing/calendar-rule.ts';
+import type { CalendarRule, MonthWeekday, Weekday } from '../../src/domain/timing/calendar-rule.ts';
+import { addDays, localDate } from '../../src/domain/timing/local-time.ts';
+import { nextMoments } from '../../src/domain/timing/next-moments.ts';
+import type { Timing } from '../../src/domain/timing/timing.ts';
+
+const zones = Intl.supportedValuesOf('timeZone');
+const weekdays: Weekday[] = [1, 2, 3, 4, 5, 6, 7];
+const firstDate = '2026-01-01';
+
+const rules: fc.Arbitrary<CalendarRule> = fc.oneof(
+  fc.record({
+    every: fc.constant('week' as const),
+    step: fc.integer({ min: 1, max: 8 }),
+    weekdays: fc.uniqueArray(fc.constantFrom(...weekdays), { minLength: 1 }),
+  }),
+  fc.record({
+    every: fc.constant('month' as const),
+    step: fc.integer({ min: 1, max: 12 }),
+    dates: fc.uniqueArray(fc.integer({ min: 1, max: 31 }), { minLength: 1, maxLength: 5 }),
+    weekdays: fc.array(
+      fc.record({
+        week: fc.constantFrom<MonthWeekday['week']>(1, 2, 3, 4, 5, 'last'),
+        weekday: fc.constantFrom(...weekdays),
+      }),
+      { maxLength: 3 },
+    ),
+  }),
+);
+
+/** Whether a day is meant, asked of the day alone: another way than the one that makes the series. */
+function isMeant(rule: CalendarRule, first: string, day: string): boolean {
+  const date = Temporal.PlainDate.from(day);
+  const start = Temporal.PlainDate.from(first);
+  if (rule.every === 'week') {
+    const monday = (of: Temporal.PlainDate) => of.subtract({ days: of.dayOfWeek - 1 });
+    const weeks = monday(start).until(monday(date), { largestUnit: 'day' }).days / 7;
+    return weeks % rule.step === 0 && rule.weekdays.includes(date.dayOfWeek as Weekday);
+  }
+  const months = (date.year - start.year) * 12 + date.month - start.month;
+  if (months % rule.step !== 0) return false;
+  if (rule.dates.includes(date.day)) return true;
+  return rule.weekdays.some(({ week, weekday }) => {
+    if (weekday !== date.dayOfWeek) return false;
+    return week === 'last' ? date.day + 7 > date.daysInMonth : Math.ceil(date.day / 7) === week;
+  });
+}
+
+function wantedDays(rule: CalendarRule, first: string, until: string): string[] {
+  const days: string[] = [];
+  for (let day = first; day <= until; day = addDays(day, 1)) if (isMeant(rule, first, day)) days.push(day);
+  return days;
+}
+
+describe('days that repeat by the calendar', () => {
+  test('are those that are meant, in order, each once, from any first day', () => {
+    fc.assert(
+      fc.property(rules, fc.integer({ min: 0, max: 400 }), (rule, shift) => {
+        const first = addDays(firstDate, shift);
+        const until = addDays(first, 900);
+        const all = [...calendarDates(rule, { firstDate: first, from: first, until })];
+        expect(all).toEqual(wantedDays(rule, first, until));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('asked from later on, are the rest of the same series', () => {
+    fc.assert(
+      fc.property(rules, fc.integer({ min: -10, max: 900 }), (rule, shift) => {
+        const until = addDays(firstDate, 900);
+        const from = addDays(firstDate, shift);
+        const all = [...calendarDates(rule, { firstDate, from: firstDate, until })];
+        expect([...calendarDates(rule, { firstDate, from, until })]).toEqual(all.filter((day) => day >= from));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test.each<[string, CalendarRule, string[]]>([
+    [
+      'the 31st is left out where a month has none',
+      { every: 'month', step: 1, dates: [31], weekdays: [] },
+      ['2026-01-31', '2026-03-31', '2026-05-31'],
+    ],
+    [
+      'a fifth Friday too; the last one is always there',
+      { every: 'month', step: 1, dates: [], weekdays: [{ week: 5, weekday: 5 }] },
+      ['2026-01-30', '2026-05-29'],
+    ],
+    [
+      'the last Friday',
+      { every: 'month', step: 2, dates: [], weekdays: [{ week: 'last', weekday: 5 }] },
+      ['2026-01-30', '2026-03-27', '2026-05-29'],
+    ],
+    [
+      'every second week counts from the Monday of the first day, a Thursday',
+      { every: 'week', step: 2, weekdays: [1, 4] },
+      ['2026-01-01', '2026-01-12', '2026-01-15', '2026-01-26', '2026-01-29'],
+    ],
+  ])('%s', (_name, rule, days) => {
+    const until = rule.every === 'week' ? '2026-02-01' : '2026-05-31';
+    expect([...calendarDates(rule, { firstDate, from: firstDate, until })]).toEqual(days);
+  });
+});
+
+describe('sends by the calendar', () => {
+  test('strictly increase in every zone, on the days meant but where a clock change moves one (D36)', () => {
+    fc.assert(
+      fc.property(
+        fc.record({
+          rule: rules,
+          timeZone: fc.constantFrom(...zones),
+          minute: fc.integer({ min: 0, max: 1_439 }),
+          pick: fc.nat(),
+        }),
+        ({ rule, timeZone, minute, pick }) => {
+          const time = `${String(Math.floor(minute / 60)).padStart(2, '0')}:${String(minute % 60).padStart(2, '0')}`;
+          const timing: Timing = { kind: 'calendar', rule, firstDate, endDate: '2027-12-31', time, timeZone };
+          const all = nextMoments(timing, { after: new Date('2025-12-01T00:00:00Z'), count: 1_000 });
+          const wanted = wantedDays(rule, firstDate, '2027-12-31');
+          expect(all.length).toBe(wanted.length);
+          all.forEach((moment, index) => {
+            if (index > 0) expect(moment > all[index - 1]!).toBe(true);
+            const day = localDate(moment, timeZone);
+            expect([wanted[index]!, addDays(wanted[index]!, 1)]).toContain(day);
+          });
+          if (all.length === 0) return;
+          const at = pick % all.length;
+          expect(nextMoments(timing, { after: all[at]!, count: 2 })).toEqual(all.slice(at + 1, at + 3));
+          expect(nextMoments(timing, { after: new Date(all[at]!.getTime() - 1), count: 1 })).toEqual([all[at]]);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  test('02:30 in New York happens once on the Sunday that skips it, and once on the one that has it twice', () => {
+    const rule: CalendarRule = { every: 'week', step: 1, weekdays: [7] };
+    const timing: Timing = {
+      kind: 'calendar',
+      rule,
+      firstDate: '2026-03-01',
+      endDate: '2026-11-08',
+      time: '02:30',
+      timeZone: 'America/New_York',
+    };
+    const after = (instant: string) => nextMoments(timing, { after: new Date(instant), count: 2 });
+    expect(after('2026-03-02T00:00:00Z').map((moment) => moment.toISOString())).toEqual([
+      '2026-03-08T07:30:00.000Z',
+      '2026-03-15T06:30:00.000Z',
+    ]);
+    expect(after('2026-10-31T00:00:00Z').map((moment) => moment.toISOString())).toEqual([
+      '2026-11-01T07:30:00.000Z',
+      '2026-11-08T07:30:00.000Z',
+    ]);
+  });
+});
