@@ -180,7 +180,7 @@ describe('refusals (table of facts 5)', () => {
     [
       'no customer_id',
       { type: 'customer' },
-      bad(400, 'MissingAttributeError', "'customer_id' is not found in payload"),
+      bad(400, 'MissingAttributeError', 'customer_id is not found in the payload'),
     ],
     ['an empty customer_id', customer({ customer_id: '' }), bad(400, 'MissingAttributeError', /customer_id/)],
     ['a numeric customer_id', customer({ customer_id: 7 }), bad(400, 'ValueError', /customer_id/)],
@@ -328,13 +328,21 @@ describe('who may call', () => {
   test.each([
     ['a wrong secret', () => bundle.basic('wrong')],
     ['an unknown workspace', () => bundle.basic(bundle.key, 'NOSUCHWORKSPACE')],
-    ['no Basic at all', () => 'Digest x'],
-    ['broken base64', () => 'Basic %%%'],
-  ])('%s: 401', async (_name, authorization) => {
+    ['no Basic at all', () => 'Digest x', 'Invalid identity information found'],
+    ['broken base64', () => 'Basic %%%', 'Invalid identity information found'],
+    ['a header that says nothing', () => 'Basic ', 'No identity information found'],
+    ['no workspace', () => bundle.basic(bundle.key, ''), 'APP_KEY missing in the authentication header'],
+    ['no secret', () => bundle.basic(''), 'APP_SECRET missing in the authentication header'],
+    [
+      'an id no workspace can have',
+      () => bundle.basic(bundle.key, 'ö'),
+      'Invalid APP_ID used in Authentication Header',
+    ],
+  ])('%s: 401', async (_name, authorization, message = refusedMessage) => {
     const answer = await bundle.post('customer', customer({ customer_id: 'intruder' }), {
       headers: { authorization: authorization() },
     });
-    expect([answer.statusCode, answer.json().error.message]).toEqual([401, refusedMessage]);
+    expect([answer.statusCode, answer.json().error.message]).toEqual([401, message]);
     expect(await bundle.attributes('intruder')).toBeUndefined();
   });
 
@@ -343,6 +351,19 @@ describe('who may call', () => {
       headers: { authorization: bundle.basic(await bundle.makeKey('push')) },
     });
     expect([answer.statusCode, answer.json().code]).toEqual([403, 'ER007']);
+  });
+
+  test('no workspace in the path, or none that can be one: 400, with the state of the limit (facts 0.1)', async () => {
+    for (const [workspace, type] of [
+      ['', 'ParamsRequired'],
+      ['%20', 'InvalidParams'],
+    ] as const) {
+      const url = `/v1/customer/${workspace}`;
+      const headers = { authorization: bundle.basic(bundle.key) };
+      const answer = await bundle.server.inject({ method: 'POST', url, headers, payload: customer() });
+      expect([answer.statusCode, answer.json().error.type]).toEqual([400, type]);
+      expect(answer.headers['x-ratelimit-limit']).toBe('10000');
+    }
   });
 
   test('another workspace in the path: 409, and nothing is stored there or here', async () => {

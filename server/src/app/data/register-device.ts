@@ -6,7 +6,7 @@ import { deleteDevice, lockDevice, upsertDevice } from '../../storage/sql/device
 import type { DeviceRecord, StoredDevice } from '../../storage/sql/devices.ts';
 import { deleteIdentifiers, insertIdentifiers } from '../../storage/sql/identifiers.ts';
 import { claimPushAddress, releasePushAddress } from '../../storage/sql/push-addresses.ts';
-import { lockUser } from '../../storage/sql/users.ts';
+import { lockPerson } from './find-person.ts';
 import { without } from './upsert-user.ts';
 
 export type RegisterDeviceCommand = {
@@ -29,7 +29,7 @@ export type RegisterDeviceCommand = {
  */
 export async function registerDevice(tx: Transaction, command: RegisterDeviceCommand): Promise<boolean> {
   const { workspaceId, at } = command;
-  const user = await lockUser(tx, command);
+  const user = await lockPerson(tx, command);
   if (!user) return false;
   const owner = { workspaceId, bucket: user.bucket, userId: user.userId };
   const before = await lockDevice(tx, { ...owner, deviceId: command.deviceId });

@@ -37,6 +37,13 @@ export async function deleteIdentifiers(
       and identifiers.value = gone.value collate "C"`;
 }
 
+/** Removes all identifiers of one user. Index: primary key. */
+export async function deleteIdentifiersOfUser(tx: Queryable, user: UserKey & { workspaceId: string }): Promise<void> {
+  await tx`
+    delete from identifiers
+    where workspace_id = ${user.workspaceId} and bucket = ${user.bucket} and user_id = ${user.userId}`;
+}
+
 /**
  * Users that one of the values names, distinct and in order, at most `limit`. Both types are looked up, because a push
  * request carries texts only. Index: identifiers_value.
