@@ -49,6 +49,33 @@ describe('users', () => {
     expect(await bundle.attributes('list')).toEqual({ tags: ['b', 'c'] });
   });
 
+  test('values keep their types, and only an object of edits alone is an edit', async () => {
+    const typed = {
+      text: '7',
+      number: 7.25,
+      yes: true,
+      moment: '2026-03-01T12:00:00Z',
+      list: [1, 'a', false, { b: [2] }],
+      object: { deep: { er: [null] } },
+      notAnEdit: { addValueToArrayField: ['a'], other: 1 },
+    };
+    await bundle.addUser('typed', typed);
+    expect(await bundle.attributes('typed')).toEqual(typed);
+  });
+
+  test('lists hold what is equal once, whatever the order of its members', async () => {
+    await bundle.addUser('equal', { list: [{ a: 1, b: 2 }, 'x'] });
+    await bundle.addUser('equal', { list: { addValueToArrayField: [{ b: 2, a: 1 }, 'y', 'y'] } });
+    expect((await bundle.attributes('equal'))!.list).toEqual([{ a: 1, b: 2 }, 'x', 'y']);
+    await bundle.addUser('equal', { list: { removeValueFromArrayField: [{ b: 2, a: 1 }] } });
+    expect((await bundle.attributes('equal'))!.list).toEqual(['x', 'y']);
+  });
+
+  test('a number that no double can hold is refused, not stored as nothing', async () => {
+    const answer = await bundle.post('customer', '{"type":"customer","customer_id":"huge","attributes":{"n":[1e999]}}');
+    expect([answer.statusCode, answer.json().error.attribute]).toEqual([400, 'n']);
+  });
+
   test('update_existing_only leaves an unknown customer unknown', async () => {
     const answer = await bundle.post('customer', customer({ customer_id: 'nobody-yet', update_existing_only: true }));
     expect(answer.statusCode).toBe(200);

@@ -1,11 +1,14 @@
-import { deviceIdentifiersOf } from '../../domain/audience/device-identifier.ts';
 import { identifiersOf } from '../../domain/audience/identifier.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
 import type { Transaction } from '../../storage/pool.ts';
 import { listDevicesOfUser } from '../../storage/sql/blocked-devices.ts';
 import { isErasurePending } from '../../storage/sql/erasures.ts';
-import { deleteIdentifiersOfUser, insertIdentifiers } from '../../storage/sql/identifiers.ts';
+import {
+  deleteIdentifiersOfUser,
+  insertIdentifiers,
+  insertIdentifiersOfDevices,
+} from '../../storage/sql/identifiers.ts';
 import { insertMergedUser } from '../../storage/sql/merged-users.ts';
 import { deleteClashingDevices, moveDevices } from '../../storage/sql/moved-devices.ts';
 import { moveConversions, moveDeliveries, moveEvents, moveMemberships } from '../../storage/sql/moved-history.ts';
@@ -70,7 +73,6 @@ async function mergePair(tx: Transaction, { workspaceId, from, to, at }: Pair): 
   const attributes = { ...from.attributes, ...to.attributes };
   await setUserAttributes(tx, { workspaceId, ...to, attributes, at });
   await deleteIdentifiersOfUser(tx, { workspaceId, ...to });
-  const owned = await listDevicesOfUser(tx, { workspaceId, ...to });
-  const identifiers = [...identifiersOf(attributes), ...owned.flatMap((device) => deviceIdentifiersOf(device))];
-  await insertIdentifiers(tx, { workspaceId, ...to, identifiers });
+  await insertIdentifiers(tx, { workspaceId, ...to, identifiers: identifiersOf(attributes) });
+  await insertIdentifiersOfDevices(tx, { workspaceId, ...to });
 }
