@@ -265,6 +265,7 @@ create table deliveries (
 ) partition by range (day);
 CREATE INDEX deliveries_failed ON deliveries USING btree (run_id, platform, code, outcome) WHERE (outcome = ANY (ARRAY['GONE'::text, 'REJECTED'::text, 'EXPIRED'::text, 'FAILED'::text]));
 CREATE INDEX deliveries_user ON deliveries USING btree (workspace_id, bucket, user_id, sent_at) WHERE (outcome = 'ACCEPTED'::text);
+CREATE INDEX deliveries_user_other ON deliveries USING btree (workspace_id, bucket, user_id) WHERE (outcome <> 'ACCEPTED'::text);
 CREATE INDEX deliveries_waiting ON deliveries USING btree (retry_at) WHERE (outcome = 'WAITING'::text);
 
 create table device_interactions (
@@ -307,13 +308,51 @@ create table devices (
   gone_reason text,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  blocked_state text,
+  blocked_at timestamp with time zone,
+  block_reason text,
+  block_reference text,
+  constraint devices_blocked_state_check CHECK ((blocked_state = ANY (ARRAY['ACTIVE'::text, 'OPTED_OUT'::text, 'GONE'::text]))),
   constraint devices_bucket_check CHECK (((bucket >= 0) AND (bucket <= 255))),
   constraint devices_check CHECK (((state = 'GONE'::text) = (gone_at IS NOT NULL))),
+  constraint devices_check1 CHECK (((state = 'BLOCKED'::text) = (blocked_state IS NOT NULL))),
+  constraint devices_check2 CHECK (((state = 'BLOCKED'::text) = (blocked_at IS NOT NULL))),
   constraint devices_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
   constraint devices_state_check CHECK ((state = ANY (ARRAY['ACTIVE'::text, 'OPTED_OUT'::text, 'BLOCKED'::text, 'GONE'::text]))),
   constraint devices_pkey PRIMARY KEY (workspace_id, bucket, id),
   constraint devices_workspace_id_bucket_user_id_device_id_key UNIQUE (workspace_id, bucket, user_id, device_id)
 );
+
+create table erased_devices (
+  workspace_id text collate "C" not null,
+  device_digest bytea not null,
+  constraint erased_devices_device_digest_check CHECK ((octet_length(device_digest) = 32)),
+  constraint erased_devices_pkey PRIMARY KEY (workspace_id, device_digest)
+);
+
+create table erasures (
+  id text collate "C" not null,
+  workspace_id text collate "C" not null,
+  customer_digest bytea not null,
+  state text not null,
+  bucket smallint not null,
+  user_ids jsonb,
+  requested_at timestamp with time zone not null,
+  due_at timestamp with time zone not null,
+  removed_at timestamp with time zone,
+  counts jsonb not null default '{}'::jsonb,
+  constraint erasures_check CHECK (((user_ids IS NULL) = (state = 'DONE'::text))),
+  constraint erasures_check1 CHECK (((removed_at IS NULL) = (state = 'PENDING'::text))),
+  constraint erasures_customer_digest_check CHECK ((octet_length(customer_digest) = 32)),
+  constraint erasures_state_check CHECK ((state = ANY (ARRAY['PENDING'::text, 'REMOVED'::text, 'DONE'::text]))),
+  constraint erasures_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint erasures_pkey PRIMARY KEY (id)
+);
+CREATE INDEX erasures_customer ON erasures USING btree (workspace_id, customer_digest);
+CREATE INDEX erasures_due ON erasures USING btree (due_at) WHERE (state <> 'DONE'::text);
+CREATE INDEX erasures_newest ON erasures USING btree (workspace_id, requested_at DESC);
+
+CREATE UNIQUE INDEX erasures_pending ON erasures USING btree (workspace_id, user_ids) WHERE (state = 'PENDING'::text);
 
 create table events (
   day date not null,
@@ -336,6 +375,7 @@ create table events (
   constraint events_utc_offset_seconds_check CHECK (((utc_offset_seconds >= '-54000'::integer) AND (utc_offset_seconds <= 54000))),
   constraint events_pkey PRIMARY KEY (day, workspace_id, bucket, id)
 ) partition by range (day);
+CREATE INDEX events_user ON events USING btree (workspace_id, bucket, user_id);
 
 create table idempotency_keys (
   workspace_id text collate "C" not null,
@@ -421,6 +461,20 @@ create table mails (
 );
 CREATE INDEX mails_due ON mails USING btree (next_at) WHERE (state = 'PENDING'::text);
 CREATE INDEX mails_newest ON mails USING btree (workspace_id, created_at DESC);
+
+create table merged_users (
+  workspace_id text collate "C" not null,
+  bucket smallint not null,
+  customer_id text collate "C" not null,
+  user_id text collate "C" not null,
+  retained_bucket smallint not null,
+  retained_user_id text collate "C" not null,
+  merged_at timestamp with time zone not null,
+  constraint merged_users_bucket_check CHECK (((bucket >= 0) AND (bucket <= 255))),
+  constraint merged_users_retained_bucket_check CHECK (((retained_bucket >= 0) AND (retained_bucket <= 255))),
+  constraint merged_users_pkey PRIMARY KEY (workspace_id, bucket, customer_id)
+);
+CREATE INDEX merged_users_retained ON merged_users USING btree (workspace_id, retained_bucket, retained_user_id);
 
 create table provider_credentials (
   workspace_id text collate "C" not null,

@@ -7,6 +7,8 @@ import { campaignsCommand } from './cli/campaigns-command.ts';
 import { credentialsCommand } from './cli/credentials-command.ts';
 import type { SetApnsOptions, SetFcmOptions, SetWebPushOptions } from './cli/credentials-command.ts';
 import { createKeyCommand } from './cli/create-key-command.ts';
+import { erasuresCommand } from './cli/erasures-command.ts';
+import type { ListErasuresOptions } from './cli/erasures-command.ts';
 import { generateUsersCommand } from './cli/generate-users-command.ts';
 import { importCommand } from './cli/import-command.ts';
 import { printConfigCommand } from './cli/print-config-command.ts';
@@ -123,6 +125,15 @@ for (const [name, description] of [
       withInstallation((context) => campaignsCommand[name](context, { id, ...options })),
     );
 }
+
+program
+  .command('erasures')
+  .description('Deletions of people')
+  .command('list')
+  .description('List the newest deletions with what each removed')
+  .option('--customer <id>', 'those of one customer id')
+  .option(...workspaceOption)
+  .action((options: ListErasuresOptions) => withInstallation((context) => erasuresCommand.list(context, options)));
 
 const workspaces = program.command('workspaces').description('Workspaces, the tenants of an installation');
 workspaces

@@ -173,6 +173,15 @@ export const settings = {
     unit: 'users',
     sentence: 'Most users that files may add to the segments of a workspace in 24 hours.',
   },
+  erasureDelayHours: {
+    kind: 'integer',
+    variable: 'CARILLON_ERASURE_DELAY_HOURS',
+    minimum: 0,
+    maximum: 720,
+    default: 24,
+    unit: 'hours',
+    sentence: 'How long after `POST /v1/customer/delete` a person is erased; 0 erases at once.',
+  },
   smtpUrl: {
     kind: 'secret',
     variable: 'CARILLON_SMTP_URL',

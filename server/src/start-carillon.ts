@@ -147,7 +147,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
     families.push(
       tokenRoutes(edge),
       pushRoutes({ ...edge, push: makePushUseCases(useCases) }),
-      dataRoutes({ ...edge, data: makeDataUseCases(useCases) }),
+      dataRoutes({ ...edge, data: makeDataUseCases({ ...useCases, erasureDelayHours: config.erasureDelayHours }) }),
       segmentRoutes({ ...edge, segments: makeSegmentUseCases({ ...useCases, limits }) }),
       campaignRoutes({
         ...edge,

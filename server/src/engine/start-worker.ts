@@ -17,6 +17,7 @@ import { makeSendWindow } from './fan-out/send-window.ts';
 import { startChunkWorkers } from './fan-out/work-chunks.ts';
 import { makeGovernor } from './governor/governor.ts';
 import { dropOldRecords } from './housekeeping/drop-old-records.ts';
+import { erasePeople } from './housekeeping/erase-people.ts';
 import { dropSegmentLeftovers } from './housekeeping/drop-segment-leftovers.ts';
 import { expireSegments } from './housekeeping/expire-segments.ts';
 import { sendMails } from './mail/send-mails.ts';
@@ -94,6 +95,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     expireSegments({ database }),
     dropSegmentLeftovers({ database }),
     attributeConversions({ database }),
+    erasePeople({ database }),
   ].map((duty) => startDuty(duty, { clock, log }));
   const wakeFanOut = (): void => {
     release.wake();

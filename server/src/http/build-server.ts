@@ -28,6 +28,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Calls of this route stay out of the API log. */
     isUnrecorded?: boolean;
+    /** The body carries a credential: it is never logged. */
+    isBodySecret?: boolean;
   }
 }
 
@@ -115,7 +117,9 @@ function toCompletedCall(
     status: answer.status,
     durationMilliseconds: answer.milliseconds,
     facts: request.facts ?? { warnings: [] },
-    ...(request.rawBody === '' ? {} : { requestBody: request.rawBody }),
+    ...(request.rawBody === '' || request.routeOptions.config.isBodySecret === true
+      ? {}
+      : { requestBody: request.rawBody }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { LightMyRequestResponse } from 'fastify';
+import { dataLimits } from '../../src/app/data/data-limits.ts';
 import { makeDataUseCases } from '../../src/app/data/data-use-cases.ts';
 import { createKey } from '../../src/app/keys/create-key.ts';
 import { makeTokenUseCases } from '../../src/app/tokens/token-use-cases.ts';
@@ -14,17 +15,28 @@ import { insertTestWorkspace } from '../test-workspace.ts';
 
 export const start = new Date('2026-03-01T12:00:00Z');
 
+/** Answers of the data family, whichever they are. */
+export type DataAnswerBody = {
+  status: string;
+  error: { attribute?: string; message: string; type: string };
+  data: { users: { user_attributes: Record<string, unknown> }[]; users_not_found: unknown[] };
+} & Record<string, unknown>;
+
 export type DataBundle = Awaited<ReturnType<typeof makeDataBundle>>;
 
 /** A server with the data routes, one workspace with a key of each kind, a database of its own, a clock that stands. */
-export async function makeDataBundle(options: { requestsPerMinute?: number } = {}) {
+export async function makeDataBundle({ requestsPerMinute }: { requestsPerMinute?: number } = {}) {
   const test = await createTestDatabase();
   const { database } = test;
   const clock = makeManualClock(start);
   const seal = makeSeal(Buffer.alloc(32, 9));
   const calls: CompletedCall[] = [];
   const tokens = makeTokenUseCases({ database, clock, seal, wait: async () => {} });
-  const data = makeDataUseCases({ database, clock, seal, ...options });
+  const limits =
+    requestsPerMinute === undefined
+      ? undefined
+      : Object.fromEntries(Object.keys(dataLimits).map((operation) => [operation, requestsPerMinute]));
+  const data = makeDataUseCases({ database, clock, seal, ...(limits ? { limits } : {}) });
   const server = await buildServer(
     {
       log: makeLog({ level: 'silent', pretty: false }),
@@ -59,10 +71,24 @@ export async function makeDataBundle(options: { requestsPerMinute?: number } = {
     });
   }
 
+  /** A call of a route that names the workspace in the query, or in the path when it ends with a slash. */
+  async function call(path: string, payload: unknown, { headers, workspace = workspaceId }: Sending = {}) {
+    const answer = await server.inject({
+      method: 'POST',
+      url: path.endsWith('/') ? `${path}${workspace}` : `${path}?app_id=${workspace}`,
+      headers: { authorization: basic(key), 'content-type': 'application/json', ...headers } as Record<string, string>,
+      payload: JSON.stringify(payload),
+    });
+    return { status: answer.statusCode, headers: answer.headers, body: answer.json() as DataAnswerBody };
+  }
+
   return {
     ...test,
     clock,
+    seal,
+    data,
     server,
+    call,
     calls,
     tokens,
     workspaceId,

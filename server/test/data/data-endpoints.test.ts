@@ -49,6 +49,33 @@ describe('users', () => {
     expect(await bundle.attributes('list')).toEqual({ tags: ['b', 'c'] });
   });
 
+  test('values keep their types, and only an object of edits alone is an edit', async () => {
+    const typed = {
+      text: '7',
+      number: 7.25,
+      yes: true,
+      moment: '2026-03-01T12:00:00Z',
+      list: [1, 'a', false, { b: [2] }],
+      object: { deep: { er: [null] } },
+      notAnEdit: { addValueToArrayField: ['a'], other: 1 },
+    };
+    await bundle.addUser('typed', typed);
+    expect(await bundle.attributes('typed')).toEqual(typed);
+  });
+
+  test('lists hold what is equal once, whatever the order of its members', async () => {
+    await bundle.addUser('equal', { list: [{ a: 1, b: 2 }, 'x'] });
+    await bundle.addUser('equal', { list: { addValueToArrayField: [{ b: 2, a: 1 }, 'y', 'y'] } });
+    expect((await bundle.attributes('equal'))!.list).toEqual([{ a: 1, b: 2 }, 'x', 'y']);
+    await bundle.addUser('equal', { list: { removeValueFromArrayField: [{ b: 2, a: 1 }] } });
+    expect((await bundle.attributes('equal'))!.list).toEqual(['x', 'y']);
+  });
+
+  test('a number that no double can hold is refused, not stored as nothing', async () => {
+    const answer = await bundle.post('customer', '{"type":"customer","customer_id":"huge","attributes":{"n":[1e999]}}');
+    expect([answer.statusCode, answer.json().error.attribute]).toEqual([400, 'n']);
+  });
+
   test('update_existing_only leaves an unknown customer unknown', async () => {
     const answer = await bundle.post('customer', customer({ customer_id: 'nobody-yet', update_existing_only: true }));
     expect(answer.statusCode).toBe(200);
@@ -180,7 +207,7 @@ describe('refusals (table of facts 5)', () => {
     [
       'no customer_id',
       { type: 'customer' },
-      bad(400, 'MissingAttributeError', "'customer_id' is not found in payload"),
+      bad(400, 'MissingAttributeError', 'customer_id is not found in the payload'),
     ],
     ['an empty customer_id', customer({ customer_id: '' }), bad(400, 'MissingAttributeError', /customer_id/)],
     ['a numeric customer_id', customer({ customer_id: 7 }), bad(400, 'ValueError', /customer_id/)],
@@ -328,13 +355,21 @@ describe('who may call', () => {
   test.each([
     ['a wrong secret', () => bundle.basic('wrong')],
     ['an unknown workspace', () => bundle.basic(bundle.key, 'NOSUCHWORKSPACE')],
-    ['no Basic at all', () => 'Digest x'],
-    ['broken base64', () => 'Basic %%%'],
-  ])('%s: 401', async (_name, authorization) => {
+    ['no Basic at all', () => 'Digest x', 'Invalid identity information found'],
+    ['broken base64', () => 'Basic %%%', 'Invalid identity information found'],
+    ['a header that says nothing', () => 'Basic ', 'No identity information found'],
+    ['no workspace', () => bundle.basic(bundle.key, ''), 'APP_KEY missing in the authentication header'],
+    ['no secret', () => bundle.basic(''), 'APP_SECRET missing in the authentication header'],
+    [
+      'an id no workspace can have',
+      () => bundle.basic(bundle.key, 'ö'),
+      'Invalid APP_ID used in Authentication Header',
+    ],
+  ])('%s: 401', async (_name, authorization, message = refusedMessage) => {
     const answer = await bundle.post('customer', customer({ customer_id: 'intruder' }), {
       headers: { authorization: authorization() },
     });
-    expect([answer.statusCode, answer.json().error.message]).toEqual([401, refusedMessage]);
+    expect([answer.statusCode, answer.json().error.message]).toEqual([401, message]);
     expect(await bundle.attributes('intruder')).toBeUndefined();
   });
 
@@ -343,6 +378,19 @@ describe('who may call', () => {
       headers: { authorization: bundle.basic(await bundle.makeKey('push')) },
     });
     expect([answer.statusCode, answer.json().code]).toEqual([403, 'ER007']);
+  });
+
+  test('no workspace in the path, or none that can be one: 400, with the state of the limit (facts 0.1)', async () => {
+    for (const [workspace, type] of [
+      ['', 'ParamsRequired'],
+      ['%20', 'InvalidParams'],
+    ] as const) {
+      const url = `/v1/customer/${workspace}`;
+      const headers = { authorization: bundle.basic(bundle.key) };
+      const answer = await bundle.server.inject({ method: 'POST', url, headers, payload: customer() });
+      expect([answer.statusCode, answer.json().error.type]).toEqual([400, type]);
+      expect(answer.headers['x-ratelimit-limit']).toBe('10000');
+    }
   });
 
   test('another workspace in the path: 409, and nothing is stored there or here', async () => {

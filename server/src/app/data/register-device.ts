@@ -4,9 +4,9 @@ import { makeId } from '../../domain/ids.ts';
 import type { Transaction } from '../../storage/pool.ts';
 import { deleteDevice, lockDevice, upsertDevice } from '../../storage/sql/devices.ts';
 import type { DeviceRecord, StoredDevice } from '../../storage/sql/devices.ts';
-import { deleteIdentifiers, insertIdentifiers } from '../../storage/sql/identifiers.ts';
+import { deleteIdentifiers, insertIdentifiers, insertIdentifiersOfDevices } from '../../storage/sql/identifiers.ts';
 import { claimPushAddress, releasePushAddress } from '../../storage/sql/push-addresses.ts';
-import { lockUser } from '../../storage/sql/users.ts';
+import { lockPerson } from './find-person.ts';
 import { without } from './upsert-user.ts';
 
 export type RegisterDeviceCommand = {
@@ -29,7 +29,7 @@ export type RegisterDeviceCommand = {
  */
 export async function registerDevice(tx: Transaction, command: RegisterDeviceCommand): Promise<boolean> {
   const { workspaceId, at } = command;
-  const user = await lockUser(tx, command);
+  const user = await lockPerson(tx, command);
   if (!user) return false;
   const owner = { workspaceId, bucket: user.bucket, userId: user.userId };
   const before = await lockDevice(tx, { ...owner, deviceId: command.deviceId });
@@ -46,8 +46,10 @@ export async function registerDevice(tx: Transaction, command: RegisterDeviceCom
     gaid: command.gaid ?? before?.gaid,
     idfv: command.idfv ?? before?.idfv,
   });
-  await deleteIdentifiers(tx, { ...owner, identifiers: before ? without(deviceIdentifiersOf(before), after) : [] });
+  const removed = before ? without(deviceIdentifiersOf(before), after) : [];
+  await deleteIdentifiers(tx, { ...owner, identifiers: removed });
   await insertIdentifiers(tx, { ...owner, identifiers: after });
+  if (removed.length > 0) await insertIdentifiersOfDevices(tx, owner);
   return true;
 }
 
@@ -71,10 +73,8 @@ async function removeDevice(
   device: { workspaceId: string; bucket: number; id: string },
 ): Promise<void> {
   const removed: StoredDevice | undefined = await deleteDevice(tx, device);
-  if (removed)
-    await deleteIdentifiers(tx, {
-      workspaceId: device.workspaceId,
-      ...removed,
-      identifiers: deviceIdentifiersOf(removed),
-    });
+  if (!removed) return;
+  const owner = { workspaceId: device.workspaceId, bucket: removed.bucket, userId: removed.userId };
+  await deleteIdentifiers(tx, { ...owner, identifiers: deviceIdentifiersOf(removed) });
+  await insertIdentifiersOfDevices(tx, owner);
 }

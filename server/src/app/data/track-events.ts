@@ -3,8 +3,9 @@ import { makeId } from '../../domain/ids.ts';
 import type { Transaction } from '../../storage/pool.ts';
 import { insertEvents, insertUnattributedEvents } from '../../storage/sql/events.ts';
 import type { NewEvent } from '../../storage/sql/events.ts';
-import { findUsersByCustomerIds, lockOrInsertUser } from '../../storage/sql/users.ts';
+import { holdUser } from '../../storage/sql/users.ts';
 import type { UserKey } from '../../storage/sql/users.ts';
+import { lockOrMakePerson } from './find-person.ts';
 
 export type TrackedAction = Omit<NewEvent, 'id' | 'occurredAt'> & {
   /** Undefined: when the request came. */
@@ -58,10 +59,10 @@ export function eventDay(at: Date): string {
   return at.toISOString().slice(0, 10);
 }
 
-/** Most events are of known users, who are only read: two requests about one user do not wait for each other. */
+/** Most events are of known users: two requests about one user do not wait for each other. */
 async function findOrMakeUser(tx: Transaction, { workspaceId, customerId, at }: TrackEventsCommand): Promise<UserKey> {
-  const [known] = await findUsersByCustomerIds(tx, { workspaceId, customerIds: [customerId], limit: 1 });
+  const known = await holdUser(tx, { workspaceId, customerId });
   if (known) return known;
-  const { bucket, userId } = await lockOrInsertUser(tx, { workspaceId, customerId, id: makeId(at), at });
+  const { bucket, userId } = await lockOrMakePerson(tx, { workspaceId, customerId, at });
   return { bucket, userId };
 }

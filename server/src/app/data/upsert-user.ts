@@ -2,10 +2,10 @@ import { identifiersOf } from '../../domain/audience/identifier.ts';
 import type { Identifier } from '../../domain/audience/identifier.ts';
 import { mergeAttributes } from '../../domain/audience/user-attributes.ts';
 import type { Attributes } from '../../domain/audience/user-attributes.ts';
-import { makeId } from '../../domain/ids.ts';
 import type { Transaction } from '../../storage/pool.ts';
 import { deleteIdentifiers, insertIdentifiers } from '../../storage/sql/identifiers.ts';
-import { lockOrInsertUser, lockUser, setUserAttributes } from '../../storage/sql/users.ts';
+import { setUserAttributes } from '../../storage/sql/users.ts';
+import { lockOrMakePerson, lockPerson } from './find-person.ts';
 
 export type UpsertUserCommand = {
   workspaceId: string;
@@ -26,8 +26,8 @@ export type UpsertUserCommand = {
 export async function upsertUser(tx: Transaction, command: UpsertUserCommand): Promise<boolean> {
   const { workspaceId, customerId, at } = command;
   const user = command.updateExistingOnly
-    ? await lockUser(tx, { workspaceId, customerId })
-    : await lockOrInsertUser(tx, { workspaceId, customerId, id: makeId(at), at });
+    ? await lockPerson(tx, { workspaceId, customerId })
+    : await lockOrMakePerson(tx, { workspaceId, customerId, at });
   if (!user) return false;
   const attributes = mergeAttributes(user.attributes, command.attributes);
   await setUserAttributes(tx, { workspaceId, ...user, attributes, at });

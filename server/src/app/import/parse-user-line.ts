@@ -1,6 +1,6 @@
 import { parseDeviceAttributes } from '../../domain/audience/device-attributes.ts';
 import type { DeviceAttributes } from '../../domain/audience/device-attributes.ts';
-import { attributesFault, customerIdFault, textFault } from '../../domain/audience/user-attributes.ts';
+import { attributesFault, customerIdFault, isListEdit, textFault } from '../../domain/audience/user-attributes.ts';
 import type { Attributes } from '../../domain/audience/user-attributes.ts';
 import type { FileLine } from './read-lines.ts';
 
@@ -32,9 +32,7 @@ export function parseUserLine(line: FileLine): { user: ImportedUser } | { reason
   const fault = attributesFault(attributes, prefixes);
   if (fault) return { reason: `'${fault.attribute}' ${fault.reason}` };
   // A list is edited relative to what is stored; a file says what is, so that loading it twice changes nothing.
-  const edited = Object.entries(attributes).find(
-    ([, change]) => isRecord(change) && ('addValueToArrayField' in change || 'removeValueFromArrayField' in change),
-  );
+  const edited = Object.entries(attributes).find(([, change]) => isListEdit(change));
   if (edited) return { reason: `'${edited[0]}' edits a list, which a file cannot` };
   if (!Array.isArray(devices)) return { reason: "'devices' must be a list" };
   const parsed = devices.map(parseDevice);

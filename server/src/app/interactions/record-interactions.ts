@@ -2,6 +2,7 @@ import type { InteractionKind } from '../../domain/interactions/interaction.ts';
 import { mostReports } from '../../domain/interactions/interaction.ts';
 import type { InteractionSubject } from '../../domain/interactions/interaction-token.ts';
 import type { Database } from '../../storage/pool.ts';
+import { findErasedDevices } from '../../storage/sql/erasures.ts';
 import { countReports, findReportedRuns, lockCampaignInteractions } from '../../storage/sql/interactions.ts';
 import type { DeviceReport, StoredInteractionKind } from '../../storage/sql/interactions.ts';
 
@@ -14,7 +15,8 @@ export type ReceivedReport = {
 };
 
 /**
- * Counts a batch of reports in one transaction; repeats, in the batch or of earlier ones, count once.
+ * Counts a batch of reports in one transaction; repeats, in the batch or of earlier ones, count once, and those of
+ * devices whose people were erased not at all.
  *
  * @returns for each report whether its run is known
  */
@@ -26,7 +28,10 @@ export async function recordInteractions(database: Database, received: ReceivedR
     if (run?.workspaceId !== subject.workspaceId) return undefined;
     return { ...subject, campaignId: run.campaignId, kind: storedKinds[kind], action, digest };
   });
-  const known = reports.filter((report) => report !== undefined);
+  const known = await withoutErased(
+    database,
+    reports.filter((report) => report !== undefined),
+  );
   if (known.length > 0) {
     await database.begin(async (tx) => {
       await lockCampaignInteractions(tx, known);
@@ -34,6 +39,12 @@ export async function recordInteractions(database: Database, received: ReceivedR
     });
   }
   return reports.map((report) => report !== undefined);
+}
+
+async function withoutErased(database: Database, reports: DeviceReport[]): Promise<DeviceReport[]> {
+  if (reports.length === 0) return [];
+  const erased = await findErasedDevices(database, reports);
+  return reports.filter(({ deviceId }) => !erased.has(deviceId));
 }
 
 const storedKinds: Record<InteractionKind, StoredInteractionKind> = {

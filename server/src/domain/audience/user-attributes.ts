@@ -64,8 +64,13 @@ export function attributesFault(attributes: Attributes, prefixes: readonly strin
 /** Standard keys that carry the vendor's prefix (facts 5). */
 const allowedVendorNames = new Set(['gaid', 'sub_w']);
 
+/**
+ * Values are of JSON's types: text, number, yes or no, list, object. A moment is a text in ISO 8601, which filters read as
+ * one. A number too large for a double would be stored as nothing.
+ */
 function valueFault(value: unknown): string | undefined {
   if (typeof value === 'string') return textFault(value);
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'must be a number that a double can hold';
   if (value !== null && typeof value === 'object') {
     for (const [name, inner] of Object.entries(value)) {
       const fault = textFault(name) ?? valueFault(inner);
@@ -77,7 +82,8 @@ function valueFault(value: unknown): string | undefined {
 
 /**
  * Merges changes into a user's attributes: a value replaces, `null` removes, and a list is edited with
- * `{"addValueToArrayField": […]}` or `{"removeValueFromArrayField": […]}` (facts 5).
+ * `{"addValueToArrayField": […]}` or `{"removeValueFromArrayField": […]}` (facts 5). Values are compared as JSON; one that
+ * is in the list is not added again.
  */
 export function mergeAttributes(current: Attributes, changes: Attributes): Attributes {
   const merged = { ...current };
@@ -89,11 +95,39 @@ export function mergeAttributes(current: Attributes, changes: Attributes): Attri
 }
 
 function editList(current: unknown, change: unknown): unknown {
-  if (typeof change !== 'object' || change === null || Array.isArray(change)) return change;
-  const { addValueToArrayField: added, removeValueFromArrayField: removed } = change as Record<string, unknown>;
-  if (added === undefined && removed === undefined) return change;
-  const list = Array.isArray(current) ? current : current === undefined ? [] : [current];
-  const toList = (value: unknown): unknown[] => (value === undefined ? [] : Array.isArray(value) ? value : [value]);
-  const kept = list.filter((item) => !toList(removed).includes(item));
-  return [...kept, ...toList(added).filter((item) => !kept.includes(item))];
+  if (!isListEdit(change)) return change;
+  const list = current === undefined ? [] : toList(current);
+  const removed = new Set(toList(change.removeValueFromArrayField).map(toComparable));
+  const edited = list.filter((item) => !removed.has(toComparable(item)));
+  const known = new Set(edited.map(toComparable));
+  for (const item of toList(change.addValueToArrayField)) {
+    if (known.has(toComparable(item))) continue;
+    known.add(toComparable(item));
+    edited.push(item);
+  }
+  return edited;
+}
+
+type ListEdit = { addValueToArrayField?: unknown; removeValueFromArrayField?: unknown };
+
+/** Whether a change edits a list; an object that has anything else in it is a value. */
+export function isListEdit(change: unknown): change is ListEdit {
+  if (typeof change !== 'object' || change === null || Array.isArray(change)) return false;
+  const names = Object.keys(change);
+  return (
+    names.length > 0 && names.every((name) => name === 'addValueToArrayField' || name === 'removeValueFromArrayField')
+  );
+}
+
+function toList(value: unknown): unknown[] {
+  return value === undefined ? [] : Array.isArray(value) ? value : [value];
+}
+
+/** Equal texts for equal values, whatever the order of an object's members. */
+function toComparable(value: unknown): string {
+  return JSON.stringify(value, (_name, inner: unknown) =>
+    inner !== null && typeof inner === 'object' && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
 }

@@ -1,9 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { LimitGrant } from '../../app/data/data-use-cases.ts';
+import type { UseGrant } from '../../app/data/count-uses.ts';
+import type { DataOperation } from '../../app/data/data-limits.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { isWorkspaceId } from '../../domain/tokens/workspace-id.ts';
 import { makeRequestId } from '../request-id.ts';
 
-export type DataCall = { request: FastifyRequest; reply: FastifyReply };
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The limit that a route of the data family shows on its refusals. */
+    dataOperation?: DataOperation;
+  }
+}
+
 export type DataBody = Record<string, unknown>;
 
 /** The body as an object. @throws ServiceError BODY_EMPTY, BODY_MALFORMED */
@@ -14,20 +22,30 @@ export function readDataBody({ body }: FastifyRequest): DataBody {
   return body as DataBody;
 }
 
-/** The workspace of the path must be that of the credentials. @throws ServiceError DATA_WORKSPACE_MISMATCH */
-export function checkDataWorkspace(request: FastifyRequest, named: string): void {
+/**
+ * The workspace that the path or the query names must be that of the credentials.
+ *
+ * @throws ServiceError DATA_WORKSPACE_MISSING, DATA_WORKSPACE_INVALID, DATA_WORKSPACE_MISMATCH
+ */
+export function checkDataWorkspace(request: FastifyRequest, named: unknown): void {
+  if (named === undefined || named === '') throw new ServiceError('DATA_WORKSPACE_MISSING');
+  if (typeof named !== 'string' || !isWorkspaceId(named)) throw new ServiceError('DATA_WORKSPACE_INVALID');
   if (named !== request.facts.workspaceId) throw new ServiceError('DATA_WORKSPACE_MISMATCH');
 }
 
 /** Answers with the state of a limit, per minute. @throws ServiceError DATA_RATE_LIMITED when nothing was granted */
-export function answerLimit(reply: FastifyReply, { grant, limit }: { grant: LimitGrant; limit: number }): void {
+export function answerLimit(reply: FastifyReply, grant: UseGrant): void {
+  showLimit(reply, grant);
+  if (grant.granted === 0) throw new ServiceError('DATA_RATE_LIMITED', { retryAfterSeconds: grant.retryAfterSeconds });
+}
+
+export function showLimit(reply: FastifyReply, { limit, remaining, retryAfterSeconds }: UseGrant): void {
   reply.headers({
     'x-ratelimit-limit': String(limit),
-    'x-ratelimit-remaining': String(grant.remaining),
+    'x-ratelimit-remaining': String(remaining),
     // Seconds, not an epoch: the sources differ (facts 0.1), and a wait is what a caller needs.
-    'x-ratelimit-reset': String(grant.granted > 0 ? 60 : grant.retryAfterSeconds),
+    'x-ratelimit-reset': String(retryAfterSeconds > 0 ? retryAfterSeconds : 60),
   });
-  if (grant.granted === 0) throw new ServiceError('DATA_RATE_LIMITED', { retryAfterSeconds: grant.retryAfterSeconds });
 }
 
 /** What makes a repeat of this call known (decisions D4). */

@@ -1,9 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ExportedUser, ExportUsersQuery } from '../../app/data/export-users.ts';
+import type { UserIdentity } from '../../domain/audience/user-identity.ts';
 import type { ErrorName, ServiceError } from '../../domain/errors.ts';
 import { isGatewayError, presentGatewayError } from '../auth/present.ts';
 import { makeRequestId } from '../request-id.ts';
 
-type Wire = { status: number; type: string; message: (error: ServiceError) => string };
+type Wire = { status: number; type: string; message: (error: ServiceError, request?: FastifyRequest) => string };
 
 const fieldOf = (error: ServiceError): string => error.context.field ?? '';
 
@@ -12,7 +14,10 @@ export const dataErrors: Partial<Record<ErrorName, Wire>> = {
   DATA_ATTRIBUTE_MISSING: {
     status: 400,
     type: 'MissingAttributeError',
-    message: (error) => `'${fieldOf(error)}' is not found in payload`,
+    message: (error) =>
+      fieldOf(error) === 'customer_id'
+        ? 'customer_id is not found in the payload'
+        : `'${fieldOf(error)}' is not found in payload`,
   },
   DATA_ACTIONS_EMPTY: { status: 400, type: 'MissingAttributeError', message: (error) => error.message },
   DATA_VALUE_INVALID: {
@@ -20,10 +25,19 @@ export const dataErrors: Partial<Record<ErrorName, Wire>> = {
     type: 'ValueError',
     message: (error) => `'${fieldOf(error)}' ${error.context.reason ?? 'is not valid'}`,
   },
-  DATA_USER_NOT_FOUND: { status: 400, type: 'ValueError', message: () => `'customer_id' must exist` },
+  DATA_USER_NOT_FOUND: { status: 400, type: 'ValueError', message: (error) => `'${fieldOf(error)}' must exist` },
+  DATA_LIMIT_BREACHED: { status: 400, type: 'LimitBreached', message: (error) => error.message },
+  DATA_WORKSPACE_MISSING: { status: 400, type: 'ParamsRequired', message: (error) => error.message },
+  DATA_WORKSPACE_INVALID: { status: 400, type: 'InvalidParams', message: (error) => error.message },
+  DATA_HEADER_MISSING: { status: 400, type: 'Missing header value', message: (error) => error.message },
   DATA_WORKSPACE_MISMATCH: { status: 409, type: 'Authentication Mismatch', message: (error) => error.message },
   DATA_CREDENTIALS_MISSING: { status: 401, type: 'Authentication required', message: (error) => error.message },
   DATA_CREDENTIALS_INVALID: { status: 401, type: 'Authentication required', message: (error) => error.message },
+  DATA_IDENTITY_MISSING: { status: 401, type: 'Authentication required', message: (error) => error.message },
+  DATA_IDENTITY_INVALID: { status: 401, type: 'Authentication required', message: (error) => error.message },
+  DATA_APP_KEY_MISSING: { status: 401, type: 'Authentication required', message: (error) => error.message },
+  DATA_APP_SECRET_MISSING: { status: 401, type: 'Authentication required', message: (error) => error.message },
+  DATA_APP_ID_INVALID: { status: 401, type: 'Authentication required', message: (error) => error.message },
   DATA_RATE_LIMITED: { status: 429, type: 'RateLimitError', message: (error) => error.message },
   SEGMENT_NAME_TAKEN: { status: 409, type: 'Resource not created', message: (error) => error.message },
   SEGMENT_ARCHIVED: { status: 400, type: 'ValueError', message: (error) => error.message },
@@ -35,7 +49,11 @@ export const dataErrors: Partial<Record<ErrorName, Wire>> = {
     message: () => 'Could not decode the request body. The JSON was incorrect or not encoded as UTF-8.',
   },
   BODY_EMPTY: { status: 400, type: 'Empty request body', message: () => 'A valid JSON document is required' },
-  BODY_TOO_LARGE: { status: 413, type: 'PayloadTooLarge', message: () => 'The payload can not exceed 128KB' },
+  BODY_TOO_LARGE: {
+    status: 413,
+    type: 'PayloadTooLarge',
+    message: (_error, request) => `The payload can not exceed ${(request?.routeOptions.bodyLimit ?? 131_072) / 1024}KB`,
+  },
   MEDIA_TYPE_UNSUPPORTED: { status: 415, type: 'MediaTypeError', message: () => 'Unsupported Media Type' },
   MEDIA_TYPE_MISSING: {
     status: 400,
@@ -62,8 +80,43 @@ export function presentDataError(
   const attribute = error.context.field === undefined ? {} : { attribute: error.context.field };
   return reply.code(wire.status).send({
     status: 'fail',
-    error: { ...attribute, message: wire.message(error), type: wire.type, request_id: makeRequestId() },
+    error: { ...attribute, message: wire.message(error, request), type: wire.type, request_id: makeRequestId() },
   });
+}
+
+/** A fault of one element of a bulk request, for the API log. */
+export function describeElementFault(error: ServiceError): string {
+  const wire = dataErrors[error.code] ?? dataErrors.INTERNAL!;
+  const message = wire.message(error);
+  return `${wire.type}: ${message}`;
+}
+
+/** The users that were found with what was asked of them, and the names of those that were not. */
+export function presentExport(
+  { identities, fields }: Pick<ExportUsersQuery, 'identities' | 'fields'>,
+  found: (ExportedUser | undefined)[],
+) {
+  return {
+    status: 'success',
+    type: 'export_users',
+    data: {
+      users_not_found: identities.filter((_identity, index) => !found[index]).map(presentIdentity),
+      users: found
+        .filter((user) => user !== undefined)
+        .map((user) => ({ user_attributes: selectFields(user, fields) })),
+    },
+  };
+}
+
+function presentIdentity({ kind, value }: UserIdentity) {
+  return { identifier_type: kind === 'id' ? 'id' : 'customer_id', identifier: value };
+}
+
+/** `customer_id` always, so that each user can be told from the others. */
+function selectFields({ id, customerId, attributes }: ExportedUser, fields: string[] | undefined) {
+  const all: Record<string, unknown> = { ...attributes, id, customer_id: customerId };
+  if (!fields) return all;
+  return Object.fromEntries(Object.entries(all).filter(([name]) => name === 'customer_id' || fields.includes(name)));
 }
 
 export function presentAccepted({ requestId }: { requestId: string }) {

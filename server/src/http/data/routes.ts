@@ -1,117 +1,43 @@
-import type { FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
-import type { DataUseCases } from '../../app/data/data-use-cases.ts';
-import { dataRequestsPerMinute } from '../../app/data/data-use-cases.ts';
-import type { TokenUseCases } from '../../app/tokens/token-use-cases.ts';
-import { ServiceError } from '../../domain/errors.ts';
-import { makeRequireApiKey } from '../auth/api-key.ts';
-import { gatewayError } from '../auth/shapes.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { RouteFamily } from '../build-server.ts';
 import { toServiceError } from '../to-service-error.ts';
-import { refuseOtherMethods } from '../refuse-other-methods.ts';
-import { warnOfUnknownFields } from '../unknown-fields.ts';
-import type { VendorHeaders } from '../vendor-headers.ts';
-import { answerLimit, checkDataWorkspace, onceOf, readDataBody } from './data-call.ts';
-import type { DataBody, DataCall } from './data-call.ts';
-import { addEventRoute } from './event-routes.ts';
-import { parseCustomer, parseDevice } from './parse-data.ts';
-import { presentAccepted, presentDataError } from './present.ts';
-import { customerBody, dataAnswer, dataError, deviceBody } from './shapes.ts';
+import { addAuthenticationRoute } from './authentication-route.ts';
+import { showLimit } from './data-call.ts';
+import { addDataRoute } from './data-route.ts';
+import type { DataRouteDependencies } from './data-route.ts';
+import { incomingRoutes } from './incoming-routes.ts';
+import { peopleRoutes } from './people-routes.ts';
+import { presentDataError } from './present.ts';
 
-export type DataRouteDependencies = {
-  data: DataUseCases;
-  tokens: TokenUseCases;
-  vendorHeaders: VendorHeaders;
-  serviceDomain?: string | undefined;
-};
+export type { DataRouteDependencies };
 
-const mostBodyBytes = 128 * 1024;
-
-/** POST /v1/customer/{app_id}, /v1/device/{app_id} and /v1/event/{workspace_id} (facts 5): people, devices, events in. */
+/**
+ * The data family (facts 5): people, devices and events in, one by one or in bulk; people exported, merged, deleted;
+ * devices blocked; a test of the connection.
+ */
 export function dataRoutes(deps: DataRouteDependencies): RouteFamily {
-  const requireKey = makeRequireApiKey({ ...deps, authenticate: deps.data.authenticate }, 'data', {
-    missing: 'DATA_CREDENTIALS_MISSING',
-    invalid: 'DATA_CREDENTIALS_INVALID',
-    notCovering: 'SCOPE_MISSING',
-  });
-  const { prefixes } = deps.vendorHeaders;
-  const families = [
-    {
-      name: 'customer',
-      operation: 'data-customer',
-      summary: 'Create or update a user',
-      shape: customerBody,
-      handle: upsertCustomer,
-    },
-    {
-      name: 'device',
-      operation: 'data-device',
-      summary: 'Create or update a device of a user',
-      shape: deviceBody(prefixes),
-      handle: registerDevice,
-    },
-  ] as const;
-
   return async (server) => {
-    // The shapes document the routes; the family's own errors come from parse-data.ts.
+    // The shapes document the routes; the family's own errors come from the parse files.
     server.setValidatorCompiler(() => () => true);
-    server.setErrorHandler((error, request, reply) =>
-      presentDataError(toServiceError(error, request), { request, reply }),
-    );
-    for (const { name, operation, summary, shape, handle } of families) {
-      const url = `/v1/${name}/:app_id`;
-      server.post(url, {
-        bodyLimit: mostBodyBytes,
-        schema: {
-          tags: ['Data'],
-          summary,
-          security: [{ dataKey: [] }, { bearer: [] }],
-          body: shape,
-          response: {
-            200: dataAnswer,
-            400: dataError,
-            401: Type.Union([dataError, gatewayError]),
-            403: gatewayError,
-            409: dataError,
-            413: dataError,
-            415: dataError,
-            429: dataError,
-          },
-        },
-        onRequest: async (request, reply) => {
-          if (request.headers['content-type'] === undefined) throw new ServiceError('MEDIA_TYPE_MISSING');
-          await requireKey(request, reply);
-        },
-        handler: async (request, reply) => {
-          checkDataWorkspace(request, (request.params as { app_id: string }).app_id);
-          await countCall(deps, operation, { request, reply });
-          const body = readDataBody(request);
-          const answer = await handle(deps, request, body);
-          warnOfUnknownFields(deps.vendorHeaders, body, { request, reply, shape });
-          return presentAccepted(answer);
-        },
-      });
-      refuseOtherMethods(server, url, ['POST']);
-    }
-    addEventRoute(server, { ...deps, requireKey });
+    server.setErrorHandler(async (error, request, reply) => {
+      await showLimitOfRefusal(deps, { request, reply });
+      return presentDataError(toServiceError(error, request), { request, reply });
+    });
+    for (const route of [...incomingRoutes(deps.vendorHeaders.prefixes), ...peopleRoutes])
+      addDataRoute(server as unknown as FastifyInstance, deps, route);
+    addAuthenticationRoute(server as unknown as FastifyInstance, deps);
   };
 }
 
-function upsertCustomer(deps: DataRouteDependencies, request: FastifyRequest, body: DataBody) {
-  const command = parseCustomer(body, deps.vendorHeaders.prefixes);
-  return deps.data.upsertUser({ ...command, workspaceId: request.facts.workspaceId! }, onceOf(request));
-}
-
-function registerDevice(deps: DataRouteDependencies, request: FastifyRequest, body: DataBody) {
-  const command = parseDevice(body, deps.vendorHeaders.prefixes);
-  return deps.data.registerDevice({ ...command, workspaceId: request.facts.workspaceId! }, onceOf(request));
-}
-
-async function countCall(
+/** Every answer to a known caller says how the limit stands (facts 0.1), one that was refused before it was counted too. */
+async function showLimitOfRefusal(
   { data }: DataRouteDependencies,
-  operation: 'data-customer' | 'data-device',
-  { request, reply }: DataCall,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
 ): Promise<void> {
-  const grant = await data.count(operation, request.facts.workspaceId!);
-  answerLimit(reply, { grant, limit: dataRequestsPerMinute });
+  const operation = request.routeOptions.config.dataOperation;
+  const { workspaceId } = request.facts;
+  if (operation === undefined || workspaceId === undefined || reply.hasHeader('x-ratelimit-limit')) return;
+  // A refusal must not become a fault because its limit could not be read.
+  const grant = await data.peek(workspaceId, operation).catch(() => undefined);
+  if (grant) showLimit(reply, grant);
 }

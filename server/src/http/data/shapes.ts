@@ -62,6 +62,73 @@ export const eventBody = Type.Object({
   ),
 });
 
+/** @param prefixes spellings of the vendor's abbreviation, lower-case */
+export function transitionBody(prefixes: readonly string[]) {
+  return Type.Object({
+    type: Type.Literal('transition'),
+    elements: Type.Array(Type.Union([customerBody, eventBody, deviceBody(prefixes)])),
+  });
+}
+
+/** How a user is named: `customer_id`, `id`, or the vendor's spelling of the latter. */
+const IdentityType = Type.String({ description: 'customer_id or id' });
+
+export const blockBody = Type.Object({
+  user_identifier_type: IdentityType,
+  user_identifier_value: Type.String(),
+  action_type: Type.Union([Type.Literal('block'), Type.Literal('unblock')]),
+  device_identifiers: Type.Optional(
+    Type.Array(Type.Record(Type.String(), Type.String()), {
+      description: 'Absent: all devices. {"push_id": "…"}, or svc_gaid, unique_id, device_unique_id',
+    }),
+  ),
+  reason: Type.Optional(Type.String({ maxLength: 1_000 })),
+  client_reference_id: Type.Optional(Type.String({ maxLength: 1_000 })),
+});
+
+export const exportBody = Type.Object({
+  type: Type.Optional(Type.Literal('export_users')),
+  data: Type.Object({
+    identifiers: Type.Array(Type.Object({ identifier_type: IdentityType, identifier: Type.String() }), {
+      minItems: 1,
+      maxItems: 20,
+    }),
+    user_fields_to_export: Type.Optional(Type.Array(Type.String())),
+  }),
+});
+
+export const exportAnswer = Type.Object({
+  status: Type.String(),
+  type: Type.String(),
+  data: Type.Object({
+    users_not_found: Type.Array(Type.Object({ identifier_type: Type.String(), identifier: Type.String() })),
+    users: Type.Array(Type.Object({ user_attributes: Type.Record(Type.String(), Type.Any()) })),
+  }),
+});
+
+export const mergeBody = Type.Object({
+  merge_data: Type.Array(
+    Type.Object({
+      merged_user: Type.String({ description: 'Customer id of the user who ends' }),
+      retained_user: Type.String({ description: 'Customer id of the user who gets everything' }),
+    }),
+    { minItems: 1, maxItems: 50 },
+  ),
+});
+
+export const mergeAnswer = Type.Object({ status: Type.String(), operation: Type.String() });
+
+export const deleteBody = Type.Object({ identity_type: IdentityType, identity_value: Type.String() });
+
+export const authenticationBody = Type.Object({
+  app_id: Type.String(),
+  app_secret: Type.String(),
+  source: Type.Optional(Type.String({ description: 'Who asks; kept in the API log' })),
+  region: Type.Optional(Type.String({ description: "The workspace's data center, such as 01 or dc_01" })),
+});
+
+export const authenticationAnswer = Type.Object({ status: Type.String(), app_name: Type.String() });
+
 export const dataAnswer = Type.Object({ status: Type.String(), message: Type.String(), request_id: Type.String() });
 export const dataError = Type.Object({
   status: Type.String(),

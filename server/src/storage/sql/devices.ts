@@ -32,8 +32,8 @@ export async function lockDevice(
 }
 
 /**
- * Makes or renews a device. A renewed one is alive again, whatever a provider said of it before (a blocked one stays
- * blocked). Index: devices (workspace_id, bucket, user_id, device_id).
+ * Makes or renews a device. A renewed one is alive again, whatever a provider said of it before; a blocked one stays
+ * blocked and keeps for later what it would be. Index: devices (workspace_id, bucket, user_id, device_id).
  *
  * @returns the row's id
  */
@@ -55,6 +55,7 @@ export async function upsertDevice(
     on conflict (workspace_id, bucket, user_id, device_id) do update
     set platform = excluded.platform, push_id = excluded.push_id,
       state = case when devices.state = 'BLOCKED' then 'BLOCKED' else excluded.state end,
+      blocked_state = case when devices.state = 'BLOCKED' then excluded.state end,
       provisional = excluded.provisional, model = coalesce(excluded.model, devices.model),
       app_version = coalesce(excluded.app_version, devices.app_version),
       os_version = coalesce(excluded.os_version, devices.os_version), gaid = coalesce(excluded.gaid, devices.gaid),

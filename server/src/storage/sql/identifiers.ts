@@ -38,6 +38,36 @@ export async function deleteIdentifiers(
 }
 
 /**
+ * Adds what a user's devices say of the user, where it is missing: after one device's were removed, another may have the
+ * same advertising id. Index: devices (workspace_id, bucket, user_id, device_id), identifiers primary key.
+ */
+export async function insertIdentifiersOfDevices(
+  tx: Queryable,
+  user: UserKey & { workspaceId: string },
+): Promise<void> {
+  await tx`
+    insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
+    select ${user.workspaceId}, ${user.bucket}, ${user.userId}, identifier.attribute, 'string', identifier.value
+    from devices
+    cross join lateral (
+      values ('device:gaid', devices.gaid), ('device:idfv', devices.idfv), (
+        'device:push_id', case when octet_length(devices.push_id) <= 512 then devices.push_id
+          else encode(sha256(convert_to(devices.push_id, 'UTF8')), 'hex') end
+      )
+    ) as identifier (attribute, value)
+    where devices.workspace_id = ${user.workspaceId} and devices.bucket = ${user.bucket}
+      and devices.user_id = ${user.userId} and identifier.value is not null
+    on conflict (workspace_id, bucket, user_id, attribute, type, value) do nothing`;
+}
+
+/** Removes all identifiers of one user. Index: primary key. */
+export async function deleteIdentifiersOfUser(tx: Queryable, user: UserKey & { workspaceId: string }): Promise<void> {
+  await tx`
+    delete from identifiers
+    where workspace_id = ${user.workspaceId} and bucket = ${user.bucket} and user_id = ${user.userId}`;
+}
+
+/**
  * Users that one of the values names, distinct and in order, at most `limit`. Both types are looked up, because a push
  * request carries texts only. Index: identifiers_value.
  */

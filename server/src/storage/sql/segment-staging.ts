@@ -79,7 +79,11 @@ function namedUsers(session: FillSession, { stagingKey, workspaceId, meaning }: 
       select users.bucket, users.id as user_id
       from ${session(linesOf(stagingKey))} as lines
       join users on users.workspace_id = ${workspaceId} and users.customer_id = lines.value
-      group by users.bucket, users.id`;
+      group by users.bucket, users.id
+      union
+      select merged_users.retained_bucket, merged_users.retained_user_id
+      from ${session(linesOf(stagingKey))} as lines
+      join merged_users on merged_users.workspace_id = ${workspaceId} and merged_users.customer_id = lines.value`;
   }
   return session`
     select min(identifiers.bucket) as bucket, min(identifiers.user_id) as user_id

@@ -151,6 +151,7 @@ async function storeDevices(
     on conflict (workspace_id, bucket, user_id, device_id) do update
     set platform = excluded.platform, push_id = excluded.push_id,
       state = case when devices.state = 'BLOCKED' then 'BLOCKED' else excluded.state end,
+      blocked_state = case when devices.state = 'BLOCKED' then excluded.state end,
       provisional = excluded.provisional, model = coalesce(excluded.model, devices.model),
       app_version = coalesce(excluded.app_version, devices.app_version),
       os_version = coalesce(excluded.os_version, devices.os_version), gaid = coalesce(excluded.gaid, devices.gaid),

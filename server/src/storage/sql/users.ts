@@ -1,9 +1,10 @@
 import { bucketOf } from '../../domain/audience/bucket.ts';
 import type { Attributes } from '../../domain/audience/user-attributes.ts';
 import type { Queryable } from '../pool.ts';
+import { allBuckets } from './segment-members.ts';
 
 export type UserKey = { bucket: number; userId: string };
-export type LockedUser = UserKey & { attributes: Attributes; isNew: boolean };
+export type LockedUser = UserKey & { customerId: string; attributes: Attributes; isNew: boolean };
 
 /**
  * Makes the user when missing and locks the row until the transaction ends, so that attributes and identifiers change
@@ -18,7 +19,7 @@ export async function lockOrInsertUser(
     insert into users (workspace_id, bucket, id, customer_id, created_at, updated_at)
     values (${user.workspaceId}, ${bucket}, ${user.id}, ${user.customerId}, ${user.at}, ${user.at})
     on conflict (workspace_id, bucket, customer_id) do update set updated_at = excluded.updated_at
-    returning bucket, id as "userId", attributes, id = ${user.id} as "isNew"`;
+    returning bucket, id as "userId", customer_id as "customerId", attributes, id = ${user.id} as "isNew"`;
   return row!;
 }
 
@@ -28,11 +29,99 @@ export async function lockUser(
   { workspaceId, customerId }: { workspaceId: string; customerId: string },
 ): Promise<LockedUser | undefined> {
   const [row] = await tx<LockedUser[]>`
-    select bucket, id as "userId", attributes, false as "isNew"
+    select bucket, id as "userId", customer_id as "customerId", attributes, false as "isNew"
     from users
     where workspace_id = ${workspaceId} and bucket = ${bucketOf(customerId)} and customer_id = ${customerId}
     for update`;
   return row;
+}
+
+/**
+ * Holds an existing user against being merged away or erased, and against nothing else: holders do not wait for each
+ * other nor for changes of attributes. Index: users (workspace_id, bucket, customer_id).
+ */
+export async function holdUser(
+  tx: Queryable,
+  { workspaceId, customerId }: { workspaceId: string; customerId: string },
+): Promise<UserKey | undefined> {
+  const [row] = await tx<UserKey[]>`
+    select bucket, id as "userId"
+    from users
+    where workspace_id = ${workspaceId} and bucket = ${bucketOf(customerId)} and customer_id = ${customerId}
+    for key share`;
+  return row;
+}
+
+/** Locks the user of a key. Index: primary key. */
+export async function lockUserByKey(
+  tx: Queryable,
+  user: UserKey & { workspaceId: string },
+): Promise<LockedUser | undefined> {
+  const [row] = await tx<LockedUser[]>`
+    select bucket, id as "userId", customer_id as "customerId", attributes, false as "isNew"
+    from users
+    where workspace_id = ${user.workspaceId} and bucket = ${user.bucket} and id = ${user.userId}
+    for update`;
+  return row;
+}
+
+/** A user by id alone. The id does not tell its bucket, so each is looked into. Index: primary key. */
+export async function findUserById(
+  tx: Queryable,
+  { workspaceId, id }: { workspaceId: string; id: string },
+): Promise<UserKey | undefined> {
+  const [row] = await tx<UserKey[]>`
+    select bucket, id as "userId" from users
+    where workspace_id = ${workspaceId} and bucket = any(${allBuckets}) and id = ${id}`;
+  return row;
+}
+
+/**
+ * Makes those of the users that are missing, in the order of their keys, as lockUsersInOrder locks them; a customer id
+ * that was merged into another user's makes none. The second statement sees a merge that the first one waited for.
+ * Indexes: users (workspace_id, bucket, customer_id), merged_users primary key.
+ */
+export async function insertMissingUsers(
+  tx: Queryable,
+  { workspaceId, users, at }: { workspaceId: string; users: { customerId: string; id: string }[]; at: Date },
+): Promise<void> {
+  const rows = await tx<{ id: string }[]>`
+    insert into users (workspace_id, bucket, id, customer_id, created_at, updated_at)
+    select ${workspaceId}, bucket, id, customer_id, ${at}, ${at}
+    from unnest(
+      ${users.map(({ customerId }) => bucketOf(customerId))}::smallint[], ${users.map(({ id }) => id)}::text[],
+      ${users.map(({ customerId }) => customerId)}::text[]
+    ) as given (bucket, id, customer_id)
+    order by bucket, customer_id collate "C"
+    on conflict (workspace_id, bucket, customer_id) do nothing
+    returning id`;
+  if (rows.length === 0) return;
+  await tx`
+    delete from users using merged_users
+    where users.workspace_id = ${workspaceId} and users.id = any(${rows.map(({ id }) => id)})
+      and merged_users.workspace_id = users.workspace_id and merged_users.bucket = users.bucket
+      and merged_users.customer_id = users.customer_id`;
+}
+
+/**
+ * Locks those of the users that exist, in the order of their keys, whatever order they are given in: two transactions
+ * that do so first never wait for each other in a circle. Index: users (workspace_id, bucket, customer_id).
+ */
+export async function lockUsersInOrder(
+  tx: Queryable,
+  { workspaceId, customerIds }: { workspaceId: string; customerIds: readonly string[] },
+): Promise<void> {
+  const unique = [...new Set(customerIds)];
+  await tx`
+    select 1
+    from users
+    where workspace_id = ${workspaceId}
+      and (bucket, customer_id) in (
+        select wanted.bucket, wanted.customer_id collate "C"
+        from unnest(${unique.map(bucketOf)}::smallint[], ${unique}::text[]) as wanted (bucket, customer_id)
+      )
+    order by bucket, customer_id
+    for update`;
 }
 
 /** Stores a user's attributes; the caller holds the row's lock. Index: primary key. */
@@ -45,17 +134,35 @@ export async function setUserAttributes(
     where workspace_id = ${user.workspaceId} and bucket = ${user.bucket} and id = ${user.userId}`;
 }
 
-/** Users by customer id, in order, at most `limit`. Index: users (workspace_id, bucket, customer_id). */
+/** Removes a user's row; the caller holds its lock. Index: primary key. */
+export async function deleteUser(tx: Queryable, user: UserKey & { workspaceId: string }): Promise<void> {
+  await tx`
+    delete from users where workspace_id = ${user.workspaceId} and bucket = ${user.bucket} and id = ${user.userId}`;
+}
+
+/**
+ * Users that customer ids mean, in order, at most `limit`; a merged one means the user it was merged into. Indexes: users
+ * (workspace_id, bucket, customer_id), merged_users primary key.
+ */
 export async function findUsersByCustomerIds(
   tx: Queryable,
   { workspaceId, customerIds, limit }: { workspaceId: string; customerIds: readonly string[]; limit: number },
 ): Promise<UserKey[]> {
   const unique = [...new Set(customerIds)];
   return tx<UserKey[]>`
+    with wanted as (
+      select bucket, customer_id
+      from unnest(${unique.map(bucketOf)}::smallint[], ${unique}::text[]) as given (bucket, customer_id)
+    )
     select users.bucket, users.id as "userId"
-    from unnest(${unique.map(bucketOf)}::smallint[], ${unique}::text[]) as wanted (bucket, customer_id)
+    from wanted
     join users on users.workspace_id = ${workspaceId} and users.bucket = wanted.bucket
       and users.customer_id = wanted.customer_id collate "C"
-    order by users.bucket, users.id
+    union
+    select merged_users.retained_bucket, merged_users.retained_user_id
+    from wanted
+    join merged_users on merged_users.workspace_id = ${workspaceId} and merged_users.bucket = wanted.bucket
+      and merged_users.customer_id = wanted.customer_id collate "C"
+    order by bucket, "userId"
     limit ${limit}`;
 }

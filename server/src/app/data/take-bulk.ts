@@ -1,0 +1,89 @@
+import { ServiceError } from '../../domain/errors.ts';
+import { makeId } from '../../domain/ids.ts';
+import type { Transaction } from '../../storage/pool.ts';
+import { insertMissingUsers, lockUsersInOrder } from '../../storage/sql/users.ts';
+import { registerDevice } from './register-device.ts';
+import type { RegisterDeviceCommand } from './register-device.ts';
+import { trackEvents } from './track-events.ts';
+import type { TrackEventsCommand } from './track-events.ts';
+import { upsertUser } from './upsert-user.ts';
+import type { UpsertUserCommand } from './upsert-user.ts';
+
+type Element<Command> = Omit<Command, 'at' | 'workspaceId'>;
+
+/** One object of a bulk request, with its place in it. */
+export type BulkElement = { index: number } & (
+  | { kind: 'customer'; command: Element<UpsertUserCommand> }
+  | { kind: 'device'; command: Element<RegisterDeviceCommand> }
+  | { kind: 'event'; command: Element<TrackEventsCommand> }
+);
+
+/** An element that was refused, and why. */
+export type ElementFault = { index: number; error: ServiceError };
+
+export type TakeBulkCommand = { workspaceId: string; elements: BulkElement[]; at: Date };
+
+/**
+ * Takes the objects of a bulk request in their order, in the caller's transaction, which 100 KB of body bound to some
+ * 2,000 of them. An object that is refused changes nothing and stops none of the others. The users are made and locked
+ * first, in one order, so that two bulks about the same people do not wait for each other in a circle.
+ *
+ * @returns the refused ones
+ */
+export async function takeBulk(
+  tx: Transaction,
+  { workspaceId, elements, at }: TakeBulkCommand,
+): Promise<ElementFault[]> {
+  const made = new Set(elements.filter((element) => makesUser(element, at)).map(({ command }) => command.customerId));
+  const users = [...made].map((customerId) => ({ customerId, id: makeId(at) }));
+  if (users.length > 0) await insertMissingUsers(tx, { workspaceId, users, at });
+  await lockUsersInOrder(tx, { workspaceId, customerIds: elements.map(({ command }) => command.customerId) });
+  const faults: ElementFault[] = [];
+  for (const element of elements) {
+    try {
+      await take(tx, { element, workspaceId, at });
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      faults.push({ index: element.index, error });
+    }
+  }
+  return faults;
+}
+
+/** Whether an element, when it is taken, makes the user it names. */
+function makesUser(element: BulkElement, at: Date): boolean {
+  switch (element.kind) {
+    case 'customer':
+      return element.command.updateExistingOnly !== true;
+    case 'device':
+      return false;
+    case 'event':
+      return element.command.actions.every(({ occurredAt = at }) => occurredAt <= at);
+    default: {
+      const never: never = element;
+      throw new Error(`unknown element ${JSON.stringify(never)}`);
+    }
+  }
+}
+
+/** Each refuses before its first write. */
+async function take(
+  tx: Transaction,
+  { element, workspaceId, at }: { element: BulkElement; workspaceId: string; at: Date },
+): Promise<void> {
+  switch (element.kind) {
+    case 'customer':
+      await upsertUser(tx, { ...element.command, workspaceId, at });
+      return;
+    case 'device':
+      if (!(await registerDevice(tx, { ...element.command, workspaceId, at })))
+        throw new ServiceError('DATA_USER_NOT_FOUND', { field: 'customer_id' });
+      return;
+    case 'event':
+      return trackEvents(tx, { ...element.command, workspaceId, at });
+    default: {
+      const never: never = element;
+      throw new Error(`unknown element ${JSON.stringify(never)}`);
+    }
+  }
+}

@@ -1,0 +1,13 @@
+/** How a caller names one user: by the customer id, or by the id this service gave (facts 5). */
+export type UserIdentity = { kind: 'customer-id' | 'id'; value: string };
+
+/**
+ * What a type of identity means. The sources name the own id `id` in samples and `<vendor>_id` in the schema, so both
+ * are taken.
+ *
+ * @param prefixes spellings of the vendor's abbreviation, lower-case
+ */
+export function identityKindOf(type: string, prefixes: readonly string[]): UserIdentity['kind'] | undefined {
+  if (type === 'customer_id') return 'customer-id';
+  return ['id', ...prefixes.map((prefix) => `${prefix}_id`)].includes(type) ? 'id' : undefined;
+}

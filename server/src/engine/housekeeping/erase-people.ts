@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto';
+import type { Database, Transaction } from '../../storage/pool.ts';
+import {
+  anonymiseConversions,
+  anonymiseDeliveries,
+  eraseDevices,
+  eraseEvents,
+  eraseIdentifiers,
+  eraseInteractions,
+  eraseMemberships,
+  eraseTargets,
+  eraseUsers,
+} from '../../storage/sql/erased-traces.ts';
+import type { Person } from '../../storage/sql/erased-traces.ts';
+import { noteErasureStep, takeDueErasure } from '../../storage/sql/erasures.ts';
+import type { Erasure } from '../../storage/sql/erasures.ts';
+import { listMergedRows } from '../../storage/sql/merged-users.ts';
+import { lockUserByKey } from '../../storage/sql/users.ts';
+import type { Duty } from '../duty.ts';
+
+// Longer than any window, attempt or file under way, which may still write rows of the person.
+const secondLookMilliseconds = 3_600_000;
+
+/**
+ * The duty that erases people whose deletion is due (docs/decisions/0011), each step one transaction. The first removes
+ * all there is; the second, an hour later, what work under way wrote meanwhile, and forgets whose rows they were. What
+ * is left is the proof, with the counts.
+ */
+export function erasePeople({ database }: { database: Database }): Duty {
+  return {
+    name: 'erase-people',
+    intervalMilliseconds: 5_000,
+    runOnce: (now) =>
+      database.begin(async (tx) => {
+        const erasure = await takeDueErasure(tx, now);
+        if (!erasure) return 0;
+        await takeStep(tx, erasure, now);
+        return 1;
+      }) as Promise<number>,
+  };
+}
+
+async function takeStep(tx: Transaction, erasure: Erasure, at: Date): Promise<void> {
+  const { id, workspaceId } = erasure;
+  const user = erasure.users[0]!;
+  // A registration or a merge under way ends first.
+  await lockUserByKey(tx, { workspaceId, ...user });
+  const merged = await listMergedRows(tx, { workspaceId, ...user });
+  const users = [...erasure.users, ...merged];
+  const counts = addCounts(erasure.counts, await eraseTraces(tx, { workspaceId, users }));
+  if (erasure.state === 'REMOVED') return noteErasureStep(tx, { id, counts, at, state: 'DONE' });
+  const dueAt = new Date(at.getTime() + secondLookMilliseconds);
+  return noteErasureStep(tx, { id, counts, at, state: 'REMOVED', users, dueAt });
+}
+
+/** In one order: what the ledger leads to before the ledger. */
+async function eraseTraces(tx: Transaction, person: Person): Promise<Record<string, number>> {
+  const salted = { ...person, salt: randomBytes(32).toString('hex') };
+  const interactions = await eraseInteractions(tx, person);
+  const { devices, addresses, messages } = await eraseDevices(tx, person);
+  const identifiers = await eraseIdentifiers(tx, person);
+  const events = await eraseEvents(tx, person);
+  const memberships = await eraseMemberships(tx, person);
+  const conversions = await anonymiseConversions(tx, salted);
+  const deliveries = await anonymiseDeliveries(tx, salted);
+  const runs = await eraseTargets(tx, person);
+  const { users, mergedIds } = await eraseUsers(tx, person);
+  return {
+    users,
+    merged_users: mergedIds,
+    identifiers,
+    devices,
+    push_addresses: addresses,
+    events,
+    segment_members: memberships,
+    device_interactions: interactions,
+    conversions,
+    deliveries,
+    runs,
+    sandbox_messages: messages,
+  };
+}
+
+function addCounts(before: Record<string, number>, more: Record<string, number>): Record<string, number> {
+  return Object.fromEntries(Object.entries(more).map(([table, count]) => [table, (before[table] ?? 0) + count]));
+}

@@ -1,0 +1,81 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { ServiceError } from '../../domain/errors.ts';
+import { dataCenterOfHost } from '../../domain/tokens/data-center.ts';
+import { refuseOtherMethods } from '../refuse-other-methods.ts';
+import { warnOfUnknownFields } from '../unknown-fields.ts';
+import { answerLimit, readDataBody } from './data-call.ts';
+import type { DataBody } from './data-call.ts';
+import type { DataRouteDependencies } from './data-route.ts';
+import { invalid, requireText } from './parse-data.ts';
+import { authenticationAnswer, authenticationBody, dataError } from './shapes.ts';
+
+const url = '/v1/integrations/authentication';
+const operation = 'data-authentication';
+
+/** POST /v1/integrations/authentication (facts 5): whether a partner's credentials are right. They travel in the body. */
+export function addAuthenticationRoute(server: FastifyInstance, deps: DataRouteDependencies): void {
+  const { data, vendorHeaders } = deps;
+  server.post(url, {
+    bodyLimit: 128 * 1024,
+    config: { dataOperation: operation, isBodySecret: true },
+    schema: {
+      tags: ['Data'],
+      summary: 'Test the credentials of an integration',
+      body: authenticationBody,
+      response: {
+        200: authenticationAnswer,
+        400: dataError,
+        401: dataError,
+        403: dataError,
+        409: dataError,
+        413: dataError,
+        415: dataError,
+        429: dataError,
+      },
+    },
+    onRequest: async (request) => {
+      if (request.headers['content-type'] === undefined) throw new ServiceError('MEDIA_TYPE_MISSING');
+    },
+    handler: async (request, reply) => {
+      const body = readDataBody(request);
+      const workspaceId = requireText(body, 'app_id');
+      const appKey = vendorHeaders.read(request.headers, '*-appkey');
+      if (appKey === undefined)
+        throw new ServiceError('DATA_HEADER_MISSING', { field: vendorHeaders.nameOf('*-appkey').toUpperCase() });
+      if (appKey !== workspaceId) throw new ServiceError('DATA_WORKSPACE_MISMATCH');
+      const key = await authenticate(deps, request, { workspaceId, secret: requireText(body, 'app_secret') });
+      answerLimit(reply, await data.count(key.workspaceId, [{ operation, wanted: 1 }]));
+      const { source, region } = readOrigin(body);
+      if (source !== undefined) request.facts.errorDetail = `connection test of ${source}`;
+      const { name } = await data.testConnection({ workspaceId, region });
+      warnOfUnknownFields(vendorHeaders, body, { request, reply, shape: authenticationBody });
+      return { status: 'success', app_name: name };
+    },
+  });
+  refuseOtherMethods(server, url, ['POST']);
+}
+
+async function authenticate(
+  { data, serviceDomain }: DataRouteDependencies,
+  request: FastifyRequest,
+  presented: { workspaceId: string; secret: string },
+) {
+  const dataCenter = dataCenterOfHost(request.hostname, serviceDomain);
+  const found = await data.authenticate({ ...presented, dataCenter });
+  if (found.outcome !== 'ok')
+    throw new ServiceError('DATA_CREDENTIALS_INVALID', { detail: 'unknown workspace or key' });
+  request.facts.workspaceId = found.key.workspaceId;
+  request.facts.keyId = found.key.id;
+  if (!found.key.scopes.includes('data'))
+    throw new ServiceError('SCOPE_MISSING', { detail: `a key of kind ${found.key.kind}` });
+  return found.key;
+}
+
+/** `region` may be written `01`, `DC_01` or `dc-01`. */
+function readOrigin(body: DataBody): { source: string | undefined; region: string | undefined } {
+  const source = body.source === undefined ? undefined : requireText(body, 'source');
+  if (body.region === undefined) return { source, region: undefined };
+  const region = /^(?:dc[_-]?)?(\d{2,3})$/i.exec(requireText(body, 'region'))?.[1];
+  if (region === undefined) throw invalid('region', 'is not a data center');
+  return { source, region };
+}

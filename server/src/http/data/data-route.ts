@@ -1,0 +1,104 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { TSchema } from 'typebox';
+import type { DataOperation, DataUse } from '../../app/data/data-limits.ts';
+import type { DataUseCases } from '../../app/data/data-use-cases.ts';
+import type { TokenUseCases } from '../../app/tokens/token-use-cases.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { makeRequireApiKey } from '../auth/api-key.ts';
+import { gatewayError } from '../auth/shapes.ts';
+import { refuseOtherMethods } from '../refuse-other-methods.ts';
+import { warnOfUnknownFields } from '../unknown-fields.ts';
+import type { VendorHeaders } from '../vendor-headers.ts';
+import { checkIdentity } from './check-identity.ts';
+import { answerLimit, checkDataWorkspace, readDataBody } from './data-call.ts';
+import type { DataBody } from './data-call.ts';
+import { dataAnswer, dataError } from './shapes.ts';
+
+export type DataRouteDependencies = {
+  data: DataUseCases;
+  tokens: TokenUseCases;
+  vendorHeaders: VendorHeaders;
+  serviceDomain?: string | undefined;
+};
+
+export type HandledCall = { request: FastifyRequest; body: DataBody; workspaceId: string };
+
+export type DataRoute = {
+  url: string;
+  summary: string;
+  /** Where the workspace is named beside the credentials. */
+  workspaceIn: { path: string } | { query: string };
+  shape: TSchema;
+  answer?: TSchema;
+  mostBodyBytes?: number;
+  /** The limits that a request is counted in, always in one order. The first is shown when nothing was counted. */
+  operations: readonly [DataOperation, ...DataOperation[]];
+  /** What a body asks to be counted; it may be anything, and what counts nothing counts as one of the first. */
+  countUses?: (body: unknown) => DataUse[];
+  handle(deps: DataRouteDependencies, call: HandledCall): Promise<object>;
+};
+
+const mostBodyBytes = 128 * 1024;
+
+/** Adds one route of the data family (facts 5), which all have the same checks in the same order. */
+export function addDataRoute(server: FastifyInstance, deps: DataRouteDependencies, route: DataRoute): void {
+  const { url, shape, workspaceIn } = route;
+  const requireKey = makeRequireApiKey({ ...deps, authenticate: deps.data.authenticate }, 'data', {
+    missing: 'DATA_CREDENTIALS_MISSING',
+    invalid: 'DATA_CREDENTIALS_INVALID',
+    notCovering: 'SCOPE_MISSING',
+  });
+  server.post(url, {
+    bodyLimit: route.mostBodyBytes ?? mostBodyBytes,
+    config: { dataOperation: route.operations[0] },
+    schema: {
+      tags: ['Data'],
+      summary: route.summary,
+      security: [{ dataKey: [] }, { bearer: [] }],
+      ...describeWorkspace(workspaceIn),
+      body: shape,
+      response: {
+        200: route.answer ?? dataAnswer,
+        400: dataError,
+        401: Type.Union([dataError, gatewayError]),
+        403: gatewayError,
+        409: dataError,
+        413: dataError,
+        415: dataError,
+        429: dataError,
+      },
+    },
+    onRequest: async (request, reply) => {
+      if (request.headers['content-type'] === undefined) throw new ServiceError('MEDIA_TYPE_MISSING');
+      checkIdentity(request);
+      await requireKey(request, reply);
+    },
+    handler: async (request, reply) => {
+      checkDataWorkspace(request, readNamedWorkspace(request, workspaceIn));
+      const workspaceId = request.facts.workspaceId!;
+      // Counted before it is parsed, so that nobody is parsed without end.
+      answerLimit(reply, await deps.data.count(workspaceId, usesOf(route, request.body)));
+      const body = readDataBody(request);
+      const answer = await route.handle(deps, { request, body, workspaceId });
+      warnOfUnknownFields(deps.vendorHeaders, body, { request, reply, shape });
+      return answer;
+    },
+  });
+  refuseOtherMethods(server, url, ['POST']);
+}
+
+function describeWorkspace(workspaceIn: DataRoute['workspaceIn']) {
+  if ('path' in workspaceIn) return { params: Type.Object({ [workspaceIn.path]: Type.String() }) };
+  return { querystring: Type.Object({ [workspaceIn.query]: Type.String() }) };
+}
+
+function readNamedWorkspace(request: FastifyRequest, workspaceIn: DataRoute['workspaceIn']): unknown {
+  if ('path' in workspaceIn) return (request.params as DataBody)[workspaceIn.path];
+  return (request.query as DataBody)[workspaceIn.query];
+}
+
+function usesOf({ operations, countUses }: DataRoute, body: unknown): DataUse[] {
+  const uses = countUses?.(body).filter(({ wanted }) => wanted > 0) ?? [];
+  return uses.length > 0 ? uses : [{ operation: operations[0], wanted: 1 }];
+}

@@ -1,0 +1,84 @@
+import type { ElementFault } from '../../app/data/take-bulk.ts';
+import { onceOf } from './data-call.ts';
+import type { DataRoute } from './data-route.ts';
+import { parseCustomer, parseDevice } from './parse-data.ts';
+import { countActions, parseEvents } from './parse-event.ts';
+import { countElements, parseTransition } from './parse-transition.ts';
+import { describeElementFault, presentAccepted } from './present.ts';
+import { customerBody, deviceBody, eventBody, transitionBody } from './shapes.ts';
+
+const mostBulkBytes = 100 * 1024;
+// Of the faults of a bulk request; the log's detail is read by people.
+const mostFaultsKept = 20;
+
+/**
+ * Users, devices and events in (facts 5).
+ *
+ * @param prefixes spellings of the vendor's abbreviation, lower-case
+ */
+export function incomingRoutes(prefixes: readonly string[]): DataRoute[] {
+  return [
+    {
+      url: '/v1/customer/:app_id',
+      summary: 'Create or update a user',
+      workspaceIn: { path: 'app_id' },
+      shape: customerBody,
+      operations: ['data-customer'],
+      async handle({ data }, { request, body, workspaceId }) {
+        return presentAccepted(
+          await data.upsertUser({ ...parseCustomer(body, prefixes), workspaceId }, onceOf(request)),
+        );
+      },
+    },
+    {
+      url: '/v1/device/:app_id',
+      summary: 'Create or update a device of a user',
+      workspaceIn: { path: 'app_id' },
+      shape: deviceBody(prefixes),
+      operations: ['data-device'],
+      async handle({ data }, { request, body, workspaceId }) {
+        return presentAccepted(
+          await data.registerDevice({ ...parseDevice(body, prefixes), workspaceId }, onceOf(request)),
+        );
+      },
+    },
+    {
+      url: '/v1/event/:workspace_id',
+      summary: 'Track what a user did',
+      workspaceIn: { path: 'workspace_id' },
+      shape: eventBody,
+      operations: ['data-event'],
+      countUses: (body) => [{ operation: 'data-event', wanted: countActions(body) }],
+      async handle({ data }, { request, body, workspaceId }) {
+        return presentAccepted(
+          await data.trackEvents({ ...parseEvents(body, prefixes), workspaceId }, onceOf(request)),
+        );
+      },
+    },
+    {
+      url: '/v1/transition/:workspace_id',
+      summary: 'Users, devices and events in bulk',
+      workspaceIn: { path: 'workspace_id' },
+      shape: transitionBody(prefixes),
+      mostBodyBytes: mostBulkBytes,
+      operations: ['data-bulk-users', 'data-bulk-events'],
+      countUses: countElements,
+      async handle({ data }, { request, body, workspaceId }) {
+        const { elements, faults } = parseTransition(body, prefixes);
+        const answer = await data.takeBulk({ elements, workspaceId }, onceOf(request));
+        // Facts 5: the caller is not told; who reads the API log is.
+        const all = [...faults, ...answer.faults].sort((a, b) => a.index - b.index);
+        if (all.length > 0) request.facts.errorDetail = describeFaults(all);
+        return presentAccepted(answer);
+      },
+    },
+  ];
+}
+
+function describeFaults(faults: ElementFault[]): string {
+  const told = faults
+    .slice(0, mostFaultsKept)
+    .map(({ index, error }) => `elements[${index}]: ${describeElementFault(error)}`);
+  const others = faults.length - told.length;
+  return `${faults.length} elements refused. ${told.join('; ')}${others > 0 ? `; and ${others} more` : ''}`;
+}

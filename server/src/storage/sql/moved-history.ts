@@ -1,0 +1,111 @@
+import type { Queryable } from '../pool.ts';
+import type { Merge } from './merged-users.ts';
+import type { MovedDevice } from './moved-devices.ts';
+
+type MergeWithDevices = Merge & { devices: MovedDevice[] };
+
+/**
+ * Moves what a user did to another user: events, and those of them nobody has looked at for goals. Rows change their
+ * bucket by being made anew. Index: events_user, in every partition.
+ */
+export async function moveEvents(tx: Queryable, { workspaceId, from, to, devices }: MergeWithDevices): Promise<void> {
+  await tx`
+    with moved as (
+      delete from events
+      where workspace_id = ${workspaceId} and bucket = ${from.bucket} and user_id = ${from.userId}
+      returning day, id, name, attributes, occurred_at, received_at, platform, app_version, utc_offset_seconds,
+        device_row_id
+    ), unattributed as (
+      delete from unattributed_events using moved
+      where unattributed_events.workspace_id = ${workspaceId} and unattributed_events.bucket = ${from.bucket}
+        and unattributed_events.event_id = moved.id
+      returning unattributed_events.event_id, unattributed_events.day, unattributed_events.received_at
+    ), reattributed as (
+      insert into unattributed_events (workspace_id, bucket, event_id, day, received_at)
+      select ${workspaceId}, ${to.bucket}, event_id, day, received_at from unattributed
+    )
+    insert into events (
+      day, workspace_id, bucket, id, user_id, name, attributes, occurred_at, received_at, platform, app_version,
+      utc_offset_seconds, device_row_id
+    )
+    select moved.day, ${workspaceId}, ${to.bucket}, moved.id, ${to.userId}, moved.name, moved.attributes,
+      moved.occurred_at, moved.received_at, moved.platform, moved.app_version, moved.utc_offset_seconds,
+      coalesce(renamed.new_id, moved.device_row_id)
+    from moved
+    left join unnest(${devices.map((device) => device.from)}::text[], ${devices.map((device) => device.to)}::text[])
+      as renamed (old_id, new_id) on renamed.old_id = moved.device_row_id`;
+}
+
+/** Moves the conversions that a user's events were. Rows of one bucket of the primary key are read. */
+export async function moveConversions(tx: Queryable, { workspaceId, from, to }: Merge): Promise<void> {
+  await tx`
+    with moved as (
+      delete from conversions
+      where workspace_id = ${workspaceId} and bucket = ${from.bucket} and user_id = ${from.userId}
+      returning campaign_id, goal, event_id, run_id, platform, occurred_at
+    )
+    insert into conversions (workspace_id, bucket, campaign_id, goal, event_id, user_id, run_id, platform, occurred_at)
+    select ${workspaceId}, ${to.bucket}, campaign_id, goal, event_id, ${to.userId}, run_id, platform, occurred_at
+    from moved
+    on conflict (workspace_id, bucket, campaign_id, goal, event_id) do nothing`;
+}
+
+/**
+ * Moves the ledger's rows of a user. A row keeps the id that its device had when it was sent, by which its reports are
+ * known; only a delivery that waits for another attempt takes the new one, because the attempt looks its device up. An
+ * attempt under way meanwhile is not recorded, and made again. Indexes: deliveries_user, deliveries_user_other.
+ */
+export async function moveDeliveries(
+  tx: Queryable,
+  { workspaceId, from, to, devices }: MergeWithDevices,
+): Promise<void> {
+  await tx`
+    with moved as (
+      delete from deliveries
+      where workspace_id = ${workspaceId} and bucket = ${from.bucket} and user_id = ${from.userId}
+        and (outcome = 'ACCEPTED' or outcome <> 'ACCEPTED')
+      returning day, run_id, device_id, chunk_number, platform, outcome, code, provider_message_id, attempts, sent_at,
+        retry_at
+    )
+    insert into deliveries (
+      day, workspace_id, bucket, run_id, device_id, user_id, chunk_number, platform, outcome, code,
+      provider_message_id, attempts, sent_at, retry_at
+    )
+    select moved.day, ${workspaceId}, ${to.bucket}, moved.run_id,
+      case when moved.outcome = 'WAITING' then coalesce(renamed.new_id, moved.device_id) else moved.device_id end,
+      ${to.userId}, moved.chunk_number, moved.platform, moved.outcome, moved.code, moved.provider_message_id,
+      moved.attempts, moved.sent_at, moved.retry_at
+    from moved
+    left join unnest(${devices.map((device) => device.from)}::text[], ${devices.map((device) => device.to)}::text[])
+      as renamed (old_id, new_id) on renamed.old_id = moved.device_id`;
+}
+
+/**
+ * Makes a user's present memberships the other's; where both are members, the segment has one less. Rows of the past,
+ * which only runs under way could read, end: the moved devices are in no such run. A membership begins after the last
+ * one the retained user had there, so that the two never overlap. Index: segment_members primary key, once a segment.
+ */
+export async function moveMemberships(tx: Queryable, { workspaceId, from, to }: Merge): Promise<void> {
+  await tx`
+    with left_behind as (
+      delete from segment_members as member using segments
+      where segments.workspace_id = ${workspaceId} and member.workspace_id = ${workspaceId}
+        and member.bucket = ${from.bucket} and member.segment_id = segments.id and member.user_id = ${from.userId}
+      returning member.segment_id, member.added_in, member.removed_in
+    ), present as (
+      select left_behind.segment_id, left_behind.added_in, bool_or(ours.added_in is not null and ours.removed_in is null)
+        as is_member, max(ours.removed_in) as last_removed_in
+      from left_behind
+      left join segment_members as ours on ours.workspace_id = ${workspaceId} and ours.bucket = ${to.bucket}
+        and ours.segment_id = left_behind.segment_id and ours.user_id = ${to.userId}
+      where left_behind.removed_in is null
+      group by left_behind.segment_id, left_behind.added_in
+    ), counted as (
+      update segments set user_count = user_count - 1
+      from present
+      where present.is_member and segments.id = present.segment_id
+    )
+    insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in)
+    select ${workspaceId}, ${to.bucket}, segment_id, ${to.userId}, greatest(added_in, last_removed_in)
+    from present where not is_member`;
+}

@@ -1,0 +1,240 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addHistory, addMember, addRun, addSegment } from './add-history.ts';
+import { makeDataBundle } from './data-bundle.ts';
+import type { DataBundle } from './data-bundle.ts';
+
+let bundle: DataBundle;
+beforeAll(async () => {
+  bundle = await makeDataBundle({ requestsPerMinute: 100_000 });
+});
+afterAll(() => bundle.end());
+
+const merge = (...pairs: [merged: string, retained: string][]) =>
+  bundle.call('/v1/customer/merge', {
+    merge_data: pairs.map(([merged, retained]) => ({ merged_user: merged, retained_user: retained })),
+  });
+const keyOf = async (customerId: string) => {
+  const [row] = await bundle.database`select bucket, id from users where customer_id = ${customerId}`;
+  return row as unknown as { bucket: number; id: string };
+};
+/** Rows of a table under a user's key. */
+const rowsOf = async (table: string, { bucket, id }: { bucket: number; id: string }): Promise<number> => {
+  const [row] = await bundle.database`
+    select count(*) as rows from ${bundle.database(table)} where bucket = ${bucket} and user_id = ${id}`;
+  return row!.rows as number;
+};
+const tables = ['devices', 'identifiers', 'events', 'conversions', 'deliveries', 'segment_members'];
+
+test('everything of the merged user becomes the retained one’s, in its bucket', async () => {
+  await addHistory(bundle, 'from');
+  await bundle.addUser('to', { both: 'to', mine: 1 });
+  await bundle.addDevice('to', 'tablet');
+  const [from, to] = [await keyOf('from'), await keyOf('to')];
+  expect(from.bucket).not.toBe(to.bucket);
+  const answer = await merge(['from', 'to']);
+  expect([answer.status, answer.body]).toEqual([200, { status: 'success', operation: 'created' }]);
+  for (const table of tables) expect([table, await rowsOf(table, from)]).toEqual([table, 0]);
+  const counts = await Promise.all(tables.map((table) => rowsOf(table, to)));
+  expect(Object.fromEntries(tables.map((table, index) => [table, counts[index]]))).toEqual({
+    devices: 2,
+    identifiers: 7,
+    events: 1,
+    conversions: 1,
+    deliveries: 2,
+    segment_members: 1,
+  });
+  expect(await keyOf('from')).toBeUndefined();
+  expect(await bundle.attributes('to')).toEqual({ u_em: 'from@example.com', only: 'from', both: 'to', mine: 1 });
+  expect(await bundle.identifiers('to')).toEqual([
+    'both:string=to',
+    'device:gaid:string=gaid-of-from',
+    'device:push_id:string=token-from-phone-of-from',
+    'device:push_id:string=token-to-tablet',
+    'mine:double=1',
+    'only:string=from',
+    'u_em:string=from@example.com',
+  ]);
+  const orphans = await bundle.database`
+    select 1 from push_addresses left join devices on devices.workspace_id = push_addresses.workspace_id
+      and devices.bucket = push_addresses.bucket and devices.id = push_addresses.device_row_id
+    where devices.id is null`;
+  expect(orphans).toHaveLength(0);
+  const [event] = await bundle.database`
+    select events.device_row_id = devices.id as same from events
+    join devices on devices.push_id = 'token-from-phone-of-from' where events.user_id = ${to.id}`;
+  expect(event!.same).toBe(true);
+});
+
+test('a run under way does not meet the moved device again: its row is newer than the run’s audience', async () => {
+  await bundle.addUser('moving');
+  await bundle.addDevice('moving', 'd');
+  await bundle.addUser('staying');
+  const [before] = await bundle.database`select id from devices where push_id = 'token-moving-d'`;
+  bundle.clock.advance(1);
+  await merge(['moving', 'staying']);
+  const [after] = await bundle.database`select id from devices where push_id = 'token-moving-d'`;
+  expect((after!.id as string) > (before!.id as string)).toBe(true);
+});
+
+test('a delivery that waits follows its device, one that was sent keeps the id it was sent under', async () => {
+  await bundle.addUser('waits');
+  await bundle.addDevice('waits', 'd');
+  await bundle.addUser('waits-no-more');
+  const [old] = await bundle.database`select id from devices where push_id = 'token-waits-d'`;
+  await addRun(bundle, 'waits', 'WAITING');
+  await addRun(bundle, 'waits', 'ACCEPTED');
+  await merge(['waits', 'waits-no-more']);
+  const [now] = await bundle.database`select id from devices where push_id = 'token-waits-d'`;
+  const { id } = await keyOf('waits-no-more');
+  const rows = await bundle.database`
+    select outcome, device_id from deliveries where user_id = ${id} order by outcome`;
+  expect([...rows]).toEqual([
+    { outcome: 'ACCEPTED', device_id: old!.id },
+    { outcome: 'WAITING', device_id: now!.id },
+  ]);
+});
+
+describe('the merged customer id means the retained user', () => {
+  test('for changes, devices, events, exports and further merges', async () => {
+    for (const name of ['old', 'new', 'third']) await bundle.addUser(name);
+    await merge(['old', 'new']);
+    await bundle.addUser('old', { told: 'by the old id' });
+    await bundle.addDevice('old', 'd');
+    await bundle.call('/v1/event/', { type: 'event', customer_id: 'old', actions: [{ action: 'Late' }] });
+    expect(await bundle.attributes('new')).toEqual({ told: 'by the old id' });
+    expect(await bundle.attributes('old')).toBeUndefined();
+    expect((await bundle.devices()).find((row) => row.push === 'token-old-d')!.customer).toBe('new');
+    expect(await rowsOf('events', await keyOf('new'))).toBe(1);
+    const identifiers = [{ identifier_type: 'customer_id', identifier: 'old' }];
+    const exported = await bundle.call('/v1/customers/export', { data: { identifiers } });
+    expect(exported.body.data.users[0]!.user_attributes.customer_id).toBe('new');
+    await merge(['new', 'third']);
+    await bundle.addUser('old', { chain: true });
+    expect(await bundle.attributes('third')).toEqual({ told: 'by the old id', chain: true });
+  });
+
+  test('so a repeat changes nothing', async () => {
+    for (const name of ['repeat-a', 'repeat-b']) await bundle.addUser(name, { name });
+    await merge(['repeat-a', 'repeat-b']);
+    expect((await merge(['repeat-a', 'repeat-b'])).status).toBe(200);
+    expect(await bundle.attributes('repeat-b')).toEqual({ name: 'repeat-b' });
+  });
+
+  test('while it is merged, nothing that comes for it is lost and nobody is made again', async () => {
+    await bundle.addUser('busy');
+    await bundle.addUser('calm');
+    const changes = Array.from({ length: 30 }, (_, n) => bundle.addUser('busy', { [`k${n}`]: n }));
+    const events = Array.from({ length: 10 }, () =>
+      bundle.call('/v1/event/', { type: 'event', customer_id: 'busy', actions: [{ action: 'Busy' }] }),
+    );
+    const answers = await Promise.all([...changes, merge(['busy', 'calm']), ...events]);
+    expect(answers.map((answer) => ('statusCode' in answer ? answer.statusCode : answer.status))).toEqual(
+      Array.from({ length: 41 }, () => 200),
+    );
+    expect(await keyOf('busy')).toBeUndefined();
+    expect(Object.keys((await bundle.attributes('calm'))!)).toHaveLength(30);
+    const [named] = await bundle.database`select count(*) as events from events where name = 'Busy'`;
+    expect([named!.events, await rowsOf('events', await keyOf('calm'))]).toEqual([10, 10]);
+  });
+});
+
+test('of two devices of one name the one registered last stays; a blocked one stays whatever its age', async () => {
+  for (const name of ['clash-a', 'clash-b']) await bundle.addUser(name);
+  await bundle.addDevice('clash-a', 'newer-there');
+  await bundle.addDevice('clash-b', 'blocked');
+  await bundle.database`
+    update devices set state = 'BLOCKED', blocked_state = 'ACTIVE', blocked_at = registered_at
+    where push_id = 'token-clash-b-blocked'`;
+  bundle.clock.advance(1_000);
+  for (const device of ['newer-there', 'blocked'])
+    await bundle.addDevice(device === 'blocked' ? 'clash-a' : 'clash-b', device);
+  await bundle.addDevice('clash-b', 'newer-here');
+  bundle.clock.advance(1_000);
+  await bundle.addDevice('clash-a', 'newer-here');
+  await merge(['clash-a', 'clash-b']);
+  const kept = (await bundle.devices()).filter((row) => row.customer === 'clash-b');
+  expect(Object.fromEntries(kept.map((row) => [row.device, `${row.push} ${row.state}`]))).toEqual({
+    blocked: 'token-clash-b-blocked BLOCKED',
+    'newer-here': 'token-clash-a-newer-here ACTIVE',
+    'newer-there': 'token-clash-b-newer-there ACTIVE',
+  });
+  const addresses = await bundle.database`
+    select encode(address_hash, 'hex') from push_addresses
+    where address_hash in (sha256('token-clash-a-newer-there'), sha256('token-clash-a-blocked'))`;
+  expect(addresses).toHaveLength(0);
+});
+
+test('where both are members the segment has one less, and membership counts once', async () => {
+  const [shared, only] = [await addSegment(bundle, 'Shared'), await addSegment(bundle, 'Only')];
+  for (const name of ['member-a', 'member-b']) {
+    await bundle.addUser(name);
+    await addMember(bundle, shared, name);
+  }
+  await addMember(bundle, only, 'member-a');
+  // member-b was in the segment before: the new membership begins where that one ended.
+  const { bucket, id } = await keyOf('member-b');
+  await bundle.database`
+    insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in, removed_in)
+    values (${bundle.workspaceId}, ${bucket}, ${only}, ${id}, 1, 5)`;
+  await merge(['member-a', 'member-b']);
+  const segments = await bundle.database`
+    select segments.name, segments.user_count as users, array_agg(member.added_in order by added_in) as since
+    from segments join segment_members as member on member.segment_id = segments.id
+    where segments.id in (${shared}, ${only}) group by 1, 2 order by 1`;
+  expect([...segments]).toEqual([
+    { name: 'Only', users: 1, since: [1, 5] },
+    { name: 'Shared', users: 1, since: [1] },
+  ]);
+});
+
+describe('refused, and nothing changes', () => {
+  test.each([
+    ['a user nobody knows', [['nobody', 'kept']], 'ValueError', "'merge_data[0].merged_user' must exist"],
+    ['an unknown one to be kept', [['kept', 'nobody']], 'ValueError', "'merge_data[0].retained_user' must exist"],
+    ['one user twice', [['kept', 'kept']], 'ValueError', /another user/],
+    ['a reserved id', [['guest', 'kept']], 'ValueError', /reserved/],
+    [
+      'a good pair and a bad one',
+      [
+        ['other', 'kept'],
+        ['nobody', 'kept'],
+      ],
+      'ValueError',
+      /merge_data\[1\]/,
+    ],
+  ] as const)('%s', async (...[, pairs, type, message]) => {
+    await bundle.addUser('kept', { kept: true });
+    await bundle.addUser('other', { other: true });
+    const answer = await merge(...(pairs as unknown as [string, string][]));
+    expect([answer.status, answer.body.error.type]).toEqual([400, type]);
+    expect(answer.body.error.message).toMatch(message);
+    expect([await bundle.attributes('kept'), await bundle.attributes('other')]).toEqual([
+      { kept: true },
+      { other: true },
+    ]);
+  });
+
+  test('more than 50 pairs', async () => {
+    const answer = await merge(...Array.from({ length: 51 }, (_, n): [string, string] => [`a${n}`, `b${n}`]));
+    expect(answer.body.error).toMatchObject({ type: 'LimitBreached', message: 'max limit allowed is 50' });
+  });
+
+  test('somebody who is to be deleted', async () => {
+    await bundle.addUser('doomed');
+    await bundle.addUser('heir');
+    await bundle.call('/v1/customer/delete', { identity_type: 'customer_id', identity_value: 'doomed' });
+    for (const pair of [
+      ['doomed', 'heir'],
+      ['heir', 'doomed'],
+    ] as [string, string][])
+      expect((await merge(pair)).body.error.message).toMatch(/to be deleted/);
+  });
+});
+
+test('merges in opposite directions at a time end with one user', async () => {
+  for (const name of ['ring-a', 'ring-b']) await bundle.addUser(name, { [name]: true });
+  const answers = await Promise.all([merge(['ring-a', 'ring-b']), merge(['ring-b', 'ring-a'])]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+  const left = [await bundle.attributes('ring-a'), await bundle.attributes('ring-b')].filter(Boolean);
+  expect(left).toEqual([{ 'ring-a': true, 'ring-b': true }]);
+});
