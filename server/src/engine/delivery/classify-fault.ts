@@ -23,11 +23,25 @@ export function waitOf(answer: HttpAnswer, now: Date): { retryAfterSeconds?: num
   return seconds === undefined ? {} : { retryAfterSeconds: seconds };
 }
 
-/** The body as JSON, or undefined: hostile and broken answers are data, never an exception. */
+/** The body as JSON, or undefined: hostile and broken answers are data, never an exception. What is in it may be anything. */
 export function readJsonAnswer(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {
     return undefined;
   }
+}
+
+const mostWordCharacters = 300;
+
+/**
+ * A text of the provider as the ledger can keep it: short, of whole characters, with no control characters (PostgreSQL
+ * takes no NUL). Undefined when it is no text, or empty.
+ */
+export function readWord(value: unknown): string | undefined {
+  if (typeof value !== 'string' || value === '') return undefined;
+  return value
+    .slice(0, mostWordCharacters)
+    .toWellFormed()
+    .replace(/\p{Cc}/gu, ' ');
 }

@@ -97,7 +97,7 @@ test('many devices over its one connection are all answered', async () => {
 });
 
 // The shapes of the library's own documentation (doc/provider.markdown): device, status, response.reason.
-test.each<[string, { device: string; [answer: string]: unknown }]>([
+test.each<[string, { device: string; status: number; response: object }]>([
   [
     'a dead token',
     {

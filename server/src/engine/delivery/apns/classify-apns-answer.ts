@@ -1,5 +1,5 @@
 import type { Answer, Outcome } from '../provider.ts';
-import { classifyFailure, classifyServerFault, readJsonAnswer, waitOf } from '../classify-fault.ts';
+import { classifyFailure, classifyServerFault, readJsonAnswer, readWord, waitOf } from '../classify-fault.ts';
 
 /** 400 reasons that concern the token; every other 400 is our own fault (design of delivery 2). */
 const deadTokenReasons = new Set(['BadDeviceToken', 'DeviceTokenNotForTopic']);
@@ -8,21 +8,19 @@ const deadTokenReasons = new Set(['BadDeviceToken', 'DeviceTokenNotForTopic']);
 export function classifyApnsAnswer(answer: Answer, now: Date): Outcome {
   if (answer.kind === 'failure') return classifyFailure(answer);
   if (answer.status === 200) {
-    const id = answer.headers['apns-id'];
+    const id = readWord(answer.headers['apns-id']);
     return { kind: 'accepted', ...(id === undefined ? {} : { providerMessageId: id }) };
   }
   if (answer.status >= 500) return classifyServerFault(answer, now);
   const body = readJsonAnswer(answer.body) as { reason?: unknown; timestamp?: unknown } | undefined;
-  const code = typeof body?.reason === 'string' ? body.reason : String(answer.status);
+  const code = readWord(body?.reason) ?? String(answer.status);
   const detail = `HTTP ${answer.status} ${code}`;
   switch (answer.status) {
-    case 410:
+    case 410: {
       // Milliseconds since which the token is dead: an app that registered later keeps its device.
-      return {
-        kind: 'gone',
-        code,
-        ...(typeof body?.timestamp === 'number' ? { goneSince: new Date(body.timestamp) } : {}),
-      };
+      const goneSince = readTimestamp(body?.timestamp, now);
+      return { kind: 'gone', code, ...(goneSince === undefined ? {} : { goneSince }) };
+    }
     case 400:
       return deadTokenReasons.has(code) ? { kind: 'gone', code } : { kind: 'rejected', code, detail };
     case 403:
@@ -34,4 +32,10 @@ export function classifyApnsAnswer(answer: Answer, now: Date): Outcome {
     default:
       return { kind: 'rejected', code, detail };
   }
+}
+
+/** A moment that has been; a number that is none would later be no date at all. */
+function readTimestamp(value: unknown, now: Date): Date | undefined {
+  if (typeof value !== 'number' || !(value > 0)) return undefined;
+  return new Date(Math.min(value, now.getTime()));
 }

@@ -1,9 +1,9 @@
 import type { Answer, Outcome } from '../provider.ts';
-import { classifyFailure, classifyServerFault, readJsonAnswer, waitOf } from '../classify-fault.ts';
+import { classifyFailure, classifyServerFault, readJsonAnswer, readWord, waitOf } from '../classify-fault.ts';
 
 type FcmError = {
-  status?: string;
-  message?: string;
+  status?: unknown;
+  message?: unknown;
   details?: { '@type'?: string; errorCode?: string; fieldViolations?: { field?: string }[] }[];
 };
 
@@ -12,13 +12,15 @@ const defaultRateLimitSeconds = 60;
 /** What FCM's answer means, by its error code in `details`, never by message text (design of delivery 1, 4). Pure. */
 export function classifyFcmAnswer(answer: Answer, now: Date): Outcome {
   if (answer.kind === 'failure') return classifyFailure(answer);
-  const body = readJsonAnswer(answer.body) as { name?: string; error?: FcmError } | undefined;
-  if (answer.status === 200)
-    return { kind: 'accepted', ...(body?.name === undefined ? {} : { providerMessageId: body.name }) };
+  const body = readJsonAnswer(answer.body) as { name?: unknown; error?: FcmError } | undefined;
+  if (answer.status === 200) {
+    const id = readWord(body?.name);
+    return { kind: 'accepted', ...(id === undefined ? {} : { providerMessageId: id }) };
+  }
   if (answer.status >= 500) return classifyServerFault(answer, now);
   const error = body?.error ?? {};
-  const code = errorCode(error) ?? error.status ?? String(answer.status);
-  const detail = error.message ?? `HTTP ${answer.status}`;
+  const code = errorCode(error) ?? readWord(error.status) ?? String(answer.status);
+  const detail = readWord(error.message) ?? `HTTP ${answer.status}`;
   switch (answer.status) {
     case 404:
       // A 404 without FCM's own code is a wrong path or project, not a dead token.
@@ -45,7 +47,7 @@ export function classifyFcmAnswer(answer: Answer, now: Date): Outcome {
 
 function errorCode(error: FcmError): string | undefined {
   if (!Array.isArray(error.details)) return undefined;
-  return error.details.find((detail) => typeof detail?.errorCode === 'string')?.errorCode;
+  return readWord(error.details.find((detail) => typeof detail?.errorCode === 'string')?.errorCode);
 }
 
 /** INVALID_ARGUMENT is a bad payload *or* a bad token; only the violated fields tell. */

@@ -1,5 +1,5 @@
 import type { Answer } from '../provider.ts';
-import { lost, mostBodyBytes, timedOut, toAnswer, unsent } from './client-streams.ts';
+import { lost, mostBodyBytes, timedOut, toAnswer, toBrokenAnswer, unsent } from './client-streams.ts';
 import type { ClientStream } from './client-streams.ts';
 import {
   ConnectionError,
@@ -57,7 +57,6 @@ export type ClientConnectionOptions = {
 // Without a limit in SETTINGS a peer allows any number; this many keep a connection busy without flooding memory.
 const mostStreams = 1_000;
 const receiveWindowBytes = 4 * 1024 * 1024;
-// A body is cut at 64 KiB, so a stream's window is never given back.
 const streamWindowBytes = 128 * 1024;
 /** A header list that is spread over more is an attack (CONTINUATION flood, CVE-2024-27316). */
 const mostBlockBytes = 64 * 1024;
@@ -178,9 +177,15 @@ export function makeClientConnection(options: ClientConnectionOptions): ClientCo
       return reset(stream, { code: errorCodes.protocolError, answer: lost('a body without headers') });
     const room = mostBodyBytes - stream.bodyBytes;
     if (room > 0) stream.body.push(Buffer.from(data.subarray(0, room)));
-    stream.bodyBytes += data.length;
-    if ((frame.flags & flags.endStream) !== 0) settle(stream, toAnswer(stream));
-    else if (stream.bodyBytes > mostBodyBytes) reset(stream, { code: errorCodes.cancel, answer: toAnswer(stream) });
+    stream.bodyBytes += Math.min(room, data.length);
+    if ((frame.flags & flags.endStream) !== 0) return settle(stream, toAnswer(stream));
+    // What is beyond is read and dropped, as long as the request may take: some servers count the rest of a cancelled
+    // answer against the connection for ever, and in the end refuse every new stream (Node's does at 10 MB).
+    stream.unacknowledged += frame.payload.length;
+    if (stream.unacknowledged <= streamWindowBytes / 2) return;
+    const more = uint32(stream.unacknowledged);
+    out.add(makeFrame({ type: frameTypes.windowUpdate, flags: 0, streamId: stream.id }, more));
+    stream.unacknowledged = 0;
   }
 
   function onHeaders(frame: Frame): void {
@@ -232,7 +237,7 @@ export function makeClientConnection(options: ClientConnectionOptions): ClientCo
     const code = payload.readUInt32BE(0);
     // REFUSED_STREAM promises that nothing was processed (RFC 9113 §8.7).
     if (code === errorCodes.refusedStream) return settle(stream, unsent('the stream was refused'));
-    settle(stream, stream.headers ? toAnswer(stream) : lost(`the stream ended with code ${code}`));
+    settle(stream, toBrokenAnswer(stream, `the stream ended with code ${code}`));
   }
 
   function onSettings({ streamId, flags: given, payload }: Frame): void {
@@ -338,9 +343,8 @@ export function makeClientConnection(options: ClientConnectionOptions): ClientCo
   function end(detail: string): void {
     isLeaving = true;
     isEnded = true;
-    // A status that has come says what became of the request, however the body broke off.
     for (const stream of [...streams.values()])
-      settle(stream, stream.headers ? toAnswer(stream) : stream.isWritten ? lost(detail) : unsent(detail));
+      settle(stream, stream.isWritten ? toBrokenAnswer(stream, detail) : unsent(detail));
   }
 
   out.add(preface);
@@ -361,6 +365,7 @@ export function makeClientConnection(options: ClientConnectionOptions): ClientCo
         headers: undefined,
         body: [],
         bodyBytes: 0,
+        unacknowledged: 0,
       };
       try {
         if (isLeaving) throw new Error('the connection is ending');

@@ -16,6 +16,8 @@ export type ClientStream = {
   headers: Record<string, string> | undefined;
   body: Buffer[];
   bodyBytes: number;
+  /** Received since the peer was last given room. */
+  unacknowledged: number;
 };
 
 /** The interesting answers have a few hundred bytes; a hostile push service could send without end. */
@@ -24,6 +26,14 @@ export const mostBodyBytes = 64 * 1024;
 export function toAnswer(stream: ClientStream): Answer {
   const body = Buffer.concat(stream.body).toString('utf8');
   return { kind: 'answer', status: stream.status, headers: stream.headers!, body };
+}
+
+/**
+ * The answer of a stream that broke off. A 2xx says what became of the message before its body does; of any other answer
+ * the missing words decide, so it is as good as none.
+ */
+export function toBrokenAnswer(stream: ClientStream, detail: string): Answer {
+  return stream.headers && stream.status >= 200 && stream.status < 300 ? toAnswer(stream) : lost(detail);
 }
 
 export function unsent(detail: string): Answer {
