@@ -8,6 +8,7 @@ import { credentialsCommand } from './cli/credentials-command.ts';
 import type { SetApnsOptions, SetFcmOptions, SetWebPushOptions } from './cli/credentials-command.ts';
 import { createKeyCommand } from './cli/create-key-command.ts';
 import { generateUsersCommand } from './cli/generate-users-command.ts';
+import { importCampaignsCommand } from './cli/import-campaigns-command.ts';
 import { importCommand } from './cli/import-command.ts';
 import { printConfigCommand } from './cli/print-config-command.ts';
 import { workspacesCommand } from './cli/workspaces-command.ts';
@@ -24,7 +25,7 @@ import { exitCodes, StartError, toStartError } from './start-errors.ts';
 const program = new Command('carillon').description('Carillon: an open, self-hosted push messaging server');
 program.option('--data-dir <folder>', 'folder of the embedded database');
 
-program
+const importing = program
   .command('import')
   .description('Load users and devices from a file of JSON lines (.ndjson, .ndjson.gz)')
   .argument('<file>')
@@ -32,6 +33,17 @@ program
   .action((file: string, options: { workspace?: string }) =>
     withInstallation((context) => importCommand(context, { file, ...options })),
   );
+importing
+  .command('campaigns')
+  .description('Load campaigns of another service as records, which are found and never sent')
+  .argument('<file>')
+  .option('--workspace <id>', 'workspace to load into; default: the demo workspace')
+  .action((file: string, _options: object, command: Command) => {
+    // The command above has the same option and may have taken it.
+    const { workspace } = command.optsWithGlobals<{ workspace?: string }>();
+    const options = workspace === undefined ? { file } : { file, workspace };
+    return withInstallation((context) => importCampaignsCommand(context, options));
+  });
 
 program
   .command('keys')
