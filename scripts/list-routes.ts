@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { makeManualClock } from '../server/src/clock.ts';
 import { buildServer } from '../server/src/http/build-server.ts';
+import { businessEventRoutes } from '../server/src/http/business-events/routes.ts';
 import { campaignRoutes } from '../server/src/http/campaigns/routes.ts';
 import { dataRoutes } from '../server/src/http/data/routes.ts';
 import { healthRoutes } from '../server/src/http/health/routes.ts';
@@ -35,6 +36,7 @@ export async function listRoutes(): Promise<ListedRoute[]> {
     dataRoutes(edge),
     segmentRoutes(edge),
     campaignRoutes(edge),
+    businessEventRoutes(edge),
     statsRoutes(edge),
     interactionRoutes(edge),
     sandboxRoutes(edge),

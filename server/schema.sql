@@ -61,6 +61,22 @@ create table api_log (
 CREATE INDEX api_log_age ON api_log USING btree (received_at);
 CREATE INDEX api_log_workspace ON api_log USING btree (workspace_id, received_at DESC);
 
+create table business_events (
+  id text collate "C" not null,
+  workspace_id text collate "C" not null,
+  name text collate "C" not null,
+  attributes jsonb not null,
+  total_triggers bigint not null default 0,
+  last_triggered_at timestamp with time zone,
+  created_by text not null,
+  created_at timestamp with time zone not null,
+  constraint business_events_attributes_check CHECK ((jsonb_typeof(attributes) = 'array'::text)),
+  constraint business_events_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint business_events_pkey PRIMARY KEY (id),
+  constraint business_events_workspace_id_name_key UNIQUE (workspace_id, name)
+);
+CREATE INDEX business_events_newest ON business_events USING btree (workspace_id, created_at DESC, id DESC);
+
 create table callback_attempts (
   callback_id text collate "C" not null,
   number smallint not null,
@@ -152,6 +168,8 @@ create table campaigns (
   parts jsonb,
   updated_by text,
   is_test boolean not null default false,
+  business_event_id text collate "C",
+  imported_sent_at timestamp with time zone,
   constraint campaigns_audience_check CHECK ((audience = ANY (ARRAY['ALL_USERS'::text, 'SEGMENT'::text, 'USER'::text]))),
   constraint campaigns_channel_check CHECK ((channel = ANY (ARRAY['PUSH'::text, 'EMAIL'::text, 'SMS'::text]))),
   constraint campaigns_check CHECK (((audience = 'SEGMENT'::text) = (segment_id IS NOT NULL))),
@@ -161,14 +179,19 @@ create table campaigns (
   constraint campaigns_check4 CHECK (((target_selector IS NULL) OR (audience = 'USER'::text))),
   constraint campaigns_check5 CHECK (((status <> 'SCHEDULED'::text) OR (next_at IS NOT NULL))),
   constraint campaigns_check6 CHECK (((version_of IS NULL) OR (version_number > 1))),
+  constraint campaigns_check7 CHECK (((business_event_id IS NULL) OR (delivery_type = 'BUSINESS_EVENT_TRIGGERED'::text))),
+  constraint campaigns_check8 CHECK (((imported_sent_at IS NULL) OR (source = 'IMPORT'::text))),
+  constraint campaigns_check9 CHECK (((source <> 'IMPORT'::text) OR ((next_at IS NULL) AND (status = ANY (ARRAY['SENT'::text, 'RETIRED'::text, 'STOPPED'::text, 'FAILED'::text, 'ARCHIVED'::text]))))),
   constraint campaigns_delivery_type_check CHECK ((delivery_type = ANY (ARRAY['ONE_TIME'::text, 'PERIODIC'::text, 'EVENT_TRIGGERED'::text, 'BUSINESS_EVENT_TRIGGERED'::text]))),
   constraint campaigns_source_check CHECK ((source = ANY (ARRAY['PUSH_API'::text, 'CAMPAIGN_API'::text, 'CONSOLE'::text, 'IMPORT'::text]))),
   constraint campaigns_status_check CHECK ((status = ANY (ARRAY['DRAFT'::text, 'SCHEDULED'::text, 'SENDING'::text, 'SENT'::text, 'ACTIVE'::text, 'PAUSED'::text, 'RETIRED'::text, 'STOPPED'::text, 'FAILED'::text, 'ARCHIVED'::text]))),
   constraint campaigns_version_number_check CHECK (((version_number >= 1) AND (version_number <= 15))),
+  constraint campaigns_business_event_id_fkey FOREIGN KEY (business_event_id) REFERENCES business_events(id),
   constraint campaigns_version_of_fkey FOREIGN KEY (version_of) REFERENCES campaigns(id),
   constraint campaigns_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint campaigns_pkey PRIMARY KEY (id)
 );
+CREATE INDEX campaigns_business_event ON campaigns USING btree (business_event_id) WHERE (business_event_id IS NOT NULL);
 CREATE INDEX campaigns_creator ON campaigns USING btree (workspace_id, created_by, created_at DESC, id DESC) INCLUDE (channel, delivery_type, status, version_number) WHERE (NOT is_test);
 CREATE INDEX campaigns_due ON campaigns USING btree (next_at) WHERE ((next_at IS NOT NULL) AND (status = ANY (ARRAY['SCHEDULED'::text, 'ACTIVE'::text])));
 CREATE INDEX campaigns_name ON campaigns USING gin (name_folded gin_trgm_ops);
@@ -567,6 +590,7 @@ create table runs (
   due_at timestamp with time zone,
   devices_per_minute integer,
   is_test boolean not null default false,
+  business_event jsonb,
   constraint runs_check CHECK (((ended_at IS NOT NULL) = (status = ANY (ARRAY['SENT'::text, 'FAILED'::text, 'STOPPED'::text, 'MISSED'::text])))),
   constraint runs_check1 CHECK (((status <> ALL (ARRAY['FAILED'::text, 'PAUSED'::text, 'STOPPED'::text, 'MISSED'::text])) OR (status_reason IS NOT NULL))),
   constraint runs_check2 CHECK (((status <> 'SENDING'::text) OR (started_at IS NOT NULL))),

@@ -10,6 +10,7 @@ import { createKeyCommand } from './cli/create-key-command.ts';
 import { erasuresCommand } from './cli/erasures-command.ts';
 import type { ListErasuresOptions } from './cli/erasures-command.ts';
 import { generateUsersCommand } from './cli/generate-users-command.ts';
+import { importCampaignsCommand } from './cli/import-campaigns-command.ts';
 import { importCommand } from './cli/import-command.ts';
 import { printConfigCommand } from './cli/print-config-command.ts';
 import { workspacesCommand } from './cli/workspaces-command.ts';
@@ -28,7 +29,7 @@ program.option('--data-dir <folder>', 'folder of the embedded database');
 // Help ends with 0; an option that is not usable with its documented code, not with commander's own 1.
 program.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodes.SETTING_INVALID.code));
 
-program
+const importing = program
   .command('import')
   .description('Load users and devices from a file of JSON lines (.ndjson, .ndjson.gz)')
   .argument('<file>')
@@ -36,6 +37,17 @@ program
   .action((file: string, options: { workspace?: string }) =>
     withInstallation((context) => importCommand(context, { file, ...options })),
   );
+importing
+  .command('campaigns')
+  .description('Load campaigns of another service as records, which are found and never sent')
+  .argument('<file>')
+  .option('--workspace <id>', 'workspace to load into; default: the demo workspace')
+  .action((file: string, _options: object, command: Command) => {
+    // The command above has the same option and may have taken it.
+    const { workspace } = command.optsWithGlobals<{ workspace?: string }>();
+    const options = workspace === undefined ? { file } : { file, workspace };
+    return withInstallation((context) => importCampaignsCommand(context, options));
+  });
 
 program
   .command('keys')

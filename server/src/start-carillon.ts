@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { recordCalls } from './app/api-log/record-calls.ts';
 import type { CallRecorder } from './app/api-log/record-calls.ts';
+import { makeBusinessEventUseCases } from './app/business-events/business-event-use-cases.ts';
 import { makeCampaignUseCases } from './app/campaigns/campaign-use-cases.ts';
 import { makeConsoleUseCases } from './app/console/console-use-cases.ts';
 import { makeDataUseCases } from './app/data/data-use-cases.ts';
@@ -36,6 +37,7 @@ import { startWorker } from './engine/start-worker.ts';
 import type { Worker } from './engine/start-worker.ts';
 import { buildServer } from './http/build-server.ts';
 import type { CompletedCall, RouteFamily } from './http/build-server.ts';
+import { businessEventRoutes } from './http/business-events/routes.ts';
 import { campaignRoutes } from './http/campaigns/routes.ts';
 import { consoleRoutes } from './http/console/routes.ts';
 import { dataRoutes } from './http/data/routes.ts';
@@ -153,6 +155,11 @@ async function startRoles(composition: Composition): Promise<Carillon> {
         ...edge,
         campaigns: makeCampaignUseCases({ database, clock, seal }),
         migrationGuideFile: join(import.meta.dirname, '..', '..', 'docs', 'migration-v1-v5.md'),
+      }),
+      businessEventRoutes({
+        ...edge,
+        campaigns: makeCampaignUseCases({ database, clock, seal }),
+        businessEvents: makeBusinessEventUseCases({ database, clock, seal }),
       }),
       statsRoutes({ ...edge, stats: makeStatsUseCases({ database, clock }) }),
       interactionRoutes({

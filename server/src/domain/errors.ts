@@ -92,6 +92,13 @@ export const errorRegistry = {
   CAMPAIGN_NOT_DRAFT: 'Campaign is not in DRAFT state and cannot be patched.',
   CAMPAIGN_ACTION_INVALID: 'Action <field> is not valid for a <reason>.',
   CAMPAIGN_NOT_EDITABLE: 'The campaign cannot be changed: <reason>.',
+  // Business events (facts 6.3)
+  BUSINESS_EVENT_NOT_FOUND: 'Business event does not exists',
+  BUSINESS_EVENT_NAME_TAKEN: 'A business event of this name exists already',
+  BUSINESS_EVENT_LIMITED: 'A workspace has at most 50 business events',
+  BUSINESS_EVENT_WITHOUT_CAMPAIGNS: 'No active campaign found for business event name',
+  BUSINESS_EVENT_ATTRIBUTE_WRONG: 'Wrong business event attribute passed in api request',
+  BUSINESS_EVENT_RATE_LIMITED: 'Too many campaigns were triggered. Please retry later.',
   // Interactions: reports of devices
   INTERACTION_TOKEN_UNKNOWN: 'The token is not one of a message.',
   INTERACTION_RATE_LIMITED: 'Too many reports. Please retry later.',

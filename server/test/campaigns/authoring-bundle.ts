@@ -1,6 +1,7 @@
 import type { LightMyRequestResponse } from 'fastify';
 import { join } from 'node:path';
 import type { AuthoringLimits } from '../../src/app/campaigns/authoring-dependencies.ts';
+import { makeBusinessEventUseCases } from '../../src/app/business-events/business-event-use-cases.ts';
 import { makeCampaignUseCases } from '../../src/app/campaigns/campaign-use-cases.ts';
 import { createKey } from '../../src/app/keys/create-key.ts';
 import { makePushUseCases } from '../../src/app/push/push-use-cases.ts';
@@ -11,6 +12,7 @@ import { makeSeal } from '../../src/domain/seal.ts';
 import { signPush } from '../../src/domain/signature/sign-push.ts';
 import { fireDueCampaigns } from '../../src/engine/scheduler/fire-due-campaigns.ts';
 import { buildServer } from '../../src/http/build-server.ts';
+import { businessEventRoutes } from '../../src/http/business-events/routes.ts';
 import { campaignRoutes } from '../../src/http/campaigns/routes.ts';
 import { pushRoutes } from '../../src/http/push/routes.ts';
 import { segmentRoutes } from '../../src/http/segments/routes.ts';
@@ -39,6 +41,7 @@ export async function makeAuthoringBundle(options: { limits?: AuthoringLimits } 
   const segments = makeSegmentUseCases(deps);
   const server = await buildServer({ log, clock, trustProxy: false }, [
     campaignRoutes({ ...edge, campaigns, migrationGuideFile }),
+    businessEventRoutes({ ...edge, campaigns, businessEvents: makeBusinessEventUseCases(deps) }),
     segmentRoutes({ ...edge, segments }),
     pushRoutes({ ...edge, push: makePushUseCases(deps) }),
   ]);

@@ -123,7 +123,13 @@ describe('a draft', () => {
 
 describe('validating', () => {
   test('a complete draft is valid', async () => {
-    expect(await validate(await bundle.draft())).toEqual({ valid: true, errors: [] });
+    const id = await bundle.draft();
+    expect(await validate(id)).toEqual({ valid: true, errors: [] });
+    // With a body and without, as clients send it.
+    const headers = { 'content-type': 'application/json' };
+    const empty = await bundle.call('POST', `/v5/campaigns/${id}/validate`, undefined, { headers });
+    expect([empty.statusCode, empty.json().data.valid]).toEqual([200, true]);
+    expect((await bundle.call('POST', `/v5/campaigns/${id}/validate`, {})).statusCode).toBe(200);
   });
 
   test('names everything that is missing, each part once, and answers 200', async () => {

@@ -118,6 +118,7 @@ function draftColumns(parts: CampaignParts): AuthoredColumns {
     deliveryType: deliveryType!,
     audience: 'ALL_USERS',
     segmentId: null,
+    businessEventId: null,
     platforms: basics.platforms,
     content: {},
     timing: undefined,

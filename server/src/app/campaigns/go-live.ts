@@ -43,6 +43,7 @@ export function liveColumns(
     deliveryType: definition.deliveryType,
     audience: live.segmentId === null ? 'ALL_USERS' : 'SEGMENT',
     segmentId: live.segmentId,
+    businessEventId: prepared.businessEventId,
     platforms: definition.platforms,
     content: definition.content,
     timing,

@@ -7,6 +7,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { RequestFault } from '../../domain/errors.ts';
 import type { Timing } from '../../domain/timing/timing.ts';
 import type { Queryable } from '../../storage/pool.ts';
+import { findBusinessEvent } from '../../storage/sql/business-events.ts';
 import { findSegmentById } from '../../storage/sql/segments.ts';
 import { findWorkspace } from '../../storage/sql/workspaces.ts';
 import { prepareFilters } from '../segments/filter-segments.ts';
@@ -18,6 +19,7 @@ export type PreparedCampaign = {
   timing: Timing;
   /** The segment it names, the filters it is to own, or neither: all users. */
   segment: { id: string } | { filters: PreparedFilters } | undefined;
+  businessEventId: string | null;
 };
 
 export type PreparedFilters = Awaited<ReturnType<typeof prepareFilters>>;
@@ -34,9 +36,10 @@ export async function prepareCampaign(
   const workspace = await findWorkspace(tx, workspaceId);
   const timing = scheduleTiming(definition.schedule, { now, workspaceTimeZone: workspace!.timeZone, start });
   const found = await findSegment(tx, { workspaceId, audience: definition.audience });
-  const late = [timing, found].flatMap((result) => ('fault' in result ? [result.fault] : []));
-  if ('fault' in timing || 'fault' in found) return { faults: late };
-  return { parts, definition, timing, segment: found.segment };
+  const event = await findEvent(tx, { workspaceId, name: definition.businessEvent });
+  const late = [timing, found, event].flatMap((result) => ('fault' in result ? [result.fault] : []));
+  if ('fault' in timing || 'fault' in found || 'fault' in event) return { faults: late };
+  return { parts, definition, timing, segment: found.segment, businessEventId: event.id };
 }
 
 /** @throws ServiceError CAMPAIGN_REQUEST_INVALID with all that is wrong */
@@ -49,6 +52,15 @@ export async function requirePrepared(tx: Queryable, preparation: Preparation): 
 export function invalidCampaign(faults: RequestFault[]): ServiceError {
   const detail = faults.map(({ field, reason }) => `${field}: ${reason}`).join('; ');
   return new ServiceError('CAMPAIGN_REQUEST_INVALID', { faults, detail });
+}
+
+async function findEvent(
+  tx: Queryable,
+  { workspaceId, name }: { workspaceId: string; name: string | undefined },
+): Promise<{ id: string | null } | { fault: RequestFault }> {
+  if (name === undefined) return { id: null };
+  const event = await findBusinessEvent(tx, { workspaceId, named: name });
+  return event ?? { fault: { field: 'basic_details.business_event', reason: 'names an event that does not exist' } };
 }
 
 type Found = { segment: PreparedCampaign['segment'] } | { fault: RequestFault };

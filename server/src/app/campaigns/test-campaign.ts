@@ -110,6 +110,7 @@ async function sendTest(tx: Transaction, { command, definition, users, at }: Sen
     deliveryType: 'ONE_TIME',
     audience: 'USER',
     segmentId: null,
+    businessEventId: null,
     platforms: definition.platforms,
     content: definition.content,
     timing: { kind: 'soon' },

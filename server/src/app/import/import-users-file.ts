@@ -1,16 +1,15 @@
-import { createReadStream } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
-import { createGunzip } from 'node:zlib';
+import { stat } from 'node:fs/promises';
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../log.ts';
 import type { Database } from '../../storage/pool.ts';
 import { analyzePeople, makeStaging, storeStagedBatch } from '../../storage/sql/user-import.ts';
 import type { ImportSession } from '../../storage/sql/user-import.ts';
 import { copyBatch } from './copy-batch.ts';
+import { openImportFile } from './open-import-file.ts';
 import { parseUserLine } from './parse-user-line.ts';
 import type { ImportedUser } from './parse-user-line.ts';
 import { readLines } from './read-lines.ts';
+import { makeRejectedLines } from './rejected-lines.ts';
 
 export type ImportProgress = {
   lines: number;
@@ -27,7 +26,6 @@ export type ImportFile = { workspaceId: string; path: string; onProgress: (progr
 export type ImportDependencies = { database: Database; clock: Clock; log: Logger };
 
 const batchUsers = 20_000;
-const mostRejectsKept = 10_000;
 
 /**
  * Loads a file of JSON lines (`.gz` too) with one user and their devices a line:
@@ -38,12 +36,12 @@ const mostRejectsKept = 10_000;
 export async function importUsersFile(deps: ImportDependencies, file: ImportFile): Promise<ImportProgress> {
   const { size } = await stat(file.path);
   const progress: ImportProgress = { lines: 0, bytes: 0, totalBytes: size, users: 0, devices: 0, rejected: 0 };
-  const rejects = makeRejects(`${file.path}.rejects.ndjson`);
+  const rejects = makeRejectedLines(file.path);
   const session = (await deps.database.reserve()) as unknown as ImportSession;
   try {
     await makeStaging(session);
     let batch = new Map<string, ImportedUser>();
-    for await (const line of readLines(openFile(file.path, progress))) {
+    for await (const line of readLines(openImportFile(file.path, progress))) {
       progress.lines += 1;
       const parsed = parseUserLine(line);
       if (parsed === undefined) continue;
@@ -68,14 +66,6 @@ export async function importUsersFile(deps: ImportDependencies, file: ImportFile
   }
 }
 
-function openFile(path: string, progress: ImportProgress): NodeJS.ReadableStream {
-  const raw = createReadStream(path, { highWaterMark: 1024 * 1024 });
-  raw.on('data', (piece) => {
-    progress.bytes += piece.length;
-  });
-  return path.endsWith('.gz') ? raw.pipe(createGunzip()) : raw;
-}
-
 type Batch = { file: ImportFile; batch: Map<string, ImportedUser>; progress: ImportProgress };
 
 async function storeBatch(
@@ -96,21 +86,4 @@ async function storeBatch(
     throw error;
   }
   file.onProgress({ ...progress });
-}
-
-/** The file of refused lines, made when there is a first one. */
-function makeRejects(path: string) {
-  let handle: FileHandle | undefined;
-  let kept = 0;
-  return {
-    async add(reject: { line: number; reason: string }): Promise<void> {
-      if (kept >= mostRejectsKept) return;
-      kept += 1;
-      handle ??= await open(path, 'w');
-      await handle.write(`${JSON.stringify(reject)}\n`);
-    },
-    async close(): Promise<void> {
-      await handle?.close();
-    },
-  };
 }

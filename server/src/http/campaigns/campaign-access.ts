@@ -11,7 +11,7 @@ import type { CampaignRouteDependencies } from './campaign-route-dependencies.ts
  * @param appKey whether the version demands SVC-APPKEY (facts 4.1); one that is sent must name the workspace
  */
 export function makeRequireCampaignAccess(
-  deps: CampaignRouteDependencies,
+  deps: Omit<CampaignRouteDependencies, 'migrationGuideFile'>,
   { appKey: demand }: { appKey: 'required' | 'optional' },
 ) {
   const { campaigns, vendorHeaders } = deps;

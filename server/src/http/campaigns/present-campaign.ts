@@ -38,9 +38,12 @@ function presentParts(campaign: CampaignRecord) {
   };
 }
 
+/** Of e-mail and SMS campaigns these stand beside the parts (facts 4.3). */
+const shownParts = [...partNames, 'connector', 'sender_name'];
+
 /** As created; `scheduling_details` is each version's own once the campaign is no draft. */
 function presentSentParts(parts: CampaignParts): Record<string, unknown> {
-  return Object.fromEntries(partNames.flatMap((name) => (parts[name] === undefined ? [] : [[name, parts[name]]])));
+  return Object.fromEntries(shownParts.flatMap((name) => (parts[name] === undefined ? [] : [[name, parts[name]]])));
 }
 
 /** Upper-case in both versions (decisions D44); a queued run is a child that waits. */

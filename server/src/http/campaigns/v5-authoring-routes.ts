@@ -80,13 +80,21 @@ function addValidate(server: FastifyInstance, deps: CampaignRouteDependencies): 
   const url = `${v5Base}/:id/validate`;
   const response = { 200: v5ValidateAnswer, ...v5Refusals, ...gone };
   const schema = { ...documented, summary: 'Check whether a draft could be published now, V5', params, response };
-  server.post(url, { schema }, async (request) => {
-    const { id } = request.params as { id: string };
-    const faults = await deps.campaigns.drafts.validate({ workspaceId: request.facts.workspaceId!, id });
-    const errors = faults.map(({ field, reason }) => ({ field, issue: reason === 'missing' ? 'is required' : reason }));
-    return presentV5({ valid: errors.length === 0, errors });
+  void server.register(async (scope) => {
+    // It takes no body; clients that send an empty one with a content type mean no harm.
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, _body, done) => done(null));
+    scope.post(url, { schema }, async (request) => {
+      const { id } = request.params as { id: string };
+      const faults = await deps.campaigns.drafts.validate({ workspaceId: request.facts.workspaceId!, id });
+      const errors = faults.map(({ field, reason }) => ({
+        field,
+        issue: reason === 'missing' ? 'is required' : reason,
+      }));
+      return presentV5({ valid: errors.length === 0, errors });
+    });
+    refuseOtherMethods(scope, url, ['POST']);
   });
-  refuseOtherMethods(server, url, ['POST']);
 }
 
 function addStatus(server: FastifyInstance, deps: CampaignRouteDependencies): void {

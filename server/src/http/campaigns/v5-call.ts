@@ -16,7 +16,7 @@ export const v5Refusals = {
 };
 
 export function requestIdHeader(
-  { vendorHeaders }: CampaignRouteDependencies,
+  { vendorHeaders }: Pick<CampaignRouteDependencies, 'vendorHeaders'>,
   request: FastifyRequest,
 ): string | undefined {
   return vendorHeaders.read(request.headers, 'x-*-request-id');

@@ -21,6 +21,8 @@ export type AuthoredColumns = {
   tags: string[];
   conversionGoals: ConversionGoal[];
   settings: DeliverySettings;
+  /** The event that starts it, when one does. */
+  businessEventId: string | null;
   parts: CampaignParts;
   status: CampaignStatus;
   nextAt: Date | null;
@@ -48,6 +50,7 @@ const columnsOf = (tx: Queryable, campaign: AuthoredColumns) => ({
   tags: campaign.tags,
   conversion_goals: tx.json(campaign.conversionGoals as never),
   settings: tx.json(campaign.settings as never),
+  business_event_id: campaign.businessEventId,
   parts: tx.json(campaign.parts as never),
   status: campaign.status,
   next_at: campaign.nextAt,

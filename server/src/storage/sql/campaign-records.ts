@@ -45,11 +45,11 @@ export async function readCampaignRecords(tx: Queryable, page: readonly FoundCam
       coalesce(run.status, campaigns.status) as status, campaigns.created_by as "createdBy",
       coalesce(run.created_at, campaigns.created_at) as "createdAt",
       coalesce(run.ended_at, run.started_at, run.created_at, campaigns.updated_at) as "updatedAt",
-      case when run.id is not null then run.started_at else (
+      case when run.id is not null then run.started_at else coalesce(campaigns.imported_sent_at, (
         select runs.started_at from runs
         where runs.campaign_id = campaigns.id and runs.started_at is not null
         order by runs.created_at desc limit 1
-      ) end as "sentAt",
+      )) end as "sentAt",
       campaigns.audience, campaigns.segment_id as "segmentId", segments.name as "segmentName", campaigns.platforms,
       campaigns.tags, coalesce(run.content, campaigns.content) as content, campaigns.timing,
       campaigns.conversion_goals as "conversionGoals", campaigns.settings, campaigns.parts,

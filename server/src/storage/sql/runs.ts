@@ -11,6 +11,8 @@ export type QueuedRun = {
   moment?: Date;
   at: Date;
   sendUntil: Date;
+  /** The firing of a business event that it answers. */
+  businessEvent?: { event: string; attributes: Record<string, unknown>; triggeredBy: string };
 };
 
 /** A run to named users, resolved already: it goes out at once. Without users it has ended before it began. */
@@ -42,6 +44,7 @@ export async function insertQueuedRuns(tx: Queryable, runs: QueuedRun[]): Promis
     day: utcDay(run.at),
     send_until: run.sendUntil,
     created_at: run.at,
+    business_event: run.businessEvent === undefined ? null : tx.json(run.businessEvent as never),
   }));
   await tx`
     insert into runs ${tx(rows as never)} on conflict (campaign_id, moment) where moment is not null do nothing`;

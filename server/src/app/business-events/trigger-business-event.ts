@@ -1,0 +1,97 @@
+import { attributesFault } from '../../domain/business-events/business-event.ts';
+import { deliverySettings, sendUntil } from '../../domain/campaign/delivery-settings.ts';
+import type { SearchVersion } from '../../domain/campaign/campaign-search.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { makeId } from '../../domain/ids.ts';
+import type { LimitWindow } from '../../domain/limits/sliding-window.ts';
+import { enqueueFanOut } from '../../engine/enqueue.ts';
+import type { Transaction } from '../../storage/pool.ts';
+import { findBusinessEvent, lockAttachedCampaigns, noteTrigger } from '../../storage/sql/business-events.ts';
+import type { AttachedCampaign } from '../../storage/sql/business-events.ts';
+import { insertQueuedRuns } from '../../storage/sql/runs.ts';
+import type { QueuedRun } from '../../storage/sql/runs.ts';
+import type { AuthoringCaller, AuthoringDependencies } from '../campaigns/authoring-dependencies.ts';
+import { answerOnce } from '../idempotency/answer-once.ts';
+import { countCall } from '../segments/limit-segments.ts';
+
+export type TriggerCommand = AuthoringCaller & {
+  version: SearchVersion;
+  /** Name or id. */
+  event: string;
+  attributes: Record<string, unknown>;
+  triggeredBy: string;
+};
+
+/** Which campaigns have a run now, and which the limit left out. */
+export type TriggerAnswer = { triggered: string[]; failed: string[]; retryAfterSeconds: number | undefined };
+
+/** Facts 6.3: campaigns that events start, of a workspace. */
+const perHourAndDay: readonly LimitWindow[] = [
+  { events: 50, seconds: 3_600 },
+  { events: 200, seconds: 86_400 },
+];
+const limits: Record<SearchVersion, readonly LimitWindow[]> = {
+  V1: perHourAndDay,
+  V5: [{ events: 10, seconds: 300 }, ...perHourAndDay],
+};
+
+/**
+ * Fires a business event: every live campaign that it is attached to has one run, its child campaign, in one
+ * transaction. Campaigns beyond the limit are named as failed.
+ *
+ * @throws ServiceError BUSINESS_EVENT_NOT_FOUND, BUSINESS_EVENT_ATTRIBUTE_WRONG, BUSINESS_EVENT_WITHOUT_CAMPAIGNS
+ */
+export async function triggerBusinessEvent(
+  deps: Omit<AuthoringDependencies, 'limits'>,
+  command: TriggerCommand,
+): Promise<TriggerAnswer> {
+  const { workspaceId, idempotencyKey: key, rawBody } = command;
+  const at = deps.clock.now();
+  return answerOnce(deps, { workspaceId, operation: 'business-event:trigger', key, rawBody, at }, async (tx) => {
+    const event = await findBusinessEvent(tx, { workspaceId, named: command.event });
+    if (!event) throw new ServiceError('BUSINESS_EVENT_NOT_FOUND', { field: 'event_name' });
+    const reason = attributesFault(command.attributes, event.attributes);
+    if (reason !== undefined)
+      throw new ServiceError('BUSINESS_EVENT_ATTRIBUTE_WRONG', { field: 'event_attributes', reason, detail: reason });
+    await noteTrigger(tx, { id: event.id, at });
+    const campaigns = (await lockAttachedCampaigns(tx, event.id)).filter((one) => isRunning(one, at));
+    if (campaigns.length === 0) throw new ServiceError('BUSINESS_EVENT_WITHOUT_CAMPAIGNS', { field: 'event_name' });
+    const { attributes, triggeredBy } = command;
+    return startRuns(tx, { command, campaigns, firing: { event: event.name, attributes, triggeredBy }, at });
+  });
+}
+
+/** One whose expiry has come retires within a second; until then it must not fire. */
+function isRunning({ timing }: AttachedCampaign, at: Date): boolean {
+  if (timing.kind !== 'triggered') return false;
+  const now = at.toISOString();
+  return (timing.startsAt ?? now) <= now && (timing.endsAt === null || timing.endsAt > now);
+}
+
+type Start = {
+  command: TriggerCommand;
+  campaigns: AttachedCampaign[];
+  firing: NonNullable<QueuedRun['businessEvent']>;
+  at: Date;
+};
+
+async function startRuns(tx: Transaction, { command, campaigns, firing, at }: Start): Promise<TriggerAnswer> {
+  const { workspaceId, version } = command;
+  const answer: TriggerAnswer = { triggered: [], failed: [], retryAfterSeconds: undefined };
+  const runs: QueuedRun[] = [];
+  for (const { id: campaignId, settings } of campaigns) {
+    const call = { operation: 'business-event-run', workspaceId, windows: limits[version], at };
+    const refusal = await countCall(tx, call);
+    if (refusal) {
+      answer.failed.push(campaignId);
+      answer.retryAfterSeconds = refusal.retryAfterSeconds;
+      continue;
+    }
+    answer.triggered.push(campaignId);
+    const lives = { at, sendUntil: sendUntil(deliverySettings(settings), at) };
+    runs.push({ id: makeId(at), workspaceId, campaignId, ...lives, businessEvent: firing });
+  }
+  await insertQueuedRuns(tx, runs);
+  if (runs.length > 0) await enqueueFanOut(tx);
+  return answer;
+}

@@ -1,0 +1,74 @@
+import { textFault } from '../audience/user-attributes.ts';
+import { isObject } from '../campaign-parts/part.ts';
+import { parseIsoTime } from '../segments/iso-time.ts';
+
+/** Facts 6.3. */
+export const businessAttributeTypes = ['string', 'int', 'float', 'array', 'date'] as const;
+export type BusinessAttributeType = (typeof businessAttributeTypes)[number];
+export type BusinessAttribute = { name: string; type: BusinessAttributeType };
+
+export const mostBusinessEvents = 50;
+export const mostBusinessAttributes = 100;
+export const longestBusinessName = 256;
+
+const longestText = 4_096;
+const mostItems = 1_000;
+
+/**
+ * Why the attributes of a firing are not those of its event: one that the event does not have, or a value of another
+ * type. Those that are left out are absent.
+ */
+export function attributesFault(
+  attributes: Record<string, unknown>,
+  known: readonly BusinessAttribute[],
+): string | undefined {
+  for (const [name, value] of Object.entries(attributes)) {
+    const attribute = known.find((one) => one.name === name);
+    if (!attribute) return `${name} is no attribute of the event`;
+    if (!isOfType(value, attribute.type)) return `${name} must be of type ${attribute.type}`;
+  }
+  return undefined;
+}
+
+function isOfType(value: unknown, type: BusinessAttributeType): boolean {
+  switch (type) {
+    case 'string':
+      return isText(value);
+    case 'int':
+      return Number.isSafeInteger(value);
+    case 'float':
+      return typeof value === 'number' && Number.isFinite(value);
+    case 'array':
+      return Array.isArray(value) && value.length <= mostItems && value.every(isItem);
+    case 'date':
+      return typeof value === 'string' && parseIsoTime(value) !== undefined;
+    default:
+      return type satisfies never;
+  }
+}
+
+function isItem(value: unknown): boolean {
+  return isText(value) || typeof value === 'number' || typeof value === 'boolean';
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value.length <= longestText && textFault(value) === undefined;
+}
+
+/** Reads `event_attributes` of a new event. @returns the attributes, or why they cannot be taken */
+export function readBusinessAttributes(sent: unknown): BusinessAttribute[] | { reason: string } {
+  if (sent === undefined || sent === null) return [];
+  if (!Array.isArray(sent) || sent.length > mostBusinessAttributes)
+    return { reason: `must be a list of at most ${mostBusinessAttributes} attributes` };
+  const attributes: BusinessAttribute[] = [];
+  for (const item of sent) {
+    const { attribute_name: name, attribute_data_type: type } = isObject(item) ? item : {};
+    const known = businessAttributeTypes.find((one) => one === type);
+    if (!isText(name) || name === '' || (name as string).length > longestBusinessName)
+      return { reason: `must hold objects with attribute_name, a text of 1 to ${longestBusinessName} characters` };
+    if (!known) return { reason: `must have attribute_data_type ${businessAttributeTypes.join(', ')}` };
+    if (attributes.some((one) => one.name === name)) return { reason: `names ${String(name)} twice` };
+    attributes.push({ name: name as string, type: known });
+  }
+  return attributes;
+}

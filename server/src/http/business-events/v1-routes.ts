@@ -1,0 +1,78 @@
+import type { FastifyInstance } from 'fastify';
+import { ServiceError } from '../../domain/errors.ts';
+import { v1Refusals } from '../campaigns/v1-call.ts';
+import { readBody } from '../campaigns/parse-search.ts';
+import { callerOf } from '../campaigns/warn-of-parts.ts';
+import { refuseOtherMethods } from '../refuse-other-methods.ts';
+import { warnOfUnknownFields } from '../unknown-fields.ts';
+import { parseEvent, parseEventSearch, parseTrigger } from './parse-business-event.ts';
+import { presentV1Events } from './present.ts';
+import type { BusinessEventRouteDependencies } from './routes.ts';
+import {
+  eventBody,
+  v1EventAnswer,
+  v1EventSearchBody,
+  v1EventsAnswer,
+  v1TriggerAnswer,
+  v1TriggerBody,
+} from './shapes.ts';
+
+const base = '/v1.0/business_event';
+const documented = { tags: ['Business events'], security: [{ campaignsKey: [] }, { bearer: [] }] };
+
+export function addV1BusinessEvents(server: FastifyInstance, deps: BusinessEventRouteDependencies): void {
+  addCreate(server, deps);
+  addTrigger(server, deps);
+  addSearch(server, deps);
+}
+
+function addCreate(server: FastifyInstance, { businessEvents, vendorHeaders }: BusinessEventRouteDependencies): void {
+  const response = { 200: v1EventAnswer, ...v1Refusals };
+  const schema = { ...documented, summary: 'Create a business event, V1', body: eventBody, response };
+  server.post(base, { schema }, async (request, reply) => {
+    const body = readBody(request);
+    const { id } = await businessEvents.create({ ...callerOf(request), ...parseEvent(body) });
+    warnOfUnknownFields(vendorHeaders, body, { request, reply, shape: eventBody });
+    return { message: 'The business event has been created', event_id: id };
+  });
+  refuseOtherMethods(server, base, ['POST']);
+}
+
+function addTrigger(server: FastifyInstance, { businessEvents, vendorHeaders }: BusinessEventRouteDependencies): void {
+  const url = `${base}/trigger`;
+  const response = { 200: v1TriggerAnswer, ...v1Refusals };
+  const schema = { ...documented, summary: 'Trigger a business event, V1', body: v1TriggerBody, response };
+  server.post(url, { schema }, async (request, reply) => {
+    const body = readBody(request);
+    const caller = callerOf(request);
+    const { triggeredBy, ...asked } = parseTrigger(body, { version: 'V1' });
+    const by = triggeredBy ?? caller.requestedBy;
+    const answer = await businessEvents.trigger({ ...caller, ...asked, version: 'V1', triggeredBy: by });
+    warnOfUnknownFields(vendorHeaders, body, { request, reply, shape: v1TriggerBody });
+    // V1 has no word for a part of them.
+    if (answer.triggered.length === 0)
+      throw new ServiceError('BUSINESS_EVENT_RATE_LIMITED', { retryAfterSeconds: answer.retryAfterSeconds ?? 1 });
+    if (answer.failed.length > 0) {
+      const warning = `${answer.failed.length} campaigns beyond the limit were not started`;
+      request.facts.warnings.push(warning);
+      reply.header(vendorHeaders.nameOf('x-*-warning'), warning);
+    }
+    return { message: 'The business event has been triggered' };
+  });
+  refuseOtherMethods(server, url, ['POST']);
+}
+
+function addSearch(server: FastifyInstance, { businessEvents, vendorHeaders }: BusinessEventRouteDependencies): void {
+  const url = `${base}/search`;
+  const response = { 200: v1EventsAnswer, ...v1Refusals };
+  const schema = { ...documented, summary: 'Find business events, V1', body: v1EventSearchBody, response };
+  server.post(url, { schema }, async (request, reply) => {
+    const body = readBody(request);
+    const workspaceId = request.facts.workspaceId!;
+    const asked = parseEventSearch(body, { version: 'V1' });
+    warnOfUnknownFields(vendorHeaders, body, { request, reply, shape: v1EventSearchBody });
+    const events = await businessEvents.list({ ...asked, workspaceId });
+    return presentV1Events(events, await businessEvents.dbNameOf(workspaceId));
+  });
+  refuseOtherMethods(server, url, ['POST']);
+}
