@@ -11,6 +11,7 @@ import { erasuresCommand } from './cli/erasures-command.ts';
 import type { ListErasuresOptions } from './cli/erasures-command.ts';
 import { generateUsersCommand } from './cli/generate-users-command.ts';
 import { importCommand } from './cli/import-command.ts';
+import type { ImportOptions } from './cli/import-command.ts';
 import { printConfigCommand } from './cli/print-config-command.ts';
 import { workspacesCommand } from './cli/workspaces-command.ts';
 import type { CreateWorkspaceOptions } from './cli/workspaces-command.ts';
@@ -28,10 +29,12 @@ program.option('--data-dir <folder>', 'folder of the embedded database');
 
 program
   .command('import')
-  .description('Load users and devices from a file of JSON lines (.ndjson, .ndjson.gz)')
+  .description('Load a file of JSON lines or CSV (.gz too); a call that was broken off goes on where it was')
   .argument('<file>')
+  .addOption(new Option('--kind <kind>', 'what a row is').choices(['users', 'devices', 'events']).default('users'))
+  .option('--again', 'load events again that were loaded before')
   .option('--workspace <id>', 'workspace to load into; default: the demo workspace')
-  .action((file: string, options: { workspace?: string }) =>
+  .action((file: string, options: Omit<ImportOptions, 'file'>) =>
     withInstallation((context) => importCommand(context, { file, ...options })),
   );
 
