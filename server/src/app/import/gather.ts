@@ -10,7 +10,7 @@ import { copyDevices, copyEvents, copyUsers } from './copy-batch.ts';
 import type { CustomerDevices } from './copy-batch.ts';
 import { eventFromCells, parseEventRow } from './parse-event-row.ts';
 import type { ImportedEvent } from './parse-event-row.ts';
-import { parseDeviceRow, parseUserRow } from './parse-user-row.ts';
+import { isRecord, parseDeviceRow, parseUserRow } from './parse-user-row.ts';
 import type { ImportedUser } from './parse-user-row.ts';
 import type { FromCells } from './read-rows.ts';
 
@@ -58,7 +58,13 @@ export function makeGatherer(kind: ImportKind, workspaceId: string): Gatherer {
 
 function gatherUsers(workspaceId: string): Gatherer {
   return {
-    fromCells: ({ customer_id, ...attributes }) => ({ customer_id, attributes }),
+    // A column `attributes:json` holds many at once, as an export writes them.
+    fromCells: ({ customer_id, attributes, ...others }) => ({
+      customer_id,
+      attributes: isRecord(attributes)
+        ? { ...attributes, ...others }
+        : { ...others, ...(attributes === undefined ? {} : { attributes }) },
+    }),
     async prepare(session) {
       await makeUserStaging(session);
       await makeDeviceStaging(session);

@@ -56,15 +56,15 @@ const ownColumns = [
   'user_timezone_offset',
 ];
 
-/** Columns that are none of an event's own are its attributes. */
-export function eventFromCells(cells: Record<string, unknown>): Record<string, unknown> {
+/** Columns that are none of an event's own are its attributes; `attributes:json` holds many at once. */
+export function eventFromCells({ attributes: given, ...cells }: Record<string, unknown>): Record<string, unknown> {
   const own = Object.entries(cells).filter(([name]) => ownColumns.includes(name));
   const others = Object.entries(cells).filter(([name]) => !ownColumns.includes(name));
   const { user_timezone_offset: offset, ...event } = Object.fromEntries(own);
   return {
     ...event,
     ...(offset === undefined ? {} : { user_timezone_offset: Number(offset) }),
-    attributes: Object.fromEntries(others),
+    attributes: { ...(isRecord(given) ? given : {}), ...Object.fromEntries(others) },
   };
 }
 

@@ -93,6 +93,7 @@ function readCell(cell: string, type: string): unknown {
       return 'value' in parsed ? parsed.value : undefined;
     }
     default:
-      return cell;
+      // What an export put before a cell that a spreadsheet would take for a formula.
+      return /^'[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell;
   }
 }
