@@ -426,6 +426,24 @@ create table identifiers (
 );
 CREATE INDEX identifiers_value ON identifiers USING btree (workspace_id, attribute, value, type) INCLUDE (bucket, user_id);
 
+create table imports (
+  workspace_id text collate "C" not null,
+  kind text not null,
+  file_digest bytea not null,
+  lines bigint not null default 0,
+  users bigint not null default 0,
+  devices bigint not null default 0,
+  events bigint not null default 0,
+  rejected bigint not null default 0,
+  started_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint imports_file_digest_check CHECK ((octet_length(file_digest) = 32)),
+  constraint imports_kind_check CHECK ((kind = ANY (ARRAY['users'::text, 'devices'::text, 'events'::text]))),
+  constraint imports_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint imports_pkey PRIMARY KEY (workspace_id, kind, file_digest)
+);
+
 create table installation (
   only_row boolean not null default true,
   created_at timestamp with time zone not null,

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 /** Each is a script that reads its options itself. */
 const measurements: Record<string, string> = {
   fanout: './fanout.ts',
+  import: './import.ts',
   search: './search.ts',
   segment: './segment.ts',
 };

@@ -11,7 +11,11 @@ import { erasuresCommand } from './cli/erasures-command.ts';
 import type { ListErasuresOptions } from './cli/erasures-command.ts';
 import { generateUsersCommand } from './cli/generate-users-command.ts';
 import { importCampaignsCommand } from './cli/import-campaigns-command.ts';
+import { exportCommand } from './cli/export-command.ts';
+import type { ExportOptions } from './cli/export-command.ts';
+import type { ExportSubject } from './app/export/export-rows.ts';
 import { importCommand } from './cli/import-command.ts';
+import type { ImportOptions } from './cli/import-command.ts';
 import { printConfigCommand } from './cli/print-config-command.ts';
 import { workspacesCommand } from './cli/workspaces-command.ts';
 import type { ChangeWorkspaceOptions, CreateWorkspaceOptions } from './cli/workspaces-command.ts';
@@ -31,10 +35,12 @@ program.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCod
 
 const importing = program
   .command('import')
-  .description('Load users and devices from a file of JSON lines (.ndjson, .ndjson.gz)')
+  .description('Load a file of JSON lines or CSV (.gz too); a call that was broken off goes on where it was')
   .argument('<file>')
+  .addOption(new Option('--kind <kind>', 'what a row is').choices(['users', 'devices', 'events']).default('users'))
+  .option('--again', 'load events again that were loaded before')
   .option('--workspace <id>', 'workspace to load into; default: the demo workspace')
-  .action((file: string, options: { workspace?: string }) =>
+  .action((file: string, options: Omit<ImportOptions, 'file'>) =>
     withInstallation((context) => importCommand(context, { file, ...options })),
   );
 importing
@@ -66,6 +72,37 @@ program
   );
 
 const workspaceOption = ['--workspace <id>', 'workspace; default: the demo workspace'] as const;
+
+const exports = program.command('export').description('Write what a workspace has, as JSON lines or CSV');
+function exportOption(command: Command): Command {
+  return command
+    .addOption(new Option('--format <format>', 'of the rows').choices(['ndjson', 'csv']).default('ndjson'))
+    .option('--out <file>', 'file to write; default: standard output')
+    .option(...workspaceOption);
+}
+const runExport = (subject: ExportSubject, options: ExportOptions): Promise<void> =>
+  withInstallation((context) => exportCommand(context, { subject, options }));
+for (const [kind, description] of [
+  ['users', 'Users with their attributes'],
+  ['devices', 'Devices with their states'],
+  ['events', 'What users did'],
+] as const) {
+  exportOption(exports.command(kind).description(description)).action((options: ExportOptions) =>
+    runExport({ kind }, options),
+  );
+}
+exportOption(exports.command('segment').description('Customer ids of a segment').argument('<name>')).action(
+  (name: string, options: ExportOptions) => runExport({ kind: 'segment', name }, options),
+);
+exportOption(
+  exports
+    .command('campaign')
+    .description('The ledger of a campaign: one row per run and device')
+    .argument('<id>')
+    .addArgument(new Argument('<what>').choices(['ledger'])),
+).action((campaignId: string, _what: 'ledger', options: ExportOptions) =>
+  runExport({ kind: 'ledger', campaignId }, options),
+);
 
 const segments = program.command('segments').description('Sets of users');
 segments

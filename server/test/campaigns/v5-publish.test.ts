@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { defaultDeliverySettings } from '../../src/domain/campaign/delivery-settings.ts';
 import { android, campaign, expectStatus, faultsOf, makeAuthoringBundle } from './authoring-bundle.ts';
 import type { AuthoringBundle } from './authoring-bundle.ts';
 
@@ -451,7 +452,7 @@ describe('actions (facts 6.3)', () => {
   });
 });
 
-test('time to live and priorities take effect', async () => {
+test('time to live, priorities and throttle take effect', async () => {
   const id = await bundle.live({
     advanced: {
       expiration_settings: { expire_notification_after_value: 2, expire_notification_after_type: 'DAY' },
@@ -460,13 +461,15 @@ test('time to live and priorities take effect', async () => {
         ios_specific_priority: { apns_priority: '5' },
       },
     },
+    delivery_controls: { campaign_throttle_rpm: 100_000 },
     campaign_content: { content: { push: { android: { ...android, template_backup: android } } } },
   });
   expect((await bundle.row(id)).settings).toEqual({
+    ...defaultDeliverySettings,
+    devicesPerMinute: 100_000,
     ttlMinutes: { ANDROID: 2_880, IOS: 2_880, WEB: 2_880 },
     androidPriority: 'NORMAL',
     iosPriority: 5,
-    webUrgency: 'normal',
   });
   expect((await bundle.row(id)).content.ANDROID.fallback.title).toBe('Title');
   const [run] = await bundle.runs(id);

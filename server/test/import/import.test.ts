@@ -3,7 +3,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { importUsersFile } from '../../src/app/import/import-users-file.ts';
+import { importFile } from '../../src/app/import/import-file.ts';
+import type { ImportKind } from '../../src/storage/sql/imports.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeDataBundle } from '../data/data-bundle.ts';
 import type { DataBundle } from '../data/data-bundle.ts';
@@ -20,13 +21,13 @@ afterAll(async () => {
 });
 
 let files = 0;
-async function load(content: string | Buffer, suffix = '.ndjson') {
+async function load(content: string | Buffer, suffix = '.ndjson', kind: ImportKind = 'users') {
   const path = join(folder, `file-${(files += 1)}${suffix}`);
   await writeFile(path, content);
   const steps: number[] = [];
-  const result = await importUsersFile(
+  const result = await importFile(
     { database: bundle.database, clock: bundle.clock, log: makeLog({ level: 'silent', pretty: false }) },
-    { workspaceId: bundle.workspaceId, path, onProgress: (progress) => void steps.push(progress.users) },
+    { workspaceId: bundle.workspaceId, kind, path, onProgress: (progress) => void steps.push(progress.users) },
   );
   const rejects = await readFile(`${path}.rejects.ndjson`, 'utf8').catch(() => '');
   return {
@@ -171,9 +172,9 @@ test('a line that is no user is named with its number and reason; the others are
 test('a file that is not there fails before anything is stored', async () => {
   const [before] = await bundle.database`select count(*) as users from users`;
   await expect(
-    importUsersFile(
+    importFile(
       { database: bundle.database, clock: bundle.clock, log: makeLog({ level: 'silent', pretty: false }) },
-      { workspaceId: bundle.workspaceId, path: join(folder, 'nowhere'), onProgress: () => {} },
+      { workspaceId: bundle.workspaceId, kind: 'users', path: join(folder, 'nowhere'), onProgress: () => {} },
     ),
   ).rejects.toMatchObject({ code: 'ENOENT' });
   expect((await bundle.database`select count(*) as users from users`)[0]).toEqual(before);

@@ -26,7 +26,7 @@ export type MergeUsersCommand = {
 /**
  * Merges users in the order given, all in the caller's transaction: devices, attributes (the retained user's win),
  * identifiers, memberships, events, and the ledger. The merged customer id means the retained user from then on, so a
- * repeat changes nothing (docs/decisions/0009).
+ * repeat changes nothing (docs/decisions/0012).
  *
  * Users are locked first, in the order of their keys; a merged id that stood for another user before is locked after
  * them, and a circle that this makes is broken by the database and tried again.

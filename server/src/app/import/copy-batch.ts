@@ -1,58 +1,68 @@
-import { once } from 'node:events';
 import { bucketOf } from '../../domain/audience/bucket.ts';
-import { addressHash, pushIdValue } from '../../domain/audience/device-identifier.ts';
+import { addressHash } from '../../domain/audience/device-identifier.ts';
 import { identifiersOf } from '../../domain/audience/identifier.ts';
 import { makeId } from '../../domain/ids.ts';
-import { copyInto } from '../../storage/sql/user-import.ts';
-import type { ImportSession, StagedTable } from '../../storage/sql/user-import.ts';
-import type { ImportedUser } from './parse-user-line.ts';
+import type { ImportSession } from '../../storage/sql/user-import.ts';
+import { copyRows, toArrayText } from './copy-rows.ts';
+import type { Cell } from './copy-rows.ts';
+import type { ImportedEvent } from './parse-event-row.ts';
+import type { ImportedDevice, ImportedUser } from './parse-user-row.ts';
 
-export type CopiedCounts = { users: number; devices: number };
+export type DeviceOfLine = ImportedDevice & { line: number };
+/** A customer of a batch with the devices its lines named. */
+export type CustomerDevices = { customerId: string; devices: DeviceOfLine[] };
 
-// Large enough to keep the connection busy, small enough to keep memory flat.
-const pieceCharacters = 256 * 1024;
-
-/** Copies a batch into the staging tables. A push address that two users claim goes to the later one. */
-export async function copyBatch(
+/** Copies users and their identifiers into the staging tables. */
+export async function copyUsers(
   session: ImportSession,
-  { users, at }: { users: ImportedUser[]; at: Date },
-): Promise<CopiedCounts> {
-  const owners = new Map<string, string>();
-  for (const { customerId, devices } of users) for (const device of devices) owners.set(device.pushId, customerId);
-  let devices = 0;
-
-  await copy(session, 'import_users', function* () {
+  { users, at }: { users: Omit<ImportedUser, 'devices'>[]; at: Date },
+): Promise<void> {
+  await copyRows(session, 'import_users', function* () {
     for (const { customerId, attributes } of users) {
-      const kept = Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== null));
       const removed = Object.keys(attributes).filter((name) => attributes[name] === null);
+      const kept =
+        removed.length === 0
+          ? attributes
+          : Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== null));
       yield [bucketOf(customerId), makeId(at), customerId, JSON.stringify(kept), toArrayText(removed)];
     }
   });
-  await copy(session, 'import_identifiers', function* () {
+  await copyRows(session, 'import_identifiers', function* () {
     for (const { customerId, attributes } of users) {
       for (const { attribute, type, value } of identifiersOf(attributes)) yield [customerId, attribute, type, value];
     }
   });
-  await copy(session, 'import_devices', function* () {
-    for (const user of users) {
-      for (const device of lastOfEach(user, owners)) {
-        devices += 1;
-        yield deviceRow(user.customerId, device, at);
+}
+
+/** Copies devices into the staging table. A push address that two users claim goes to the later one. @returns how many */
+export async function copyDevices(
+  session: ImportSession,
+  { customers, at }: { customers: CustomerDevices[]; at: Date },
+): Promise<number> {
+  const owners = new Map<string, string>();
+  for (const { customerId, devices } of customers) for (const device of devices) owners.set(device.pushId, customerId);
+  let count = 0;
+  await copyRows(session, 'import_devices', function* () {
+    for (const customer of customers) {
+      for (const device of lastOfEach(customer, owners)) {
+        count += 1;
+        yield deviceRow(customer.customerId, device, at);
       }
     }
   });
-  return { users: users.length, devices };
+  return count;
 }
 
 /** One device a name and an address: of repeats the last stands, and none whose address another user has later. */
-function lastOfEach(user: ImportedUser, owners: Map<string, string>): ImportedUser['devices'] {
-  const byName = new Map(user.devices.map((device) => [device.deviceId, device]));
+function lastOfEach({ customerId, devices }: CustomerDevices, owners: Map<string, string>): DeviceOfLine[] {
+  const byName = new Map(devices.map((device) => [device.deviceId, device]));
   const byAddress = new Map([...byName.values()].map((device) => [device.pushId, device]));
-  return [...byAddress.values()].filter((device) => owners.get(device.pushId) === user.customerId);
+  return [...byAddress.values()].filter((device) => owners.get(device.pushId) === customerId);
 }
 
-function deviceRow(customerId: string, device: ImportedUser['devices'][number], at: Date): Cell[] {
+function deviceRow(customerId: string, device: DeviceOfLine, at: Date): Cell[] {
   return [
+    device.line,
     customerId,
     bucketOf(customerId),
     makeId(at),
@@ -60,7 +70,6 @@ function deviceRow(customerId: string, device: ImportedUser['devices'][number], 
     device.platform,
     device.pushId,
     `\\x${addressHash(device.pushId).toString('hex')}`,
-    pushIdValue(device.pushId),
     device.isOptedOut ? 'OPTED_OUT' : 'ACTIVE',
     device.isProvisional ? 't' : 'f',
     device.model,
@@ -71,32 +80,26 @@ function deviceRow(customerId: string, device: ImportedUser['devices'][number], 
   ];
 }
 
-/** PostgreSQL's text of an array of texts. */
-function toArrayText(texts: string[]): string {
-  return `{${texts.map((text) => `"${text.replace(/[\\"]/g, '\\$&')}"`).join(',')}}`;
+/** Copies events into the staging table, each with an id that its customer gets if there is none yet. */
+export async function copyEvents(
+  session: ImportSession,
+  { events, at }: { events: ImportedEvent[]; at: Date },
+): Promise<void> {
+  await copyRows(session, 'import_events', function* () {
+    for (const event of events) {
+      yield [
+        event.customerId,
+        bucketOf(event.customerId),
+        makeId(at),
+        makeId(at),
+        event.name,
+        JSON.stringify(event.attributes),
+        event.occurredAt.toISOString(),
+        event.platform,
+        event.appVersion,
+        event.utcOffsetSeconds,
+        event.deviceId,
+      ];
+    }
+  });
 }
-
-type Cell = string | number | null;
-
-async function copy(session: ImportSession, table: StagedTable, rows: () => Generator<Cell[]>): Promise<void> {
-  const stream = await copyInto[table](session);
-  const finished = once(stream, 'finish');
-  let piece = '';
-  for (const row of rows()) {
-    piece += `${row.map(escape).join('\t')}\n`;
-    if (piece.length < pieceCharacters) continue;
-    if (!stream.write(piece)) await once(stream, 'drain');
-    piece = '';
-  }
-  stream.end(piece);
-  await finished;
-}
-
-/** PostgreSQL's text format: backslash, tab and line ends are escaped, `\N` is null. */
-function escape(cell: Cell): string {
-  if (cell === null) return '\\N';
-  if (typeof cell === 'number') return String(cell);
-  return cell.replace(/[\\\t\n\r]/g, (character) => escapes[character]!);
-}
-
-const escapes: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };

@@ -6,7 +6,7 @@ import type { ImportedCampaign } from '../../storage/sql/imported-campaigns.ts';
 import { openImportFile } from './open-import-file.ts';
 import { parseCampaignLine } from './parse-campaign-line.ts';
 import { readLines } from './read-lines.ts';
-import { makeRejectedLines } from './rejected-lines.ts';
+import { keepRejects } from './keep-rejects.ts';
 
 export type CampaignImportProgress = {
   lines: number;
@@ -45,13 +45,13 @@ export async function importCampaignsFile(
     known: 0,
     rejected: 0,
   };
-  const rejects = makeRejectedLines(path);
+  const rejects = keepRejects(`${path}.rejects.ndjson`, { isContinued: false });
   const now = clock.now();
   // By id, with the number of the line: of repeats in a batch the first stands, as it does between batches.
   let batch = new Map<string, { line: number; campaign: ImportedCampaign }>();
   const reject = async (line: number, reason: string): Promise<void> => {
     progress.rejected += 1;
-    await rejects.add({ line, reason });
+    await rejects.add([{ line, reason }]);
   };
   const store = async (): Promise<void> => {
     const campaigns = [...batch.values()].map(({ campaign }) => campaign);

@@ -6,12 +6,13 @@ import type { Part } from './part.ts';
 /**
  * `delivery_controls` (facts 6.2): there is no frequency cap, no quiet hours, no minimum delay and no queue, so that of
  * each flag only the value that asks for what happens anyway is taken, as in the push API (docs/decisions/0008).
+ *
+ * @returns the throttle: devices a minute
  */
-export function readDeliveryControls(controls: Part): void {
+export function readDeliveryControls(controls: Part): number | null {
   controls.only(true, 'bypass_dnd', 'ignore_frequency_capping', 'ignore_global_minimum_delay');
   controls.only(false, 'count_for_frequency_capping', 'send_message_in_offline_mode', 'queuing_enabled');
   controls.refuse(
-    'campaign_throttle_rpm',
     'minimum_delay_between_two_notification_in_hour',
     'max_time_to_show_message_of_same_camapign',
     'expiry_time_of_sync_data_in_hour',
@@ -22,6 +23,7 @@ export function readDeliveryControls(controls: Part): void {
   const limit = controls.part('limit_send_config');
   limit.only(false, 'enabled');
   limit.refuse('max_count', 'window_value', 'window_unit');
+  return controls.integer('campaign_throttle_rpm', { minimum: 1, maximum: 10_000_000 }) ?? null;
 }
 
 const mostTtlMinutes = 10_080;

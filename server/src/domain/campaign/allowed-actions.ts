@@ -1,7 +1,7 @@
 import type { CampaignDeliveryType, SearchVersion } from './campaign-search.ts';
 import type { CampaignStatus } from './campaign-states.ts';
 
-/** The words of the campaign API. PUBLISH is ours for every type (docs/decisions/0009). */
+/** The words of the campaign API. PUBLISH is ours for every type (docs/decisions/0014). */
 export const statusActions = { V1: ['STOP', 'PAUSE', 'RESUME'], V5: ['STOP', 'PAUSE', 'RESUME', 'PUBLISH'] } as const;
 export type StatusAction = (typeof statusActions)[SearchVersion][number];
 

@@ -22,7 +22,7 @@ import type { Duty } from '../duty.ts';
 const secondLookMilliseconds = 3_600_000;
 
 /**
- * The duty that erases people whose deletion is due (docs/decisions/0011), each step one transaction. The first removes
+ * The duty that erases people whose deletion is due (docs/decisions/0013), each step one transaction. The first removes
  * all there is; the second, an hour later, what work under way wrote meanwhile, and forgets whose rows they were. What
  * is left is the proof, with the counts.
  */

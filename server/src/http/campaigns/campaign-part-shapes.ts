@@ -67,7 +67,7 @@ export const campaignPartShapes = {
     ignore_global_minimum_delay: flag('true'),
     send_message_in_offline_mode: flag('false'),
     queuing_enabled: flag('false'),
-    campaign_throttle_rpm: number('Refused'),
+    campaign_throttle_rpm: number('Devices a minute'),
     minimum_delay_between_two_notification_in_hour: number('Refused'),
     max_time_to_show_message_of_same_camapign: number('Refused'),
     expiry_time_of_sync_data_in_hour: number('Refused'),

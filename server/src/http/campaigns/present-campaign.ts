@@ -33,7 +33,7 @@ function presentParts(campaign: CampaignRecord) {
     },
     campaign_content: { content: isPush ? presentPushContent(campaign.content) : campaign.content },
     segmentation_details: presentAudience(campaign),
-    ...(isPush ? { advanced: presentAdvanced(campaign) } : {}),
+    ...(isPush ? { ...presentControls(campaign), advanced: presentAdvanced(campaign) } : {}),
     conversion_goal_details: presentGoals(campaign.conversionGoals),
   };
 }
@@ -65,6 +65,11 @@ function presentAudience({ audience, segmentId, segmentName }: CampaignRecord) {
   if (audience !== 'SEGMENT') return { is_all_user_campaign: audience === 'ALL_USERS' };
   const segment = { filter_type: 'custom_segments', id: segmentId, name: segmentName };
   return { is_all_user_campaign: false, included_filters: { filter_operator: 'and', filters: [segment] } };
+}
+
+function presentControls({ settings: stored }: CampaignRecord) {
+  const { devicesPerMinute } = deliverySettings(stored);
+  return devicesPerMinute === null ? {} : { delivery_controls: { campaign_throttle_rpm: devicesPerMinute } };
 }
 
 function presentAdvanced({ settings: stored }: CampaignRecord) {

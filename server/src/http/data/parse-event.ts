@@ -1,6 +1,13 @@
 import type { TrackEventsCommand, TrackedAction } from '../../app/data/track-events.ts';
 import { attributesFault } from '../../domain/audience/user-attributes.ts';
-import { parseIsoTime } from '../../domain/segments/iso-time.ts';
+import {
+  isOffset,
+  longestAppVersion,
+  longestEventName,
+  mostOffsetSeconds,
+  readEventPlatform,
+  readEventTime,
+} from '../../domain/events/event-fields.ts';
 import type { DataBody } from './data-call.ts';
 import {
   emptyActions,
@@ -11,14 +18,6 @@ import {
   requireText,
   requireType,
 } from './parse-data.ts';
-
-const platformNames = { ANDROID: 'ANDROID', iOS: 'IOS', web: 'WEB', TV: 'TV', unknown: 'UNKNOWN' } as const;
-const longestName = 256;
-const longestVersion = 256;
-// 15 hours (facts 5).
-const mostOffsetSeconds = 54_000;
-// Beyond every time a Date can hold, in seconds.
-const mostEpochSeconds = 8.64e12;
 
 /** How many events a request asks to be counted; one that has none, or is no request at all, counts as one. */
 export function countActions(body: unknown): number {
@@ -43,7 +42,7 @@ export function parseEvents(
 
 function parseAction(item: unknown, { at, prefixes }: { at: string; prefixes: readonly string[] }): TrackedAction {
   const action = readRecord(item ?? null, at);
-  const name = requireText(action, 'action', { at, longest: longestName });
+  const name = requireText(action, 'action', { at, longest: longestEventName });
   const attributes = readRecord(action.attributes ?? undefined, `${at}.attributes`);
   const fault = attributesFault(attributes, prefixes);
   if (fault) throw invalid(fault.attribute, fault.reason);
@@ -54,7 +53,7 @@ function parseAction(item: unknown, { at, prefixes }: { at: string; prefixes: re
     platform: readPlatform(action.platform),
     appVersion: isAbsent(action.app_version)
       ? null
-      : requireText(action, 'app_version', { at, longest: longestVersion }),
+      : requireText(action, 'app_version', { at, longest: longestAppVersion }),
     // The sender's clock at the sending is the nearest to the event when the event's own time is not given.
     occurredAt: readTime(action.user_time, `${at}.user_time`) ?? currentTime,
     utcOffsetSeconds: readOffset(action.user_timezone_offset, `${at}.user_timezone_offset`),
@@ -63,25 +62,21 @@ function parseAction(item: unknown, { at, prefixes }: { at: string; prefixes: re
 
 function readPlatform(value: unknown): TrackedAction['platform'] {
   if (isAbsent(value)) return null;
-  if (typeof value !== 'string' || !Object.hasOwn(platformNames, value))
-    throw invalid('platform', 'is not a valid platform.');
-  return platformNames[value as keyof typeof platformNames];
+  const platform = readEventPlatform(value);
+  if (platform) return platform;
+  throw invalid('platform', 'is not a valid platform.');
 }
 
-/** ISO 8601 (UTC unless it names an offset) or seconds since 1970, as a number or its digits. */
 function readTime(value: unknown, field: string): Date | undefined {
   if (isAbsent(value)) return undefined;
-  const isSeconds = typeof value === 'number' || (typeof value === 'string' && /^\d{1,13}(\.\d{1,9})?$/.test(value));
-  const seconds = isSeconds ? Number(value) : Number.NaN;
-  if (seconds >= 0 && seconds <= mostEpochSeconds) return new Date(seconds * 1000);
-  const time = typeof value === 'string' ? parseIsoTime(value) : undefined;
-  if (time) return time.kind === 'day' ? time.startsAt : time.at;
+  const time = readEventTime(value);
+  if (time) return time;
   throw invalid(field, 'must be an ISO 8601 time or seconds since 1970');
 }
 
 function readOffset(value: unknown, field: string): number | null {
   if (isAbsent(value)) return null;
-  if (Number.isInteger(value) && Math.abs(value as number) <= mostOffsetSeconds) return value as number;
+  if (isOffset(value)) return value;
   throw invalid(field, `must be a whole number of seconds from -${mostOffsetSeconds} to ${mostOffsetSeconds}`);
 }
 

@@ -48,6 +48,13 @@ export async function freezeFilterAudience(
   return rows.count;
 }
 
+/** The same users by customer id, in pieces as they are read. Reads every user of the workspace once. */
+export function streamFilterUsers(tx: Queryable, audience: FilterAudience): AsyncIterable<{ customerId: string }[]> {
+  return tx<{ customerId: string }[]>`
+    select users.customer_id as "customerId" from users where ${isInAudience(tx, audience)}
+    order by users.bucket, users.id`.cursor(1_000);
+}
+
 type Fragment = postgres.PendingQuery<postgres.Row[]>;
 
 /*

@@ -2,32 +2,20 @@ import { parseDeviceAttributes } from '../../domain/audience/device-attributes.t
 import type { DeviceAttributes } from '../../domain/audience/device-attributes.ts';
 import { attributesFault, customerIdFault, isListEdit, textFault } from '../../domain/audience/user-attributes.ts';
 import type { Attributes } from '../../domain/audience/user-attributes.ts';
-import type { FileLine } from './read-lines.ts';
 
-export type ImportedUser = {
-  customerId: string;
-  attributes: Attributes;
-  devices: (DeviceAttributes & { deviceId: string })[];
-};
+export type ImportedDevice = DeviceAttributes & { deviceId: string };
+
+export type ImportedUser = { customerId: string; attributes: Attributes; devices: ImportedDevice[] };
 
 // Import files are ours; the vendor's abbreviation in them is the neutral one.
-const prefixes = ['svc'];
+export const prefixes = ['svc'];
 
-/** One line of an import file: a user, the reason why it is none, or undefined for an empty line. */
-export function parseUserLine(line: FileLine): { user: ImportedUser } | { reason: string } | undefined {
-  if ('tooLong' in line) return { reason: 'the line is longer than 128 KB' };
-  if (line.text.trim() === '') return undefined;
-  let value: unknown;
-  try {
-    value = JSON.parse(line.text);
-  } catch {
-    return { reason: 'not JSON' };
-  }
+/** A row of a file of users: a user, or the reason why it is none. */
+export function parseUserRow(value: unknown): { user: ImportedUser } | { reason: string } {
   if (!isRecord(value)) return { reason: 'not a JSON object' };
   const { customer_id: customerId, attributes = {}, devices = [] } = value;
-  if (typeof customerId !== 'string') return { reason: "'customer_id' is not found or is no text" };
-  const idFault = customerIdFault(customerId);
-  if (idFault !== undefined) return { reason: `'customer_id' ${idFault}` };
+  const idFault = readCustomerId(customerId);
+  if (idFault !== undefined) return { reason: idFault };
   if (!isRecord(attributes)) return { reason: "'attributes' must be an object" };
   const fault = attributesFault(attributes, prefixes);
   if (fault) return { reason: `'${fault.attribute}' ${fault.reason}` };
@@ -38,10 +26,27 @@ export function parseUserLine(line: FileLine): { user: ImportedUser } | { reason
   const parsed = devices.map(parseDevice);
   const refused = parsed.find((device) => 'reason' in device);
   if (refused) return refused as { reason: string };
-  return { user: { customerId, attributes, devices: parsed as ImportedUser['devices'] } };
+  return { user: { customerId: customerId as string, attributes, devices: parsed as ImportedUser['devices'] } };
 }
 
-function parseDevice(device: unknown): (DeviceAttributes & { deviceId: string }) | { reason: string } {
+/** Why a customer id of a file cannot be used, or undefined. */
+export function readCustomerId(customerId: unknown): string | undefined {
+  if (typeof customerId !== 'string') return "'customer_id' is not found or is no text";
+  const fault = customerIdFault(customerId);
+  return fault === undefined ? undefined : `'customer_id' ${fault}`;
+}
+
+/** A row of a file of devices. */
+export function parseDeviceRow(value: unknown): { customerId: string; device: ImportedDevice } | { reason: string } {
+  if (!isRecord(value)) return { reason: 'not a JSON object' };
+  const { customer_id: customerId, ...rest } = value;
+  const fault = readCustomerId(customerId);
+  if (fault !== undefined) return { reason: fault };
+  const device = parseDevice(rest);
+  return 'reason' in device ? device : { customerId: customerId as string, device };
+}
+
+function parseDevice(device: unknown): ImportedDevice | { reason: string } {
   if (!isRecord(device)) return { reason: 'a device must be an object' };
   const { device_id: deviceId, ...attributes } = device;
   if (typeof deviceId !== 'string' || deviceId === '' || deviceId.length > 512)
@@ -54,6 +59,6 @@ function parseDevice(device: unknown): (DeviceAttributes & { deviceId: string })
   return { deviceId, ...parsed.device };
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }

@@ -1,0 +1,206 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { createGunzip } from 'node:zlib';
+import type { Clock } from '../../clock.ts';
+import type { Logger } from '../../log.ts';
+import type { Database } from '../../storage/pool.ts';
+import { ensureEventsPartition } from '../../storage/sql/events.ts';
+import { deleteImport, findImport, lockImport, noteImport, unlockImport } from '../../storage/sql/imports.ts';
+import type { ImportCounts, ImportKey, ImportKind } from '../../storage/sql/imports.ts';
+import { lockImportsOf, unlockImportsOf } from '../../storage/sql/user-import.ts';
+import type { ImportSession } from '../../storage/sql/user-import.ts';
+import { eventDay } from '../data/track-events.ts';
+import { fileDigest } from './file-digest.ts';
+import { makeGatherer } from './gather.ts';
+import type { Batch } from './gather.ts';
+import { keepRejects } from './keep-rejects.ts';
+import type { Rejects } from './keep-rejects.ts';
+import { readLines } from './read-lines.ts';
+import { readCsvRows, readJsonRows } from './read-rows.ts';
+
+export type ImportProgress = ImportCounts & {
+  /** Bytes of the file read, compressed or not. */
+  bytes: number;
+  totalBytes: number;
+  /** Lines that an earlier call had stored. */
+  resumedAt: number;
+  /** The file of events was loaded before; nothing was done. */
+  isKnown: boolean;
+};
+
+export type ImportFile = {
+  workspaceId: string;
+  kind: ImportKind;
+  path: string;
+  /** Load events again that were loaded before. */
+  again?: true;
+  onProgress: (progress: ImportProgress) => void;
+};
+
+export type ImportDependencies = { database: Database; clock: Clock; log: Logger };
+
+/** Another process is loading this file. */
+export class ImportUnderWayError extends Error {
+  override readonly name = 'ImportUnderWayError';
+}
+
+const batchRows = 20_000;
+
+/**
+ * Loads a file of users, devices or events, as JSON lines or CSV, `.gz` too. The rules are those of the API. Streams in
+ * batches of 20,000 rows, each one transaction with the number of its last line, in bounded memory; a killed import is
+ * run again and goes on behind that line. While a batch is stored, the next is read and copied on a second connection.
+ * Refused lines go to `<file>.rejects.ndjson` with their number and reason.
+ *
+ * @throws ImportUnderWayError
+ */
+export async function importFile(deps: ImportDependencies, file: ImportFile): Promise<ImportProgress> {
+  const { size } = await stat(file.path);
+  const key = { workspaceId: file.workspaceId, kind: file.kind, fileDigest: await fileDigest(file.path, size) };
+  const sessions: ImportSession[] = [];
+  try {
+    for (let count = 0; count < 2; count += 1)
+      sessions.push((await deps.database.reserve()) as unknown as ImportSession);
+    const [session] = sessions as [ImportSession, ImportSession];
+    if (!(await lockImport(session, key))) throw new ImportUnderWayError(`${file.path} is being loaded.`);
+    try {
+      await lockImportsOf(session, file.workspaceId);
+      return await load(deps, { file, key, sessions, totalBytes: size });
+    } finally {
+      await unlockImportsOf(session, file.workspaceId);
+      await unlockImport(session, key);
+    }
+  } finally {
+    for (const session of sessions) session.release();
+  }
+}
+
+type Load = { file: ImportFile; key: ImportKey; sessions: ImportSession[]; totalBytes: number };
+
+async function load(deps: ImportDependencies, { file, key, sessions, totalBytes }: Load): Promise<ImportProgress> {
+  const [session] = sessions as [ImportSession, ImportSession];
+  const before = await findBegun(session, { file, key });
+  const counts = before?.counts ?? { lines: 0, users: 0, devices: 0, events: 0, rejected: 0 };
+  const progress = { ...counts, bytes: 0, totalBytes, resumedAt: counts.lines, isKnown: before?.isKnown ?? false };
+  if (progress.isKnown) return progress;
+  const gatherer = makeGatherer(file.kind, file.workspaceId);
+  for (const one of sessions) await gatherer.prepare(one);
+  const rejects = keepRejects(`${file.path}.rejects.ndjson`, { isContinued: counts.lines > 0 });
+  const writer = makeWriter(deps, { file, key, sessions, progress, rejects });
+  try {
+    let batch = gatherer.begin(deps.clock.now());
+    let refused: Reject[] = [];
+    let last = progress.resumedAt;
+    for await (const row of readRows(file, gatherer.fromCells, progress)) {
+      if (row.line <= progress.resumedAt) continue;
+      last = row.line;
+      if ('value' in row && row.value === undefined) continue;
+      const reason = 'reason' in row ? row.reason : batch.add(row.value, row.line);
+      if (reason !== undefined) refused.push({ line: row.line, reason });
+      if (batch.size() < batchRows && refused.length < batchRows) continue;
+      await writer.write({ batch, refused, line: row.line });
+      batch = gatherer.begin(deps.clock.now());
+      refused = [];
+    }
+    await writer.write({ batch, refused, line: last });
+    await writer.end();
+    await gatherer.finish(session);
+    const at = deps.clock.now();
+    await noteImport(session, { ...key, counts: progress, at, endedAt: at });
+    return progress;
+  } finally {
+    // A batch under way ends before its connection is given back.
+    await writer.settle();
+    await rejects.close();
+  }
+}
+
+type Reject = { line: number; reason: string };
+
+/** How far an earlier call came. One that came to the end is begun anew, but events, which would be there twice, are not. */
+async function findBegun(
+  session: ImportSession,
+  { file, key }: { file: ImportFile; key: ImportKey },
+): Promise<{ counts: ImportCounts; isKnown: boolean } | undefined> {
+  const found = await findImport(session, key);
+  if (!found) return undefined;
+  const { endedAt, ...counts } = found;
+  if (endedAt === null) return { counts, isKnown: false };
+  if (file.kind === 'events' && file.again !== true) return { counts, isKnown: true };
+  await deleteImport(session, key);
+  return undefined;
+}
+
+function readRows(file: ImportFile, fromCells: Parameters<typeof readCsvRows>[1], progress: ImportProgress) {
+  const raw = createReadStream(file.path, { highWaterMark: 1024 * 1024 });
+  raw.on('data', (piece) => {
+    progress.bytes += piece.length;
+  });
+  const lines = readLines(file.path.endsWith('.gz') ? raw.pipe(createGunzip()) : raw);
+  return /\.csv(\.gz)?$/i.test(file.path) ? readCsvRows(lines, fromCells) : readJsonRows(lines);
+}
+
+type Writer = Load & { progress: ImportProgress; rejects: Rejects };
+type Piece = { batch: Batch; refused: Reject[]; line: number };
+
+/**
+ * Stores batches while the next are copied: two connections in turn, each with its own staging tables. Two batches that
+ * share no row are stored side by side; they are committed in the order of the file, whatever happens, so that the number
+ * of the last line is true.
+ */
+function makeWriter(
+  { database, clock }: ImportDependencies,
+  { file, key, sessions, progress, rejects }: Omit<Writer, 'totalBytes'>,
+) {
+  let turn = 0;
+  let last: { batch: Batch; committed: Promise<void> } | undefined;
+  const free: Promise<void>[] = [Promise.resolve(), Promise.resolve()];
+
+  async function store(session: ImportSession, { batch, refused, line }: Piece, before: typeof last): Promise<void> {
+    if (before && !batch.isApart(before.batch)) await before.committed;
+    const at = clock.now();
+    if (file.kind === 'events') await ensureEventsPartition(database, eventDay(at));
+    await session`begin`;
+    try {
+      const result = await batch.store(session, at);
+      await before?.committed;
+      const all = [...refused, ...result.rejects].sort((a, b) => a.line - b.line);
+      const counts = {
+        lines: line,
+        users: progress.users + result.users,
+        devices: progress.devices + result.devices,
+        events: progress.events + result.events,
+        rejected: progress.rejected + all.length,
+      };
+      await noteImport(session, { ...key, counts, at, endedAt: null });
+      await session`commit`;
+      Object.assign(progress, counts);
+      await rejects.add(all);
+    } catch (error) {
+      await session`rollback`;
+      throw error;
+    }
+    file.onProgress({ ...progress });
+  }
+
+  return {
+    async write(piece: Piece): Promise<void> {
+      const mine = turn % 2;
+      turn += 1;
+      await free[mine];
+      const session = sessions[mine]!;
+      await piece.batch.stage(session, clock.now());
+      const committed = store(session, piece, last);
+      last = { batch: piece.batch, committed };
+      free[mine] = committed;
+      // Whoever waits for it next hears of the fault; here it must not end the process.
+      committed.catch(() => {});
+    },
+    async end(): Promise<void> {
+      await last?.committed;
+    },
+    async settle(): Promise<void> {
+      await Promise.allSettled(free);
+    },
+  };
+}

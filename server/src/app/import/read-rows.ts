@@ -1,0 +1,99 @@
+import type { FileLine } from './read-lines.ts';
+import { parseCsvRecord } from './parse-csv.ts';
+
+/** What stands in one row of a file, with the number of its last line; `value` is undefined for an empty one. */
+export type FileRow = { line: number } & ({ value: unknown } | { reason: string });
+
+/** Turns the cells of a CSV row, by their column names, into what a JSON line would hold. */
+export type FromCells = (cells: Record<string, unknown>) => unknown;
+
+/** One JSON object a line. */
+export async function* readJsonRows(lines: AsyncIterable<FileLine>): AsyncGenerator<FileRow> {
+  let line = 0;
+  for await (const given of lines) {
+    line += 1;
+    if ('tooLong' in given) yield { line, reason: 'the line is longer than 128 KB' };
+    else if (given.text.trim() === '') yield { line, value: undefined };
+    else yield { line, ...parseJson(given.text) };
+  }
+}
+
+function parseJson(text: string): { value: unknown } | { reason: string } {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return { reason: 'not JSON' };
+  }
+}
+
+const longestRecord = 128 * 1024;
+
+/**
+ * CSV after RFC 4180: the first row names the columns, `name:type` where the cells are no texts. A quoted cell may hold
+ * line ends, so a row may have several lines. An empty cell is no value.
+ */
+export async function* readCsvRows(lines: AsyncIterable<FileLine>, fromCells: FromCells): AsyncGenerator<FileRow> {
+  let columns: Column[] | undefined;
+  let line = 0;
+  let open = '';
+  for await (const given of lines) {
+    line += 1;
+    if ('tooLong' in given) {
+      open = '';
+      yield { line, reason: 'the line is longer than 128 KB' };
+      continue;
+    }
+    const text = open === '' ? given.text : `${open}\n${given.text}`;
+    const cells = text.trim() === '' ? [] : parseCsvRecord(text);
+    if (cells === undefined && text.length <= longestRecord) {
+      open = text;
+      continue;
+    }
+    open = '';
+    if (cells === undefined) yield { line, reason: 'a quoted cell does not end within 128 KB' };
+    else if (cells.length === 0) yield { line, value: undefined };
+    else if (columns === undefined) {
+      columns = cells.map(toColumn);
+      yield { line, value: undefined };
+    } else yield { line, ...toRow(columns, cells, fromCells) };
+  }
+  if (open !== '') yield { line, reason: 'a quoted cell does not end' };
+}
+
+type Column = { name: string; type: string };
+
+function toColumn(heading: string): Column {
+  const match = /^(.*):(text|number|boolean|json)$/s.exec(heading.trim());
+  return match ? { name: match[1]!, type: match[2]! } : { name: heading.trim(), type: 'text' };
+}
+
+function toRow(columns: Column[], cells: string[], fromCells: FromCells): { value: unknown } | { reason: string } {
+  if (cells.length > columns.length) return { reason: `${cells.length} cells under ${columns.length} columns` };
+  const row: Record<string, unknown> = {};
+  for (const [index, { name, type }] of columns.entries()) {
+    const cell = cells[index] ?? '';
+    if (cell === '') continue;
+    const value = readCell(cell, type);
+    if (value === undefined) return { reason: `'${name}' is no ${type}` };
+    row[name] = value;
+  }
+  return { value: fromCells(row) };
+}
+
+function readCell(cell: string, type: string): unknown {
+  switch (type) {
+    case 'number': {
+      const number = cell.trim() === '' ? Number.NaN : Number(cell);
+      return Number.isFinite(number) ? number : undefined;
+    }
+    case 'boolean':
+      return /^(true|false)$/i.test(cell) ? cell.toLowerCase() === 'true' : undefined;
+    case 'json': {
+      const parsed = parseJson(cell);
+      return 'value' in parsed ? parsed.value : undefined;
+    }
+    default:
+      // What an export put before a cell that a spreadsheet would take for a formula.
+      return /^'[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell;
+  }
+}
