@@ -214,6 +214,8 @@ const kept: Record<string, string> = {
   'console_sessions.token_hash': 'an operator’s session',
   'erased_devices.device_digest': 'the digest of a random id that nothing else knows any more',
   'erasures.customer_digest': 'the proof',
+  'imports.devices': 'a number',
+  'imports.users': 'a number',
   'mails.recipients': 'addresses of operators',
   'refresh_tokens.token_hash': 'a key’s token',
   'runs.target_selector': 'what a sender wrote (docs/decisions/0011)',
