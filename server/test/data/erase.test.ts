@@ -214,7 +214,6 @@ const kept: Record<string, string> = {
   'console_sessions.token_hash': 'an operator’s session',
   'erased_devices.device_digest': 'the digest of a random id that nothing else knows any more',
   'erasures.customer_digest': 'the proof',
-  'imports.devices': 'a number',
   'imports.users': 'a number',
   'mails.recipients': 'addresses of operators',
   'refresh_tokens.token_hash': 'a key’s token',
