@@ -45,6 +45,8 @@ export class ImportUnderWayError extends Error {
 }
 
 const batchRows = 20_000;
+// Measured: a third brings nothing on two cores.
+const connections = 2;
 
 /**
  * Loads a file of users, devices or events, as JSON lines or CSV, `.gz` too. The rules are those of the API. Streams in
@@ -59,9 +61,9 @@ export async function importFile(deps: ImportDependencies, file: ImportFile): Pr
   const key = { workspaceId: file.workspaceId, kind: file.kind, fileDigest: await fileDigest(file.path, size) };
   const sessions: ImportSession[] = [];
   try {
-    for (let count = 0; count < 2; count += 1)
+    for (let count = 0; count < connections; count += 1)
       sessions.push((await deps.database.reserve()) as unknown as ImportSession);
-    const [session] = sessions as [ImportSession, ImportSession];
+    const [session] = sessions as [ImportSession];
     if (!(await lockImport(session, key))) throw new ImportUnderWayError(`${file.path} is being loaded.`);
     try {
       await lockImportsOf(session, file.workspaceId);
@@ -78,7 +80,7 @@ export async function importFile(deps: ImportDependencies, file: ImportFile): Pr
 type Load = { file: ImportFile; key: ImportKey; sessions: ImportSession[]; totalBytes: number };
 
 async function load(deps: ImportDependencies, { file, key, sessions, totalBytes }: Load): Promise<ImportProgress> {
-  const [session] = sessions as [ImportSession, ImportSession];
+  const [session] = sessions as [ImportSession];
   const before = await findBegun(session, { file, key });
   const counts = before?.counts ?? { lines: 0, users: 0, devices: 0, events: 0, rejected: 0 };
   const progress = { ...counts, bytes: 0, totalBytes, resumedAt: counts.lines, isKnown: before?.isKnown ?? false };
@@ -141,11 +143,12 @@ function readRows(file: ImportFile, fromCells: Parameters<typeof readCsvRows>[1]
 }
 
 type Writer = Load & { progress: ImportProgress; rejects: Rejects };
+type Written = { batch: Batch; committed: Promise<void> };
 type Piece = { batch: Batch; refused: Reject[]; line: number };
 
 /**
- * Stores batches while the next are copied: two connections in turn, each with its own staging tables. Two batches that
- * share no row are stored side by side; they are committed in the order of the file, whatever happens, so that the number
+ * Stores batches while the next are copied: connections in turn, each with its own staging tables. Batches that share no
+ * row are stored side by side; they are committed in the order of the file, whatever happens, so that the number
  * of the last line is true.
  */
 function makeWriter(
@@ -153,17 +156,18 @@ function makeWriter(
   { file, key, sessions, progress, rejects }: Omit<Writer, 'totalBytes'>,
 ) {
   let turn = 0;
-  let last: { batch: Batch; committed: Promise<void> } | undefined;
-  const free: Promise<void>[] = [Promise.resolve(), Promise.resolve()];
+  /** The newest batches, one a connection, oldest first; each is committed after the one before it. */
+  let recent: Written[] = [];
 
-  async function store(session: ImportSession, { batch, refused, line }: Piece, before: typeof last): Promise<void> {
-    if (before && !batch.isApart(before.batch)) await before.committed;
+  async function store(session: ImportSession, { batch, refused, line }: Piece, before: Written[]): Promise<void> {
+    const shared = before.findLast((other) => !batch.isApart(other.batch));
+    await shared?.committed;
     const at = clock.now();
     if (file.kind === 'events') await ensureEventsPartition(database, eventDay(at));
     await session`begin`;
     try {
       const result = await batch.store(session, at);
-      await before?.committed;
+      await before.at(-1)?.committed;
       const all = [...refused, ...result.rejects].sort((a, b) => a.line - b.line);
       const counts = {
         lines: line,
@@ -185,22 +189,21 @@ function makeWriter(
 
   return {
     async write(piece: Piece): Promise<void> {
-      const mine = turn % 2;
+      const session = sessions[turn % sessions.length]!;
       turn += 1;
-      await free[mine];
-      const session = sessions[mine]!;
+      // The connection is free when its last batch is committed.
+      if (recent.length === sessions.length) await recent.shift()!.committed;
       await piece.batch.stage(session, clock.now());
-      const committed = store(session, piece, last);
-      last = { batch: piece.batch, committed };
-      free[mine] = committed;
+      const committed = store(session, piece, recent);
+      recent = [...recent, { batch: piece.batch, committed }];
       // Whoever waits for it next hears of the fault; here it must not end the process.
       committed.catch(() => {});
     },
     async end(): Promise<void> {
-      await last?.committed;
+      await recent.at(-1)?.committed;
     },
     async settle(): Promise<void> {
-      await Promise.allSettled(free);
+      await Promise.allSettled(recent.map(({ committed }) => committed));
     },
   };
 }
