@@ -1,4 +1,4 @@
-import { createCipheriv, createECDH, randomBytes } from 'node:crypto';
+import { createCipheriv, createECDH, createSecretKey, randomBytes } from 'node:crypto';
 import { hmacSha256 } from '../../../domain/hmac-sha256.ts';
 
 export type SubscriptionKeys = {
@@ -32,7 +32,7 @@ export function encryptWebPush(plain: Uint8Array, keys: SubscriptionKeys, random
   const contentSecret = hmacSha256(salt, hmacSha256(pseudoRandom, webPushInfo, keys.p256dh, senderPublic, one));
   const key = hmacSha256(contentSecret, keyLabel).subarray(0, 16);
   const nonce = hmacSha256(contentSecret, nonceLabel).subarray(0, 12);
-  const cipher = createCipheriv('aes-128-gcm', key, nonce);
+  const cipher = createCipheriv('aes-128-gcm', createSecretKey(key), nonce);
   const header = Buffer.alloc(21);
   salt.copy(header, 0);
   header.writeUInt32BE(recordSize, 16);
