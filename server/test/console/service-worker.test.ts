@@ -18,6 +18,9 @@ declare const NotificationEvent: any;
 declare const WindowClient: any;
 declare const carillon: any;
 
+/** What a person does to a notification. */
+type Happening = { title: string; action?: string };
+
 describe.skipIf(!hasChromium)(`the service worker${hasChromium ? '' : ' (skipped: no /usr/bin/chromium)'}`, () => {
   let bundle: CarillonBundle;
   let folder: string;
@@ -108,10 +111,11 @@ describe.skipIf(!hasChromium)(`the service worker${hasChromium ? '' : ' (skipped
    * What the browser does when a person clicks or closes. DevTools cannot click a notification, and an event that a
    * script makes refuses `waitUntil`, so the event brings its own.
    */
-  const happen = (type: 'notificationclick' | 'notificationclose', action = '') =>
+  const happen = (type: 'notificationclick' | 'notificationclose', { title, action = '' }: Happening) =>
     worker.evaluate(
-      async ([name, button]) => {
-        const [notification] = await self.registration.getNotifications();
+      async ([name, wanted, button]) => {
+        const all: { title: string }[] = await self.registration.getNotifications();
+        const notification = all.find((one) => one.title === wanted);
         const event = new NotificationEvent(name, { notification, action: button });
         let work;
         event.waitUntil = (promise: Promise<unknown>) => {
@@ -120,7 +124,7 @@ describe.skipIf(!hasChromium)(`the service worker${hasChromium ? '' : ' (skipped
         self.dispatchEvent(event);
         await work;
       },
-      [type, action] as const,
+      [type, title, action] as const,
     );
 
   test('the page registers it, and says clearly when no push service can be reached', async () => {
@@ -162,10 +166,6 @@ describe.skipIf(!hasChromium)(`the service worker${hasChromium ? '' : ' (skipped
     const payload = await send('Clicked in Chromium');
     await deliver(payload);
     await until(async () => (await shown()).some(({ title }) => title === 'Clicked in Chromium'));
-    await worker.evaluate(async () => {
-      for (const notification of await self.registration.getNotifications())
-        if (notification.title !== 'Clicked in Chromium') notification.close();
-    });
     const reported = worker.evaluate(() => {
       const { fetch } = self;
       return new Promise((resolve) => {
@@ -176,8 +176,8 @@ describe.skipIf(!hasChromium)(`the service worker${hasChromium ? '' : ' (skipped
         };
       });
     });
-    await happen('notificationclick', 'buy');
-    expect(await shown()).toEqual([]);
+    await happen('notificationclick', { title: 'Clicked in Chromium', action: 'buy' });
+    await until(async () => (await shown()).every(({ title }) => title !== 'Clicked in Chromium'));
     const counted = { IMPRESSION: [1, 1], CLICK: [1, 1] };
     expect(await figures(payload.campaign_id)).toEqual(counted);
     const [row] = await bundle.database`
@@ -191,8 +191,8 @@ describe.skipIf(!hasChromium)(`the service worker${hasChromium ? '' : ' (skipped
   test('a notification that is closed is counted as closed', async () => {
     const payload = await send('Closed in Chromium');
     await deliver(payload);
-    await until(async () => (await shown()).length === 1);
-    await happen('notificationclose');
+    await until(async () => (await shown()).some(({ title }) => title === 'Closed in Chromium'));
+    await happen('notificationclose', { title: 'Closed in Chromium' });
     expect((await figures(payload.campaign_id)).CLOSE).toEqual([1, 1]);
   });
 
@@ -235,11 +235,7 @@ describe.skipIf(!hasChromium)(`the service worker${hasChromium ? '' : ' (skipped
     for (const redirectURL of [payload.redirectURL, 'https://example.com/new?x=1', 'javascript:alert(1)']) {
       await deliver({ ...payload, redirectURL });
       await until(async () => (await shown()).some(({ title }) => title === 'Opened from Chromium'));
-      await worker.evaluate(async () => {
-        for (const notification of await self.registration.getNotifications())
-          if (notification.title !== 'Opened from Chromium') notification.close();
-      });
-      await happen('notificationclick');
+      await happen('notificationclick', { title: 'Opened from Chromium' });
     }
     expect(await worker.evaluate(() => self.went)).toEqual([
       `focus ${bundle.url}/sandbox/browser`,
