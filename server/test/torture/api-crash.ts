@@ -41,6 +41,7 @@ export async function apiCrash(options: TortureOptions): Promise<Report> {
         select count(*) as open from runs where status in ('QUEUED', 'SENDING')`;
       return row!.open === 0 ? true : undefined;
     });
+    await bundle.collector.settle();
     const { kept, sent, requests } = await findKept(bundle, load.answered);
     return {
       numbers: {

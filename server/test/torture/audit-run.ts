@@ -18,6 +18,7 @@ export type Audit = {
 /** Compares what a campaign to everybody was to reach, what devices received, and what the ledger says. */
 export async function auditRun(bundle: TortureBundle, campaignId: string): Promise<Audit> {
   const { database, workspaceId } = bundle;
+  await bundle.collector.settle();
   const devices = await database<{ platform: string; pushId: string }[]>`
     select platform, push_id as "pushId" from devices where workspace_id = ${workspaceId} and state <> 'OPTED_OUT'`;
   const received = bundle.collector.of(campaignId);

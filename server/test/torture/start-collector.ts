@@ -22,6 +22,8 @@ export type Collector = {
   setFaults(faults: unknown): Promise<void>;
   /** Requests that arrived at each provider, refused ones included. */
   arrived(): Promise<Record<'ANDROID' | 'IOS' | 'WEB', number>>;
+  /** Until every message that a provider accepted is counted here: what devices received arrives later, in batches. */
+  settle(): Promise<void>;
   syncClock(): void;
   stop(): Promise<void>;
 };
@@ -33,6 +35,7 @@ export async function startCollector(deps: CollectorDependencies): Promise<Colle
   const received = new Map<string, Map<string, Received>>();
   let requests = 0;
   let reached = 0;
+  const waiting = new Set<() => void>();
   const count = (message: DeliveredMessage): void => {
     requests += 1;
     const campaignId = message.campaignId ?? '';
@@ -52,6 +55,7 @@ export async function startCollector(deps: CollectorDependencies): Promise<Colle
     accounts: await readAccounts(deps),
     async onDelivered(messages) {
       for (const message of messages) count(message);
+      for (const look of waiting) look();
     },
   });
   return {
@@ -63,6 +67,19 @@ export async function startCollector(deps: CollectorDependencies): Promise<Colle
     async arrived() {
       const { ANDROID, IOS, WEB } = await simulators.counters();
       return { ANDROID: ANDROID.received, IOS: IOS.received, WEB: WEB.received };
+    },
+    async settle() {
+      const counters = Object.values(await simulators.counters());
+      const accepted = counters.reduce((sum, provider) => sum + provider.accepted, 0);
+      await new Promise<void>((resolve) => {
+        const look = (): void => {
+          if (requests < accepted) return;
+          waiting.delete(look);
+          resolve();
+        };
+        waiting.add(look);
+        look();
+      });
     },
     syncClock: () => simulators.syncClock(),
     stop: () => simulators.stop(),
