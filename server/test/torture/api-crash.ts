@@ -119,7 +119,7 @@ async function findKept(bundle: TortureBundle, answered: string[]) {
     let identities = received.get(campaignId);
     if (!identities) {
       const devices = [...bundle.collector.of(campaignId).values()];
-      identities = new Set(devices.flatMap((device) => [...device.identities]));
+      identities = new Set(devices.flatMap((device) => device.identities));
       received.set(campaignId, identities);
     }
     return identities;

@@ -34,7 +34,7 @@ export async function auditRun(bundle: TortureBundle, campaignId: string): Promi
     requests,
     lost: counts.filter((count) => count === 0).length,
     repeats: requests - received.size,
-    mixedIdentities: [...received.values()].filter((device) => device.identities.size !== 1).length,
+    mixedIdentities: [...received.values()].filter((device) => device.identities.length !== 1).length,
     ledgerRows: ledger!.rows,
     notAccepted: ledger!.rows - ledger!.accepted,
     isCountedRight: ledger!.counted === ledger!.accepted,

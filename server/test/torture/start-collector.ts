@@ -9,8 +9,8 @@ import type { Logger } from '../../src/log.ts';
 import type { Database } from '../../src/storage/pool.ts';
 import { listSimulatedCredentials } from '../../src/storage/sql/provider-credentials.ts';
 
-/** What one device received of one campaign. */
-export type Received = { requests: number; identities: Set<string> };
+/** What one device received of one campaign. A list, because nearly every device has one identity and there are a million. */
+export type Received = { requests: number; identities: string[] };
 
 export type Collector = {
   endpoints: SimulatorEndpoints;
@@ -42,10 +42,11 @@ export async function startCollector(deps: CollectorDependencies): Promise<Colle
     const devices = received.get(campaignId) ?? new Map<string, Received>();
     received.set(campaignId, devices);
     const address = `${message.platform}:${message.deviceToken}`;
-    const device = devices.get(address) ?? { requests: 0, identities: new Set() };
+    const device = devices.get(address) ?? { requests: 0, identities: [] };
     if (device.requests === 0) reached += 1;
     device.requests += 1;
-    device.identities.add(`${message.collapseId} ${message.messageId}`);
+    const identity = `${message.collapseId} ${message.messageId}`;
+    if (!device.identities.includes(identity)) device.identities.push(identity);
     devices.set(address, device);
   };
   const simulators = await startSimulators({
