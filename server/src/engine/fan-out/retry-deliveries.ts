@@ -5,7 +5,6 @@ import type { CountChange, DueDelivery, SettledDelivery } from '../../storage/sq
 import { findRunsToSend, pauseRun } from '../../storage/sql/run-states.ts';
 import type { RunToSend } from '../../storage/sql/run-states.ts';
 import type { Duty } from '../duty.ts';
-import { beginThroughOutage } from './begin-through-outage.ts';
 import type { DeliverToDevice } from './deliver-to-device.ts';
 import { outlastOutage } from './outlast-outage.ts';
 import { goneDevices } from './send-window.ts';
@@ -73,7 +72,7 @@ async function settle(database: Database, { due, results, at }: Settlement): Pro
     ...results[place]!.delivery,
     claimedAttempts: delivery.attempts,
   }));
-  await beginThroughOutage(database, async (tx) => {
+  await database.begin(async (tx) => {
     const stored = (await settleDeliveries(tx, { deliveries, sentAt: at })).sort((one, other) => one - other);
     await addRunCounts(
       tx,

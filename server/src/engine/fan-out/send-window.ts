@@ -16,7 +16,6 @@ import type { Delivery } from '../../storage/sql/deliveries.ts';
 import { pauseRun } from '../../storage/sql/run-states.ts';
 import type { RunToSend } from '../../storage/sql/run-states.ts';
 import { leaseBudget } from '../governor/lease-budget.ts';
-import { beginThroughOutage } from './begin-through-outage.ts';
 import type { DeliverToDevice } from './deliver-to-device.ts';
 import { outlastOutage } from './outlast-outage.ts';
 import { leaseEnd } from './work-chunks.ts';
@@ -147,7 +146,7 @@ type WindowToStore = { run: RunToSend; chunk: ClaimedChunk; end: Cursor; isLast:
 async function storeWindow({ database, clock }: SendWindowDependencies, window: WindowToStore): Promise<void> {
   const { run, chunk, results } = window;
   const now = clock.now();
-  await beginThroughOutage(database, async (tx) => {
+  await database.begin(async (tx) => {
     // The chunk's row first: its lock decides whether this worker may store anything at all.
     const isOurs = await moveCursor(tx, { ...chunk, ...window.end, leaseUntil: leaseEnd(clock) });
     if (!isOurs) throw new LostChunkError();
