@@ -11,6 +11,8 @@ import { erasuresCommand } from './cli/erasures-command.ts';
 import type { ListErasuresOptions } from './cli/erasures-command.ts';
 import { generateUsersCommand } from './cli/generate-users-command.ts';
 import { importCampaignsCommand } from './cli/import-campaigns-command.ts';
+import { explainCommand } from './cli/explain-command.ts';
+import type { ExplainOptions } from './cli/explain-command.ts';
 import { exportCommand } from './cli/export-command.ts';
 import type { ExportOptions } from './cli/export-command.ts';
 import type { ExportSubject } from './app/export/export-rows.ts';
@@ -174,6 +176,15 @@ for (const [name, description] of [
       withInstallation((context) => campaignsCommand[name](context, { id, ...options })),
     );
 }
+
+program
+  .command('explain')
+  .description('Explain why a person got a campaign or did not')
+  .requiredOption('--campaign <id>', 'campaign')
+  .requiredOption('--user <customer id>', 'person')
+  .option('--run <id>', 'one run of the campaign; default: the newest 20')
+  .option(...workspaceOption)
+  .action((options: ExplainOptions) => withInstallation((context) => explainCommand(context, options)));
 
 program
   .command('erasures')

@@ -116,7 +116,7 @@ describe('publishing', () => {
         },
       },
       ...at('2026-05-01T09:30:00', { timezone: 'Europe/Berlin' }),
-      // The one setting of which the two doors have different defaults (docs/decisions/0017).
+      // The one setting of which the two doors have different defaults (docs/decisions/0018).
       delivery_controls: { ignore_global_minimum_delay: true },
       conversion_goal_details: {
         attribution_window_in_hours: 36,

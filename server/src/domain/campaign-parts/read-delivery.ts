@@ -6,7 +6,7 @@ import type { Part } from './part.ts';
 
 /**
  * `delivery_controls` (facts 6.2): the throttle, and what of the workspace's caps, delay and quiet hours the campaign
- * obeys (docs/decisions/0017). There is no queue, and no limit of its own.
+ * obeys (docs/decisions/0018). There is no queue, and no limit of its own.
  */
 export function readDeliveryControls(controls: Part): ControlSettings {
   controls.only(false, 'send_message_in_offline_mode', 'queuing_enabled');

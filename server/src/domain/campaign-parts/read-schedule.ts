@@ -52,7 +52,7 @@ export function readSchedule(details: Part, deliveryType: CampaignDeliveryType |
 
 /**
  * A send at one local time in every user's zone. Facts 6.2 name the object and not its members; the one flag says what
- * becomes of users in whose zone the time has passed (docs/decisions/0017).
+ * becomes of users in whose zone the time has passed (docs/decisions/0018).
  */
 function readUserZone(details: Part, type: string | undefined): { inUserZone: PassedPolicy } | undefined {
   const isSent = details.part('user_timezone_details').flag('send_if_user_timezone_has_passed');
