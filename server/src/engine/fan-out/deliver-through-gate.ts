@@ -1,9 +1,10 @@
 import type { Clock } from '../../clock.ts';
 import { deliverySettings } from '../../domain/campaign/delivery-settings.ts';
 import { decideAdmissions } from '../../domain/delivery-gate/decide-admissions.ts';
-import type { Admission } from '../../domain/delivery-gate/decide-admissions.ts';
+import type { Admission, UserMessage } from '../../domain/delivery-gate/decide-admissions.ts';
 import { deliveryGateOf, needsMessages, needsZone } from '../../domain/delivery-gate/delivery-gate.ts';
 import type { DeliveryGate } from '../../domain/delivery-gate/delivery-gate.ts';
+import { mostCapHours } from '../../domain/delivery-gate/workspace-controls.ts';
 import { localSendOf } from '../../domain/timing/local-send.ts';
 import { fromStoredTiming } from '../../domain/timing/stored-timing.ts';
 import type { Database } from '../../storage/pool.ts';
@@ -81,7 +82,8 @@ async function admitUsers(
       at: now,
       isCounted: gate.record!.isCounted ? 'yes' : 'no',
     } as const;
-    const written = await reserveUserMessages(database, { ...message, keep: keptMessages(run), users: sent });
+    const reserved = sent.map((user) => ({ ...user, outdated: countOutdated(user.messages, now) }));
+    const written = await reserveUserMessages(database, { ...message, users: reserved });
     const isWritten = new Set(written.map(keyOf));
     open = sent.filter((user) => !isWritten.has(keyOf(user))).map(toUser);
   }
@@ -89,11 +91,14 @@ async function admitUsers(
 }
 
 const mostKept = 100;
-const sparesKept = 10;
+// As long as the longest cap or delay can be.
+const keptMilliseconds = mostCapHours * 3_600_000;
 
-/** As many as the largest cap asks about, and some for runs under way. */
-function keptMessages({ controls }: RunToSend): number {
-  return Math.min(mostKept, Math.max(0, ...controls.caps.map(({ messages }) => messages)) + sparesKept);
+/** Messages, oldest first, that no cap or delay can ask about when one more is written. */
+function countOutdated(messages: readonly UserMessage[], now: Date): number {
+  const since = now.getTime() - keptMilliseconds;
+  const old = messages.filter(({ sentAt }) => sentAt.getTime() <= since).length;
+  return Math.max(old, messages.length + 1 - mostKept);
 }
 
 function toResult({ device, attempt }: DeviceToDeliver, admission: Exclude<Admission, { kind: 'send' }>): DeviceResult {

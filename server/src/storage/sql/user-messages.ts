@@ -68,39 +68,56 @@ type Reserved = {
   campaignId: string;
   at: Date;
   isCounted: 'yes' | 'no';
-  /** How many of the newest messages of a user are kept. */
-  keep: number;
-  /** With the revision they were read at. */
-  users: (UserKey & { revision: number })[];
+  /** With the revision they were read at, and how many of the oldest messages nobody will ask about any more. */
+  users: (UserKey & { revision: number; outdated: number })[];
 };
 
 /**
  * Writes down the messages of a run that are about to be sent, for all users of a window at once. A user whose row
  * another node changed since it was read is left as it is, so that of two campaigns that meet at a cap one gives way.
- * Rows are locked in the order of the primary key. Index: primary key.
+ * Rows are locked in the order of the primary key, those that exist before those that are new. Index: primary key.
  *
  * @returns the users that were written
  */
 export async function reserveUserMessages(tx: Queryable, reserved: Reserved): Promise<UserKey[]> {
-  const { users, keep } = reserved;
-  // keep - 1 old ones stay; a slice that begins before the first begins with it.
-  const newest = (list: string) =>
-    tx`user_messages.${tx(list)}[cardinality(user_messages.run_ids) - ${keep}::int + 2:]`;
+  const { users, workspaceId, runId, campaignId, at } = reserved;
+  const isCounted = reserved.isCounted === 'yes';
   return tx<UserKey[]>`
-    insert into user_messages (workspace_id, bucket, user_id, revision, run_ids, campaign_ids, sent_at, is_counted)
-    select ${reserved.workspaceId}, given.bucket, given.user_id, given.revision + 1, array[${reserved.runId}],
-      array[${reserved.campaignId}], array[${reserved.at}::timestamptz], array[${reserved.isCounted === 'yes'}::boolean]
-    from unnest(
-      ${users.map(({ bucket }) => bucket)}::smallint[], ${users.map(({ userId }) => userId)}::text[],
-      ${users.map(({ revision }) => revision)}::integer[]
-    ) as given (bucket, user_id, revision)
-    order by given.bucket, given.user_id collate "C"
-    on conflict (workspace_id, bucket, user_id) do update
-      set revision = excluded.revision, run_ids = ${newest('run_ids')} || excluded.run_ids,
-        campaign_ids = ${newest('campaign_ids')} || excluded.campaign_ids,
-        sent_at = ${newest('sent_at')} || excluded.sent_at, is_counted = ${newest('is_counted')} || excluded.is_counted
-      where user_messages.revision = excluded.revision - 1
-    returning bucket, user_id as "userId"`;
+    with given as (
+      select given.bucket, given.user_id collate "C" as user_id, given.revision, given.outdated
+      from unnest(
+        ${users.map(({ bucket }) => bucket)}::smallint[], ${users.map(({ userId }) => userId)}::text[],
+        ${users.map(({ revision }) => revision)}::integer[], ${users.map(({ outdated }) => outdated)}::integer[]
+      ) as given (bucket, user_id, revision, outdated)
+      order by 1, 2
+    ), held as (
+      select message.bucket, message.user_id, given.outdated
+      from given
+      join user_messages as message on message.workspace_id = ${workspaceId} and message.bucket = given.bucket
+        and message.user_id = given.user_id and message.revision = given.revision
+      order by message.bucket, message.user_id
+      for update of message
+    ), changed as (
+      update user_messages
+      set revision = user_messages.revision + 1, run_ids = user_messages.run_ids[held.outdated + 1:] || ${runId}::text,
+        campaign_ids = user_messages.campaign_ids[held.outdated + 1:] || ${campaignId}::text,
+        sent_at = user_messages.sent_at[held.outdated + 1:] || ${at}::timestamptz,
+        is_counted = user_messages.is_counted[held.outdated + 1:] || ${isCounted}::boolean
+      from held
+      where user_messages.workspace_id = ${workspaceId} and user_messages.bucket = held.bucket
+        and user_messages.user_id = held.user_id
+      returning user_messages.bucket, user_messages.user_id
+    ), added as (
+      insert into user_messages (workspace_id, bucket, user_id, revision, run_ids, campaign_ids, sent_at, is_counted)
+      select ${workspaceId}, bucket, user_id, 1, array[${runId}], array[${campaignId}], array[${at}::timestamptz],
+        array[${isCounted}::boolean]
+      from given where revision = 0
+      on conflict (workspace_id, bucket, user_id) do nothing
+      returning bucket, user_id
+    )
+    select bucket, user_id as "userId" from changed
+    union all
+    select bucket, user_id from added`;
 }
 
 type Unsent = {

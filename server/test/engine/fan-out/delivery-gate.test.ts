@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { changeWorkspace, parseControls } from '../../../src/app/workspaces/change-workspace.ts';
 import type { WorkspaceControlTexts } from '../../../src/app/workspaces/change-workspace.ts';
+import { makeDeliverThroughGate } from '../../../src/engine/fan-out/deliver-through-gate.ts';
+import type { Database } from '../../../src/storage/pool.ts';
 import type { WorkspaceChanges } from '../../../src/storage/sql/workspaces.ts';
 import { makeFanOutBundle } from './fan-out-bundle.ts';
 import type { AcceptOptions, FanOutBundle } from './fan-out-bundle.ts';
@@ -145,15 +147,15 @@ describe('a frequency cap', () => {
     expect((await send()).counters).toEqual({ ACCEPTED: 2, WITHHELD: 1 });
   });
 
-  test('keeps a short record of each user: no more messages than its caps ask about, and a few', async () => {
+  test('keeps a short record of each user: thirty days, as long as the longest cap or delay can be', async () => {
     await bundle.addDevices(1);
     await setControls({ frequencyCaps: '3/1d' });
-    for (let day = 0; day < 20; day += 1) {
+    for (let day = 0; day < 33; day += 1) {
       bundle.clock.advance(24 * hour);
       await send();
     }
     const [row] = await bundle.database`select cardinality(run_ids) as kept, revision from user_messages`;
-    expect(row).toEqual({ kept: 13, revision: 20 });
+    expect(row).toEqual({ kept: 30, revision: 33 });
   });
 });
 
@@ -283,8 +285,24 @@ describe('quiet hours', () => {
 describe('without caps, quiet hours and delays', () => {
   test('a run asks the database nothing more and writes nothing about its users', async () => {
     await bundle.addDevices(20);
-    await send();
+    const { runId } = await send();
     expect((await bundle.database`select 1 from user_messages`).length).toBe(0);
+    const database = (() => {
+      throw new Error('the database was asked');
+    }) as unknown as Database;
+    const delivered: string[] = [];
+    const deliver = makeDeliverThroughGate({
+      ...{ database, clock: bundle.clock },
+      async deliverToDevice(_run, { id }) {
+        delivered.push(id);
+        return undefined as never;
+      },
+    });
+    const device = { id: 'd', bucket: 0, userId: 'u', platform: 'ANDROID', pushId: 'p' } as const;
+    await deliver(await bundle.run(runId), [{ device, attempt: 1 }]);
+    expect(delivered).toEqual(['d']);
+    await setControls({ frequencyCaps: '1/1d' });
+    await expect(deliver(await bundle.run(runId), [{ device, attempt: 1 }])).rejects.toThrow('the database was asked');
   });
 });
 
