@@ -9,6 +9,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ConsoleUseCases } from '../../app/console/console-use-cases.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { RouteFamily } from '../build-server.ts';
+import { consoleExplainRoutes } from './explain-routes.ts';
+import type { ConsoleExplainRouteDependencies } from './explain-routes.ts';
 import { presentCampaign, presentInboxMessage, presentKey } from './present.ts';
 import { consoleSegmentRoutes } from './segment-routes.ts';
 import type { ConsoleSegmentRouteDependencies } from './segment-routes.ts';
@@ -16,6 +18,7 @@ import type { ConsoleSegmentRouteDependencies } from './segment-routes.ts';
 export type ConsoleRouteDependencies = {
   console: ConsoleUseCases;
   segments: ConsoleSegmentRouteDependencies['segments'];
+  explain: ConsoleExplainRouteDependencies['explain'];
   /** Folder of the built console. */
   staticFolder: string;
   /** The service is reached over TLS: cookies travel there only. */
@@ -109,6 +112,7 @@ function serveApi(server: FastifyInstance, deps: ConsoleRouteDependencies): void
       return { messages: (await console.readInbox({ workspaceId, after: after ?? '' })).map(presentInboxMessage) };
     },
   );
+  consoleExplainRoutes(server, { explain: deps.explain, requireSession });
   consoleSegmentRoutes(server, { segments: deps.segments, requireSession, refuseCrossSite });
 }
 
