@@ -40,7 +40,8 @@ export function userSource({ customerId, attributes }: Person): AttributeSource 
 }
 
 /** The names under which attributes are stored that lookups by these names may read. */
-export function storedNames(names: readonly string[]): string[] {
+export function storedNames(names: readonly string[] | 'all'): readonly string[] | 'all' {
+  if (names === 'all') return names;
   return [
     ...new Set(names.flatMap((name) => (Object.hasOwn(standardNames, name) ? [name, standardNames[name]!] : [name]))),
   ];

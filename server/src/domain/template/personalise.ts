@@ -10,7 +10,7 @@ import { renderTemplate } from './render-template.ts';
 import type { RenderFault, Sources } from './render-template.ts';
 import { isTemplate } from './template-mode.ts';
 import type { TemplateMode } from './template-mode.ts';
-import type { Template } from './template-syntax.ts';
+import type { SourceName, Template } from './template-syntax.ts';
 import { AttributeSource } from './template-value.ts';
 import type { RenderCause } from './render-error.ts';
 
@@ -26,6 +26,8 @@ export type Personal<P extends Platform = Platform> =
 export type Personaliser = {
   /** Names of attributes that the templates read of a person; `all` when not known before. */
   reads: readonly string[] | 'all';
+  /** Names of attributes of a business event. */
+  eventReads: readonly string[] | 'all';
   render<P extends Platform>(request: { platform: P; person: Person; event: Record<string, unknown> }): Personal<P>;
 };
 
@@ -37,7 +39,8 @@ export function makePersonaliser(content: CampaignContent, mode: TemplateMode): 
   const templates = findTemplates(content, mode);
   if (templates.size === 0) return undefined;
   return {
-    reads: readNames([...templates.values()]),
+    reads: storedNames(readNames(templates, 'UserAttribute')),
+    eventReads: readNames(templates, 'BusinessEventAttribute'),
     render({ platform, person, event }) {
       const sources: Sources = { UserAttribute: userSource(person), BusinessEventAttribute: eventSource(event) };
       const { fallback, ...own } = content[platform]!;
@@ -69,11 +72,11 @@ function findTemplates(content: CampaignContent, mode: TemplateMode): Templates 
   return templates;
 }
 
-function readNames(templates: readonly (Template | { fault: string })[]): readonly string[] | 'all' {
-  const names = templates.map((template) =>
-    'references' in template ? (template.references.UserAttribute ?? []) : [],
+function readNames(templates: Templates, source: SourceName): readonly string[] | 'all' {
+  const names = [...templates.values()].map((template) =>
+    'references' in template ? (template.references[source] ?? []) : [],
   );
-  return names.includes('all') ? 'all' : storedNames(names.flat());
+  return names.includes('all') ? 'all' : [...new Set(names.flat())];
 }
 
 function eventSource(event: Record<string, unknown>): AttributeSource {

@@ -8,6 +8,7 @@ import type { Duty } from '../duty.ts';
 import { beginThroughOutage } from './begin-through-outage.ts';
 import type { DeliverToDevice } from './deliver-to-device.ts';
 import { outlastOutage } from './outlast-outage.ts';
+import type { PersonaliseDevices, Recipient } from './personalise-devices.ts';
 import { goneDevices } from './send-window.ts';
 import type { DeviceResult } from './send-window.ts';
 import { leaseMilliseconds } from './work-chunks.ts';
@@ -17,6 +18,7 @@ const batchDevices = 500;
 export type RetryDeliveriesDependencies = {
   database: Database;
   clock: Clock;
+  personaliseDevices: PersonaliseDevices;
   deliverToDevice: DeliverToDevice;
   onSettled: () => void;
 };
@@ -43,7 +45,12 @@ export function retryDeliveries(deps: RetryDeliveriesDependencies): Duty {
           run,
         ]),
       );
-      const results = await Promise.all(due.map((delivery) => sendAgain(deps, runs.get(delivery.runId)!, delivery)));
+      const recipients = await findRecipients(deps, { due, runs });
+      const results = await Promise.all(
+        due.map((delivery, place) =>
+          sendAgain(deps, { run: runs.get(delivery.runId)!, due: delivery, recipient: recipients[place] }),
+        ),
+      );
       await outlastOutage(() => settle(database, { due, results, at: clock.now() }));
       deps.onSettled();
       return due.length;
@@ -51,17 +58,29 @@ export function retryDeliveries(deps: RetryDeliveriesDependencies): Duty {
   };
 }
 
-async function sendAgain(deps: RetryDeliveriesDependencies, run: RunToSend, due: DueDelivery): Promise<DeviceResult> {
-  // The device left, opted out or was dropped while the delivery waited.
-  if (due.pushId === null) return { delivery: { ...due, outcome: 'GONE', code: 'DEVICE_LEFT', retryAt: null } };
-  const device = {
-    bucket: due.bucket,
-    id: due.deviceId,
-    userId: due.userId,
-    platform: due.platform,
-    pushId: due.pushId,
-  };
-  return deps.deliverToDevice(run, device, due.attempts);
+/** In the order of what is due; undefined where the device left, opted out or was dropped while the delivery waited. */
+async function findRecipients(
+  { personaliseDevices }: RetryDeliveriesDependencies,
+  { due, runs }: { due: DueDelivery[]; runs: Map<string, RunToSend> },
+): Promise<(Recipient | undefined)[]> {
+  const recipients: (Recipient | undefined)[] = due.map(() => undefined);
+  const places = [...due.keys()].filter((place) => due[place]!.pushId !== null);
+  for (const [runId, ofRun] of Map.groupBy(places, (place) => due[place]!.runId)) {
+    const devices = ofRun.map((place) => {
+      const { bucket, deviceId: id, userId, platform, pushId } = due[place]!;
+      return { bucket, id, userId, platform, pushId: pushId! };
+    });
+    for (const [index, recipient] of (await personaliseDevices(runs.get(runId)!, devices)).entries())
+      recipients[ofRun[index]!] = recipient;
+  }
+  return recipients;
+}
+
+type Again = { run: RunToSend; due: DueDelivery; recipient: Recipient | undefined };
+
+async function sendAgain(deps: RetryDeliveriesDependencies, { run, due, recipient }: Again): Promise<DeviceResult> {
+  if (!recipient) return { delivery: { ...due, outcome: 'GONE', code: 'DEVICE_LEFT', retryAt: null } };
+  return deps.deliverToDevice(run, recipient, due.attempts);
 }
 
 type Settlement = { due: DueDelivery[]; results: DeviceResult[]; at: Date };

@@ -19,6 +19,7 @@ import { leaseBudget } from '../governor/lease-budget.ts';
 import { beginThroughOutage } from './begin-through-outage.ts';
 import type { DeliverToDevice } from './deliver-to-device.ts';
 import { outlastOutage } from './outlast-outage.ts';
+import type { PersonaliseDevices } from './personalise-devices.ts';
 import { leaseEnd } from './work-chunks.ts';
 
 export type Cursor = { bucket: number; position: string };
@@ -40,6 +41,7 @@ export type SendWindowDependencies = {
   clock: Clock;
   /** Most devices in a window: what a crash may repeat. */
   windowDevices: number;
+  personaliseDevices: PersonaliseDevices;
   deliverToDevice: DeliverToDevice;
 };
 
@@ -69,6 +71,7 @@ export function makeSendWindow(deps: SendWindowDependencies): SendWindow {
       partitions.clear();
       partitions.add(run.day);
     }
+    const recipients = await deps.personaliseDevices(run, page);
     const end = { bucket: last.bucket, position: last.position };
     const opened = await openWindow(database, {
       ...chunk,
@@ -78,7 +81,7 @@ export function makeSendWindow(deps: SendWindowDependencies): SendWindow {
       devices: page.length,
     });
     if (!opened) return { kind: 'lost' };
-    const results = await Promise.all(page.map((device) => deps.deliverToDevice(run, device, 1)));
+    const results = await Promise.all(recipients.map((device) => deps.deliverToDevice(run, device, 1)));
     const isLast = page.length < room;
     try {
       await outlastOutage(() => storeWindow(deps, { run, chunk, end, isLast, results }));
