@@ -13,6 +13,7 @@ const measurements: Record<string, string> = {
   render: './render.ts',
   search: './search.ts',
   segment: './segment.ts',
+  transport: './transport.ts',
 };
 
 const name = process.argv[2] ?? '';

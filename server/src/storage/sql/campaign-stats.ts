@@ -84,7 +84,7 @@ export async function countFailures(tx: Queryable, asked: Asked): Promise<Failur
       and deliveries.outcome in ('GONE', 'REJECTED', 'EXPIRED', 'FAILED')
     where runs.campaign_id = any(${asked.campaignIds}) and ${inSpan(tx, asked)}
     group by runs.campaign_id, deliveries.platform, coalesce(deliveries.code, deliveries.outcome)
-    order by cause collate "C"`;
+    order by coalesce(deliveries.code, deliveries.outcome) collate "C"`;
 }
 
 export type ConversionNumbers = {
