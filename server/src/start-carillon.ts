@@ -146,6 +146,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
     const webhookSecretOf = (workspaceId: string): Promise<string> => ensureWebhookSecret(useCases, workspaceId);
     const tokens = makeTokenUseCases(useCases);
     const edge = { tokens, vendorHeaders, clock, serviceDomain: config.serviceDomain };
+    const campaigns = makeCampaignUseCases(useCases);
     families.push(
       tokenRoutes(edge),
       pushRoutes({ ...edge, push: makePushUseCases(useCases) }),
@@ -153,12 +154,12 @@ async function startRoles(composition: Composition): Promise<Carillon> {
       segmentRoutes({ ...edge, segments: makeSegmentUseCases({ ...useCases, limits }) }),
       campaignRoutes({
         ...edge,
-        campaigns: makeCampaignUseCases({ database, clock, seal }),
+        campaigns,
         migrationGuideFile: join(import.meta.dirname, '..', '..', 'docs', 'migration-v1-v5.md'),
       }),
       businessEventRoutes({
         ...edge,
-        campaigns: makeCampaignUseCases({ database, clock, seal }),
+        campaigns,
         businessEvents: makeBusinessEventUseCases({ database, clock, seal }),
       }),
       statsRoutes({ ...edge, stats: makeStatsUseCases({ database, clock }) }),
@@ -172,6 +173,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
       }),
       consoleRoutes({
         console: consoleUseCases,
+        campaigns,
         segments: {
           ...makeReadSegments({ ...useCases, limits, webhookSecretOf }),
           postFile: (file: PostedFile) => postFile({ ...useCases, limits }, file),

@@ -107,6 +107,7 @@ describe('a push with templates (D39)', () => {
     [true, "{{ UserAttribute['u_fn'] }}{# c #}", 'Ada'],
     [undefined, 'a{# c #}b', 'a{# c #}b'],
     [undefined, '{% if UserAttribute.points > 9 %}gold{% endif %}', 'gold'],
+    [undefined, "{% set name = 'u_fn' %}{{ UserAttribute[name] }} {{ UserAttribute.ID }}", 'Ada user-0'],
   ])('useJinjaPersonalization %s: %s is shown as %s', async (useJinjaPersonalization, title, shownTitle) => {
     const advancedSettings = useJinjaPersonalization === undefined ? {} : { useJinjaPersonalization };
     const { shown } = await send(toUser('user-0', { title, message: 'M' }, { advancedSettings }));

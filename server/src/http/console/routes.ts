@@ -10,12 +10,15 @@ import type { ConsoleUseCases } from '../../app/console/console-use-cases.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { RouteFamily } from '../build-server.ts';
 import { presentCampaign, presentInboxMessage, presentKey } from './present.ts';
+import { consolePreviewRoute } from './preview-route.ts';
+import type { ConsolePreviewDependencies } from './preview-route.ts';
 import { consoleSegmentRoutes } from './segment-routes.ts';
 import type { ConsoleSegmentRouteDependencies } from './segment-routes.ts';
 
 export type ConsoleRouteDependencies = {
   console: ConsoleUseCases;
   segments: ConsoleSegmentRouteDependencies['segments'];
+  campaigns: ConsolePreviewDependencies['campaigns'];
   /** Folder of the built console. */
   staticFolder: string;
   /** The service is reached over TLS: cookies travel there only. */
@@ -109,6 +112,7 @@ function serveApi(server: FastifyInstance, deps: ConsoleRouteDependencies): void
       return { messages: (await console.readInbox({ workspaceId, after: after ?? '' })).map(presentInboxMessage) };
     },
   );
+  consolePreviewRoute(server, { campaigns: deps.campaigns, requireSession, refuseCrossSite });
   consoleSegmentRoutes(server, { segments: deps.segments, requireSession, refuseCrossSite });
 }
 
