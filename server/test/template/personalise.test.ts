@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { userSource } from '../../src/domain/audience/user-source.ts';
+import { unknownPerson, userSource } from '../../src/domain/audience/user-source.ts';
 import type { CampaignContent } from '../../src/domain/campaign/content.ts';
 import { makePersonaliser } from '../../src/domain/template/personalise.ts';
 
@@ -26,6 +26,14 @@ describe('the names of a user’s attributes (facts 3.8)', () => {
   ])('%s is %s', (name, value) => {
     expect(userSource(person).find(name)).toBe(value);
   });
+});
+
+test('of somebody who is not there any more nothing is known', () => {
+  expect(['ID', 'uid', 'u_fn'].map((name) => userSource(unknownPerson).find(name))).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ]);
 });
 
 describe('a content', () => {

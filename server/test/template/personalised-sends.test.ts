@@ -215,6 +215,29 @@ describe('a push with templates (D39)', () => {
     await bundle.deliver();
   });
 
+  test('a page of hostile messages leaves the process time for other work', async () => {
+    const title =
+      '{% for a in range(60) %}{% for b in range(60) %}{% for c in range(60) %}{% endfor %}{% endfor %}{% endfor %}';
+    const cid = await bundle.push(toUser('user-0', { title, message: 'M' }));
+    const [row] = await bundle.runs(cid);
+    const run = await bundle.run(row.id);
+    const [bucket, userId] = run.targetUsers![0]!;
+    const device = { bucket, id: 'd', userId, platform: 'ANDROID', pushId: 'p' } as const;
+    let [turns, isOver] = [0, false];
+    const turn = (): void => {
+      turns += 1;
+      if (!isOver) setImmediate(turn);
+    };
+    setImmediate(turn);
+    const { database } = bundle;
+    const page = Array.from({ length: 512 }, () => device);
+    const recipients = await makePersonaliseDevices({ database })(run, page);
+    isOver = true;
+    expect(recipients.every(({ personal }) => personal && 'fault' in personal)).toBe(true);
+    expect(turns).toBeGreaterThanOrEqual(512 / 64);
+    await bundle.deliver();
+  });
+
   test('a hostile campaign to all fails for everybody, and a code for one person goes out beside it', async () => {
     const loops =
       '{% for a in range(60) %}{% for b in range(60) %}{% for c in range(60) %}{% endfor %}{% endfor %}{% endfor %}';

@@ -1,8 +1,10 @@
 import { AttributeSource } from '../template/template-value.ts';
 import type { Attributes } from './user-attributes.ts';
 
-/** A person as a template sees one. */
+/** A person as a template sees one; of somebody who was erased in the meantime nothing is known. */
 export type Person = { customerId: string; attributes: Attributes };
+
+export const unknownPerson: Person = { customerId: '', attributes: {} };
 
 /** Names of the standard attributes (facts 3.8, 5): as they are shown, and as lookups of the push API say them. */
 const standardNames: Record<string, string> = {
@@ -30,10 +32,11 @@ const standardNames: Record<string, string> = {
  */
 export function userSource({ customerId, attributes }: Person): AttributeSource {
   const find = (name: string): unknown => {
-    if (name === 'uid' || name === 'customer_id') return customerId;
+    const id = customerId === '' ? undefined : customerId;
+    if (name === 'uid' || name === 'customer_id') return id;
     if (Object.hasOwn(attributes, name)) return attributes[name];
     const key = Object.hasOwn(standardNames, name) ? standardNames[name]! : name;
-    if (key === 'uid') return customerId;
+    if (key === 'uid') return id;
     return Object.hasOwn(attributes, key) ? attributes[key] : undefined;
   };
   return new AttributeSource('UserAttribute', { cause: 'USER_ATTRIBUTE', find });

@@ -1,3 +1,4 @@
+import { bindRule, findRule } from './bind-rule.ts';
 import { filters } from './filters.ts';
 import { methods } from './methods.ts';
 import type { NameUses } from './name-uses.ts';
@@ -236,7 +237,7 @@ class ExpressionReader {
       if (this.#tokens.take('|')) {
         const name = this.#tokens.name();
         if (!this.#tokens.take('('))
-          of = this.#bind(findRule(filters, { name, at, hint: `the filter ${name}` }), { of, at });
+          of = bindRule(findRule(filters, { name, at, hint: `the filter ${name}` }), { of, at });
         else of = this.#apply(filters, { of, name, at, hint: `the filter ${name}` });
       } else if (this.#tokens.take('is')) of = this.#test(of);
       else return of;
@@ -254,7 +255,7 @@ class ExpressionReader {
       const rule = findRule(tests, { name, at, hint });
       // `is divisibleby 3` needs no brackets.
       const args = rule.required > 0 ? [this.#postfix(this.#primary())] : [];
-      test = this.#bind(rule, { of, at, positional: args });
+      test = bindRule(rule, { of, at, positional: args });
     }
     return isNegated ? { kind: 'not', of: test } : test;
   }
@@ -276,32 +277,6 @@ class ExpressionReader {
       else positional.push(this.choice());
       if (!this.#tokens.is(')')) this.#tokens.expect(',');
     }
-    return this.#bind(rule, { of: call.of, at: call.at, positional, named });
+    return bindRule(rule, { of: call.of, at: call.at, positional, named });
   }
-
-  #bind(
-    rule: Rule,
-    call: { of: Expression; at: number; positional?: Expression[]; named?: Map<string, Expression> },
-  ): Expression {
-    const { of, at, positional = [], named = new Map<string, Expression>() } = call;
-    if (rule.isNamedOnly && positional.length > 0)
-      throw new TemplateSyntaxError(`${rule.name} takes ${rule.parameters[0]!}= alone`, at);
-    if (positional.length > rule.parameters.length)
-      throw new TemplateSyntaxError(`${rule.name} takes at most ${rule.parameters.length} values`, at);
-    for (const name of named.keys()) {
-      const place = rule.parameters.indexOf(name);
-      if (place === -1 || place < positional.length)
-        throw new TemplateSyntaxError(`${rule.name} does not take ${name} here`, at);
-    }
-    const args = rule.parameters.map((name, place) => positional[place] ?? named.get(name));
-    if (args.slice(0, rule.required).includes(undefined))
-      throw new TemplateSyntaxError(`${rule.name} needs ${rule.parameters.slice(0, rule.required).join(', ')}`, at);
-    return { kind: 'apply', rule, of, args };
-  }
-}
-
-function findRule(rules: ReadonlyMap<string, Rule>, asked: { name: string; at: number; hint: string }): Rule {
-  const rule = rules.get(asked.name);
-  if (!rule) throw new TemplateSyntaxError(`${asked.hint} is not available`, asked.at);
-  return rule;
 }

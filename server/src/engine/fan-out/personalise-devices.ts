@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { unknownPerson } from '../../domain/audience/user-source.ts';
 import { deliverySettings } from '../../domain/campaign/delivery-settings.ts';
 import { makePersonaliser } from '../../domain/template/personalise.ts';
 import type { Personal, Personaliser } from '../../domain/template/personalise.ts';
@@ -15,7 +16,7 @@ export type PersonaliseDevices = <Device extends AudienceDevice>(
   devices: Device[],
 ) => Promise<(Device & Recipient)[]>;
 
-// The worst message takes 0.3 ms (docs/decisions/0017): 20 ms at most before the process does something else.
+// The worst message takes 0.3 ms (docs/decisions/0018): 20 ms at most before the process does something else.
 const messagesAtOnce = 64;
 
 /**
@@ -45,7 +46,7 @@ export function makePersonaliseDevices({ database }: { database: Database }): Pe
     for (const device of devices) {
       if (recipients.length % messagesAtOnce === messagesAtOnce - 1) await setImmediate();
       // Erased since the page was read: nothing is known of this person any more.
-      const person = people.get(device.userId) ?? { customerId: '', attributes: {} };
+      const person = people.get(device.userId) ?? unknownPerson;
       const { platform } = device;
       recipients.push(
         run.content[platform] ? { ...device, personal: personaliser.render({ platform, person, event }) } : device,
