@@ -3,12 +3,15 @@
  * providers in another process → ledger, everything durable (fsync on). One worker process; its rate and peak memory for
  * each mix of platforms, and the same at ten times the devices, which shows whether memory and time an item are flat.
  *
- * Usage: npm run bench -- fanout [--devices 100000] [--mixes ANDROID,IOS,WEB,ALL] [--chunks 8] [--window 500] [--rounds 3] [--personal]
+ * Usage: npm run bench -- fanout [--devices 100000] [--mixes ANDROID,IOS,WEB,ALL] [--chunks 8] [--window 500] [--rounds 3]
+ *        [--caps 2/1d]: under frequency caps, quiet hours and a delay that stop nobody but are looked at for everybody
+ *        [--personal]: each message says its user's name
  */
 import { readFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { bucketOf } from '../../server/src/domain/audience/bucket.ts';
+import { parseFrequencyCaps } from '../../server/src/domain/delivery-gate/workspace-controls.ts';
 import { makeId } from '../../server/src/domain/ids.ts';
 import { makeSimulatedSubscription } from '../../server/src/engine/delivery/simulator/make-simulated-subscription.ts';
 import { makeTortureBundle } from '../../server/test/torture/torture-bundle.ts';
@@ -24,7 +27,7 @@ const { values } = parseArgs({
     chunks: { type: 'string', default: '8' },
     window: { type: 'string', default: '500' },
     rounds: { type: 'string', default: '3' },
-    // Each message says its user's name, from attributes like those of a shop.
+    caps: { type: 'string' },
     personal: { type: 'boolean', default: false },
   },
 });
@@ -44,6 +47,7 @@ for (const mix of values.mixes.split(',')) {
   });
   try {
     await insertDevices(bundle, platforms);
+    if (values.caps !== undefined) await setCaps(bundle, values.caps);
     const worker = await bundle.startWorker();
     const rates: number[] = [];
     const cpuBefore = await cpuSeconds(worker.process.pid!);
@@ -84,6 +88,17 @@ async function pushToAll(bundle: TortureBundle, campaignName: string): Promise<s
   const answer = await bundle.push({ campaignName, targetAudience: 'All Users', payload });
   if (answer.status !== 'Success') throw new Error(`sendpush: ${answer.Error_Message}`);
   return answer.cid;
+}
+
+/** Quiet hours that end long before a run could meet them, in the zone of each user. */
+async function setCaps({ database }: TortureBundle, text: string): Promise<void> {
+  const caps = parseFrequencyCaps(text);
+  if (!caps) throw new Error(`no frequency caps: ${text}`);
+  const minute = new Date((await database`select clock_timestamp() - interval '2 hours' as at`)[0]!.at as Date);
+  const [from, to] = [minute, new Date(minute.getTime() + 60_000)].map((at) => at.toISOString().slice(11, 16));
+  await database`
+    update workspaces set cap_messages = ${caps.map(({ messages }) => messages)},
+      cap_hours = ${caps.map(({ hours }) => hours)}, quiet_from = ${from!}, quiet_to = ${to!}`;
 }
 
 /** User and system time so far, of the kernel's clock of 100 ticks a second. */

@@ -6,6 +6,8 @@ import { makeBusinessEventUseCases } from './app/business-events/business-event-
 import { makeCampaignUseCases } from './app/campaigns/campaign-use-cases.ts';
 import { makeConsoleUseCases } from './app/console/console-use-cases.ts';
 import { makeDataUseCases } from './app/data/data-use-cases.ts';
+import { explainDelivery } from './app/explain/explain-delivery.ts';
+import type { ExplainRequest, Explanation } from './app/explain/explain-delivery.ts';
 import { makeInteractionUseCases } from './app/interactions/interaction-use-cases.ts';
 import { makePushUseCases } from './app/push/push-use-cases.ts';
 import { makeBrowserUseCases } from './app/sandbox/browser-use-cases.ts';
@@ -41,6 +43,7 @@ import { businessEventRoutes } from './http/business-events/routes.ts';
 import { campaignRoutes } from './http/campaigns/routes.ts';
 import { consoleRoutes } from './http/console/routes.ts';
 import { dataRoutes } from './http/data/routes.ts';
+import { explainRoutes } from './http/explain/routes.ts';
 import { healthRoutes } from './http/health/routes.ts';
 import { interactionRoutes } from './http/interactions/routes.ts';
 import { pushRoutes } from './http/push/routes.ts';
@@ -144,6 +147,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
     const useCases = { database, clock, seal };
     const limits = { ...documentedSegmentLimits, usersPerDay: config.segmentUsersPerDay };
     const webhookSecretOf = (workspaceId: string): Promise<string> => ensureWebhookSecret(useCases, workspaceId);
+    const explain = (request: ExplainRequest): Promise<Explanation> => explainDelivery(useCases, request);
     const tokens = makeTokenUseCases(useCases);
     const edge = { tokens, vendorHeaders, clock, serviceDomain: config.serviceDomain };
     const campaigns = makeCampaignUseCases(useCases);
@@ -162,6 +166,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
         campaigns,
         businessEvents: makeBusinessEventUseCases({ database, clock, seal }),
       }),
+      explainRoutes({ ...edge, campaigns: makeCampaignUseCases({ database, clock, seal }), explain }),
       statsRoutes({ ...edge, stats: makeStatsUseCases({ database, clock }) }),
       interactionRoutes({
         vendorHeaders,
@@ -174,6 +179,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
       consoleRoutes({
         console: consoleUseCases,
         campaigns,
+        explain,
         segments: {
           ...makeReadSegments({ ...useCases, limits, webhookSecretOf }),
           postFile: (file: PostedFile) => postFile({ ...useCases, limits }, file),

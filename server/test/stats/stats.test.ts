@@ -72,6 +72,20 @@ describe('the figures (facts 7)', () => {
     });
   });
 
+  test('what was withheld is neither attempted nor failed, and stands in the breakdown with its cause', async () => {
+    const campaignId = await bundle.addCampaign([]);
+    await bundle.addRun(campaignId, [
+      { customerId: 'ann' },
+      { customerId: 'bob', outcome: 'WITHHELD', code: 'FREQUENCY_CAP' },
+      { customerId: 'bob', outcome: 'WITHHELD', code: 'QUIET_HOURS' },
+      { customerId: 'ann', outcome: 'WITHHELD', code: 'FREQUENCY_CAP' },
+    ]);
+    expect(figuresOf(await bundle.ask(), campaignId)).toMatchObject({
+      performance_stats: { attempted: 1, sent: 1, failed: 0, sent_rate: 100, failure_rate: 0 },
+      failure_breakdown: { FREQUENCY_CAP: 2, QUIET_HOURS: 1 },
+    });
+  });
+
   test('conversions per goal, every one and every user once; goals of one name are told apart', async () => {
     const goals = [bought, { name: 'Bought', eventName: 'Looked' }];
     const campaignId = await bundle.addCampaign(goals);

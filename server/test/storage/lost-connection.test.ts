@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openDatabase } from '../../src/storage/pool.ts';
 import type { Database, Queryable } from '../../src/storage/pool.ts';
 import { createTestDatabase } from '../test-database.ts';
+import { startGate } from '../torture/start-gate.ts';
 
 // What the driver does by itself: crash the process, leave the connection mute, or run the rest of a transaction on
 // another session, statement by statement (docs/decisions/0017).
@@ -87,5 +88,51 @@ describe('a reserved session that is lost', () => {
     session.release();
     for (let count = 0; count < 10; count += 1) expect(await database`select 1 as one`).toEqual([{ one: 1 }]);
     expect(await notes()).toEqual([]);
+  });
+});
+
+describe('a database that goes away and comes back, again and again', () => {
+  test('every statement, transaction and reservation settles, and afterwards the pool has all its places', async () => {
+    const gate = await startGate(test_.url.replace('postgres:', 'http:'));
+    const url = new URL(test_.url);
+    url.port = new URL(gate.origin).port;
+    const connections = 3;
+    const through = openDatabase({ url: url.href, connections, name: 'gate' });
+    let rejected = 0;
+    const settle = (work: Promise<unknown>) => work.catch(() => (rejected += 1));
+    const work = () => [
+      ...Array.from({ length: 4 }, () => settle(through`select 1`)),
+      ...Array.from({ length: 4 }, () =>
+        settle(
+          through.begin(async (tx) => {
+            await tx`select 1`;
+            await tx`select 2`;
+          }),
+        ),
+      ),
+      settle(
+        through.reserve().then(async (session) => {
+          await session`select 1`.finally(() => session.release());
+        }),
+      ),
+    ];
+    for (let round = 0; round < 25; round += 1) {
+      const during = work();
+      if (round % 2 === 0) await Promise.race(during);
+      await gate.close();
+      const without = work();
+      await gate.open();
+      await Promise.all([...during, ...without]);
+    }
+    expect(rejected).toBeGreaterThan(25);
+    // As many sessions at one time as there are places: each waits until all are there.
+    const sessions = await Promise.all(Array.from({ length: connections }, () => through.reserve()));
+    const pids = await Promise.all(
+      sessions.map(async (session) => (await session`select pg_backend_pid() as pid`)[0]!),
+    );
+    expect(new Set(pids.map(({ pid }) => pid as number)).size).toBe(connections);
+    for (const session of sessions) session.release();
+    await through.end();
+    await gate.close();
   });
 });

@@ -365,3 +365,23 @@ describe('a campaign that a business event starts', () => {
     ]);
   });
 });
+
+describe('beside a frequency cap', () => {
+  test('each gets their own text though others are held back, and a text that failed counts for nothing', async () => {
+    await bundle.database`update workspaces set cap_messages = '{1}', cap_hours = '{24}'`;
+    const names = toAll({ title: '{{ UserAttribute.u_fn }}', message: 'M' });
+    await send(toUser('user-0', { title: 'T', message: 'M' }));
+    await bundle.setAttribute('user-1', { u_fn: 'Grace' });
+    const { shown, ledger } = await send(names);
+    expect(
+      Object.entries(shown)
+        .map(([who, { title }]) => [who, title])
+        .sort(),
+    ).toEqual([
+      ['user-1', 'Grace'],
+      ['user-2', 'Tim'],
+    ]);
+    expect(ledger).toMatchObject({ 'user-0': ['WITHHELD', expect.any(String)], 'user-3': unnamed });
+    expect((await send(toUser('user-3', { title: 'T', message: 'M' }))).ledger).toEqual({ 'user-3': accepted });
+  });
+});

@@ -17,6 +17,16 @@ export type DeliverySettings = {
   inboxExpiryHours: number | null;
   /** Whether the texts are templates (decisions D39). */
   templates: TemplateMode;
+  /** Goes out in quiet hours too. */
+  bypassesQuietHours: boolean;
+  /** Goes out whatever was sent before. */
+  ignoresCap: boolean;
+  /** Counts for the caps, and for the delay, of what is sent after it. */
+  countsForCap: boolean;
+  /** Goes out however soon after another campaign. */
+  ignoresMinimumDelay: boolean;
+  /** Least hours between two messages of this campaign to one user. */
+  ownDelayHours: number | null;
 };
 
 export type IosDevices = 'ALL' | 'PROVISIONAL' | 'NON_PROVISIONAL';
@@ -34,6 +44,12 @@ export const defaultDeliverySettings: DeliverySettings = {
   spreadMinutes: null,
   inboxExpiryHours: null,
   templates: 'AUTO',
+  // Facts 3.4: what a request that names none of these asks for.
+  bypassesQuietHours: false,
+  ignoresCap: false,
+  countsForCap: true,
+  ignoresMinimumDelay: true,
+  ownDelayHours: null,
 };
 
 /**

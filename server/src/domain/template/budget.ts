@@ -3,7 +3,7 @@ import { RenderError } from './render-error.ts';
 /**
  * How much one rendering may do. A step is one operation, 64 characters that it reads, or 16 characters or items that
  * it makes: every operation pays for its size before it begins, so neither time nor memory depends on what a template asks for.
- * Measured: all of it is spent within a third of a millisecond (docs/decisions/0018).
+ * Measured: all of it is spent within a third of a millisecond (docs/decisions/0019).
  */
 export const mostSteps = 5_000;
 

@@ -16,7 +16,7 @@ export type PersonaliseDevices = <Device extends AudienceDevice>(
   devices: Device[],
 ) => Promise<(Device & Recipient)[]>;
 
-// The worst message takes 0.3 ms (docs/decisions/0018): 20 ms at most before the process does something else.
+// The worst message takes 0.3 ms (docs/decisions/0019): 20 ms at most before the process does something else.
 const messagesAtOnce = 64;
 
 /**

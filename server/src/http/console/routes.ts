@@ -9,6 +9,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ConsoleUseCases } from '../../app/console/console-use-cases.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { RouteFamily } from '../build-server.ts';
+import { consoleExplainRoutes } from './explain-routes.ts';
+import type { ConsoleExplainRouteDependencies } from './explain-routes.ts';
 import { presentCampaign, presentInboxMessage, presentKey } from './present.ts';
 import { consolePreviewRoute } from './preview-route.ts';
 import type { ConsolePreviewDependencies } from './preview-route.ts';
@@ -19,6 +21,7 @@ export type ConsoleRouteDependencies = {
   console: ConsoleUseCases;
   segments: ConsoleSegmentRouteDependencies['segments'];
   campaigns: ConsolePreviewDependencies['campaigns'];
+  explain: ConsoleExplainRouteDependencies['explain'];
   /** Folder of the built console. */
   staticFolder: string;
   /** The service is reached over TLS: cookies travel there only. */
@@ -113,6 +116,7 @@ function serveApi(server: FastifyInstance, deps: ConsoleRouteDependencies): void
     },
   );
   consolePreviewRoute(server, { campaigns: deps.campaigns, requireSession, refuseCrossSite });
+  consoleExplainRoutes(server, { explain: deps.explain, requireSession });
   consoleSegmentRoutes(server, { segments: deps.segments, requireSession, refuseCrossSite });
 }
 

@@ -1,0 +1,45 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import type { ExplainRequest, Explanation } from '../../app/explain/explain-delivery.ts';
+import { noRunYet, nobodyOfThatId, tellDevice, tellRun } from '../../domain/explain/tell.ts';
+
+const Query = Type.Object({
+  workspaceId: Type.String({ maxLength: 64 }),
+  campaignId: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+  customerId: Type.String({ minLength: 1, maxLength: 512 }),
+  runId: Type.Optional(Type.String({ pattern: '^[0-9a-f]{24}$' })),
+});
+
+export type ConsoleExplainRouteDependencies = {
+  explain: (request: ExplainRequest) => Promise<Explanation>;
+  requireSession: (request: FastifyRequest) => Promise<void>;
+};
+
+/** Why somebody got a campaign or did not, for the console. */
+export function consoleExplainRoutes(server: FastifyInstance, deps: ConsoleExplainRouteDependencies): void {
+  server.get(
+    '/console/api/explain',
+    { schema: { hide: true, querystring: Query }, onRequest: deps.requireSession },
+    async (request) => {
+      const { runId, ...asked } = request.query as Static<typeof Query>;
+      return { explanation: present(await deps.explain({ ...asked, runId })) };
+    },
+  );
+}
+
+/** The same as the API says, in the console's spelling. */
+function present({ campaign, customerId, runs }: Explanation) {
+  const [newest] = runs ?? [];
+  return {
+    campaign,
+    customerId,
+    step: newest?.step ?? (runs ? 'NO_RUN' : 'UNKNOWN_PERSON'),
+    explanation: newest ? tellRun(newest) : runs ? noRunYet : nobodyOfThatId,
+    runs: (runs ?? []).map(({ devices, reason: _reason, ...run }) => ({
+      ...run,
+      explanation: tellRun({ ...run, devices, reason: _reason }),
+      devices: devices.map((device) => ({ ...device, explanation: tellDevice(device) })),
+    })),
+  };
+}
