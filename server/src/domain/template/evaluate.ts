@@ -3,6 +3,7 @@ import { isIn } from './is-in.ts';
 import type { Comparison, Expression, MathOperator } from './template-syntax.ts';
 import {
   areEqual,
+  asNumber,
   charactersOf,
   compareValues,
   isList,
@@ -29,8 +30,9 @@ export class Scope {
   }
 
   get(name: string): Value {
-    const found = this.#values.get(name) ?? this.#around?.get(name);
-    return found === undefined ? new Missing('UNDEFINED', name) : found;
+    const found = this.#values.get(name);
+    if (found !== undefined) return found;
+    return this.#around ? this.#around.get(name) : new Missing('UNDEFINED', name);
   }
 }
 
@@ -139,7 +141,9 @@ function calculate(expression: Extract<Expression, { kind: 'math' }>, within: Ev
     budget.list(left.length + right.length);
     return [...left, ...right];
   }
-  if (typeof left === 'number' && typeof right === 'number') return calculateNumbers(operator, { left, right });
+  const numbers = { left: asNumber(left), right: asNumber(right) };
+  if (typeof numbers.left === 'number' && typeof numbers.right === 'number')
+    return calculateNumbers(operator, { left: numbers.left, right: numbers.right });
   if (operator === '*' && [left, right].some((side) => typeof side === 'string' || isList(side)))
     throw mistake('a text or a list cannot be repeated');
   throw mistake(`"${operator}" does not take ${kindOf(left)} and ${kindOf(right)}`);
@@ -208,6 +212,7 @@ function compare(
 
 function toNumber(value: Value): number {
   if (value instanceof Missing) throw value.error();
-  if (typeof value !== 'number') throw mistake(`${kindOf(value)} is no number`);
-  return value;
+  const number = asNumber(value);
+  if (typeof number !== 'number') throw mistake(`${kindOf(value)} is no number`);
+  return number;
 }

@@ -3,7 +3,7 @@ import { countOf, makeRules, recordOf, textOf } from './rule.ts';
 import type { Rule, RuleCall } from './template-syntax.ts';
 import { AttributeSource, isRecord, memberOf, Missing } from './template-value.ts';
 import type { Value } from './template-value.ts';
-import { capitalize, replace, rewrite, splitAll, strip, title } from './text-filters.ts';
+import { capitalize, replace, rewrite, splitAll, strip } from './text-filters.ts';
 
 type Definition = Pick<Rule, 'apply' | 'parameters' | 'required'>;
 
@@ -14,7 +14,7 @@ export const methods: ReadonlyMap<string, Rule> = makeRules({
   upper: onText(rewrite((text) => text.toUpperCase())),
   lower: onText(rewrite((text) => text.toLowerCase())),
   capitalize: onText(rewrite(capitalize)),
-  title: onText(rewrite(title)),
+  title: onText(rewrite(titleAll)),
   strip: { parameters: chars, apply: onText((call) => strip(call)) },
   lstrip: { parameters: chars, apply: onText((call) => strip(call, { start: true, end: false })) },
   rstrip: { parameters: chars, apply: onText((call) => strip(call, { start: false, end: true })) },
@@ -30,6 +30,11 @@ export const methods: ReadonlyMap<string, Rule> = makeRules({
     return Object.values(recordOf(of));
   },
 });
+
+/** Python's: a word begins after anything that is no letter. */
+function titleAll(text: string): string {
+  return text.toLowerCase().replace(/\p{L}+/gu, capitalize);
+}
 
 function onText(apply: Rule['apply']): Rule['apply'] {
   return (call) => {

@@ -1,5 +1,5 @@
 import type { Rule } from './template-syntax.ts';
-import { isList, isRecord, kindOf, mistake } from './template-value.ts';
+import { asNumber, isList, isRecord, kindOf, mistake } from './template-value.ts';
 import type { RecordValue, Value } from './template-value.ts';
 
 type Definition = Pick<Rule, 'apply'> & Partial<Rule>;
@@ -20,8 +20,9 @@ export function textOf(value: Value | undefined): string {
 }
 
 export function numberOf(value: Value | undefined): number {
-  if (typeof value !== 'number') throw mistake(`a number is needed, not ${kindOf(value ?? null)}`);
-  return value;
+  const number = asNumber(value ?? null);
+  if (typeof number !== 'number') throw mistake(`a number is needed, not ${kindOf(value ?? null)}`);
+  return number;
 }
 
 /** A whole number within what a text can hold. */

@@ -132,6 +132,7 @@ export function areEqual(one: Value, { other, budget }: { other: Value; budget: 
     budget.read(Math.min(one.length, other.length));
     return one === other;
   }
+  if (typeof asNumber(one) === 'number') return asNumber(one) === asNumber(other);
   if (isList(one) && isList(other)) {
     if (one.length !== other.length) return false;
     return one.every((item, place) => areEqual(item, { other: other[place]!, budget }));
@@ -152,7 +153,8 @@ export function compareValues(one: Value, { other, budget }: { other: Value; bud
   if (one instanceof Missing) throw one.error();
   if (other instanceof Missing) throw other.error();
   budget.spend(1);
-  if (typeof one === 'number' && typeof other === 'number') return one - other;
+  const [left, right] = [asNumber(one), asNumber(other)];
+  if (typeof left === 'number' && typeof right === 'number') return left - right;
   if (typeof one === 'string' && typeof other === 'string') {
     budget.read(Math.min(one.length, other.length));
     return one < other ? -1 : one > other ? 1 : 0;
@@ -165,6 +167,11 @@ export function compareValues(one: Value, { other, budget }: { other: Value; bud
     return one.length - other.length;
   }
   throw mistake(`${kindOf(one)} and ${kindOf(other)} have no order`);
+}
+
+/** Yes is 1 and no is 0 wherever a number is wanted, as in Python. */
+export function asNumber(value: Value): Value {
+  return typeof value === 'boolean' ? Number(value) : value;
 }
 
 /** The items of what can be gone through: a list, a record's names, a text's characters. */

@@ -16,10 +16,11 @@ const equality = (expected: boolean): Pick<Rule, 'parameters' | 'required' | 'ap
   required: 1,
   apply: ({ of, args, budget }) => areEqual(of, { other: args[0]!, budget }) === expected,
 });
-const kind =
-  (isOfKind: (value: Value) => boolean): Rule['apply'] =>
-  ({ of }) =>
-    isOfKind(of);
+/** Of a value that is missing: no. */
+const kind = (isOfKind: (value: Value) => boolean): Pick<Rule, 'takesMissing' | 'apply'> => ({
+  takesMissing: true,
+  apply: ({ of }) => !(of instanceof Missing) && isOfKind(of),
+});
 
 /** What may follow `is`. */
 export const tests: ReadonlyMap<string, Rule> = makeRules({

@@ -23,7 +23,7 @@ export function capitalize(text: string): string {
 }
 
 /** Words begin after spaces, hyphens and opening brackets, as in Jinja. */
-export function title(text: string): string {
+function title(text: string): string {
   return text
     .split(/([-\s({[<]+)/)
     .map(capitalize)
