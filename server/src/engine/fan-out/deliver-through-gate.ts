@@ -13,9 +13,15 @@ import type { RunToSend } from '../../storage/sql/run-states.ts';
 import { findUsersAtGate, reserveUserMessages } from '../../storage/sql/user-messages.ts';
 import type { UserKey } from '../../storage/sql/users.ts';
 import type { DeliverToDevice } from './deliver-to-device.ts';
+import type { PersonaliseDevices } from './personalise-devices.ts';
 import type { DeviceResult } from './send-window.ts';
 
-export type DeliverThroughGateDependencies = { database: Database; clock: Clock; deliverToDevice: DeliverToDevice };
+export type DeliverThroughGateDependencies = {
+  database: Database;
+  clock: Clock;
+  personaliseDevices: PersonaliseDevices;
+  deliverToDevice: DeliverToDevice;
+};
 
 export type DeviceToDeliver = { device: AudienceDevice; attempt: number };
 
@@ -23,7 +29,8 @@ export type DeviceToDeliver = { device: AudienceDevice; attempt: number };
 export type DeliverThroughGate = (run: RunToSend, devices: DeviceToDeliver[]) => Promise<DeviceResult[]>;
 
 /**
- * Delivers to those devices of a window whose users may be sent to now, and says of the others why not. The messages are
+ * Delivers to those devices of a window whose users may be sent to now, and says of the others why not. Texts are made for
+ * the former alone. The messages are
  * written down before they leave: a crash may count one that never left, and never sends one that was not counted. A run
  * without a gate asks the database nothing.
  */
@@ -31,16 +38,24 @@ export function makeDeliverThroughGate(deps: DeliverThroughGateDependencies): De
   return async (run, devices) => {
     const gate = gateOfRun(run);
     const admissions = gate && (await admitUsers(deps, { run, gate, devices }));
+    const refusalOf = (device: AudienceDevice): Refusal | undefined => {
+      const admission = admissions?.get(keyOf(device));
+      return admission?.kind === 'send' ? undefined : admission;
+    };
+    const admitted = devices.flatMap(({ device }) => (refusalOf(device) ? [] : [device]));
+    const recipients = (await deps.personaliseDevices(run, admitted)).values();
     return Promise.all(
       devices.map(({ device, attempt }) => {
-        const admission = admissions?.get(keyOf(device));
-        return admission === undefined || admission.kind === 'send'
-          ? deps.deliverToDevice(run, device, attempt)
-          : toResult({ device, attempt }, admission);
+        const refusal = refusalOf(device);
+        return refusal
+          ? toResult({ device, attempt }, refusal)
+          : deps.deliverToDevice(run, recipients.next().value!, attempt);
       }),
     );
   };
 }
+
+type Refusal = Exclude<Admission, { kind: 'send' }>;
 
 export function gateOfRun(run: RunToSend): DeliveryGate | undefined {
   const { controls, isTest } = run;
@@ -101,7 +116,7 @@ function countOutdated(messages: readonly UserMessage[], now: Date): number {
   return Math.max(old, messages.length + 1 - mostKept);
 }
 
-function toResult({ device, attempt }: DeviceToDeliver, admission: Exclude<Admission, { kind: 'send' }>): DeviceResult {
+function toResult({ device, attempt }: DeviceToDeliver, admission: Refusal): DeviceResult {
   const { bucket, id: deviceId, userId, platform } = device;
   // Nothing was sent, so no attempt was made.
   const base = { bucket, deviceId, userId, platform, code: admission.code, providerMessageId: null };

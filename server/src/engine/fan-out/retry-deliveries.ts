@@ -9,6 +9,7 @@ import { makeDeliverThroughGate } from './deliver-through-gate.ts';
 import type { DeliverThroughGate, DeviceToDeliver } from './deliver-through-gate.ts';
 import type { DeliverToDevice } from './deliver-to-device.ts';
 import { outlastOutage } from './outlast-outage.ts';
+import type { PersonaliseDevices } from './personalise-devices.ts';
 import { leaseRoom, roomFor } from './run-throttle.ts';
 import { goneDevices } from './send-window.ts';
 import type { DeviceResult } from './send-window.ts';
@@ -21,6 +22,7 @@ const parallelBatches = 4;
 export type RetryDeliveriesDependencies = {
   database: Database;
   clock: Clock;
+  personaliseDevices: PersonaliseDevices;
   deliverToDevice: DeliverToDevice;
   onSettled: () => void;
 };

@@ -12,12 +12,15 @@ import type { RouteFamily } from '../build-server.ts';
 import { consoleExplainRoutes } from './explain-routes.ts';
 import type { ConsoleExplainRouteDependencies } from './explain-routes.ts';
 import { presentCampaign, presentInboxMessage, presentKey } from './present.ts';
+import { consolePreviewRoute } from './preview-route.ts';
+import type { ConsolePreviewDependencies } from './preview-route.ts';
 import { consoleSegmentRoutes } from './segment-routes.ts';
 import type { ConsoleSegmentRouteDependencies } from './segment-routes.ts';
 
 export type ConsoleRouteDependencies = {
   console: ConsoleUseCases;
   segments: ConsoleSegmentRouteDependencies['segments'];
+  campaigns: ConsolePreviewDependencies['campaigns'];
   explain: ConsoleExplainRouteDependencies['explain'];
   /** Folder of the built console. */
   staticFolder: string;
@@ -112,6 +115,7 @@ function serveApi(server: FastifyInstance, deps: ConsoleRouteDependencies): void
       return { messages: (await console.readInbox({ workspaceId, after: after ?? '' })).map(presentInboxMessage) };
     },
   );
+  consolePreviewRoute(server, { campaigns: deps.campaigns, requireSession, refuseCrossSite });
   consoleExplainRoutes(server, { explain: deps.explain, requireSession });
   consoleSegmentRoutes(server, { segments: deps.segments, requireSession, refuseCrossSite });
 }

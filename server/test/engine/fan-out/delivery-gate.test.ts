@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { changeWorkspace, parseControls } from '../../../src/app/workspaces/change-workspace.ts';
 import type { WorkspaceControlTexts } from '../../../src/app/workspaces/change-workspace.ts';
 import { makeDeliverThroughGate } from '../../../src/engine/fan-out/deliver-through-gate.ts';
+import { makePersonaliseDevices } from '../../../src/engine/fan-out/personalise-devices.ts';
 import type { Database } from '../../../src/storage/pool.ts';
 import type { WorkspaceChanges } from '../../../src/storage/sql/workspaces.ts';
 import { makeFanOutBundle } from './fan-out-bundle.ts';
@@ -293,6 +294,7 @@ describe('without caps, quiet hours and delays', () => {
     const delivered: string[] = [];
     const deliver = makeDeliverThroughGate({
       ...{ database, clock: bundle.clock },
+      personaliseDevices: makePersonaliseDevices({ database }),
       async deliverToDevice(_run, { id }) {
         delivered.push(id);
         return undefined as never;
