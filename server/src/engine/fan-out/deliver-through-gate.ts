@@ -14,7 +14,6 @@ import { planByValues } from '../../storage/sql/plan-by-values.ts';
 import { findUsersAtGate, reserveUserMessages } from '../../storage/sql/user-messages.ts';
 import type { UserAtGate } from '../../storage/sql/user-messages.ts';
 import type { UserKey } from '../../storage/sql/users.ts';
-import { beginThroughOutage } from './begin-through-outage.ts';
 import type { DeliverToDevice } from './deliver-to-device.ts';
 import type { DeviceResult } from './send-window.ts';
 
@@ -72,14 +71,14 @@ async function admitUsers(
   let open = [...new Map(devices.map(({ device }) => [keyOf(device), toUser(device)])).values()];
   while (open.length > 0) {
     // One transaction a try: locks are taken in one order, and none is held while others are waited for.
-    open = await beginThroughOutage(database, async (tx) => {
+    open = (await database.begin(async (tx) => {
       await planByValues(tx);
       const users = await findAtGate(tx, { run, gate, users: open });
       for (const user of users) admissions.set(keyOf(user), decide(user));
       const isNew = ({ messages, ...user }: UserAtGate): boolean =>
         admissions.get(keyOf(user))!.kind === 'send' && !messages.some(({ runId }) => runId === run.id);
       return writeDown(tx, { run, record: gate.record, users: users.filter(isNew), now });
-    });
+    })) as UserKey[];
   }
   return admissions;
 }

@@ -5,7 +5,6 @@ import type { CountChange, DueDelivery, SettledDelivery } from '../../storage/sq
 import { findRunsToSend, pauseRun } from '../../storage/sql/run-states.ts';
 import type { RunToSend } from '../../storage/sql/run-states.ts';
 import type { Duty } from '../duty.ts';
-import { beginThroughOutage } from './begin-through-outage.ts';
 import { gateOfRun, makeDeliverThroughGate } from './deliver-through-gate.ts';
 import type { DeliverThroughGate, DeviceToDeliver } from './deliver-through-gate.ts';
 import type { DeliverToDevice } from './deliver-to-device.ts';
@@ -118,7 +117,7 @@ async function settle(database: Database, { due, runs, results, at }: Settlement
     ...results[place]!.delivery,
     claimedAttempts: delivery.attempts,
   }));
-  await beginThroughOutage(database, async (tx) => {
+  await database.begin(async (tx) => {
     const stored = (await settleDeliveries(tx, { deliveries, sentAt: at })).sort((one, other) => one - other);
     await addRunCounts(
       tx,
@@ -136,7 +135,7 @@ async function settle(database: Database, { due, runs, results, at }: Settlement
     const { runId, chunkNumber: number } = due[places[0]!]!;
     const chunk = { number, state: 'ENDED' } as const;
     const settled = { run: runs.get(runId)!, chunk, results: places.map((place) => results[place]!) };
-    if (gateOfRun(settled.run)?.record) await beginThroughOutage(database, (tx) => withdrawUnsent(tx, settled));
+    if (gateOfRun(settled.run)?.record) await database.begin((tx) => withdrawUnsent(tx, settled));
   }
 }
 

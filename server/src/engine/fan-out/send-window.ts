@@ -16,7 +16,6 @@ import {
 import type { Delivery } from '../../storage/sql/deliveries.ts';
 import { pauseRun } from '../../storage/sql/run-states.ts';
 import type { RunToSend } from '../../storage/sql/run-states.ts';
-import { beginThroughOutage } from './begin-through-outage.ts';
 import { makeDeliverThroughGate } from './deliver-through-gate.ts';
 import type { DeliverToDevice } from './deliver-to-device.ts';
 import { outlastOutage } from './outlast-outage.ts';
@@ -132,7 +131,7 @@ type WindowToStore = { run: RunToSend; chunk: ClaimedChunk; end: Cursor; isLast:
 async function storeWindow({ database, clock }: SendWindowDependencies, window: WindowToStore): Promise<void> {
   const { run, chunk, results } = window;
   const now = clock.now();
-  await beginThroughOutage(database, async (tx) => {
+  await database.begin(async (tx) => {
     // The chunk's row first: its lock decides whether this worker may store anything at all.
     const isOurs = await moveCursor(tx, { ...chunk, ...window.end, leaseUntil: leaseEnd(clock) });
     if (!isOurs) throw new LostChunkError();
