@@ -288,9 +288,10 @@ describe('without caps, quiet hours and delays', () => {
     await bundle.addDevices(20);
     const { runId } = await send();
     expect((await bundle.database`select 1 from user_messages`).length).toBe(0);
-    const database = (() => {
+    const ask = () => {
       throw new Error('the database was asked');
-    }) as unknown as Database;
+    };
+    const database = Object.assign(ask, { begin: ask }) as unknown as Database;
     const delivered: string[] = [];
     const deliver = makeDeliverThroughGate({
       ...{ database, clock: bundle.clock },
