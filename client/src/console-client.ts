@@ -2,6 +2,16 @@ import { toCarillonError } from './carillon-error.ts';
 
 type Platform = 'ANDROID' | 'IOS' | 'WEB';
 
+export type ConsoleWorkspace = {
+  id: string;
+  dbName: string;
+  name: string;
+  /** IANA name; the console shows times in it. */
+  timeZone: string;
+};
+
+export type ConsoleSession = { workspaces: ConsoleWorkspace[]; isSandbox: boolean };
+
 export type OverviewCampaign = {
   id: string;
   name: string;
@@ -23,8 +33,8 @@ export type OverviewKey = {
 };
 
 export type Overview = {
-  workspace: { id: string; dbName: string; name: string; timeZone: string };
-  workspaces: { id: string; name: string }[];
+  workspace: ConsoleWorkspace;
+  workspaces: ConsoleWorkspace[];
   url: string;
   troubles: string[];
   isSandbox: boolean;
@@ -165,7 +175,9 @@ export type ConsoleClient = {
   /** Opens the session of a sign-in link. @throws CarillonError */
   signIn(code: string): Promise<void>;
   signOut(): Promise<void>;
-  readOverview(): Promise<Overview>;
+  /** What this session may see. @throws CarillonError 401 without one */
+  readSession(): Promise<ConsoleSession>;
+  readOverview(workspaceId: string): Promise<Overview>;
   /** Newest first, newer than `after`. */
   readInbox(query: { workspaceId: string; after?: string }): Promise<InboxMessage[]>;
   /** Newest first. */
@@ -207,7 +219,8 @@ export function makeConsoleClient({ fetch: request = fetch }: { fetch?: typeof f
     async signOut() {
       await call('session', { method: 'DELETE' });
     },
-    readOverview: async () => (await (await call('overview')).json()) as Overview,
+    readSession: () => read<ConsoleSession>('session', {}),
+    readOverview: (workspaceId) => read<Overview>('overview', { workspaceId }),
     async readInbox({ workspaceId, after }) {
       const query = new URLSearchParams({ workspaceId, ...(after === undefined ? {} : { after }) });
       return ((await (await call(`inbox?${query}`)).json()) as { messages: InboxMessage[] }).messages;

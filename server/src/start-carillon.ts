@@ -65,6 +65,8 @@ export type Carillon = {
   /** The embedded database ended by itself; undefined with a database of your own. */
   databaseExited: Promise<void> | undefined;
   log: Logger;
+  /** One more one-time link's code, as the one of the block. */
+  createSignInLink(): Promise<string>;
   /** Ends everything in order: requests, windows, queue, simulators, pools, database. */
   stop(): Promise<void>;
 };
@@ -218,6 +220,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
     },
     databaseExited: installation.embedded?.exited,
     log,
+    createSignInLink: consoleUseCases.createSignInLink,
     stop: stopAll,
   };
 }

@@ -1,27 +1,21 @@
 import type { OverviewCampaign } from '@carillon/client';
-import { Badge, Card, Code, Table, Text, Title } from '@mantine/core';
-import { Copyable } from './copyable.tsx';
-import { platformNames } from './platform-names.ts';
-
-const colours: Record<string, string> = {
-  SENDING: 'blue.9',
-  SENT: 'teal.9',
-  FAILED: 'red.9',
-  PAUSED: 'orange.9',
-  STOPPED: 'gray.8',
-};
+import { Card, Code, Table, Text, Title } from '@mantine/core';
+import { CopyableBlock } from '../parts/copyable.tsx';
+import { StatusBadge } from '../parts/status-badge.tsx';
+import { Time } from '../parts/time.tsx';
+import { platformNames } from '../parts/platform-names.ts';
 
 /** Newest campaigns with what became of their messages. */
 export function CampaignTable({ campaigns, curl }: { campaigns: OverviewCampaign[]; curl: string | undefined }) {
   return (
     <Card withBorder>
-      <Title order={3} size="h5" mb="sm">
+      <Title order={2} size="h5" mb="sm">
         Newest campaigns
       </Title>
       {campaigns.length === 0 ? (
         <Empty curl={curl} />
       ) : (
-        <Table.ScrollContainer minWidth={640} tabIndex={0} role="region" aria-label="Newest campaigns">
+        <Table.ScrollContainer type="native" minWidth={640} tabIndex={0} role="region" aria-label="Newest campaigns">
           <Table>
             <Table.Thead>
               <Table.Tr>
@@ -61,7 +55,7 @@ function CampaignRow({ campaign }: { campaign: OverviewCampaign }) {
         <Text size="xs">by {campaign.createdBy}</Text>
       </Table.Td>
       <Table.Td>
-        <Badge color={colours[campaign.status] ?? 'gray.8'}>{campaign.status}</Badge>
+        <StatusBadge status={campaign.status} />
         {campaign.statusReason !== null && <Text size="xs">{campaign.statusReason}</Text>}
       </Table.Td>
       <Table.Td ta="right">
@@ -70,7 +64,9 @@ function CampaignRow({ campaign }: { campaign: OverviewCampaign }) {
       </Table.Td>
       <Table.Td ta="right">{sum('WAITING').toLocaleString()}</Table.Td>
       <Table.Td ta="right">{sum('GONE', 'REJECTED', 'EXPIRED', 'FAILED').toLocaleString()}</Table.Td>
-      <Table.Td>{new Date(campaign.createdAt).toLocaleString()}</Table.Td>
+      <Table.Td>
+        <Time at={campaign.createdAt} />
+      </Table.Td>
     </Table.Tr>
   );
 }
@@ -84,7 +80,7 @@ function Empty({ curl }: { curl: string | undefined }) {
       {curl === undefined ? (
         <Code>npm run carillon -- keys create --kind push</Code>
       ) : (
-        <Copyable text={curl} label="curl command" />
+        <CopyableBlock text={curl} label="curl command" />
       )}
     </>
   );

@@ -70,6 +70,11 @@ export function makeConsoleUseCases(deps: ConsoleDependencies) {
       if (!isOpen) throw new ServiceError('AUTHENTICATION_INVALID', { detail: 'no open console session' });
     },
 
+    /** What a session may see of this installation. */
+    async readInstallation() {
+      return { workspaces: await listWorkspaces(database), isSandbox: deps.isSandbox };
+    },
+
     closeSession: (token: string) => deleteConsoleSession(database, hash(token)),
 
     /** @throws ServiceError NOT_FOUND */

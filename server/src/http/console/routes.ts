@@ -1,17 +1,15 @@
 import cookie from '@fastify/cookie';
 import helmet from '@fastify/helmet';
-import fastifyStatic from '@fastify/static';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ConsoleUseCases } from '../../app/console/console-use-cases.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { RouteFamily } from '../build-server.ts';
 import { presentCampaign, presentInboxMessage, presentKey } from './present.ts';
 import { consoleSegmentRoutes } from './segment-routes.ts';
 import type { ConsoleSegmentRouteDependencies } from './segment-routes.ts';
+import { serveConsoleFiles } from './serve-console-files.ts';
 
 export type ConsoleRouteDependencies = {
   console: ConsoleUseCases;
@@ -54,7 +52,7 @@ export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
       referrerPolicy: { policy: 'no-referrer' },
     });
     serveApi(server, deps);
-    serveFiles(server, deps.staticFolder);
+    serveConsoleFiles(server, deps.staticFolder);
   };
 }
 
@@ -86,6 +84,7 @@ function serveApi(server: FastifyInstance, deps: ConsoleRouteDependencies): void
       return reply.clearCookie(cookieName, attributes).code(204).send();
     },
   );
+  server.get('/console/api/session', { schema, onRequest: requireSession }, () => console.readInstallation());
   server.get(
     '/console/api/overview',
     { schema: { ...schema, querystring: OverviewQuery }, onRequest: requireSession },
@@ -119,26 +118,4 @@ async function refuseCrossSite(request: FastifyRequest): Promise<void> {
   const isOwn = site === undefined || site === 'same-origin';
   const isOwnOrigin = origin === undefined || (URL.canParse(origin) && new URL(origin).host === request.host);
   if (!isOwn || !isOwnOrigin) throw new ServiceError('SCOPE_MISSING', { detail: 'a request from another site' });
-}
-
-function serveFiles(server: FastifyInstance, folder: string): void {
-  if (!existsSync(join(folder, 'index.html'))) {
-    server.get('/console/*', { schema: { hide: true } }, (_request: FastifyRequest, reply: FastifyReply) =>
-      reply
-        .code(503)
-        .type('text/plain')
-        .send('The console is not built: run "npm run build -w console" and start again.\n'),
-    );
-    return;
-  }
-  // Asset names carry a hash of their content and never change; the page itself is asked for each time.
-  server.register(fastifyStatic, {
-    root: folder,
-    prefix: '/console/',
-    cacheControl: false,
-    setHeaders: (response, path) => {
-      response.header('cache-control', path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache');
-    },
-  });
-  server.get('/console', { schema: { hide: true } }, (_request, reply) => reply.redirect('/console/'));
 }

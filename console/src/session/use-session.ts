@@ -1,0 +1,11 @@
+import type { ConsoleSession } from '@carillon/client';
+import { createContext, useContext } from 'react';
+
+export const SessionContext = createContext<ConsoleSession | undefined>(undefined);
+
+/** Who is signed in and what this installation has. Everything below the gate has a session. */
+export function useSession(): ConsoleSession {
+  const session = useContext(SessionContext);
+  if (!session) throw new Error('outside of the session gate');
+  return session;
+}
