@@ -1,4 +1,6 @@
-import { toCarillonError } from './carillon-error.ts';
+import { makeConsoleAccounts } from './console-accounts.ts';
+import type { ConsoleAccounts } from './console-accounts.ts';
+import { makeConsoleCaller } from './console-caller.ts';
 
 type Platform = 'ANDROID' | 'IOS' | 'WEB';
 
@@ -10,7 +12,31 @@ export type ConsoleWorkspace = {
   timeZone: string;
 };
 
-export type ConsoleSession = { workspaces: ConsoleWorkspace[]; isSandbox: boolean };
+export type Role = 'owner' | 'marketer' | 'analyst' | 'developer';
+
+export type Permission =
+  | 'session.own'
+  | 'overview.read'
+  | 'campaigns.write'
+  | 'segments.write'
+  | 'people.read'
+  | 'people.write'
+  | 'log.read'
+  | 'log.resend'
+  | 'sandbox.use'
+  | 'keys.read'
+  | 'keys.write'
+  | 'settings.write'
+  | 'accounts.manage'
+  | 'audit.read';
+
+export type ConsoleSession = {
+  /** Id and address are null for the start link of a sandbox. */
+  account: { id: string | null; name: string; email: string | null; role: Role };
+  permissions: Permission[];
+  workspaces: ConsoleWorkspace[];
+  isSandbox: boolean;
+};
 
 export type OverviewCampaign = {
   id: string;
@@ -172,9 +198,8 @@ export type ConsoleMail = {
 type Key = { workspaceId: string; id: string };
 
 export type ConsoleClient = {
-  /** Opens the session of a sign-in link. @throws CarillonError */
-  signIn(code: string): Promise<void>;
-  signOut(): Promise<void>;
+  /** People: signing in, the own account, the accounts of others, what everybody did. */
+  accounts: ConsoleAccounts;
   /** What this session may see. @throws CarillonError 401 without one */
   readSession(): Promise<ConsoleSession>;
   readOverview(workspaceId: string): Promise<Overview>;
@@ -200,25 +225,10 @@ export type ConsoleClient = {
 
 /** What the console asks its server; the session travels in a cookie. */
 export function makeConsoleClient({ fetch: request = fetch }: { fetch?: typeof fetch } = {}): ConsoleClient {
-  async function call(path: string, init: RequestInit = {}): Promise<Response> {
-    const answer = await request(`/console/api/${path}`, { credentials: 'same-origin', ...init });
-    if (!answer.ok) throw await toCarillonError(answer);
-    return answer;
-  }
-  async function read<Answer>(path: string, query: Record<string, string>): Promise<Answer> {
-    return (await (await call(`${path}?${new URLSearchParams(query)}`)).json()) as Answer;
-  }
+  const caller = makeConsoleCaller(request);
+  const { call, read } = caller;
   return {
-    async signIn(code) {
-      await call('session', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ code }),
-      });
-    },
-    async signOut() {
-      await call('session', { method: 'DELETE' });
-    },
+    accounts: makeConsoleAccounts(caller),
     readSession: () => read<ConsoleSession>('session', {}),
     readOverview: (workspaceId) => read<Overview>('overview', { workspaceId }),
     async readInbox({ workspaceId, after }) {

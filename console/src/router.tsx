@@ -36,7 +36,23 @@ const overview = createRoute({
   component: lazyRouteComponent(() => import('./overview/overview-page.tsx'), 'OverviewPage'),
 });
 
-const tree = root.addChildren([home, workspace.addChildren([overview])]);
+const account = createRoute({
+  getParentRoute: () => workspace,
+  path: 'account',
+  component: lazyRouteComponent(() => import('./account/account-page.tsx'), 'AccountPage'),
+});
+const accounts = createRoute({
+  getParentRoute: () => workspace,
+  path: 'accounts',
+  component: lazyRouteComponent(() => import('./accounts/accounts-page.tsx'), 'AccountsPage'),
+});
+const audit = createRoute({
+  getParentRoute: () => workspace,
+  path: 'audit',
+  component: lazyRouteComponent(() => import('./audit/audit-page.tsx'), 'AuditPage'),
+});
+
+const tree = root.addChildren([home, workspace.addChildren([overview, account, accounts, audit])]);
 
 export const router = createRouter({
   routeTree: tree,

@@ -1,6 +1,7 @@
-export type Link = { kind: 'sign-in'; code: string };
+const kinds = ['sign-in', 'first-owner', 'invitation', 'new-password'] as const;
 
-const kinds = ['sign-in'] as const;
+/** What a one-time link is for, and its code. */
+export type Link = { kind: (typeof kinds)[number]; code: string };
 
 /** Takes a one-time code out of the address before anything else sees it: it must not be copied, kept or reloaded. */
 export function takeLink(): Link | undefined {

@@ -1,4 +1,4 @@
-import type { ConsoleSession } from '@carillon/client';
+import type { ConsoleSession, Permission } from '@carillon/client';
 import { createContext, useContext } from 'react';
 
 export const SessionContext = createContext<ConsoleSession | undefined>(undefined);
@@ -8,4 +8,9 @@ export function useSession(): ConsoleSession {
   const session = useContext(SessionContext);
   if (!session) throw new Error('outside of the session gate');
   return session;
+}
+
+/** Whether the server would let this person; what it would refuse is not offered. */
+export function useMay(permission: Permission): boolean {
+  return useSession().permissions.includes(permission);
 }

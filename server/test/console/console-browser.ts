@@ -37,8 +37,7 @@ export async function startConsoleBrowser(environment: Record<string, string> = 
     /** The same, signed in by a session of its own. */
     async openSignedIn(options: BrowserContextOptions = {}) {
       const opened = await openPage(options);
-      const code = await bundle.carillon.createSignInLink();
-      await opened.page.goto(`${bundle.url}/console/#sign-in=${code}`);
+      await opened.page.goto(await bundle.carillon.createConsoleLink());
       await opened.page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
       return opened;
     },

@@ -19,8 +19,7 @@ describe.skipIf(!hasChromium)(`the shell of the console${skipReason}`, () => {
       origins.add(new URL(response.url()).origin);
       if (response.url().endsWith('.js')) bodies.push(response.body());
     });
-    const code = await console.bundle.carillon.createSignInLink();
-    await page.goto(`${console.bundle.url}/console/#sign-in=${code}`);
+    await page.goto(await console.bundle.carillon.createConsoleLink());
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     const sizes = (await Promise.all(bodies)).map((body) => gzipSync(body).length);
     const sum = sizes.reduce((total, size) => total + size, 0);
