@@ -70,6 +70,7 @@ create table api_keys (
   created_at timestamp with time zone not null,
   last_used_at timestamp with time zone,
   archived_at timestamp with time zone,
+  ends_at timestamp with time zone,
   constraint api_keys_access_token_minutes_check CHECK (((access_token_minutes >= 5) AND (access_token_minutes <= 60))),
   constraint api_keys_check CHECK (((secret_sealed IS NOT NULL) = (kind = 'push'::text))),
   constraint api_keys_kind_check CHECK ((kind = ANY (ARRAY['oauth'::text, 'data'::text, 'push'::text, 'campaigns'::text]))),
@@ -79,6 +80,7 @@ create table api_keys (
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_keys_secret_hash_key UNIQUE (secret_hash)
 );
+CREATE INDEX api_keys_ending ON api_keys USING btree (ends_at) WHERE ((ends_at IS NOT NULL) AND (archived_at IS NULL));
 CREATE INDEX api_keys_workspace ON api_keys USING btree (workspace_id, kind) WHERE (archived_at IS NULL);
 
 create table api_log (
@@ -673,6 +675,8 @@ create table runs (
   devices_per_minute integer,
   is_test boolean not null default false,
   business_event jsonb,
+  audience_users bigint,
+  constraint runs_audience_users_check CHECK ((audience_users >= 0)),
   constraint runs_check CHECK (((ended_at IS NOT NULL) = (status = ANY (ARRAY['SENT'::text, 'FAILED'::text, 'STOPPED'::text, 'MISSED'::text])))),
   constraint runs_check1 CHECK (((status <> ALL (ARRAY['FAILED'::text, 'PAUSED'::text, 'STOPPED'::text, 'MISSED'::text])) OR (status_reason IS NOT NULL))),
   constraint runs_check2 CHECK (((status <> 'SENDING'::text) OR (started_at IS NOT NULL))),

@@ -1,5 +1,7 @@
 import { makeConsoleAccounts } from './console-accounts.ts';
 import type { ConsoleAccounts } from './console-accounts.ts';
+import { makeConsoleCampaigns } from './console-campaigns.ts';
+import type { ConsoleCampaigns } from './console-campaigns.ts';
 import { makeConsoleCaller } from './console-caller.ts';
 
 type Platform = 'ANDROID' | 'IOS' | 'WEB';
@@ -200,6 +202,7 @@ type Key = { workspaceId: string; id: string };
 export type ConsoleClient = {
   /** People: signing in, the own account, the accounts of others, what everybody did. */
   accounts: ConsoleAccounts;
+  campaigns: ConsoleCampaigns;
   /** What this session may see. @throws CarillonError 401 without one */
   readSession(): Promise<ConsoleSession>;
   readOverview(workspaceId: string): Promise<Overview>;
@@ -229,6 +232,7 @@ export function makeConsoleClient({ fetch: request = fetch }: { fetch?: typeof f
   const { call, read } = caller;
   return {
     accounts: makeConsoleAccounts(caller),
+    campaigns: makeConsoleCampaigns(caller),
     readSession: () => read<ConsoleSession>('session', {}),
     readOverview: (workspaceId) => read<Overview>('overview', { workspaceId }),
     async readInbox({ workspaceId, after }) {

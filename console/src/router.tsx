@@ -6,13 +6,15 @@ import {
   createRouter,
   lazyRouteComponent,
 } from '@tanstack/react-router';
+import { readCampaignFilters } from './campaigns/campaign-filters.ts';
 import { EmptyState } from './parts/empty-state.tsx';
 import { Failure } from './parts/failure.tsx';
 import { RouteLink } from './parts/route-link.tsx';
 import { Waiting } from './parts/waiting.tsx';
 import { SessionGate } from './session/session-gate.tsx';
 import { useSession } from './session/use-session.ts';
-import { formatAddressSearch, parseAddressSearch } from './shell/address-search.ts';
+import { formatAddressSearch, parseAddressSearch, textOf } from './shell/address-search.ts';
+import type { AddressSearch } from './shell/address-search.ts';
 import { screens } from './shell/screens.ts';
 import { firstWorkspace } from './shell/workspace.ts';
 import { WorkspaceShell } from './shell/workspace-shell.tsx';
@@ -36,6 +38,20 @@ const overview = createRoute({
   component: lazyRouteComponent(() => import('./overview/overview-page.tsx'), 'OverviewPage'),
 });
 
+const campaigns = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.campaigns),
+  validateSearch: readCampaignFilters,
+  component: lazyRouteComponent(() => import('./campaigns/campaigns-page.tsx'), 'CampaignsPage'),
+});
+const campaign = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.campaign),
+  validateSearch: readPage,
+  component: lazyRouteComponent(() => import('./campaign/campaign-page.tsx'), 'CampaignPage'),
+});
+
+/** What concerns people; reached from the menu of the own account. */
 const account = createRoute({
   getParentRoute: () => workspace,
   path: 'account',
@@ -52,7 +68,7 @@ const audit = createRoute({
   component: lazyRouteComponent(() => import('./audit/audit-page.tsx'), 'AuditPage'),
 });
 
-const tree = root.addChildren([home, workspace.addChildren([overview, account, accounts, audit])]);
+const tree = root.addChildren([home, workspace.addChildren([overview, campaigns, campaign, account, accounts, audit])]);
 
 export const router = createRouter({
   routeTree: tree,
@@ -69,6 +85,11 @@ declare module '@tanstack/react-router' {
   interface Register {
     router: typeof router;
   }
+}
+
+function readPage(search: AddressSearch): { page?: number } {
+  const page = Number(textOf(search.page) ?? 1);
+  return Number.isInteger(page) && page > 1 ? { page } : {};
 }
 
 type Below<Path extends string> = Path extends `/w/$workspaceId${infer Rest}` ? (Rest extends '' ? '/' : Rest) : never;

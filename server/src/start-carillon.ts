@@ -5,7 +5,9 @@ import { makePasswordHash } from './app/accounts/password-hash.ts';
 import { recordCalls } from './app/api-log/record-calls.ts';
 import type { CallRecorder } from './app/api-log/record-calls.ts';
 import { makeBusinessEventUseCases } from './app/business-events/business-event-use-cases.ts';
+import { documentedAuthoringLimits } from './app/campaigns/authoring-dependencies.ts';
 import { makeCampaignUseCases } from './app/campaigns/campaign-use-cases.ts';
+import { makeConsoleCampaigns } from './app/console/console-campaigns.ts';
 import { makeConsoleSegments } from './app/console/console-segments.ts';
 import { makeConsoleUseCases } from './app/console/console-use-cases.ts';
 import { makeDataUseCases } from './app/data/data-use-cases.ts';
@@ -170,6 +172,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
       consoleRoutes({
         accounts,
         console: makeConsoleUseCases({ database, clock, readyCurl, findTroubles, isSandbox }),
+        campaigns: makeConsoleCampaigns({ ...useCases, limits: documentedAuthoringLimits }),
         segments: makeConsoleSegments({ ...useCases, limits, webhookSecretOf }),
         staticFolder: join(import.meta.dirname, '..', '..', 'console', 'dist'),
         isSecure: config.publicUrl?.startsWith('https:') ?? false,

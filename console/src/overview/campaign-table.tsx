@@ -1,6 +1,8 @@
 import type { OverviewCampaign } from '@carillon/client';
 import { Card, Code, Table, Text, Title } from '@mantine/core';
 import { CopyableBlock } from '../parts/copyable.tsx';
+import { RouteLink } from '../parts/route-link.tsx';
+import { useWorkspace } from '../shell/workspace.ts';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { Time } from '../parts/time.tsx';
 import { platformNames } from '../parts/platform-names.ts';
@@ -40,6 +42,7 @@ export function CampaignTable({ campaigns, curl }: { campaigns: OverviewCampaign
 }
 
 function CampaignRow({ campaign }: { campaign: OverviewCampaign }) {
+  const { id: workspaceId } = useWorkspace();
   const sum = (...outcomes: string[]) =>
     campaign.counts.filter((row) => outcomes.includes(row.outcome)).reduce((total, row) => total + row.devices, 0);
   const perPlatform = campaign.counts
@@ -49,9 +52,9 @@ function CampaignRow({ campaign }: { campaign: OverviewCampaign }) {
   return (
     <Table.Tr>
       <Table.Td>
-        <Text size="sm" fw={600}>
+        <RouteLink to="/w/$workspaceId/campaigns/$campaignId" params={{ workspaceId, campaignId: campaign.id }}>
           {campaign.name}
-        </Text>
+        </RouteLink>
         <Text size="xs">by {campaign.createdBy}</Text>
       </Table.Td>
       <Table.Td>

@@ -37,8 +37,8 @@ export function SessionGate({ children }: { children: ReactNode }) {
           onEntered={() => {
             setLink(undefined);
             // What another person's session has read is not this one's.
-            queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'opened' });
-            void queries.refetchQueries({ queryKey: ['session'] });
+            queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'opened' && queryKey[0] !== 'session' });
+            void queries.resetQueries({ queryKey: ['session'] });
           }}
         />
       </Suspense>

@@ -1,6 +1,8 @@
 import type { InjectOptions } from 'fastify';
 import { makeAccountUseCases } from '../../src/app/accounts/account-use-cases.ts';
 import { makePasswordHash } from '../../src/app/accounts/password-hash.ts';
+import { documentedAuthoringLimits } from '../../src/app/campaigns/authoring-dependencies.ts';
+import { makeConsoleCampaigns } from '../../src/app/console/console-campaigns.ts';
 import { makeConsoleSegments } from '../../src/app/console/console-segments.ts';
 import { makeConsoleUseCases } from '../../src/app/console/console-use-cases.ts';
 import { documentedSegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
@@ -39,6 +41,7 @@ export async function makeAccountsBundle() {
       findTroubles: async () => [],
       readyCurl: async () => 'curl of a key',
     }),
+    campaigns: makeConsoleCampaigns({ database, clock, seal, limits: documentedAuthoringLimits }),
     segments: makeConsoleSegments({
       database,
       clock,

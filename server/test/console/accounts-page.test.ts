@@ -60,7 +60,7 @@ describe.skipIf(!hasChromium)(`people and roles in Chromium${skipReason}`, () =>
     expect(faults).toEqual([]);
     await context.close();
     await other.close();
-  });
+  }, 90_000);
 
   test('the own sessions are listed, and another one is ended', async () => {
     const first = await console.openSignedIn();

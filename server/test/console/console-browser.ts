@@ -20,6 +20,8 @@ export async function startConsoleBrowser(environment: Record<string, string> = 
   /** A page of its own cookies, whose faults and refused scripts are collected. */
   async function openPage(options: BrowserContextOptions = {}) {
     const context = await browser.newContext(options);
+    // A wait that is in vain says where, before the time of the test is over.
+    context.setDefaultTimeout(15_000);
     const page = await context.newPage();
     const faults: string[] = [];
     page.on('pageerror', (error) => faults.push(String(error)));

@@ -1,10 +1,12 @@
 import cookie from '@fastify/cookie';
 import helmet from '@fastify/helmet';
 import type { AccountUseCases } from '../../app/accounts/account-use-cases.ts';
+import type { ConsoleCampaigns } from '../../app/console/console-campaigns.ts';
 import type { ConsoleSegments } from '../../app/console/console-segments.ts';
 import type { ConsoleUseCases } from '../../app/console/console-use-cases.ts';
 import type { RouteFamily } from '../build-server.ts';
 import { accountRoutes } from './account-routes.ts';
+import { consoleCampaignRoutes } from './campaign-routes.ts';
 import { guardConsole } from './console-access.ts';
 import { overviewRoutes } from './overview-routes.ts';
 import { consoleSegmentRoutes } from './segment-routes.ts';
@@ -14,6 +16,7 @@ import { sessionRoutes } from './session-routes.ts';
 export type ConsoleRouteDependencies = {
   accounts: AccountUseCases;
   console: ConsoleUseCases;
+  campaigns: ConsoleCampaigns;
   segments: ConsoleSegments;
   /** Folder of the built console. */
   staticFolder: string;
@@ -48,6 +51,7 @@ export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
     sessionRoutes(server, deps);
     accountRoutes(server, deps);
     overviewRoutes(server, deps);
+    consoleCampaignRoutes(server, deps);
     consoleSegmentRoutes(server, deps);
     serveConsoleFiles(server, deps.staticFolder);
   };

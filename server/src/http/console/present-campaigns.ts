@@ -1,0 +1,41 @@
+import type { ConsoleCampaigns } from '../../app/console/console-campaigns.ts';
+import type { SearchSettings } from '../../app/campaigns/search-campaigns.ts';
+import { presentStatus } from '../campaigns/present-campaign.ts';
+import { presentV5Campaign } from '../campaigns/present-v5.ts';
+
+type Listed = Awaited<ReturnType<ConsoleCampaigns['search']>>[number];
+type Report = Awaited<ReturnType<ConsoleCampaigns['report']['read']>>;
+
+export function presentListedCampaign({ campaign, meta }: Listed) {
+  return {
+    id: campaign.id,
+    campaignId: campaign.campaignId,
+    name: campaign.name,
+    status: presentStatus(campaign.status),
+    channel: campaign.channel,
+    deliveryType: campaign.deliveryType,
+    platforms: campaign.platforms,
+    tags: campaign.tags,
+    versionNumber: campaign.versionNumber,
+    createdBy: campaign.createdBy,
+    createdAt: campaign.createdAt,
+    sentAt: campaign.sentAt,
+    reachableDevices: meta?.reachableDevices ?? null,
+    runs: meta?.children ?? 0,
+  };
+}
+
+/** What does not move, the record as V5 answers it, and the versions. */
+export function presentReport({ campaign, versions }: Report, versioning: SearchSettings['versioning']) {
+  return {
+    campaign: {
+      ...presentListedCampaign({ campaign, meta: undefined }),
+      audience: campaign.audience,
+      segmentId: campaign.segmentId,
+      segmentName: campaign.segmentName,
+      updatedAt: campaign.updatedAt,
+    },
+    record: presentV5Campaign(campaign, versioning),
+    versions: versions.length > 1 ? versions : [],
+  };
+}
