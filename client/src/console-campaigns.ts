@@ -49,6 +49,8 @@ export type CampaignReport = {
   };
   /** As V5 answers it. */
   record: Record<string, unknown>;
+  /** The body with which `POST /v5/campaigns` makes the same as a draft. */
+  request: Record<string, unknown>;
   /** Newest first; empty when there is one alone. */
   versions: { id: string; versionNumber: number | null; status: string; createdAt: string; createdBy: string }[];
 };
@@ -156,7 +158,8 @@ export function makeConsoleCampaigns({ call, read, send }: ConsoleCaller): Conso
         } catch (error) {
           if (signal.aborted) return;
           // Refused for good: no session, no such campaign.
-          if ((error as { status?: number }).status !== undefined && (error as { status: number }).status < 500) throw error;
+          if ((error as { status?: number }).status !== undefined && (error as { status: number }).status < 500)
+            throw error;
         }
         await new Promise((resolve) => setTimeout(resolve, reconnectMilliseconds));
       }

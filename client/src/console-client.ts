@@ -2,6 +2,8 @@ import { makeConsoleAccounts } from './console-accounts.ts';
 import type { ConsoleAccounts } from './console-accounts.ts';
 import { makeConsoleCampaigns } from './console-campaigns.ts';
 import type { ConsoleCampaigns } from './console-campaigns.ts';
+import { makeConsoleKeys } from './console-keys.ts';
+import type { ConsoleKeys } from './console-keys.ts';
 import { makeConsoleCaller } from './console-caller.ts';
 
 type Platform = 'ANDROID' | 'IOS' | 'WEB';
@@ -203,6 +205,7 @@ export type ConsoleClient = {
   /** People: signing in, the own account, the accounts of others, what everybody did. */
   accounts: ConsoleAccounts;
   campaigns: ConsoleCampaigns;
+  keys: ConsoleKeys;
   /** What this session may see. @throws CarillonError 401 without one */
   readSession(): Promise<ConsoleSession>;
   readOverview(workspaceId: string): Promise<Overview>;
@@ -233,6 +236,7 @@ export function makeConsoleClient({ fetch: request = fetch }: { fetch?: typeof f
   return {
     accounts: makeConsoleAccounts(caller),
     campaigns: makeConsoleCampaigns(caller),
+    keys: makeConsoleKeys(caller),
     readSession: () => read<ConsoleSession>('session', {}),
     readOverview: (workspaceId) => read<Overview>('overview', { workspaceId }),
     async readInbox({ workspaceId, after }) {

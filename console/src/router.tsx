@@ -51,6 +51,12 @@ const campaign = createRoute({
   component: lazyRouteComponent(() => import('./campaign/campaign-page.tsx'), 'CampaignPage'),
 });
 
+const keys = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.keys),
+  component: lazyRouteComponent(() => import('./keys/keys-page.tsx'), 'KeysPage'),
+});
+
 /** What concerns people; reached from the menu of the own account. */
 const account = createRoute({
   getParentRoute: () => workspace,
@@ -68,7 +74,10 @@ const audit = createRoute({
   component: lazyRouteComponent(() => import('./audit/audit-page.tsx'), 'AuditPage'),
 });
 
-const tree = root.addChildren([home, workspace.addChildren([overview, campaigns, campaign, account, accounts, audit])]);
+const tree = root.addChildren([
+  home,
+  workspace.addChildren([overview, campaigns, campaign, keys, account, accounts, audit]),
+]);
 
 export const router = createRouter({
   routeTree: tree,

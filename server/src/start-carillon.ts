@@ -8,6 +8,7 @@ import { makeBusinessEventUseCases } from './app/business-events/business-event-
 import { documentedAuthoringLimits } from './app/campaigns/authoring-dependencies.ts';
 import { makeCampaignUseCases } from './app/campaigns/campaign-use-cases.ts';
 import { makeConsoleCampaigns } from './app/console/console-campaigns.ts';
+import { makeConsoleKeys } from './app/console/console-keys.ts';
 import { makeConsoleSegments } from './app/console/console-segments.ts';
 import { makeConsoleUseCases } from './app/console/console-use-cases.ts';
 import { makeDataUseCases } from './app/data/data-use-cases.ts';
@@ -173,6 +174,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
         accounts,
         console: makeConsoleUseCases({ database, clock, readyCurl, findTroubles, isSandbox }),
         campaigns: makeConsoleCampaigns({ ...useCases, limits: documentedAuthoringLimits }),
+        keys: makeConsoleKeys(useCases),
         segments: makeConsoleSegments({ ...useCases, limits, webhookSecretOf }),
         staticFolder: join(import.meta.dirname, '..', '..', 'console', 'dist'),
         isSecure: config.publicUrl?.startsWith('https:') ?? false,

@@ -6,7 +6,13 @@ import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { useMay } from '../session/use-session.ts';
 import { countDevices, notDelivered } from './count-devices.ts';
 
-type CampaignActionsProps = { workspaceId: string; id: string; name: string; channel: string; progress: CampaignProgress };
+type CampaignActionsProps = {
+  workspaceId: string;
+  id: string;
+  name: string;
+  channel: string;
+  progress: CampaignProgress;
+};
 
 const labels: Record<CampaignAction, string> = { pause: 'Pause', resume: 'Resume', stop: 'Stop' };
 

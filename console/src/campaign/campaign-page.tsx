@@ -100,13 +100,15 @@ function CampaignOf({ report, workspaceId }: { report: CampaignReport; workspace
       <Loaded query={results}>{({ failures }) => <Failures failures={failures} />}</Loaded>
       <Loaded query={runs}>
         {(data) => (
-          <RunTable runs={data} page={page} onPage={(next) => void navigate({ search: next === 1 ? {} : { page: next } })} />
+          <RunTable
+            runs={data}
+            page={page}
+            onPage={(next) => void navigate({ search: next === 1 ? {} : { page: next } })}
+          />
         )}
       </Loaded>
       {versions.length > 0 && <Versions versions={versions} workspaceId={workspaceId} />}
-      <RequestBehind
-        curl={curlOf({ method: 'POST', path: '/v5/campaigns', workspaceId, body: requestOf(report.record) })}
-      >
+      <RequestBehind curl={curlOf({ method: 'POST', path: '/v5/campaigns', workspaceId, body: report.request })}>
         This makes the same campaign again, as a draft that is published with <code>PATCH /v5/campaigns/…/status</code>.
       </RequestBehind>
     </Stack>
@@ -149,7 +151,11 @@ function Versions({ versions, workspaceId }: { versions: CampaignReport['version
             key: 'version',
             title: 'Version',
             cell: ({ id, versionNumber }) => (
-              <RouteLink to="/w/$workspaceId/campaigns/$campaignId" params={{ workspaceId, campaignId: id }} search={{}}>
+              <RouteLink
+                to="/w/$workspaceId/campaigns/$campaignId"
+                params={{ workspaceId, campaignId: id }}
+                search={{}}
+              >
                 {String(versionNumber ?? 1)}
               </RouteLink>
             ),
@@ -161,21 +167,4 @@ function Versions({ versions, workspaceId }: { versions: CampaignReport['version
       />
     </section>
   );
-}
-
-// What the service adds to a record; the rest is what a caller sends.
-const answered = [
-  'id',
-  'campaign_id',
-  'version_number',
-  'status',
-  'created_at',
-  'updated_at',
-  'updated_by',
-  'sent_time',
-  'parent_id',
-];
-
-function requestOf(record: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(record).filter(([name]) => !answered.includes(name)));
 }

@@ -10,25 +10,29 @@ export function Ladder({ progress, results }: { progress: CampaignProgress; resu
   const steps: Step[] = [
     {
       word: 'Audience',
-      means: 'People that the campaign was for when each run began, whether they have a device or not. Somebody reached by two runs counts twice.',
+      means:
+        'People that the campaign was for when each run began, whether they have a device or not. Somebody reached by two runs counts twice.',
       unit: 'people',
       count: progress.audienceUsers,
     },
     {
       word: 'Reachable',
-      means: 'Devices of these people, on the chosen platforms, that take push messages: with a token, opted in, not blocked and not gone.',
+      means:
+        'Devices of these people, on the chosen platforms, that take push messages: with a token, opted in, not blocked and not gone.',
       unit: 'devices',
       count: progress.reachableDevices,
     },
     {
       word: 'Accepted',
-      means: 'Devices whose message the provider (FCM, APNs, a push service) took over. It does not say that the phone was on.',
+      means:
+        'Devices whose message the provider (FCM, APNs, a push service) took over. It does not say that the phone was on.',
       unit: 'devices',
       count: countDevices(progress, ['ACCEPTED']),
     },
     {
       word: 'Shown',
-      means: 'Devices that reported that the message was shown. Apps report it through the SDK call or service worker; those that do not are missing here.',
+      means:
+        'Devices that reported that the message was shown. Apps report it through the SDK call or service worker; those that do not are missing here.',
       unit: 'devices',
       count: countReports(progress, 'IMPRESSION'),
     },
@@ -40,7 +44,8 @@ export function Ladder({ progress, results }: { progress: CampaignProgress; resu
     },
     {
       word: 'Converted',
-      means: 'People who did what one of the conversion goals names after the message was accepted, each goal for itself.',
+      means:
+        'People who did what one of the conversion goals names after the message was accepted, each goal for itself.',
       unit: 'people',
       count: results ? results.goals.reduce((sum, { people }) => sum + people, 0) : null,
     },

@@ -27,7 +27,12 @@ export function TimelineChart({ timeline }: { timeline: CampaignTimeline }) {
         axes: [axis, axis],
         series: [
           { label: timeZone },
-          { label: `Accepted, each ${spanText(timeline.stepSeconds)}`, fill: '#3b5bdb', stroke: '#3b5bdb', paths: bars },
+          {
+            label: `Accepted, each ${spanText(timeline.stepSeconds)}`,
+            fill: '#3b5bdb',
+            stroke: '#3b5bdb',
+            paths: bars,
+          },
           { label: 'Not delivered', fill: '#c92a2a', stroke: '#c92a2a', paths: bars },
         ],
       },
@@ -50,7 +55,10 @@ function toColumns({ steps, stepSeconds }: CampaignTimeline): UPlot.AlignedData 
   const byTime = new Map(steps.map((step) => [secondsOf(step.at), step]));
   const first = secondsOf(steps[0]!.at);
   const last = secondsOf(steps.at(-1)!.at);
-  const times = Array.from({ length: Math.round((last - first) / stepSeconds) + 1 }, (_, index) => first + index * stepSeconds);
+  const times = Array.from(
+    { length: Math.round((last - first) / stepSeconds) + 1 },
+    (_, index) => first + index * stepSeconds,
+  );
   return [
     times,
     times.map((time) => byTime.get(time)?.accepted ?? 0),

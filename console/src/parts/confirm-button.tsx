@@ -36,28 +36,29 @@ export function ConfirmButton({ color = 'red.9', size = 'sm', ...props }: Confir
       >
         {props.label}
       </Button>
-      <Modal
-        opened={isOpen}
-        onClose={dialog.close}
-        title={props.title}
-        closeButtonProps={{ 'aria-label': 'Close' }}
-        transitionProps={{ duration: 0 }}
-      >
-        <Stack>
-          <Text size="sm" component="div">
-            {props.hits}
-          </Text>
-          {act.error !== null && <Failure error={act.error} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={dialog.close}>
-              Leave it
-            </Button>
-            <Button color={color} loading={act.isPending} onClick={() => act.mutate()}>
-              {props.label}
-            </Button>
-          </Group>
-        </Stack>
-      </Modal>
+      {/* Without the kit's header, which would be a second banner of the page. */}
+      <Modal.Root opened={isOpen} onClose={dialog.close} transitionProps={{ duration: 0 }}>
+        <Modal.Overlay />
+        <Modal.Content>
+          <Modal.Body>
+            <Stack>
+              <Modal.Title fw={600}>{props.title}</Modal.Title>
+              <Text size="sm" component="div">
+                {props.hits}
+              </Text>
+              {act.error !== null && <Failure error={act.error} />}
+              <Group justify="flex-end">
+                <Button variant="default" onClick={dialog.close}>
+                  Leave it
+                </Button>
+                <Button color={color} loading={act.isPending} onClick={() => act.mutate()}>
+                  {props.label}
+                </Button>
+              </Group>
+            </Stack>
+          </Modal.Body>
+        </Modal.Content>
+      </Modal.Root>
     </>
   );
 }

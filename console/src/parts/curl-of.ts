@@ -9,7 +9,9 @@ export function curlOf({ method, path, workspaceId, body }: ApiCall): string {
     [
       `curl ${method === undefined ? '' : `-X ${method} `}${location.origin}${path}`,
       `  -u "${workspaceId}:$KEY"`,
-      ...(body === undefined ? [] : [`  -H 'Content-Type: application/json'`, `  -d ${shellQuote(JSON.stringify(body))}`]),
+      ...(body === undefined
+        ? []
+        : [`  -H 'Content-Type: application/json'`, `  -d ${shellQuote(JSON.stringify(body))}`]),
     ].join(' \\\n'),
   ].join('\n');
 }

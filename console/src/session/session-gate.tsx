@@ -37,7 +37,9 @@ export function SessionGate({ children }: { children: ReactNode }) {
           onEntered={() => {
             setLink(undefined);
             // What another person's session has read is not this one's.
-            queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'opened' && queryKey[0] !== 'session' });
+            queries.removeQueries({
+              predicate: ({ queryKey }) => queryKey[0] !== 'opened' && queryKey[0] !== 'session',
+            });
             void queries.resetQueries({ queryKey: ['session'] });
           }}
         />

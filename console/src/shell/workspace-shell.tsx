@@ -49,7 +49,7 @@ export function WorkspaceShell() {
           </Group>
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar p="xs">
+      <AppShell.Navbar p="xs" aria-label="Screens">
         <Navigation workspaceId={workspaceId} onChosen={menu.close} />
       </AppShell.Navbar>
       <AppShell.Main id={mainId} tabIndex={-1} style={{ outline: 'none' }}>

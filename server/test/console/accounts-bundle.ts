@@ -3,6 +3,7 @@ import { makeAccountUseCases } from '../../src/app/accounts/account-use-cases.ts
 import { makePasswordHash } from '../../src/app/accounts/password-hash.ts';
 import { documentedAuthoringLimits } from '../../src/app/campaigns/authoring-dependencies.ts';
 import { makeConsoleCampaigns } from '../../src/app/console/console-campaigns.ts';
+import { makeConsoleKeys } from '../../src/app/console/console-keys.ts';
 import { makeConsoleSegments } from '../../src/app/console/console-segments.ts';
 import { makeConsoleUseCases } from '../../src/app/console/console-use-cases.ts';
 import { documentedSegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
@@ -42,6 +43,7 @@ export async function makeAccountsBundle() {
       readyCurl: async () => 'curl of a key',
     }),
     campaigns: makeConsoleCampaigns({ database, clock, seal, limits: documentedAuthoringLimits }),
+    keys: makeConsoleKeys({ database, clock, seal }),
     segments: makeConsoleSegments({
       database,
       clock,

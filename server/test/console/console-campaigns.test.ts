@@ -71,7 +71,11 @@ describe('searching', () => {
       const shown = await client.campaigns.search(workspaceId, body);
       expect(shown.map(({ id }) => id)).toEqual(api.data.campaigns.map(({ id }: { id: string }) => id));
     }
-    const [two] = await client.campaigns.search(workspaceId, { limit: 1, page: 1, campaign_fields: { name: 'search two' } });
+    const [two] = await client.campaigns.search(workspaceId, {
+      limit: 1,
+      page: 1,
+      campaign_fields: { name: 'search two' },
+    });
     expect(two).toMatchObject({ name: 'Search two', status: 'SCHEDULED', tags: ['spring', 'sale'], sentAt: null });
   });
 
@@ -88,7 +92,13 @@ describe('the report', () => {
     const [{ users, devices }] = (await bundle.database`
       select (select count(*) from users where workspace_id = ${workspaceId}) as users,
         (select count(*) from devices where workspace_id = ${workspaceId} and state = 'ACTIVE') as devices`) as any;
-    expect(progress).toMatchObject({ audienceUsers: users, reachableDevices: devices, runs: 1, openRuns: 0, actions: [] });
+    expect(progress).toMatchObject({
+      audienceUsers: users,
+      reachableDevices: devices,
+      runs: 1,
+      openRuns: 0,
+      actions: [],
+    });
     expect(progress.outcomes.reduce((sum, row) => sum + row.devices, 0)).toBe(devices);
     const timeline = await client.campaigns.readTimeline({ workspaceId, id });
     expect(timeline.steps.reduce((sum, step) => sum + step.accepted + step.notDelivered, 0)).toBe(devices);
@@ -159,10 +169,10 @@ describe('the report', () => {
     const id = await send('Headers of a stream', later);
     const cookie = { cookie: await openCookie() };
     const leaving = new AbortController();
-    const answer = await fetch(
-      `${bundle.url}/console/api/campaigns/${id}/progress/events?workspaceId=${workspaceId}`,
-      { headers: cookie, signal: leaving.signal },
-    );
+    const answer = await fetch(`${bundle.url}/console/api/campaigns/${id}/progress/events?workspaceId=${workspaceId}`, {
+      headers: cookie,
+      signal: leaving.signal,
+    });
     expect(answer.headers.get('content-type')).toMatch(/^text\/event-stream/);
     expect(answer.headers.get('cache-control')).toBe('no-store');
     expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'");
@@ -222,12 +232,30 @@ describe('changing', () => {
     const checked = (await bundle.call('POST', `/v5/campaigns/${id}/validate`, { headers })).json();
     expect(checked.data).toEqual({ valid: true, errors: [] });
   });
+
+  test.each([
+    ['later', later.campaignDelivery],
+    [
+      'periodic',
+      { type: 'periodic', endDate: '12/31/2098', time: '10:00 AM', timezone: 'Asia/Kolkata', repeatAfter: '2' },
+    ],
+  ])('a push that is sent %s can be cloned', async (type, campaignDelivery) => {
+    const of = await send(`Cloned ${type}`, { campaignDelivery });
+    const { id } = await client.campaigns.clone({ workspaceId, id: of });
+    expect((await client.campaigns.read({ workspaceId, id })).campaign.name).toBe(`Cloned ${type} (copy)`);
+    // The request that is shown makes the same draft through the API.
+    const { request } = await client.campaigns.read({ workspaceId, id: of });
+    const headers = bundle.basic(bundle.keys.campaigns);
+    expect((await bundle.call('POST', '/v5/campaigns', { headers, body: request })).status).toBe(201);
+  });
 });
 
 test('every reason that the providers name has its advice, and an unknown one says where to look', () => {
   expect(adviseOnFailure({ platform: 'IOS', outcome: 'GONE', code: 'BadDeviceToken' })).toContain('sandbox');
   expect(adviseOnFailure({ platform: 'WEB', outcome: 'REJECTED', code: '403' })).toContain('VAPID');
-  expect(adviseOnFailure({ platform: 'ANDROID', outcome: 'REJECTED', code: 'SENDER_ID_MISMATCH' })).toContain('Firebase');
+  expect(adviseOnFailure({ platform: 'ANDROID', outcome: 'REJECTED', code: 'SENDER_ID_MISMATCH' })).toContain(
+    'Firebase',
+  );
   expect(adviseOnFailure({ platform: 'ANDROID', outcome: 'EXPIRED', code: 'STOPPED' })).toContain('stopped');
   expect(adviseOnFailure({ platform: 'IOS', outcome: 'REJECTED', code: 'SomethingNew' })).toContain('delivery log');
 });

@@ -3,7 +3,13 @@ import { campaignActions, statusAfter } from '../../domain/campaign/campaign-sta
 import { adviseOnFailure } from '../../domain/campaign/failure-advice.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Database } from '../../storage/pool.ts';
-import { groupFailures, listReportedRuns, listVersions, readTimeline, sumRuns } from '../../storage/sql/campaign-report.ts';
+import {
+  groupFailures,
+  listReportedRuns,
+  listVersions,
+  readTimeline,
+  sumRuns,
+} from '../../storage/sql/campaign-report.ts';
 import { findCampaignRecord } from '../../storage/sql/campaign-states.ts';
 import type { CampaignRecord } from '../../storage/sql/campaign-states.ts';
 import { countConversions, findInteractionNumbers, sumOutcomes } from '../../storage/sql/campaign-stats.ts';
@@ -92,16 +98,19 @@ export function makeCampaignReport({ database, clock }: { database: Database; cl
       return { runs, total, perPage: runsPerPage };
     },
 
-    /** One answer for all who look within some seconds. @throws ServiceError CAMPAIGN_NOT_FOUND */
+    /** One answer for all who look within some seconds, while it is sent. @throws ServiceError CAMPAIGN_NOT_FOUND */
     async timeline(key: CampaignKey): Promise<Timeline> {
       await find(key);
       const now = clock.now();
-      const name = `${key.workspaceId} ${key.id}`;
+      const { startedAt, endedAt } = await sumRuns(database, key.id);
+      if (!startedAt) return { stepSeconds: 1, steps: [] };
+      // What has ended is another answer than what was read while it was under way.
+      const name = `${key.id} ${endedAt?.getTime() ?? 'open'}`;
       const kept = timelines.get(name);
       if (kept && now.getTime() - kept.readAt < timelineKeptMilliseconds) return kept.answer;
       for (const [other, { readAt }] of timelines)
         if (now.getTime() - readAt >= timelineKeptMilliseconds) timelines.delete(other);
-      const answer = readWholeTimeline(database, { ...key, now });
+      const answer = readWholeTimeline(database, { ...key, startedAt, until: endedAt ?? now });
       timelines.set(name, { readAt: now.getTime(), answer });
       answer.catch(() => timelines.delete(name));
       return answer;
@@ -111,10 +120,11 @@ export function makeCampaignReport({ database, clock }: { database: Database; cl
 
 type Timeline = { stepSeconds: number; steps: { at: Date; accepted: number; notDelivered: number }[] };
 
-async function readWholeTimeline(database: Database, { workspaceId, id, now }: CampaignKey & { now: Date }) {
-  const { startedAt, endedAt } = await sumRuns(database, id);
-  if (!startedAt) return { stepSeconds: 1, steps: [] };
-  const seconds = ((endedAt ?? now).getTime() - startedAt.getTime()) / 1000;
+async function readWholeTimeline(
+  database: Database,
+  { workspaceId, id, startedAt, until }: CampaignKey & { startedAt: Date; until: Date },
+): Promise<Timeline> {
+  const seconds = (until.getTime() - startedAt.getTime()) / 1000;
   const stepSeconds = stepsSeconds.find((step) => seconds / step <= timelineSteps) ?? stepsSeconds.at(-1)!;
   const steps = await readTimeline(database, { workspaceId, campaignId: id, from: startedAt, stepSeconds });
   return { stepSeconds, steps };

@@ -20,7 +20,8 @@ const wrongCredential = 'Compare the credential with the app: carillon credentia
 const ours: Record<string, string> = {
   NOT_CONNECTED: 'Look whether this machine reaches the provider (firewall, proxy, DNS).',
   NOT_SENT: 'Look whether this machine reaches the provider steadily; connections broke before the message was out.',
-  ADDRESS_BLOCKED: 'The browser named a push service at an address that is not public; it is taken out of the audience.',
+  ADDRESS_BLOCKED:
+    'The browser named a push service at an address that is not public; it is taken out of the audience.',
   STOPPED: 'The campaign was stopped before another attempt was due. Clone it to send the rest.',
   DEVICE_LEFT: gone,
   NO_CREDENTIAL: 'Give the workspace a credential of this provider: carillon credentials set.',
@@ -30,7 +31,8 @@ const ours: Record<string, string> = {
 const fcm: Record<string, string> = {
   UNREGISTERED: gone,
   INVALID_ARGUMENT: 'Look at the message: FCM refuses a member of it, or the token is not one of FCM.',
-  SENDER_ID_MISMATCH: 'These tokens belong to another Firebase project. Give the workspace that project’s service account.',
+  SENDER_ID_MISMATCH:
+    'These tokens belong to another Firebase project. Give the workspace that project’s service account.',
   QUOTA_EXCEEDED: 'Give the campaign a throttle, or ask Google for more than 600,000 messages a minute.',
   UNAVAILABLE: 'FCM was not available until the message’s time was over. Give it a longer time to live.',
   INTERNAL: 'FCM had a fault until the message’s time was over. Give it a longer time to live.',
@@ -38,8 +40,10 @@ const fcm: Record<string, string> = {
 };
 
 const apns: Record<string, string> = {
-  BadDeviceToken: 'Development builds have tokens of Apple’s sandbox: check the environment of the credential. The devices are out.',
-  DeviceTokenNotForTopic: 'The tokens belong to another app: compare the bundle id of the credential. The devices are out.',
+  BadDeviceToken:
+    'Development builds have tokens of Apple’s sandbox: check the environment of the credential. The devices are out.',
+  DeviceTokenNotForTopic:
+    'The tokens belong to another app: compare the bundle id of the credential. The devices are out.',
   Unregistered: gone,
   ExpiredToken: gone,
   PayloadTooLarge: tooLarge,

@@ -5,10 +5,9 @@ import type { ConsoleCampaigns } from '../../app/console/console-campaigns.ts';
 import type { AccountUseCases } from '../../app/accounts/account-use-cases.ts';
 import { campaignActions } from '../../domain/campaign/campaign-states.ts';
 import { parseSearch, readBody } from '../campaigns/parse-search.ts';
-import { presentV5Campaign } from '../campaigns/present-v5.ts';
 import { campaignEventRoutes } from './campaign-event-routes.ts';
 import { consoleApi as api } from './console-access.ts';
-import { presentListedCampaign, presentReport } from './present-campaigns.ts';
+import { presentListedCampaign, presentReport, presentRequest } from './present-campaigns.ts';
 
 export type ConsoleCampaignRouteDependencies = { campaigns: ConsoleCampaigns; accounts: AccountUseCases };
 
@@ -60,7 +59,7 @@ export function consoleCampaignRoutes(server: FastifyInstance, deps: ConsoleCamp
   server.post(`${api}/campaigns/:id/clone`, changing, async (request, reply) => {
     const key = keyOf(request);
     const { campaign } = await campaigns.report.read(key);
-    const parts = presentV5Campaign(campaign, 'off') as Record<string, unknown>;
+    const parts = presentRequest(campaign);
     const draft = await campaigns.clone({ ...key, name: campaign.name, parts, by: request.signedIn });
     return reply.code(201).send(draft);
   });

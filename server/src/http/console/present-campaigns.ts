@@ -1,6 +1,9 @@
+import { partNames } from '../../domain/campaign-parts/read-campaign.ts';
+import type { CampaignParts } from '../../domain/campaign-parts/read-campaign.ts';
 import type { ConsoleCampaigns } from '../../app/console/console-campaigns.ts';
 import type { SearchSettings } from '../../app/campaigns/search-campaigns.ts';
 import { presentStatus } from '../campaigns/present-campaign.ts';
+import { presentV1Schedule } from '../campaigns/present-schedule.ts';
 import { presentV5Campaign } from '../campaigns/present-v5.ts';
 
 type Listed = Awaited<ReturnType<ConsoleCampaigns['search']>>[number];
@@ -36,6 +39,18 @@ export function presentReport({ campaign, versions }: Report, versioning: Search
       updatedAt: campaign.updatedAt,
     },
     record: presentV5Campaign(campaign, versioning),
+    request: presentRequest(campaign),
     versions: versions.length > 1 ? versions : [],
   };
+}
+
+/**
+ * What a caller sends to make the same campaign: as it was sent, or, of a push, its record in the words of a request
+ * (a record says its schedule in others).
+ */
+export function presentRequest(campaign: Report['campaign']): CampaignParts {
+  if (campaign.parts !== null) return campaign.parts;
+  const record: CampaignParts = { ...presentV5Campaign(campaign, 'off'), ...presentV1Schedule(campaign.timing) };
+  const sent = ['channel', 'campaign_delivery_type', 'created_by', ...partNames];
+  return Object.fromEntries(sent.flatMap((name) => (record[name] === undefined ? [] : [[name, record[name]]])));
 }

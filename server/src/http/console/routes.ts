@@ -2,12 +2,14 @@ import cookie from '@fastify/cookie';
 import helmet from '@fastify/helmet';
 import type { AccountUseCases } from '../../app/accounts/account-use-cases.ts';
 import type { ConsoleCampaigns } from '../../app/console/console-campaigns.ts';
+import type { ConsoleKeys } from '../../app/console/console-keys.ts';
 import type { ConsoleSegments } from '../../app/console/console-segments.ts';
 import type { ConsoleUseCases } from '../../app/console/console-use-cases.ts';
 import type { RouteFamily } from '../build-server.ts';
 import { accountRoutes } from './account-routes.ts';
 import { consoleCampaignRoutes } from './campaign-routes.ts';
 import { guardConsole } from './console-access.ts';
+import { consoleKeyRoutes } from './key-routes.ts';
 import { overviewRoutes } from './overview-routes.ts';
 import { consoleSegmentRoutes } from './segment-routes.ts';
 import { serveConsoleFiles } from './serve-console-files.ts';
@@ -17,6 +19,7 @@ export type ConsoleRouteDependencies = {
   accounts: AccountUseCases;
   console: ConsoleUseCases;
   campaigns: ConsoleCampaigns;
+  keys: ConsoleKeys;
   segments: ConsoleSegments;
   /** Folder of the built console. */
   staticFolder: string;
@@ -52,6 +55,7 @@ export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
     accountRoutes(server, deps);
     overviewRoutes(server, deps);
     consoleCampaignRoutes(server, deps);
+    consoleKeyRoutes(server, deps);
     consoleSegmentRoutes(server, deps);
     serveConsoleFiles(server, deps.staticFolder);
   };
