@@ -68,10 +68,11 @@ function findNode() {
 if (!isInstalled()) install();
 if (!isConsoleBuilt()) buildConsole();
 
+// Short-lived garbage is what a worker makes most of. Node's own 32 MB cost 350 MB of memory at 10,000 devices a second;
+// 16 MB keep it below 260 MB at the same rate, 8 MB would slow it by a fifth.
+const runtimeFlags = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=16'];
 const [script, ...scriptArguments] = process.argv.slice(2);
-const child = spawn(findNode(), ['--disable-warning=ExperimentalWarning', join(root, script), ...scriptArguments], {
-  stdio: 'inherit',
-});
+const child = spawn(findNode(), [...runtimeFlags, join(root, script), ...scriptArguments], { stdio: 'inherit' });
 
 // Signals go to the server, which ends the database too; this process only waits and repeats its exit code.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {

@@ -4,6 +4,7 @@ import { buildServer } from '../server/src/http/build-server.ts';
 import { businessEventRoutes } from '../server/src/http/business-events/routes.ts';
 import { campaignRoutes } from '../server/src/http/campaigns/routes.ts';
 import { dataRoutes } from '../server/src/http/data/routes.ts';
+import { explainRoutes } from '../server/src/http/explain/routes.ts';
 import { healthRoutes } from '../server/src/http/health/routes.ts';
 import { interactionRoutes } from '../server/src/http/interactions/routes.ts';
 import { pushRoutes } from '../server/src/http/push/routes.ts';
@@ -37,6 +38,7 @@ export async function listRoutes(): Promise<ListedRoute[]> {
     segmentRoutes(edge),
     campaignRoutes(edge),
     businessEventRoutes(edge),
+    explainRoutes(edge),
     statsRoutes(edge),
     interactionRoutes(edge),
     sandboxRoutes(edge),

@@ -348,11 +348,11 @@ create table deliveries (
   sent_at timestamp with time zone not null,
   retry_at timestamp with time zone,
   constraint deliveries_check CHECK (((outcome = 'WAITING'::text) = (retry_at IS NOT NULL))),
-  constraint deliveries_outcome_check CHECK ((outcome = ANY (ARRAY['ACCEPTED'::text, 'GONE'::text, 'REJECTED'::text, 'EXPIRED'::text, 'FAILED'::text, 'WAITING'::text]))),
+  constraint deliveries_outcome_check CHECK ((outcome = ANY (ARRAY['ACCEPTED'::text, 'GONE'::text, 'REJECTED'::text, 'EXPIRED'::text, 'FAILED'::text, 'WITHHELD'::text, 'WAITING'::text]))),
   constraint deliveries_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
   constraint deliveries_pkey PRIMARY KEY (day, workspace_id, bucket, run_id, device_id)
 ) partition by range (day);
-CREATE INDEX deliveries_failed ON deliveries USING btree (run_id, platform, code, outcome) WHERE (outcome = ANY (ARRAY['GONE'::text, 'REJECTED'::text, 'EXPIRED'::text, 'FAILED'::text]));
+CREATE INDEX deliveries_failed ON deliveries USING btree (run_id, platform, code, outcome) WHERE (outcome = ANY (ARRAY['GONE'::text, 'REJECTED'::text, 'EXPIRED'::text, 'FAILED'::text, 'WITHHELD'::text]));
 CREATE INDEX deliveries_user ON deliveries USING btree (workspace_id, bucket, user_id, sent_at) WHERE (outcome = 'ACCEPTED'::text);
 CREATE INDEX deliveries_user_other ON deliveries USING btree (workspace_id, bucket, user_id) WHERE (outcome <> 'ACCEPTED'::text);
 CREATE INDEX deliveries_waiting ON deliveries USING btree (retry_at) WHERE (outcome = 'WAITING'::text);
@@ -645,7 +645,7 @@ create table run_counts (
   platform text not null,
   outcome text not null,
   devices bigint not null,
-  constraint run_counts_outcome_check CHECK ((outcome = ANY (ARRAY['ACCEPTED'::text, 'GONE'::text, 'REJECTED'::text, 'EXPIRED'::text, 'FAILED'::text, 'WAITING'::text]))),
+  constraint run_counts_outcome_check CHECK ((outcome = ANY (ARRAY['ACCEPTED'::text, 'GONE'::text, 'REJECTED'::text, 'EXPIRED'::text, 'FAILED'::text, 'WITHHELD'::text, 'WAITING'::text]))),
   constraint run_counts_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
   constraint run_counts_pkey PRIMARY KEY (run_id, chunk_number, platform, outcome)
 );
@@ -879,6 +879,20 @@ create table unattributed_events (
 );
 CREATE INDEX unattributed_events_received ON unattributed_events USING btree (received_at);
 
+create table user_messages (
+  workspace_id text collate "C" not null,
+  bucket smallint not null,
+  user_id text collate "C" not null,
+  revision integer not null,
+  run_ids text[] not null,
+  campaign_ids text[] not null,
+  sent_at timestamp with time zone[] not null,
+  is_counted boolean[] not null,
+  constraint user_messages_bucket_check CHECK (((bucket >= 0) AND (bucket <= 255))),
+  constraint user_messages_check CHECK (((cardinality(run_ids) <= 100) AND (cardinality(campaign_ids) = cardinality(run_ids)) AND (cardinality(sent_at) = cardinality(run_ids)) AND (cardinality(is_counted) = cardinality(run_ids)))),
+  constraint user_messages_pkey PRIMARY KEY (workspace_id, bucket, user_id)
+);
+
 create table users (
   workspace_id text collate "C" not null,
   bucket smallint not null,
@@ -906,10 +920,24 @@ create table workspaces (
   campaign_versioning boolean not null default false,
   v1_search_bare_array boolean not null default false,
   devices_per_minute integer,
+  cap_messages smallint[] not null default '{}'::smallint[],
+  cap_hours smallint[] not null default '{}'::smallint[],
+  quiet_from text,
+  quiet_to text,
+  quiet_mode text not null default 'HOLD'::text,
+  minimum_delay_minutes integer,
+  zone_attribute text not null default 'time_zone'::text,
+  constraint workspaces_cap_hours_check CHECK (((1 <= ALL (cap_hours)) AND (720 >= ALL (cap_hours)))),
+  constraint workspaces_cap_messages_check CHECK (((1 <= ALL (cap_messages)) AND (100 >= ALL (cap_messages)))),
+  constraint workspaces_check CHECK (((cardinality(cap_messages) = cardinality(cap_hours)) AND (cardinality(cap_hours) <= 5))),
+  constraint workspaces_check1 CHECK ((((quiet_from IS NULL) = (quiet_to IS NULL)) AND (quiet_from <> quiet_to) AND (quiet_from ~ '^([01][0-9]|2[0-3]):[0-5][0-9]$'::text) AND (quiet_to ~ '^([01][0-9]|2[0-3]):[0-5][0-9]$'::text))),
   constraint workspaces_data_center_check CHECK ((data_center = ANY (ARRAY['01'::text, '02'::text, '03'::text, '04'::text, '05'::text, '06'::text, '101'::text]))),
   constraint workspaces_db_name_check CHECK ((db_name ~ '^[A-Za-z0-9_.-]{1,64}$'::text)),
   constraint workspaces_devices_per_minute_check CHECK ((devices_per_minute > 0)),
   constraint workspaces_id_check CHECK ((id ~ '^[A-Za-z0-9_-]{1,64}$'::text)),
+  constraint workspaces_minimum_delay_minutes_check CHECK (((minimum_delay_minutes >= 1) AND (minimum_delay_minutes <= 10080))),
+  constraint workspaces_quiet_mode_check CHECK ((quiet_mode = ANY (ARRAY['HOLD'::text, 'DROP'::text]))),
+  constraint workspaces_zone_attribute_check CHECK (((char_length(zone_attribute) >= 1) AND (char_length(zone_attribute) <= 256))),
   constraint workspaces_pkey PRIMARY KEY (id),
   constraint workspaces_db_name_key UNIQUE (db_name)
 );

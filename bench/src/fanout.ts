@@ -4,11 +4,13 @@
  * each mix of platforms, and the same at ten times the devices, which shows whether memory and time an item are flat.
  *
  * Usage: npm run bench -- fanout [--devices 100000] [--mixes ANDROID,IOS,WEB,ALL] [--chunks 8] [--window 500] [--rounds 3]
+ *        [--caps 2/1d]: under frequency caps, quiet hours and a delay that stop nobody but are looked at for everybody
  */
 import { readFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { bucketOf } from '../../server/src/domain/audience/bucket.ts';
+import { parseFrequencyCaps } from '../../server/src/domain/delivery-gate/workspace-controls.ts';
 import { makeId } from '../../server/src/domain/ids.ts';
 import { makeSimulatedSubscription } from '../../server/src/engine/delivery/simulator/make-simulated-subscription.ts';
 import { makeTortureBundle } from '../../server/test/torture/torture-bundle.ts';
@@ -24,6 +26,7 @@ const { values } = parseArgs({
     chunks: { type: 'string', default: '8' },
     window: { type: 'string', default: '500' },
     rounds: { type: 'string', default: '3' },
+    caps: { type: 'string' },
   },
 });
 const devices = Number(values.devices);
@@ -42,6 +45,7 @@ for (const mix of values.mixes.split(',')) {
   });
   try {
     await insertDevices(bundle, platforms);
+    if (values.caps !== undefined) await setCaps(bundle, values.caps);
     const worker = await bundle.startWorker();
     const rates: number[] = [];
     const cpuBefore = await cpuSeconds(worker.process.pid!);
@@ -69,6 +73,17 @@ for (const mix of values.mixes.split(',')) {
   } finally {
     await bundle.stop();
   }
+}
+
+/** Quiet hours that end long before a run could meet them, in the zone of each user. */
+async function setCaps({ database }: TortureBundle, text: string): Promise<void> {
+  const caps = parseFrequencyCaps(text);
+  if (!caps) throw new Error(`no frequency caps: ${text}`);
+  const minute = new Date((await database`select clock_timestamp() - interval '2 hours' as at`)[0]!.at as Date);
+  const [from, to] = [minute, new Date(minute.getTime() + 60_000)].map((at) => at.toISOString().slice(11, 16));
+  await database`
+    update workspaces set cap_messages = ${caps.map(({ messages }) => messages)},
+      cap_hours = ${caps.map(({ hours }) => hours)}, quiet_from = ${from!}, quiet_to = ${to!}`;
 }
 
 /** User and system time so far, of the kernel's clock of 100 ticks a second. */

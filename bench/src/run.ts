@@ -12,6 +12,7 @@ const measurements: Record<string, string> = {
   import: './import.ts',
   search: './search.ts',
   segment: './segment.ts',
+  transport: './transport.ts',
 };
 
 const name = process.argv[2] ?? '';

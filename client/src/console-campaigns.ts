@@ -56,7 +56,7 @@ export type CampaignReport = {
 };
 
 export type CampaignAction = 'pause' | 'resume' | 'stop';
-export type DeliveryOutcome = 'ACCEPTED' | 'GONE' | 'REJECTED' | 'EXPIRED' | 'FAILED' | 'WAITING';
+export type DeliveryOutcome = 'ACCEPTED' | 'GONE' | 'REJECTED' | 'EXPIRED' | 'FAILED' | 'WITHHELD' | 'WAITING';
 
 export type CampaignProgress = {
   status: string;

@@ -199,6 +199,36 @@ export type ConsoleMail = {
   endedAt: string | null;
 };
 
+/** What decided whether a person got a campaign. `step` is a word for programs, `explanation` a sentence for people. */
+export type DeliveryExplanation = {
+  campaign: { id: string; name: string; status: string; statusReason: string | null; nextAt: string | null };
+  customerId: string;
+  /** Of the newest run; `NO_RUN` or `UNKNOWN_PERSON` where there is none. */
+  step: string;
+  explanation: string;
+  /** Newest first, at most 20. */
+  runs: {
+    runId: string;
+    runStatus: string;
+    createdAt: string;
+    step: string;
+    explanation: string;
+    devices: {
+      /** The app's name of the device; null when it is there no more. */
+      deviceId: string | null;
+      platform: Platform;
+      step: string;
+      explanation: string;
+      /** The provider's word, or why it was held. */
+      code: string | null;
+      attempts: number;
+      at: string | null;
+      /** Until when it waits. */
+      until: string | null;
+    }[];
+  }[];
+};
+
 type Key = { workspaceId: string; id: string };
 
 export type ConsoleClient = {
@@ -227,6 +257,13 @@ export type ConsoleClient = {
   listMails(workspaceId: string): Promise<ConsoleMail[]>;
   /** The secret that signs the workspace's callbacks, made on the first look. */
   readWebhookSecret(workspaceId: string): Promise<string>;
+  /** Why a person got a campaign or did not. @throws CarillonError 404 for an unknown campaign */
+  explain(asked: {
+    workspaceId: string;
+    campaignId: string;
+    customerId: string;
+    runId?: string;
+  }): Promise<DeliveryExplanation>;
 };
 
 /** What the console asks its server; the session travels in a cookie. */
@@ -266,6 +303,7 @@ export function makeConsoleClient({ fetch: request = fetch }: { fetch?: typeof f
       return ((await (await call(path, { method: 'POST' })).json()) as { callback: CallbackDetail }).callback;
     },
     listMails: async (workspaceId) => (await read<{ mails: ConsoleMail[] }>('mails', { workspaceId })).mails,
+    explain: async (asked) => (await read<{ explanation: DeliveryExplanation }>('explain', { ...asked })).explanation,
     readWebhookSecret: async (workspaceId) =>
       (await read<{ secret: string }>('webhook-secret', { workspaceId })).secret,
   };

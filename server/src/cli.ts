@@ -12,6 +12,8 @@ import { erasuresCommand } from './cli/erasures-command.ts';
 import type { ListErasuresOptions } from './cli/erasures-command.ts';
 import { generateUsersCommand } from './cli/generate-users-command.ts';
 import { importCampaignsCommand } from './cli/import-campaigns-command.ts';
+import { explainCommand } from './cli/explain-command.ts';
+import type { ExplainOptions } from './cli/explain-command.ts';
 import { exportCommand } from './cli/export-command.ts';
 import type { ExportOptions } from './cli/export-command.ts';
 import type { ExportSubject } from './app/export/export-rows.ts';
@@ -188,6 +190,15 @@ accounts
   .action((email: string) => withInstallation((context) => accountsCommand.passwordLink(context, { email })));
 
 program
+  .command('explain')
+  .description('Explain why a person got a campaign or did not')
+  .requiredOption('--campaign <id>', 'campaign')
+  .requiredOption('--user <customer id>', 'person')
+  .option('--run <id>', 'one run of the campaign; default: the newest 20')
+  .option(...workspaceOption)
+  .action((options: ExplainOptions) => withInstallation((context) => explainCommand(context, options)));
+
+program
   .command('erasures')
   .description('Deletions of people')
   .command('list')
@@ -216,6 +227,11 @@ workspaces
   .option('--name <name>', 'up to 100 characters')
   .option('--time-zone <zone>', 'zone of campaign times that name none')
   .option('--devices-per-minute <count>', 'throttle of campaigns that name none; "none" for no throttle', parseThrottle)
+  .option('--frequency-caps <rules>', 'messages a user may get, as 2/1d,5/7d; "none" for no cap')
+  .option('--quiet-hours <from-to>', 'local times in which nothing is sent, as 22:00-08:00; "none" for none')
+  .addOption(new Option('--quiet-mode <mode>', 'what falls into quiet hours').choices(['hold', 'drop']))
+  .option('--minimum-delay <minutes>', 'between messages of different campaigns to a user; "none" for none')
+  .option('--zone-attribute <name>', "user attribute that names the user's time zone")
   .addOption(onOff('--campaign-versioning <switch>', 'keep published revisions of a campaign (V5)'))
   .addOption(onOff('--v1-bare-array <switch>', 'answer V1 searches with the bare array'))
   .addOption(onOff('--secret-at-refresh <switch>', 'require the client secret when a token is refreshed'))
@@ -223,6 +239,11 @@ workspaces
   .action((id: string, options: ChangeWorkspaceOptions) =>
     withInstallation((context) => workspacesCommand.set(context, { id, ...options })),
   );
+workspaces
+  .command('show')
+  .description('Show a workspace and what it asks of its campaigns')
+  .argument('<id>')
+  .action((id: string) => withInstallation((context) => workspacesCommand.show(context, { id })));
 workspaces
   .command('list')
   .description('List the workspaces')

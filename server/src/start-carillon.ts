@@ -12,6 +12,8 @@ import { makeConsoleKeys } from './app/console/console-keys.ts';
 import { makeConsoleSegments } from './app/console/console-segments.ts';
 import { makeConsoleUseCases } from './app/console/console-use-cases.ts';
 import { makeDataUseCases } from './app/data/data-use-cases.ts';
+import { explainDelivery } from './app/explain/explain-delivery.ts';
+import type { ExplainRequest, Explanation } from './app/explain/explain-delivery.ts';
 import { makeInteractionUseCases } from './app/interactions/interaction-use-cases.ts';
 import { makePushUseCases } from './app/push/push-use-cases.ts';
 import { makeBrowserUseCases } from './app/sandbox/browser-use-cases.ts';
@@ -44,6 +46,7 @@ import { businessEventRoutes } from './http/business-events/routes.ts';
 import { campaignRoutes } from './http/campaigns/routes.ts';
 import { consoleRoutes } from './http/console/routes.ts';
 import { dataRoutes } from './http/data/routes.ts';
+import { explainRoutes } from './http/explain/routes.ts';
 import { healthRoutes } from './http/health/routes.ts';
 import { interactionRoutes } from './http/interactions/routes.ts';
 import { pushRoutes } from './http/push/routes.ts';
@@ -144,6 +147,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
     const useCases = { database, clock, seal };
     const limits = { ...documentedSegmentLimits, usersPerDay: config.segmentUsersPerDay };
     const webhookSecretOf = (workspaceId: string): Promise<string> => ensureWebhookSecret(useCases, workspaceId);
+    const explain = (request: ExplainRequest): Promise<Explanation> => explainDelivery(useCases, request);
     const tokens = makeTokenUseCases(useCases);
     const edge = { tokens, vendorHeaders, clock, serviceDomain: config.serviceDomain };
     families.push(
@@ -161,6 +165,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
         campaigns: makeCampaignUseCases({ database, clock, seal }),
         businessEvents: makeBusinessEventUseCases({ database, clock, seal }),
       }),
+      explainRoutes({ ...edge, campaigns: makeCampaignUseCases({ database, clock, seal }), explain }),
       statsRoutes({ ...edge, stats: makeStatsUseCases({ database, clock }) }),
       interactionRoutes({
         vendorHeaders,
@@ -176,6 +181,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
         campaigns: makeConsoleCampaigns({ ...useCases, limits: documentedAuthoringLimits }),
         keys: makeConsoleKeys(useCases),
         segments: makeConsoleSegments({ ...useCases, limits, webhookSecretOf }),
+        explain,
         staticFolder: join(import.meta.dirname, '..', '..', 'console', 'dist'),
         isSecure: config.publicUrl?.startsWith('https:') ?? false,
       }),

@@ -1,6 +1,6 @@
 import type { CampaignProgress, DeliveryOutcome } from '@carillon/client';
 
-export const notDelivered: DeliveryOutcome[] = ['GONE', 'REJECTED', 'EXPIRED', 'FAILED'];
+export const notDelivered: DeliveryOutcome[] = ['GONE', 'REJECTED', 'EXPIRED', 'FAILED', 'WITHHELD'];
 
 export function countDevices(progress: CampaignProgress, outcomes: DeliveryOutcome[], platform?: string): number {
   return progress.outcomes

@@ -1,7 +1,10 @@
-import { changeWorkspace } from '../app/workspaces/change-workspace.ts';
-import { createWorkspace } from '../app/workspaces/create-workspace.ts';
+import { changeWorkspace, parseControls } from '../app/workspaces/change-workspace.ts';
+import { WorkspaceRefusedError, createWorkspace } from '../app/workspaces/create-workspace.ts';
 import type { CommandContext } from '../cli.ts';
+import { presentFrequencyCap } from '../domain/delivery-gate/workspace-controls.ts';
 import { listWorkspaces } from '../storage/sql/overview.ts';
+import { findWorkspace, findWorkspaceControls } from '../storage/sql/workspaces.ts';
+import { toPlainLine } from './print-table.ts';
 
 export type CreateWorkspaceOptions = {
   id?: string;
@@ -15,6 +18,11 @@ export type ChangeWorkspaceOptions = {
   name?: string;
   timeZone?: string;
   devicesPerMinute?: number | 'none';
+  frequencyCaps?: string;
+  quietHours?: string;
+  quietMode?: 'hold' | 'drop';
+  minimumDelay?: string;
+  zoneAttribute?: string;
   campaignVersioning?: Switch;
   v1BareArray?: Switch;
   secretAtRefresh?: Switch;
@@ -44,12 +52,36 @@ export const workspacesCommand = {
       name: options.name,
       timeZone: options.timeZone,
       devicesPerMinute: options.devicesPerMinute === 'none' ? null : options.devicesPerMinute,
+      ...parseControls({
+        frequencyCaps: options.frequencyCaps,
+        quietHours: options.quietHours,
+        quietMode: options.quietMode && (options.quietMode === 'hold' ? 'HOLD' : 'DROP'),
+        minimumDelay: options.minimumDelay,
+        zoneAttribute: options.zoneAttribute,
+      }),
       campaignVersioning: flag(options.campaignVersioning),
       v1SearchBareArray: flag(options.v1BareArray),
       secretRequiredAtRefresh: flag(options.secretAtRefresh),
       signatureV2Required: flag(options.signatureV2),
     });
     process.stdout.write(`Workspace ${id} is changed.\n`);
+  },
+
+  async show({ database }: CommandContext, { id }: { id: string }): Promise<void> {
+    const [workspace, controls] = [await findWorkspace(database, id), await findWorkspaceControls(database, id)];
+    if (!workspace || !controls) throw new WorkspaceRefusedError(`There is no workspace ${toPlainLine(id)}.`);
+    const { caps, quietHours, minimumDelayMinutes } = controls;
+    const facts: [string, string][] = [
+      ['Workspace', workspace.name],
+      ['Id', workspace.id],
+      ['Database name', workspace.dbName],
+      ['Time zone', workspace.timeZone],
+      ['Frequency caps', caps.map(presentFrequencyCap).join(',') || 'none'],
+      ['Quiet hours', quietHours ? `${quietHours.from}-${quietHours.to}, ${quietHours.mode.toLowerCase()}` : 'none'],
+      ['Minimum delay', minimumDelayMinutes === null ? 'none' : `${minimumDelayMinutes} minutes`],
+      ['Zone attribute', controls.zoneAttribute],
+    ];
+    for (const [title, value] of facts) process.stdout.write(`${title.padEnd(16)}${toPlainLine(value)}\n`);
   },
 
   async list({ database }: CommandContext): Promise<void> {

@@ -1,4 +1,6 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { Logger as QueueLogger, run } from 'graphile-worker';
+import type { Runner } from 'graphile-worker';
 import type { Logger } from '../log.ts';
 import { taskNames } from './enqueue.ts';
 
@@ -9,21 +11,75 @@ export type QueueDependencies = {
   log: Logger;
   wakeFanOut: () => void;
   wakeSegments: () => void;
+  /** How often it looks when no notification comes. */
+  pollMilliseconds?: number;
+  /** How long after its end it is begun again. */
+  restartMilliseconds?: number;
 };
 
 /**
  * Listens to the job queue. A job is a wake-up and nothing more: the work is in our tables, is claimed there and would
- * be found within a second without it.
+ * be found within a second without it. Should the library end its runner, it is begun again.
  */
-export async function startQueue({ databaseUrl, log, wakeFanOut, wakeSegments }: QueueDependencies): Promise<Queue> {
-  const runner = await run({
+export async function startQueue(deps: QueueDependencies): Promise<Queue> {
+  const { log, restartMilliseconds = 5_000 } = deps;
+  const stopping = new AbortController();
+  let runner: Runner | undefined = await open(deps);
+
+  async function keepOpen(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      let fault: unknown;
+      try {
+        runner ??= await open(deps);
+        endWhenLost(runner);
+        await runner.promise;
+      } catch (error) {
+        fault = error;
+      }
+      runner = undefined;
+      if (stopping.signal.aborted) return;
+      log.warn({ err: fault }, 'queue ended');
+      await wait(restartMilliseconds, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
+    }
+  }
+  const kept = keepOpen();
+
+  return {
+    async stop() {
+      stopping.abort();
+      await runner?.stop().catch(() => {});
+      await kept;
+    },
+  };
+}
+
+// Two workers that each look every two seconds: twenty seconds without one good look.
+const mostFaults = 20;
+
+/** A fault while it reads the names of its tasks stays with the library for ever: only another runner gets over it. */
+function endWhenLost(runner: Runner): void {
+  let faults = 0;
+  const isWell = (): void => {
+    faults = 0;
+  };
+  runner.events.on('worker:getJob:empty', isWell);
+  runner.events.on('job:start', isWell);
+  runner.events.on('worker:getJob:error', () => {
+    faults += 1;
+    if (faults === mostFaults) void runner.stop('the queue cannot be read').catch(() => {});
+  });
+}
+
+function open({ databaseUrl, log, wakeFanOut, wakeSegments, pollMilliseconds = 2_000 }: QueueDependencies) {
+  return run({
     connectionString: databaseUrl,
     concurrency: 2,
     maxPoolSize: 4,
-    pollInterval: 2_000,
+    pollInterval: pollMilliseconds,
     // Signals end this process in one place (main.ts).
     noHandleSignals: true,
     noPreparedStatements: true,
+    preset: { plugins: [keepWorking] },
     logger: new QueueLogger(() => (level, message) => {
       if (level === 'error' || level === 'warning') log.warn({ queue: message }, 'queue');
       else log.trace({ queue: message }, 'queue');
@@ -37,11 +93,20 @@ export async function startQueue({ databaseUrl, log, wakeFanOut, wakeSegments }:
       },
     },
   });
-  // Rejects when the database is away for long; the duties poll on and the queue comes back with the next start.
-  runner.promise.catch((error: unknown) => log.error({ err: error }, 'queue ended'));
-  return {
-    async stop() {
-      await runner.stop().catch(() => {});
-    },
-  };
 }
+
+/**
+ * The library's workers end themselves when they cannot settle a job, as while the database restarts; by default that ends
+ * the runner. (That they notice at all is a patch of ours: docs/decisions/0017.)
+ */
+const keepWorking: GraphileConfig.Plugin = {
+  name: 'carillon-keep-working',
+  version: '1.0.0',
+  worker: {
+    middleware: {
+      poolWorkerPrematureExit(_next, event) {
+        event.replaceWithNewWorker();
+      },
+    },
+  },
+};

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { AuthoringLimits } from '../../src/app/campaigns/authoring-dependencies.ts';
 import { makeBusinessEventUseCases } from '../../src/app/business-events/business-event-use-cases.ts';
 import { makeCampaignUseCases } from '../../src/app/campaigns/campaign-use-cases.ts';
+import { explainDelivery } from '../../src/app/explain/explain-delivery.ts';
 import { createKey } from '../../src/app/keys/create-key.ts';
 import { makePushUseCases } from '../../src/app/push/push-use-cases.ts';
 import { makeSegmentUseCases } from '../../src/app/segments/segment-use-cases.ts';
@@ -14,6 +15,7 @@ import { fireDueCampaigns } from '../../src/engine/scheduler/fire-due-campaigns.
 import { buildServer } from '../../src/http/build-server.ts';
 import { businessEventRoutes } from '../../src/http/business-events/routes.ts';
 import { campaignRoutes } from '../../src/http/campaigns/routes.ts';
+import { explainRoutes } from '../../src/http/explain/routes.ts';
 import { pushRoutes } from '../../src/http/push/routes.ts';
 import { segmentRoutes } from '../../src/http/segments/routes.ts';
 import { makeVendorHeaders } from '../../src/http/vendor-headers.ts';
@@ -41,6 +43,7 @@ export async function makeAuthoringBundle(options: { limits?: AuthoringLimits } 
   const segments = makeSegmentUseCases(deps);
   const server = await buildServer({ log, clock, trustProxy: false }, [
     campaignRoutes({ ...edge, campaigns, migrationGuideFile }),
+    explainRoutes({ ...edge, campaigns, explain: (request) => explainDelivery(deps, request) }),
     businessEventRoutes({ ...edge, campaigns, businessEvents: makeBusinessEventUseCases(deps) }),
     segmentRoutes({ ...edge, segments }),
     pushRoutes({ ...edge, push: makePushUseCases(deps) }),

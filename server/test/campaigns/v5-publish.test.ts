@@ -116,6 +116,8 @@ describe('publishing', () => {
         },
       },
       ...at('2026-05-01T09:30:00', { timezone: 'Europe/Berlin' }),
+      // The one setting of which the two doors have different defaults (docs/decisions/0018).
+      delivery_controls: { ignore_global_minimum_delay: true },
       conversion_goal_details: {
         attribution_window_in_hours: 36,
         goals: [
@@ -466,6 +468,7 @@ test('time to live, priorities and throttle take effect', async () => {
   });
   expect((await bundle.row(id)).settings).toEqual({
     ...defaultDeliverySettings,
+    ignoresMinimumDelay: false,
     devicesPerMinute: 100_000,
     ttlMinutes: { ANDROID: 2_880, IOS: 2_880, WEB: 2_880 },
     androidPriority: 'NORMAL',

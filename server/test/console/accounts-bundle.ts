@@ -6,6 +6,8 @@ import { makeConsoleCampaigns } from '../../src/app/console/console-campaigns.ts
 import { makeConsoleKeys } from '../../src/app/console/console-keys.ts';
 import { makeConsoleSegments } from '../../src/app/console/console-segments.ts';
 import { makeConsoleUseCases } from '../../src/app/console/console-use-cases.ts';
+import { explainDelivery } from '../../src/app/explain/explain-delivery.ts';
+import type { ExplainRequest } from '../../src/app/explain/explain-delivery.ts';
 import { documentedSegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
 import { makeManualClock } from '../../src/clock.ts';
 import { makeSeal } from '../../src/domain/seal.ts';
@@ -43,6 +45,7 @@ export async function makeAccountsBundle() {
       readyCurl: async () => 'curl of a key',
     }),
     campaigns: makeConsoleCampaigns({ database, clock, seal, limits: documentedAuthoringLimits }),
+    explain: (request: ExplainRequest) => explainDelivery({ database }, request),
     keys: makeConsoleKeys({ database, clock, seal }),
     segments: makeConsoleSegments({
       database,

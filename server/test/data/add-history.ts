@@ -97,5 +97,9 @@ export async function addHistory(bundle: DataBundle, customerId: string): Promis
       received_at)
     values (${makeId(start)}, ${workspaceId}, 'ANDROID', ${`token-${customerId}-phone-of-${customerId}`}, 't',
       ${`Hello ${customerId}`}, 'c', 'm', '{}', ${start})`;
+  await database`
+    insert into user_messages (workspace_id, bucket, user_id, revision, run_ids, campaign_ids, sent_at, is_counted)
+    select workspace_id, bucket, id, 1, array[${runId}], array[${campaignId}], array[${start}::timestamptz], '{true}'
+    from users where workspace_id = ${workspaceId} and customer_id = ${customerId}`;
   return { campaignId, runId, segmentId, eventId: event!.id as string };
 }

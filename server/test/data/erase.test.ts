@@ -109,6 +109,7 @@ test('nothing of a person is left in any table, the figures stay, and a record s
       device_interactions: 6,
       conversions: 2,
       deliveries: 6,
+      user_messages: 1,
       runs: 5,
       sandbox_messages: 2,
     },
@@ -204,6 +205,7 @@ const erased = [
   'runs.target_users',
   'sandbox_messages.device_token',
   'segment_members.user_id',
+  'user_messages.user_id',
   'users.customer_id',
 ];
 const kept: Record<string, string> = {

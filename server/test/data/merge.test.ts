@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addHistory, addMember, addRun, addSegment } from './add-history.ts';
-import { makeDataBundle } from './data-bundle.ts';
+import { makeDataBundle, start } from './data-bundle.ts';
 import type { DataBundle } from './data-bundle.ts';
 
 let bundle: DataBundle;
@@ -230,6 +230,32 @@ describe('refused, and nothing changes', () => {
       expect((await merge(pair)).body.error.message).toMatch(/to be deleted/);
   });
 });
+
+test('what was sent to both counts for the retained one, newest last', async () => {
+  await addMessage('twofold-a', ['r1', 'r3'], [1, 3]);
+  await addMessage('twofold-b', ['r2', 'r3'], [2, 3]);
+  await merge(['twofold-a', 'twofold-b']);
+  const rows = await bundle.database`
+    select run_ids as runs, campaign_ids as campaigns, is_counted as counted, users.customer_id as customer
+    from user_messages join users on users.id = user_messages.user_id where users.customer_id like 'twofold-%'`;
+  expect([...rows]).toEqual([
+    {
+      runs: ['r1', 'r2', 'r3'],
+      campaigns: ['c-r1', 'c-r2', 'c-r3'],
+      counted: [true, true, true],
+      customer: 'twofold-b',
+    },
+  ]);
+});
+
+async function addMessage(customerId: string, runs: string[], hours: number[]): Promise<void> {
+  await bundle.addUser(customerId, {});
+  await bundle.database`
+    insert into user_messages (workspace_id, bucket, user_id, revision, run_ids, campaign_ids, sent_at, is_counted)
+    select workspace_id, bucket, id, 1, ${runs}::text[], ${runs.map((run) => `c-${run}`)}::text[],
+      ${hours.map((hour) => new Date(start.getTime() + hour * 3_600_000).toISOString())}::timestamptz[], array_fill(true, array[${runs.length}::int])
+    from users where workspace_id = ${bundle.workspaceId} and customer_id = ${customerId}`;
+}
 
 test('merges in opposite directions at a time end with one user', async () => {
   for (const name of ['ring-a', 'ring-b']) await bundle.addUser(name, { [name]: true });

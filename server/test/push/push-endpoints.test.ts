@@ -181,7 +181,7 @@ describe('an accepted push (interface 2.11)', () => {
       notificationPrioritySettings: { Android: 'Low', iOS: 5 },
       ignoreFC: 'true',
       bypassDND: true,
-      ignoreMinimumDelay: true,
+      ignoreMinimumDelay: 'false',
       deliverWhenActive: 'false',
       'pushAmp+': false,
       preCacheSegment: false,
@@ -209,6 +209,19 @@ describe('an accepted push (interface 2.11)', () => {
       spreadMinutes: 30,
       inboxExpiryHours: 48,
       iosDevices: 'NON_PROVISIONAL',
+      ignoresCap: true,
+      countsForCap: false,
+      bypassesQuietHours: true,
+      ignoresMinimumDelay: false,
+      ownDelayHours: null,
+    });
+  });
+
+  test('without a word about caps, quiet hours and delays a push obeys the first two and counts (facts 3.4)', async () => {
+    const answer = await bundle.send(goodBody({ campaignName: fresh(), advancedSettings: { countFC: false } }));
+    const [row] = await bundle.database`select settings from campaigns where id = ${answer.json().cid}`;
+    expect(row!.settings).toMatchObject({
+      ...{ ignoresCap: false, countsForCap: true, bypassesQuietHours: false, ignoresMinimumDelay: true },
     });
   });
 
@@ -467,16 +480,7 @@ describe('refusals, each with its text (interface 7, D30 to D36)', () => {
       settings({ notificationPrioritySettings: { Android: 'Medium' } }),
       notAllowed('advancedSettings.notificationPrioritySettings.Android'),
     ],
-    [
-      'a frequency cap, which is not there yet',
-      settings({ ignoreFC: false }),
-      parsing('advancedSettings.ignoreFC: this value is not available in this version'),
-    ],
-    [
-      'quiet hours, which are not there yet',
-      settings({ bypassDND: false }),
-      parsing('advancedSettings.bypassDND: this value is not available in this version'),
-    ],
+    ['a flag that is none', settings({ ignoreFC: 'no' }), parsing('advancedSettings.ignoreFC: must be true or false')],
     [
       'a throttle that is none',
       settings({ campaignThrottleRpm: 0 }),

@@ -41,6 +41,7 @@ export async function apiCrash(options: TortureOptions): Promise<Report> {
         select count(*) as open from runs where status in ('QUEUED', 'SENDING')`;
       return row!.open === 0 ? true : undefined;
     });
+    await bundle.collector.settle();
     const { kept, sent, requests } = await findKept(bundle, load.answered);
     return {
       numbers: {
@@ -118,7 +119,7 @@ async function findKept(bundle: TortureBundle, answered: string[]) {
     let identities = received.get(campaignId);
     if (!identities) {
       const devices = [...bundle.collector.of(campaignId).values()];
-      identities = new Set(devices.flatMap((device) => [...device.identities]));
+      identities = new Set(devices.flatMap((device) => device.identities));
       received.set(campaignId, identities);
     }
     return identities;

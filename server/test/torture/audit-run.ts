@@ -18,6 +18,7 @@ export type Audit = {
 /** Compares what a campaign to everybody was to reach, what devices received, and what the ledger says. */
 export async function auditRun(bundle: TortureBundle, campaignId: string): Promise<Audit> {
   const { database, workspaceId } = bundle;
+  await bundle.collector.settle();
   const devices = await database<{ platform: string; pushId: string }[]>`
     select platform, push_id as "pushId" from devices where workspace_id = ${workspaceId} and state <> 'OPTED_OUT'`;
   const received = bundle.collector.of(campaignId);
@@ -33,7 +34,7 @@ export async function auditRun(bundle: TortureBundle, campaignId: string): Promi
     requests,
     lost: counts.filter((count) => count === 0).length,
     repeats: requests - received.size,
-    mixedIdentities: [...received.values()].filter((device) => device.identities.size !== 1).length,
+    mixedIdentities: [...received.values()].filter((device) => device.identities.length !== 1).length,
     ledgerRows: ledger!.rows,
     notAccepted: ledger!.rows - ledger!.accepted,
     isCountedRight: ledger!.counted === ledger!.accepted,

@@ -9,8 +9,8 @@ import type { Logger } from '../../src/log.ts';
 import type { Database } from '../../src/storage/pool.ts';
 import { listSimulatedCredentials } from '../../src/storage/sql/provider-credentials.ts';
 
-/** What one device received of one campaign. */
-export type Received = { requests: number; identities: Set<string> };
+/** What one device received of one campaign. A list, because nearly every device has one identity and there are a million. */
+export type Received = { requests: number; identities: string[] };
 
 export type Collector = {
   endpoints: SimulatorEndpoints;
@@ -22,6 +22,8 @@ export type Collector = {
   setFaults(faults: unknown): Promise<void>;
   /** Requests that arrived at each provider, refused ones included. */
   arrived(): Promise<Record<'ANDROID' | 'IOS' | 'WEB', number>>;
+  /** Until every message that a provider accepted is counted here: what devices received arrives later, in batches. */
+  settle(): Promise<void>;
   syncClock(): void;
   stop(): Promise<void>;
 };
@@ -33,16 +35,18 @@ export async function startCollector(deps: CollectorDependencies): Promise<Colle
   const received = new Map<string, Map<string, Received>>();
   let requests = 0;
   let reached = 0;
+  const waiting = new Set<() => void>();
   const count = (message: DeliveredMessage): void => {
     requests += 1;
     const campaignId = message.campaignId ?? '';
     const devices = received.get(campaignId) ?? new Map<string, Received>();
     received.set(campaignId, devices);
     const address = `${message.platform}:${message.deviceToken}`;
-    const device = devices.get(address) ?? { requests: 0, identities: new Set() };
+    const device = devices.get(address) ?? { requests: 0, identities: [] };
     if (device.requests === 0) reached += 1;
     device.requests += 1;
-    device.identities.add(`${message.collapseId} ${message.messageId}`);
+    const identity = `${message.collapseId} ${message.messageId}`;
+    if (!device.identities.includes(identity)) device.identities.push(identity);
     devices.set(address, device);
   };
   const simulators = await startSimulators({
@@ -52,6 +56,7 @@ export async function startCollector(deps: CollectorDependencies): Promise<Colle
     accounts: await readAccounts(deps),
     async onDelivered(messages) {
       for (const message of messages) count(message);
+      for (const look of waiting) look();
     },
   });
   return {
@@ -63,6 +68,19 @@ export async function startCollector(deps: CollectorDependencies): Promise<Colle
     async arrived() {
       const { ANDROID, IOS, WEB } = await simulators.counters();
       return { ANDROID: ANDROID.received, IOS: IOS.received, WEB: WEB.received };
+    },
+    async settle() {
+      const counters = Object.values(await simulators.counters());
+      const accepted = counters.reduce((sum, provider) => sum + provider.accepted, 0);
+      await new Promise<void>((resolve) => {
+        const look = (): void => {
+          if (requests < accepted) return;
+          waiting.delete(look);
+          resolve();
+        };
+        waiting.add(look);
+        look();
+      });
     },
     syncClock: () => simulators.syncClock(),
     stop: () => simulators.stop(),

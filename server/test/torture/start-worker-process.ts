@@ -20,10 +20,14 @@ export async function startWorkerProcess(
   endpoints: SimulatorEndpoints,
 ): Promise<WorkerProcess> {
   const script = join(import.meta.dirname, 'torture-worker.ts');
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, JSON.stringify(endpoints)], {
-    env: environment,
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-  });
+  const child = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=16', script, JSON.stringify(endpoints)],
+    {
+      env: environment,
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    },
+  );
   let stderr = '';
   child.stderr!.on('data', (piece) => {
     stderr = (stderr + String(piece)).slice(-keptCharacters);

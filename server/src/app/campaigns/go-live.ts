@@ -18,7 +18,8 @@ export function standingOf(timing: Timing, now: Date): Standing {
     case 'soon':
       return { status: 'SENDING', nextAt: null };
     case 'later':
-      return { status: 'SCHEDULED', nextAt: timing.at };
+      // In its users' zones the first may have come already, before the campaign's own has.
+      return { status: 'SCHEDULED', nextAt: nextMoments(timing, { after: now, count: 1 })[0] ?? now };
     case 'periodic':
     case 'calendar':
       return { status: 'ACTIVE', nextAt: nextMoments(timing, { after: now, count: 1 })[0]! };

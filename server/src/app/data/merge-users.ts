@@ -12,6 +12,7 @@ import {
 import { insertMergedUser } from '../../storage/sql/merged-users.ts';
 import { deleteClashingDevices, moveDevices } from '../../storage/sql/moved-devices.ts';
 import { moveConversions, moveDeliveries, moveEvents, moveMemberships } from '../../storage/sql/moved-history.ts';
+import { moveUserMessages } from '../../storage/sql/user-messages.ts';
 import { deleteUser, lockUsersInOrder, setUserAttributes } from '../../storage/sql/users.ts';
 import type { LockedUser } from '../../storage/sql/users.ts';
 import { lockPerson } from './find-person.ts';
@@ -66,6 +67,7 @@ async function mergePair(tx: Transaction, { workspaceId, from, to, at }: Pair): 
   await moveEvents(tx, { ...merge, devices });
   await moveConversions(tx, merge);
   await moveDeliveries(tx, { ...merge, devices });
+  await moveUserMessages(tx, merge);
   await moveMemberships(tx, merge);
   await deleteIdentifiersOfUser(tx, { workspaceId, ...from });
   await deleteUser(tx, { workspaceId, ...from });

@@ -1,10 +1,72 @@
+import {
+  mostCapHours,
+  mostCapMessages,
+  mostCaps,
+  mostDelayMinutes,
+  parseFrequencyCaps,
+  parseQuietSpan,
+} from '../../domain/delivery-gate/workspace-controls.ts';
+import type { QuietMode } from '../../domain/delivery-gate/workspace-controls.ts';
 import type { Database } from '../../storage/pool.ts';
 import { updateWorkspace } from '../../storage/sql/workspaces.ts';
 import type { WorkspaceChanges } from '../../storage/sql/workspaces.ts';
 import { WorkspaceRefusedError, requireTimeZone, requireWorkspaceName } from './create-workspace.ts';
 
+/** As a person writes them: `none` takes a control away. */
+export type WorkspaceControlTexts = {
+  /** `2/1d,5/7d` */
+  frequencyCaps: string | undefined;
+  /** `22:00-08:00` */
+  quietHours: string | undefined;
+  quietMode: QuietMode | undefined;
+  /** Minutes. */
+  minimumDelay: string | undefined;
+  zoneAttribute: string | undefined;
+};
+
 /**
- * Changes what is given of a workspace. Campaigns that are on their way keep what they began with.
+ * Reads controls.
+ *
+ * @throws WorkspaceRefusedError with what is possible
+ */
+export function parseControls(texts: WorkspaceControlTexts) {
+  const { frequencyCaps, quietHours, minimumDelay, zoneAttribute } = texts;
+  if (zoneAttribute !== undefined && (zoneAttribute.trim() === '' || zoneAttribute.length > 256))
+    throw new WorkspaceRefusedError('The attribute takes 1 to 256 characters.');
+  return {
+    frequencyCaps:
+      frequencyCaps === 'none' ? [] : read(frequencyCaps, { parse: parseFrequencyCaps, sentence: capSentence }),
+    quietSpan: quietHours === 'none' ? null : read(quietHours, { parse: parseQuietSpan, sentence: quietSentence }),
+    quietMode: texts.quietMode,
+    minimumDelayMinutes:
+      minimumDelay === 'none' ? null : read(minimumDelay, { parse: parseMinutes, sentence: delaySentence }),
+    zoneAttribute,
+  };
+}
+
+const capSentence =
+  `Frequency caps are up to ${mostCaps} rules such as 2/1d,5/7d, of different lengths: ` +
+  `1 to ${mostCapMessages} messages in 1 to ${mostCapHours} hours (h) or 1 to ${mostCapHours / 24} days (d), or none.`;
+const quietSentence = 'Quiet hours are two different times such as 22:00-08:00, or none.';
+const delaySentence = `The minimum delay is 1 to ${mostDelayMinutes} minutes, or none.`;
+
+function parseMinutes(text: string): number | undefined {
+  const minutes = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  return minutes >= 1 && minutes <= mostDelayMinutes ? minutes : undefined;
+}
+
+type Reading<Value> = { parse: (text: string) => Value | undefined; sentence: string };
+
+function read<Value>(text: string | undefined, { parse, sentence }: Reading<Value>): Value | undefined {
+  if (text === undefined) return undefined;
+  const value = parse(text);
+  if (value === undefined) throw new WorkspaceRefusedError(sentence);
+  return value;
+}
+
+/**
+ * Changes what is given of a workspace. Runs that are on their way keep their throttle; caps, quiet hours and delays
+ * hold for what they send from the next chunk on.
  *
  * @throws WorkspaceRefusedError
  */

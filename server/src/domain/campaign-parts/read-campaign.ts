@@ -73,8 +73,8 @@ export function readCampaign(parts: CampaignParts): ReadCampaign {
   const content = readPushContent(part.part('campaign_content'), basics.platforms);
   const { audience, unknownFields } = readSegmentation(part.part('segmentation_details'));
   const schedule = readSchedule(part.part('scheduling_details'), deliveryType);
-  const devicesPerMinute = readDeliveryControls(part.part('delivery_controls'));
-  const settings = { ...readAdvanced(part.part('advanced')), devicesPerMinute };
+  const controls = readDeliveryControls(part.part('delivery_controls'));
+  const settings = { ...readAdvanced(part.part('advanced')), ...controls };
   const goals = readGoals(part.part('conversion_goal_details'));
   const definition =
     faults.length === 0 && deliveryType && schedule

@@ -1,19 +1,16 @@
 import { defaultDeliverySettings } from '../campaign/delivery-settings.ts';
 import type { DeliverySettings } from '../campaign/delivery-settings.ts';
+import { mostCapHours } from '../delivery-gate/workspace-controls.ts';
 import { unavailable } from './part.ts';
 import type { Part } from './part.ts';
 
 /**
- * `delivery_controls` (facts 6.2): there is no frequency cap, no quiet hours, no minimum delay and no queue, so that of
- * each flag only the value that asks for what happens anyway is taken, as in the push API (docs/decisions/0008).
- *
- * @returns the throttle: devices a minute
+ * `delivery_controls` (facts 6.2): the throttle, and what of the workspace's caps, delay and quiet hours the campaign
+ * obeys (docs/decisions/0018). There is no queue, and no limit of its own.
  */
-export function readDeliveryControls(controls: Part): number | null {
-  controls.only(true, 'bypass_dnd', 'ignore_frequency_capping', 'ignore_global_minimum_delay');
-  controls.only(false, 'count_for_frequency_capping', 'send_message_in_offline_mode', 'queuing_enabled');
+export function readDeliveryControls(controls: Part): ControlSettings {
+  controls.only(false, 'send_message_in_offline_mode', 'queuing_enabled');
   controls.refuse(
-    'minimum_delay_between_two_notification_in_hour',
     'max_time_to_show_message_of_same_camapign',
     'expiry_time_of_sync_data_in_hour',
     'send_limit_value',
@@ -23,8 +20,22 @@ export function readDeliveryControls(controls: Part): number | null {
   const limit = controls.part('limit_send_config');
   limit.only(false, 'enabled');
   limit.refuse('max_count', 'window_value', 'window_unit');
-  return controls.integer('campaign_throttle_rpm', { minimum: 1, maximum: 10_000_000 }) ?? null;
+  const ignoresCap = controls.flag('ignore_frequency_capping') ?? false;
+  const hours = { minimum: 1, maximum: mostCapHours };
+  return {
+    devicesPerMinute: controls.integer('campaign_throttle_rpm', { minimum: 1, maximum: 10_000_000 }) ?? null,
+    bypassesQuietHours: controls.flag('bypass_dnd') ?? false,
+    ignoresCap,
+    countsForCap: controls.flag('count_for_frequency_capping') ?? !ignoresCap,
+    ignoresMinimumDelay: controls.flag('ignore_global_minimum_delay') ?? false,
+    ownDelayHours: controls.integer('minimum_delay_between_two_notification_in_hour', hours) ?? null,
+  };
 }
+
+export type ControlSettings = Pick<
+  DeliverySettings,
+  'devicesPerMinute' | 'bypassesQuietHours' | 'ignoresCap' | 'countsForCap' | 'ignoresMinimumDelay' | 'ownDelayHours'
+>;
 
 const mostTtlMinutes = 10_080;
 

@@ -1,8 +1,9 @@
 import { calendarDates } from '../timing/calendar-rule.ts';
 import type { CalendarRule, Weekday } from '../timing/calendar-rule.ts';
 import { addDays, localDate, localTime, toInstant } from '../timing/local-time.ts';
+import { firstZone } from '../timing/local-send.ts';
 import { nextMoments } from '../timing/next-moments.ts';
-import type { Timing } from '../timing/timing.ts';
+import type { PassedPolicy, Timing } from '../timing/timing.ts';
 import type { RequestFault } from '../errors.ts';
 import type { Period } from './read-period.ts';
 import type { Schedule, SentTime } from './read-schedule.ts';
@@ -25,7 +26,8 @@ export function scheduleTiming(schedule: Schedule, context: ScheduleContext): Ti
     case 'once': {
       const local = toLocal(schedule.start, timeZone);
       const at = toInstant({ ...local, timeZone });
-      return at > context.now ? { kind: 'later', at, ...local, timeZone } : fault('start_time', 'is in the past');
+      if (at <= context.now) return fault('start_time', 'is in the past');
+      return { kind: 'later', at, ...local, timeZone, ...userZoneOf(schedule) };
     }
     case 'repeated':
       return repeatedTiming(schedule, { ...context, timeZone });
@@ -47,15 +49,20 @@ export function scheduleTiming(schedule: Schedule, context: ScheduleContext): Ti
 type Repeated = Extract<Schedule, { kind: 'repeated' }>;
 
 function repeatedTiming(
-  { start, expiry, period }: Repeated,
+  schedule: Repeated,
   { now, timeZone, start: rule }: ScheduleContext & { timeZone: string },
 ): Timing | { fault: RequestFault } {
+  const { start, expiry, period } = schedule;
   const { date: firstDate, time } = toLocal(start, timeZone);
+  const zoned = userZoneOf(schedule);
   if (rule === 'to come' && toInstant({ date: firstDate, time, timeZone }) <= now)
     return fault('start_time', 'is in the past');
+  // Its first send would leave out whole zones, and nobody would see why.
+  if (rule === 'to come' && zoned && toInstant({ date: firstDate, time, timeZone: firstZone }) <= now)
+    return fault('start_time', 'has passed in some time zones: begin a day later');
   const byCount = period.occurrences === undefined ? lastYear : lastByCount(period, firstDate);
   const byTime = expiry === undefined ? lastYear : lastByTime(expiry, { time, timeZone });
-  const base = { firstDate, endDate: byCount < byTime ? byCount : byTime, time, timeZone };
+  const base = { firstDate, endDate: byCount < byTime ? byCount : byTime, time, timeZone, ...zoned };
   const calendar = calendarRuleOf(period, firstDate);
   const timing: Timing = calendar
     ? { kind: 'calendar', rule: calendar, ...base }
@@ -63,6 +70,11 @@ function repeatedTiming(
   return nextMoments(timing, { after: now, count: 1 }).length === 1
     ? timing
     : fault(expiry === undefined ? 'periodic_details' : 'expiry_time', 'leaves nothing to send');
+}
+
+/** Stored only where it is asked for: timings of one instant stay as they were. */
+function userZoneOf({ inUserZone }: Schedule): { inUserZone: PassedPolicy } | undefined {
+  return inUserZone && { inUserZone };
 }
 
 const lastYear = '9999-12-31';

@@ -13,6 +13,16 @@ export type DeliverySettings = {
   spreadMinutes: number | null;
   /** After this the app takes the message out of its inbox. */
   inboxExpiryHours: number | null;
+  /** Goes out in quiet hours too. */
+  bypassesQuietHours: boolean;
+  /** Goes out whatever was sent before. */
+  ignoresCap: boolean;
+  /** Counts for the caps, and for the delay, of what is sent after it. */
+  countsForCap: boolean;
+  /** Goes out however soon after another campaign. */
+  ignoresMinimumDelay: boolean;
+  /** Least hours between two messages of this campaign to one user. */
+  ownDelayHours: number | null;
 };
 
 export type IosDevices = 'ALL' | 'PROVISIONAL' | 'NON_PROVISIONAL';
@@ -29,6 +39,12 @@ export const defaultDeliverySettings: DeliverySettings = {
   devicesPerMinute: null,
   spreadMinutes: null,
   inboxExpiryHours: null,
+  // Facts 3.4: what a request that names none of these asks for.
+  bypassesQuietHours: false,
+  ignoresCap: false,
+  countsForCap: true,
+  ignoresMinimumDelay: true,
+  ownDelayHours: null,
 };
 
 /** The stored settings, completed: a row of an older version may lack a member. */

@@ -26,6 +26,10 @@ const ours: Record<string, string> = {
   DEVICE_LEFT: gone,
   NO_CREDENTIAL: 'Give the workspace a credential of this provider: carillon credentials set.',
   CREDENTIAL_UNUSABLE: wrongCredential,
+  FREQUENCY_CAP:
+    'These people had as many messages as the workspace’s cap allows. Let the campaign ignore caps if it must reach them.',
+  MINIMUM_DELAY: 'These people had a message shortly before. Send later, or change the workspace’s minimum delay.',
+  QUIET_HOURS: 'It was night for these people. Let quiet hours hold messages instead of dropping them.',
 };
 
 const fcm: Record<string, string> = {

@@ -1,13 +1,15 @@
 import { Temporal } from 'temporal-polyfill';
 import { calendarDates } from './calendar-rule.ts';
+import { inFirstZone } from './local-send.ts';
 import { addDays, localDate, toInstant } from './local-time.ts';
 import type { Timing } from './timing.ts';
 
 /**
  * The next instants at which a campaign is due, strictly after `after`, at most `count`. Preview and firing both ask
- * here, so that they agree.
+ * here, so that they agree. A campaign in its users' zones is due when the first zone is.
  */
-export function nextMoments(timing: Timing, { after, count }: { after: Date; count: number }): Date[] {
+export function nextMoments(given: Timing, { after, count }: { after: Date; count: number }): Date[] {
+  const timing = inFirstZone(given);
   switch (timing.kind) {
     case 'soon':
       return [];

@@ -2,7 +2,6 @@ import type { Database } from '../../storage/pool.ts';
 import { endFinishedCampaigns, endFinishedRuns, retireFinishedCampaigns } from '../../storage/sql/run-states.ts';
 import { settleStoppedRuns } from '../../storage/sql/stopped-runs.ts';
 import type { Duty } from '../duty.ts';
-import { beginThroughOutage } from './begin-through-outage.ts';
 
 // A window that was on its way when its run was stopped has stored its outcomes minutes later; the rest is room for a downtime.
 const stoppedMilliseconds = 24 * 3_600_000;
@@ -17,7 +16,7 @@ export function endRuns({ database }: { database: Database }): Duty {
     name: 'end-runs',
     intervalMilliseconds: 2000,
     async runOnce(now) {
-      const changed = await beginThroughOutage(database, async (tx) => {
+      const changed = await database.begin(async (tx) => {
         const ended = await endFinishedRuns(tx, { at: now, limit: 100 });
         const campaignIds = [...new Set(ended.map((run) => run.campaignId))];
         if (ended.length > 0) await endFinishedCampaigns(tx, { campaignIds, at: now });

@@ -4,7 +4,6 @@ import type { Database } from '../../storage/pool.ts';
 import { insertChunks } from '../../storage/sql/chunks.ts';
 import { failRun, lockQueuedRun, startRun } from '../../storage/sql/run-states.ts';
 import type { Duty } from '../duty.ts';
-import { beginThroughOutage } from './begin-through-outage.ts';
 import { freezeAudience } from './freeze-audience.ts';
 
 // Below this an audience is one chunk: its pages cross buckets, so a small send is a few queries, not 256.
@@ -31,7 +30,7 @@ export function releaseRuns({ database, wakeWorkers }: ReleaseRunsDependencies):
 }
 
 async function releaseOne(database: Database, now: Date): Promise<number> {
-  return beginThroughOutage(database, async (tx) => {
+  return database.begin(async (tx) => {
     const run = await lockQueuedRun(tx);
     if (!run) return 0;
     const frozen = await freezeAudience(tx, { run, now });

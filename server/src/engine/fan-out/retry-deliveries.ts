@@ -5,14 +5,18 @@ import type { CountChange, DueDelivery, SettledDelivery } from '../../storage/sq
 import { findRunsToSend, pauseRun } from '../../storage/sql/run-states.ts';
 import type { RunToSend } from '../../storage/sql/run-states.ts';
 import type { Duty } from '../duty.ts';
-import { beginThroughOutage } from './begin-through-outage.ts';
+import { makeDeliverThroughGate } from './deliver-through-gate.ts';
+import type { DeliverThroughGate, DeviceToDeliver } from './deliver-through-gate.ts';
 import type { DeliverToDevice } from './deliver-to-device.ts';
 import { outlastOutage } from './outlast-outage.ts';
+import { leaseRoom, roomFor } from './run-throttle.ts';
 import { goneDevices } from './send-window.ts';
 import type { DeviceResult } from './send-window.ts';
+import { withdrawUnsent } from './withdraw-unsent.ts';
 import { leaseMilliseconds } from './work-chunks.ts';
 
 const batchDevices = 500;
+const parallelBatches = 4;
 
 export type RetryDeliveriesDependencies = {
   database: Database;
@@ -22,58 +26,98 @@ export type RetryDeliveriesDependencies = {
 };
 
 /**
- * The duty that tries waiting deliveries again when they are due (a provider said 429 or 5xx, or did not answer). The
- * attempt is counted before the request, so a message that kills its worker runs out of attempts.
+ * The duty that sends waiting deliveries when they are due: those that are tried again (a provider said 429 or 5xx, or
+ * did not answer), and those that waited for the end of quiet hours or for a local time. The attempt is counted before
+ * the request, so a message that kills its worker runs out of attempts. At the end of quiet hours many are due at once,
+ * so that a full batch is followed by several side by side.
  */
 export function retryDeliveries(deps: RetryDeliveriesDependencies): Duty {
-  const { database, clock } = deps;
+  const deliver = makeDeliverThroughGate(deps);
   return {
     name: 'retry-deliveries',
     intervalMilliseconds: 1000,
     async runOnce(now) {
-      const due = await claimDueDeliveries(database, {
-        at: now,
-        leaseUntil: new Date(now.getTime() + leaseMilliseconds),
-        limit: batchDevices,
-      });
-      if (due.length === 0) return 0;
-      const runs = new Map(
-        (await findRunsToSend(database, [...new Set(due.map((delivery) => delivery.runId))])).map((run) => [
-          run.id,
-          run,
-        ]),
+      const first = await retryBatch(deps, { deliver, now });
+      if (first < batchDevices) return first;
+      const more = await Promise.all(
+        Array.from({ length: parallelBatches }, () => retryBatch(deps, { deliver, now: deps.clock.now() })),
       );
-      const results = await Promise.all(due.map((delivery) => sendAgain(deps, runs.get(delivery.runId)!, delivery)));
-      await outlastOutage(() => settle(database, { due, results, at: clock.now() }));
-      deps.onSettled();
-      return due.length;
+      return first + more.reduce((sum, devices) => sum + devices, 0);
     },
   };
 }
 
-async function sendAgain(deps: RetryDeliveriesDependencies, run: RunToSend, due: DueDelivery): Promise<DeviceResult> {
-  // The device left, opted out or was dropped while the delivery waited.
-  if (due.pushId === null) return { delivery: { ...due, outcome: 'GONE', code: 'DEVICE_LEFT', retryAt: null } };
-  const device = {
-    bucket: due.bucket,
-    id: due.deviceId,
-    userId: due.userId,
-    platform: due.platform,
-    pushId: due.pushId,
-  };
-  return deps.deliverToDevice(run, device, due.attempts);
+async function retryBatch(
+  deps: RetryDeliveriesDependencies,
+  { deliver, now }: { deliver: DeliverThroughGate; now: Date },
+): Promise<number> {
+  const { database, clock } = deps;
+  const due = await claimDueDeliveries(database, {
+    at: now,
+    leaseUntil: new Date(now.getTime() + leaseMilliseconds),
+    limit: batchDevices,
+  });
+  if (due.length === 0) return 0;
+  const found = await findRunsToSend(database, [...new Set(due.map((delivery) => delivery.runId))]);
+  const runs = new Map(found.map((run) => [run.id, run]));
+  const results: DeviceResult[] = [];
+  const places = Map.groupBy(due.keys(), (place) => due[place]!.runId);
+  await Promise.all(
+    [...places].map(async ([runId, own]) => {
+      const batch = { run: runs.get(runId)!, due: own.map((place) => due[place]!) };
+      const sent = await sendAgain(deps, { ...batch, deliver });
+      own.forEach((place, index) => (results[place] = sent[index]!));
+    }),
+  );
+  await outlastOutage(() => settle(database, { due, runs, results, at: clock.now() }));
+  deps.onSettled();
+  return due.length;
 }
 
-type Settlement = { due: DueDelivery[]; results: DeviceResult[]; at: Date };
+type Again = { run: RunToSend; due: DueDelivery[]; deliver: DeliverThroughGate };
+
+async function sendAgain(
+  { database, clock }: RetryDeliveriesDependencies,
+  { run, due, deliver }: Again,
+): Promise<DeviceResult[]> {
+  const at = clock.now();
+  // What was held has not been sent yet and goes at the pace of the run, like a window of it.
+  const held = due.filter((delivery) => delivery.pushId !== null && isHeld(delivery));
+  const room = held.length === 0 ? 0 : await leaseRoom(database, { run, at, wanted: held.length });
+  const later = new Map(
+    held.slice(room).map((delivery, index) => [delivery, roomFor(run, { at, devices: index + 1 })]),
+  );
+  const going = due.filter((delivery) => delivery.pushId !== null && !later.has(delivery));
+  const sent = await deliver(run, going.map(toDevice));
+  const results = new Map(going.map((delivery, index) => [delivery, sent[index]!]));
+  return due.map((delivery): DeviceResult => {
+    // The device left, opted out or was dropped while the delivery waited.
+    if (delivery.pushId === null)
+      return { delivery: { ...delivery, outcome: 'GONE', code: 'DEVICE_LEFT', retryAt: null } };
+    const retryAt = later.get(delivery);
+    return retryAt ? { delivery: { ...delivery, attempts: delivery.attempts - 1, retryAt } } : results.get(delivery)!;
+  });
+}
+
+function isHeld({ code }: DueDelivery): boolean {
+  return code === 'QUIET_HOURS' || code === 'USER_TIME_ZONE';
+}
+
+function toDevice(due: DueDelivery): DeviceToDeliver {
+  const { bucket, deviceId: id, userId, platform, pushId } = due;
+  return { device: { bucket, id, userId, platform, pushId: pushId! }, attempt: due.attempts };
+}
+
+type Settlement = { due: DueDelivery[]; runs: Map<string, RunToSend>; results: DeviceResult[]; at: Date };
 
 /** One transaction for the batch. What another worker took over when our lease ran out keeps that worker's outcome. */
-async function settle(database: Database, { due, results, at }: Settlement): Promise<void> {
+async function settle(database: Database, { due, runs, results, at }: Settlement): Promise<void> {
   const deliveries = due.map((delivery, place) => ({
     ...delivery,
     ...results[place]!.delivery,
     claimedAttempts: delivery.attempts,
   }));
-  await beginThroughOutage(database, async (tx) => {
+  await database.begin(async (tx) => {
     const stored = (await settleDeliveries(tx, { deliveries, sentAt: at })).sort((one, other) => one - other);
     await addRunCounts(
       tx,
@@ -85,6 +129,13 @@ async function settle(database: Database, { due, results, at }: Settlement): Pro
     for (const [runId, reason] of stopReasons(stored.map((place) => ({ ...due[place]!, ...results[place]! }))))
       await pauseRun(tx, { id: runId, reason });
   });
+  // By itself: of several chunks the rows of users come in no one order, and two batches could wait in a circle.
+  const byChunk = Map.groupBy(due.keys(), (place) => `${due[place]!.runId}/${due[place]!.chunkNumber}`);
+  for (const places of byChunk.values()) {
+    const { runId, chunkNumber: number } = due[places[0]!]!;
+    const chunk = { number, state: 'ENDED' } as const;
+    await withdrawUnsent(database, { run: runs.get(runId)!, chunk, results: places.map((place) => results[place]!) });
+  }
 }
 
 function changesOf({ runId, chunkNumber, platform, outcome }: SettledDelivery): CountChange[] {

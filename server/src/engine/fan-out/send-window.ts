@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { deliverySettings, iosProvisional } from '../../domain/campaign/delivery-settings.ts';
+import { gateCodes } from '../../domain/delivery-gate/decide-admissions.ts';
 import { lastIdAt } from '../../domain/ids.ts';
 import type { Database } from '../../storage/pool.ts';
 import { findAllUsersPage, findSegmentPage, findTargetUsersPage } from '../../storage/sql/audience-pages.ts';
@@ -15,10 +16,11 @@ import {
 import type { Delivery } from '../../storage/sql/deliveries.ts';
 import { pauseRun } from '../../storage/sql/run-states.ts';
 import type { RunToSend } from '../../storage/sql/run-states.ts';
-import { leaseBudget } from '../governor/lease-budget.ts';
-import { beginThroughOutage } from './begin-through-outage.ts';
+import { makeDeliverThroughGate } from './deliver-through-gate.ts';
 import type { DeliverToDevice } from './deliver-to-device.ts';
 import { outlastOutage } from './outlast-outage.ts';
+import { leaseRoom, nextRoom, returnRoom } from './run-throttle.ts';
+import { withdrawUnsent } from './withdraw-unsent.ts';
 import { leaseEnd } from './work-chunks.ts';
 
 export type Cursor = { bucket: number; position: string };
@@ -52,13 +54,14 @@ class LostChunkError extends Error {}
  */
 export function makeSendWindow(deps: SendWindowDependencies): SendWindow {
   const { database, clock } = deps;
+  const deliver = makeDeliverThroughGate(deps);
   const partitions = new Set<string>();
 
   return async ({ run, chunk, cursor }) => {
-    const room = await leaseRoom(deps, run);
+    const room = await leaseRoom(database, { run, at: clock.now(), wanted: deps.windowDevices });
     if (room === 0) return { kind: 'throttled', until: nextRoom(run, clock.now()) };
     const page = await readPage(database, { run, chunk, cursor, limit: room });
-    await returnRoom(deps, { run, devices: room - page.length });
+    await returnRoom(database, { run, at: clock.now(), devices: room - page.length });
     const last = page.at(-1);
     if (!last)
       return (await endChunk(database, { ...chunk, state: 'DONE', at: clock.now() }))
@@ -78,7 +81,11 @@ export function makeSendWindow(deps: SendWindowDependencies): SendWindow {
       devices: page.length,
     });
     if (!opened) return { kind: 'lost' };
-    const results = await Promise.all(page.map((device) => deps.deliverToDevice(run, device, 1)));
+    const results = await deliver(
+      run,
+      page.map((device) => ({ device, attempt: 1 })),
+    );
+    await returnRoom(database, { run, at: clock.now(), devices: results.filter(isAtGate).length });
     const isLast = page.length < room;
     try {
       await outlastOutage(() => storeWindow(deps, { run, chunk, end, isLast, results }));
@@ -88,29 +95,6 @@ export function makeSendWindow(deps: SendWindowDependencies): SendWindow {
     }
     return isLast ? { kind: 'ended' } : { kind: 'sent', cursor: end };
   };
-}
-
-/** How many devices the next window may have. A throttled run takes them from a budget that all nodes share. */
-async function leaseRoom({ database, clock, windowDevices }: SendWindowDependencies, run: RunToSend): Promise<number> {
-  if (run.devicesPerMinute === null) return windowDevices;
-  return leaseBudget(database, { ...throttleOf(run, clock.now()), wanted: windowDevices, returned: 0 });
-}
-
-async function returnRoom(
-  { database, clock }: SendWindowDependencies,
-  { run, devices }: { run: RunToSend; devices: number },
-): Promise<void> {
-  if (run.devicesPerMinute === null || devices === 0) return;
-  await leaseBudget(database, { ...throttleOf(run, clock.now()), wanted: 0, returned: devices });
-}
-
-function throttleOf(run: RunToSend, at: Date) {
-  return { key: `run:${run.id}`, perMinute: run.devicesPerMinute!, reserve: 0, holdSeconds: 5, isRamped: false, at };
-}
-
-/** When the budget holds a device again, but not sooner than a second: windows of a few devices cost as much as large ones. */
-function nextRoom(run: RunToSend, now: Date): Date {
-  return new Date(now.getTime() + Math.max(1_000, Math.ceil(60_000 / run.devicesPerMinute!)));
 }
 
 type PageRequest = { run: RunToSend; chunk: ClaimedChunk; cursor: Cursor; limit: number };
@@ -147,7 +131,7 @@ type WindowToStore = { run: RunToSend; chunk: ClaimedChunk; end: Cursor; isLast:
 async function storeWindow({ database, clock }: SendWindowDependencies, window: WindowToStore): Promise<void> {
   const { run, chunk, results } = window;
   const now = clock.now();
-  await beginThroughOutage(database, async (tx) => {
+  await database.begin(async (tx) => {
     // The chunk's row first: its lock decides whether this worker may store anything at all.
     const isOurs = await moveCursor(tx, { ...chunk, ...window.end, leaseUntil: leaseEnd(clock) });
     if (!isOurs) throw new LostChunkError();
@@ -173,10 +157,16 @@ async function storeWindow({ database, clock }: SendWindowDependencies, window: 
       })),
     );
     await markDevicesGone(tx, { workspaceId: run.workspaceId, at: now, devices: goneDevices(fresh) });
+    await withdrawUnsent(tx, { run, chunk: { number: chunk.number, state: 'HELD' }, results: fresh });
     const stopReason = results.find((result) => result.stopReason !== undefined)?.stopReason;
     if (stopReason !== undefined) await pauseRun(tx, { id: run.id, reason: stopReason });
     if (window.isLast) await endChunk(tx, { ...chunk, state: 'DONE', at: now });
   });
+}
+
+/** Nothing left for the device: the gate held or withheld it. */
+function isAtGate({ delivery }: DeviceResult): boolean {
+  return delivery.attempts === 0 && gateCodes.some((code) => code === delivery.code);
 }
 
 export function goneDevices(

@@ -9,6 +9,7 @@ import {
   eraseInteractions,
   eraseMemberships,
   eraseTargets,
+  eraseUserMessages,
   eraseUsers,
 } from '../../storage/sql/erased-traces.ts';
 import type { Person } from '../../storage/sql/erased-traces.ts';
@@ -63,6 +64,7 @@ async function eraseTraces(tx: Transaction, person: Person): Promise<Record<stri
   const memberships = await eraseMemberships(tx, person);
   const conversions = await anonymiseConversions(tx, salted);
   const deliveries = await anonymiseDeliveries(tx, salted);
+  const userMessages = await eraseUserMessages(tx, person);
   const runs = await eraseTargets(tx, person);
   const { users, mergedIds } = await eraseUsers(tx, person);
   return {
@@ -76,6 +78,7 @@ async function eraseTraces(tx: Transaction, person: Person): Promise<Record<stri
     device_interactions: interactions,
     conversions,
     deliveries,
+    user_messages: userMessages,
     runs,
     sandbox_messages: messages,
   };

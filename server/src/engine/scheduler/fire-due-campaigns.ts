@@ -1,6 +1,7 @@
 import { deliverySettings, sendUntil } from '../../domain/campaign/delivery-settings.ts';
 import { lastIdAt, makeId } from '../../domain/ids.ts';
 import { decideDueMoments } from '../../domain/timing/decide-due-moments.ts';
+import { isInUserZone, zoneSpanHours } from '../../domain/timing/local-send.ts';
 import { fromStoredTiming } from '../../domain/timing/stored-timing.ts';
 import type { Database, Transaction } from '../../storage/pool.ts';
 import { advanceCampaigns, lockDueCampaigns } from '../../storage/sql/due-campaigns.ts';
@@ -77,8 +78,11 @@ async function fireOne(tx: Transaction, campaign: DueCampaign, { now, lateMinute
       target: [],
       advanced: { id: campaign.id, status: 'RETIRED', reason: null, nextAt: null },
     };
-  const question = { dueAt: campaign.nextAt, now, lateMinutes, limit: batchMoments };
-  const { moments, nextAt } = decideDueMoments(fromStoredTiming(campaign.timing), question);
+  const timing = fromStoredTiming(campaign.timing);
+  // Sent zone by zone: late for the first is in time for the last, and each user is decided about when sent to.
+  const spanHours = isInUserZone(timing) ? zoneSpanHours : 0;
+  const question = { dueAt: campaign.nextAt, now, lateMinutes: lateMinutes + spanHours * 60, limit: batchMoments };
+  const { moments, nextAt } = decideDueMoments(timing, question);
   const toRun = (moment: Date) => ({
     id: makeId(now),
     workspaceId: campaign.workspaceId,
@@ -97,7 +101,8 @@ async function fireOne(tx: Transaction, campaign: DueCampaign, { now, lateMinute
   const toSend = moments.find(({ kind }) => kind === 'send');
   if (toSend) {
     // A message lives from its firing, not from its acceptance.
-    const run = { ...toRun(toSend.moment), sendUntil: sendUntil(deliverySettings(campaign.settings), now) };
+    const usualEnd = sendUntil(deliverySettings(campaign.settings), now);
+    const run = { ...toRun(toSend.moment), sendUntil: new Date(usualEnd.getTime() + spanHours * 3_600_000) };
     if (campaign.targetSelector === null) firing.queue.push(run);
     else {
       const found = await resolveTargets(tx, { workspaceId: campaign.workspaceId, selector: campaign.targetSelector });

@@ -68,8 +68,15 @@ function presentAudience({ audience, segmentId, segmentName }: CampaignRecord) {
 }
 
 function presentControls({ settings: stored }: CampaignRecord) {
-  const { devicesPerMinute } = deliverySettings(stored);
-  return devicesPerMinute === null ? {} : { delivery_controls: { campaign_throttle_rpm: devicesPerMinute } };
+  const settings = deliverySettings(stored);
+  const { devicesPerMinute, ignoresCap, countsForCap, bypassesQuietHours } = settings;
+  const controls = {
+    ...(devicesPerMinute === null ? {} : { campaign_throttle_rpm: devicesPerMinute }),
+    ...(bypassesQuietHours ? { bypass_dnd: true } : {}),
+    ...(ignoresCap ? { ignore_frequency_capping: true, count_for_frequency_capping: countsForCap } : {}),
+    ...(settings.ignoresMinimumDelay ? {} : { ignore_global_minimum_delay: false }),
+  };
+  return Object.keys(controls).length === 0 ? {} : { delivery_controls: controls };
 }
 
 function presentAdvanced({ settings: stored }: CampaignRecord) {

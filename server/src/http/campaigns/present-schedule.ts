@@ -2,7 +2,7 @@ import type { CalendarRule } from '../../domain/timing/calendar-rule.ts';
 import { toInstant } from '../../domain/timing/local-time.ts';
 import { fromStoredTiming } from '../../domain/timing/stored-timing.ts';
 import type { StoredTiming } from '../../domain/timing/stored-timing.ts';
-import type { Timing } from '../../domain/timing/timing.ts';
+import type { PassedPolicy, Timing } from '../../domain/timing/timing.ts';
 
 type Presented = { scheduling_details?: object };
 
@@ -14,12 +14,12 @@ export function presentV1Schedule(stored: Record<string, unknown>): Presented {
     case 'soon':
       return { scheduling_details: { delivery_type: 'ASAP' } };
     case 'later':
-      return { scheduling_details: { delivery_type: 'AT_FIXED_TIME', start_time: utc(timing.at) } };
+      return { scheduling_details: { ...presentType(timing), start_time: utc(timing.at) } };
     case 'periodic':
     case 'calendar':
       return {
         scheduling_details: {
-          delivery_type: 'AT_FIXED_TIME',
+          ...presentType(timing),
           start_time: utc(toInstant({ ...timing, date: timing.firstDate })),
           expiry_time: utc(toInstant({ ...timing, date: timing.endDate })),
           periodic_details: presentPeriod(timing),
@@ -49,13 +49,22 @@ export function presentV5Schedule(stored: Record<string, unknown>): Presented {
       return { scheduling_details: { delivery_type: 'ASAP' } };
     case 'later': {
       const schedule_time = `${timing.date}T${withSeconds(timing.time)}`;
-      return { scheduling_details: { delivery_type: 'SCHEDULED', schedule_time, time_zone: timing.timeZone } };
+      const { user_timezone_details } = presentType(timing);
+      return {
+        scheduling_details: {
+          delivery_type: user_timezone_details ? 'SEND_IN_USER_TIMEZONE' : 'SCHEDULED',
+          ...(user_timezone_details && { user_timezone_details }),
+          schedule_time,
+          time_zone: timing.timeZone,
+        },
+      };
     }
     case 'periodic':
     case 'calendar':
       return {
         scheduling_details: {
           delivery_type: 'PERIODIC',
+          ...(timing.inUserZone && { user_timezone_details: presentType(timing).user_timezone_details }),
           schedule_time: `${timing.firstDate}T${withSeconds(timing.time)}`,
           expiry_time: `${timing.endDate}T${withSeconds(timing.time)}`,
           time_zone: timing.timeZone,
@@ -70,6 +79,16 @@ export function presentV5Schedule(stored: Record<string, unknown>): Presented {
     default:
       return timing satisfies never;
   }
+}
+
+/** At one instant, or at one local time of each user (facts 6.2). */
+function presentType({ inUserZone }: { inUserZone?: PassedPolicy }) {
+  return inUserZone === undefined
+    ? { delivery_type: 'AT_FIXED_TIME' }
+    : {
+        delivery_type: 'SEND_IN_USER_TIMEZONE',
+        user_timezone_details: { send_if_user_timezone_has_passed: inUserZone === 'SEND' },
+      };
 }
 
 type Repeated = Extract<Timing, { kind: 'periodic' | 'calendar' }>;

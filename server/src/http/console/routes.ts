@@ -9,6 +9,8 @@ import type { RouteFamily } from '../build-server.ts';
 import { accountRoutes } from './account-routes.ts';
 import { consoleCampaignRoutes } from './campaign-routes.ts';
 import { guardConsole } from './console-access.ts';
+import { consoleExplainRoutes } from './explain-routes.ts';
+import type { ConsoleExplainRouteDependencies } from './explain-routes.ts';
 import { consoleKeyRoutes } from './key-routes.ts';
 import { overviewRoutes } from './overview-routes.ts';
 import { consoleSegmentRoutes } from './segment-routes.ts';
@@ -21,6 +23,7 @@ export type ConsoleRouteDependencies = {
   campaigns: ConsoleCampaigns;
   keys: ConsoleKeys;
   segments: ConsoleSegments;
+  explain: ConsoleExplainRouteDependencies['explain'];
   /** Folder of the built console. */
   staticFolder: string;
   /** The service is reached over TLS: cookies travel there only. */
@@ -55,6 +58,7 @@ export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
     accountRoutes(server, deps);
     overviewRoutes(server, deps);
     consoleCampaignRoutes(server, deps);
+    consoleExplainRoutes(server, deps);
     consoleKeyRoutes(server, deps);
     consoleSegmentRoutes(server, deps);
     serveConsoleFiles(server, deps.staticFolder);

@@ -68,11 +68,9 @@ export function consoleSegmentRoutes(server: FastifyInstance, deps: ConsoleSegme
     `${api}/webhook-secret`,
     { schema, config: { permission: 'keys.write' }, onRequest: async (request) => refuseCrossSite(request) },
     async (request, reply) =>
-      reply
-        .header('cache-control', 'no-store')
-        .send({
-          secret: await segments.readWebhookSecret({ workspaceId: workspaceOf(request), by: request.signedIn }),
-        }),
+      reply.header('cache-control', 'no-store').send({
+        secret: await segments.readWebhookSecret({ workspaceId: workspaceOf(request), by: request.signedIn }),
+      }),
   );
   server.register(async (uploads) => serveUploads(uploads, deps));
 }

@@ -5,14 +5,10 @@ import type { FieldReader } from './field-reader.ts';
 const mostTtlMinutes = 10_080;
 
 /**
- * Flags whose one value asks for what happens anyway, because the other side does not exist in this version: there is
- * no frequency cap, no quiet hours, no minimum delay. The other value is refused by name, never ignored (decisions D30).
+ * Flags whose one value asks for what happens anyway, because the other side does not exist in this version. The other
+ * value is refused by name, never ignored (decisions D30).
  */
 const onlyValue: Record<string, boolean> = {
-  ignoreFC: true,
-  countFC: false,
-  bypassDND: true,
-  ignoreMinimumDelay: true,
   preCacheSegment: false,
   'pushAmp+': false,
 };
@@ -30,11 +26,17 @@ export function parseSettings(reader: FieldReader, value: unknown): DeliverySett
     ttlMinutes: parseTtl(reader, settings.ttl),
     ...parsePriorities(reader, settings),
     ...parseThrottle(reader, settings),
+    ...parseControls(reader, settings),
     iosDevices: parseIosDevices(reader, settings.iOSTargetDevice),
     inboxExpiryHours:
       reader.integer(settings.inboxExpiry, 'advancedSettings.inboxExpiry', { minimum: 1, maximum: 87_600 }) ?? null,
   };
 }
+
+type ControlSettings = Pick<
+  DeliverySettings,
+  'ignoresCap' | 'countsForCap' | 'bypassesQuietHours' | 'ignoresMinimumDelay' | 'ownDelayHours'
+>;
 
 type Priorities = Pick<DeliverySettings, 'androidPriority' | 'iosPriority' | 'webUrgency'>;
 
@@ -82,6 +84,20 @@ function parseThrottle(
   return {
     devicesPerMinute: integer('campaignThrottleRpm', { minimum: 1, maximum: 10_000_000 }),
     spreadMinutes: integer('campaignThrottleTime', { minimum: 1, maximum: 360 }),
+  };
+}
+
+/** What of the workspace's caps, quiet hours and delay the push obeys. `countFC` speaks only where `ignoreFC` is true. */
+function parseControls(reader: FieldReader, settings: Record<string, unknown>): ControlSettings {
+  const flag = (name: string): boolean | undefined => reader.boolean(settings[name], `advancedSettings.${name}`);
+  const ignoresCap = flag('ignoreFC') ?? false;
+  const isCounted = flag('countFC') ?? false;
+  return {
+    ignoresCap,
+    countsForCap: ignoresCap ? isCounted : true,
+    bypassesQuietHours: flag('bypassDND') ?? false,
+    ignoresMinimumDelay: flag('ignoreMinimumDelay') ?? true,
+    ownDelayHours: null,
   };
 }
 

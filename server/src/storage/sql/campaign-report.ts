@@ -35,7 +35,7 @@ export async function sumRuns(tx: Queryable, campaignId: string): Promise<RunSum
 
 export type FailureGroup = {
   platform: Platform;
-  outcome: 'GONE' | 'REJECTED' | 'EXPIRED' | 'FAILED';
+  outcome: 'GONE' | 'REJECTED' | 'EXPIRED' | 'FAILED' | 'WITHHELD';
   /** The provider's word, or ours. */
   code: string;
   devices: number;
@@ -51,7 +51,7 @@ export async function groupFailures(tx: Queryable, campaignId: string): Promise<
       count(*) as devices, min(deliveries.device_id) as "sampleDeviceId", max(deliveries.sent_at) as "lastAt"
     from runs
     join deliveries on deliveries.day = runs.day and deliveries.run_id = runs.id
-      and deliveries.outcome in ('GONE', 'REJECTED', 'EXPIRED', 'FAILED')
+      and deliveries.outcome in ('GONE', 'REJECTED', 'EXPIRED', 'FAILED', 'WITHHELD')
     where runs.campaign_id = ${campaignId}
     group by deliveries.platform, deliveries.outcome, coalesce(deliveries.code, deliveries.outcome)
     order by devices desc, deliveries.platform, code
@@ -72,7 +72,7 @@ export async function readTimeline(
   return tx<TimelineStep[]>`
     select date_bin(make_interval(secs => ${asked.stepSeconds}), deliveries.sent_at, ${asked.from}::timestamptz) as at,
       count(*) filter (where deliveries.outcome = 'ACCEPTED') as accepted,
-      count(*) filter (where deliveries.outcome in ('GONE', 'REJECTED', 'EXPIRED', 'FAILED')) as "notDelivered"
+      count(*) filter (where deliveries.outcome in ('GONE', 'REJECTED', 'EXPIRED', 'FAILED', 'WITHHELD')) as "notDelivered"
     from runs
     join deliveries on deliveries.day = runs.day and deliveries.workspace_id = ${asked.workspaceId}
       and deliveries.bucket between 0 and 255 and deliveries.run_id = runs.id
@@ -108,7 +108,7 @@ export async function listReportedRuns(
     left join lateral (
       select sum(devices) filter (where outcome = 'ACCEPTED') as accepted,
         sum(devices) filter (where outcome = 'WAITING') as waiting,
-        sum(devices) filter (where outcome in ('GONE', 'REJECTED', 'EXPIRED', 'FAILED')) as failed
+        sum(devices) filter (where outcome in ('GONE', 'REJECTED', 'EXPIRED', 'FAILED', 'WITHHELD')) as failed
       from run_counts where run_counts.run_id = runs.id
     ) as counted on true
     where runs.campaign_id = ${page.campaignId}

@@ -74,17 +74,17 @@ export async function sumOutcomes(tx: Queryable, asked: Asked): Promise<OutcomeN
 
 export type FailureNumbers = { campaignId: string; platform: Platform; cause: string; devices: number };
 
-/** Why deliveries failed, in the provider's words. Indexes: runs_campaign, deliveries_failed of each run's day. */
+/** Why deliveries failed, in the provider's words, or were withheld. Indexes: runs_campaign, deliveries_failed of each run's day. */
 export async function countFailures(tx: Queryable, asked: Asked): Promise<FailureNumbers[]> {
   return tx<FailureNumbers[]>`
     select runs.campaign_id as "campaignId", deliveries.platform,
       coalesce(deliveries.code, deliveries.outcome) as cause, count(*) as devices
     from runs
     join deliveries on deliveries.day = runs.day and deliveries.run_id = runs.id
-      and deliveries.outcome in ('GONE', 'REJECTED', 'EXPIRED', 'FAILED')
+      and deliveries.outcome in ('GONE', 'REJECTED', 'EXPIRED', 'FAILED', 'WITHHELD')
     where runs.campaign_id = any(${asked.campaignIds}) and ${inSpan(tx, asked)}
     group by runs.campaign_id, deliveries.platform, coalesce(deliveries.code, deliveries.outcome)
-    order by cause collate "C"`;
+    order by coalesce(deliveries.code, deliveries.outcome) collate "C"`;
 }
 
 export type ConversionNumbers = {

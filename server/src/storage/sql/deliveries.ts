@@ -2,7 +2,7 @@ import type { Platform } from '../../domain/campaign/content.ts';
 import type { Database, Queryable } from '../pool.ts';
 
 /** How a delivery stands. `WAITING` is tried again at `retryAt`; all others are final. */
-export type DeliveryOutcome = 'ACCEPTED' | 'GONE' | 'REJECTED' | 'EXPIRED' | 'FAILED' | 'WAITING';
+export type DeliveryOutcome = 'ACCEPTED' | 'GONE' | 'REJECTED' | 'EXPIRED' | 'FAILED' | 'WITHHELD' | 'WAITING';
 
 export type Delivery = {
   bucket: number;

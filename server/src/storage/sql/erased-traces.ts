@@ -159,6 +159,15 @@ export async function anonymiseDeliveries(tx: Queryable, person: Salted): Promis
   return rows.count;
 }
 
+/** What was sent to the person lately, for caps and delays. Index: user_messages primary key. */
+export async function eraseUserMessages(tx: Queryable, person: Person): Promise<number> {
+  const rows = await tx`
+    delete from user_messages using ${people(tx, person)}
+    where user_messages.workspace_id = ${person.workspaceId} and user_messages.bucket = person.bucket
+      and user_messages.user_id = person.user_id collate "C"`;
+  return rows.count;
+}
+
 /** Runs to named users forget the person. No index holds their lists, so the workspace's runs are read. Index: runs_started. */
 export async function eraseTargets(tx: Queryable, person: Person): Promise<number> {
   const pairs = person.users.map(({ bucket, userId }) => JSON.stringify([[bucket, userId]]));

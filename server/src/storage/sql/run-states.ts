@@ -1,5 +1,8 @@
 import type { CampaignContent, Platform } from '../../domain/campaign/content.ts';
+import type { WorkspaceControls } from '../../domain/delivery-gate/workspace-controls.ts';
+import type { StoredTiming } from '../../domain/timing/stored-timing.ts';
 import type { Database, Queryable } from '../pool.ts';
+import { workspaceControls } from './workspaces.ts';
 
 /** What a worker must know of a run to send it. */
 export type RunToSend = {
@@ -23,6 +26,11 @@ export type RunToSend = {
   devicesPerMinute: number | null;
   sendUntil: Date;
   createdAt: Date;
+  startedAt: Date | null;
+  moment: Date | null;
+  isTest: boolean;
+  timing: StoredTiming;
+  controls: WorkspaceControls;
 };
 
 const columns = (tx: Queryable) => tx`
@@ -31,8 +39,8 @@ const columns = (tx: Queryable) => tx`
   campaigns.segment_id as "segmentId", runs.audience_segment_id as "audienceSegmentId",
   runs.audience_version as "audienceVersion", runs.target_users as "targetUsers",
   runs.audience_bound as "audienceBound", runs.day::text as day, runs.lane, runs.devices_per_minute as "devicesPerMinute",
-  runs.send_until as "sendUntil",
-  runs.created_at as "createdAt"`;
+  runs.send_until as "sendUntil", runs.created_at as "createdAt", runs.started_at as "startedAt", runs.moment,
+  runs.is_test as "isTest", campaigns.timing, ${workspaceControls(tx)} as controls`;
 
 /**
  * Locks one queued run, oldest of the first lane first; runs another worker is releasing are skipped. The lock is held
@@ -44,6 +52,7 @@ export async function lockQueuedRun(tx: Queryable): Promise<RunToSend | undefine
     select ${columns(tx)}
     from runs
     join campaigns on campaigns.id = runs.campaign_id
+    join workspaces on workspaces.id = runs.workspace_id
     where runs.status = 'QUEUED' and runs.due_at is null
       and (campaigns.segment_id is null or not exists (
         with recursive reached (id) as (
@@ -68,6 +77,7 @@ export async function findRunsToSend(database: Database, ids: string[]): Promise
     select ${columns(database)}
     from runs
     join campaigns on campaigns.id = runs.campaign_id
+    join workspaces on workspaces.id = runs.workspace_id
     where runs.id = any(${ids})`;
 }
 

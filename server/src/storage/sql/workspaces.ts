@@ -1,3 +1,4 @@
+import type { FrequencyCap, QuietMode, WorkspaceControls } from '../../domain/delivery-gate/workspace-controls.ts';
 import type { Queryable } from '../pool.ts';
 
 export type Workspace = {
@@ -43,12 +44,41 @@ export async function findWorkspaceByDbName(tx: Queryable, dbName: string): Prom
   return row;
 }
 
+/** The controls of a workspace as one object, for statements that read its row. */
+export function workspaceControls(tx: Queryable) {
+  return tx`jsonb_build_object(
+    'caps', coalesce((
+      select jsonb_agg(jsonb_build_object('messages', cap.messages, 'hours', cap.hours) order by cap.hours)
+      from unnest(workspaces.cap_messages, workspaces.cap_hours) as cap (messages, hours)
+    ), '[]'),
+    'quietHours', case when workspaces.quiet_from is null then null else jsonb_build_object(
+      'from', workspaces.quiet_from, 'to', workspaces.quiet_to, 'mode', workspaces.quiet_mode
+    ) end,
+    'minimumDelayMinutes', workspaces.minimum_delay_minutes, 'zoneAttribute', workspaces.zone_attribute,
+    'timeZone', workspaces.time_zone
+  )`;
+}
+
+/** What a workspace asks of its campaigns. Index: primary key. */
+export async function findWorkspaceControls(tx: Queryable, id: string): Promise<WorkspaceControls | undefined> {
+  const [row] = await tx<{ controls: WorkspaceControls }[]>`
+    select ${workspaceControls(tx)} as controls from workspaces where id = ${id}`;
+  return row?.controls;
+}
+
 /** What a workspace may change of itself; undefined keeps what is stored. */
 export type WorkspaceChanges = {
   name: string | undefined;
   timeZone: string | undefined;
   /** Most devices a minute of campaigns that name no throttle; null for none. */
   devicesPerMinute: number | null | undefined;
+  /** An empty list for none. */
+  frequencyCaps: FrequencyCap[] | undefined;
+  /** Null for none. */
+  quietSpan: { from: string; to: string } | null | undefined;
+  quietMode: QuietMode | undefined;
+  minimumDelayMinutes: number | null | undefined;
+  zoneAttribute: string | undefined;
   campaignVersioning: boolean | undefined;
   v1SearchBareArray: boolean | undefined;
   secretRequiredAtRefresh: boolean | undefined;
@@ -57,13 +87,21 @@ export type WorkspaceChanges = {
 
 /** Changes a workspace. Index: primary key. @returns whether there is one */
 export async function updateWorkspace(tx: Queryable, { id, ...changes }: WorkspaceChanges & { id: string }) {
-  const { devicesPerMinute } = changes;
+  const { devicesPerMinute, frequencyCaps: caps, quietSpan, minimumDelayMinutes } = changes;
   const rows = await tx`
     update workspaces
     set name = coalesce(${changes.name ?? null}, name),
       time_zone = coalesce(${changes.timeZone ?? null}, time_zone),
       devices_per_minute = case when ${devicesPerMinute === undefined} then devices_per_minute
         else ${devicesPerMinute ?? null}::int end,
+      cap_messages = coalesce(${caps?.map(({ messages }) => messages) ?? null}::smallint[], cap_messages),
+      cap_hours = coalesce(${caps?.map(({ hours }) => hours) ?? null}::smallint[], cap_hours),
+      quiet_from = case when ${quietSpan === undefined} then quiet_from else ${quietSpan?.from ?? null} end,
+      quiet_to = case when ${quietSpan === undefined} then quiet_to else ${quietSpan?.to ?? null} end,
+      quiet_mode = coalesce(${changes.quietMode ?? null}, quiet_mode),
+      minimum_delay_minutes = case when ${minimumDelayMinutes === undefined} then minimum_delay_minutes
+        else ${minimumDelayMinutes ?? null}::int end,
+      zone_attribute = coalesce(${changes.zoneAttribute ?? null}, zone_attribute),
       campaign_versioning = coalesce(${changes.campaignVersioning ?? null}, campaign_versioning),
       v1_search_bare_array = coalesce(${changes.v1SearchBareArray ?? null}, v1_search_bare_array),
       secret_required_at_refresh = coalesce(${changes.secretRequiredAtRefresh ?? null}, secret_required_at_refresh),

@@ -1,4 +1,4 @@
-import { connect as connectTcp } from 'node:net';
+import { connect as connectTcp, isIP } from 'node:net';
 import type { Socket } from 'node:net';
 import { connect as connectTls, TLSSocket } from 'node:tls';
 import type { Logger } from '../../../log.ts';
@@ -58,8 +58,12 @@ export async function openHttp2Session(target: Http2Target, options: Http2Sessio
   const port = Number(url.port || (isSecure ? 443 : 80));
   // Connecting to the checked address, under the host's own name for TLS, leaves no second resolution to attack.
   const socket = isSecure
-    ? connectTls({ host: address, port, servername: host, ALPNProtocols: ['h2'] })
-    : connectTcp({ host: address, port, noDelay: true });
+    ? // An address has no server name (RFC 6066 §3); its certificate is compared with the address itself.
+      connectTls({ host: address, port, servername: isIP(host) ? '' : host, ALPNProtocols: ['h2'] })
+    : connectTcp({ host: address, port });
+  // Small requests must not wait for the answer to the last packet (RFC 896), over TLS least of all: measured, a fifth of
+  // the rate.
+  socket.setNoDelay(true);
   return new Promise((resolve, reject) => {
     const limit = setTimeout(() => socket.destroy(new Error('no connection in time')), options.connectMilliseconds);
     const session = attach(socket, {

@@ -1,0 +1,112 @@
+import { deliverySettings, iosProvisional } from '../../domain/campaign/delivery-settings.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { explainRun } from '../../domain/explain/explain-run.ts';
+import type { Membership, RunExplanation } from '../../domain/explain/explain-run.ts';
+import { isId } from '../../domain/ids.ts';
+import type { Database, Transaction } from '../../storage/pool.ts';
+import {
+  findCampaignToExplain,
+  listChunksToExplain,
+  listDeliveriesToExplain,
+  listDevicesToExplain,
+  listMembersToExplain,
+  listRunsToExplain,
+} from '../../storage/sql/explanations.ts';
+import type { CampaignToExplain, RunToExplain } from '../../storage/sql/explanations.ts';
+import { findUsersByCustomerIds } from '../../storage/sql/users.ts';
+import type { UserKey } from '../../storage/sql/users.ts';
+
+export type ExplainRequest = {
+  workspaceId: string;
+  campaignId: string;
+  customerId: string;
+  /** One of its runs; undefined: the newest ones. */
+  runId: string | undefined;
+};
+
+export type Explanation = {
+  campaign: Pick<CampaignToExplain, 'id' | 'name' | 'status' | 'statusReason' | 'nextAt'>;
+  customerId: string;
+  /** Undefined: nobody has that customer id. */
+  runs: (RunExplanation & { createdAt: Date })[] | undefined;
+};
+
+const mostRuns = 20;
+
+/**
+ * Why a person got a campaign's messages or did not: what decided in each of its newest runs, of one snapshot.
+ *
+ * @throws ServiceError CAMPAIGN_NOT_FOUND
+ */
+export async function explainDelivery(
+  { database }: { database: Database },
+  { workspaceId, campaignId, customerId, runId }: ExplainRequest,
+): Promise<Explanation> {
+  return (await database.begin('isolation level repeatable read read only', async (tx): Promise<Explanation> => {
+    const campaign = isId(campaignId) ? await findCampaignToExplain(tx, { workspaceId, id: campaignId }) : undefined;
+    if (!campaign) throw new ServiceError('CAMPAIGN_NOT_FOUND');
+    const { id, name, status, statusReason, nextAt } = campaign;
+    const shown = { campaign: { id, name, status, statusReason, nextAt }, customerId };
+    const [user] = await findUsersByCustomerIds(tx, { workspaceId, customerIds: [customerId], limit: 1 });
+    if (!user) return { ...shown, runs: undefined };
+    const runs = await listRunsToExplain(tx, { campaignId: id, runId, limit: mostRuns });
+    const explained: Explanation['runs'] = [];
+    for (const run of runs) {
+      const [explanation] = await explainRunToUsers(tx, { workspaceId, campaign, run, users: [user] });
+      explained.push({ ...explanation!, createdAt: run.createdAt });
+    }
+    return { ...shown, runs: explained };
+  })) as Explanation;
+}
+
+export type RunQuestion = { workspaceId: string; campaign: CampaignToExplain; run: RunToExplain; users: UserKey[] };
+
+/** What became of users in one run, in the order of the users; as many statements for a thousand users as for one. */
+export async function explainRunToUsers(
+  tx: Transaction,
+  { workspaceId, campaign, run, users }: RunQuestion,
+): Promise<RunExplanation[]> {
+  const asked = { workspaceId, run, users };
+  const membershipOf = await findMemberships(tx, asked);
+  const devices = groupByUser(await listDevicesToExplain(tx, asked));
+  const deliveries = groupByUser(await listDeliveriesToExplain(tx, asked));
+  const chunks = await listChunksToExplain(tx, run.id);
+  const shownRun = {
+    ...run,
+    platforms: campaign.platforms,
+    iosProvisional: iosProvisional(deliverySettings(campaign.settings)),
+  };
+  return users.map((user) =>
+    explainRun({
+      run: shownRun,
+      membership: membershipOf(user),
+      devices: devices.get(keyOf(user)) ?? [],
+      deliveries: deliveries.get(keyOf(user)) ?? [],
+      chunk: chunks.find(({ bucketFrom, bucketTo }) => bucketFrom <= user.bucket && user.bucket <= bucketTo),
+    }),
+  );
+}
+
+async function findMemberships(
+  tx: Transaction,
+  asked: { workspaceId: string; run: RunToExplain; users: UserKey[] },
+): Promise<(user: UserKey) => Membership> {
+  const { run } = asked;
+  const members = run.targetUsers
+    ? run.targetUsers.map(([bucket, userId]) => ({ bucket, userId }))
+    : run.segmentId === null
+      ? undefined
+      : await listMembersToExplain(tx, asked);
+  if (members === undefined) return () => 'member';
+  const keys = new Set(members.map(keyOf));
+  // Members who left are deleted when no run needs them, and so is the audience of a filter.
+  return (user) => (keys.has(keyOf(user)) ? 'member' : run.isForgotten ? 'forgotten' : 'stranger');
+}
+
+function groupByUser<Row extends UserKey>(rows: Row[]): Map<string, Row[]> {
+  return Map.groupBy(rows, keyOf);
+}
+
+function keyOf({ bucket, userId }: UserKey): string {
+  return `${bucket}/${userId}`;
+}

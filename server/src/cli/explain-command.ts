@@ -1,0 +1,29 @@
+import { explainDelivery } from '../app/explain/explain-delivery.ts';
+import type { CommandContext } from '../cli.ts';
+import { noRunYet, nobodyOfThatId, tellDevice, tellRun } from '../domain/explain/tell.ts';
+import { findWorkspaceToUse } from './find-workspace-to-use.ts';
+import { toPlainLine } from './print-table.ts';
+
+export type ExplainOptions = { campaign: string; user: string; run?: string; workspace?: string };
+
+/** `carillon explain`: why a person got a campaign or did not, run by run, device by device. */
+export async function explainCommand(
+  { database }: Pick<CommandContext, 'database'>,
+  options: ExplainOptions,
+): Promise<void> {
+  const workspaceId = await findWorkspaceToUse(database, options.workspace);
+  const asked = { workspaceId, campaignId: options.campaign, customerId: options.user, runId: options.run };
+  const { campaign, runs } = await explainDelivery({ database }, asked);
+  const print = (line: string): boolean => process.stdout.write(`${toPlainLine(line)}\n`);
+  print(
+    `${campaign.name} (${campaign.id}), ${campaign.status}${campaign.statusReason ? `: ${campaign.statusReason}` : ''}`,
+  );
+  if (!runs) return void print(nobodyOfThatId);
+  if (runs.length === 0)
+    print(campaign.nextAt ? `${noRunYet} It is due at ${campaign.nextAt.toISOString()}.` : noRunYet);
+  for (const run of runs) {
+    print(`Run ${run.runId}, ${run.runStatus}, ${run.createdAt.toISOString()}: ${run.step}. ${tellRun(run)}`);
+    for (const device of run.devices)
+      print(`  ${device.platform} ${device.deviceId ?? '(no longer there)'}: ${device.step}. ${tellDevice(device)}`);
+  }
+}

@@ -1,0 +1,189 @@
+import type { Platform } from '../campaign/content.ts';
+
+/** What decided whether a person got a message; the first that applies, in the order in which the service asks. */
+export const steps = [
+  'RUN_NOT_STARTED',
+  'RUN_MISSED',
+  'RUN_FAILED',
+  'NOT_IN_AUDIENCE',
+  'AUDIENCE_FORGOTTEN',
+  'NO_DEVICE',
+  'DEVICE_TOO_NEW',
+  'PLATFORM_NOT_MEANT',
+  'TRIAL_NOT_MEANT',
+  'DEVICE_OPTED_OUT',
+  'DEVICE_BLOCKED',
+  'DEVICE_GONE',
+  'NOT_REACHED_YET',
+  'RUN_STOPPED',
+  'CHUNK_SET_ASIDE',
+  'CHANGED_SINCE',
+  'USER_TIME_ZONE',
+  'QUIET_HOURS',
+  'MINIMUM_DELAY',
+  'FREQUENCY_CAP',
+  'WAITING',
+  'TEMPLATE_FAILED',
+  'EXPIRED',
+  'GONE',
+  'REJECTED',
+  'FAILED',
+  'ACCEPTED',
+] as const;
+export type Step = (typeof steps)[number];
+
+export type RunStatus = 'QUEUED' | 'SENDING' | 'PAUSED' | 'SENT' | 'FAILED' | 'STOPPED' | 'MISSED';
+
+export type ExplainedRun = {
+  id: string;
+  status: RunStatus;
+  statusReason: string | null;
+  startedAt: Date | null;
+  platforms: Platform[];
+  /** iPhones on trial only (true), all but those (false), or both. */
+  iosProvisional: boolean | null;
+  /** Devices with a greater id were made later. */
+  audienceBound: string | null;
+};
+
+/**
+ * Whether the run was to reach a user: its audience is a segment, named users, or everybody. `forgotten`: the user is not
+ * found in what is left of it.
+ */
+export type Membership = 'member' | 'stranger' | 'forgotten';
+
+export type ExplainedDevice = {
+  id: string;
+  deviceId: string;
+  platform: Platform;
+  state: 'ACTIVE' | 'OPTED_OUT' | 'BLOCKED' | 'GONE';
+  isProvisional: boolean;
+};
+
+/** A row of the ledger. */
+export type ExplainedDelivery = {
+  deviceId: string;
+  platform: Platform;
+  outcome: string;
+  code: string | null;
+  attempts: number;
+  sentAt: Date;
+  retryAt: Date | null;
+};
+
+/** The chunk that a user's bucket belongs to; undefined before there is one. */
+export type ExplainedChunk = { state: 'READY' | 'CLAIMED' | 'DONE' | 'QUARANTINED' };
+
+/** What decided about one device. `at` is when, `until` is how long it waits. */
+export type DeviceExplanation = {
+  /** The app's name of the device; null for one that is there no more. */
+  deviceId: string | null;
+  platform: Platform;
+  step: Step;
+  /** The provider's word, or why it was held. */
+  code: string | null;
+  attempts: number;
+  at: Date | null;
+  until: Date | null;
+};
+
+export type RunExplanation = {
+  runId: string;
+  runStatus: RunStatus;
+  /** Of the run, where it is the run that decided. */
+  reason: string | null;
+  step: Step;
+  devices: DeviceExplanation[];
+};
+
+export type RunFacts = {
+  run: ExplainedRun;
+  membership: Membership;
+  devices: ExplainedDevice[];
+  deliveries: ExplainedDelivery[];
+  chunk: ExplainedChunk | undefined;
+};
+
+/**
+ * Says of one run what became of one user: the ledger has the last word about devices that are in it; the others are
+ * asked about in the order in which the audience leaves them out. The step of a user is that of the device that came
+ * furthest.
+ */
+export function explainRun(facts: RunFacts): RunExplanation {
+  const { run, membership, deliveries } = facts;
+  const explain = (step: Step, devices: DeviceExplanation[] = []): RunExplanation => ({
+    ...{ runId: run.id, runStatus: run.status, reason: run.statusReason, step, devices },
+  });
+  if (run.startedAt === null) return explain(stepWithoutStart(run.status));
+  const told = deliveries.map((delivery) => explainDelivery(delivery, facts.devices));
+  const inLedger = new Set(deliveries.map(({ deviceId }) => deviceId));
+  const others = facts.devices
+    .filter(({ id }) => !inLedger.has(id))
+    .map((device): DeviceExplanation => {
+      const step = stepWithoutDelivery(device, facts);
+      return { deviceId: device.deviceId, platform: device.platform, step, ...nothingSent };
+    });
+  if (told.length === 0 && membership !== 'member') {
+    // A member's device that could be sent to would stand in the ledger.
+    const isStranger = membership === 'stranger' || others.some(({ step }) => step === 'CHANGED_SINCE');
+    return isStranger ? explain('NOT_IN_AUDIENCE') : explain('AUDIENCE_FORGOTTEN', others);
+  }
+  const all = [...told, ...others];
+  const furthest = all.reduce((rank, { step }) => Math.max(rank, steps.indexOf(step)), -1);
+  return explain(steps[furthest] ?? 'NO_DEVICE', all);
+}
+
+const nothingSent = { code: null, attempts: 0, at: null, until: null };
+
+function stepWithoutStart(status: RunStatus): Step {
+  switch (status) {
+    case 'MISSED':
+      return 'RUN_MISSED';
+    case 'FAILED':
+      return 'RUN_FAILED';
+    case 'STOPPED':
+      return 'RUN_STOPPED';
+    case 'QUEUED':
+    case 'PAUSED':
+    case 'SENDING':
+    case 'SENT':
+      return 'RUN_NOT_STARTED';
+    default: {
+      const never: never = status;
+      throw new Error(`unknown status ${String(never)}`);
+    }
+  }
+}
+
+/** A device that the run left out, in the order of the conditions of its pages. */
+function stepWithoutDelivery({ id, platform, state, isProvisional }: ExplainedDevice, { run, chunk }: RunFacts): Step {
+  if (run.audienceBound !== null && id > run.audienceBound) return 'DEVICE_TOO_NEW';
+  if (!run.platforms.includes(platform)) return 'PLATFORM_NOT_MEANT';
+  if (platform === 'IOS' && run.iosProvisional !== null && isProvisional !== run.iosProvisional)
+    return 'TRIAL_NOT_MEANT';
+  if (state === 'OPTED_OUT') return 'DEVICE_OPTED_OUT';
+  if (state === 'BLOCKED') return 'DEVICE_BLOCKED';
+  if (state === 'GONE') return 'DEVICE_GONE';
+  if (chunk?.state === 'QUARANTINED') return 'CHUNK_SET_ASIDE';
+  if (run.status === 'STOPPED') return 'RUN_STOPPED';
+  // It could be sent to now, and the run has passed it by: it could not then.
+  return chunk === undefined || chunk.state === 'DONE' ? 'CHANGED_SINCE' : 'NOT_REACHED_YET';
+}
+
+function explainDelivery(delivery: ExplainedDelivery, devices: ExplainedDevice[]): DeviceExplanation {
+  const { platform, code, attempts, sentAt: at, retryAt: until } = delivery;
+  const deviceId = devices.find(({ id }) => id === delivery.deviceId)?.deviceId ?? null;
+  return { deviceId, platform, step: stepOfDelivery(delivery), code, attempts, at, until };
+}
+
+const gateSteps: readonly string[] = ['USER_TIME_ZONE', 'QUIET_HOURS', 'MINIMUM_DELAY', 'FREQUENCY_CAP'];
+
+function stepOfDelivery({ outcome, code }: ExplainedDelivery): Step {
+  const isAtGate = code !== null && gateSteps.includes(code);
+  if (isAtGate && (outcome === 'WITHHELD' || outcome === 'WAITING')) return code as Step;
+  if (outcome === 'FAILED' && code?.startsWith('TEMPLATE_')) return 'TEMPLATE_FAILED';
+  if (outcome === 'EXPIRED' && code === 'STOPPED') return 'RUN_STOPPED';
+  const step = steps.find((word) => word === outcome);
+  if (step === undefined) throw new Error(`unknown outcome ${outcome}`);
+  return step;
+}

@@ -1,0 +1,51 @@
+import type { DeviceExplanation, RunExplanation, Step } from './explain-run.ts';
+
+const sentences: Record<Step, string> = {
+  RUN_NOT_STARTED: 'The run has not begun.',
+  RUN_MISSED: 'The moment came too late to be sent.',
+  RUN_FAILED: 'The run failed before it reached anybody.',
+  NOT_IN_AUDIENCE: 'The person was not in the audience when the run began.',
+  AUDIENCE_FORGOTTEN: 'The person has no device that could be sent to; whether it was in the audience is not kept.',
+  NO_DEVICE: 'The person was in the audience and has no device.',
+  DEVICE_TOO_NEW: 'The device was registered after the run had begun.',
+  PLATFORM_NOT_MEANT: 'The campaign is not for the platform of the device.',
+  TRIAL_NOT_MEANT: 'The campaign is not for iPhones with this kind of permission.',
+  DEVICE_OPTED_OUT: 'The device has opted out of pushes.',
+  DEVICE_BLOCKED: 'The device is blocked.',
+  DEVICE_GONE: 'The provider said that the device is gone.',
+  NOT_REACHED_YET: 'The run has not come to the person yet.',
+  RUN_STOPPED: 'The run was stopped before.',
+  CHUNK_SET_ASIDE: 'A part of the run ended its workers again and again and was set aside.',
+  CHANGED_SINCE: 'The device could not be sent to when the run passed; it has changed since.',
+  USER_TIME_ZONE: 'The time of the campaign decided, in the zone of the person.',
+  QUIET_HOURS: 'It was within the quiet hours of the person.',
+  MINIMUM_DELAY: 'It was too soon after another message.',
+  FREQUENCY_CAP: 'The person had got as many messages as the frequency cap allows.',
+  WAITING: 'The message waits for another attempt.',
+  TEMPLATE_FAILED: 'The message could not be made of the attributes of the person.',
+  EXPIRED: 'The message died before it could be sent.',
+  GONE: 'The provider said that the device is gone.',
+  REJECTED: 'The message was rejected.',
+  FAILED: 'The message was given up after its attempts.',
+  ACCEPTED: 'The provider accepted the message.',
+};
+
+/** The sentence of a step, with the instants and the words that are known of it. */
+export function tellDevice({ step, code, at, until }: DeviceExplanation): string {
+  const parts = [sentences[step].slice(0, -1)];
+  if (step === 'ACCEPTED' && at) parts.push(`at ${at.toISOString()}`);
+  if (code !== null && code !== step) parts.push(`(${code})`);
+  if (until) parts.push(`and is waiting until ${until.toISOString()}`);
+  return `${parts.join(' ')}.`;
+}
+
+/** Why there is no run to explain. */
+export const nobodyOfThatId = 'Nobody in this workspace has that customer id.';
+export const noRunYet = 'The campaign has not been sent yet.';
+
+/** Of a run: the sentence of the device that came furthest, or why there is none. */
+export function tellRun({ step, reason, devices }: RunExplanation): string {
+  const furthest = devices.find((device) => device.step === step);
+  if (furthest) return tellDevice(furthest);
+  return reason === null ? sentences[step] : `${sentences[step].slice(0, -1)}: ${reason}.`;
+}

@@ -1,0 +1,54 @@
+import { localDate, localTime, toInstant } from './local-time.ts';
+import type { LocalTime } from './local-time.ts';
+import type { PassedPolicy, Timing } from './timing.ts';
+
+/**
+ * A send at one local time everywhere. Users for whom the time had passed when the run began are left out, or sent to at
+ * the time of the campaign's own zone.
+ */
+export type LocalSend = LocalTime & { ifPassed: PassedPolicy };
+
+/** The first zone to reach a local time, and how long the last one takes after it: UTC+14 to UTC-12. */
+export const firstZone = 'Etc/GMT-14';
+export const zoneSpanHours = 26;
+
+// As late as a scheduled send may be (decisions D37): a run never begins at the very instant.
+const lateMilliseconds = 60 * 60_000;
+
+type Question = { timeZone: string; startedAt: Date; now: Date };
+
+/**
+ * When a user is to be sent to: an instant to come, `passed` when there is none, undefined for now. Zones are cheap to
+ * ask about but not free, so callers of whole windows ask once a zone.
+ */
+export function decideLocalSend(send: LocalSend, { timeZone, startedAt, now }: Question): Date | 'passed' | undefined {
+  const own = toInstant({ ...send, timeZone });
+  if (own > now) return own;
+  if (own.getTime() >= startedAt.getTime() - lateMilliseconds) return undefined;
+  if (send.ifPassed === 'SKIP') return 'passed';
+  const usual = toInstant(send);
+  return usual > now ? usual : undefined;
+}
+
+/** Whether a campaign is sent at a local time of each user: its runs live longer, by what lies between the zones. */
+export function isInUserZone(timing: Timing): boolean {
+  return 'inUserZone' in timing && timing.inUserZone !== undefined;
+}
+
+/** A timing whose moments are those of the zone that comes first; one that is sent at one instant stays as it is. */
+export function inFirstZone(timing: Timing): Timing {
+  if (!isInUserZone(timing)) return timing;
+  if (timing.kind === 'later') return { ...timing, at: toInstant({ ...timing, timeZone: firstZone }) };
+  return { ...timing, timeZone: firstZone } as Timing;
+}
+
+/** The local time that a run of such a campaign is for; null when its campaign is sent at one instant. */
+export function localSendOf(timing: Timing, moment: Date | null): LocalSend | null {
+  if (timing.kind !== 'later' && timing.kind !== 'periodic' && timing.kind !== 'calendar') return null;
+  if (timing.inUserZone === undefined) return null;
+  const { timeZone, time, inUserZone: ifPassed } = timing;
+  if (timing.kind === 'later') return { date: timing.date, time, timeZone, ifPassed };
+  if (moment === null) return null;
+  // Its moments are those of the first zone (nextMoments).
+  return { date: localDate(moment, firstZone), time: localTime(moment, firstZone), timeZone, ifPassed };
+}

@@ -1,0 +1,43 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import type { ExplainRequest, Explanation } from '../../app/explain/explain-delivery.ts';
+import { noRunYet, nobodyOfThatId, tellDevice, tellRun } from '../../domain/explain/tell.ts';
+import { consoleApi } from './console-access.ts';
+
+const Query = Type.Object({
+  workspaceId: Type.String({ maxLength: 64 }),
+  campaignId: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+  customerId: Type.String({ minLength: 1, maxLength: 512 }),
+  runId: Type.Optional(Type.String({ pattern: '^[0-9a-f]{24}$' })),
+});
+
+export type ConsoleExplainRouteDependencies = { explain: (request: ExplainRequest) => Promise<Explanation> };
+
+/** Why somebody got a campaign or did not, for the console. */
+export function consoleExplainRoutes(server: FastifyInstance, deps: ConsoleExplainRouteDependencies): void {
+  server.get(
+    `${consoleApi}/explain`,
+    { schema: { hide: true, querystring: Query }, config: { permission: 'people.read' } },
+    async (request) => {
+      const { runId, ...asked } = request.query as Static<typeof Query>;
+      return { explanation: present(await deps.explain({ ...asked, runId })) };
+    },
+  );
+}
+
+/** The same as the API says, in the console's spelling. */
+function present({ campaign, customerId, runs }: Explanation) {
+  const [newest] = runs ?? [];
+  return {
+    campaign,
+    customerId,
+    step: newest?.step ?? (runs ? 'NO_RUN' : 'UNKNOWN_PERSON'),
+    explanation: newest ? tellRun(newest) : runs ? noRunYet : nobodyOfThatId,
+    runs: (runs ?? []).map(({ devices, reason: _reason, ...run }) => ({
+      ...run,
+      explanation: tellRun({ ...run, devices, reason: _reason }),
+      devices: devices.map((device) => ({ ...device, explanation: tellDevice(device) })),
+    })),
+  };
+}

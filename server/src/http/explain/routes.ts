@@ -1,0 +1,62 @@
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { ExplainRequest, Explanation } from '../../app/explain/explain-delivery.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { RequestFault } from '../../domain/errors.ts';
+import type { RouteFamily } from '../build-server.ts';
+import { makeRequireCampaignAccess } from '../campaigns/campaign-access.ts';
+import type { CampaignRouteDependencies } from '../campaigns/campaign-route-dependencies.ts';
+import { presentV5, presentV5Error } from '../campaigns/present-v5.ts';
+import { v5CampaignError } from '../campaigns/shapes.ts';
+import { v5Base, v5Refusals, v5Security } from '../campaigns/v5-call.ts';
+import { refuseOtherMethods } from '../refuse-other-methods.ts';
+import { toServiceError } from '../to-service-error.ts';
+import { presentExplanation } from './present.ts';
+import { explainAnswer, explainQuery } from './shapes.ts';
+
+export type ExplainRouteDependencies = Omit<CampaignRouteDependencies, 'migrationGuideFile'> & {
+  explain: (request: ExplainRequest) => Promise<Explanation>;
+};
+
+/** Why somebody got a campaign or did not: an addition beside V5, with its keys, limits and errors. */
+export function explainRoutes(deps: ExplainRouteDependencies): RouteFamily {
+  return async (server) => {
+    server.setValidatorCompiler(() => () => true);
+    server.setErrorHandler((error, request, reply) =>
+      presentV5Error(toServiceError(error, request), { request, reply }),
+    );
+    server.addHook('onRequest', makeRequireCampaignAccess(deps, { appKey: 'optional' }));
+    const url = `${v5Base}/:id/explain`;
+    const schema = {
+      tags: ['Campaigns'],
+      summary: 'Explain why a person got a campaign or did not',
+      security: v5Security,
+      params: Type.Object({ id: Type.String() }),
+      querystring: explainQuery,
+      response: { 200: explainAnswer, ...v5Refusals, 404: v5CampaignError },
+    };
+    server.get(url, { schema }, async (request) => {
+      const { id: campaignId } = request.params as { id: string };
+      const asked = { workspaceId: request.facts.workspaceId!, campaignId, ...parseQuery(request) };
+      return presentV5(presentExplanation(await deps.explain(asked)));
+    });
+    refuseOtherMethods(server, url, ['GET']);
+  };
+}
+
+const longestCustomerId = 512;
+
+function parseQuery(request: FastifyRequest): { customerId: string; runId: string | undefined } {
+  const query = request.query as Record<string, unknown>;
+  const faults: RequestFault[] = [];
+  const { customer_id: customerId, run_id: runId } = query;
+  if (customerId === undefined || customerId === '') faults.push({ field: 'customer_id', reason: 'missing' });
+  else if (typeof customerId !== 'string' || Buffer.byteLength(customerId) > longestCustomerId)
+    faults.push({ field: 'customer_id', reason: `must be one text of at most ${longestCustomerId} bytes` });
+  else if (customerId.includes('\0') || !customerId.isWellFormed())
+    faults.push({ field: 'customer_id', reason: 'must be well-formed Unicode without NUL' });
+  if (runId !== undefined && (typeof runId !== 'string' || !/^[0-9a-f]{24}$/.test(runId)))
+    faults.push({ field: 'run_id', reason: 'must be 24 hexadecimal characters' });
+  if (faults.length > 0) throw new ServiceError('CAMPAIGN_REQUEST_INVALID', { faults });
+  return { customerId: customerId as string, runId: runId as string | undefined };
+}

@@ -1,0 +1,45 @@
+import { Type } from 'typebox';
+import { steps } from '../../domain/explain/explain-run.ts';
+
+export const explainQuery = Type.Object({
+  customer_id: Type.String({ maxLength: 512, description: 'Whom it is about' }),
+  run_id: Type.Optional(Type.String({ description: 'One run; default: the newest 20' })),
+});
+
+const nullable = (description: string) => Type.Union([Type.String({ description }), Type.Null()]);
+const step = Type.String({ description: `What decided: ${steps.join(', ')}` });
+
+const device = Type.Object({
+  device_id: nullable("The app's name of the device; null when it is there no more"),
+  platform: Type.String(),
+  step,
+  explanation: Type.String(),
+  code: nullable("The provider's word, or why it was held"),
+  attempts: Type.Integer(),
+  at: nullable('When that was stored, ISO 8601'),
+  until: nullable('Until when it waits, ISO 8601'),
+});
+
+const run = Type.Object({
+  id: Type.String(),
+  status: Type.String(),
+  created_at: Type.String(),
+  step,
+  explanation: Type.String(),
+  devices: Type.Array(device),
+});
+
+export const explainAnswer = Type.Object({
+  response_id: Type.String(),
+  type: Type.Literal('campaign'),
+  data: Type.Object({
+    campaign_id: Type.String(),
+    campaign_name: Type.String(),
+    campaign_status: Type.String(),
+    next_send: nullable('ISO 8601'),
+    customer_id: Type.String(),
+    step: Type.String({ description: 'Of the newest run; NO_RUN or UNKNOWN_PERSON where there is none' }),
+    explanation: Type.String(),
+    runs: Type.Array(run),
+  }),
+});

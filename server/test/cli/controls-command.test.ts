@@ -1,0 +1,83 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startCarillonBundle, until } from '../carillon-bundle.ts';
+import type { CarillonBundle } from '../carillon-bundle.ts';
+
+const cli = join(import.meta.dirname, '..', '..', 'src', 'cli.ts');
+
+let bundle: CarillonBundle;
+beforeAll(async () => {
+  bundle = await startCarillonBundle();
+});
+afterAll(() => bundle?.stop());
+
+/** The command line as a process of its own, beside the running node. */
+async function run(...parameters: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', cli, ...parameters], {
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      DATABASE_URL: bundle.config.databaseUrl,
+      CARILLON_DATA_DIR: bundle.config.dataFolder,
+      CARILLON_LOG_LEVEL: 'silent',
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.on('data', (piece) => (stdout += piece));
+  child.stderr.on('data', (piece) => (stderr += piece));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, stdout, stderr };
+}
+
+test('workspaces set and show take caps, quiet hours and delays, and say what is possible', async () => {
+  const { workspaceId } = bundle;
+  const set = (...options: string[]) => run('workspaces', 'set', workspaceId, ...options);
+  const refused = await set('--frequency-caps', '2 a day');
+  expect([refused.code, refused.stderr]).toEqual([
+    2,
+    'carillon: Frequency caps are up to 5 rules such as 2/1d,5/7d, of different lengths: ' +
+      '1 to 100 messages in 1 to 720 hours (h) or 1 to 30 days (d), or none.\n',
+  ]);
+  const changed = await set(
+    ...['--frequency-caps', '1/1d', '--quiet-hours', '22:00-08:00', '--quiet-mode', 'drop', '--minimum-delay', '90'],
+  );
+  expect(changed.code).toBe(0);
+  const shown = await run('workspaces', 'show', workspaceId);
+  for (const line of ['Frequency caps  1/1d', 'Quiet hours     22:00-08:00, drop', 'Minimum delay   90 minutes'])
+    expect(shown.stdout).toContain(line);
+  expect((await set('--quiet-hours', 'none', '--minimum-delay', 'none')).code).toBe(0);
+  expect((await run('workspaces', 'show', workspaceId)).stdout).toContain('Quiet hours     none');
+  expect((await run('workspaces', 'show', 'nowhere')).code).toBe(2);
+});
+
+test('explain tells of each run and device what decided', async () => {
+  const { database, workspaceId } = bundle;
+  const push = async (campaignName: string): Promise<string> => {
+    const text = { title: 'T', message: 'M' };
+    const web = { ...text, redirectURL: 'https://shop.example/', iconURL: 'https://shop.example/i.png' };
+    const answer = await bundle.push({
+      ...{ campaignName, targetAudience: 'All Users', targetPlatform: ['ANDROID', 'IOS', 'WEB'] },
+      ...{ payload: { ANDROID: text, IOS: text, WEB: web }, campaignDelivery: { type: 'soon' } },
+    });
+    const { cid } = answer.json() as { cid: string };
+    await until(async () => {
+      const [campaign] = await database`select status from campaigns where id = ${cid}`;
+      return campaign?.status === 'SENT';
+    });
+    return cid;
+  };
+  const [first, second] = [await push('The first of the day'), await push('One too many')];
+  const explain = async (id: string, user: string) =>
+    run('explain', '--campaign', id, '--user', user, '--workspace', workspaceId);
+  const [person] =
+    await database`select customer_id from users where workspace_id = ${workspaceId} order by customer_id`;
+  const customerId = person!.customer_id as string;
+  expect((await explain(first, customerId)).stdout).toMatch(/: ACCEPTED\. The provider accepted the message at /);
+  expect((await explain(second, customerId)).stdout).toMatch(/: FREQUENCY_CAP\. The person had got as many messages/);
+  expect((await explain(second, 'nobody')).stdout).toContain('Nobody in this workspace has that customer id.');
+  const unknown = await explain('0'.repeat(24), customerId);
+  expect([unknown.code, unknown.stderr]).toEqual([2, 'carillon: Campaign not found.\n']);
+});

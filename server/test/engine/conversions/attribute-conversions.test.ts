@@ -1,0 +1,140 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { ConversionGoal } from '../../../src/domain/campaign/conversion-goal.ts';
+import { conversionWindowHours } from '../../../src/domain/campaign/match-goal.ts';
+import { settleMilliseconds } from '../../../src/engine/conversions/attribute-conversions.ts';
+import { makeStatsBundle, start } from '../../stats/stats-bundle.ts';
+import type { StatsBundle } from '../../stats/stats-bundle.ts';
+
+const bought: ConversionGoal = { name: 'Bought', eventName: 'Bought' };
+const dear: ConversionGoal = {
+  name: 'Dear',
+  eventName: 'Bought',
+  attribute: { name: 'price', type: 'numeric', operator: 'is greater than', value: 100 },
+};
+
+let bundle: StatsBundle;
+beforeEach(async () => {
+  bundle = await makeStatsBundle();
+  await bundle.addUser('ann');
+  await bundle.addUser('bob');
+});
+afterEach(async () => bundle.end());
+
+async function goalsMet(): Promise<string[]> {
+  return (await bundle.conversions()).map(({ customerId, goal }) => `${customerId} ${goal}`);
+}
+
+describe('what an event counts for (interface 2.10)', () => {
+  test('each goal it meets of the campaign that reached its user, with the run and platform that did', async () => {
+    const campaignId = await bundle.addCampaign([bought, dear]);
+    const runId = await bundle.addRun(campaignId, [{ customerId: 'ann', platform: 'IOS' }, { customerId: 'bob' }]);
+    await bundle.track('ann', { name: 'Bought', afterHours: 1, attributes: { price: 150 } });
+    await bundle.track('bob', { name: 'Bought', afterHours: 1, attributes: { price: 50 } });
+    await bundle.track('bob', { name: 'Looked', afterHours: 1 });
+    expect(await bundle.attribute()).toBe(3);
+    expect(await bundle.conversions()).toEqual([
+      { campaignId, goal: 0, customerId: 'ann', runId, platform: 'IOS' },
+      { campaignId, goal: 0, customerId: 'bob', runId, platform: 'ANDROID' },
+      { campaignId, goal: 1, customerId: 'ann', runId, platform: 'IOS' },
+    ]);
+  });
+
+  test('every campaign that reached the user, each once, with its newest run', async () => {
+    const [first, second] = [await bundle.addCampaign([bought]), await bundle.addCampaign([bought])];
+    await bundle.addRun(first, [{ customerId: 'ann' }]);
+    const newest = await bundle.addRun(first, [{ customerId: 'ann' }], new Date(start.getTime() + 1_800_000));
+    const other = await bundle.addRun(second, [{ customerId: 'ann' }]);
+    await bundle.track('ann', { name: 'Bought', afterHours: 1 });
+    await bundle.attribute();
+    const runs = Object.fromEntries((await bundle.conversions()).map((row) => [row.campaignId, row.runId]));
+    expect(runs).toEqual({ [first]: newest, [second]: other });
+    expect(await goalsMet()).toHaveLength(2);
+  });
+
+  test('nothing for a user whom the message did not reach', async () => {
+    const campaignId = await bundle.addCampaign([bought]);
+    await bundle.addRun(campaignId, [
+      { customerId: 'ann', outcome: 'GONE' },
+      { customerId: 'ann', outcome: 'WAITING' },
+      { customerId: 'ann', outcome: 'REJECTED' },
+    ]);
+    await bundle.track('ann', { name: 'Bought', afterHours: 1 });
+    await bundle.track('bob', { name: 'Bought', afterHours: 1 });
+    expect(await bundle.attribute()).toBe(2);
+    expect(await goalsMet()).toEqual([]);
+  });
+
+  test.each([
+    ['at the instant of the message', 0, 1],
+    ['at the end of the window', conversionWindowHours, 1],
+    ['a second after it', conversionWindowHours + 1 / 3_600, 0],
+    ['a second before the message', -1 / 3_600, 0],
+  ])('the window: an event %s', async (_name, afterHours, counted) => {
+    const campaignId = await bundle.addCampaign([bought]);
+    await bundle.addRun(campaignId, [{ customerId: 'ann' }]);
+    await bundle.track('ann', { name: 'Bought', afterHours });
+    await bundle.attribute();
+    expect(await goalsMet()).toHaveLength(counted);
+  });
+
+  test('an event told days after it happened counts by the time it happened', async () => {
+    const campaignId = await bundle.addCampaign([bought]);
+    await bundle.addRun(campaignId, [{ customerId: 'ann' }]);
+    bundle.clock.advance(5 * 86_400_000);
+    await bundle.track('ann', { name: 'Bought', afterHours: 2 });
+    await bundle.attribute();
+    expect(await goalsMet()).toEqual(['ann 0']);
+  });
+
+  test('campaigns of other workspaces never count it', async () => {
+    const campaignId = await bundle.addCampaign([bought]);
+    await bundle.addRun(campaignId, [{ customerId: 'ann' }]);
+    await bundle.database`update deliveries set workspace_id = 'OTHER'`;
+    await bundle.track('ann', { name: 'Bought', afterHours: 1 });
+    await bundle.attribute();
+    expect(await goalsMet()).toEqual([]);
+  });
+});
+
+describe('the duty', () => {
+  test('leaves events alone until what was sent before them is surely stored', async () => {
+    const campaignId = await bundle.addCampaign([bought]);
+    await bundle.track('ann', { name: 'Bought', afterHours: 1 });
+    bundle.clock.advance(settleMilliseconds - 1);
+    expect(await bundle.duty.runOnce(bundle.clock.now())).toBe(0);
+    // A window that was sent before the event and stored after it.
+    await bundle.addRun(campaignId, [{ customerId: 'ann' }]);
+    bundle.clock.advance(1);
+    expect(await bundle.duty.runOnce(bundle.clock.now())).toBe(1);
+    expect(await goalsMet()).toEqual(['ann 0']);
+  });
+
+  test('two nodes at once take each event once', async () => {
+    const campaignId = await bundle.addCampaign([bought]);
+    await bundle.addRun(campaignId, [{ customerId: 'ann' }]);
+    for (let count = 0; count < 40; count += 1) await bundle.track('ann', { name: 'Bought', afterHours: 1 });
+    bundle.clock.advance(settleMilliseconds);
+    const taken = await Promise.all([1, 2, 3, 4].map(() => bundle.duty.runOnce(bundle.clock.now())));
+    expect(taken.reduce((sum, count) => sum + count, 0)).toBe(40);
+    expect(await goalsMet()).toHaveLength(40);
+  });
+
+  test('a crash before the commit leaves the events to be taken again, and nothing is counted twice', async () => {
+    const campaignId = await bundle.addCampaign([bought]);
+    await bundle.addRun(campaignId, [{ customerId: 'ann' }]);
+    await bundle.track('ann', { name: 'Bought', afterHours: 1 });
+    bundle.clock.advance(settleMilliseconds);
+    await bundle.database`alter table conversions rename to conversions_away`;
+    await expect(bundle.duty.runOnce(bundle.clock.now())).rejects.toThrow('conversions');
+    await bundle.database`alter table conversions_away rename to conversions`;
+    expect(await bundle.duty.runOnce(bundle.clock.now())).toBe(1);
+    expect(await bundle.duty.runOnce(bundle.clock.now())).toBe(0);
+    expect(await goalsMet()).toEqual(['ann 0']);
+  });
+
+  test('a workspace without goals keeps no list of events to look at', async () => {
+    await bundle.addCampaign([]);
+    await bundle.track('ann', { name: 'Bought', afterHours: 1 });
+    expect(await bundle.attribute()).toBe(0);
+  });
+});

@@ -1,0 +1,72 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { enqueueFanOut } from '../../src/engine/enqueue.ts';
+import { startQueue } from '../../src/engine/queue.ts';
+import type { Queue } from '../../src/engine/queue.ts';
+import { makeLog } from '../../src/log.ts';
+import { createTestDatabase } from '../test-database.ts';
+import type { TestDatabase } from '../test-database.ts';
+
+let bundle: TestDatabase;
+let queue: Queue;
+let woken = 0;
+beforeEach(async () => {
+  bundle = await createTestDatabase();
+  woken = 0;
+  const log = makeLog({ level: 'silent', pretty: false });
+  queue = await startQueue({
+    databaseUrl: bundle.url,
+    log,
+    wakeFanOut: () => (woken += 1),
+    wakeSegments: () => {},
+    pollMilliseconds: 10,
+    restartMilliseconds: 10,
+  });
+});
+afterEach(async () => {
+  await queue.stop();
+  await bundle.drop();
+});
+
+test('a wake-up comes when its transaction commits, and not when it does not', async () => {
+  await bundle.database
+    .begin(async (tx) => {
+      await enqueueFanOut(tx);
+      throw new Error('rolled back');
+    })
+    .catch(() => {});
+  expect(woken).toBe(0);
+  await bundle.database.begin((tx) => enqueueFanOut(tx));
+  await expect.poll(() => woken).toBe(1);
+});
+
+test('workers that cannot settle a job, as while the database is away, are replaced and the process lives', async () => {
+  const { database } = bundle;
+  await database.unsafe(`
+    create function refuse() returns trigger language plpgsql as $$ begin raise 'the database is away'; end $$;
+    create trigger refuse before delete on graphile_worker._private_jobs for each row execute function refuse()`);
+  // More often than there are workers.
+  for (let count = 1; count <= 5; count += 1) {
+    await database.begin((tx) => enqueueFanOut(tx));
+    await expect.poll(() => woken, { timeout: 10_000 }).toBe(count);
+  }
+  await database`drop trigger refuse on graphile_worker._private_jobs`;
+  await database.begin((tx) => enqueueFanOut(tx));
+  await expect.poll(() => woken, { timeout: 10_000 }).toBe(6);
+});
+
+/** Ends every connection from the server's side, as a restart does. */
+async function cutAll(): Promise<void> {
+  const { database } = bundle;
+  await database`
+    select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
+}
+
+test('after its connections were cut, wake-ups come again', async () => {
+  // Cut while the library reads the names of its tasks, which it does once.
+  await cutAll();
+  await bundle.database.begin((tx) => enqueueFanOut(tx));
+  await expect.poll(() => woken, { timeout: 10_000 }).toBe(1);
+  await cutAll();
+  await bundle.database.begin((tx) => enqueueFanOut(tx));
+  await expect.poll(() => woken, { timeout: 10_000 }).toBe(2);
+});

@@ -1,0 +1,167 @@
+import type { Platform } from '../../src/domain/campaign/content.ts';
+import type { ConversionGoal } from '../../src/domain/campaign/conversion-goal.ts';
+import { makeId } from '../../src/domain/ids.ts';
+import { attributeConversions, settleMilliseconds } from '../../src/engine/conversions/attribute-conversions.ts';
+import { buildServer } from '../../src/http/build-server.ts';
+import { statsRoutes } from '../../src/http/stats/routes.ts';
+import { makeVendorHeaders } from '../../src/http/vendor-headers.ts';
+import { makeLog } from '../../src/log.ts';
+import { makeStatsUseCases } from '../../src/app/stats/stats-use-cases.ts';
+import { createKey } from '../../src/app/keys/create-key.ts';
+import { addRunCounts, ensureDeliveriesPartition, insertDeliveries } from '../../src/storage/sql/deliveries.ts';
+import type { DeliveryOutcome } from '../../src/storage/sql/deliveries.ts';
+import { makeDataBundle, start } from '../data/data-bundle.ts';
+
+export { start } from '../data/data-bundle.ts';
+
+export type StatsBundle = Awaited<ReturnType<typeof makeStatsBundle>>;
+
+const hour = 3_600_000;
+
+/** A message of a run to one user's device, with how it ended. */
+export type Sent = { customerId: string; platform?: Platform; outcome?: DeliveryOutcome; code?: string };
+
+/** The routes of events and statistics over one database, and the duty that counts conversions. */
+export async function makeStatsBundle() {
+  const bundle = await makeDataBundle();
+  const { database, clock, workspaceId, tokens, seal } = bundle;
+  const stats = makeStatsUseCases({ database, clock });
+  const server = await buildServer({ log: makeLog({ level: 'silent', pretty: false }), clock, trustProxy: false }, [
+    statsRoutes({ stats, tokens, vendorHeaders: makeVendorHeaders('SVC') }),
+  ]);
+  const { secret } = await createKey({ seal }, database, { workspaceId, kind: 'campaigns', name: 'c', at: start });
+  const duty = attributeConversions({ database });
+
+  return {
+    ...bundle,
+    secret,
+    async addCampaign(
+      goals: ConversionGoal[],
+      options: { workspace?: string; platforms?: Platform[]; createdAt?: Date } = {},
+    ): Promise<string> {
+      const { workspace = workspaceId, platforms = ['ANDROID'], createdAt = start } = options;
+      const id = makeId(createdAt);
+      await database`
+        insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing,
+          status, conversion_goals, created_by, created_at, updated_at)
+        values (${id}, ${workspace}, ${id}, 'PUSH_API', 'ONE_TIME', 'ALL_USERS', ${platforms}, '{}', '{}', 'SENT',
+          ${database.json(goals as never)}, 'test', ${createdAt}, ${createdAt})`;
+      return id;
+    },
+    /** A run of the campaign that reached users at a moment, in the ledger as the engine writes it. */
+    async addRun(campaignId: string, sent: Sent[], sentAt: Date = start): Promise<string> {
+      const runId = makeId(sentAt);
+      const day = sentAt.toISOString().slice(0, 10);
+      await database`
+        insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at, started_at, ended_at)
+        values (${runId}, ${workspaceId}, ${campaignId}, 1, 'SENT', ${day}, ${sentAt}, ${sentAt}, ${sentAt}, ${sentAt})`;
+      await ensureDeliveriesPartition(database, day);
+      const run = { day, workspaceId, runId, chunkNumber: 0 };
+      for (const [number, one] of sent.entries()) {
+        const { platform = 'ANDROID', outcome = 'ACCEPTED', code = null } = one;
+        const [user] = await database<{ id: string; bucket: number }[]>`
+          select id, bucket from users where workspace_id = ${workspaceId} and customer_id = ${one.customerId}`;
+        const delivery = {
+          bucket: user!.bucket,
+          deviceId: number.toString(16).padStart(24, '0'),
+          userId: user!.id,
+          platform,
+          outcome,
+          code,
+          providerMessageId: null,
+          attempts: 1,
+          retryAt: outcome === 'WAITING' ? sentAt : null,
+        };
+        await insertDeliveries(database, { ...run, sentAt, deliveries: [delivery] });
+        await addRunCounts(database, [{ runId, chunkNumber: 0, platform, outcome, devices: 1 }]);
+      }
+      return runId;
+    },
+    /** Tracks an event that happens so many hours after the start; the clock is moved there when it is earlier. */
+    async track(
+      customerId: string,
+      { name, afterHours, attributes = {} }: { name: string; afterHours: number; attributes?: Record<string, unknown> },
+    ) {
+      const at = new Date(start.getTime() + afterHours * hour);
+      if (at > clock.now()) clock.anchor(at);
+      const action = { action: name, attributes, user_time: at.toISOString(), current_time: at.toISOString() };
+      const answer = await bundle.call('/v1/event/', { type: 'event', customer_id: customerId, actions: [action] });
+      if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+    },
+    /** Looks at all events that have come in so far. @returns how many were looked at */
+    async attribute(): Promise<number> {
+      clock.advance(settleMilliseconds);
+      let taken = 0;
+      for (let count = await duty.runOnce(clock.now()); count > 0; count = await duty.runOnce(clock.now()))
+        taken += count;
+      return taken;
+    },
+    duty,
+    conversions: () =>
+      database<{ campaignId: string; goal: number; customerId: string; runId: string; platform: Platform }[]>`
+        select conversions.campaign_id as "campaignId", conversions.goal, users.customer_id as "customerId",
+          conversions.run_id as "runId", conversions.platform
+        from conversions
+        join users on users.workspace_id = conversions.workspace_id and users.bucket = conversions.bucket
+          and users.id = conversions.user_id
+        order by conversions.campaign_id, conversions.goal, users.customer_id, conversions.event_id`,
+    async ask(
+      body: Record<string, unknown> = {},
+      options: { headers?: Record<string, string | undefined>; url?: string } = {},
+    ) {
+      const headers = {
+        authorization: bundle.basic(secret),
+        'svc-appkey': workspaceId,
+        'content-type': 'application/json',
+        ...options.headers,
+      };
+      const answer = await server.inject({
+        method: 'POST',
+        url: options.url ?? '/core-services/v1/campaign-stats',
+        headers: Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined)) as Record<
+          string,
+          string
+        >,
+        payload: JSON.stringify({ ...goodRequest, ...body }),
+      });
+      return { status: answer.statusCode, headers: answer.headers, body: answer.json() as StatsAnswer };
+    },
+    async end() {
+      await server.close();
+      await bundle.end();
+    },
+  };
+}
+
+type Variations = {
+  performance_stats: Record<string, number | null>;
+  conversion_goal_stats: Record<string, { conversions: number | null; total: number | null; unique: number | null }>;
+  delivery_funnel: Record<string, number | null>;
+  failure_breakdown: Record<string, number> | null;
+};
+type StatsAnswer = {
+  response_id: string;
+  total_campaigns: number;
+  current_page: number;
+  total_pages: number;
+  data: Record<
+    string,
+    [{ platforms: Record<string, { locales: { all_locales: { variations: { all_variations: Variations } } } }> }]
+  >;
+  title: string;
+  description: string;
+  code: string;
+};
+
+const goodRequest = {
+  request_id: 'r1',
+  start_date: '2026-02-20',
+  end_date: '2026-03-10',
+  attribution_type: 'TOTAL_CONVERSIONS',
+  metric_type: 'TOTAL',
+};
+
+/** The figures of one platform, out of the boxes the answer puts them in (facts 7). */
+export function figuresOf(answer: { body: StatsAnswer }, campaignId: string, platform = 'android'): Variations {
+  return answer.body.data[campaignId]![0].platforms[platform]!.locales.all_locales.variations.all_variations;
+}

@@ -1,0 +1,224 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { insertTestWorkspace } from '../test-workspace.ts';
+import { figuresOf, makeStatsBundle, start } from './stats-bundle.ts';
+import type { StatsBundle } from './stats-bundle.ts';
+
+const bought = { name: 'Bought', eventName: 'Bought' };
+const day = 86_400_000;
+
+let bundle: StatsBundle;
+async function begin(): Promise<void> {
+  bundle = await makeStatsBundle();
+  await bundle.addUser('ann');
+  await bundle.addUser('bob');
+}
+
+/** Reports of devices as the counters of a campaign hold them. */
+async function addReports(campaignId: string, kind: 'IMPRESSION' | 'CLICK', numbers: [number, number]): Promise<void> {
+  await bundle.database`
+    insert into campaign_interactions (workspace_id, campaign_id, platform, kind, total, unique_devices)
+    values (${bundle.workspaceId}, ${campaignId}, 'ANDROID', ${kind}, ${numbers[0]}, ${numbers[1]})`;
+}
+
+describe('the figures (facts 7)', () => {
+  beforeEach(begin);
+  afterEach(() => bundle.end());
+
+  test('what was attempted, sent, failed and why, with rates in percent', async () => {
+    const campaignId = await bundle.addCampaign([], { platforms: ['ANDROID', 'IOS'] });
+    await bundle.addRun(campaignId, [
+      { customerId: 'ann' },
+      { customerId: 'bob' },
+      { customerId: 'ann', outcome: 'GONE', code: 'UNREGISTERED' },
+      { customerId: 'bob', outcome: 'FAILED', code: 'INTERNAL' },
+      { customerId: 'bob', outcome: 'GONE', code: 'UNREGISTERED' },
+      { customerId: 'ann', outcome: 'EXPIRED' },
+      { customerId: 'ann', outcome: 'WAITING', code: 'UNAVAILABLE' },
+      { customerId: 'ann', platform: 'IOS' },
+    ]);
+    await addReports(campaignId, 'IMPRESSION', [4, 2]);
+    await addReports(campaignId, 'CLICK', [8, 1]);
+    const answer = await bundle.ask();
+    expect(answer.status).toBe(200);
+    expect(figuresOf(answer, campaignId)).toEqual({
+      performance_stats: {
+        attempted: 7,
+        sent: 2,
+        failed: 4,
+        impression: 4,
+        click: 8,
+        // The sample of facts 7: 4 clicks on 2 impressions are 200.
+        ctr: 200,
+        sent_rate: 28.57,
+        failure_rate: 71.43,
+      },
+      conversion_goal_stats: {},
+      delivery_funnel: { sent: 2, impressions: 4 },
+      failure_breakdown: { UNREGISTERED: 2, INTERNAL: 1, EXPIRED: 1 },
+    });
+    expect(figuresOf(answer, campaignId, 'ios').performance_stats).toMatchObject({
+      attempted: 1,
+      sent: 1,
+      ctr: null,
+      sent_rate: 100,
+      failure_rate: 0,
+    });
+    const unique = await bundle.ask({ metric_type: 'UNIQUE' });
+    expect(figuresOf(unique, campaignId).performance_stats).toMatchObject({
+      impression: 2,
+      click: 1,
+      ctr: 50,
+      sent: 2,
+    });
+  });
+
+  test('what was withheld is neither attempted nor failed, and stands in the breakdown with its cause', async () => {
+    const campaignId = await bundle.addCampaign([]);
+    await bundle.addRun(campaignId, [
+      { customerId: 'ann' },
+      { customerId: 'bob', outcome: 'WITHHELD', code: 'FREQUENCY_CAP' },
+      { customerId: 'bob', outcome: 'WITHHELD', code: 'QUIET_HOURS' },
+      { customerId: 'ann', outcome: 'WITHHELD', code: 'FREQUENCY_CAP' },
+    ]);
+    expect(figuresOf(await bundle.ask(), campaignId)).toMatchObject({
+      performance_stats: { attempted: 1, sent: 1, failed: 0, sent_rate: 100, failure_rate: 0 },
+      failure_breakdown: { FREQUENCY_CAP: 2, QUIET_HOURS: 1 },
+    });
+  });
+
+  test('conversions per goal, every one and every user once; goals of one name are told apart', async () => {
+    const goals = [bought, { name: 'Bought', eventName: 'Looked' }];
+    const campaignId = await bundle.addCampaign(goals);
+    await bundle.addRun(campaignId, [{ customerId: 'ann' }, { customerId: 'bob' }]);
+    for (const [customerId, name] of [
+      ['ann', 'Bought'],
+      ['ann', 'Bought'],
+      ['bob', 'Bought'],
+      ['ann', 'Looked'],
+    ] as const)
+      await bundle.track(customerId, { name, afterHours: 1 });
+    await bundle.attribute();
+    const total = figuresOf(await bundle.ask(), campaignId);
+    expect(total.conversion_goal_stats).toEqual({
+      Bought: { conversions: 3, total: 3, unique: 2 },
+      'Bought (2)': { conversions: 1, total: 1, unique: 1 },
+    });
+    const unique = figuresOf(await bundle.ask({ metric_type: 'UNIQUE' }), campaignId);
+    expect(unique.conversion_goal_stats.Bought).toEqual({ conversions: 2, total: 3, unique: 2 });
+  });
+
+  test('attributions that nobody recorded are null, not nought', async () => {
+    const campaignId = await bundle.addCampaign([bought]);
+    await bundle.addRun(campaignId, [{ customerId: 'ann' }]);
+    for (const attribution_type of ['VIEW_THROUGH', 'CLICK_THROUGH', 'IN_SESSION', 'CLICK_CONVERSIONS'])
+      expect(figuresOf(await bundle.ask({ attribution_type }), campaignId).conversion_goal_stats).toEqual({
+        Bought: { conversions: null, total: null, unique: null },
+      });
+  });
+
+  test('runs of other days are not in them; devices of several runs were counted once by nobody', async () => {
+    const campaignId = await bundle.addCampaign([]);
+    await bundle.addRun(campaignId, [{ customerId: 'ann' }]);
+    await bundle.addRun(campaignId, [{ customerId: 'ann' }, { customerId: 'bob' }], new Date(start.getTime() + day));
+    await addReports(campaignId, 'IMPRESSION', [3, 2]);
+    const both = figuresOf(await bundle.ask(), campaignId);
+    expect(both.performance_stats).toMatchObject({ sent: 3, impression: 3 });
+    const first = figuresOf(await bundle.ask({ end_date: '2026-03-01' }), campaignId);
+    // Reports are counted per campaign: those of one day of several are not known.
+    expect(first.performance_stats).toMatchObject({ sent: 1, impression: null, click: null, ctr: null });
+    const unique = figuresOf(await bundle.ask({ metric_type: 'UNIQUE' }), campaignId);
+    expect(unique.performance_stats).toMatchObject({ attempted: null, sent: null, failed: null, impression: 2 });
+    expect(unique.failure_breakdown).toBeNull();
+  });
+
+  test('a day is one of the workspace’s zone', async () => {
+    await bundle.database`update workspaces set time_zone = 'Asia/Kolkata' where id = ${bundle.workspaceId}`;
+    const campaignId = await bundle.addCampaign([]);
+    // 00:30 on the 2nd in Kolkata.
+    await bundle.addRun(campaignId, [{ customerId: 'ann' }], new Date('2026-03-01T19:00:00Z'));
+    const asked = async (date: string) => (await bundle.ask({ start_date: date, end_date: date })).body.total_campaigns;
+    expect([await asked('2026-03-01'), await asked('2026-03-02')]).toEqual([0, 1]);
+  });
+});
+
+describe('the list', () => {
+  beforeEach(begin);
+  afterEach(() => bundle.end());
+
+  test('campaigns with a run in these days, newest first, ten a page', async () => {
+    const ids: string[] = [];
+    for (let count = 0; count < 13; count += 1) {
+      const createdAt = new Date(start.getTime() - count * 1000);
+      ids.push(await bundle.addCampaign([], { createdAt }));
+      await bundle.addRun(ids.at(-1)!, [{ customerId: 'ann' }]);
+    }
+    await bundle.addCampaign([]);
+    const first = (await bundle.ask()).body;
+    expect(first).toMatchObject({ response_id: 'r1', total_campaigns: 13, current_page: 1, total_pages: 2 });
+    expect(Object.keys(first.data).sort()).toEqual(ids.slice(0, 10).sort());
+    const second = (await bundle.ask({ offset: 10, limit: 10 })).body;
+    expect(second).toMatchObject({ total_campaigns: 13, current_page: 2 });
+    expect(Object.keys(second.data).sort()).toEqual(ids.slice(10).sort());
+  });
+
+  test('campaigns asked for by id, those without a run too; those of other workspaces are none', async () => {
+    const own = await bundle.addCampaign([]);
+    const foreign = await bundle.addCampaign([], { workspace: await insertTestWorkspace(bundle.database, start) });
+    const { body } = await bundle.ask({ campaign_ids: [own, foreign, '0'.repeat(24)] });
+    expect([body.total_campaigns, Object.keys(body.data)]).toEqual([1, [own]]);
+  });
+});
+
+describe('requests', () => {
+  beforeAll(begin);
+  afterAll(() => bundle.end());
+
+  const refusals: [string, Record<string, unknown>, string][] = [
+    ['no request_id', { request_id: undefined }, 'request_id: is required'],
+    ['a number as request_id', { request_id: 5 }, 'request_id: must be a text'],
+    ['no start_date', { start_date: undefined }, 'start_date: is required'],
+    ['a date that is none', { end_date: '2026-02-30' }, 'end_date: must be a date'],
+    ['a time', { end_date: '2026-03-01T00:00:00Z' }, 'end_date: must be a date'],
+    ['an end before the start', { end_date: '2026-02-19' }, 'end_date: must not be before start_date'],
+    ['31 days', { start_date: '2026-03-01', end_date: '2026-04-01' }, 'at most 30 days'],
+    ['an unknown attribution', { attribution_type: 'LAST' }, 'attribution_type: must be one of'],
+    ['an unknown metric', { metric_type: 'total' }, 'metric_type: must be one of'],
+    ['eleven ids', { campaign_ids: Array.from({ length: 11 }, () => '0'.repeat(24)) }, 'campaign_ids: must be a list'],
+    ['an id that is none', { campaign_ids: ['x'] }, 'campaign_ids: must hold ids'],
+    ['a limit over 10', { limit: 11 }, 'limit: must be a whole number from 1 to 10'],
+    ['an offset below 0', { offset: -1 }, 'offset: must be a whole number'],
+  ];
+  test.each(refusals)('%s is refused', async (_name, change, words) => {
+    const { status, body } = await bundle.ask(change);
+    expect([status, body.title]).toEqual([400, 'Invalid Field Value']);
+    expect(body.description).toContain(words);
+    expect(body.code).toMatch(/^[a-z]{8}$/);
+  });
+
+  test('30 days are allowed, and both spellings of the address answer', async () => {
+    const month = { start_date: '2026-03-01', end_date: '2026-03-31' };
+    for (const url of ['/core-services/v1/campaign-stats', '/v1/campaign-stats'])
+      expect((await bundle.ask(month, { url })).status).toBe(200);
+  });
+
+  test('the key of campaigns, the header of its workspace, or nothing', async () => {
+    const refused = async (headers: Record<string, string | undefined>) => {
+      const { status, body } = await bundle.ask({}, { headers });
+      return [status, body.title];
+    };
+    expect(await refused({ authorization: undefined })).toEqual([401, 'Authentication required']);
+    expect(await refused({ authorization: bundle.basic('wrong') })).toEqual([401, 'Authentication required']);
+    expect(await refused({ authorization: bundle.basic(bundle.key) })).toEqual([403, 'Forbidden Request']);
+    expect(await refused({ 'svc-appkey': undefined })).toEqual([400, 'Invalid Field Value']);
+    expect(await refused({ 'svc-appkey': 'OTHER' })).toEqual([401, 'Authentication required']);
+  });
+
+  test('the 101st call of a minute waits, and another minute begins', async () => {
+    bundle.clock.advance(60_000);
+    for (let count = 0; count < 100; count += 1) expect((await bundle.ask()).status).toBe(200);
+    const refused = await bundle.ask();
+    expect([refused.status, refused.body.title]).toEqual([429, 'Too Many Requests']);
+    bundle.clock.advance(Number(refused.headers['retry-after']) * 1000);
+    expect((await bundle.ask()).status).toBe(200);
+  });
+});

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  listDeliveriesToExplain,
+  listDevicesToExplain,
+  listMembersToExplain,
+  listRunsToExplain,
+} from '../../src/storage/sql/explanations.ts';
+import type { RunToExplain } from '../../src/storage/sql/explanations.ts';
+import type { Queryable } from '../../src/storage/pool.ts';
+import {
+  findUsersAtGate,
+  moveUserMessages,
+  reserveUserMessages,
+  withdrawUserMessages,
+} from '../../src/storage/sql/user-messages.ts';
+import { createTestDatabase } from '../test-database.ts';
+import type { TestDatabase } from '../test-database.ts';
+
+const people = 40_000;
+const workspaceId = 'W';
+let bundle: TestDatabase;
+
+beforeAll(async () => {
+  bundle = await createTestDatabase();
+  const { database } = bundle;
+  await database`insert into workspaces (id, db_name, name, created_at) values ('W', 'w', 'W', '2026-01-01')`;
+  await database`
+    insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
+      created_by, created_at, updated_at)
+    select 'c' || number, 'W', 'C', 'PUSH_API', 'ONE_TIME', 'ALL_USERS', '{ANDROID}', '{}', '{}', 'SENT', 'test',
+      '2026-03-01', '2026-03-01' from generate_series(1, 100) as number`;
+  await database`
+    insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at, started_at, ended_at)
+    select 'r' || number, 'W', 'c' || number % 100 + 1, 1, 'SENT', '2026-03-01', '2026-03-02', '2026-03-01', '2026-03-01',
+      '2026-03-01' from generate_series(1, 5000) as number`;
+  await database`
+    insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
+    select 'W', number % 256, 'u' || number, 'person-' || number, '{"time_zone": "Asia/Tokyo"}', '2026-03-01', '2026-03-01'
+    from generate_series(1, ${people}) as number`;
+  await database`
+    insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at,
+      created_at, updated_at)
+    select 'W', number % 256, 'd' || number, 'u' || number, 'phone', 'ANDROID', 'p' || number, 'ACTIVE', '2026-03-01',
+      '2026-03-01', '2026-03-01' from generate_series(1, ${people}) as number`;
+  await database`
+    insert into user_messages (workspace_id, bucket, user_id, revision, run_ids, campaign_ids, sent_at, is_counted)
+    select 'W', number % 256, 'u' || number, 1, '{r1}', '{c1}', array[timestamptz '2026-03-01'], '{true}'
+    from generate_series(1, ${people}) as number`;
+  await database`
+    insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in)
+    select 'W', number % 256, 's', 'u' || number, 1 from generate_series(1, ${people}) as number`;
+  await database`
+    create table deliveries_20260301 partition of deliveries for values from ('2026-03-01') to ('2026-03-02')`;
+  await database`
+    insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, chunk_number, platform, outcome,
+      attempts, sent_at)
+    select '2026-03-01', 'W', number % 256, 'r' || run, 'd' || number, 'u' || number, 0, 'ANDROID',
+      case when number % 10 = 0 then 'GONE' else 'ACCEPTED' end, 1, '2026-03-01'
+    from generate_series(1, ${people}) as number, generate_series(1, 3) as run`;
+  await database`analyze`;
+});
+afterAll(() => bundle.drop());
+
+const users = Array.from({ length: 250 }, (_, number) => ({
+  bucket: (number * 150 + 1) % 256,
+  userId: `u${number * 150 + 1}`,
+}));
+const run = { id: 'r2', day: '2026-03-01', segmentId: 's', version: 1 } as RunToExplain;
+const asked = { workspaceId, run, users };
+
+/** Shows how a statement would be done; fragments of one are left alone. */
+function explaining(tx: Queryable, plans: string[]): Queryable {
+  const tag = (strings: TemplateStringsArray, ...values: never[]) => {
+    if (!Array.isArray(strings?.raw) || !/^\s*(select|with|insert|update)\b/.test(strings[0]!))
+      return tx(strings, ...values);
+    return tx`explain (costs off) ${tx(strings, ...values)}`.then((rows) => {
+      plans.push(rows.map((row) => String(row['QUERY PLAN'])).join('\n'));
+      return [];
+    });
+  };
+  return Object.assign(tag, { json: tx.json }) as unknown as Queryable;
+}
+
+test.each<[string, (tx: Queryable) => Promise<unknown>, string[]]>([
+  [
+    'a window at the gate',
+    (tx) => findUsersAtGate(tx, { workspaceId, users, zoneAttribute: 'time_zone', withMessages: 'yes' }),
+    ['users_pkey', 'user_messages_pkey'],
+  ],
+  [
+    'a window written down',
+    (tx) =>
+      reserveUserMessages(tx, {
+        ...{ workspaceId, runId: 'r9', campaignId: 'c9', at: new Date('2026-03-02'), isCounted: 'yes' },
+        users: users.map((user) => ({ ...user, revision: 1, outdated: 0 })),
+      }),
+    ['user_messages_pkey'],
+  ],
+  [
+    'a window taken back',
+    (tx) =>
+      withdrawUserMessages(tx, {
+        ...{ workspaceId, runId: 'r1', day: '2026-03-01', chunk: { number: 0, state: 'HELD' }, users },
+      }),
+    ['user_messages_pkey', 'deliveries_20260301'],
+  ],
+  ['a merge', (tx) => moveUserMessages(tx, { workspaceId, from: users[0]!, to: users[1]! }), ['user_messages_pkey']],
+  [
+    'runs to explain',
+    (tx) => listRunsToExplain(tx, { campaignId: 'c3', runId: undefined, limit: 20 }),
+    ['runs_campaign'],
+  ],
+  ['devices to explain', (tx) => listDevicesToExplain(tx, asked), ['devices_workspace_id_bucket_user_id_device_id']],
+  [
+    'deliveries to explain',
+    (tx) => listDeliveriesToExplain(tx, { ...asked, users: users.slice(0, 1) }),
+    ['deliveries_20260301'],
+  ],
+  ['members to explain', (tx) => listMembersToExplain(tx, asked), ['segment_members_pkey']],
+])('%s: read through indexes, however many people there are', async (_name, statement, indexes) => {
+  const plans: string[] = [];
+  await statement(explaining(bundle.database, plans));
+  expect(plans).toHaveLength(1);
+  for (const table of ['users', 'user_messages', 'devices', 'deliveries', 'segment_members'])
+    expect(plans[0]).not.toMatch(new RegExp(`Seq Scan on ${table}`));
+  for (const index of indexes) expect(plans[0]).toContain(index);
+});

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { apiCrash } from './api-crash.ts';
+import { killDatabase } from './kill-database.ts';
+import { killWorkers } from './kill-workers.ts';
+import type { Report } from './scenario.ts';
+import { stopWorkers } from './stop-workers.ts';
+
+// Small, so that every change is tried; `npm run test:torture` does the same with 100,000 devices and 20 rounds.
+const options = { seed: 7, devices: 3_000, rounds: 3, windowDevices: 50, parallelChunks: 4 };
+const longestMilliseconds = 180_000;
+
+const scenarios: [string, () => Promise<Report>][] = [
+  [
+    'workers killed at random moments lose nobody (R2)',
+    () => killWorkers({ ...options, workers: 1, isClockMoved: true }),
+  ],
+  ['workers that are stopped lose and repeat nothing (R3)', () => stopWorkers({ ...options, workers: 2 })],
+  ['a database killed under its nodes loses nobody (F17)', () => killDatabase({ ...options, workers: 2 })],
+  [
+    'a request that was answered is on disk and sent, whatever was killed (R1)',
+    () => apiCrash({ ...options, rounds: 4 }),
+  ],
+];
+
+test.each(scenarios)('%s', { timeout: longestMilliseconds }, async (name, run) => {
+  const { numbers, broken } = await run();
+  process.stdout.write(`${name}: ${JSON.stringify(numbers)}\n`);
+  expect(broken).toEqual([]);
+});
