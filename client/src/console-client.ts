@@ -155,6 +155,14 @@ export type SegmentUpload = {
   file: Blob;
 };
 
+export type SegmentFetch = Omit<SegmentUpload, 'file'> & {
+  /** A public address of a file of one value a line. */
+  fileUrl: string;
+  callbackUrl?: string;
+};
+
+export type CampaignOfSegment = { id: string; name: string; status: string; createdAt: string };
+
 export type AcceptedUpload = { segmentId: string; segmentName: string; operationId: string; requestId: string };
 
 export type ConsoleCallback = {
@@ -246,6 +254,14 @@ export type ConsoleClient = {
   readSegment(key: Key): Promise<SegmentDetail>;
   /** Resolves when the file is stored; it is worked then. @throws CarillonError */
   uploadSegmentFile(upload: SegmentUpload): Promise<AcceptedUpload>;
+  /** Resolves when the operation is stored; the file is downloaded and worked then. @throws CarillonError */
+  fetchSegmentFile(fetched: SegmentFetch): Promise<AcceptedUpload>;
+  archiveSegment(key: Key): Promise<SegmentDetail>;
+  unarchiveSegment(key: Key): Promise<SegmentDetail>;
+  /** Campaigns that go or went to a segment, newest first. */
+  listCampaignsOfSegment(key: Key): Promise<CampaignOfSegment[]>;
+  /** Customer ids of some members of a segment. */
+  listSampleMembers(key: Key): Promise<string[]>;
   /** Where the rejected lines of an operation are downloaded, for a link. */
   rejectsUrl(operation: { workspaceId: string; segmentId: string; operationId: string }): string;
   /** Newest first. */
@@ -269,7 +285,11 @@ export type ConsoleClient = {
 /** What the console asks its server; the session travels in a cookie. */
 export function makeConsoleClient({ fetch: request = fetch }: { fetch?: typeof fetch } = {}): ConsoleClient {
   const caller = makeConsoleCaller(request);
-  const { call, read } = caller;
+  const { call, read, send } = caller;
+  async function changeSegment(action: 'archive' | 'unarchive', { workspaceId, id }: Key): Promise<SegmentDetail> {
+    const path = `segments/${id}/${action}?${new URLSearchParams({ workspaceId })}`;
+    return (await send<{ segment: SegmentDetail }>('POST', path)).segment;
+  }
   return {
     accounts: makeConsoleAccounts(caller),
     campaigns: makeConsoleCampaigns(caller),
@@ -292,6 +312,14 @@ export function makeConsoleClient({ fetch: request = fetch }: { fetch?: typeof f
       });
       return (await answer.json()) as AcceptedUpload;
     },
+    fetchSegmentFile: ({ workspaceId, ...fetched }) =>
+      send('POST', `segments/fetch?${new URLSearchParams({ workspaceId })}`, fetched),
+    archiveSegment: (key) => changeSegment('archive', key),
+    unarchiveSegment: (key) => changeSegment('unarchive', key),
+    listCampaignsOfSegment: async ({ workspaceId, id }) =>
+      (await read<{ campaigns: CampaignOfSegment[] }>(`segments/${id}/campaigns`, { workspaceId })).campaigns,
+    listSampleMembers: async ({ workspaceId, id }) =>
+      (await read<{ customerIds: string[] }>(`segments/${id}/members`, { workspaceId })).customerIds,
     rejectsUrl: ({ workspaceId, segmentId, operationId }) =>
       `/console/api/segments/${segmentId}/operations/${operationId}/rejects.csv?${new URLSearchParams({ workspaceId })}`,
     listCallbacks: async (workspaceId) =>

@@ -51,6 +51,17 @@ const campaign = createRoute({
   component: lazyRouteComponent(() => import('./campaign/campaign-page.tsx'), 'CampaignPage'),
 });
 
+const segments = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.segments),
+  validateSearch: readName,
+  component: lazyRouteComponent(() => import('./segments/segments-page.tsx'), 'SegmentsPage'),
+});
+const segment = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.segment),
+  component: lazyRouteComponent(() => import('./segment/segment-page.tsx'), 'SegmentPage'),
+});
 const keys = createRoute({
   getParentRoute: () => workspace,
   path: below(screens.keys),
@@ -76,7 +87,7 @@ const audit = createRoute({
 
 const tree = root.addChildren([
   home,
-  workspace.addChildren([overview, campaigns, campaign, keys, account, accounts, audit]),
+  workspace.addChildren([overview, campaigns, campaign, segments, segment, keys, account, accounts, audit]),
 ]);
 
 export const router = createRouter({
@@ -99,6 +110,11 @@ declare module '@tanstack/react-router' {
 function readPage(search: AddressSearch): { page?: number } {
   const page = Number(textOf(search.page) ?? 1);
   return Number.isInteger(page) && page > 1 ? { page } : {};
+}
+
+function readName(search: AddressSearch): { name?: string } {
+  const name = textOf(search.name);
+  return name === undefined ? {} : { name };
 }
 
 type Below<Path extends string> = Path extends `/w/$workspaceId${infer Rest}` ? (Rest extends '' ? '/' : Rest) : never;

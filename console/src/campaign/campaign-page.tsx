@@ -131,9 +131,19 @@ function About({ campaign, status }: { campaign: CampaignReport['campaign']; sta
 }
 
 function Audience({ campaign }: { campaign: CampaignReport['campaign'] }) {
+  const { workspaceId } = route.useParams();
   if (campaign.audience === 'ALL_USERS') return 'to all people';
   if (campaign.audience === 'USER') return 'to named people';
-  return `to the segment ${campaign.segmentName ?? campaign.segmentId ?? ''}`;
+  const { segmentId, segmentName } = campaign;
+  if (segmentId === null) return 'to a segment';
+  return (
+    <>
+      to the segment{' '}
+      <RouteLink to="/w/$workspaceId/segments/$segmentId" params={{ workspaceId, segmentId }}>
+        {segmentName ?? segmentId}
+      </RouteLink>
+    </>
+  );
 }
 
 function Versions({ versions, workspaceId }: { versions: CampaignReport['versions']; workspaceId: string }) {

@@ -7,7 +7,7 @@ import { fileTooLarge } from '../../app/segments/post-file.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { mostFileBytes } from '../../domain/segments/file-rules.ts';
 import { consoleApi as api, refuseCrossSite } from './console-access.ts';
-import { parseUpload, UploadQuery } from './parse-upload.ts';
+import { FetchBody, parseOperation, parseUpload, UploadQuery } from './parse-upload.ts';
 import {
   presentCallback,
   presentCallbackDetail,
@@ -72,7 +72,36 @@ export function consoleSegmentRoutes(server: FastifyInstance, deps: ConsoleSegme
         secret: await segments.readWebhookSecret({ workspaceId: workspaceOf(request), by: request.signedIn }),
       }),
   );
+  addChanges(server, segments);
   server.register(async (uploads) => serveUploads(uploads, deps));
+}
+
+function addChanges(server: FastifyInstance, segments: ConsoleSegments): void {
+  const schema = { hide: true, querystring: Workspace };
+  const config = { permission: 'segments.write' as const };
+  const one = { ...schema, params: Id };
+  server.post(`${api}/segments/fetch`, { schema: { ...schema, body: FetchBody }, config }, async (request, reply) => {
+    const command = parseOperation(request.body as Static<typeof FetchBody>);
+    const accepted = await segments.fetchFile({ workspaceId: workspaceOf(request), by: request.signedIn, command });
+    return reply.code(202).send(accepted);
+  });
+  for (const action of ['archive', 'unarchive'] as const)
+    server.post(`${api}/segments/:id/${action}`, { schema: one, config }, async (request) => {
+      await segments.changeState({ ...keyOf(request), by: request.signedIn, action });
+      return { segment: presentSegmentDetail(await segments.get(keyOf(request))) };
+    });
+  server.get(
+    `${api}/segments/:id/campaigns`,
+    { schema: one, config: { permission: 'overview.read' } },
+    async (request) => ({ campaigns: await segments.listCampaigns(keyOf(request)) }),
+  );
+  server.get(
+    `${api}/segments/:id/members`,
+    { schema: one, config: { permission: 'people.read' } },
+    async (request) => ({
+      customerIds: await segments.listMembers(keyOf(request)),
+    }),
+  );
 }
 
 /** A scope of its own, because its bodies are not read before the route: they are streams, and nothing else is taken. */
