@@ -79,6 +79,28 @@ describe('searching', () => {
     expect(two).toMatchObject({ name: 'Search two', status: 'SCHEDULED', tags: ['spring', 'sale'], sentAt: null });
   });
 
+  test('the executions of a recurring campaign are rows of their own when they are asked for', async () => {
+    const id = await send('Every other day', {
+      campaignDelivery: {
+        type: 'periodic',
+        endDate: '12/31/2098',
+        time: '10:00 AM',
+        timezone: 'Asia/Kolkata',
+        repeatAfter: '2',
+      },
+    });
+    await bundle.database`update campaigns set next_at = created_at where id = ${id}`;
+    const body = { limit: 15, page: 1, include_child_campaigns: true, campaign_fields: { name: 'every other' } };
+    const found = await until(async () => {
+      const rows = await client.campaigns.search(workspaceId, body);
+      return rows.length === 2 && rows;
+    });
+    const child = found.find(({ isExecution }) => isExecution)!;
+    expect(child).toMatchObject({ campaignId: id, name: 'Every other day' });
+    const { runs } = await client.campaigns.listRuns({ workspaceId, id, page: 1 });
+    expect(runs.map((run) => run.id)).toEqual([child.id]);
+  });
+
   test('a body that V5 refuses is refused here, with the field', async () => {
     const refused = client.campaigns.search(workspaceId, { limit: 16, page: 1 });
     await expect(refused).rejects.toMatchObject({ status: 400, field: 'limit' });

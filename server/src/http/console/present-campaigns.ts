@@ -13,6 +13,7 @@ export function presentListedCampaign({ campaign, meta }: Listed) {
   return {
     id: campaign.id,
     campaignId: campaign.campaignId,
+    isExecution: campaign.kind === 'EXECUTION',
     name: campaign.name,
     status: presentStatus(campaign.status),
     channel: campaign.channel,
