@@ -265,9 +265,16 @@ describe('changing', () => {
     const of = await send(`Cloned ${type}`, { campaignDelivery });
     const { id } = await client.campaigns.clone({ workspaceId, id: of });
     expect((await client.campaigns.read({ workspaceId, id })).campaign.name).toBe(`Cloned ${type} (copy)`);
+    // It would be sent at the same moments, whatever the zone of the workspace.
+    const headers = bundle.basic(bundle.keys.campaigns);
+    const patch = (body: unknown) => bundle.call('PATCH', `/v5/campaigns/${id}/status`, { headers, body });
+    await bundle.database`update workspaces set time_zone = 'America/New_York' where id = ${workspaceId}`;
+    expect((await patch({ action: 'PUBLISH' })).status).toBe(200);
+    await bundle.database`update workspaces set time_zone = 'UTC' where id = ${workspaceId}`;
+    const moments = await bundle.database`select next_at from campaigns where id in (${of}, ${id})`;
+    expect(moments[0]!.next_at).toEqual(moments[1]!.next_at);
     // The request that is shown makes the same draft through the API.
     const { request } = await client.campaigns.read({ workspaceId, id: of });
-    const headers = bundle.basic(bundle.keys.campaigns);
     expect((await bundle.call('POST', '/v5/campaigns', { headers, body: request })).status).toBe(201);
   });
 });
