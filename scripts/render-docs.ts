@@ -1,4 +1,6 @@
 import { settings } from '../server/src/config.ts';
+import { mayDo, permissions, roles } from '../server/src/domain/accounts/roles.ts';
+import type { Permission } from '../server/src/domain/accounts/roles.ts';
 import { errorRegistry } from '../server/src/domain/errors.ts';
 import type { ErrorName } from '../server/src/domain/errors.ts';
 import { gatewayErrors } from '../server/src/http/auth/present.ts';
@@ -26,6 +28,7 @@ export async function renderSections(): Promise<Record<string, string>> {
     'exit-codes': renderExitCodes(),
     'magic-tokens': renderMagicTokens(),
     routes: await renderRoutes(),
+    roles: renderRoles(),
   };
 }
 
@@ -132,6 +135,14 @@ function renderMagicTokens(): string {
     magic.answer,
   ]);
   return table(['Outcome', 'FCM token', 'APNs token', 'Web subscription', 'Answer'], rows);
+}
+
+function renderRoles(): string {
+  const rows = (Object.keys(permissions) as Permission[]).map((permission) => [
+    permissions[permission].may,
+    ...roles.map((role) => (mayDo(role, permission) ? 'yes' : '')),
+  ]);
+  return table(['May …', ...roles], rows);
 }
 
 async function renderRoutes(): Promise<string> {

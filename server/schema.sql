@@ -17,6 +17,45 @@ create table access_tokens (
 CREATE INDEX access_tokens_expiry ON access_tokens USING btree (expires_at);
 CREATE INDEX access_tokens_refresh ON access_tokens USING btree (refresh_token_hash);
 
+create table account_links (
+  id text collate "C" not null,
+  secret_hash bytea not null,
+  purpose text not null,
+  email text,
+  role text,
+  account_id text collate "C",
+  created_by text not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  constraint account_links_check CHECK (((purpose = 'INVITATION'::text) = (email IS NOT NULL))),
+  constraint account_links_check1 CHECK (((purpose = 'INVITATION'::text) = (role IS NOT NULL))),
+  constraint account_links_check2 CHECK (((purpose = 'PASSWORD'::text) = (account_id IS NOT NULL))),
+  constraint account_links_purpose_check CHECK ((purpose = ANY (ARRAY['SIGN_IN'::text, 'FIRST_OWNER'::text, 'INVITATION'::text, 'PASSWORD'::text]))),
+  constraint account_links_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'marketer'::text, 'analyst'::text, 'developer'::text]))),
+  constraint account_links_secret_hash_check CHECK ((octet_length(secret_hash) = 32)),
+  constraint account_links_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint account_links_pkey PRIMARY KEY (id),
+  constraint account_links_secret_hash_key UNIQUE (secret_hash)
+);
+
+create table accounts (
+  id text collate "C" not null,
+  email text not null,
+  name text not null,
+  role text not null,
+  password_hash text not null,
+  created_at timestamp with time zone not null,
+  signed_in_at timestamp with time zone,
+  disabled_at timestamp with time zone,
+  constraint accounts_email_check CHECK (((char_length(email) >= 3) AND (char_length(email) <= 254))),
+  constraint accounts_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100))),
+  constraint accounts_password_hash_check CHECK ((password_hash ~~ '$argon2id$%'::text)),
+  constraint accounts_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'marketer'::text, 'analyst'::text, 'developer'::text]))),
+  constraint accounts_pkey PRIMARY KEY (id)
+);
+
+CREATE UNIQUE INDEX accounts_email ON accounts USING btree (lower(email));
+
 create table api_keys (
   id text collate "C" not null,
   workspace_id text collate "C" not null,
@@ -31,6 +70,7 @@ create table api_keys (
   created_at timestamp with time zone not null,
   last_used_at timestamp with time zone,
   archived_at timestamp with time zone,
+  ends_at timestamp with time zone,
   constraint api_keys_access_token_minutes_check CHECK (((access_token_minutes >= 5) AND (access_token_minutes <= 60))),
   constraint api_keys_check CHECK (((secret_sealed IS NOT NULL) = (kind = 'push'::text))),
   constraint api_keys_kind_check CHECK ((kind = ANY (ARRAY['oauth'::text, 'data'::text, 'push'::text, 'campaigns'::text]))),
@@ -40,6 +80,7 @@ create table api_keys (
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_keys_secret_hash_key UNIQUE (secret_hash)
 );
+CREATE INDEX api_keys_ending ON api_keys USING btree (ends_at) WHERE ((ends_at IS NOT NULL) AND (archived_at IS NULL));
 CREATE INDEX api_keys_workspace ON api_keys USING btree (workspace_id, kind) WHERE (archived_at IS NULL);
 
 create table api_log (
@@ -60,6 +101,23 @@ create table api_log (
 );
 CREATE INDEX api_log_age ON api_log USING btree (received_at);
 CREATE INDEX api_log_workspace ON api_log USING btree (workspace_id, received_at DESC);
+
+create table audit_log (
+  id text collate "C" not null,
+  workspace_id text collate "C",
+  at timestamp with time zone not null,
+  actor_id text collate "C",
+  actor_name text not null,
+  action text not null,
+  object_kind text not null,
+  object_id text,
+  object_name text,
+  detail jsonb not null default '{}'::jsonb,
+  constraint audit_log_detail_check CHECK ((jsonb_typeof(detail) = 'object'::text)),
+  constraint audit_log_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint audit_log_pkey PRIMARY KEY (id)
+);
+CREATE INDEX audit_log_workspace ON audit_log USING btree (workspace_id, id DESC);
 
 create table business_events (
   id text collate "C" not null,
@@ -241,13 +299,21 @@ CREATE INDEX chunks_open ON chunks USING btree (lane, not_before, created_at) WH
 
 create table console_sessions (
   token_hash bytea not null,
-  state text not null,
+  id text collate "C" not null,
+  account_id text collate "C",
+  source_address text not null,
+  user_agent text not null,
   created_at timestamp with time zone not null,
+  last_seen_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
-  constraint console_sessions_state_check CHECK ((state = ANY (ARRAY['LINK'::text, 'OPEN'::text]))),
   constraint console_sessions_token_hash_check CHECK ((octet_length(token_hash) = 32)),
-  constraint console_sessions_pkey PRIMARY KEY (token_hash)
+  constraint console_sessions_user_agent_check CHECK ((char_length(user_agent) <= 300)),
+  constraint console_sessions_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint console_sessions_pkey PRIMARY KEY (token_hash),
+  constraint console_sessions_id_key UNIQUE (id)
 );
+CREATE INDEX console_sessions_account ON console_sessions USING btree (account_id);
+CREATE INDEX console_sessions_expiry ON console_sessions USING btree (expires_at);
 
 create table conversions (
   workspace_id text collate "C" not null,
@@ -609,6 +675,8 @@ create table runs (
   devices_per_minute integer,
   is_test boolean not null default false,
   business_event jsonb,
+  audience_users bigint,
+  constraint runs_audience_users_check CHECK ((audience_users >= 0)),
   constraint runs_check CHECK (((ended_at IS NOT NULL) = (status = ANY (ARRAY['SENT'::text, 'FAILED'::text, 'STOPPED'::text, 'MISSED'::text])))),
   constraint runs_check1 CHECK (((status <> ALL (ARRAY['FAILED'::text, 'PAUSED'::text, 'STOPPED'::text, 'MISSED'::text])) OR (status_reason IS NOT NULL))),
   constraint runs_check2 CHECK (((status <> 'SENDING'::text) OR (started_at IS NOT NULL))),

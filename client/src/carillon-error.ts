@@ -5,14 +5,28 @@ export class CarillonError extends Error {
   readonly code: string;
   /** Whole seconds the service asks to wait (429, 503). */
   readonly retryAfterSeconds: number | undefined;
+  /** Of problem details (RFC 9457): the field concerned, and what is wrong with it. */
+  readonly field: string | undefined;
+  readonly detail: string | undefined;
 
-  constructor(refusal: { status: number; code: string; message: string; retryAfterSeconds?: number | undefined }) {
+  constructor(refusal: Refusal) {
     super(refusal.message);
     this.status = refusal.status;
     this.code = refusal.code;
     this.retryAfterSeconds = refusal.retryAfterSeconds;
+    this.field = refusal.field;
+    this.detail = refusal.detail;
   }
 }
+
+type Refusal = {
+  status: number;
+  code: string;
+  message: string;
+  retryAfterSeconds?: number | undefined;
+  field?: string | undefined;
+  detail?: string | undefined;
+};
 
 type ErrorBody = {
   error_type?: string;
@@ -21,6 +35,8 @@ type ErrorBody = {
   code?: string | number;
   message?: string;
   title?: string;
+  field?: string;
+  detail?: string;
   error?: { type?: string; message?: string };
 };
 
@@ -42,5 +58,7 @@ export async function toCarillonError(answer: Response): Promise<CarillonError> 
     code: String(code),
     message,
     retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : undefined,
+    field: body.field,
+    detail: body.detail,
   });
 }

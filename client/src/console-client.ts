@@ -1,6 +1,46 @@
-import { toCarillonError } from './carillon-error.ts';
+import { makeConsoleAccounts } from './console-accounts.ts';
+import type { ConsoleAccounts } from './console-accounts.ts';
+import { makeConsoleCampaigns } from './console-campaigns.ts';
+import type { ConsoleCampaigns } from './console-campaigns.ts';
+import { makeConsoleKeys } from './console-keys.ts';
+import type { ConsoleKeys } from './console-keys.ts';
+import { makeConsoleCaller } from './console-caller.ts';
 
 type Platform = 'ANDROID' | 'IOS' | 'WEB';
+
+export type ConsoleWorkspace = {
+  id: string;
+  dbName: string;
+  name: string;
+  /** IANA name; the console shows times in it. */
+  timeZone: string;
+};
+
+export type Role = 'owner' | 'marketer' | 'analyst' | 'developer';
+
+export type Permission =
+  | 'session.own'
+  | 'overview.read'
+  | 'campaigns.write'
+  | 'segments.write'
+  | 'people.read'
+  | 'people.write'
+  | 'log.read'
+  | 'log.resend'
+  | 'sandbox.use'
+  | 'keys.read'
+  | 'keys.write'
+  | 'settings.write'
+  | 'accounts.manage'
+  | 'audit.read';
+
+export type ConsoleSession = {
+  /** Id and address are null for the start link of a sandbox. */
+  account: { id: string | null; name: string; email: string | null; role: Role };
+  permissions: Permission[];
+  workspaces: ConsoleWorkspace[];
+  isSandbox: boolean;
+};
 
 export type OverviewCampaign = {
   id: string;
@@ -23,8 +63,8 @@ export type OverviewKey = {
 };
 
 export type Overview = {
-  workspace: { id: string; dbName: string; name: string; timeZone: string };
-  workspaces: { id: string; name: string }[];
+  workspace: ConsoleWorkspace;
+  workspaces: ConsoleWorkspace[];
   url: string;
   troubles: string[];
   isSandbox: boolean;
@@ -115,6 +155,14 @@ export type SegmentUpload = {
   file: Blob;
 };
 
+export type SegmentFetch = Omit<SegmentUpload, 'file'> & {
+  /** A public address of a file of one value a line. */
+  fileUrl: string;
+  callbackUrl?: string;
+};
+
+export type CampaignOfSegment = { id: string; name: string; status: string; createdAt: string };
+
 export type AcceptedUpload = { segmentId: string; segmentName: string; operationId: string; requestId: string };
 
 export type ConsoleCallback = {
@@ -192,10 +240,13 @@ export type DeliveryExplanation = {
 type Key = { workspaceId: string; id: string };
 
 export type ConsoleClient = {
-  /** Opens the session of a sign-in link. @throws CarillonError */
-  signIn(code: string): Promise<void>;
-  signOut(): Promise<void>;
-  readOverview(): Promise<Overview>;
+  /** People: signing in, the own account, the accounts of others, what everybody did. */
+  accounts: ConsoleAccounts;
+  campaigns: ConsoleCampaigns;
+  keys: ConsoleKeys;
+  /** What this session may see. @throws CarillonError 401 without one */
+  readSession(): Promise<ConsoleSession>;
+  readOverview(workspaceId: string): Promise<Overview>;
   /** Newest first, newer than `after`. */
   readInbox(query: { workspaceId: string; after?: string }): Promise<InboxMessage[]>;
   /** Newest first. */
@@ -203,6 +254,14 @@ export type ConsoleClient = {
   readSegment(key: Key): Promise<SegmentDetail>;
   /** Resolves when the file is stored; it is worked then. @throws CarillonError */
   uploadSegmentFile(upload: SegmentUpload): Promise<AcceptedUpload>;
+  /** Resolves when the operation is stored; the file is downloaded and worked then. @throws CarillonError */
+  fetchSegmentFile(fetched: SegmentFetch): Promise<AcceptedUpload>;
+  archiveSegment(key: Key): Promise<SegmentDetail>;
+  unarchiveSegment(key: Key): Promise<SegmentDetail>;
+  /** Campaigns that go or went to a segment, newest first. */
+  listCampaignsOfSegment(key: Key): Promise<CampaignOfSegment[]>;
+  /** Customer ids of some members of a segment. */
+  listSampleMembers(key: Key): Promise<string[]>;
   /** Where the rejected lines of an operation are downloaded, for a link. */
   rejectsUrl(operation: { workspaceId: string; segmentId: string; operationId: string }): string;
   /** Newest first. */
@@ -225,26 +284,18 @@ export type ConsoleClient = {
 
 /** What the console asks its server; the session travels in a cookie. */
 export function makeConsoleClient({ fetch: request = fetch }: { fetch?: typeof fetch } = {}): ConsoleClient {
-  async function call(path: string, init: RequestInit = {}): Promise<Response> {
-    const answer = await request(`/console/api/${path}`, { credentials: 'same-origin', ...init });
-    if (!answer.ok) throw await toCarillonError(answer);
-    return answer;
-  }
-  async function read<Answer>(path: string, query: Record<string, string>): Promise<Answer> {
-    return (await (await call(`${path}?${new URLSearchParams(query)}`)).json()) as Answer;
+  const caller = makeConsoleCaller(request);
+  const { call, read, send } = caller;
+  async function changeSegment(action: 'archive' | 'unarchive', { workspaceId, id }: Key): Promise<SegmentDetail> {
+    const path = `segments/${id}/${action}?${new URLSearchParams({ workspaceId })}`;
+    return (await send<{ segment: SegmentDetail }>('POST', path)).segment;
   }
   return {
-    async signIn(code) {
-      await call('session', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ code }),
-      });
-    },
-    async signOut() {
-      await call('session', { method: 'DELETE' });
-    },
-    readOverview: async () => (await (await call('overview')).json()) as Overview,
+    accounts: makeConsoleAccounts(caller),
+    campaigns: makeConsoleCampaigns(caller),
+    keys: makeConsoleKeys(caller),
+    readSession: () => read<ConsoleSession>('session', {}),
+    readOverview: (workspaceId) => read<Overview>('overview', { workspaceId }),
     async readInbox({ workspaceId, after }) {
       const query = new URLSearchParams({ workspaceId, ...(after === undefined ? {} : { after }) });
       return ((await (await call(`inbox?${query}`)).json()) as { messages: InboxMessage[] }).messages;
@@ -261,6 +312,14 @@ export function makeConsoleClient({ fetch: request = fetch }: { fetch?: typeof f
       });
       return (await answer.json()) as AcceptedUpload;
     },
+    fetchSegmentFile: ({ workspaceId, ...fetched }) =>
+      send('POST', `segments/fetch?${new URLSearchParams({ workspaceId })}`, fetched),
+    archiveSegment: (key) => changeSegment('archive', key),
+    unarchiveSegment: (key) => changeSegment('unarchive', key),
+    listCampaignsOfSegment: async ({ workspaceId, id }) =>
+      (await read<{ campaigns: CampaignOfSegment[] }>(`segments/${id}/campaigns`, { workspaceId })).campaigns,
+    listSampleMembers: async ({ workspaceId, id }) =>
+      (await read<{ customerIds: string[] }>(`segments/${id}/members`, { workspaceId })).customerIds,
     rejectsUrl: ({ workspaceId, segmentId, operationId }) =>
       `/console/api/segments/${segmentId}/operations/${operationId}/rejects.csv?${new URLSearchParams({ workspaceId })}`,
     listCallbacks: async (workspaceId) =>

@@ -2,14 +2,10 @@ export { makeCarillonClient } from './carillon-client.ts';
 export type { CarillonClient, CarillonClientOptions } from './carillon-client.ts';
 export { CarillonError } from './carillon-error.ts';
 export { makeConsoleClient } from './console-client.ts';
-export type {
-  ConsoleClient,
-  DeliveryExplanation,
-  InboxMessage,
-  Overview,
-  OverviewCampaign,
-  OverviewKey,
-} from './console-client.ts';
+export type * from './console-accounts.ts';
+export type * from './console-campaigns.ts';
+export type * from './console-client.ts';
+export type * from './console-keys.ts';
 export type { PushAnswer, PushPayload, PushRequest } from './push-request.ts';
 export { signPush } from './sign-push.ts';
 export { makeAccessTokens } from './access-tokens.ts';

@@ -2,6 +2,7 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { makeClock } from './clock.ts';
 import { readConfig } from './config.ts';
+import { accountsCommand } from './cli/accounts-command.ts';
 import { callbacksCommand } from './cli/callbacks-command.ts';
 import { campaignsCommand } from './cli/campaigns-command.ts';
 import { credentialsCommand } from './cli/credentials-command.ts';
@@ -176,6 +177,17 @@ for (const [name, description] of [
       withInstallation((context) => campaignsCommand[name](context, { id, ...options })),
     );
 }
+
+const accounts = program.command('accounts').description('People who use the console');
+accounts
+  .command('list')
+  .description('List the accounts with their roles')
+  .action(() => withInstallation((context) => accountsCommand.list(context)));
+accounts
+  .command('password-link')
+  .description('Make a link that sets a new password, for somebody who forgot it')
+  .argument('<email>')
+  .action((email: string) => withInstallation((context) => accountsCommand.passwordLink(context, { email })));
 
 program
   .command('explain')

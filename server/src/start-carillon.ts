@@ -1,9 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { makeAccountUseCases } from './app/accounts/account-use-cases.ts';
+import { makePasswordHash } from './app/accounts/password-hash.ts';
 import { recordCalls } from './app/api-log/record-calls.ts';
 import type { CallRecorder } from './app/api-log/record-calls.ts';
 import { makeBusinessEventUseCases } from './app/business-events/business-event-use-cases.ts';
+import { documentedAuthoringLimits } from './app/campaigns/authoring-dependencies.ts';
 import { makeCampaignUseCases } from './app/campaigns/campaign-use-cases.ts';
+import { makeConsoleCampaigns } from './app/console/console-campaigns.ts';
+import { makeConsoleKeys } from './app/console/console-keys.ts';
+import { makeConsoleSegments } from './app/console/console-segments.ts';
 import { makeConsoleUseCases } from './app/console/console-use-cases.ts';
 import { makeDataUseCases } from './app/data/data-use-cases.ts';
 import { explainDelivery } from './app/explain/explain-delivery.ts';
@@ -15,9 +21,6 @@ import { makeReadyCurl } from './app/sandbox/make-ready-curl.ts';
 import { makeSandboxUseCases } from './app/sandbox/sandbox-use-cases.ts';
 import { seedDemoWorkspace } from './app/sandbox/seed-demo-workspace.ts';
 import type { DemoWorkspace } from './app/sandbox/seed-demo-workspace.ts';
-import { postFile } from './app/segments/post-file.ts';
-import type { PostedFile } from './app/segments/post-file.ts';
-import { makeReadSegments } from './app/segments/read-segments.ts';
 import { documentedSegmentLimits } from './app/segments/segment-dependencies.ts';
 import { makeSegmentUseCases } from './app/segments/segment-use-cases.ts';
 import { makeStatsUseCases } from './app/stats/stats-use-cases.ts';
@@ -68,6 +71,8 @@ export type Carillon = {
   /** The embedded database ended by itself; undefined with a database of your own. */
   databaseExited: Promise<void> | undefined;
   log: Logger;
+  /** One more address of the console with a one-time link, as the one of the block. */
+  createConsoleLink(): Promise<string>;
   /** Ends everything in order: requests, windows, queue, simulators, pools, database. */
   stop(): Promise<void>;
 };
@@ -135,13 +140,8 @@ async function startRoles(composition: Composition): Promise<Carillon> {
   started.push(calls);
   const families: RouteFamily[] = [healthRoutes({ findTroubles })];
   const readyCurl = makeReadyCurl({ database, seal });
-  const consoleUseCases = makeConsoleUseCases({
-    database,
-    clock,
-    readyCurl,
-    findTroubles,
-    isSandbox: config.mode === 'sandbox',
-  });
+  const isSandbox = config.mode === 'sandbox';
+  const accounts = makeAccountUseCases({ database, clock, passwords: makePasswordHash(), isSandbox });
   if (config.role !== 'worker') {
     const vendorHeaders = makeVendorHeaders(config.headerPrefix);
     const useCases = { database, clock, seal };
@@ -177,13 +177,13 @@ async function startRoles(composition: Composition): Promise<Carillon> {
         }),
       }),
       consoleRoutes({
-        console: consoleUseCases,
-        campaigns,
+        accounts,
+        console: makeConsoleUseCases({ database, clock, readyCurl, findTroubles, isSandbox }),
+        preview: campaigns.preview,
+        campaigns: makeConsoleCampaigns({ ...useCases, limits: documentedAuthoringLimits }),
+        keys: makeConsoleKeys(useCases),
+        segments: makeConsoleSegments({ ...useCases, limits, webhookSecretOf }),
         explain,
-        segments: {
-          ...makeReadSegments({ ...useCases, limits, webhookSecretOf }),
-          postFile: (file: PostedFile) => postFile({ ...useCases, limits }, file),
-        },
         staticFolder: join(import.meta.dirname, '..', '..', 'console', 'dist'),
         isSecure: config.publicUrl?.startsWith('https:') ?? false,
       }),
@@ -211,11 +211,14 @@ async function startRoles(composition: Composition): Promise<Carillon> {
       await server.close();
     },
   });
-  const code = await consoleUseCases.createSignInLink();
+  const createConsoleLink = async (): Promise<string> => {
+    const link = await accounts.createStartLink();
+    return `${url}/console/${link ? `#${link.kind}=${link.code}` : ''}`;
+  };
   return {
     block: {
       url,
-      console: `${url}/console/#sign-in=${code}`,
+      console: await createConsoleLink(),
       workspaceId: demo?.workspaceId,
       dbName: demo?.dbName,
       keys: demo?.keys,
@@ -226,6 +229,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
     },
     databaseExited: installation.embedded?.exited,
     log,
+    createConsoleLink,
     stop: stopAll,
   };
 }

@@ -1,27 +1,23 @@
 import type { OverviewCampaign } from '@carillon/client';
-import { Badge, Card, Code, Table, Text, Title } from '@mantine/core';
-import { Copyable } from './copyable.tsx';
-import { platformNames } from './platform-names.ts';
-
-const colours: Record<string, string> = {
-  SENDING: 'blue.9',
-  SENT: 'teal.9',
-  FAILED: 'red.9',
-  PAUSED: 'orange.9',
-  STOPPED: 'gray.8',
-};
+import { Card, Code, Table, Text, Title } from '@mantine/core';
+import { CopyableBlock } from '../parts/copyable.tsx';
+import { RouteLink } from '../parts/route-link.tsx';
+import { useWorkspace } from '../shell/workspace.ts';
+import { StatusBadge } from '../parts/status-badge.tsx';
+import { Time } from '../parts/time.tsx';
+import { platformNames } from '../parts/platform-names.ts';
 
 /** Newest campaigns with what became of their messages. */
 export function CampaignTable({ campaigns, curl }: { campaigns: OverviewCampaign[]; curl: string | undefined }) {
   return (
     <Card withBorder>
-      <Title order={3} size="h5" mb="sm">
+      <Title order={2} size="h5" mb="sm">
         Newest campaigns
       </Title>
       {campaigns.length === 0 ? (
         <Empty curl={curl} />
       ) : (
-        <Table.ScrollContainer minWidth={640} tabIndex={0} role="region" aria-label="Newest campaigns">
+        <Table.ScrollContainer type="native" minWidth={640} tabIndex={0} role="region" aria-label="Newest campaigns">
           <Table>
             <Table.Thead>
               <Table.Tr>
@@ -46,6 +42,7 @@ export function CampaignTable({ campaigns, curl }: { campaigns: OverviewCampaign
 }
 
 function CampaignRow({ campaign }: { campaign: OverviewCampaign }) {
+  const { id: workspaceId } = useWorkspace();
   const sum = (...outcomes: string[]) =>
     campaign.counts.filter((row) => outcomes.includes(row.outcome)).reduce((total, row) => total + row.devices, 0);
   const perPlatform = campaign.counts
@@ -55,13 +52,13 @@ function CampaignRow({ campaign }: { campaign: OverviewCampaign }) {
   return (
     <Table.Tr>
       <Table.Td>
-        <Text size="sm" fw={600}>
+        <RouteLink to="/w/$workspaceId/campaigns/$campaignId" params={{ workspaceId, campaignId: campaign.id }}>
           {campaign.name}
-        </Text>
+        </RouteLink>
         <Text size="xs">by {campaign.createdBy}</Text>
       </Table.Td>
       <Table.Td>
-        <Badge color={colours[campaign.status] ?? 'gray.8'}>{campaign.status}</Badge>
+        <StatusBadge status={campaign.status} />
         {campaign.statusReason !== null && <Text size="xs">{campaign.statusReason}</Text>}
       </Table.Td>
       <Table.Td ta="right">
@@ -70,7 +67,9 @@ function CampaignRow({ campaign }: { campaign: OverviewCampaign }) {
       </Table.Td>
       <Table.Td ta="right">{sum('WAITING').toLocaleString()}</Table.Td>
       <Table.Td ta="right">{sum('GONE', 'REJECTED', 'EXPIRED', 'FAILED').toLocaleString()}</Table.Td>
-      <Table.Td>{new Date(campaign.createdAt).toLocaleString()}</Table.Td>
+      <Table.Td>
+        <Time at={campaign.createdAt} />
+      </Table.Td>
     </Table.Tr>
   );
 }
@@ -84,7 +83,7 @@ function Empty({ curl }: { curl: string | undefined }) {
       {curl === undefined ? (
         <Code>npm run carillon -- keys create --kind push</Code>
       ) : (
-        <Copyable text={curl} label="curl command" />
+        <CopyableBlock text={curl} label="curl command" />
       )}
     </>
   );

@@ -2,7 +2,7 @@ import type { InboxMessage } from '@carillon/client';
 import { Badge, Card, Group, SimpleGrid, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { consoleClient } from '../console.ts';
-import { platformNames } from './platform-names.ts';
+import { platformNames } from '../parts/platform-names.ts';
 
 const colours = { ANDROID: 'teal.9', IOS: 'gray.8', WEB: 'blue.9' } as const;
 
@@ -16,7 +16,7 @@ export function Inbox({ workspaceId }: { workspaceId: string }) {
   const messages = inbox.data ?? [];
   return (
     <section aria-label="Inbox of the simulated devices">
-      <Title order={3} size="h5" mb="sm">
+      <Title order={2} size="h5" mb="sm">
         On the phones
       </Title>
       {messages.length === 0 ? (

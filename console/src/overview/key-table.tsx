@@ -1,5 +1,6 @@
 import type { OverviewKey } from '@carillon/client';
 import { Card, Code, Table, Text, Title } from '@mantine/core';
+import { Time } from '../parts/time.tsx';
 
 const purposes: Record<string, string> = {
   oauth: 'Gets access tokens',
@@ -12,10 +13,10 @@ const purposes: Record<string, string> = {
 export function KeyTable({ keys }: { keys: OverviewKey[] }) {
   return (
     <Card withBorder>
-      <Title order={3} size="h5" mb="sm">
+      <Title order={2} size="h5" mb="sm">
         Keys
       </Title>
-      <Table.ScrollContainer minWidth={560} tabIndex={0} role="region" aria-label="Keys">
+      <Table.ScrollContainer type="native" minWidth={560} tabIndex={0} role="region" aria-label="Keys">
         <Table>
           <Table.Thead>
             <Table.Tr>
@@ -33,7 +34,9 @@ export function KeyTable({ keys }: { keys: OverviewKey[] }) {
                 <Table.Td>
                   <Code>{key.hint}</Code>
                 </Table.Td>
-                <Table.Td>{usedText(key)}</Table.Td>
+                <Table.Td>
+                  <LastUse of={key} />
+                </Table.Td>
               </Table.Tr>
             ))}
           </Table.Tbody>
@@ -46,7 +49,7 @@ export function KeyTable({ keys }: { keys: OverviewKey[] }) {
   );
 }
 
-function usedText(key: OverviewKey): string {
+function LastUse({ of: key }: { of: OverviewKey }) {
   if (key.archivedAt !== null) return 'archived';
-  return key.lastUsedAt === null ? 'never' : new Date(key.lastUsedAt).toLocaleString();
+  return key.lastUsedAt === null ? 'never' : <Time at={key.lastUsedAt} />;
 }

@@ -1,6 +1,6 @@
 import type { Overview } from '@carillon/client';
 import { Card, Code, Table, Text, Title } from '@mantine/core';
-import { platformNames } from './platform-names.ts';
+import { platformNames } from '../parts/platform-names.ts';
 
 export function PeopleCard({ overview }: { overview: Overview }) {
   const platforms = ['ANDROID', 'IOS', 'WEB'] as const;
@@ -10,7 +10,7 @@ export function PeopleCard({ overview }: { overview: Overview }) {
       .reduce((sum, row) => sum + row.devices, 0);
   return (
     <Card withBorder>
-      <Title order={3} size="h5" mb="sm">
+      <Title order={2} size="h5" mb="sm">
         {overview.users.toLocaleString()} people
       </Title>
       <Table aria-label="Devices per platform">

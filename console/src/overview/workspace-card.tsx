@@ -1,13 +1,13 @@
 import type { Overview } from '@carillon/client';
 import { Anchor, Card, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { Copyable } from './copyable.tsx';
+import { Copyable } from '../parts/copyable.tsx';
 
 export function WorkspaceCard({ overview }: { overview: Overview }) {
   const { workspace, url } = overview;
   return (
     <Card withBorder>
-      <Title order={3} size="h5" mb="sm">
+      <Title order={2} size="h5" mb="sm">
         Workspace {workspace.name}
       </Title>
       <Stack gap="xs">

@@ -107,6 +107,13 @@ export const errorRegistry = {
   STATS_KEY_NOT_ALLOWED: 'The API key does not cover campaigns.',
   STATS_FIELD_INVALID: '<field>: <reason>',
   STATS_RATE_LIMITED: 'The rate limit of this endpoint is exceeded.',
+  // The console's accounts
+  ACCOUNT_SIGN_IN_FAILED: 'The e-mail address or the password is not right.',
+  ACCOUNT_ATTEMPTS_LIMITED: 'Too many attempts to sign in. Please retry later.',
+  ACCOUNT_LINK_INVALID: 'This link is unknown, used or too old.',
+  ACCOUNT_EMAIL_TAKEN: 'This e-mail address has an account already.',
+  ACCOUNT_LAST_OWNER: 'This is the last owner; make somebody else an owner first.',
+  ACCOUNT_NOT_PERMITTED: 'Your role does not allow this.',
   // Every family
   BODY_MALFORMED: 'The request body could not be decoded.',
   BODY_EMPTY: 'A request body is required.',

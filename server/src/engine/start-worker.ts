@@ -17,6 +17,7 @@ import { retryDeliveries } from './fan-out/retry-deliveries.ts';
 import { makeSendWindow } from './fan-out/send-window.ts';
 import { startChunkWorkers } from './fan-out/work-chunks.ts';
 import { makeGovernor } from './governor/governor.ts';
+import { archiveEndedKeys } from './housekeeping/archive-ended-keys.ts';
 import { dropOldRecords } from './housekeeping/drop-old-records.ts';
 import { erasePeople } from './housekeeping/erase-people.ts';
 import { dropSegmentLeftovers } from './housekeeping/drop-segment-leftovers.ts';
@@ -100,6 +101,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
   const retry = startDuty(retryDeliveries({ database, clock, ...sending, onSettled: end.wake }), { clock, log });
   const segments = startSegmentDuties(deps, { onFilled: release.wake });
   const housekeeping = [
+    archiveEndedKeys({ database }),
     dropOldRecords({ database, inboxMessages: deps.inboxMessages }),
     expireSegments({ database }),
     dropSegmentLeftovers({ database }),

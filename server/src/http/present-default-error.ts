@@ -27,12 +27,24 @@ export const defaultErrorStatuses: Partial<Record<ErrorName, number>> = {
   CAMPAIGN_NOT_FOUND: 404,
   INTERACTION_TOKEN_UNKNOWN: 404,
   INTERACTION_RATE_LIMITED: 429,
+  CAMPAIGN_REQUEST_INVALID: 400,
+  CAMPAIGN_ACTION_INVALID: 409,
+  CAMPAIGN_CREATION_LIMITED: 429,
+  ACCOUNT_SIGN_IN_FAILED: 401,
+  ACCOUNT_ATTEMPTS_LIMITED: 429,
+  ACCOUNT_LINK_INVALID: 401,
+  ACCOUNT_EMAIL_TAKEN: 409,
+  ACCOUNT_LAST_OWNER: 409,
+  ACCOUNT_NOT_PERMITTED: 403,
   OVERLOADED: 503,
   INTERNAL: 500,
 };
 
 export function presentDefaultError(error: ServiceError, reply: FastifyReply): FastifyReply {
   const status = defaultErrorStatuses[error.code] ?? 500;
+  const [fault] = error.context.faults ?? [];
+  const field = error.context.field ?? fault?.field;
+  const reason = error.context.reason ?? fault?.reason;
   if (error.context.retryAfterSeconds !== undefined)
     reply.header('retry-after', String(error.context.retryAfterSeconds));
   return reply
@@ -43,7 +55,7 @@ export function presentDefaultError(error: ServiceError, reply: FastifyReply): F
       title: error.message,
       status,
       code: error.code,
-      ...(error.context.field === undefined ? {} : { field: error.context.field }),
-      ...(error.context.reason === undefined ? {} : { detail: error.context.reason }),
+      ...(field === undefined ? {} : { field }),
+      ...(reason === undefined ? {} : { detail: reason }),
     });
 }

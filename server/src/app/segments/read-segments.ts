@@ -47,6 +47,8 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
   }
 
   return {
+    requireWorkspace,
+
     /** Newest first, with how many may still be active. @throws ServiceError NOT_FOUND */
     async list(workspaceId: string) {
       await requireWorkspace(workspaceId);

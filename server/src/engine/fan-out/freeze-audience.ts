@@ -4,6 +4,7 @@ import { SegmentExpansionError } from '../../domain/segments/expand-segment-filt
 import { expandStoredFilters } from '../../domain/segments/parse-stored-filters.ts';
 import type { Queryable } from '../../storage/pool.ts';
 import { countAllUsersDevices, countSegmentDevices } from '../../storage/sql/audience-pages.ts';
+import { countUsers } from '../../storage/sql/overview.ts';
 import type { RunToSend } from '../../storage/sql/run-states.ts';
 import { freezeFilterAudience } from '../../storage/sql/segment-filters.ts';
 import { analyzeSegmentMembers } from '../../storage/sql/segment-members.ts';
@@ -17,6 +18,8 @@ export type FrozenAudience = {
   /** The greatest device id: devices that register later are not part of it. */
   bound: string;
   devices: number;
+  /** People, with a device or not. */
+  users: number;
   segment: { id: string; version: number } | undefined;
 };
 
@@ -39,7 +42,8 @@ export async function freezeAudience(
   const reached = { workspaceId, platforms, iosProvisional: iosProvisional(deliverySettings(run.settings)), bound };
   if (run.segmentId === null) {
     const devices = await countAllUsersDevices(tx, reached);
-    return { audience: { bound, devices, segment: undefined } };
+    const users = await countUsers(tx, workspaceId);
+    return { audience: { bound, devices, users, segment: undefined } };
   }
   const found = await findAudienceSegment(tx, { workspaceId, id: run.segmentId });
   if (!found) return { reason: 'the segment no longer exists' };
@@ -48,11 +52,11 @@ export async function freezeAudience(
   const frozen =
     found.kind === 'FILTER'
       ? await freezeFilter(tx, { run, segment: found, now })
-      : { segment: { id: found.id, version: found.version } };
+      : { segment: { id: found.id, version: found.version }, users: found.userCount ?? 0 };
   if ('reason' in frozen) return frozen;
   const { id: segmentId, version } = frozen.segment;
   const devices = await countSegmentDevices(tx, { ...reached, segmentId, version });
-  return { audience: { bound, devices, segment: frozen.segment } };
+  return { audience: { bound, devices, users: frozen.users, segment: frozen.segment } };
 }
 
 type FilterRun = { run: RunToSend; segment: Segment; now: Date };
@@ -60,7 +64,7 @@ type FilterRun = { run: RunToSend; segment: Segment; now: Date };
 async function freezeFilter(
   tx: Queryable,
   { run, segment, now }: FilterRun,
-): Promise<{ segment: { id: string; version: number } } | { reason: string }> {
+): Promise<{ segment: { id: string; version: number }; users: number } | { reason: string }> {
   const { workspaceId } = run;
   const referenced = await findReferencedSegments(tx, { workspaceId, ids: segment.usesSegments });
   for (const other of referenced) {
@@ -71,7 +75,7 @@ async function freezeFilter(
   if ('reason' in filters) return filters;
   const users = await freezeFilterAudience(tx, { workspaceId, ...filters, at: now, segmentId: run.id });
   if (users >= analyzeFromUsers) await analyzeSegmentMembers(tx);
-  return { segment: { id: run.id, version: 0 } };
+  return { segment: { id: run.id, version: 0 }, users };
 }
 
 /** Segments that are referred to may have grown since the filter was made. */

@@ -38,7 +38,7 @@ async function releaseOne(database: Database, now: Date): Promise<number> {
       await failRun(tx, { id: run.id, campaignId: run.campaignId, reason: frozen.reason, at: now });
       return 1;
     }
-    const { bound: audienceBound, devices, segment } = frozen.audience;
+    const { bound: audienceBound, devices, users: audienceUsers, segment } = frozen.audience;
     await insertChunks(tx, {
       runId: run.id,
       workspaceId: run.workspaceId,
@@ -47,7 +47,15 @@ async function releaseOne(database: Database, now: Date): Promise<number> {
       ranges: devices === 0 ? [] : cutBuckets(devices),
     });
     const devicesPerMinute = runDevicesPerMinute(deliverySettings(run.settings), devices);
-    await startRun(tx, { id: run.id, audienceBound, audienceDevices: devices, segment, devicesPerMinute, at: now });
+    await startRun(tx, {
+      id: run.id,
+      audienceBound,
+      audienceDevices: devices,
+      audienceUsers,
+      segment,
+      devicesPerMinute,
+      at: now,
+    });
     return 1;
   });
 }

@@ -1,8 +1,9 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import type { ExplainRequest, Explanation } from '../../app/explain/explain-delivery.ts';
 import { noRunYet, nobodyOfThatId, tellDevice, tellRun } from '../../domain/explain/tell.ts';
+import { consoleApi } from './console-access.ts';
 
 const Query = Type.Object({
   workspaceId: Type.String({ maxLength: 64 }),
@@ -11,16 +12,13 @@ const Query = Type.Object({
   runId: Type.Optional(Type.String({ pattern: '^[0-9a-f]{24}$' })),
 });
 
-export type ConsoleExplainRouteDependencies = {
-  explain: (request: ExplainRequest) => Promise<Explanation>;
-  requireSession: (request: FastifyRequest) => Promise<void>;
-};
+export type ConsoleExplainRouteDependencies = { explain: (request: ExplainRequest) => Promise<Explanation> };
 
 /** Why somebody got a campaign or did not, for the console. */
 export function consoleExplainRoutes(server: FastifyInstance, deps: ConsoleExplainRouteDependencies): void {
   server.get(
-    '/console/api/explain',
-    { schema: { hide: true, querystring: Query }, onRequest: deps.requireSession },
+    `${consoleApi}/explain`,
+    { schema: { hide: true, querystring: Query }, config: { permission: 'people.read' } },
     async (request) => {
       const { runId, ...asked } = request.query as Static<typeof Query>;
       return { explanation: present(await deps.explain({ ...asked, runId })) };

@@ -13,27 +13,49 @@ export const UploadQuery = Type.Object({
   expiryDays: Type.Optional(Type.String({ pattern: '^[0-9]{1,4}$' })),
 });
 
+export const FetchBody = Type.Object(
+  {
+    kind: UploadQuery.properties.kind,
+    name: Type.String(),
+    attributeName: Type.String(),
+    attributeType: Type.String(),
+    fileUrl: Type.String({ minLength: 1 }),
+    callbackUrl: Type.Optional(Type.String()),
+    expiryDays: Type.Optional(Type.Integer()),
+  },
+  { additionalProperties: false },
+);
+
 export type Upload = Omit<Static<typeof UploadQuery>, 'workspaceId'> & { callbackUrl?: string };
 export type UploadCommand = FileOperationCommand & { fileUrl: null };
 
 /**
- * What is to be done with a file that is posted to us. The rules are those of the API (interface 4.3), so its parser
- * judges the fields, by the API's names.
+ * What is to be done with a file that is posted to us.
  *
  * @throws ServiceError SEGMENT_FIELD_MISSING, SEGMENT_FIELD_INVALID
  */
-export function parseUpload(upload: Upload): UploadCommand {
+export function parseUpload({ expiryDays, ...upload }: Upload): UploadCommand {
+  const days = expiryDays === undefined ? {} : { expiryDays: Number(expiryDays) };
+  return { ...parseOperation({ ...upload, ...days, fileUrl: noAddress }), fileUrl: null };
+}
+
+/**
+ * What is to be done with a file that is downloaded. The rules are those of the API (interface 4.3), so its parser judges
+ * the fields, by the API's names.
+ *
+ * @throws ServiceError SEGMENT_FIELD_MISSING, SEGMENT_FIELD_INVALID
+ */
+export function parseOperation(asked: Static<typeof FetchBody>): FileOperationCommand {
   const body = {
-    name: upload.name,
-    attribute_name: upload.attributeName,
-    attribute_type: upload.attributeType,
-    file_url: noAddress,
-    ...(upload.callbackUrl === undefined ? {} : { callback_url: upload.callbackUrl }),
-    ...(upload.expiryDays === undefined ? {} : { expiry_time: Number(upload.expiryDays) }),
+    name: asked.name,
+    attribute_name: asked.attributeName,
+    attribute_type: asked.attributeType,
+    file_url: asked.fileUrl,
+    ...(asked.callbackUrl === undefined ? {} : { callback_url: asked.callbackUrl }),
+    ...(asked.expiryDays === undefined ? {} : { expiry_time: asked.expiryDays }),
   };
-  const kind = kinds[upload.kind];
-  if (kind === 'CREATE') return { ...parseCreate(body), source: 'CONSOLE', fileUrl: null };
-  return { ...parseChange(body, kind), fileUrl: null };
+  const kind = kinds[asked.kind];
+  return kind === 'CREATE' ? { ...parseCreate(body), source: 'CONSOLE' } : parseChange(body, kind);
 }
 
 const kinds = { create: 'CREATE', add: 'ADD', remove: 'REMOVE', replace: 'REPLACE' } as const;

@@ -17,7 +17,9 @@ export function presentKey(key: ApiKey) {
     hint: key.secretHint,
     createdAt: key.createdAt.toISOString(),
     lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
+    accessTokenMinutes: key.accessTokenMinutes,
     archivedAt: key.archivedAt?.toISOString() ?? null,
+    endsAt: key.endsAt?.toISOString() ?? null,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import type { CampaignUseCases } from '../../app/campaigns/campaign-use-cases.ts';
@@ -8,14 +8,9 @@ import { presentPreview } from '../campaigns/present-preview.ts';
 import { presentV5, presentV5Error } from '../campaigns/present-v5.ts';
 import { presentDefaultError } from '../present-default-error.ts';
 import { toServiceError } from '../to-service-error.ts';
+import { consoleApi } from './console-access.ts';
 
-type Hook = (request: FastifyRequest) => Promise<void>;
-
-export type ConsolePreviewDependencies = {
-  campaigns: Pick<CampaignUseCases, 'preview'>;
-  requireSession: Hook;
-  refuseCrossSite: Hook;
-};
+export type ConsolePreviewDependencies = Pick<CampaignUseCases, 'preview'>;
 
 const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
 
@@ -30,13 +25,12 @@ export function consolePreviewRoute(server: FastifyInstance, deps: ConsolePrevie
       return presentDefaultError(error, reply);
     });
     scope.post(
-      '/console/api/preview',
-      { schema: { hide: true, querystring: Workspace }, onRequest: [deps.refuseCrossSite, deps.requireSession] },
+      `${consoleApi}/preview`,
+      // It shows attributes of a person.
+      { schema: { hide: true, querystring: Workspace }, config: { permission: 'people.read' } },
       async (request) => {
         const { workspaceId } = request.query as Static<typeof Workspace>;
-        return presentV5(
-          presentPreview(await deps.campaigns.preview({ ...parsePreview(readBody(request)), workspaceId })),
-        );
+        return presentV5(presentPreview(await deps.preview({ ...parsePreview(readBody(request)), workspaceId })));
       },
     );
   });

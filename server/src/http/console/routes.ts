@@ -1,26 +1,31 @@
 import cookie from '@fastify/cookie';
 import helmet from '@fastify/helmet';
-import fastifyStatic from '@fastify/static';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { Type } from 'typebox';
-import type { Static } from 'typebox';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { AccountUseCases } from '../../app/accounts/account-use-cases.ts';
+import type { ConsoleCampaigns } from '../../app/console/console-campaigns.ts';
+import type { ConsoleKeys } from '../../app/console/console-keys.ts';
+import type { ConsoleSegments } from '../../app/console/console-segments.ts';
 import type { ConsoleUseCases } from '../../app/console/console-use-cases.ts';
-import { ServiceError } from '../../domain/errors.ts';
 import type { RouteFamily } from '../build-server.ts';
+import { accountRoutes } from './account-routes.ts';
+import { consoleCampaignRoutes } from './campaign-routes.ts';
+import { guardConsole } from './console-access.ts';
 import { consoleExplainRoutes } from './explain-routes.ts';
 import type { ConsoleExplainRouteDependencies } from './explain-routes.ts';
-import { presentCampaign, presentInboxMessage, presentKey } from './present.ts';
+import { consoleKeyRoutes } from './key-routes.ts';
+import { overviewRoutes } from './overview-routes.ts';
 import { consolePreviewRoute } from './preview-route.ts';
 import type { ConsolePreviewDependencies } from './preview-route.ts';
 import { consoleSegmentRoutes } from './segment-routes.ts';
-import type { ConsoleSegmentRouteDependencies } from './segment-routes.ts';
+import { serveConsoleFiles } from './serve-console-files.ts';
+import { sessionRoutes } from './session-routes.ts';
 
 export type ConsoleRouteDependencies = {
+  accounts: AccountUseCases;
   console: ConsoleUseCases;
-  segments: ConsoleSegmentRouteDependencies['segments'];
-  campaigns: ConsolePreviewDependencies['campaigns'];
+  campaigns: ConsoleCampaigns;
+  preview: ConsolePreviewDependencies['preview'];
+  keys: ConsoleKeys;
+  segments: ConsoleSegments;
   explain: ConsoleExplainRouteDependencies['explain'];
   /** Folder of the built console. */
   staticFolder: string;
@@ -28,15 +33,7 @@ export type ConsoleRouteDependencies = {
   isSecure: boolean;
 };
 
-const cookieName = 'carillon_session';
-const SignIn = Type.Object({ code: Type.String({ minLength: 20, maxLength: 100 }) }, { additionalProperties: false });
-const OverviewQuery = Type.Object({ workspaceId: Type.Optional(Type.String({ maxLength: 64 })) });
-const InboxQuery = Type.Object({
-  workspaceId: Type.String({ maxLength: 64 }),
-  after: Type.Optional(Type.String({ pattern: '^[0-9a-f]{24}$' })),
-});
-
-/** The console: its pages, and the answers they are made of. Sessions travel in a cookie no script can read. */
+/** The console: its pages, and the answers they are made of. */
 export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
   return async (server) => {
     await server.register(cookie);
@@ -59,94 +56,15 @@ export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
       strictTransportSecurity: deps.isSecure,
       referrerPolicy: { policy: 'no-referrer' },
     });
-    serveApi(server, deps);
-    serveFiles(server, deps.staticFolder);
+    guardConsole(server, deps.accounts);
+    sessionRoutes(server, deps);
+    accountRoutes(server, deps);
+    overviewRoutes(server, deps);
+    consoleCampaignRoutes(server, deps);
+    consolePreviewRoute(server, deps);
+    consoleExplainRoutes(server, deps);
+    consoleKeyRoutes(server, deps);
+    consoleSegmentRoutes(server, deps);
+    serveConsoleFiles(server, deps.staticFolder);
   };
-}
-
-function serveApi(server: FastifyInstance, deps: ConsoleRouteDependencies): void {
-  const { console } = deps;
-  const schema = { hide: true };
-  const attributes = { path: '/console', httpOnly: true, sameSite: 'strict', secure: deps.isSecure } as const;
-  const requireSession = async (request: FastifyRequest): Promise<void> =>
-    console.requireSession(request.cookies[cookieName]);
-
-  server.post(
-    '/console/api/session',
-    { schema: { ...schema, body: SignIn }, onRequest: refuseCrossSite },
-    async (request, reply) => {
-      // The code is a credential: it stays out of the API log.
-      request.rawBody = '';
-      const { token, maxAgeSeconds } = await console.openSession((request.body as Static<typeof SignIn>).code);
-      return reply
-        .setCookie(cookieName, token, { ...attributes, maxAge: maxAgeSeconds })
-        .code(204)
-        .send();
-    },
-  );
-  server.delete(
-    '/console/api/session',
-    { schema, onRequest: [refuseCrossSite, requireSession] },
-    async (request, reply) => {
-      await console.closeSession(request.cookies[cookieName]!);
-      return reply.clearCookie(cookieName, attributes).code(204).send();
-    },
-  );
-  server.get(
-    '/console/api/overview',
-    { schema: { ...schema, querystring: OverviewQuery }, onRequest: requireSession },
-    async (request) => {
-      const { workspaceId } = request.query as Static<typeof OverviewQuery>;
-      const url = `${request.protocol}://${request.host}`;
-      const { campaigns, keys, now, ...overview } = await console.readOverview({ workspaceId, url });
-      return {
-        ...overview,
-        now: now.toISOString(),
-        campaigns: campaigns.map(presentCampaign),
-        keys: keys.map(presentKey),
-      };
-    },
-  );
-  server.get(
-    '/console/api/inbox',
-    { schema: { ...schema, querystring: InboxQuery }, onRequest: requireSession },
-    async (request) => {
-      const { workspaceId, after } = request.query as Static<typeof InboxQuery>;
-      return { messages: (await console.readInbox({ workspaceId, after: after ?? '' })).map(presentInboxMessage) };
-    },
-  );
-  consolePreviewRoute(server, { campaigns: deps.campaigns, requireSession, refuseCrossSite });
-  consoleExplainRoutes(server, { explain: deps.explain, requireSession });
-  consoleSegmentRoutes(server, { segments: deps.segments, requireSession, refuseCrossSite });
-}
-
-/** Browsers say where a request comes from; another site's is refused, whatever cookies came along. */
-async function refuseCrossSite(request: FastifyRequest): Promise<void> {
-  const site = request.headers['sec-fetch-site'];
-  const { origin } = request.headers;
-  const isOwn = site === undefined || site === 'same-origin';
-  const isOwnOrigin = origin === undefined || (URL.canParse(origin) && new URL(origin).host === request.host);
-  if (!isOwn || !isOwnOrigin) throw new ServiceError('SCOPE_MISSING', { detail: 'a request from another site' });
-}
-
-function serveFiles(server: FastifyInstance, folder: string): void {
-  if (!existsSync(join(folder, 'index.html'))) {
-    server.get('/console/*', { schema: { hide: true } }, (_request: FastifyRequest, reply: FastifyReply) =>
-      reply
-        .code(503)
-        .type('text/plain')
-        .send('The console is not built: run "npm run build -w console" and start again.\n'),
-    );
-    return;
-  }
-  // Asset names carry a hash of their content and never change; the page itself is asked for each time.
-  server.register(fastifyStatic, {
-    root: folder,
-    prefix: '/console/',
-    cacheControl: false,
-    setHeaders: (response, path) => {
-      response.header('cache-control', path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache');
-    },
-  });
-  server.get('/console', { schema: { hide: true } }, (_request, reply) => reply.redirect('/console/'));
 }

@@ -2,13 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
+import type { ConsoleSegments } from '../../app/console/console-segments.ts';
 import { fileTooLarge } from '../../app/segments/post-file.ts';
-import type { PostedFile } from '../../app/segments/post-file.ts';
-import type { ReadSegments } from '../../app/segments/read-segments.ts';
-import type { AcceptedOperation } from '../../app/segments/request-file-operation.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { mostFileBytes } from '../../domain/segments/file-rules.ts';
-import { parseUpload, UploadQuery } from './parse-upload.ts';
+import { consoleApi as api, refuseCrossSite } from './console-access.ts';
+import { FetchBody, parseOperation, parseUpload, UploadQuery } from './parse-upload.ts';
 import {
   presentCallback,
   presentCallbackDetail,
@@ -19,26 +18,21 @@ import {
 } from './present-segments.ts';
 import { readUpload } from './read-upload.ts';
 
-type Hook = (request: FastifyRequest) => Promise<void>;
-
-export type ConsoleSegmentRouteDependencies = {
-  segments: ReadSegments & { postFile: (file: PostedFile) => Promise<AcceptedOperation> };
-  requireSession: Hook;
-  refuseCrossSite: Hook;
-};
+export type ConsoleSegmentRouteDependencies = { segments: ConsoleSegments };
 
 const id = Type.String({ pattern: '^[0-9a-f]{24}$' });
 const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
 const Id = Type.Object({ id });
 const OperationOf = Type.Object({ id, operationId: id });
 
-const api = '/console/api';
-
-/** The console's segments, callbacks and mails, and files posted instead of fetched. Every route needs the session. */
+/** The console's segments, callbacks and mails, and files posted instead of fetched. */
 export function consoleSegmentRoutes(server: FastifyInstance, deps: ConsoleSegmentRouteDependencies): void {
   const { segments } = deps;
-  const reading = { schema: { hide: true, querystring: Workspace }, onRequest: deps.requireSession };
-  const readingOne = { ...reading, schema: { ...reading.schema, params: Id } };
+  const schema = { hide: true, querystring: Workspace };
+  const reading = { schema, config: { permission: 'overview.read' as const } };
+  const readingOne = { ...reading, schema: { ...schema, params: Id } };
+  const readingLog = { schema, config: { permission: 'log.read' as const } };
+  const ofOneCallback = { ...schema, params: Id };
 
   server.get(`${api}/segments`, reading, async (request) => {
     const { segments: listed, ...counts } = await segments.list(workspaceOf(request));
@@ -49,36 +43,65 @@ export function consoleSegmentRoutes(server: FastifyInstance, deps: ConsoleSegme
   }));
   server.get(
     `${api}/segments/:id/operations/:operationId/rejects.csv`,
-    { ...reading, schema: { ...reading.schema, params: OperationOf } },
+    { ...reading, schema: { ...schema, params: OperationOf } },
     (request, reply) => sendRejects(segments, request, reply),
   );
-  server.get(`${api}/callbacks`, reading, async (request) => ({
+  server.get(`${api}/callbacks`, readingLog, async (request) => ({
     callbacks: (await segments.listCallbacks(workspaceOf(request))).map(presentCallback),
   }));
-  server.get(`${api}/callbacks/:id`, readingOne, async (request) => ({
+  server.get(`${api}/callbacks/:id`, { ...readingLog, schema: ofOneCallback }, async (request) => ({
     callback: presentCallbackDetail(await segments.getCallback(keyOf(request))),
   }));
   server.post(
     `${api}/callbacks/:id/resend`,
-    { ...readingOne, onRequest: [deps.refuseCrossSite, deps.requireSession] },
+    { schema: ofOneCallback, config: { permission: 'log.resend' } },
     async (request, reply) => {
-      const callback = await segments.resendCallback(keyOf(request));
+      const callback = await segments.resendCallback({ ...keyOf(request), by: request.signedIn });
       return reply.code(202).send({ callback: presentCallbackDetail(callback) });
     },
   );
-  server.get(`${api}/mails`, reading, async (request) => ({
+  server.get(`${api}/mails`, readingLog, async (request) => ({
     mails: (await segments.listMails(workspaceOf(request))).map(presentMail),
   }));
   // The first look makes the secret, so this is no mere reading.
   server.get(
     `${api}/webhook-secret`,
-    { ...reading, onRequest: [deps.refuseCrossSite, deps.requireSession] },
+    { schema, config: { permission: 'keys.write' }, onRequest: async (request) => refuseCrossSite(request) },
     async (request, reply) =>
-      reply
-        .header('cache-control', 'no-store')
-        .send({ secret: await segments.readWebhookSecret(workspaceOf(request)) }),
+      reply.header('cache-control', 'no-store').send({
+        secret: await segments.readWebhookSecret({ workspaceId: workspaceOf(request), by: request.signedIn }),
+      }),
   );
+  addChanges(server, segments);
   server.register(async (uploads) => serveUploads(uploads, deps));
+}
+
+function addChanges(server: FastifyInstance, segments: ConsoleSegments): void {
+  const schema = { hide: true, querystring: Workspace };
+  const config = { permission: 'segments.write' as const };
+  const one = { ...schema, params: Id };
+  server.post(`${api}/segments/fetch`, { schema: { ...schema, body: FetchBody }, config }, async (request, reply) => {
+    const command = parseOperation(request.body as Static<typeof FetchBody>);
+    const accepted = await segments.fetchFile({ workspaceId: workspaceOf(request), by: request.signedIn, command });
+    return reply.code(202).send(accepted);
+  });
+  for (const action of ['archive', 'unarchive'] as const)
+    server.post(`${api}/segments/:id/${action}`, { schema: one, config }, async (request) => {
+      await segments.changeState({ ...keyOf(request), by: request.signedIn, action });
+      return { segment: presentSegmentDetail(await segments.get(keyOf(request))) };
+    });
+  server.get(
+    `${api}/segments/:id/campaigns`,
+    { schema: one, config: { permission: 'overview.read' } },
+    async (request) => ({ campaigns: await segments.listCampaigns(keyOf(request)) }),
+  );
+  server.get(
+    `${api}/segments/:id/members`,
+    { schema: one, config: { permission: 'people.read' } },
+    async (request) => ({
+      customerIds: await segments.listMembers(keyOf(request)),
+    }),
+  );
 }
 
 /** A scope of its own, because its bodies are not read before the route: they are streams, and nothing else is taken. */
@@ -90,7 +113,7 @@ function serveUploads(server: FastifyInstance, deps: ConsoleSegmentRouteDependen
   );
   server.post(
     `${api}/segments/upload`,
-    { schema: { hide: true, querystring: UploadQuery }, onRequest: [deps.refuseCrossSite, deps.requireSession] },
+    { schema: { hide: true, querystring: UploadQuery }, config: { permission: 'segments.write' } },
     async (request, reply) => {
       const { workspaceId, ...upload } = request.query as Static<typeof UploadQuery>;
       const body = request.body as Readable | undefined;
@@ -100,7 +123,7 @@ function serveUploads(server: FastifyInstance, deps: ConsoleSegmentRouteDependen
         if (Number(request.headers['content-length']) > mostFileBytes) throw fileTooLarge();
         const command = parseUpload(upload);
         const bytes = readUpload(body);
-        const accepted = await deps.segments.postFile({ workspaceId, requestedBy: 'Console', command, bytes });
+        const accepted = await deps.segments.postFile({ workspaceId, by: request.signedIn, command, bytes });
         return await reply.code(202).send(accepted);
       } finally {
         // A client that is still sending would not read the refusal; the server's time limit bounds it.
@@ -111,7 +134,7 @@ function serveUploads(server: FastifyInstance, deps: ConsoleSegmentRouteDependen
 }
 
 async function sendRejects(
-  segments: ReadSegments,
+  segments: ConsoleSegments,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {

@@ -17,6 +17,8 @@ export type ApiKey = {
   /** To the minute. */
   lastUsedAt: Date | null;
   archivedAt: Date | null;
+  /** It was rotated and is archived then. */
+  endsAt: Date | null;
 };
 
 type KeyId = { workspaceId: string; id: string };
@@ -26,7 +28,7 @@ export const apiKeyColumns = (tx: Queryable) => tx`
   api_keys.id, api_keys.workspace_id as "workspaceId", api_keys.kind, api_keys.name, api_keys.scopes,
   api_keys.generation, api_keys.access_token_minutes as "accessTokenMinutes", api_keys.secret_hint as "secretHint",
   api_keys.secret_sealed as "secretSealed", api_keys.created_at as "createdAt",
-  api_keys.last_used_at as "lastUsedAt", api_keys.archived_at as "archivedAt"`;
+  api_keys.last_used_at as "lastUsedAt", api_keys.archived_at as "archivedAt", api_keys.ends_at as "endsAt"`;
 
 /** Adds a key. A secret that exists already (256 bits: a broken random source) is refused by the unique index. */
 export async function insertApiKey(
@@ -114,6 +116,24 @@ export async function archiveApiKey(tx: Queryable, { workspaceId, id, at }: KeyI
     where id = ${id} and workspace_id = ${workspaceId} and archived_at is null
     returning 1`;
   return rows.length === 1;
+}
+
+/** Sets when a key ends that has no end yet. Locks the row. Index: primary key. @returns whether this call set it */
+export async function endApiKeyAt(
+  tx: Queryable,
+  { workspaceId, id, endsAt }: KeyId & { endsAt: Date },
+): Promise<boolean> {
+  const rows = await tx`
+    update api_keys set ends_at = ${endsAt}
+    where id = ${id} and workspace_id = ${workspaceId} and archived_at is null and ends_at is null
+    returning 1`;
+  return rows.length === 1;
+}
+
+/** Archives the keys whose end has come. Index: api_keys_ending. @returns how many */
+export async function archiveEndedApiKeys(tx: Queryable, at: Date): Promise<number> {
+  const rows = await tx`update api_keys set archived_at = ends_at where ends_at <= ${at} and archived_at is null`;
+  return rows.count;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { signInLimitOperations } from '../../domain/accounts/sign-in-limits.ts';
 import type { LimitWindow } from '../../domain/limits/sliding-window.ts';
 import { latestEventSeconds } from '../../domain/limits/sliding-window.ts';
 import { tokenLimitIdleSeconds, tokenLimitOperations, tokenLimitRows } from '../../domain/tokens/token-limits.ts';
@@ -67,13 +68,13 @@ export async function findLimitWindows(tx: Queryable, subjects: readonly LimitSu
 }
 
 /**
- * Bounds the rows whose subjects callers choose (token operations, guesses): idle ones go, then all but the newest
+ * Bounds the rows whose subjects callers choose (token operations, guesses, sign-ins): idle ones go, then all but the newest
  * 200,000. Rows of other operations, whose windows are longer, stay.
  *
  * @returns the number of rows deleted, at most 20,000 a call
  */
 export async function trimLimitWindows(tx: Queryable, { at }: { at: Date }): Promise<number> {
-  const operations = tokenLimitOperations;
+  const operations = [...tokenLimitOperations, ...signInLimitOperations];
   const before = new Date(at.getTime() - tokenLimitIdleSeconds * 1000);
   const idle = await deleteIdleLimitWindows(tx, { operations, before });
   return idle + (await capLimitWindows(tx, { operations, rows: tokenLimitRows }));

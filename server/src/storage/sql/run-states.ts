@@ -95,6 +95,8 @@ export async function startRun(
     id: string;
     audienceBound: string;
     audienceDevices: number;
+    /** People, with a device or not. */
+    audienceUsers: number;
     segment: { id: string; version: number } | undefined;
     devicesPerMinute: number | null;
     at: Date;
@@ -108,7 +110,7 @@ export async function startRun(
     )
     update runs
     set status = 'SENDING', devices_per_minute = throttle.devices_per_minute, audience_bound = ${run.audienceBound}, audience_devices = ${run.audienceDevices},
-      audience_segment_id = ${run.segment?.id ?? null}, audience_version = ${run.segment?.version ?? null},
+      audience_users = ${run.audienceUsers}, audience_segment_id = ${run.segment?.id ?? null}, audience_version = ${run.segment?.version ?? null},
       send_until = send_until + (${run.at}::timestamptz - created_at)
         + make_interval(mins => coalesce(ceil(${run.audienceDevices}::float8 / throttle.devices_per_minute), 0)::int),
       started_at = ${run.at}

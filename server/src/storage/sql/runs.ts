@@ -66,6 +66,7 @@ export async function insertTargetedRuns(tx: Queryable, runs: TargetedRun[]): Pr
     content: run.content === undefined ? null : tx.json(run.content as never),
     target_users: tx.json(run.targetUsers as never),
     audience_bound: run.audienceBound,
+    audience_users: run.targetUsers.length,
     day: utcDay(run.at),
     send_until: run.sendUntil,
     created_at: run.at,

@@ -43,3 +43,33 @@ export async function isOperationOf(
     where id = ${operation.id} and segment_id = ${operation.segmentId} and workspace_id = ${operation.workspaceId}`;
   return rows.length === 1;
 }
+
+export type CampaignOfSegment = { id: string; name: string; status: string; createdAt: Date };
+
+/** Newest first, at most 50. Reads the workspace's campaigns from the newest on. Index: campaigns_newest. */
+export async function listCampaignsOfSegment(
+  tx: Queryable,
+  { workspaceId, id }: { workspaceId: string; id: string },
+): Promise<CampaignOfSegment[]> {
+  return tx<CampaignOfSegment[]>`
+    select id, name, status, created_at as "createdAt" from campaigns
+    where workspace_id = ${workspaceId} and segment_id = ${id} and not is_test
+    order by created_at desc, id desc limit 50`;
+}
+
+/** Customer ids of ten members, whichever come first. Index: segment_members and users primary keys, bucket by bucket. */
+export async function listSampleMembers(
+  tx: Queryable,
+  { workspaceId, id, version }: { workspaceId: string; id: string; version: number },
+): Promise<string[]> {
+  const rows = await tx<{ customerId: string }[]>`
+    select users.customer_id as "customerId"
+    from segment_members
+    join users on users.workspace_id = segment_members.workspace_id and users.bucket = segment_members.bucket
+      and users.id = segment_members.user_id
+    where segment_members.workspace_id = ${workspaceId} and segment_members.segment_id = ${id}
+      and segment_members.added_in <= ${version}
+      and (segment_members.removed_in is null or segment_members.removed_in > ${version})
+    limit 10`;
+  return rows.map(({ customerId }) => customerId);
+}

@@ -1,0 +1,117 @@
+import { Button, Card, PasswordInput, Stack, Text, Title } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { consoleClient } from '../console.ts';
+import { ConfirmButton } from '../parts/confirm-button.tsx';
+import { DataTable } from '../parts/data-table.tsx';
+import { Failure } from '../parts/failure.tsx';
+import { Loaded } from '../parts/loaded.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
+import { Time } from '../parts/time.tsx';
+import { NewPasswordField } from '../session/new-password-field.tsx';
+import { useSession } from '../session/use-session.ts';
+
+/** The own account: where one is signed in, and the password. */
+export function AccountPage() {
+  const { account } = useSession();
+  return (
+    <Stack gap="lg">
+      <PageHeader title="Sessions and password" about={`${account.email ?? account.name} · ${account.role}`} />
+      <Sessions />
+      {account.id !== null && <PasswordCard />}
+    </Stack>
+  );
+}
+
+function Sessions() {
+  const queries = useQueryClient();
+  const sessions = useQuery({
+    queryKey: ['own-sessions'],
+    queryFn: () => consoleClient.accounts.listOwnSessions(),
+  });
+  const end = async (id: string) => {
+    await consoleClient.accounts.endOwnSession(id);
+    await queries.invalidateQueries({ queryKey: ['own-sessions'] });
+  };
+  return (
+    <Loaded query={sessions}>
+      {(rows) => (
+        <DataTable
+          label="Where you are signed in"
+          rows={rows}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              key: 'where',
+              title: 'Where',
+              cell: (session) => (
+                <>
+                  <Text size="sm">{session.userAgent || 'unknown program'}</Text>
+                  <Text size="xs">{session.sourceAddress}</Text>
+                </>
+              ),
+            },
+            { key: 'since', title: 'Since', cell: ({ createdAt }) => <Time at={createdAt} /> },
+            { key: 'seen', title: 'Last seen', cell: ({ lastSeenAt }) => <Time at={lastSeenAt} /> },
+            {
+              key: 'end',
+              title: 'End it',
+              cell: (session) =>
+                session.isThis ? (
+                  'this one'
+                ) : (
+                  <ConfirmButton
+                    label="End"
+                    size="compact-xs"
+                    ariaLabel={`End the session of ${session.sourceAddress}`}
+                    title="End this session?"
+                    hits={`${session.userAgent || 'The program'} at ${session.sourceAddress} is signed out at once.`}
+                    onConfirmed={() => end(session.id)}
+                  />
+                ),
+            },
+          ]}
+        />
+      )}
+    </Loaded>
+  );
+}
+
+function PasswordCard() {
+  const queries = useQueryClient();
+  const change = useMutation({
+    mutationFn: (fields: FormData) =>
+      consoleClient.accounts.changePassword({
+        current: String(fields.get('current')),
+        password: String(fields.get('password')),
+      }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['own-sessions'] }),
+  });
+  return (
+    <Card withBorder maw={480}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          const form = event.currentTarget;
+          change.mutate(new FormData(form), { onSuccess: () => form.reset() });
+        }}
+      >
+        <Stack>
+          <Title order={2} size="h5">
+            Change the password
+          </Title>
+          {change.error !== null && <Failure error={change.error} />}
+          {change.isSuccess && (
+            <Text size="sm" role="status">
+              The password is changed; every other session has ended.
+            </Text>
+          )}
+          <PasswordInput name="current" label="Current password" autoComplete="current-password" required />
+          <NewPasswordField />
+          <Button type="submit" loading={change.isPending}>
+            Change the password
+          </Button>
+        </Stack>
+      </form>
+    </Card>
+  );
+}

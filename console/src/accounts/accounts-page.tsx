@@ -1,0 +1,203 @@
+import type { ConsoleAccount, ConsoleInvitation, OneTimeLink, Role } from '@carillon/client';
+import { Group, NativeSelect, Stack, Text, Title } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { consoleClient } from '../console.ts';
+import { ConfirmButton } from '../parts/confirm-button.tsx';
+import { DataTable } from '../parts/data-table.tsx';
+import { Failure } from '../parts/failure.tsx';
+import { Loaded } from '../parts/loaded.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
+import { StatusBadge } from '../parts/status-badge.tsx';
+import { Time } from '../parts/time.tsx';
+import { InviteForm } from './invite-form.tsx';
+import { OneTimeLinkAlert } from './one-time-link.tsx';
+import { roleOptions } from './role-names.ts';
+
+/** Who may come in, and as what. */
+export function AccountsPage() {
+  const queries = useQueryClient();
+  const accounts = useQuery({ queryKey: ['accounts'], queryFn: () => consoleClient.accounts.list() });
+  const [shown, show] = useState<{ title: string; link: OneTimeLink }>();
+  const renew = () => queries.invalidateQueries({ queryKey: ['accounts'] });
+  return (
+    <Stack gap="lg">
+      <PageHeader title="People and roles" />
+      {shown && <OneTimeLinkAlert title={shown.title} link={shown.link} />}
+      <InviteForm
+        onInvited={(email, link) => {
+          show({ title: `Invitation of ${email}`, link });
+          void renew();
+        }}
+      />
+      <Loaded query={accounts}>
+        {(data) => (
+          <>
+            <AccountTable
+              accounts={data.accounts}
+              onChanged={renew}
+              onLink={(account, link) => show({ title: `New password for ${account.email}`, link })}
+            />
+            {data.invitations.length > 0 && <InvitationTable invitations={data.invitations} onChanged={renew} />}
+          </>
+        )}
+      </Loaded>
+    </Stack>
+  );
+}
+
+type AccountTableProps = {
+  accounts: ConsoleAccount[];
+  onChanged: () => Promise<unknown>;
+  onLink: (account: ConsoleAccount, link: OneTimeLink) => void;
+};
+
+function AccountTable({ accounts, onChanged, onLink }: AccountTableProps) {
+  const [error, setError] = useState<Error>();
+  const change = async (work: Promise<unknown>) => {
+    setError(undefined);
+    await work.catch(setError);
+    await onChanged();
+  };
+  return (
+    <section>
+      {error && <Failure error={error} />}
+      <DataTable
+        label="Accounts"
+        minWidth={760}
+        rows={accounts}
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            key: 'person',
+            title: 'Person',
+            cell: ({ name, email, disabledAt }) => (
+              <>
+                <Text size="sm" fw={600}>
+                  {name} {disabledAt !== null && <StatusBadge status="DISABLED" />}
+                </Text>
+                <Text size="xs">{email}</Text>
+              </>
+            ),
+          },
+          {
+            key: 'role',
+            title: 'Role',
+            cell: ({ id, email, role }) => (
+              <NativeSelect
+                size="xs"
+                aria-label={`Role of ${email}`}
+                value={role}
+                data={roleOptions}
+                onChange={(event) =>
+                  void change(consoleClient.accounts.changeRole({ id, role: event.currentTarget.value as Role }))
+                }
+              />
+            ),
+          },
+          {
+            key: 'seen',
+            title: 'Last signed in',
+            cell: ({ signedInAt }) => (signedInAt === null ? 'never' : <Time at={signedInAt} />),
+          },
+          {
+            key: 'actions',
+            title: 'Change',
+            cell: (account) => (
+              <AccountActions account={account} onChanged={onChanged} onLink={(link) => onLink(account, link)} />
+            ),
+          },
+        ]}
+      />
+    </section>
+  );
+}
+
+type AccountActionsProps = {
+  account: ConsoleAccount;
+  onChanged: () => Promise<unknown>;
+  onLink: (link: OneTimeLink) => void;
+};
+
+function AccountActions({ account, onChanged, onLink }: AccountActionsProps) {
+  const { id, email, name, disabledAt } = account;
+  if (disabledAt !== null)
+    return (
+      <ConfirmButton
+        label="Enable"
+        size="compact-xs"
+        color="indigo"
+        ariaLabel={`Enable ${email}`}
+        title={`Enable ${name}?`}
+        hits={`${email} can sign in again, with the old password and role.`}
+        onConfirmed={async () => {
+          await consoleClient.accounts.enable(id);
+          await onChanged();
+        }}
+      />
+    );
+  return (
+    <Group gap="xs">
+      <ConfirmButton
+        label="New password"
+        size="compact-xs"
+        color="indigo"
+        ariaLabel={`Make a password link for ${email}`}
+        title={`A new password for ${name}?`}
+        hits={`You get a link to hand over. Using it ends every session of ${email}.`}
+        onConfirmed={async () => onLink(await consoleClient.accounts.makePasswordLink(id))}
+      />
+      <ConfirmButton
+        label="Disable"
+        size="compact-xs"
+        ariaLabel={`Disable ${email}`}
+        title={`Disable ${name}?`}
+        hits={`${email} is signed out everywhere at once and cannot sign in until enabled again.`}
+        onConfirmed={async () => {
+          await consoleClient.accounts.disable(id);
+          await onChanged();
+        }}
+      />
+    </Group>
+  );
+}
+
+type InvitationTableProps = { invitations: ConsoleInvitation[]; onChanged: () => Promise<unknown> };
+
+function InvitationTable({ invitations, onChanged }: InvitationTableProps) {
+  return (
+    <section>
+      <Title order={2} size="h5" mb="sm">
+        Invitations not accepted yet
+      </Title>
+      <DataTable
+        label="Invitations not accepted yet"
+        rows={invitations}
+        keyOf={({ id }) => id}
+        columns={[
+          { key: 'email', title: 'E-mail address', cell: ({ email }) => email },
+          { key: 'role', title: 'Role', cell: ({ role }) => role },
+          { key: 'by', title: 'Invited by', cell: ({ createdBy }) => createdBy },
+          { key: 'until', title: 'Until', cell: ({ expiresAt }) => <Time at={expiresAt} /> },
+          {
+            key: 'withdraw',
+            title: 'Change',
+            cell: ({ id, email }) => (
+              <ConfirmButton
+                label="Withdraw"
+                size="compact-xs"
+                ariaLabel={`Withdraw the invitation of ${email}`}
+                title="Withdraw this invitation?"
+                hits={`The link that ${email} has stops working.`}
+                onConfirmed={async () => {
+                  await consoleClient.accounts.withdrawInvitation(id);
+                  await onChanged();
+                }}
+              />
+            ),
+          },
+        ]}
+      />
+    </section>
+  );
+}

@@ -1,0 +1,40 @@
+import type { OneTimeLink, Role } from '@carillon/client';
+import { Button, Card, Group, NativeSelect, Stack, TextInput, Title } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { consoleClient } from '../console.ts';
+import { Failure } from '../parts/failure.tsx';
+import { roleOptions } from './role-names.ts';
+
+export function InviteForm({ onInvited }: { onInvited: (email: string, link: OneTimeLink) => void }) {
+  const invite = useMutation({
+    mutationFn: (person: { email: string; role: Role }) => consoleClient.accounts.invite(person),
+    onSuccess: (link, { email }) => onInvited(email, link),
+  });
+  return (
+    <Card withBorder>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          const form = event.currentTarget;
+          const fields = new FormData(form);
+          const person = { email: String(fields.get('email')), role: String(fields.get('role')) as Role };
+          invite.mutate(person, { onSuccess: () => form.reset() });
+        }}
+      >
+        <Stack>
+          <Title order={2} size="h5">
+            Invite somebody
+          </Title>
+          {invite.error !== null && <Failure error={invite.error} />}
+          <Group align="flex-end">
+            <TextInput name="email" label="E-mail address" autoComplete="off" inputMode="email" required />
+            <NativeSelect name="role" label="Role" data={roleOptions} defaultValue="marketer" />
+            <Button type="submit" loading={invite.isPending}>
+              Make an invitation
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Card>
+  );
+}

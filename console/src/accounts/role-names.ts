@@ -1,0 +1,11 @@
+import type { Role } from '@carillon/client';
+
+/** What a role is for, in one line; docs/console.md has the whole table. */
+export const roleNames: Record<Role, string> = {
+  owner: 'Owner: everything, and who may come in',
+  marketer: 'Marketer: campaigns and segments',
+  analyst: 'Analyst: reads reports, changes nothing',
+  developer: 'Developer: keys, logs, people, the sandbox',
+};
+
+export const roleOptions = (Object.keys(roleNames) as Role[]).map((role) => ({ value: role, label: roleNames[role] }));

@@ -1,0 +1,79 @@
+import type { CampaignAction, CampaignProgress } from '@carillon/client';
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { consoleClient } from '../console.ts';
+import { ConfirmButton } from '../parts/confirm-button.tsx';
+import { useMay } from '../session/use-session.ts';
+import { countDevices, notDelivered } from './count-devices.ts';
+
+type CampaignActionsProps = {
+  workspaceId: string;
+  id: string;
+  name: string;
+  channel: string;
+  progress: CampaignProgress;
+};
+
+const labels: Record<CampaignAction, string> = { pause: 'Pause', resume: 'Resume', stop: 'Stop' };
+
+/** What may be done now, each with what it would hit. */
+export function CampaignActions({ workspaceId, id, name, channel, progress }: CampaignActionsProps) {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  if (!useMay('campaigns.write')) return null;
+  const renew = () => queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[2] === id });
+  return (
+    <>
+      {progress.actions.map((action) => (
+        <ConfirmButton
+          key={action}
+          label={labels[action]}
+          color={action === 'stop' ? 'red.9' : 'indigo'}
+          title={`${labels[action]} “${name}”?`}
+          hits={describe(action, progress)}
+          onConfirmed={async () => {
+            const next = await consoleClient.campaigns.change({ workspaceId, id, action });
+            queries.setQueryData(['campaign-progress', workspaceId, id], next);
+            await renew();
+          }}
+        />
+      ))}
+      {channel === 'PUSH' && (
+        <ConfirmButton
+          label="Clone"
+          color="indigo"
+          title={`Clone “${name}”?`}
+          hits={`A draft “${name} (copy)” is made with the same content, audience and goals. Nothing is sent.`}
+          onConfirmed={async () => {
+            const draft = await consoleClient.campaigns.clone({ workspaceId, id });
+            await navigate({
+              to: '/w/$workspaceId/campaigns/$campaignId',
+              params: { workspaceId, campaignId: draft.id },
+              search: {},
+            });
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function describe(action: CampaignAction, progress: CampaignProgress): string {
+  const done = countDevices(progress, ['ACCEPTED', ...notDelivered]);
+  const number = (count: number) => count.toLocaleString('en');
+  const rest = Math.max(0, progress.reachableDevices - done);
+  const standing =
+    progress.openRuns > 0
+      ? `${number(done)} of ${number(progress.reachableDevices)} devices are settled already; ${number(rest)} are not.`
+      : progress.nextAt === null
+        ? 'Nothing is being sent right now.'
+        : `Nothing is being sent right now; the next sending is due at ${progress.nextAt.slice(0, 16).replace('T', ' ')} UTC.`;
+  switch (action) {
+    case 'pause':
+      return `${standing} The rest waits until you resume it; a message whose time to live ends meanwhile is not sent.`;
+    case 'resume':
+      return `${standing} It goes on with the next moment to come, or with what it was sending.`;
+    case 'stop':
+      return `${standing} The rest is never sent, and a stopped campaign cannot be started again.`;
+  }
+}

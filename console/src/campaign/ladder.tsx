@@ -1,0 +1,80 @@
+import type { CampaignProgress, CampaignResults } from '@carillon/client';
+import { Card, Group, Progress, Stack, Text } from '@mantine/core';
+import { Definition } from '../parts/definition.tsx';
+import { countDevices, countReports } from './count-devices.ts';
+
+type Step = { word: string; means: string; unit: string; count: number | null };
+
+/** From the people it was for to those who did what it was for. Every word says what it counts. */
+export function Ladder({ progress, results }: { progress: CampaignProgress; results: CampaignResults | undefined }) {
+  const steps: Step[] = [
+    {
+      word: 'Audience',
+      means:
+        'People that the campaign was for when each run began, whether they have a device or not. Somebody reached by two runs counts twice.',
+      unit: 'people',
+      count: progress.audienceUsers,
+    },
+    {
+      word: 'Reachable',
+      means:
+        'Devices of these people, on the chosen platforms, that take push messages: with a token, opted in, not blocked and not gone.',
+      unit: 'devices',
+      count: progress.reachableDevices,
+    },
+    {
+      word: 'Accepted',
+      means:
+        'Devices whose message the provider (FCM, APNs, a push service) took over. It does not say that the phone was on.',
+      unit: 'devices',
+      count: countDevices(progress, ['ACCEPTED']),
+    },
+    {
+      word: 'Shown',
+      means:
+        'Devices that reported that the message was shown. Apps report it through the SDK call or service worker; those that do not are missing here.',
+      unit: 'devices',
+      count: countReports(progress, 'IMPRESSION'),
+    },
+    {
+      word: 'Clicked',
+      means: 'Devices on which somebody opened the message, as the app reported it.',
+      unit: 'devices',
+      count: countReports(progress, 'CLICK'),
+    },
+    {
+      word: 'Converted',
+      means:
+        'People who did what one of the conversion goals names after the message was accepted, each goal for itself.',
+      unit: 'people',
+      count: results ? results.goals.reduce((sum, { people }) => sum + people, 0) : null,
+    },
+  ];
+  const top = Math.max(1, progress.reachableDevices);
+  return (
+    <Card withBorder component="section" aria-label="Ladder">
+      <Stack gap="xs">
+        {steps.map(({ word, means, unit, count }) => (
+          <div key={word}>
+            <Group justify="space-between" gap="xs">
+              <Text size="sm" component="div">
+                <Definition word={word} means={means} />
+              </Text>
+              <Text size="sm" component="div" data-step={word}>
+                <b>{count?.toLocaleString('en') ?? '–'}</b> {unit}
+              </Text>
+            </Group>
+            {unit === 'devices' && count !== null && (
+              <Progress value={Math.min(100, (count / top) * 100)} aria-label={`${word} of reachable`} />
+            )}
+          </div>
+        ))}
+        {results?.goals.map(({ name, conversions, people }) => (
+          <Text size="xs" key={name}>
+            Goal {name}: {conversions.toLocaleString('en')} conversions of {people.toLocaleString('en')} people
+          </Text>
+        ))}
+      </Stack>
+    </Card>
+  );
+}

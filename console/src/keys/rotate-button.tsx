@@ -1,0 +1,46 @@
+import type { ConsoleKey, MadeKey } from '@carillon/client';
+import { NativeSelect, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { consoleClient } from '../console.ts';
+import { ConfirmButton } from '../parts/confirm-button.tsx';
+
+const overlaps = [
+  { value: '0', label: 'no time: it ends at once' },
+  { value: '1', label: 'an hour' },
+  { value: '24', label: 'a day' },
+  { value: '168', label: 'a week' },
+  { value: '720', label: '30 days' },
+];
+
+type RotateButtonProps = { workspaceId: string; apiKey: ConsoleKey; onMade: (made: MadeKey) => void };
+
+/** A new secret for the same callers; the old one works on while they change over. */
+export function RotateButton({ workspaceId, apiKey, onMade }: RotateButtonProps) {
+  const [overlap, setOverlap] = useState('24');
+  return (
+    <ConfirmButton
+      label="Rotate"
+      size="compact-xs"
+      color="indigo"
+      ariaLabel={`Rotate key ${apiKey.name}`}
+      title={`Rotate “${apiKey.name}”?`}
+      hits={
+        <Stack gap="xs">
+          <Text size="sm">
+            A successor of the same kind and name is made, and its secret shown once. Whoever still calls with{' '}
+            {apiKey.hint} then fails:
+          </Text>
+          <NativeSelect
+            label="The old one works on for"
+            value={overlap}
+            data={overlaps}
+            onChange={(event) => setOverlap(event.currentTarget.value)}
+          />
+        </Stack>
+      }
+      onConfirmed={async () =>
+        onMade(await consoleClient.keys.rotate({ workspaceId, id: apiKey.id, overlapHours: Number(overlap) }))
+      }
+    />
+  );
+}

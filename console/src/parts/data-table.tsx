@@ -1,0 +1,50 @@
+import { Table } from '@mantine/core';
+import type { ReactNode } from 'react';
+
+export type Column<Row> = {
+  title: ReactNode;
+  /** Names the column where the title is not a text. */
+  key: string;
+  isNumber?: boolean;
+  cell: (row: Row) => ReactNode;
+};
+
+type DataTableProps<Row> = {
+  /** Names the table for those who do not see where it stands. */
+  label: string;
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  keyOf: (row: Row) => string;
+  /** Below this width in pixels it scrolls, in itself. */
+  minWidth?: number;
+};
+
+/** A table that scrolls in itself on a phone and that the keyboard can scroll. */
+export function DataTable<Row>({ label, columns, rows, keyOf, minWidth = 640 }: DataTableProps<Row>) {
+  return (
+    <Table.ScrollContainer type="native" minWidth={minWidth} tabIndex={0} role="region" aria-label={label}>
+      <Table verticalSpacing="xs">
+        <Table.Thead>
+          <Table.Tr>
+            {columns.map((column) => (
+              <Table.Th key={column.key} scope="col" ta={column.isNumber ? 'right' : 'left'}>
+                {column.title}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows.map((row) => (
+            <Table.Tr key={keyOf(row)}>
+              {columns.map((column) => (
+                <Table.Td key={column.key} ta={column.isNumber ? 'right' : 'left'}>
+                  {column.cell(row)}
+                </Table.Td>
+              ))}
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}

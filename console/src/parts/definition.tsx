@@ -1,0 +1,18 @@
+import { Tooltip, UnstyledButton } from '@mantine/core';
+
+/** A word with what it means here: on pointing at it, on reaching it by keyboard, on touching it. */
+export function Definition({ word, means }: { word: string; means: string }) {
+  return (
+    <Tooltip label={means} multiline w={280} events={{ hover: true, focus: true, touch: true }}>
+      <UnstyledButton
+        component="span"
+        tabIndex={0}
+        role="note"
+        aria-label={`${word}: ${means}`}
+        style={{ textDecoration: 'underline dotted', textUnderlineOffset: 3, cursor: 'help', fontSize: 'inherit' }}
+      >
+        {word}
+      </UnstyledButton>
+    </Tooltip>
+  );
+}

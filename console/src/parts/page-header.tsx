@@ -1,0 +1,25 @@
+import { Group, Stack, Text, Title } from '@mantine/core';
+import { useEffect } from 'react';
+import type { ReactNode } from 'react';
+
+/** The one heading of a screen, what it is about, and what can be done with the whole of it. */
+export function PageHeader({ title, about, actions }: { title: string; about?: ReactNode; actions?: ReactNode }) {
+  useEffect(() => {
+    document.title = `${title} · Carillon`;
+  }, [title]);
+  return (
+    <Group justify="space-between" align="flex-start" mb="md">
+      <Stack gap={2} style={{ minWidth: 0 }}>
+        <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
+          {title}
+        </Title>
+        {about !== undefined && (
+          <Text size="sm" component="div">
+            {about}
+          </Text>
+        )}
+      </Stack>
+      {actions !== undefined && <Group gap="xs">{actions}</Group>}
+    </Group>
+  );
+}

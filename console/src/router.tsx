@@ -1,0 +1,147 @@
+import { Container } from '@mantine/core';
+import {
+  Navigate,
+  Outlet,
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+} from '@tanstack/react-router';
+import { readCampaignFilters } from './campaigns/campaign-filters.ts';
+import { EmptyState } from './parts/empty-state.tsx';
+import { Failure } from './parts/failure.tsx';
+import { RouteLink } from './parts/route-link.tsx';
+import { Waiting } from './parts/waiting.tsx';
+import { SessionGate } from './session/session-gate.tsx';
+import { useSession } from './session/use-session.ts';
+import { formatAddressSearch, parseAddressSearch, textOf } from './shell/address-search.ts';
+import type { AddressSearch } from './shell/address-search.ts';
+import { screens } from './shell/screens.ts';
+import { firstWorkspace } from './shell/workspace.ts';
+import { WorkspaceShell } from './shell/workspace-shell.tsx';
+
+const root = createRootRoute({
+  component: () => (
+    <SessionGate>
+      <Outlet />
+    </SessionGate>
+  ),
+  notFoundComponent: NoSuchScreen,
+});
+
+const home = createRoute({ getParentRoute: () => root, path: '/', component: Home });
+const workspace = createRoute({ getParentRoute: () => root, path: '/w/$workspaceId', component: WorkspaceShell });
+
+/** The screens: what is below the workspace in screens.ts, and the module that is loaded when one is opened. */
+const overview = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.overview),
+  component: lazyRouteComponent(() => import('./overview/overview-page.tsx'), 'OverviewPage'),
+});
+
+const campaigns = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.campaigns),
+  validateSearch: readCampaignFilters,
+  component: lazyRouteComponent(() => import('./campaigns/campaigns-page.tsx'), 'CampaignsPage'),
+});
+const campaign = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.campaign),
+  validateSearch: readPage,
+  component: lazyRouteComponent(() => import('./campaign/campaign-page.tsx'), 'CampaignPage'),
+});
+
+const segments = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.segments),
+  validateSearch: readName,
+  component: lazyRouteComponent(() => import('./segments/segments-page.tsx'), 'SegmentsPage'),
+});
+const segment = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.segment),
+  component: lazyRouteComponent(() => import('./segment/segment-page.tsx'), 'SegmentPage'),
+});
+const keys = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.keys),
+  component: lazyRouteComponent(() => import('./keys/keys-page.tsx'), 'KeysPage'),
+});
+
+/** What concerns people; reached from the menu of the own account. */
+const account = createRoute({
+  getParentRoute: () => workspace,
+  path: 'account',
+  component: lazyRouteComponent(() => import('./account/account-page.tsx'), 'AccountPage'),
+});
+const accounts = createRoute({
+  getParentRoute: () => workspace,
+  path: 'accounts',
+  component: lazyRouteComponent(() => import('./accounts/accounts-page.tsx'), 'AccountsPage'),
+});
+const audit = createRoute({
+  getParentRoute: () => workspace,
+  path: 'audit',
+  component: lazyRouteComponent(() => import('./audit/audit-page.tsx'), 'AuditPage'),
+});
+
+const tree = root.addChildren([
+  home,
+  workspace.addChildren([overview, campaigns, campaign, segments, segment, keys, account, accounts, audit]),
+]);
+
+export const router = createRouter({
+  routeTree: tree,
+  basepath: '/console',
+  parseSearch: parseAddressSearch,
+  stringifySearch: formatAddressSearch,
+  defaultPendingComponent: Waiting,
+  defaultErrorComponent: ({ error }) => <Failure error={error as Error} />,
+  defaultNotFoundComponent: NoSuchScreen,
+  scrollRestoration: true,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}
+
+function readPage(search: AddressSearch): { page?: number } {
+  const page = Number(textOf(search.page) ?? 1);
+  return Number.isInteger(page) && page > 1 ? { page } : {};
+}
+
+function readName(search: AddressSearch): { name?: string } {
+  const name = textOf(search.name);
+  return name === undefined ? {} : { name };
+}
+
+type Below<Path extends string> = Path extends `/w/$workspaceId${infer Rest}` ? (Rest extends '' ? '/' : Rest) : never;
+
+function below<const Path extends string>(path: Path): Below<Path> {
+  return (path.slice('/w/$workspaceId'.length) || '/') as Below<Path>;
+}
+
+/** An address without a workspace means the one used last. */
+function Home() {
+  const first = firstWorkspace(useSession().workspaces);
+  if (!first)
+    return (
+      <Container component="main">
+        <EmptyState title="There is no workspace yet" command="npm run carillon -- workspaces create --name Shop">
+          A workspace holds people, segments, campaigns and keys. Make the first one on the command line, then reload.
+        </EmptyState>
+      </Container>
+    );
+  return <Navigate to={screens.overview} params={{ workspaceId: first.id }} replace />;
+}
+
+function NoSuchScreen() {
+  return (
+    <EmptyState title="There is no such screen">
+      <RouteLink to="/">To the overview</RouteLink>
+    </EmptyState>
+  );
+}

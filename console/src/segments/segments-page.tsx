@@ -1,0 +1,138 @@
+import type { ConsoleSegment, SegmentList } from '@carillon/client';
+import { Group, Stack, Text, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { consoleClient } from '../console.ts';
+import { CopyTextButton } from '../parts/copyable.tsx';
+import { DataTable } from '../parts/data-table.tsx';
+import { EmptyState } from '../parts/empty-state.tsx';
+import { Loaded } from '../parts/loaded.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
+import { RouteLink } from '../parts/route-link.tsx';
+import { StatusBadge } from '../parts/status-badge.tsx';
+import { Time } from '../parts/time.tsx';
+import { useMay } from '../session/use-session.ts';
+import { FileForm } from './file-form.tsx';
+import { FillProgress } from './fill-progress.tsx';
+
+const route = getRouteApi('/w/$workspaceId/segments');
+const kindNames = { FILE: 'file', FILTER: 'filters', COHORT: 'cohort of a partner' } as const;
+
+/** Sees and creates audiences. */
+export function SegmentsPage() {
+  const { workspaceId } = route.useParams();
+  const { name = '' } = route.useSearch();
+  const navigate = route.useNavigate();
+  const mayWrite = useMay('segments.write');
+  const segments = useQuery({
+    queryKey: ['segments', workspaceId],
+    queryFn: () => consoleClient.listSegments(workspaceId),
+    // What is being filled moves each second; otherwise a segment of the API appears soon enough.
+    refetchInterval: ({ state }) => (isFilling(state.data) ? 1000 : 5000),
+  });
+  return (
+    <Stack gap="lg">
+      <PageHeader
+        title="Segments"
+        about={
+          segments.data &&
+          `${segments.data.active.toLocaleString('en')} of ${segments.data.mostActive.toLocaleString('en')} possible are active`
+        }
+      />
+      {mayWrite && (
+        <FileForm
+          workspaceId={workspaceId}
+          onAccepted={({ segmentId }) =>
+            void navigate({ to: '/w/$workspaceId/segments/$segmentId', params: { workspaceId, segmentId } })
+          }
+        />
+      )}
+      <TextInput
+        label="Name holds"
+        maw={320}
+        value={name}
+        onChange={(event) => {
+          const { value } = event.currentTarget;
+          void navigate({ search: value === '' ? {} : { name: value }, replace: true });
+        }}
+      />
+      <Loaded query={segments}>{(data) => <SegmentTable list={data} name={name} workspaceId={workspaceId} />}</Loaded>
+    </Stack>
+  );
+}
+
+function isFilling(list: SegmentList | undefined): boolean {
+  return list?.segments.some(({ progress }) => progress !== null) ?? false;
+}
+
+function SegmentTable({ list, name, workspaceId }: { list: SegmentList; name: string; workspaceId: string }) {
+  const shown = list.segments.filter((segment) => segment.name.toLowerCase().includes(name.toLowerCase()));
+  if (list.segments.length === 0)
+    return (
+      <EmptyState
+        title="There is no segment yet"
+        command="npm run carillon -- segments create --name First --attribute u_em --type string --expiry-days 30 --file people.csv"
+      >
+        Make one above, on the command line, or through the API.
+      </EmptyState>
+    );
+  if (shown.length === 0) return <EmptyState title="No segment has a name like that" />;
+  return (
+    <DataTable
+      label="Segments"
+      minWidth={820}
+      rows={shown}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          key: 'name',
+          title: 'Name',
+          cell: (segment) => (
+            <>
+              <RouteLink to="/w/$workspaceId/segments/$segmentId" params={{ workspaceId, segmentId: segment.id }}>
+                {segment.name}
+              </RouteLink>
+              <Group gap={4}>
+                <Text size="xs">{segment.id}</Text>
+                <CopyTextButton text={segment.id} label={`id of ${segment.name}`} />
+              </Group>
+            </>
+          ),
+        },
+        { key: 'kind', title: 'From', cell: ({ kind }) => kindNames[kind] },
+        { key: 'state', title: 'State', cell: (segment) => <StateOf segment={segment} /> },
+        {
+          key: 'users',
+          title: 'People',
+          isNumber: true,
+          cell: ({ userCount }) => userCount?.toLocaleString('en') ?? 'counted when sent',
+        },
+        {
+          key: 'expiry',
+          title: 'Archived',
+          cell: ({ archivedAt, expiresAt }) =>
+            archivedAt !== null ? (
+              <Time at={archivedAt} />
+            ) : expiresAt !== null ? (
+              <>
+                due <Time at={expiresAt} />
+              </>
+            ) : (
+              'never'
+            ),
+        },
+        { key: 'created', title: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
+      ]}
+    />
+  );
+}
+
+function StateOf({ segment }: { segment: ConsoleSegment }) {
+  return (
+    <>
+      <StatusBadge status={segment.state} />
+      {segment.stateReason !== null && <Text size="xs">{segment.stateReason}</Text>}
+      {segment.progress !== null && <FillProgress progress={segment.progress} />}
+    </>
+  );
+}

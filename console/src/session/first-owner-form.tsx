@@ -1,0 +1,28 @@
+import { TextInput } from '@mantine/core';
+import { consoleClient } from '../console.ts';
+import { EntranceForm } from './entrance-form.tsx';
+import type { EntranceProps } from './entrance-page.tsx';
+import { NewPasswordField } from './new-password-field.tsx';
+
+export function FirstOwnerForm({ code, onEntered }: EntranceProps & { code: string }) {
+  return (
+    <EntranceForm
+      title="The first owner"
+      about="This installation has no account yet. The first one is its owner and invites the others."
+      action="Create the account"
+      onSubmit={(field) =>
+        consoleClient.accounts.createFirstOwner({
+          code,
+          name: field('name'),
+          email: field('email'),
+          password: field('password'),
+        })
+      }
+      onEntered={onEntered}
+    >
+      <TextInput name="name" label="Name" autoComplete="name" required />
+      <TextInput name="email" label="E-mail address" autoComplete="username" inputMode="email" required />
+      <NewPasswordField />
+    </EntranceForm>
+  );
+}

@@ -1,0 +1,18 @@
+import { consoleClient } from '../console.ts';
+import { EntranceForm } from './entrance-form.tsx';
+import type { EntranceProps } from './entrance-page.tsx';
+import { NewPasswordField } from './new-password-field.tsx';
+
+export function NewPasswordForm({ code, onEntered }: EntranceProps & { code: string }) {
+  return (
+    <EntranceForm
+      title="A new password"
+      about="It holds at once; every session there was ends."
+      action="Set the password"
+      onSubmit={(field) => consoleClient.accounts.setNewPassword({ code, password: field('password') })}
+      onEntered={onEntered}
+    >
+      <NewPasswordField />
+    </EntranceForm>
+  );
+}

@@ -1,0 +1,65 @@
+import { CarillonError } from '@carillon/client';
+import { Box } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { lazy, Suspense, useState } from 'react';
+import type { ReactNode } from 'react';
+import { consoleClient } from '../console.ts';
+import { Failure } from '../parts/failure.tsx';
+import { Waiting } from '../parts/waiting.tsx';
+import { takeLink } from './take-link.ts';
+import { SessionContext } from './use-session.ts';
+
+const EntrancePage = lazy(async () => ({ default: (await import('./entrance-page.tsx')).EntrancePage }));
+
+// Before the router reads the address.
+const taken = takeLink();
+
+/** Lets through who is signed in; the others get a page that lets them in. */
+export function SessionGate({ children }: { children: ReactNode }) {
+  const queries = useQueryClient();
+  // The link of a sandbox opens the session by itself; the others ask for a name or a password first.
+  const [link, setLink] = useState(taken?.kind === 'sign-in' ? undefined : taken);
+  const opened = useQuery({ queryKey: ['opened'], queryFn: openFromLink, staleTime: Infinity });
+  const session = useQuery({
+    queryKey: ['session'],
+    queryFn: () => consoleClient.readSession(),
+    enabled: opened.isSuccess && link === undefined,
+    // A role that was changed, a session that was ended.
+    refetchInterval: 60_000,
+  });
+  const error = opened.error ?? session.error;
+  const isSignedOut = error instanceof CarillonError && error.status === 401;
+  if (link !== undefined || isSignedOut) {
+    return (
+      <Suspense fallback={<Waiting />}>
+        <EntrancePage
+          link={link}
+          onEntered={() => {
+            setLink(undefined);
+            // What another person's session has read is not this one's.
+            queries.removeQueries({
+              predicate: ({ queryKey }) => queryKey[0] !== 'opened' && queryKey[0] !== 'session',
+            });
+            void queries.resetQueries({ queryKey: ['session'] });
+          }}
+        />
+      </Suspense>
+    );
+  }
+  if (session.data) return <SessionContext value={session.data}>{children}</SessionContext>;
+  if (error === null) return <Waiting />;
+  return (
+    <Box p="md" component="main">
+      <Failure error={error} />
+    </Box>
+  );
+}
+
+async function openFromLink(): Promise<true> {
+  if (taken?.kind !== 'sign-in') return true;
+  await consoleClient.accounts.signInByLink(taken.code).catch((error: unknown) => {
+    // A link opened twice in a browser that is signed in already is no trouble.
+    if (!(error instanceof CarillonError) || error.status !== 401) throw error;
+  });
+  return true;
+}

@@ -1,0 +1,24 @@
+import { Code, PasswordInput, TextInput } from '@mantine/core';
+import { consoleClient } from '../console.ts';
+import { EntranceForm } from './entrance-form.tsx';
+import type { EntranceProps } from './entrance-page.tsx';
+
+export function SignInForm({ onEntered }: EntranceProps) {
+  return (
+    <EntranceForm
+      title="You are not signed in"
+      about={
+        <>
+          In a sandbox, open the console link that the start printed: it works once, for a day, and{' '}
+          <Code>npm start</Code> prints a new one. A forgotten password: an owner makes you a link.
+        </>
+      }
+      action="Sign in"
+      onSubmit={(field) => consoleClient.accounts.signIn({ email: field('email'), password: field('password') })}
+      onEntered={onEntered}
+    >
+      <TextInput name="email" label="E-mail address" autoComplete="username" inputMode="email" required />
+      <PasswordInput name="password" label="Password" autoComplete="current-password" required />
+    </EntranceForm>
+  );
+}

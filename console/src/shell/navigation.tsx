@@ -1,0 +1,38 @@
+import type { Permission } from '@carillon/client';
+import { NavLink, Stack } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { useSession } from '../session/use-session.ts';
+
+type Entry = { name: string; to: ScreenAddress; needs: Permission };
+type ScreenAddress = '/w/$workspaceId' | `/w/$workspaceId/${'campaigns' | 'segments' | 'keys'}`;
+
+/** Screens that exist, in the order of a day's work. A screen joins this list with its route. */
+const entries: Entry[] = [
+  { name: 'Overview', to: '/w/$workspaceId', needs: 'overview.read' },
+  { name: 'Campaigns', to: '/w/$workspaceId/campaigns', needs: 'overview.read' },
+  { name: 'Segments', to: '/w/$workspaceId/segments', needs: 'overview.read' },
+  { name: 'Keys', to: '/w/$workspaceId/keys', needs: 'keys.read' },
+];
+
+export function Navigation({ workspaceId, onChosen }: { workspaceId: string; onChosen: () => void }) {
+  const { permissions } = useSession();
+  return (
+    <Stack gap={2}>
+      {entries
+        .filter(({ needs }) => permissions.includes(needs))
+        .map(({ name, to }) => (
+          <Link
+            key={to}
+            to={to}
+            params={{ workspaceId }}
+            search={{}}
+            activeOptions={{ exact: to === '/w/$workspaceId', includeSearch: false }}
+            onClick={onChosen}
+            style={{ textDecoration: 'none', color: 'inherit' }}
+          >
+            {({ isActive }) => <NavLink component="span" label={name} active={isActive} variant="filled" />}
+          </Link>
+        ))}
+    </Stack>
+  );
+}

@@ -1,0 +1,18 @@
+/**
+ * The address of every screen, below /console. A screen that has no route in router.tsx yet keeps its address here, so
+ * that links to it can be written and nobody takes it for something else.
+ */
+export const screens = {
+  overview: '/w/$workspaceId',
+  campaigns: '/w/$workspaceId/campaigns',
+  composer: '/w/$workspaceId/campaigns/new',
+  campaign: '/w/$workspaceId/campaigns/$campaignId',
+  segments: '/w/$workspaceId/segments',
+  segment: '/w/$workspaceId/segments/$segmentId',
+  people: '/w/$workspaceId/people',
+  deliveries: '/w/$workspaceId/deliveries',
+  log: '/w/$workspaceId/log',
+  sandbox: '/w/$workspaceId/sandbox',
+  keys: '/w/$workspaceId/keys',
+  settings: '/w/$workspaceId/settings',
+} as const;

@@ -1,0 +1,80 @@
+import { Alert, AppShell, Burger, Code, Container, Group, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { Outlet, useParams, useRouterState } from '@tanstack/react-router';
+import { Suspense, useEffect, useRef } from 'react';
+import { Waiting } from '../parts/waiting.tsx';
+import { AccountMenu } from '../session/account-menu.tsx';
+import { useSession } from '../session/use-session.ts';
+import { Navigation } from './navigation.tsx';
+import { SchemeSwitch } from './scheme-switch.tsx';
+import { SkipLink } from './skip-link.tsx';
+import { rememberWorkspace } from './workspace.ts';
+import { WorkspaceSwitch } from './workspace-switch.tsx';
+
+const mainId = 'main';
+
+/** What surrounds the screens of a workspace. */
+export function WorkspaceShell() {
+  const { workspaceId } = useParams({ from: '/w/$workspaceId' });
+  const isKnown = useSession().workspaces.some(({ id }) => id === workspaceId);
+  const [isOpen, menu] = useDisclosure(false);
+  useEffect(() => {
+    if (isKnown) rememberWorkspace(workspaceId);
+  }, [isKnown, workspaceId]);
+  useFocusOnNavigation();
+  return (
+    <AppShell
+      header={{ height: 56 }}
+      navbar={{ width: 210, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
+      padding="md"
+    >
+      <SkipLink target={mainId} />
+      <AppShell.Header>
+        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
+          <Group gap="sm" wrap="nowrap">
+            <Burger
+              opened={isOpen}
+              onClick={menu.toggle}
+              hiddenFrom="sm"
+              size="sm"
+              aria-label={isOpen ? 'Close the list of screens' : 'Open the list of screens'}
+              aria-expanded={isOpen}
+            />
+            <Text fw={700}>Carillon</Text>
+            <WorkspaceSwitch workspaceId={workspaceId} />
+          </Group>
+          <Group gap="xs" wrap="nowrap">
+            <SchemeSwitch />
+            <AccountMenu />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="xs" aria-label="Screens">
+        <Navigation workspaceId={workspaceId} onChosen={menu.close} />
+      </AppShell.Navbar>
+      <AppShell.Main id={mainId} tabIndex={-1} style={{ outline: 'none' }}>
+        <Container size="lg" px={0}>
+          <Suspense fallback={<Waiting />}>{isKnown ? <Outlet /> : <UnknownWorkspace id={workspaceId} />}</Suspense>
+        </Container>
+      </AppShell.Main>
+    </AppShell>
+  );
+}
+
+/** Another screen: a keyboard or a screen reader begins at its top, not where the link was. */
+function useFocusOnNavigation(): void {
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  const isFirst = useRef(true);
+  useEffect(() => {
+    if (!isFirst.current) document.getElementById(mainId)?.focus({ preventScroll: true });
+    isFirst.current = false;
+  }, [path]);
+}
+
+function UnknownWorkspace({ id }: { id: string }) {
+  return (
+    <Alert title="There is no such workspace">
+      The address names the workspace <Code>{id}</Code>, which this installation does not have.
+    </Alert>
+  );
+}

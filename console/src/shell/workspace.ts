@@ -1,0 +1,23 @@
+import type { ConsoleWorkspace } from '@carillon/client';
+import { useParams } from '@tanstack/react-router';
+import { useSession } from '../session/use-session.ts';
+
+const lastWorkspace = 'carillon.workspace';
+
+/** The workspace that the address names. Screens below /w/$workspaceId have one. */
+export function useWorkspace(): ConsoleWorkspace {
+  const { workspaceId } = useParams({ strict: false });
+  const workspace = useSession().workspaces.find(({ id }) => id === workspaceId);
+  if (!workspace) throw new Error(`no workspace ${workspaceId ?? ''} in the address`);
+  return workspace;
+}
+
+export function rememberWorkspace(id: string): void {
+  localStorage.setItem(lastWorkspace, id);
+}
+
+/** The one used last in this browser, when it is still there; otherwise the oldest. */
+export function firstWorkspace(workspaces: ConsoleWorkspace[]): ConsoleWorkspace | undefined {
+  const remembered = localStorage.getItem(lastWorkspace);
+  return workspaces.find(({ id }) => id === remembered) ?? workspaces[0];
+}

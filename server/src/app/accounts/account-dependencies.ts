@@ -1,0 +1,15 @@
+import type { Clock } from '../../clock.ts';
+import type { Role } from '../../domain/accounts/roles.ts';
+import type { Database } from '../../storage/pool.ts';
+import type { Actor } from './audit.ts';
+import type { PasswordHash } from './password-hash.ts';
+
+export type AccountDependencies = { database: Database; clock: Clock; passwords: PasswordHash };
+
+/** Who is signed in. The start link of a sandbox opens the console without an account, as an owner. */
+export type SignedIn = Actor & { sessionId: string; email: string | null; role: Role };
+
+/** Where a call to the console comes from. */
+export type ConsoleCaller = { address: string; userAgent: string };
+
+export type OpenedSession = { token: string; maxAgeSeconds: number };

@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto';
+import type { Role } from '../../domain/accounts/roles.ts';
+import { makeId } from '../../domain/ids.ts';
+import { hashSecret } from '../../domain/tokens/secret.ts';
+import type { Queryable } from '../../storage/pool.ts';
+import { deleteExpiredLinks, insertAccountLink } from '../../storage/sql/account-links.ts';
+import type { LinkPurpose } from '../../storage/sql/account-links.ts';
+
+const hour = 3_600_000;
+const lifetimes: Record<LinkPurpose, number> = {
+  SIGN_IN: 24 * hour,
+  FIRST_OWNER: 24 * hour,
+  INVITATION: 7 * 24 * hour,
+  PASSWORD: 24 * hour,
+};
+
+export type NewLink = {
+  purpose: LinkPurpose;
+  email?: string;
+  role?: Role;
+  accountId?: string;
+  createdBy: string;
+  at: Date;
+};
+
+/** A link that works once. Its code is 256 random bits, returned here and nowhere else. */
+export async function makeLink(tx: Queryable, link: NewLink): Promise<{ id: string; code: string; expiresAt: Date }> {
+  const code = randomBytes(32).toString('base64url');
+  const id = makeId(link.at);
+  const expiresAt = new Date(link.at.getTime() + lifetimes[link.purpose]);
+  await deleteExpiredLinks(tx, link.at);
+  await insertAccountLink(tx, {
+    id,
+    secretHash: hashSecret(code),
+    purpose: link.purpose,
+    email: link.email ?? null,
+    role: link.role ?? null,
+    accountId: link.accountId ?? null,
+    createdBy: link.createdBy,
+    createdAt: link.at,
+    expiresAt,
+  });
+  return { id, code, expiresAt };
+}

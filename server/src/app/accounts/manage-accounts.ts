@@ -1,0 +1,117 @@
+import { readEmail } from '../../domain/accounts/account-fields.ts';
+import type { Role } from '../../domain/accounts/roles.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { Transaction } from '../../storage/pool.ts';
+import { deleteInvitation, deletePasswordLinks, listInvitations } from '../../storage/sql/account-links.ts';
+import {
+  findAccount,
+  findAccountByEmail,
+  listAccounts,
+  lockOwners,
+  setAccountDisabled,
+  setAccountRole,
+} from '../../storage/sql/accounts.ts';
+import type { Account } from '../../storage/sql/accounts.ts';
+import { deleteSessionsOf } from '../../storage/sql/console-sessions.ts';
+import type { AccountDependencies, SignedIn } from './account-dependencies.ts';
+import { audit } from './audit.ts';
+import type { Actor } from './audit.ts';
+import { makeLink } from './make-link.ts';
+
+type By = { by: SignedIn };
+
+/** What an owner does with the accounts of others. */
+export function makeManageAccounts({ database, clock }: AccountDependencies) {
+  return {
+    /** Oldest first, and the invitations that nobody has accepted yet. */
+    async list() {
+      const [accounts, invitations] = await Promise.all([
+        listAccounts(database),
+        listInvitations(database, clock.now()),
+      ]);
+      return { accounts, invitations };
+    },
+
+    /** @throws ServiceError ACCOUNT_EMAIL_TAKEN, PARAMETER_INVALID */
+    async invite({ by, email: typed, role }: By & { email: string; role: Role }) {
+      const email = readEmail(typed);
+      if (await findAccountByEmail(database, email)) throw new ServiceError('ACCOUNT_EMAIL_TAKEN');
+      const at = clock.now();
+      return database.begin(async (tx) => {
+        const link = await makeLink(tx, { purpose: 'INVITATION', email, role, createdBy: by.name, at });
+        const object = { id: link.id, name: email };
+        await audit(tx, { actor: by, action: 'invitation.create', object, detail: { role }, at });
+        return link;
+      });
+    },
+
+    /** @throws ServiceError NOT_FOUND */
+    async withdrawInvitation({ by, id }: By & { id: string }): Promise<void> {
+      const at = clock.now();
+      await database.begin(async (tx) => {
+        const invitation = await deleteInvitation(tx, id);
+        if (!invitation) throw new ServiceError('NOT_FOUND');
+        const object = { id, name: invitation.email! };
+        await audit(tx, { actor: by, action: 'invitation.withdraw', object, at });
+      });
+    },
+
+    /** Holds from the next call of each of the person's sessions on. @throws ServiceError NOT_FOUND, ACCOUNT_LAST_OWNER */
+    async changeRole({ by, id, role }: By & { id: string; role: Role }): Promise<Account> {
+      const at = clock.now();
+      return (await database.begin(async (tx) => {
+        const account = await lockAccount(tx, { id, staysOwner: role === 'owner' });
+        await setAccountRole(tx, { id, role });
+        const detail = { from: account.role, to: role };
+        await audit(tx, { actor: by, action: 'account.role', object: { id, name: account.email }, detail, at });
+        return { ...account, role };
+      })) as Account;
+    },
+
+    /** The person is signed out everywhere and cannot come in. @throws ServiceError NOT_FOUND, ACCOUNT_LAST_OWNER */
+    async disable({ by, id }: By & { id: string }): Promise<Account> {
+      const at = clock.now();
+      return (await database.begin(async (tx) => {
+        const account = await lockAccount(tx, { id, staysOwner: false });
+        await setAccountDisabled(tx, { id, at });
+        await deletePasswordLinks(tx, id);
+        const sessions = await deleteSessionsOf(tx, { accountId: id });
+        const object = { id, name: account.email };
+        await audit(tx, { actor: by, action: 'account.disable', object, detail: { sessions }, at });
+        return { ...account, disabledAt: at };
+      })) as Account;
+    },
+
+    /** @throws ServiceError NOT_FOUND */
+    async enable({ by, id }: By & { id: string }): Promise<Account> {
+      const at = clock.now();
+      return (await database.begin(async (tx) => {
+        const account = await lockAccount(tx, { id, staysOwner: true });
+        await setAccountDisabled(tx, { id, at: null });
+        await audit(tx, { actor: by, action: 'account.enable', object: { id, name: account.email }, at });
+        return { ...account, disabledAt: null };
+      })) as Account;
+    },
+
+    /** For a person who forgot the password. @throws ServiceError NOT_FOUND */
+    async makePasswordLink({ by, id }: { by: Actor; id: string }) {
+      const at = clock.now();
+      return database.begin(async (tx) => {
+        const account = await findAccount(tx, id);
+        if (!account || account.disabledAt) throw new ServiceError('NOT_FOUND');
+        const link = await makeLink(tx, { purpose: 'PASSWORD', accountId: id, createdBy: by.name, at });
+        await audit(tx, { actor: by, action: 'account.password-link', object: { id, name: account.email }, at });
+        return link;
+      });
+    },
+  };
+}
+
+/** Owners are locked first, so that two who demote each other leave one. */
+async function lockAccount(tx: Transaction, { id, staysOwner }: { id: string; staysOwner: boolean }): Promise<Account> {
+  const owners = await lockOwners(tx);
+  const account = await findAccount(tx, id);
+  if (!account) throw new ServiceError('NOT_FOUND');
+  if (!staysOwner && owners.includes(id) && owners.length === 1) throw new ServiceError('ACCOUNT_LAST_OWNER');
+  return account;
+}

@@ -1,0 +1,29 @@
+import { randomBytes } from 'node:crypto';
+import { hashSecret } from '../../domain/tokens/secret.ts';
+import { makeId } from '../../domain/ids.ts';
+import type { Queryable } from '../../storage/pool.ts';
+import { deleteExpiredConsoleSessions, insertConsoleSession } from '../../storage/sql/console-sessions.ts';
+import type { ConsoleCaller, OpenedSession } from './account-dependencies.ts';
+
+const sessionMilliseconds = 12 * 3_600_000;
+const mostUserAgentCharacters = 300;
+
+/** Opens a session for twelve hours. Its token is 256 random bits; only the hash is stored. */
+export async function openSession(
+  tx: Queryable,
+  session: { accountId: string | null; caller: ConsoleCaller; at: Date },
+): Promise<OpenedSession> {
+  const { accountId, caller, at } = session;
+  const token = randomBytes(32).toString('base64url');
+  await deleteExpiredConsoleSessions(tx, at);
+  await insertConsoleSession(tx, {
+    tokenHash: hashSecret(token),
+    id: makeId(at),
+    accountId,
+    sourceAddress: caller.address,
+    userAgent: caller.userAgent.slice(0, mostUserAgentCharacters),
+    at,
+    expiresAt: new Date(at.getTime() + sessionMilliseconds),
+  });
+  return { token, maxAgeSeconds: sessionMilliseconds / 1000 };
+}

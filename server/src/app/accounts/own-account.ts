@@ -1,0 +1,52 @@
+import { readNewPassword } from '../../domain/accounts/account-fields.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { deletePasswordLinks } from '../../storage/sql/account-links.ts';
+import { findPasswordHash, setPasswordHash } from '../../storage/sql/accounts.ts';
+import { deleteSessionOf, deleteSessionsOf, listConsoleSessions } from '../../storage/sql/console-sessions.ts';
+import type { AccountDependencies, ConsoleCaller, SignedIn } from './account-dependencies.ts';
+import { audit } from './audit.ts';
+import { limitAttempts } from './sign-in.ts';
+
+type By = { by: SignedIn };
+
+/** What everybody does with the own account. */
+export function makeOwnAccount(deps: AccountDependencies) {
+  const { database, clock, passwords } = deps;
+  return {
+    /** Newest first. */
+    async listSessions({ by }: By) {
+      const sessions = await listConsoleSessions(database, { accountId: by.id, at: clock.now() });
+      return sessions.map((session) => ({ ...session, isThis: session.id === by.sessionId }));
+    },
+
+    /** @throws ServiceError NOT_FOUND */
+    async endSession({ by, id }: By & { id: string }): Promise<void> {
+      const at = clock.now();
+      await database.begin(async (tx) => {
+        if (!(await deleteSessionOf(tx, { accountId: by.id, id }))) throw new ServiceError('NOT_FOUND');
+        await audit(tx, { actor: by, action: 'session.end', object: { id }, at });
+      });
+    },
+
+    /** Ends every other session. @throws ServiceError ACCOUNT_SIGN_IN_FAILED, ACCOUNT_ATTEMPTS_LIMITED, PARAMETER_INVALID */
+    async changePassword(command: By & { current: string; password: string; caller: ConsoleCaller }): Promise<void> {
+      const { by, current, caller } = command;
+      if (by.id === null || by.email === null)
+        throw new ServiceError('PARAMETER_INVALID', { field: 'password', reason: 'belongs to an account' });
+      const { id, email, name, sessionId } = { ...by, id: by.id, email: by.email };
+      const password = readNewPassword(command.password, { email, name });
+      await limitAttempts(database, { email, address: caller.address, at: clock.now() });
+      if (!(await passwords.matches(current, await findPasswordHash(database, id))))
+        throw new ServiceError('ACCOUNT_SIGN_IN_FAILED', { detail: 'the current password is wrong' });
+      const passwordHash = await passwords.hash(password);
+      const at = clock.now();
+      await database.begin(async (tx) => {
+        await setPasswordHash(tx, { id, passwordHash });
+        await deletePasswordLinks(tx, id);
+        await deleteSessionsOf(tx, { accountId: id, exceptId: sessionId });
+        const object = { id, name: email };
+        await audit(tx, { actor: by, action: 'account.password', object, detail: { by: 'own hand' }, at });
+      });
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+
+// OWASP Password Storage: argon2id with 19 MiB, two passes, one lane; about 15 ms of a core.
+const memoryKibibytes = 19_456;
+const passes = 2;
+const lanes = 1;
+const hashBytes = 32;
+
+const derive = promisify(argon2);
+
+/**
+ * Hashing and comparing passwords. At most two at a time a process, so that a flood of attempts takes neither all
+ * memory nor all cores; the others wait their turn.
+ */
+export function makePasswordHash({ mostAtOnce = 2 }: { mostAtOnce?: number } = {}) {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+
+  async function inTurn(work: () => Promise<Buffer>): Promise<Buffer> {
+    if (running >= mostAtOnce) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running += 1;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      // A waiting one takes this place; otherwise it is free.
+      if (next) next();
+      else running -= 1;
+    }
+  }
+
+  const hashWith = (password: string, { salt, memory, passes: rounds, parallelism, bytes }: Parameters) =>
+    inTurn(() =>
+      derive('argon2id', {
+        message: Buffer.from(password.normalize('NFC'), 'utf8'),
+        nonce: salt,
+        parallelism,
+        tagLength: bytes,
+        memory,
+        passes: rounds,
+      }),
+    );
+
+  return {
+    /** @returns `$argon2id$v=19$m=…,t=…,p=…$salt$hash` */
+    async hash(password: string): Promise<string> {
+      const parameters = {
+        memory: memoryKibibytes,
+        passes,
+        parallelism: lanes,
+        bytes: hashBytes,
+        salt: randomBytes(16),
+      };
+      const hash = await hashWith(password, parameters);
+      return `$argon2id$v=19$m=${memoryKibibytes},t=${passes},p=${lanes}$${encode(parameters.salt)}$${encode(hash)}`;
+    },
+
+    /** Takes as long for an account that does not exist: `stored` is undefined then, and the answer false. */
+    async matches(password: string, stored: string | undefined): Promise<boolean> {
+      const parsed = parse(stored ?? nobodysHash);
+      const hash = await hashWith(password, { ...parsed, bytes: parsed.hash.length });
+      return timingSafeEqual(hash, parsed.hash) && stored !== undefined;
+    },
+  };
+}
+
+export type PasswordHash = ReturnType<typeof makePasswordHash>;
+
+type Parameters = { memory: number; passes: number; parallelism: number; bytes: number; salt: Buffer };
+
+const nobodysHash = `$argon2id$v=19$m=${memoryKibibytes},t=${passes},p=${lanes}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
+
+function parse(stored: string) {
+  const match = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/.exec(stored);
+  if (!match) throw new Error('a stored password hash is not in the PHC form of argon2id');
+  const [, memory, rounds, parallelism, salt, hash] = match;
+  return {
+    memory: Number(memory),
+    passes: Number(rounds),
+    parallelism: Number(parallelism),
+    salt: Buffer.from(salt!, 'base64'),
+    hash: Buffer.from(hash!, 'base64'),
+  };
+}
+
+function encode(bytes: Buffer): string {
+  return bytes.toString('base64').replace(/=+$/, '');
+}

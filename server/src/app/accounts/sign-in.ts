@@ -1,0 +1,63 @@
+import { signInLimits } from '../../domain/accounts/sign-in-limits.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { secondsUntilPass } from '../../domain/limits/sliding-window.ts';
+import { sourceOfAddress } from '../../domain/limits/source-address.ts';
+import { limitSubject } from '../../domain/tokens/token-limits.ts';
+import type { Database } from '../../storage/pool.ts';
+import { findAccountByEmail, noteSignIn } from '../../storage/sql/accounts.ts';
+import { countEvent, findLimitWindows } from '../../storage/sql/limit-windows.ts';
+import type { AccountDependencies, ConsoleCaller, OpenedSession } from './account-dependencies.ts';
+import { audit } from './audit.ts';
+import { openSession } from './open-session.ts';
+
+export type SignInCommand = { email: string; password: string; caller: ConsoleCaller };
+
+/**
+ * Signs in by address and password. A wrong address, a wrong password and a disabled account are one answer, and take
+ * one time.
+ *
+ * @throws ServiceError ACCOUNT_SIGN_IN_FAILED, ACCOUNT_ATTEMPTS_LIMITED
+ */
+export async function signIn(deps: AccountDependencies, command: SignInCommand): Promise<OpenedSession> {
+  const { database, clock, passwords } = deps;
+  const { email, password, caller } = command;
+  await limitAttempts(database, { email, address: caller.address, at: clock.now() });
+  const account = await findAccountByEmail(database, email.trim());
+  const isRight = await passwords.matches(password, account?.passwordHash);
+  if (!isRight || !account || account.disabledAt)
+    throw new ServiceError('ACCOUNT_SIGN_IN_FAILED', {
+      detail: account ? (account.disabledAt ? 'the account is disabled' : 'wrong password') : 'no such account',
+    });
+  const at = clock.now();
+  return (await database.begin(async (tx) => {
+    await noteSignIn(tx, { id: account.id, at });
+    const object = { id: account.id, name: account.email };
+    await audit(tx, { actor: account, action: 'account.sign-in', object, detail: { address: caller.address }, at });
+    return openSession(tx, { accountId: account.id, caller, at });
+  })) as OpenedSession;
+}
+
+/**
+ * Counts an attempt before anything is compared, so that a full limit tells nothing and costs no hash.
+ *
+ * @throws ServiceError ACCOUNT_ATTEMPTS_LIMITED
+ */
+export async function limitAttempts(
+  database: Database,
+  { email, address, at }: { email: string; address: string; at: Date },
+): Promise<void> {
+  const source = sourceOfAddress(address);
+  const counters = [
+    { operation: 'sign-in-account-address', subject: limitSubject([email.trim().toLowerCase(), source]) },
+    { operation: 'sign-in-address', subject: limitSubject([source]) },
+  ] as const;
+  for (const counter of counters) {
+    const windows = signInLimits[counter.operation];
+    const { counted } = await countEvent(database, { ...counter, windows, at });
+    if (counted) continue;
+    const [events] = await findLimitWindows(database, [counter]);
+    throw new ServiceError('ACCOUNT_ATTEMPTS_LIMITED', {
+      retryAfterSeconds: Math.max(1, secondsUntilPass(windows, { events: events!, at })),
+    });
+  }
+}

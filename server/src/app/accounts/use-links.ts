@@ -1,0 +1,127 @@
+import { readAccountName, readEmail, readNewPassword } from '../../domain/accounts/account-fields.ts';
+import type { Role } from '../../domain/accounts/roles.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { makeId } from '../../domain/ids.ts';
+import { hashSecret } from '../../domain/tokens/secret.ts';
+import type { Transaction } from '../../storage/pool.ts';
+import {
+  deleteFirstOwnerLinks,
+  deletePasswordLinks,
+  findAccountLink,
+  takeAccountLink,
+} from '../../storage/sql/account-links.ts';
+import type { LinkPurpose } from '../../storage/sql/account-links.ts';
+import { findAccount, hasOwner, insertAccount, noteSignIn, setPasswordHash } from '../../storage/sql/accounts.ts';
+import { deleteSessionsOf } from '../../storage/sql/console-sessions.ts';
+import type { AccountDependencies, ConsoleCaller, OpenedSession } from './account-dependencies.ts';
+import { audit } from './audit.ts';
+import { openSession } from './open-session.ts';
+
+type Presented = { code: string; caller: ConsoleCaller };
+
+/** What one-time links do for whoever holds them: nobody is signed in yet. */
+export function makeUseLinks(deps: AccountDependencies) {
+  const { database, clock, passwords } = deps;
+
+  /** @throws ServiceError ACCOUNT_LINK_INVALID */
+  async function find(code: string, purpose: LinkPurpose) {
+    const link = await findAccountLink(database, { secretHash: hashSecret(code), at: clock.now() });
+    if (link?.purpose !== purpose) throw invalidLink();
+    return link;
+  }
+
+  return {
+    /** The start link of a sandbox. @throws ServiceError ACCOUNT_LINK_INVALID */
+    signInByLink: ({ code, caller }: Presented): Promise<OpenedSession> =>
+      database.begin(async (tx) => {
+        const at = clock.now();
+        await take(tx, { code, purpose: 'SIGN_IN', at });
+        return openSession(tx, { accountId: null, caller, at });
+      }) as Promise<OpenedSession>,
+
+    /** The link that the first start prints. @throws ServiceError ACCOUNT_LINK_INVALID, PARAMETER_INVALID */
+    async createFirstOwner(command: Presented & { email: string; name: string; password: string }) {
+      const { code, caller } = command;
+      const person = readPerson(command);
+      await find(code, 'FIRST_OWNER');
+      const passwordHash = await passwords.hash(person.password);
+      return (await database.begin(async (tx) => {
+        const at = clock.now();
+        await take(tx, { code, purpose: 'FIRST_OWNER', at });
+        if (await hasOwner(tx)) throw invalidLink();
+        await deleteFirstOwnerLinks(tx);
+        return createAccount(tx, { ...person, role: 'owner', passwordHash, caller, at });
+      })) as OpenedSession;
+    },
+
+    /** What an invitation offers, for the page that accepts it. @throws ServiceError ACCOUNT_LINK_INVALID */
+    async readInvitation(code: string): Promise<{ email: string; role: Role; invitedBy: string }> {
+      const { email, role, createdBy } = await find(code, 'INVITATION');
+      return { email: email!, role: role!, invitedBy: createdBy };
+    },
+
+    /** The address is the invitation's. @throws ServiceError ACCOUNT_LINK_INVALID, ACCOUNT_EMAIL_TAKEN, PARAMETER_INVALID */
+    async acceptInvitation({ code, caller, ...command }: Presented & { name: string; password: string }) {
+      const invitation = await find(code, 'INVITATION');
+      const person = readPerson({ ...command, email: invitation.email! });
+      const passwordHash = await passwords.hash(person.password);
+      return (await database.begin(async (tx) => {
+        const at = clock.now();
+        const link = await take(tx, { code, purpose: 'INVITATION', at });
+        return createAccount(tx, { ...person, role: link.role!, passwordHash, caller, at });
+      })) as OpenedSession;
+    },
+
+    /** Ends every session there was. @throws ServiceError ACCOUNT_LINK_INVALID, PARAMETER_INVALID */
+    async setPasswordByLink({ code, caller, password }: Presented & { password: string }) {
+      const { accountId } = await find(code, 'PASSWORD');
+      const account = (await findAccount(database, accountId!))!;
+      const passwordHash = await passwords.hash(readNewPassword(password, account));
+      return (await database.begin(async (tx) => {
+        const at = clock.now();
+        await take(tx, { code, purpose: 'PASSWORD', at });
+        await deletePasswordLinks(tx, account.id);
+        await setPasswordHash(tx, { id: account.id, passwordHash });
+        await deleteSessionsOf(tx, { accountId: account.id });
+        const object = { id: account.id, name: account.email };
+        await audit(tx, { actor: account, action: 'account.password', object, detail: { by: 'link' }, at });
+        return openSession(tx, { accountId: account.id, caller, at });
+      })) as OpenedSession;
+    },
+  };
+}
+
+function readPerson(typed: { email: string; name: string; password: string }) {
+  const email = readEmail(typed.email);
+  const name = readAccountName(typed.name);
+  return { email, name, password: readNewPassword(typed.password, { email, name }) };
+}
+
+async function take(tx: Transaction, { code, purpose, at }: { code: string; purpose: LinkPurpose; at: Date }) {
+  const link = await takeAccountLink(tx, { secretHash: hashSecret(code), purpose, at });
+  if (!link) throw invalidLink();
+  return link;
+}
+
+type NewAccount = {
+  email: string;
+  name: string;
+  role: Role;
+  passwordHash: string;
+  caller: ConsoleCaller;
+  at: Date;
+};
+
+async function createAccount(tx: Transaction, account: NewAccount): Promise<OpenedSession> {
+  const { caller, at, ...person } = account;
+  const created = await insertAccount(tx, { ...person, id: makeId(at), at });
+  if (!created) throw new ServiceError('ACCOUNT_EMAIL_TAKEN');
+  await noteSignIn(tx, { id: created.id, at });
+  const object = { id: created.id, name: created.email };
+  await audit(tx, { actor: created, action: 'account.create', object, detail: { role: created.role }, at });
+  return openSession(tx, { accountId: created.id, caller, at });
+}
+
+function invalidLink(): ServiceError {
+  return new ServiceError('ACCOUNT_LINK_INVALID');
+}

@@ -1,0 +1,96 @@
+import { mergeParts } from '../../domain/campaign-parts/merge-parts.ts';
+import { partNames } from '../../domain/campaign-parts/read-campaign.ts';
+import type { CampaignParts } from '../../domain/campaign-parts/read-campaign.ts';
+import type { CampaignAction } from '../../domain/campaign/campaign-states.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { findSearchSettings } from '../../storage/sql/campaign-records.ts';
+import { findCampaignRecord } from '../../storage/sql/campaign-states.ts';
+import { findWorkspace } from '../../storage/sql/workspaces.ts';
+import type { SignedIn } from '../accounts/account-dependencies.ts';
+import { audit } from '../accounts/audit.ts';
+import type { AuthoringDependencies } from '../campaigns/authoring-dependencies.ts';
+import { changeInTransaction, retryChanges } from '../campaigns/change-campaign-state.ts';
+import { makeDraftCampaigns } from '../campaigns/draft-campaigns.ts';
+import { listCampaignMeta } from '../campaigns/search-campaigns.ts';
+import type { CampaignSearchRequest } from '../campaigns/search-campaigns.ts';
+import { makeCampaignReport } from './campaign-report.ts';
+import type { CampaignKey } from './campaign-report.ts';
+
+type By = { by: SignedIn };
+
+/** Campaigns as the console finds, explains and changes them. */
+export function makeConsoleCampaigns(deps: AuthoringDependencies) {
+  const { database, clock } = deps;
+  const drafts = makeDraftCampaigns(deps);
+  return {
+    report: makeCampaignReport(deps),
+
+    /** @throws ServiceError NOT_FOUND */
+    async settings(workspaceId: string) {
+      if (!(await findWorkspace(database, workspaceId)))
+        throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
+      return findSearchSettings(database, workspaceId);
+    },
+
+    /** The search of V5, with what the light list says of each. */
+    search: (request: Omit<CampaignSearchRequest, 'version'>) => listCampaignMeta(deps, { ...request, version: 'V5' }),
+
+    /** @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_ACTION_INVALID */
+    async change({ by, action, workspaceId, id }: CampaignKey & By & { action: CampaignAction }): Promise<void> {
+      await retryChanges(() =>
+        database.begin(async (tx) => {
+          const at = clock.now();
+          const campaign = await findCampaignRecord(tx, { workspaceId, id });
+          if (!campaign) throw new ServiceError('CAMPAIGN_NOT_FOUND');
+          const change = { workspaceId, campaignId: id, action, by: by.name };
+          const changed = await changeInTransaction(tx, change, at);
+          if (changed.kind !== 'changed')
+            throw new ServiceError('CAMPAIGN_ACTION_INVALID', {
+              field: action.toUpperCase(),
+              reason: `campaign that is ${campaign.status}`,
+            });
+          const object = { id, name: campaign.name };
+          const detail = { from: campaign.status, to: changed.status };
+          await audit(tx, { actor: by, workspaceId, action: `campaign.${action}`, object, detail, at });
+        }),
+      );
+    },
+
+    /**
+     * A draft with the parts of another campaign, under a name that says so.
+     *
+     * @throws ServiceError CAMPAIGN_REQUEST_INVALID, CAMPAIGN_CREATION_LIMITED
+     */
+    async clone({ by, workspaceId, id, name, parts: of }: CampaignKey & By & { name: string; parts: CampaignParts }) {
+      const named = [...partNames, 'channel', 'campaign_delivery_type'];
+      const parts = Object.fromEntries(Object.entries(of).filter(([part]) => named.includes(part)));
+      const draft = await drafts.create({
+        workspaceId,
+        requestedBy: by.name,
+        createdBy: by.name,
+        idempotencyKey: undefined,
+        rawBody: '',
+        parts: mergeParts(parts, { basic_details: { name: nameOfCopy(name) } }),
+      });
+      const object = { id: draft.id, name: nameOfCopy(name) };
+      await audit(database, {
+        actor: by,
+        workspaceId,
+        action: 'campaign.clone',
+        object,
+        detail: { of: id },
+        at: clock.now(),
+      });
+      return draft;
+    },
+  };
+}
+
+export type ConsoleCampaigns = ReturnType<typeof makeConsoleCampaigns>;
+
+const mostNameCharacters = 256;
+
+function nameOfCopy(name: string): string {
+  const suffix = ' (copy)';
+  return [...name].slice(0, mostNameCharacters - suffix.length).join('') + suffix;
+}

@@ -1,0 +1,86 @@
+import { listCampaignsOfSegment, listSampleMembers } from '../../storage/sql/segment-overview.ts';
+import type { SignedIn } from '../accounts/account-dependencies.ts';
+import { audit } from '../accounts/audit.ts';
+import { archiveNamedSegment, unarchiveNamedSegment } from '../segments/archive-segments.ts';
+import { postFile } from '../segments/post-file.ts';
+import type { PostedFile } from '../segments/post-file.ts';
+import { makeReadSegments } from '../segments/read-segments.ts';
+import type { ReadSegmentsDependencies } from '../segments/read-segments.ts';
+import { storeFileOperation } from '../segments/request-file-operation.ts';
+import type { AcceptedOperation, FileOperationCommand } from '../segments/request-file-operation.ts';
+import type { SegmentDependencies } from '../segments/segment-dependencies.ts';
+
+type Key = { workspaceId: string; id: string };
+type By = { by: SignedIn };
+
+/** Segments as the console shows and fills them. What was accepted gets its line in the audit log after it. */
+export function makeConsoleSegments(deps: SegmentDependencies & ReadSegmentsDependencies) {
+  const { database, clock } = deps;
+  const read = makeReadSegments(deps);
+  return {
+    ...read,
+    async postFile({ by, ...file }: Omit<PostedFile, 'requestedBy'> & By): Promise<AcceptedOperation> {
+      const accepted = await postFile(deps, { ...file, requestedBy: by.name });
+      await audit(database, {
+        actor: by,
+        workspaceId: file.workspaceId,
+        action: 'segment.upload',
+        object: { id: accepted.segmentId, name: accepted.segmentName },
+        detail: { operation: accepted.operationId },
+        at: clock.now(),
+      });
+      return accepted;
+    },
+    /** The file is downloaded when this is committed. @throws ServiceError as requestFileOperation */
+    async fetchFile({ by, workspaceId, command }: By & { workspaceId: string; command: FileOperationCommand }) {
+      await read.requireWorkspace(workspaceId);
+      const at = clock.now();
+      return (await database.begin(async (tx) => {
+        const accepted = await storeFileOperation(deps, tx, { workspaceId, requestedBy: by.name, command, at });
+        const object = { id: accepted.segmentId, name: accepted.segmentName };
+        const detail = { operation: accepted.operationId };
+        await audit(tx, { actor: by, workspaceId, action: 'segment.fetch', object, detail, at });
+        return accepted;
+      })) as AcceptedOperation;
+    },
+    /** @throws ServiceError NOT_FOUND, SEGMENT_ACTIVE_LIMITED */
+    async changeState({ by, action, ...key }: Key & By & { action: 'archive' | 'unarchive' }): Promise<void> {
+      const { name } = await read.get(key);
+      const change = action === 'archive' ? archiveNamedSegment : unarchiveNamedSegment;
+      await change(deps, { workspaceId: key.workspaceId, name, segmentId: key.id });
+      const { workspaceId, id } = key;
+      await audit(database, {
+        actor: by,
+        workspaceId,
+        action: `segment.${action}`,
+        object: { id, name },
+        at: clock.now(),
+      });
+    },
+    /** Campaigns that go or went to it, newest first. @throws ServiceError NOT_FOUND */
+    async listCampaigns(key: Key) {
+      await read.get(key);
+      return listCampaignsOfSegment(database, key);
+    },
+    /** Some of those in it, by customer id. @throws ServiceError NOT_FOUND */
+    async listMembers(key: Key): Promise<string[]> {
+      const { version } = await read.get(key);
+      return listSampleMembers(database, { ...key, version });
+    },
+    async resendCallback({ by, ...key }: Key & By) {
+      const callback = await read.resendCallback(key);
+      const object = { id: callback.id, name: callback.url };
+      const { workspaceId } = key;
+      await audit(database, { actor: by, workspaceId, action: 'callback.resend', object, at: clock.now() });
+      return callback;
+    },
+    async readWebhookSecret({ by, workspaceId }: By & { workspaceId: string }): Promise<string> {
+      const secret = await read.readWebhookSecret(workspaceId);
+      const object = { id: workspaceId };
+      await audit(database, { actor: by, workspaceId, action: 'webhook-secret.read', object, at: clock.now() });
+      return secret;
+    },
+  };
+}
+
+export type ConsoleSegments = ReturnType<typeof makeConsoleSegments>;

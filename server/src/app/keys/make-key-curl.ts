@@ -1,0 +1,59 @@
+import type { KeyKind } from '../../domain/tokens/key-kinds.ts';
+
+export type KeyCurl = { kind: KeyKind; workspaceId: string; dbName: string; url: string; secret: string };
+
+/**
+ * One call that a key of that kind is for, ready to be pasted. The key stands alone in the first line, so that it can
+ * be taken from somewhere else; what is sent shows on no phone but that of a customer `ada`.
+ */
+export function makeKeyCurl({ kind, workspaceId, dbName, url, secret }: KeyCurl): string {
+  const lines = (...parts: string[]): string => [`KEY='${secret}'`, parts.join(' \\\n  ')].join('\n');
+  switch (kind) {
+    case 'oauth':
+      return lines(
+        `curl ${url}/v1/oauth/token`,
+        '-d grant_type=client_credentials',
+        `-d client_id=${workspaceId}`,
+        '-d client_secret="$KEY"',
+      );
+    case 'data':
+      return lines(
+        `curl ${url}/v1/customer/${workspaceId}`,
+        `-u "${workspaceId}:$KEY"`,
+        `-H 'Content-Type: application/json'`,
+        `-H 'SVC-DBNAME: ${dbName}'`,
+        `-d '{"type":"customer","customer_id":"ada","attributes":{"first_name":"Ada"}}'`,
+      );
+    case 'push':
+      return [
+        `KEY='${secret}'`,
+        `SIGNATURE=$(printf '%s' "${workspaceId}|Hello from Carillon|$KEY" | openssl dgst -sha256 -r | cut -c1-64)`,
+        [
+          `curl ${url}/v2.1/transaction/sendpush`,
+          `-H 'Content-Type: application/json'`,
+          `-H 'X-SVC-APPKEY: ${workspaceId}'`,
+          '-H "X-SVC-PushAPI-Signature: $SIGNATURE"',
+          `-H 'X-SVC-Query-Type: user'`,
+          `-d '${JSON.stringify(pushToAda)}'`,
+        ].join(' \\\n  '),
+      ].join('\n');
+    case 'campaigns':
+      return lines(
+        `curl ${url}/v5/campaigns/search`,
+        `-u "${workspaceId}:$KEY"`,
+        `-H 'Content-Type: application/json'`,
+        `-d '{"limit":15,"page":1}'`,
+      );
+    default:
+      return kind satisfies never;
+  }
+}
+
+const pushToAda = {
+  campaignName: 'Hello from Carillon',
+  targetPlatform: ['ANDROID'],
+  targetAudience: 'User',
+  targetUserAttributes: { attribute: 'USER_ATTRIBUTE_UNIQUE_ID', comparisonParameter: 'is', attributeValue: 'ada' },
+  payload: { ANDROID: { title: 'Hello Ada', message: 'Sent with a key of this workspace' } },
+  campaignDelivery: { type: 'soon' },
+};

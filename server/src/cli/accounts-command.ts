@@ -1,0 +1,35 @@
+import { makeManageAccounts } from '../app/accounts/manage-accounts.ts';
+import { makePasswordHash } from '../app/accounts/password-hash.ts';
+import type { CommandContext } from '../cli.ts';
+import { StartError } from '../start-errors.ts';
+import { findAccountByEmail } from '../storage/sql/accounts.ts';
+import { printTable } from './print-table.ts';
+
+/** `carillon accounts`: who may use the console, and the way back in for an owner who forgot the password. */
+export const accountsCommand = { list: listAccounts, passwordLink: makePasswordLink };
+
+async function listAccounts({ database, clock }: CommandContext): Promise<void> {
+  const { accounts } = await makeManageAccounts({ database, clock, passwords: makePasswordHash() }).list();
+  printTable(
+    ['ID', 'E-MAIL', 'NAME', 'ROLE', 'LAST SIGNED IN', 'STATE'],
+    accounts.map((account) => [
+      account.id,
+      account.email,
+      account.name,
+      account.role,
+      account.signedInAt?.toISOString() ?? 'never',
+      account.disabledAt ? 'disabled' : 'active',
+    ]),
+  );
+}
+
+async function makePasswordLink({ database, clock }: CommandContext, { email }: { email: string }): Promise<void> {
+  const account = await findAccountByEmail(database, email);
+  if (!account || account.disabledAt)
+    throw new StartError('SETTING_INVALID', 'There is no such account that can sign in; see: carillon accounts list.');
+  const accounts = makeManageAccounts({ database, clock, passwords: makePasswordHash() });
+  const by = { id: null, name: 'the command line' };
+  const { code, expiresAt } = await accounts.makePasswordLink({ by, id: account.id });
+  process.stdout.write(`Account  ${account.email}\nUntil    ${expiresAt.toISOString()}\n`);
+  process.stdout.write(`Open     /console/#new-password=${code}  (at the address of the console; works once)\n`);
+}

@@ -1,0 +1,42 @@
+import { ServiceError } from '../errors.ts';
+
+const leastPasswordCharacters = 12;
+const mostPasswordCharacters = 256;
+
+/** Trimmed; the address of a person, as it is written. @throws ServiceError PARAMETER_INVALID */
+export function readEmail(text: string): string {
+  const email = text.trim();
+  const isAddress = /^[^\s@,;<>"]+@[^\s@,;<>"]+$/.test(email) && email.length <= 254 && email.isWellFormed();
+  if (!isAddress) throw invalid('email', 'must be an e-mail address');
+  return email;
+}
+
+/** @throws ServiceError PARAMETER_INVALID */
+export function readAccountName(text: string): string {
+  const name = text.trim();
+  const length = [...name].length;
+  if (length < 1 || length > 100) throw invalid('name', 'must have 1 to 100 characters');
+  if (!name.isWellFormed() || /\p{Cc}/u.test(name)) throw invalid('name', 'must be plain text');
+  return name;
+}
+
+/**
+ * Long, and not what everybody would try first (NIST SP 800-63B: length before composition rules).
+ *
+ * @throws ServiceError PARAMETER_INVALID
+ */
+export function readNewPassword(password: string, { email, name }: { email: string; name: string }): string {
+  const length = [...password].length;
+  if (length < leastPasswordCharacters || length > mostPasswordCharacters)
+    throw invalid('password', `must have ${leastPasswordCharacters} to ${mostPasswordCharacters} characters`);
+  const folded = password.toLowerCase();
+  const [local] = email.toLowerCase().split('@');
+  if (new Set(folded).size < 5) throw invalid('password', 'must have more than four different characters');
+  if ([email.toLowerCase(), local!, name.toLowerCase()].includes(folded))
+    throw invalid('password', 'must not be your name or address');
+  return password;
+}
+
+function invalid(field: string, reason: string): ServiceError {
+  return new ServiceError('PARAMETER_INVALID', { field, reason });
+}

@@ -1,0 +1,74 @@
+import type { Platform } from './content.ts';
+
+/** What failed deliveries have in common: the provider's word, or ours. */
+export type FailureReason = { platform: Platform; outcome: string; code: string };
+
+/** What to do about deliveries that failed for a reason. */
+export function adviseOnFailure({ platform, outcome, code }: FailureReason): string {
+  return (
+    ours[code] ??
+    (platform === 'ANDROID' ? fcm[code] : platform === 'IOS' ? apns[code] : webPush[code]) ??
+    byOutcome[outcome] ??
+    'Look the code up with the provider; the delivery log has its whole answer.'
+  );
+}
+
+const gone = 'Nothing to do: the device is taken out of the audience and comes back when the app registers again.';
+const tooLarge = 'Shorten title and message, or send fewer custom members: a message has 4 KB at most.';
+const wrongCredential = 'Compare the credential with the app: carillon credentials check asks the provider about it.';
+
+const ours: Record<string, string> = {
+  NOT_CONNECTED: 'Look whether this machine reaches the provider (firewall, proxy, DNS).',
+  NOT_SENT: 'Look whether this machine reaches the provider steadily; connections broke before the message was out.',
+  ADDRESS_BLOCKED:
+    'The browser named a push service at an address that is not public; it is taken out of the audience.',
+  STOPPED: 'The campaign was stopped before another attempt was due. Clone it to send the rest.',
+  DEVICE_LEFT: gone,
+  NO_CREDENTIAL: 'Give the workspace a credential of this provider: carillon credentials set.',
+  CREDENTIAL_UNUSABLE: wrongCredential,
+  FREQUENCY_CAP:
+    'These people had as many messages as the workspace’s cap allows. Let the campaign ignore caps if it must reach them.',
+  MINIMUM_DELAY: 'These people had a message shortly before. Send later, or change the workspace’s minimum delay.',
+  QUIET_HOURS: 'It was night for these people. Let quiet hours hold messages instead of dropping them.',
+};
+
+const fcm: Record<string, string> = {
+  UNREGISTERED: gone,
+  INVALID_ARGUMENT: 'Look at the message: FCM refuses a member of it, or the token is not one of FCM.',
+  SENDER_ID_MISMATCH:
+    'These tokens belong to another Firebase project. Give the workspace that project’s service account.',
+  QUOTA_EXCEEDED: 'Give the campaign a throttle, or ask Google for more than 600,000 messages a minute.',
+  UNAVAILABLE: 'FCM was not available until the message’s time was over. Give it a longer time to live.',
+  INTERNAL: 'FCM had a fault until the message’s time was over. Give it a longer time to live.',
+  THIRD_PARTY_AUTH_ERROR: wrongCredential,
+};
+
+const apns: Record<string, string> = {
+  BadDeviceToken:
+    'Development builds have tokens of Apple’s sandbox: check the environment of the credential. The devices are out.',
+  DeviceTokenNotForTopic:
+    'The tokens belong to another app: compare the bundle id of the credential. The devices are out.',
+  Unregistered: gone,
+  ExpiredToken: gone,
+  PayloadTooLarge: tooLarge,
+  TooManyRequests: 'These devices got too many messages in a short time; send less often to the same people.',
+  TopicDisallowed: wrongCredential,
+  BadTopic: wrongCredential,
+  MissingTopic: wrongCredential,
+};
+
+const webPush: Record<string, string> = {
+  '400': 'The push service refuses the request; the delivery log has its words.',
+  '401': 'These browsers subscribed with another VAPID key. They come back when the site subscribes them anew.',
+  '403': 'These browsers subscribed with another VAPID key. They come back when the site subscribes them anew.',
+  '404': gone,
+  '410': gone,
+  '413': tooLarge,
+  '429': 'The push service finds the site too noisy; send less often. It forgives after days.',
+};
+
+const byOutcome: Record<string, string> = {
+  GONE: gone,
+  EXPIRED: 'The time to live was over before the provider took the message. Give it a longer one.',
+  FAILED: 'Eight attempts were in vain. Clone the campaign when the provider answers again.',
+};

@@ -1,0 +1,12 @@
+import type { Database } from '../../storage/pool.ts';
+import { archiveEndedApiKeys } from '../../storage/sql/api-keys.ts';
+import type { Duty } from '../duty.ts';
+
+/** The duty that archives keys whose time after a rotation is over; they and their tokens fail from then on. */
+export function archiveEndedKeys({ database }: { database: Database }): Duty {
+  return {
+    name: 'archive-ended-keys',
+    intervalMilliseconds: 5_000,
+    runOnce: (now) => archiveEndedApiKeys(database, now),
+  };
+}

@@ -1,0 +1,90 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import type { AccountUseCases } from '../../app/accounts/account-use-cases.ts';
+import { roles } from '../../domain/accounts/roles.ts';
+import { consoleApi as api } from './console-access.ts';
+import { callerOf } from './session-routes.ts';
+
+const closed = { additionalProperties: false };
+const id = Type.String({ pattern: '^[0-9a-f]{24}$' });
+const role = Type.Union(roles.map((name) => Type.Literal(name)));
+const text = Type.String({ minLength: 1, maxLength: 1000 });
+const Id = Type.Object({ id });
+const Password = Type.Object({ current: text, password: text }, closed);
+const Invitation = Type.Object({ email: text, role }, closed);
+const RoleChange = Type.Object({ role }, closed);
+const AuditQuery = Type.Object({ workspaceId: Type.String({ maxLength: 64 }), before: Type.Optional(id) });
+
+/** The own account, the accounts of others, and what everybody did. */
+export function accountRoutes(server: FastifyInstance, { accounts }: { accounts: AccountUseCases }): void {
+  addOwn(server, accounts);
+  addOthers(server, accounts);
+  const reading = { schema: { hide: true, querystring: AuditQuery }, config: { permission: 'audit.read' as const } };
+  server.get(`${api}/audit`, reading, async (request) => {
+    const { workspaceId, before } = request.query as Static<typeof AuditQuery>;
+    return { entries: await accounts.listAudit({ workspaceId, beforeId: before }) };
+  });
+}
+
+function addOwn(server: FastifyInstance, { own }: AccountUseCases): void {
+  const config = { permission: 'session.own' as const };
+  server.get(`${api}/own/sessions`, { schema: { hide: true }, config }, async ({ signedIn: by }) => ({
+    sessions: await own.listSessions({ by }),
+  }));
+  server.delete(`${api}/own/sessions/:id`, { schema: { hide: true, params: Id }, config }, async (request, reply) => {
+    await own.endSession({ by: request.signedIn, id: idOf(request) });
+    return reply.code(204).send();
+  });
+  server.put(`${api}/own/password`, { schema: { hide: true, body: Password }, config }, async (request, reply) => {
+    const body = request.body as Static<typeof Password>;
+    await own.changePassword({ ...body, by: request.signedIn, caller: callerOf(request) });
+    return reply.code(204).send();
+  });
+}
+
+function addOthers(server: FastifyInstance, { manage }: AccountUseCases): void {
+  const config = { permission: 'accounts.manage' as const };
+  const plain = { schema: { hide: true }, config };
+  const one = { schema: { hide: true, params: Id }, config };
+  const linkOf = (request: FastifyRequest, path: string): string => `${request.protocol}://${request.host}${path}`;
+
+  server.get(`${api}/accounts`, plain, () => manage.list());
+  server.post(`${api}/invitations`, { schema: { hide: true, body: Invitation }, config }, async (request, reply) => {
+    const body = request.body as Static<typeof Invitation>;
+    const { code, ...invitation } = await manage.invite({ ...body, by: request.signedIn });
+    return reply
+      .code(201)
+      .header('cache-control', 'no-store')
+      .send({ ...invitation, link: linkOf(request, `/console/#invitation=${code}`) });
+  });
+  server.delete(`${api}/invitations/:id`, one, async (request, reply) => {
+    await manage.withdrawInvitation({ by: request.signedIn, id: idOf(request) });
+    return reply.code(204).send();
+  });
+  server.put(
+    `${api}/accounts/:id/role`,
+    { schema: { hide: true, params: Id, body: RoleChange }, config },
+    async (request) => {
+      const body = request.body as Static<typeof RoleChange>;
+      return { account: await manage.changeRole({ ...body, by: request.signedIn, id: idOf(request) }) };
+    },
+  );
+  server.post(`${api}/accounts/:id/disable`, one, async (request) => ({
+    account: await manage.disable({ by: request.signedIn, id: idOf(request) }),
+  }));
+  server.post(`${api}/accounts/:id/enable`, one, async (request) => ({
+    account: await manage.enable({ by: request.signedIn, id: idOf(request) }),
+  }));
+  server.post(`${api}/accounts/:id/password-link`, one, async (request, reply) => {
+    const { code, expiresAt } = await manage.makePasswordLink({ by: request.signedIn, id: idOf(request) });
+    return reply
+      .code(201)
+      .header('cache-control', 'no-store')
+      .send({ expiresAt, link: linkOf(request, `/console/#new-password=${code}`) });
+  });
+}
+
+function idOf(request: FastifyRequest): string {
+  return (request.params as Static<typeof Id>).id;
+}

@@ -1,0 +1,75 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import type { ConsoleCampaigns } from '../../app/console/console-campaigns.ts';
+import type { AccountUseCases } from '../../app/accounts/account-use-cases.ts';
+import { campaignActions } from '../../domain/campaign/campaign-states.ts';
+import { parseSearch, readBody } from '../campaigns/parse-search.ts';
+import { campaignEventRoutes } from './campaign-event-routes.ts';
+import { consoleApi as api } from './console-access.ts';
+import { presentListedCampaign, presentReport, presentRequest } from './present-campaigns.ts';
+
+export type ConsoleCampaignRouteDependencies = { campaigns: ConsoleCampaigns; accounts: AccountUseCases };
+
+const id = Type.String({ pattern: '^[0-9a-f]{24}$' });
+const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
+const Id = Type.Object({ id });
+const Page = Type.Object({
+  workspaceId: Type.String({ maxLength: 64 }),
+  page: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,5}$' })),
+});
+
+/** Campaigns on the console. The search takes the body of V5, so that what is shown is what the API would answer. */
+export function consoleCampaignRoutes(server: FastifyInstance, deps: ConsoleCampaignRouteDependencies): void {
+  const { campaigns } = deps;
+  const schema = { hide: true, querystring: Workspace };
+  const config = { permission: 'overview.read' as const };
+  const one = { schema: { ...schema, params: Id }, config };
+  const changing = { ...one, config: { permission: 'campaigns.write' as const } };
+
+  server.post(`${api}/campaigns/search`, { schema, config }, async (request) => {
+    const workspaceId = workspaceOf(request);
+    const { versioning } = await campaigns.settings(workspaceId);
+    const asked = parseSearch(readBody(request), { version: 'V5', versioning });
+    const found = await campaigns.search({ ...asked, versioning, workspaceId });
+    return { campaigns: found.map(presentListedCampaign), limit: asked.limit };
+  });
+  server.get(`${api}/campaigns/:id`, one, async (request) => {
+    const key = keyOf(request);
+    const { versioning } = await campaigns.settings(key.workspaceId);
+    return presentReport(await campaigns.report.read(key), versioning);
+  });
+  server.get(`${api}/campaigns/:id/progress`, one, (request) => campaigns.report.progress(keyOf(request)));
+  server.get(`${api}/campaigns/:id/results`, one, (request) => campaigns.report.results(keyOf(request)));
+  server.get(`${api}/campaigns/:id/timeline`, one, (request) => campaigns.report.timeline(keyOf(request)));
+  server.get(
+    `${api}/campaigns/:id/runs`,
+    { schema: { hide: true, querystring: Page, params: Id }, config },
+    (request) => {
+      const { page = '1' } = request.query as Static<typeof Page>;
+      return campaigns.report.listRuns({ ...keyOf(request), page: Number(page) });
+    },
+  );
+  for (const action of campaignActions)
+    server.post(`${api}/campaigns/:id/${action}`, changing, async (request) => {
+      const key = keyOf(request);
+      await campaigns.change({ ...key, action, by: request.signedIn });
+      return campaigns.report.progress(key);
+    });
+  server.post(`${api}/campaigns/:id/clone`, changing, async (request, reply) => {
+    const key = keyOf(request);
+    const { campaign } = await campaigns.report.read(key);
+    const parts = presentRequest(campaign);
+    const draft = await campaigns.clone({ ...key, name: campaign.name, parts, by: request.signedIn });
+    return reply.code(201).send(draft);
+  });
+  campaignEventRoutes(server, deps);
+}
+
+export function keyOf(request: FastifyRequest): { workspaceId: string; id: string } {
+  return { workspaceId: workspaceOf(request), id: (request.params as Static<typeof Id>).id };
+}
+
+function workspaceOf(request: FastifyRequest): string {
+  return (request.query as Static<typeof Workspace>).workspaceId;
+}

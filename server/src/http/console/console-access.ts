@@ -1,0 +1,48 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { SignedIn } from '../../app/accounts/account-dependencies.ts';
+import type { AccountUseCases } from '../../app/accounts/account-use-cases.ts';
+import type { Permission } from '../../domain/accounts/roles.ts';
+import { ServiceError } from '../../domain/errors.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Of a route of the console: what one must be allowed to call it. `none`: nobody is signed in yet. */
+    permission?: Permission | 'none';
+  }
+  interface FastifyRequest {
+    /** Who calls a route of the console. */
+    signedIn: SignedIn;
+  }
+}
+
+export const consoleApi = '/console/api';
+export const sessionCookie = 'carillon_session';
+
+/**
+ * The one door of the console's routes: what changes something comes from our own pages, and somebody with the route's
+ * permission is signed in. A route that names no permission stays shut.
+ */
+export function guardConsole(server: FastifyInstance, accounts: AccountUseCases): void {
+  server.decorateRequest('signedIn', null as unknown as SignedIn);
+  server.addHook('onRoute', (route) => {
+    // The API log is for callers of the API; what people do here stands in the audit log.
+    if (route.url.startsWith(consoleApi)) route.config = { ...route.config, isUnrecorded: true };
+  });
+  server.addHook('onRequest', async (request) => {
+    const { url = '', config } = request.routeOptions;
+    if (!url.startsWith(consoleApi)) return;
+    if (request.method !== 'GET' && request.method !== 'HEAD') refuseCrossSite(request);
+    if (config.permission === 'none') return;
+    if (config.permission === undefined) throw new ServiceError('INTERNAL', { detail: `${url} names no permission` });
+    request.signedIn = await accounts.authorize(request.cookies[sessionCookie], config.permission);
+  });
+}
+
+/** Browsers say where a request comes from; another site's is refused, whatever cookies came along. */
+export function refuseCrossSite(request: FastifyRequest): void {
+  const site = request.headers['sec-fetch-site'];
+  const { origin } = request.headers;
+  const isOwn = site === undefined || site === 'same-origin';
+  const isOwnOrigin = origin === undefined || (URL.canParse(origin) && new URL(origin).host === request.host);
+  if (!isOwn || !isOwnOrigin) throw new ServiceError('SCOPE_MISSING', { detail: 'a request from another site' });
+}

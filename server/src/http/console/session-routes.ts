@@ -1,0 +1,75 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import type { ConsoleCaller, OpenedSession } from '../../app/accounts/account-dependencies.ts';
+import type { AccountUseCases } from '../../app/accounts/account-use-cases.ts';
+import type { ConsoleUseCases } from '../../app/console/console-use-cases.ts';
+import { consoleApi as api, sessionCookie } from './console-access.ts';
+
+export type SessionRouteDependencies = { accounts: AccountUseCases; console: ConsoleUseCases; isSecure: boolean };
+
+const closed = { additionalProperties: false };
+const code = Type.String({ minLength: 20, maxLength: 100 });
+// Longer texts are refused by the rules of the fields, with words; these bounds keep out what nobody types.
+const text = Type.String({ minLength: 1, maxLength: 1000 });
+const Code = Type.Object({ code }, closed);
+const Credentials = Type.Object({ email: text, password: text }, closed);
+const FirstOwner = Type.Object({ code, email: text, name: text, password: text }, closed);
+const Acceptance = Type.Object({ code, name: text, password: text }, closed);
+const NewPassword = Type.Object({ code, password: text }, closed);
+
+/** How people come in and go out. Sessions travel in a cookie that no script can read. */
+export function sessionRoutes(
+  server: FastifyInstance,
+  { accounts, console, isSecure }: SessionRouteDependencies,
+): void {
+  const attributes = { path: '/console', httpOnly: true, sameSite: 'strict', secure: isSecure } as const;
+  const shut = (body: object) => ({ schema: { hide: true, body }, config: { permission: 'none' as const } });
+  const own = { schema: { hide: true }, config: { permission: 'session.own' as const } };
+  const enter = (reply: FastifyReply, { token, maxAgeSeconds }: OpenedSession): FastifyReply =>
+    reply
+      .setCookie(sessionCookie, token, { ...attributes, maxAge: maxAgeSeconds })
+      .code(204)
+      .send();
+
+  server.post(`${api}/session`, shut(Code), async (request, reply) => {
+    const body = request.body as Static<typeof Code>;
+    return enter(reply, await accounts.signInByLink({ ...body, caller: callerOf(request) }));
+  });
+  server.post(`${api}/session/password`, shut(Credentials), async (request, reply) => {
+    const body = request.body as Static<typeof Credentials>;
+    return enter(reply, await accounts.signIn({ ...body, caller: callerOf(request) }));
+  });
+  server.post(`${api}/first-owner`, shut(FirstOwner), async (request, reply) => {
+    const body = request.body as Static<typeof FirstOwner>;
+    return enter(reply, await accounts.createFirstOwner({ ...body, caller: callerOf(request) }));
+  });
+  server.post(`${api}/invitation`, shut(Code), (request) =>
+    accounts.readInvitation((request.body as Static<typeof Code>).code),
+  );
+  server.post(`${api}/invitation/acceptance`, shut(Acceptance), async (request, reply) => {
+    const body = request.body as Static<typeof Acceptance>;
+    return enter(reply, await accounts.acceptInvitation({ ...body, caller: callerOf(request) }));
+  });
+  server.post(`${api}/new-password`, shut(NewPassword), async (request, reply) => {
+    const body = request.body as Static<typeof NewPassword>;
+    return enter(reply, await accounts.setPasswordByLink({ ...body, caller: callerOf(request) }));
+  });
+
+  server.get(`${api}/session`, own, async ({ signedIn }) => {
+    const { id, name, email, role } = signedIn;
+    return {
+      account: { id, name, email, role },
+      permissions: accounts.permissionsOf(role),
+      ...(await console.readInstallation()),
+    };
+  });
+  server.delete(`${api}/session`, own, async (request, reply) => {
+    await accounts.signOut(request.cookies[sessionCookie]!);
+    return reply.clearCookie(sessionCookie, attributes).code(204).send();
+  });
+}
+
+export function callerOf(request: FastifyRequest): ConsoleCaller {
+  return { address: request.ip, userAgent: request.headers['user-agent'] ?? '' };
+}

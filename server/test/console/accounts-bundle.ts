@@ -1,0 +1,126 @@
+import type { InjectOptions } from 'fastify';
+import { makeAccountUseCases } from '../../src/app/accounts/account-use-cases.ts';
+import { makePasswordHash } from '../../src/app/accounts/password-hash.ts';
+import { documentedAuthoringLimits } from '../../src/app/campaigns/authoring-dependencies.ts';
+import { makeCampaignUseCases } from '../../src/app/campaigns/campaign-use-cases.ts';
+import { makeConsoleCampaigns } from '../../src/app/console/console-campaigns.ts';
+import { makeConsoleKeys } from '../../src/app/console/console-keys.ts';
+import { makeConsoleSegments } from '../../src/app/console/console-segments.ts';
+import { makeConsoleUseCases } from '../../src/app/console/console-use-cases.ts';
+import { explainDelivery } from '../../src/app/explain/explain-delivery.ts';
+import type { ExplainRequest } from '../../src/app/explain/explain-delivery.ts';
+import { documentedSegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
+import { makeManualClock } from '../../src/clock.ts';
+import { makeSeal } from '../../src/domain/seal.ts';
+import type { Permission, Role } from '../../src/domain/accounts/roles.ts';
+import { buildServer } from '../../src/http/build-server.ts';
+import type { CompletedCall } from '../../src/http/build-server.ts';
+import { consoleRoutes } from '../../src/http/console/routes.ts';
+import { makeLog } from '../../src/log.ts';
+import { createTestDatabase } from '../test-database.ts';
+import { insertTestWorkspace } from '../test-workspace.ts';
+
+export const start = new Date('2026-03-01T10:00:00Z');
+export const goodPassword = 'nine green bottles';
+
+export type ConsoleRoute = { method: string; url: string; permission: Permission | 'none' | undefined };
+export type AccountsBundle = Awaited<ReturnType<typeof makeAccountsBundle>>;
+
+/** The console's routes as production has them, on a clock that stands, with a log of the calls that were recorded. */
+export async function makeAccountsBundle() {
+  const test = await createTestDatabase();
+  const { database } = test;
+  const clock = makeManualClock(start);
+  const seal = makeSeal(Buffer.alloc(32, 7));
+  const accounts = makeAccountUseCases({ database, clock, passwords: makePasswordHash(), isSandbox: false });
+  const workspaceId = await insertTestWorkspace(database, start);
+  const routes: ConsoleRoute[] = [];
+  const recorded: CompletedCall[] = [];
+  const deps = {
+    accounts,
+    console: makeConsoleUseCases({
+      database,
+      clock,
+      isSandbox: false,
+      findTroubles: async () => [],
+      readyCurl: async () => 'curl of a key',
+    }),
+    campaigns: makeConsoleCampaigns({ database, clock, seal, limits: documentedAuthoringLimits }),
+    preview: makeCampaignUseCases({ database, clock, seal }).preview,
+    explain: (request: ExplainRequest) => explainDelivery({ database }, request),
+    keys: makeConsoleKeys({ database, clock, seal }),
+    segments: makeConsoleSegments({
+      database,
+      clock,
+      seal,
+      limits: documentedSegmentLimits,
+      webhookSecretOf: async () => 'whsec_test',
+    }),
+    staticFolder: '/nowhere',
+    isSecure: true,
+  };
+  const server = await buildServer(
+    {
+      log: makeLog({ level: 'silent', pretty: false }),
+      clock,
+      trustProxy: true,
+      onCall: (call) => recorded.push(call),
+    },
+    [
+      async (scope) => {
+        scope.addHook('onRoute', ({ method, url, config }) => {
+          if (url.startsWith('/console/api/') && method !== 'HEAD')
+            routes.push({ method: String(method), url, permission: config?.permission });
+        });
+        await scope.register(consoleRoutes(deps));
+      },
+    ],
+  );
+  await server.ready();
+
+  async function call(method: InjectOptions['method'], path: string, options: CallOptions = {}) {
+    const { body, cookie, address = '198.51.100.7', headers = {} } = options;
+    const answer = await server.inject({
+      method: method!,
+      url: `/console/api/${path}`,
+      headers: { 'x-forwarded-for': address, ...(cookie === undefined ? {} : { cookie }), ...headers },
+      ...(body === undefined ? {} : { payload: body as object }),
+    });
+    return {
+      status: answer.statusCode,
+      headers: answer.headers,
+      body: answer.body === '' ? undefined : (answer.json() as any),
+      /** For the next call. */
+      cookie: String(answer.headers['set-cookie'] ?? '').split(';', 1)[0]!,
+    };
+  }
+
+  return {
+    ...test,
+    clock,
+    accounts,
+    workspaceId,
+    routes,
+    recorded,
+    call,
+    /** Makes the first owner with the start's link. @returns the cookie */
+    async createOwner(): Promise<string> {
+      const { code } = (await accounts.createStartLink())!;
+      const owner = { code, email: 'olga@example.com', name: 'Olga', password: goodPassword };
+      return (await call('POST', 'first-owner', { body: owner })).cookie;
+    },
+    /** Invites a person and accepts. @returns the cookie */
+    async join(owner: string, { email, role }: { email: string; role: Role }): Promise<string> {
+      const { body } = await call('POST', 'invitations', { cookie: owner, body: { email, role } });
+      const code = String(body.link).split('#invitation=')[1]!;
+      const acceptance = { code, name: email.split('@')[0]!, password: goodPassword };
+      return (await call('POST', 'invitation/acceptance', { body: acceptance })).cookie;
+    },
+    async end() {
+      await server.close();
+      await test.drop();
+    },
+  };
+}
+
+type CallOptions = { body?: unknown; cookie?: string; address?: string; headers?: Record<string, string> };

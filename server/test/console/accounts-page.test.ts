@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expectAccessible, hasChromium, skipReason, startConsoleBrowser } from './console-browser.ts';
+import type { ConsoleBrowser } from './console-browser.ts';
+
+describe.skipIf(!hasChromium)(`people and roles in Chromium${skipReason}`, () => {
+  let console: ConsoleBrowser;
+  beforeAll(async () => {
+    console = await startConsoleBrowser();
+  });
+  afterAll(() => console?.stop());
+
+  test('an invitation is made, handed over and accepted; the person sees what the role may, signs out and in again', async () => {
+    const { page: owner, context, faults } = await console.openSignedIn();
+    await owner.getByRole('button', { name: 'Console' }).click();
+    await owner.getByRole('menuitem', { name: 'People and roles' }).click();
+    await owner.getByLabel('E-mail address').fill('ana@example.com');
+    await owner.getByLabel('Role', { exact: true }).selectOption('analyst');
+    await owner.getByRole('button', { name: 'Make an invitation' }).click();
+    const link = await owner.getByText('#invitation=').textContent();
+    await expectAccessible(owner);
+
+    const { page, context: other } = await console.openPage();
+    await page.goto(link!);
+    await page.getByText('Console invites ana@example.com as analyst.').waitFor();
+    expect(page.url()).not.toContain('invitation');
+    await expectAccessible(page);
+    await page.getByLabel('Name').fill('Ana');
+    await page.getByLabel('New password').fill('short');
+    await page.getByLabel('New password').fill('nine green bottles');
+    await page.getByRole('button', { name: 'Create the account' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+
+    await page.getByRole('button', { name: 'Ana' }).click();
+    await page.getByRole('menuitem', { name: 'Sessions and password' }).waitFor();
+    expect(await page.getByRole('menuitem', { name: 'People and roles' }).count()).toBe(0);
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'You are not signed in' }).waitFor();
+    await expectAccessible(page);
+    await page.getByLabel('E-mail address').fill('ana@example.com');
+    await page.getByRole('textbox', { name: 'Password' }).fill('not the right one');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('The e-mail address or the password is not right.').waitFor();
+    await page.getByRole('textbox', { name: 'Password' }).fill('nine green bottles');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+
+    // The owner sees her, names what a click hits, and the log says it.
+    await owner.reload();
+    await owner.getByRole('button', { name: 'Disable ana@example.com' }).click();
+    await owner.getByText('is signed out everywhere at once').waitFor();
+    await expectAccessible(owner);
+    await owner.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
+    await owner.getByText('DISABLED').waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'You are not signed in' }).waitFor();
+    await owner.getByRole('button', { name: 'Console' }).click();
+    await owner.getByRole('menuitem', { name: 'Audit log' }).click();
+    await owner.getByText('account.disable').waitFor();
+    await expectAccessible(owner);
+    expect(faults).toEqual([]);
+    await context.close();
+    await other.close();
+  }, 90_000);
+
+  test('the own sessions are listed, and another one is ended', async () => {
+    const first = await console.openSignedIn();
+    const second = await console.openSignedIn();
+    await first.page.goto(`${console.home}/account`);
+    await first.page
+      .getByRole('button', { name: /^End the session/ })
+      .first()
+      .click();
+    await first.page.getByRole('dialog').getByRole('button', { name: 'End' }).click();
+    await first.page.getByRole('dialog').waitFor({ state: 'detached' });
+    await second.page.reload();
+    await second.page.getByRole('heading', { name: 'You are not signed in' }).waitFor();
+    await first.context.close();
+    await second.context.close();
+  });
+});

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expectAccessible, hasChromium, skipReason, startConsoleBrowser } from './console-browser.ts';
+import type { ConsoleBrowser } from './console-browser.ts';
+
+describe.skipIf(!hasChromium)(`campaigns in Chromium${skipReason}`, () => {
+  let console: ConsoleBrowser;
+  beforeAll(async () => {
+    console = await startConsoleBrowser();
+  });
+  afterAll(() => console?.stop());
+
+  const send = async (campaignName: string, more: Record<string, unknown> = {}): Promise<string> => {
+    const answer = await console.bundle.push({
+      campaignName,
+      targetPlatform: ['ANDROID'],
+      targetAudience: 'All Users',
+      payload: { ANDROID: { title: 'Hello', message: 'There' } },
+      campaignDelivery: { type: 'soon' },
+      ...more,
+    });
+    return answer.json().cid as string;
+  };
+  const later = { campaignDelivery: { type: 'later', date: '01/01/2099', time: '10:00 AM' } };
+
+  test('without any the screen shows the command that makes one; with some, the address holds the search and the view', async () => {
+    const { page, context, faults } = await console.openSignedIn();
+    await page.getByRole('link', { name: 'Campaigns' }).click();
+    await page.getByText('Nothing was sent yet').waitFor();
+    await page.getByText('X-SVC-PushAPI-Signature').waitFor();
+    await expectAccessible(page);
+
+    await send('Spring sale', { ...later, campaignTags: ['spring'] });
+    await send('Winter sale', later);
+    await page.getByLabel('Name holds').fill('sale');
+    await page.getByLabel('Tags, any of them').fill('spring');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByRole('link', { name: 'Spring sale' }).waitFor();
+    expect(await page.getByRole('link', { name: 'Winter sale' }).count()).toBe(0);
+    expect(new URL(page.url()).search).toBe('?name=sale&tag=spring');
+    const curl = await page.getByRole('region', { name: 'curl command' }).textContent();
+    expect(curl).toContain('/v5/campaigns/search');
+    expect(curl).toContain('{"limit":15,"page":1,"campaign_fields":{"name":"sale","tags":["spring"]}}');
+
+    // The view goes along with the filters, and the whole of it survives a reload.
+    await page.getByRole('navigation', { name: 'Views' }).getByText('Scheduled').click();
+    await page.waitForURL('**/campaigns?name=sale&tag=spring&view=scheduled');
+    await page.reload();
+    await page.getByRole('link', { name: 'Spring sale' }).waitFor();
+    expect(await page.getByLabel('Name holds').inputValue()).toBe('sale');
+    await page.getByRole('navigation', { name: 'Views' }).getByText('History').click();
+    await page.getByText('No campaign is like that').waitFor();
+    await page.goBack();
+    await page.getByRole('link', { name: 'Spring sale' }).waitFor();
+    await expectAccessible(page);
+    expect(faults).toEqual([]);
+    await context.close();
+  }, 60_000);
+
+  test('the report of a campaign counts along while it is sent, and every word says what it counts', async () => {
+    const { page, context, faults } = await console.openSignedIn();
+    const id = await send('Counted along', later);
+    await page.goto(`${console.home}/campaigns/${id}`);
+    await page.getByRole('heading', { name: 'Counted along' }).waitFor();
+    await page.getByText('Next sending:').waitFor();
+    expect(await page.locator('[data-step="Accepted"]').textContent()).toBe('0 devices');
+    await page.getByRole('note', { name: /^Reachable:/ }).focus();
+    await page.getByRole('tooltip').getByText('take push messages').waitFor();
+
+    // Its moment comes, and the page shows it without being asked.
+    await console.bundle.database`
+      update campaigns set next_at = created_at where id = ${id}`;
+    await page.locator('[data-step="Accepted"]:not(:text-is("0 devices"))').waitFor();
+    await page.getByText('SENT', { exact: true }).first().waitFor();
+    const reachable = await page.locator('[data-step="Reachable"]').textContent();
+    expect(await page.locator('[data-step="Accepted"]').textContent()).toBe(reachable);
+    await page.locator('.uplot canvas').waitFor();
+    await page.getByText('The same as a table').click();
+    await page.getByRole('region', { name: 'Over time' }).waitFor();
+    await expectAccessible(page);
+    expect(faults).toEqual([]);
+    await context.close();
+  }, 60_000);
+
+  test('stopping asks first, names what it hits, and a clone leads to the draft', async () => {
+    const { page, context, faults } = await console.openSignedIn();
+    const id = await send('To be stopped', later);
+    await page.goto(`${console.home}/campaigns/${id}`);
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByText('a stopped campaign cannot be started again').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Leave it' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByText('SCHEDULED', { exact: true }).first().waitFor();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click();
+    await page.getByText('STOPPED', { exact: true }).first().waitFor();
+    await page.getByText('stopped by Console').waitFor();
+
+    await page.getByRole('button', { name: 'Clone' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Clone' }).click();
+    await page.getByRole('heading', { name: 'To be stopped (copy)' }).waitFor();
+    await page.getByText('DRAFT', { exact: true }).first().waitFor();
+    expect(faults).toEqual([]);
+    await context.close();
+  }, 60_000);
+});

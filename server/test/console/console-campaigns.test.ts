@@ -1,0 +1,296 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeConsoleClient } from '../../../client/src/console-client.ts';
+import type { ConsoleClient } from '../../../client/src/console-client.ts';
+import type { CampaignProgress } from '../../../client/src/console-campaigns.ts';
+import { adviseOnFailure } from '../../src/domain/campaign/failure-advice.ts';
+import { startCarillonBundle, until } from '../carillon-bundle.ts';
+import type { CarillonBundle } from '../carillon-bundle.ts';
+import { insertTestWorkspace } from '../test-workspace.ts';
+
+let bundle: CarillonBundle;
+let client: ConsoleClient;
+let workspaceId: string;
+beforeAll(async () => {
+  bundle = await startCarillonBundle();
+  ({ workspaceId } = bundle);
+  const code = bundle.block.console.split('#sign-in=')[1]!;
+  const answer = await bundle.call('POST', '/console/api/session', { body: { code } });
+  const cookie = answer.headers.get('set-cookie')!.split(';')[0]!;
+  client = makeConsoleClient({
+    fetch: (path, init) => fetch(`${bundle.url}${path as string}`, { ...init, headers: { ...init?.headers, cookie } }),
+  });
+});
+afterAll(() => bundle?.stop());
+
+const send = async (campaignName: string, more: Record<string, unknown> = {}): Promise<string> => {
+  const answer = await bundle.push({
+    campaignName,
+    targetPlatform: ['ANDROID', 'IOS', 'WEB'],
+    targetAudience: 'All Users',
+    payload: Object.fromEntries(
+      ['ANDROID', 'IOS', 'WEB'].map((platform) => [
+        platform,
+        {
+          title: 'Hello',
+          message: 'There',
+          ...(platform === 'WEB'
+            ? { redirectURL: 'https://example.com/', iconURL: 'https://example.com/icon.png' }
+            : {}),
+        },
+      ]),
+    ),
+    campaignDelivery: { type: 'soon' },
+    ...more,
+  });
+  expect(answer.json()).toEqual(expect.objectContaining({ status: 'Success' }));
+  return answer.json().cid as string;
+};
+const later = { campaignDelivery: { type: 'later', date: '01/01/2099', time: '10:00 AM' } };
+const waitForEnd = (id: string) =>
+  until(async () => {
+    const progress = await client.campaigns.readProgress({ workspaceId, id });
+    return progress.status === 'SENT' && progress;
+  });
+const lastAudit = async () => (await client.accounts.listAudit({ workspaceId }))[0]!;
+
+describe('searching', () => {
+  test('finds what the V5 search finds for the same body, in its order', async () => {
+    await send('Search one', { campaignTags: ['spring'] });
+    await send('Search two', { ...later, campaignTags: ['spring', 'sale'] });
+    await send('Other');
+    for (const fields of [
+      {},
+      { name: 'SEARCH' },
+      { tags: ['sale'] },
+      { status: ['SCHEDULED'] },
+      { created_date: { from_date: '2000-01-01', to_date: '2000-01-02' } },
+    ]) {
+      const body = { limit: 15, page: 1, campaign_fields: fields };
+      const headers = bundle.basic(bundle.keys.campaigns);
+      const api = (await bundle.call('POST', '/v5/campaigns/search', { headers, body })).json();
+      const shown = await client.campaigns.search(workspaceId, body);
+      expect(shown.map(({ id }) => id)).toEqual(api.data.campaigns.map(({ id }: { id: string }) => id));
+    }
+    const [two] = await client.campaigns.search(workspaceId, {
+      limit: 1,
+      page: 1,
+      campaign_fields: { name: 'search two' },
+    });
+    expect(two).toMatchObject({ name: 'Search two', status: 'SCHEDULED', tags: ['spring', 'sale'], sentAt: null });
+  });
+
+  test('the executions of a recurring campaign are rows of their own when they are asked for', async () => {
+    const id = await send('Every other day', {
+      campaignDelivery: {
+        type: 'periodic',
+        endDate: '12/31/2098',
+        time: '10:00 AM',
+        timezone: 'Asia/Kolkata',
+        repeatAfter: '2',
+      },
+    });
+    await bundle.database`update campaigns set next_at = created_at where id = ${id}`;
+    const body = { limit: 15, page: 1, include_child_campaigns: true, campaign_fields: { name: 'every other' } };
+    const found = await until(async () => {
+      const rows = await client.campaigns.search(workspaceId, body);
+      return rows.length === 2 && rows;
+    });
+    const child = found.find(({ isExecution }) => isExecution)!;
+    expect(child).toMatchObject({ campaignId: id, name: 'Every other day' });
+    const { runs } = await client.campaigns.listRuns({ workspaceId, id, page: 1 });
+    expect(runs.map((run) => run.id)).toEqual([child.id]);
+  });
+
+  test('a body that V5 refuses is refused here, with the field', async () => {
+    const refused = client.campaigns.search(workspaceId, { limit: 16, page: 1 });
+    await expect(refused).rejects.toMatchObject({ status: 400, field: 'limit' });
+  });
+});
+
+describe('the report', () => {
+  test('counts from the audience to the devices that took the message, and the sum over platforms is the whole', async () => {
+    const id = await send('Ladder of numbers');
+    const progress = await waitForEnd(id);
+    const [{ users, devices }] = (await bundle.database`
+      select (select count(*) from users where workspace_id = ${workspaceId}) as users,
+        (select count(*) from devices where workspace_id = ${workspaceId} and state = 'ACTIVE') as devices`) as any;
+    expect(progress).toMatchObject({
+      audienceUsers: users,
+      reachableDevices: devices,
+      runs: 1,
+      openRuns: 0,
+      actions: [],
+    });
+    expect(progress.outcomes.reduce((sum, row) => sum + row.devices, 0)).toBe(devices);
+    const timeline = await client.campaigns.readTimeline({ workspaceId, id });
+    expect(timeline.steps.reduce((sum, step) => sum + step.accepted + step.notDelivered, 0)).toBe(devices);
+    const { runs, total } = await client.campaigns.listRuns({ workspaceId, id, page: 1 });
+    expect([total, runs[0]!.status, runs[0]!.accepted]).toEqual([1, 'SENT', devices]);
+    const report = await client.campaigns.read({ workspaceId, id });
+    expect(report.campaign).toMatchObject({ id, name: 'Ladder of numbers', audience: 'ALL_USERS' });
+    expect(report.record).toMatchObject({ id, channel: 'PUSH' });
+    expect(report.versions).toEqual([]);
+  });
+
+  test('groups what failed by the provider’s code, with what to do', async () => {
+    // A token that the simulated FCM answers as dead.
+    await bundle.call('POST', `/v1/device/${workspaceId}`, {
+      headers: bundle.basic(),
+      body: {
+        type: 'device',
+        customer_id: 'ada',
+        device_id: 'dead-phone',
+        attributes: { platform: 'ANDROID', push_id: 'magic-gone-phone-of-ada' },
+      },
+    });
+    const [{ id: deviceId }] = (await bundle.database`select id from devices where device_id = 'dead-phone'`) as any;
+    const id = await send('With a dead phone');
+    await waitForEnd(id);
+    const { failures } = await client.campaigns.readResults({ workspaceId, id });
+    expect(failures).toEqual([
+      expect.objectContaining({
+        platform: 'ANDROID',
+        outcome: 'GONE',
+        code: 'UNREGISTERED',
+        devices: 1,
+        sampleDeviceId: deviceId,
+        advice: expect.stringContaining('comes back when the app registers again'),
+      }),
+    ]);
+  });
+
+  test('of named people: they are the audience, and their devices are those that were tried', async () => {
+    const id = await send('To Ada alone', {
+      targetAudience: 'User',
+      targetUserAttributes: { attribute: 'USER_ATTRIBUTE_UNIQUE_ID', comparisonParameter: 'is', attributeValue: 'ada' },
+    });
+    const progress = await waitForEnd(id);
+    expect(progress.audienceUsers).toBe(1);
+    expect(progress.reachableDevices).toBe(progress.outcomes.reduce((sum, row) => sum + row.devices, 0));
+    expect(progress.reachableDevices).toBeGreaterThan(0);
+  });
+
+  test('says each change as it comes, and ends with the campaign', async () => {
+    const id = await send('Followed', later);
+    const seen: CampaignProgress[] = [];
+    const leaving = new AbortController();
+    const following = client.campaigns.follow(
+      { workspaceId, id },
+      { onProgress: (progress) => seen.push(progress), signal: leaving.signal },
+    );
+    await until(async () => seen.length === 1);
+    expect(seen[0]).toMatchObject({ status: 'SCHEDULED', actions: ['pause', 'stop'] });
+    await client.campaigns.change({ workspaceId, id, action: 'pause' });
+    await until(async () => seen.at(-1)!.status === 'PAUSED');
+    await client.campaigns.change({ workspaceId, id, action: 'stop' });
+    await following;
+    expect(seen.map(({ status }) => status)).toEqual(['SCHEDULED', 'PAUSED', 'STOPPED']);
+  });
+
+  test('the stream has the security headers of the pages, and nothing keeps it', async () => {
+    const id = await send('Headers of a stream', later);
+    const cookie = { cookie: await openCookie() };
+    const leaving = new AbortController();
+    const answer = await fetch(`${bundle.url}/console/api/campaigns/${id}/progress/events?workspaceId=${workspaceId}`, {
+      headers: cookie,
+      signal: leaving.signal,
+    });
+    expect(answer.headers.get('content-type')).toMatch(/^text\/event-stream/);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'");
+    leaving.abort();
+  });
+
+  test('of another workspace there is no campaign', async () => {
+    const id = await send('Only here', later);
+    const key = { workspaceId: await insertTestWorkspace(bundle.database, new Date('2026-01-01T00:00:00Z')), id };
+    const { campaigns } = client;
+    for (const asked of [
+      () => campaigns.read(key),
+      () => campaigns.readProgress(key),
+      () => campaigns.readResults(key),
+      () => campaigns.readTimeline(key),
+      () => campaigns.listRuns({ ...key, page: 1 }),
+      () => campaigns.change({ ...key, action: 'stop' }),
+      () => campaigns.clone(key),
+    ])
+      await expect(asked()).rejects.toMatchObject({ status: 404 });
+  });
+});
+
+describe('changing', () => {
+  test('pause, resume and stop move the campaign and leave a line in the audit log, in one transaction', async () => {
+    const id = await send('Moved about', later);
+    for (const [action, from, to] of [
+      ['pause', 'SCHEDULED', 'PAUSED'],
+      ['resume', 'PAUSED', 'SCHEDULED'],
+      ['stop', 'SCHEDULED', 'STOPPED'],
+    ] as const) {
+      expect((await client.campaigns.change({ workspaceId, id, action })).status).toBe(to);
+      expect(await lastAudit()).toMatchObject({
+        action: `campaign.${action}`,
+        actorName: 'Console',
+        objectId: id,
+        objectName: 'Moved about',
+        detail: { from, to },
+      });
+    }
+    const refused = client.campaigns.change({ workspaceId, id, action: 'resume' });
+    await expect(refused).rejects.toMatchObject({ status: 409, code: 'CAMPAIGN_ACTION_INVALID' });
+    expect(await lastAudit()).toMatchObject({ action: 'campaign.stop' });
+  });
+
+  test('a clone of a push is a draft that V5 can publish, with the same content and tags', async () => {
+    const of = await send('To be cloned', { campaignTags: ['spring'] });
+    const { id } = await client.campaigns.clone({ workspaceId, id: of });
+    const [original, copy] = await Promise.all([
+      client.campaigns.read({ workspaceId, id: of }),
+      client.campaigns.read({ workspaceId, id }),
+    ]);
+    expect(copy.campaign).toMatchObject({ name: 'To be cloned (copy)', status: 'DRAFT', tags: ['spring'] });
+    expect(copy.record.campaign_content).toEqual(original.record.campaign_content);
+    expect(await lastAudit()).toMatchObject({ action: 'campaign.clone', objectId: id, detail: { of } });
+    const headers = bundle.basic(bundle.keys.campaigns);
+    const checked = (await bundle.call('POST', `/v5/campaigns/${id}/validate`, { headers })).json();
+    expect(checked.data).toEqual({ valid: true, errors: [] });
+  });
+
+  test.each([
+    ['later', later.campaignDelivery],
+    [
+      'periodic',
+      { type: 'periodic', endDate: '12/31/2098', time: '10:00 AM', timezone: 'Asia/Kolkata', repeatAfter: '2' },
+    ],
+  ])('a push that is sent %s can be cloned', async (type, campaignDelivery) => {
+    const of = await send(`Cloned ${type}`, { campaignDelivery });
+    const { id } = await client.campaigns.clone({ workspaceId, id: of });
+    expect((await client.campaigns.read({ workspaceId, id })).campaign.name).toBe(`Cloned ${type} (copy)`);
+    // It would be sent at the same moments, whatever the zone of the workspace.
+    const headers = bundle.basic(bundle.keys.campaigns);
+    const patch = (body: unknown) => bundle.call('PATCH', `/v5/campaigns/${id}/status`, { headers, body });
+    await bundle.database`update workspaces set time_zone = 'America/New_York' where id = ${workspaceId}`;
+    expect((await patch({ action: 'PUBLISH' })).status).toBe(200);
+    await bundle.database`update workspaces set time_zone = 'UTC' where id = ${workspaceId}`;
+    const moments = await bundle.database`select next_at from campaigns where id in (${of}, ${id})`;
+    expect(moments[0]!.next_at).toEqual(moments[1]!.next_at);
+    // The request that is shown makes the same draft through the API.
+    const { request } = await client.campaigns.read({ workspaceId, id: of });
+    expect((await bundle.call('POST', '/v5/campaigns', { headers, body: request })).status).toBe(201);
+  });
+});
+
+test('every reason that the providers name has its advice, and an unknown one says where to look', () => {
+  expect(adviseOnFailure({ platform: 'IOS', outcome: 'GONE', code: 'BadDeviceToken' })).toContain('sandbox');
+  expect(adviseOnFailure({ platform: 'WEB', outcome: 'REJECTED', code: '403' })).toContain('VAPID');
+  expect(adviseOnFailure({ platform: 'ANDROID', outcome: 'REJECTED', code: 'SENDER_ID_MISMATCH' })).toContain(
+    'Firebase',
+  );
+  expect(adviseOnFailure({ platform: 'ANDROID', outcome: 'EXPIRED', code: 'STOPPED' })).toContain('stopped');
+  expect(adviseOnFailure({ platform: 'IOS', outcome: 'REJECTED', code: 'SomethingNew' })).toContain('delivery log');
+});
+
+async function openCookie(): Promise<string> {
+  const code = (await bundle.carillon.createConsoleLink()).split('#sign-in=')[1]!;
+  const answer = await bundle.call('POST', '/console/api/session', { body: { code } });
+  return answer.headers.get('set-cookie')!.split(';')[0]!;
+}

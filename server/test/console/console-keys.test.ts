@@ -1,0 +1,132 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeConsoleClient } from '../../../client/src/console-client.ts';
+import type { ConsoleClient } from '../../../client/src/console-client.ts';
+import type { KeyKind } from '../../../client/src/console-keys.ts';
+import { archiveEndedKeys } from '../../src/engine/housekeeping/archive-ended-keys.ts';
+import { startCarillonBundle } from '../carillon-bundle.ts';
+import type { CarillonBundle } from '../carillon-bundle.ts';
+import { expectAccessible, hasChromium, skipReason, startConsoleBrowser } from './console-browser.ts';
+import { insertTestWorkspace } from '../test-workspace.ts';
+
+const hasPrograms = ['/usr/bin/curl', '/usr/bin/openssl'].every((path) => existsSync(path));
+
+let bundle: CarillonBundle;
+let client: ConsoleClient;
+let workspaceId: string;
+beforeAll(async () => {
+  bundle = await startCarillonBundle();
+  ({ workspaceId } = bundle);
+  const code = bundle.block.console.split('#sign-in=')[1]!;
+  const answer = await bundle.call('POST', '/console/api/session', { body: { code } });
+  const cookie = answer.headers.get('set-cookie')!.split(';')[0]!;
+  client = makeConsoleClient({
+    fetch: (path, init) => fetch(`${bundle.url}${path as string}`, { ...init, headers: { ...init?.headers, cookie } }),
+  });
+});
+afterAll(() => bundle?.stop());
+
+const searchWith = async (secret: string) =>
+  (await bundle.call('POST', '/v5/campaigns/search', { headers: bundle.basic(secret), body: { limit: 1, page: 1 } }))
+    .status;
+const lastAudit = async () => (await client.accounts.listAudit({ workspaceId }))[0]!;
+
+describe('keys', () => {
+  test('a key is made, its secret answered once and nowhere kept, and it works', async () => {
+    const { key, secret, curl } = await client.keys.create({ workspaceId, kind: 'campaigns', name: 'Search' });
+    expect(await searchWith(secret)).toBe(200);
+    expect(curl).toContain(secret);
+    const shown = JSON.stringify([await client.keys.list(workspaceId), await lastAudit()]);
+    expect(shown).toContain(key.hint);
+    expect(shown).not.toContain(secret);
+    expect(await lastAudit()).toMatchObject({ action: 'key.create', objectId: key.id, detail: { kind: 'campaigns' } });
+  });
+
+  test.skipIf(!hasPrograms).each<KeyKind>(['oauth', 'data', 'push', 'campaigns'])(
+    'the command shown with a new %s key works when it is pasted',
+    async (kind) => {
+      const { curl } = await client.keys.create({ workspaceId, kind, name: `Curl ${kind}` });
+      // Asynchronous for the server in this process.
+      const { promise, resolve, reject } = Promise.withResolvers<string>();
+      execFile('/bin/sh', ['-c', curl.replace('curl ', 'curl -sS --fail-with-body ')], (error, stdout) =>
+        error ? reject(new Error(`${error.message}\n${stdout}`)) : resolve(stdout),
+      );
+      const expected = { oauth: 'access_token', data: 'success', push: '"Success"', campaigns: '"campaigns"' };
+      expect(await promise).toContain(expected[kind]);
+    },
+  );
+
+  test('a rotation makes a successor; both work until the overlap is over, then the old one is archived', async () => {
+    const { key, secret } = await client.keys.create({ workspaceId, kind: 'campaigns', name: 'Rotated' });
+    const made = await client.keys.rotate({ workspaceId, id: key.id, overlapHours: 24 });
+    expect(made.key).toMatchObject({ kind: 'campaigns', name: 'Rotated' });
+    expect([await searchWith(secret), await searchWith(made.secret)]).toEqual([200, 200]);
+    expect(await lastAudit()).toMatchObject({ action: 'key.rotate', detail: { successor: made.key.id } });
+    await expect(client.keys.rotate({ workspaceId, id: key.id, overlapHours: 1 })).rejects.toMatchObject({
+      status: 400,
+      detail: 'was rotated already',
+    });
+    const duty = archiveEndedKeys(bundle);
+    const end = new Date(made.endsAt);
+    await duty.runOnce(new Date(end.getTime() - 1));
+    expect(await searchWith(secret)).toBe(200);
+    expect(await duty.runOnce(end)).toBe(1);
+    expect([await searchWith(secret), await searchWith(made.secret)]).toEqual([401, 200]);
+    const old = (await client.keys.list(workspaceId)).find(({ id }) => id === key.id);
+    expect(old!.archivedAt).toBe(made.endsAt);
+  });
+
+  test('a revoked key fails at once, for good; revoking twice leaves one line', async () => {
+    const { key, secret } = await client.keys.create({ workspaceId, kind: 'campaigns', name: 'Revoked' });
+    await client.keys.revoke({ workspaceId, id: key.id });
+    await client.keys.revoke({ workspaceId, id: key.id });
+    expect(await searchWith(secret)).toBe(401);
+    const lines = (await client.accounts.listAudit({ workspaceId })).filter(({ objectId }) => objectId === key.id);
+    expect(lines.map(({ action }) => action).toSorted()).toEqual(['key.create', 'key.revoke']);
+    await expect(client.keys.rotate({ workspaceId, id: key.id, overlapHours: 1 })).rejects.toMatchObject({
+      status: 404,
+    });
+  });
+
+  test('keys of another workspace cannot be rotated or revoked, and a name must be one', async () => {
+    const { key } = await client.keys.create({ workspaceId, kind: 'data', name: 'Mine' });
+    const other = await insertTestWorkspace(bundle.database, new Date('2026-01-01T00:00:00Z'));
+    for (const attempt of [
+      () => client.keys.revoke({ workspaceId: other, id: key.id }),
+      () => client.keys.rotate({ workspaceId: other, id: key.id, overlapHours: 0 }),
+    ])
+      await expect(attempt()).rejects.toMatchObject({ status: 404 });
+    await expect(client.keys.create({ workspaceId, kind: 'data', name: ' ' })).rejects.toMatchObject({ field: 'name' });
+  });
+});
+
+describe.skipIf(!hasChromium)(`the screen of keys in Chromium${skipReason}`, () => {
+  test('makes a key and shows it once, rotates and revokes after a question that names what is hit', async () => {
+    const console = await startConsoleBrowser();
+    const { page, faults } = await console.openSignedIn();
+    await page.getByRole('link', { name: 'Keys' }).click();
+    await page.getByLabel('Kind').selectOption('campaigns');
+    await page.getByLabel('Name').fill('Shop backend');
+    await page.getByRole('button', { name: 'Make it' }).click();
+    const alert = page.getByRole('status').filter({ hasText: 'Shop backend' });
+    const secret = (await alert.locator('code').first().textContent())!;
+    expect(secret).toMatch(/^cck_/);
+    await expectAccessible(page);
+    await page.reload();
+    await page.getByText('Shop backend').first().waitFor();
+    expect(await page.content()).not.toContain(secret);
+
+    await page.getByRole('button', { name: 'Rotate key Shop backend' }).click();
+    await page.getByLabel('The old one works on for').selectOption('1');
+    await expectAccessible(page);
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
+    await page.getByText('rotated, ends').waitFor();
+    await page.getByRole('button', { name: 'Revoke key Shop backend' }).first().click();
+    await page.getByText('It was never used.').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await page.getByText('REVOKED').waitFor();
+    expect(faults).toEqual([]);
+    await console.stop();
+  }, 60_000);
+});

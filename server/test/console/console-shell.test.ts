@@ -1,0 +1,84 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expectAccessible, hasChromium, skipReason, startConsoleBrowser } from './console-browser.ts';
+import type { ConsoleBrowser } from './console-browser.ts';
+import { insertTestWorkspace } from '../test-workspace.ts';
+
+describe.skipIf(!hasChromium)(`the shell of the console${skipReason}`, () => {
+  let console: ConsoleBrowser;
+  beforeAll(async () => {
+    console = await startConsoleBrowser();
+  });
+  afterAll(() => console?.stop());
+
+  test('what is loaded before the first screen stands is at most 300 kB of JavaScript, gzipped, all from here', async () => {
+    const { page, context } = await console.openPage();
+    const bodies: Promise<Buffer>[] = [];
+    const origins = new Set<string>();
+    page.on('response', (response) => {
+      origins.add(new URL(response.url()).origin);
+      if (response.url().endsWith('.js')) bodies.push(response.body());
+    });
+    await page.goto(await console.bundle.carillon.createConsoleLink());
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    const sizes = (await Promise.all(bodies)).map((body) => gzipSync(body).length);
+    const sum = sizes.reduce((total, size) => total + size, 0);
+    expect(sum).toBeGreaterThan(50_000);
+    expect(sum).toBeLessThanOrEqual(300_000);
+    expect([...origins]).toEqual([console.bundle.url]);
+    await context.close();
+  });
+
+  test('an address of a screen is answered with the console, which opens that screen; an unknown one says so', async () => {
+    const { page, context } = await console.openSignedIn();
+    expect(new URL(page.url()).pathname).toBe(`/console/w/${console.bundle.workspaceId}`);
+    await page.reload();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.goto(`${console.home}/nothing-of-ours`);
+    await page.getByText('There is no such screen').waitFor();
+    await page.goto(`${console.bundle.url}/console/w/OTHER`);
+    await page.getByText('There is no such workspace').waitFor();
+    await context.close();
+  });
+
+  test('the keyboard finds the way past the navigation, and the pages are without fault in light, dark and on a phone', async () => {
+    const { page, context, faults } = await console.openSignedIn();
+    await expectAccessible(page);
+    await page.reload();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement?.textContent')).toBe('Skip to content');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement?.id')).toBe('main');
+
+    await page.setViewportSize({ width: 375, height: 800 });
+    await page.getByRole('button', { name: 'Open the list of screens' }).click();
+    await page.getByRole('navigation', { name: 'Screens' }).getByText('Overview').waitFor();
+    await expectAccessible(page);
+    const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
+    expect(overflow).toBeLessThanOrEqual(0);
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+
+  test('the colours that somebody chose stay after a reload', async () => {
+    const { page, context } = await console.openSignedIn({ colorScheme: 'light' });
+    await page.getByRole('button', { name: 'Dark' }).click();
+    await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
+    await page.reload();
+    await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
+    await context.close();
+  });
+
+  test('with a second workspace the switch leads to it, and an address without one to the workspace used last', async () => {
+    const other = await insertTestWorkspace(console.bundle.database, new Date('2026-01-01T00:00:00Z'));
+    const { page, context } = await console.openSignedIn();
+    await page.goto(console.home);
+    await page.getByLabel('Workspace', { exact: true }).selectOption(other);
+    await page.waitForURL(`**/console/w/${other}`);
+    await page.getByText(other).first().waitFor();
+    await page.goto(`${console.bundle.url}/console/`);
+    await page.waitForURL(`**/console/w/${other}`);
+    await context.close();
+  });
+});

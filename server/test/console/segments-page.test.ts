@@ -1,0 +1,149 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeConsoleClient } from '../../../client/src/console-client.ts';
+import type { ConsoleClient } from '../../../client/src/console-client.ts';
+import { until } from '../carillon-bundle.ts';
+import { insertTestWorkspace } from '../test-workspace.ts';
+import { expectAccessible, hasChromium, skipReason, startConsoleBrowser } from './console-browser.ts';
+import type { ConsoleBrowser } from './console-browser.ts';
+
+describe.skipIf(!hasChromium)(`segments in Chromium${skipReason}`, () => {
+  let console: ConsoleBrowser;
+  let client: ConsoleClient;
+  let workspaceId: string;
+  let files: Server;
+  let filesUrl: string;
+  beforeAll(async () => {
+    console = await startConsoleBrowser();
+    ({ workspaceId } = console.bundle);
+    const code = (await console.bundle.carillon.createConsoleLink()).split('#sign-in=')[1]!;
+    const answer = await console.bundle.call('POST', '/console/api/session', { body: { code } });
+    const cookie = answer.headers.get('set-cookie')!.split(';')[0]!;
+    client = makeConsoleClient({
+      fetch: (path, init) =>
+        fetch(`${console.bundle.url}${path as string}`, { ...init, headers: { ...init?.headers, cookie } }),
+    });
+    files = createServer((request, response) => {
+      request.resume();
+      response.end(request.method === 'POST' ? '' : 'ada@example.com\n');
+    });
+    files.listen(0, '127.0.0.1');
+    await once(files, 'listening');
+    filesUrl = `http://127.0.0.1:${(files.address() as AddressInfo).port}`;
+  });
+  afterAll(async () => {
+    files?.close();
+    await console?.stop();
+  });
+
+  const fetched = { kind: 'create', attributeName: 'u_em', attributeType: 'string', expiryDays: 30 } as const;
+  const waitForFill = (id: string) =>
+    until(async () => {
+      const segment = await client.readSegment({ workspaceId, id });
+      return segment.progress === null && segment;
+    });
+
+  test('a file that is posted makes a segment; the screen proves what it did, and the skipped lines are downloaded', async () => {
+    const { page, context, faults } = await console.openSignedIn();
+    await page.getByRole('link', { name: 'Segments' }).click();
+    await page.getByText('There is no segment yet').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Buyers');
+    await page.getByLabel('Attribute that the lines are values of').fill('u_em');
+    await page.locator('input[type="file"]').setInputFiles({
+      name: 'people.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from('ada@example.com\nnobody@example.com\nada@example.com\n\n'),
+    });
+    await page.getByRole('button', { name: 'Make it' }).click();
+    await page.getByRole('heading', { name: 'Buyers' }).waitFor();
+    await page.getByText('SUCCEEDED').waitFor();
+    const cells = await page.getByRole('region', { name: 'What its files did' }).getByRole('cell').allTextContents();
+    expect(cells.slice(2, 5)).toEqual(['4', '2', '1']);
+    await page.getByText('Some of its people').waitFor();
+    await page.getByText('ada', { exact: true }).waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: '2, with reasons (CSV)' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/^rejects-/);
+    await expectAccessible(page);
+    expect(faults).toEqual([]);
+    await context.close();
+  }, 90_000);
+
+  test('a file at an address calls back; the log shows every try and sends again', async () => {
+    const accepted = await client.fetchSegmentFile({
+      ...fetched,
+      workspaceId,
+      name: 'From an address',
+      fileUrl: `${filesUrl}/people.csv`,
+      callbackUrl: `${filesUrl}/done`,
+    });
+    await waitForFill(accepted.segmentId);
+    const { page, context, faults } = await console.openSignedIn();
+    await page.goto(`${console.home}/segments/${accepted.segmentId}`);
+    await page.getByText('DELIVERED').waitFor();
+    await page.getByRole('button', { name: /1 – show/ }).click();
+    await page.getByText('HTTP 200').waitFor();
+    await page.getByText('"segment_name":"From an address"').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Send again' }).click();
+    await page.getByText('under the same webhook-id').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click();
+    await page.getByRole('button', { name: /1 after 1 resends/ }).waitFor();
+    expect(faults).toEqual([]);
+    await context.close();
+  }, 90_000);
+
+  test('archiving names what it hits and leaves a line; the campaigns to a segment are listed, and lead to it', async () => {
+    const accepted = await client.fetchSegmentFile({
+      ...fetched,
+      workspaceId,
+      name: 'To be archived',
+      fileUrl: `${filesUrl}/people.csv`,
+    });
+    const { segmentId: id } = accepted;
+    await waitForFill(id);
+    await console.bundle.push({
+      campaignName: 'To the archived ones',
+      targetPlatform: ['ANDROID'],
+      targetAudience: 'Custom Segment',
+      customSegmentName: 'To be archived',
+      payload: { ANDROID: { title: 'Hello', message: 'There' } },
+      campaignDelivery: { type: 'later', date: '01/01/2099', time: '10:00 AM' },
+    });
+    const { page, context } = await console.openSignedIn();
+    await page.goto(`${console.home}/segments/${id}`);
+    await page.getByRole('link', { name: 'To the archived ones' }).click();
+    await page.getByRole('link', { name: 'To be archived' }).click();
+    await page.getByRole('button', { name: 'Archive' }).click();
+    await page.getByText('its members are deleted after 30 days').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Archive' }).click();
+    await page.getByText('ARCHIVED', { exact: true }).waitFor();
+    const [line] = await client.accounts.listAudit({ workspaceId });
+    expect(line).toMatchObject({ action: 'segment.archive', objectId: id, objectName: 'To be archived' });
+    await context.close();
+  }, 60_000);
+
+  test('what the API refuses is refused here: a field, a name that is taken, another workspace', async () => {
+    const asked = { ...fetched, workspaceId, name: 'Buyers', fileUrl: `${filesUrl}/people.csv` };
+    await expect(client.fetchSegmentFile(asked)).rejects.toMatchObject({ status: 409, code: 'SEGMENT_NAME_TAKEN' });
+    await expect(client.fetchSegmentFile({ ...asked, fileUrl: 'no address' })).rejects.toMatchObject({
+      status: 400,
+      field: 'file_url',
+    });
+    const { segments } = await client.listSegments(workspaceId);
+    const other = await insertTestWorkspace(console.bundle.database, new Date('2026-01-01T00:00:00Z'));
+    const key = { workspaceId: other, id: segments[0]!.id };
+    for (const attempt of [
+      () => client.archiveSegment(key),
+      () => client.listSampleMembers(key),
+      () => client.listCampaignsOfSegment(key),
+    ])
+      await expect(attempt()).rejects.toMatchObject({ status: 404 });
+  });
+});
