@@ -32,9 +32,8 @@ export type DeliverThroughGate = (run: RunToSend, devices: DeviceToDeliver[]) =>
 
 /**
  * Delivers to those devices of a window whose users may be sent to now, and says of the others why not. Texts are made for
- * the former alone. The messages are
- * written down before they leave: a crash may count one that never left, and never sends one that was not counted. A run
- * without a gate asks the database nothing.
+ * the former alone. The messages are written down before they leave: a crash may count one that never left, and never
+ * sends one that was not counted. A run without a gate asks the database nothing.
  */
 export function makeDeliverThroughGate(deps: DeliverThroughGateDependencies): DeliverThroughGate {
   return async (run, devices) => {
