@@ -150,6 +150,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
     const explain = (request: ExplainRequest): Promise<Explanation> => explainDelivery(useCases, request);
     const tokens = makeTokenUseCases(useCases);
     const edge = { tokens, vendorHeaders, clock, serviceDomain: config.serviceDomain };
+    const campaigns = makeCampaignUseCases(useCases);
     families.push(
       tokenRoutes(edge),
       pushRoutes({ ...edge, push: makePushUseCases(useCases) }),
@@ -157,12 +158,12 @@ async function startRoles(composition: Composition): Promise<Carillon> {
       segmentRoutes({ ...edge, segments: makeSegmentUseCases({ ...useCases, limits }) }),
       campaignRoutes({
         ...edge,
-        campaigns: makeCampaignUseCases({ database, clock, seal }),
+        campaigns,
         migrationGuideFile: join(import.meta.dirname, '..', '..', 'docs', 'migration-v1-v5.md'),
       }),
       businessEventRoutes({
         ...edge,
-        campaigns: makeCampaignUseCases({ database, clock, seal }),
+        campaigns,
         businessEvents: makeBusinessEventUseCases({ database, clock, seal }),
       }),
       explainRoutes({ ...edge, campaigns: makeCampaignUseCases({ database, clock, seal }), explain }),
@@ -181,6 +182,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
         campaigns: makeConsoleCampaigns({ ...useCases, limits: documentedAuthoringLimits }),
         keys: makeConsoleKeys(useCases),
         segments: makeConsoleSegments({ ...useCases, limits, webhookSecretOf }),
+        previews: campaigns,
         explain,
         staticFolder: join(import.meta.dirname, '..', '..', 'console', 'dist'),
         isSecure: config.publicUrl?.startsWith('https:') ?? false,

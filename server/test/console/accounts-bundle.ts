@@ -2,6 +2,7 @@ import type { InjectOptions } from 'fastify';
 import { makeAccountUseCases } from '../../src/app/accounts/account-use-cases.ts';
 import { makePasswordHash } from '../../src/app/accounts/password-hash.ts';
 import { documentedAuthoringLimits } from '../../src/app/campaigns/authoring-dependencies.ts';
+import { makeCampaignUseCases } from '../../src/app/campaigns/campaign-use-cases.ts';
 import { makeConsoleCampaigns } from '../../src/app/console/console-campaigns.ts';
 import { makeConsoleKeys } from '../../src/app/console/console-keys.ts';
 import { makeConsoleSegments } from '../../src/app/console/console-segments.ts';
@@ -46,6 +47,7 @@ export async function makeAccountsBundle() {
     }),
     campaigns: makeConsoleCampaigns({ database, clock, seal, limits: documentedAuthoringLimits }),
     explain: (request: ExplainRequest) => explainDelivery({ database }, request),
+    previews: makeCampaignUseCases({ database, clock, seal }),
     keys: makeConsoleKeys({ database, clock, seal }),
     segments: makeConsoleSegments({
       database,

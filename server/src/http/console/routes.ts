@@ -13,6 +13,8 @@ import { consoleExplainRoutes } from './explain-routes.ts';
 import type { ConsoleExplainRouteDependencies } from './explain-routes.ts';
 import { consoleKeyRoutes } from './key-routes.ts';
 import { overviewRoutes } from './overview-routes.ts';
+import { consolePreviewRoute } from './preview-route.ts';
+import type { ConsolePreviewDependencies } from './preview-route.ts';
 import { consoleSegmentRoutes } from './segment-routes.ts';
 import { serveConsoleFiles } from './serve-console-files.ts';
 import { sessionRoutes } from './session-routes.ts';
@@ -23,6 +25,7 @@ export type ConsoleRouteDependencies = {
   campaigns: ConsoleCampaigns;
   keys: ConsoleKeys;
   segments: ConsoleSegments;
+  previews: ConsolePreviewDependencies['previews'];
   explain: ConsoleExplainRouteDependencies['explain'];
   /** Folder of the built console. */
   staticFolder: string;
@@ -60,6 +63,7 @@ export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
     consoleCampaignRoutes(server, deps);
     consoleExplainRoutes(server, deps);
     consoleKeyRoutes(server, deps);
+    consolePreviewRoute(server, deps);
     consoleSegmentRoutes(server, deps);
     serveConsoleFiles(server, deps.staticFolder);
   };
