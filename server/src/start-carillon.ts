@@ -179,10 +179,10 @@ async function startRoles(composition: Composition): Promise<Carillon> {
       consoleRoutes({
         accounts,
         console: makeConsoleUseCases({ database, clock, readyCurl, findTroubles, isSandbox }),
+        preview: campaigns.preview,
         campaigns: makeConsoleCampaigns({ ...useCases, limits: documentedAuthoringLimits }),
         keys: makeConsoleKeys(useCases),
         segments: makeConsoleSegments({ ...useCases, limits, webhookSecretOf }),
-        previews: campaigns,
         explain,
         staticFolder: join(import.meta.dirname, '..', '..', 'console', 'dist'),
         isSecure: config.publicUrl?.startsWith('https:') ?? false,

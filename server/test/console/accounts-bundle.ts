@@ -46,8 +46,8 @@ export async function makeAccountsBundle() {
       readyCurl: async () => 'curl of a key',
     }),
     campaigns: makeConsoleCampaigns({ database, clock, seal, limits: documentedAuthoringLimits }),
+    preview: makeCampaignUseCases({ database, clock, seal }).preview,
     explain: (request: ExplainRequest) => explainDelivery({ database }, request),
-    previews: makeCampaignUseCases({ database, clock, seal }),
     keys: makeConsoleKeys({ database, clock, seal }),
     segments: makeConsoleSegments({
       database,

@@ -8,9 +8,9 @@ import { presentPreview } from '../campaigns/present-preview.ts';
 import { presentV5, presentV5Error } from '../campaigns/present-v5.ts';
 import { presentDefaultError } from '../present-default-error.ts';
 import { toServiceError } from '../to-service-error.ts';
-
-export type ConsolePreviewDependencies = { previews: Pick<CampaignUseCases, 'preview'> };
 import { consoleApi } from './console-access.ts';
+
+export type ConsolePreviewDependencies = Pick<CampaignUseCases, 'preview'>;
 
 const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
 
@@ -26,12 +26,11 @@ export function consolePreviewRoute(server: FastifyInstance, deps: ConsolePrevie
     });
     scope.post(
       `${consoleApi}/preview`,
-      { schema: { hide: true, querystring: Workspace }, config: { permission: 'campaigns.write' } },
+      // It shows attributes of a person.
+      { schema: { hide: true, querystring: Workspace }, config: { permission: 'people.read' } },
       async (request) => {
         const { workspaceId } = request.query as Static<typeof Workspace>;
-        return presentV5(
-          presentPreview(await deps.previews.preview({ ...parsePreview(readBody(request)), workspaceId })),
-        );
+        return presentV5(presentPreview(await deps.preview({ ...parsePreview(readBody(request)), workspaceId })));
       },
     );
   });

@@ -23,9 +23,9 @@ export type ConsoleRouteDependencies = {
   accounts: AccountUseCases;
   console: ConsoleUseCases;
   campaigns: ConsoleCampaigns;
+  preview: ConsolePreviewDependencies['preview'];
   keys: ConsoleKeys;
   segments: ConsoleSegments;
-  previews: ConsolePreviewDependencies['previews'];
   explain: ConsoleExplainRouteDependencies['explain'];
   /** Folder of the built console. */
   staticFolder: string;
@@ -61,9 +61,9 @@ export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
     accountRoutes(server, deps);
     overviewRoutes(server, deps);
     consoleCampaignRoutes(server, deps);
+    consolePreviewRoute(server, deps);
     consoleExplainRoutes(server, deps);
     consoleKeyRoutes(server, deps);
-    consolePreviewRoute(server, deps);
     consoleSegmentRoutes(server, deps);
     serveConsoleFiles(server, deps.staticFolder);
   };
