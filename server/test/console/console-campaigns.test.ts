@@ -286,6 +286,7 @@ test('every reason that the providers name has its advice, and an unknown one sa
     'Firebase',
   );
   expect(adviseOnFailure({ platform: 'ANDROID', outcome: 'EXPIRED', code: 'STOPPED' })).toContain('stopped');
+  expect(adviseOnFailure({ platform: 'IOS', outcome: 'FAILED', code: 'TEMPLATE_MISSING' })).toContain('fallback');
   expect(adviseOnFailure({ platform: 'IOS', outcome: 'REJECTED', code: 'SomethingNew' })).toContain('delivery log');
 });
 
