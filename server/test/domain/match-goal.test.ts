@@ -187,6 +187,8 @@ describe('goals of a push (v2.1)', () => {
   const send = (conversionGoals: unknown) =>
     bundle.send(goodBody({ campaignName: `Campaign with goals ${(names += 1)}`, conversionGoals }));
   const withAttrs = (attrs: unknown) => [{ name: 'g', eventName: 'e', attrs }];
+  // No text of a request may hold it, wherever it stands.
+  const undecodable = 'The request body could not be decoded.';
   const parsing = (rest: string): string => `Error parsing parameters: conversionGoals${rest}`;
   const notAllowed = (rest: string): string => `Key not of Type List or Value not allowed: conversionGoals${rest}`;
 
@@ -269,8 +271,8 @@ describe('goals of a push (v2.1)', () => {
       [{ name: 'g', eventName: 'e'.repeat(257) }],
       parsing('[0].eventName: must have at most 256 characters'),
     ],
-    ['a NUL in the name', [{ name: 'g\0', eventName: 'e' }], parsing('[0].name: must not hold NUL')],
-    ['a NUL in the event', [{ name: 'g', eventName: '\0' }], parsing('[0].eventName: must not hold NUL')],
+    ['a NUL in the name', [{ name: 'g\0', eventName: 'e' }], undecodable],
+    ['a NUL in the event', [{ name: 'g', eventName: '\0' }], undecodable],
     ['attrs of no object', withAttrs('x'), parsing('[0].attrs: must be an object')],
     ['no attribute', withAttrs({ type: 'string', filter: 'exists' }), parsing('[0].attrs.name: is required')],
     ['no filter', withAttrs({ name: 'a', type: 'string', value: 'x' }), parsing('[0].attrs.filter: is required')],
@@ -301,11 +303,7 @@ describe('goals of a push (v2.1)', () => {
       withAttrs({ name: 'a', type: 'string', filter: 'in the following', value: ['x', long] }),
       parsing('[0].attrs.value: must have at most 1024 characters'),
     ],
-    [
-      'a NUL in a value',
-      withAttrs({ name: 'a', type: 'string', filter: 'is', value: 'a\0b' }),
-      parsing('[0].attrs.value: must not hold NUL'),
-    ],
+    ['a NUL in a value', withAttrs({ name: 'a', type: 'string', filter: 'is', value: 'a\0b' }), undecodable],
     [
       'half a letter',
       withAttrs({ name: 'a', type: 'string', filter: 'ends with', value: '\ud83c' }),
