@@ -5,6 +5,8 @@ import type { ConsoleCampaigns } from './console-campaigns.ts';
 import { makeConsoleKeys } from './console-keys.ts';
 import type { ConsoleKeys } from './console-keys.ts';
 import { makeConsoleCaller } from './console-caller.ts';
+import { makeConsolePeople } from './console-people.ts';
+import type { ConsolePeople } from './console-people.ts';
 
 type Platform = 'ANDROID' | 'IOS' | 'WEB';
 
@@ -244,6 +246,7 @@ export type ConsoleClient = {
   accounts: ConsoleAccounts;
   campaigns: ConsoleCampaigns;
   keys: ConsoleKeys;
+  people: ConsolePeople;
   /** What this session may see. @throws CarillonError 401 without one */
   readSession(): Promise<ConsoleSession>;
   readOverview(workspaceId: string): Promise<Overview>;
@@ -294,6 +297,7 @@ export function makeConsoleClient({ fetch: request = fetch }: { fetch?: typeof f
     accounts: makeConsoleAccounts(caller),
     campaigns: makeConsoleCampaigns(caller),
     keys: makeConsoleKeys(caller),
+    people: makeConsolePeople(caller),
     readSession: () => read<ConsoleSession>('session', {}),
     readOverview: (workspaceId) => read<Overview>('overview', { workspaceId }),
     async readInbox({ workspaceId, after }) {

@@ -62,6 +62,18 @@ const segment = createRoute({
   path: below(screens.segment),
   component: lazyRouteComponent(() => import('./segment/segment-page.tsx'), 'SegmentPage'),
 });
+const people = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.people),
+  validateSearch: readQuery,
+  component: lazyRouteComponent(() => import('./people/people-page.tsx'), 'PeoplePage'),
+});
+const person = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.person),
+  validateSearch: readCampaign,
+  component: lazyRouteComponent(() => import('./person/person-page.tsx'), 'PersonPage'),
+});
 const keys = createRoute({
   getParentRoute: () => workspace,
   path: below(screens.keys),
@@ -87,7 +99,19 @@ const audit = createRoute({
 
 const tree = root.addChildren([
   home,
-  workspace.addChildren([overview, campaigns, campaign, segments, segment, keys, account, accounts, audit]),
+  workspace.addChildren([
+    overview,
+    campaigns,
+    campaign,
+    segments,
+    segment,
+    people,
+    person,
+    keys,
+    account,
+    accounts,
+    audit,
+  ]),
 ]);
 
 export const router = createRouter({
@@ -115,6 +139,16 @@ function readPage(search: AddressSearch): { page?: number } {
 function readName(search: AddressSearch): { name?: string } {
   const name = textOf(search.name);
   return name === undefined ? {} : { name };
+}
+
+function readQuery(search: AddressSearch): { q?: string } {
+  const q = textOf(search.q);
+  return q === undefined ? {} : { q };
+}
+
+function readCampaign(search: AddressSearch): { campaign?: string } {
+  const campaign = textOf(search.campaign);
+  return campaign === undefined ? {} : { campaign };
 }
 
 type Below<Path extends string> = Path extends `/w/$workspaceId${infer Rest}` ? (Rest extends '' ? '/' : Rest) : never;

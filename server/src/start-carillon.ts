@@ -9,6 +9,7 @@ import { documentedAuthoringLimits } from './app/campaigns/authoring-dependencie
 import { makeCampaignUseCases } from './app/campaigns/campaign-use-cases.ts';
 import { makeConsoleCampaigns } from './app/console/console-campaigns.ts';
 import { makeConsoleKeys } from './app/console/console-keys.ts';
+import { makeConsolePeople } from './app/console/console-people.ts';
 import { makeConsoleSegments } from './app/console/console-segments.ts';
 import { makeConsoleUseCases } from './app/console/console-use-cases.ts';
 import { makeDataUseCases } from './app/data/data-use-cases.ts';
@@ -180,6 +181,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
         console: makeConsoleUseCases({ database, clock, readyCurl, findTroubles, isSandbox }),
         campaigns: makeConsoleCampaigns({ ...useCases, limits: documentedAuthoringLimits }),
         keys: makeConsoleKeys(useCases),
+        people: makeConsolePeople({ ...useCases, erasureDelayHours: config.erasureDelayHours }),
         segments: makeConsoleSegments({ ...useCases, limits, webhookSecretOf }),
         explain,
         staticFolder: join(import.meta.dirname, '..', '..', 'console', 'dist'),

@@ -4,13 +4,14 @@ import { Link } from '@tanstack/react-router';
 import { useSession } from '../session/use-session.ts';
 
 type Entry = { name: string; to: ScreenAddress; needs: Permission };
-type ScreenAddress = '/w/$workspaceId' | `/w/$workspaceId/${'campaigns' | 'segments' | 'keys'}`;
+type ScreenAddress = '/w/$workspaceId' | `/w/$workspaceId/${'campaigns' | 'segments' | 'people' | 'keys'}`;
 
 /** Screens that exist, in the order of a day's work. A screen joins this list with its route. */
 const entries: Entry[] = [
   { name: 'Overview', to: '/w/$workspaceId', needs: 'overview.read' },
   { name: 'Campaigns', to: '/w/$workspaceId/campaigns', needs: 'overview.read' },
   { name: 'Segments', to: '/w/$workspaceId/segments', needs: 'overview.read' },
+  { name: 'People', to: '/w/$workspaceId/people', needs: 'people.read' },
   { name: 'Keys', to: '/w/$workspaceId/keys', needs: 'keys.read' },
 ];
 

@@ -4,6 +4,7 @@ import { makePasswordHash } from '../../src/app/accounts/password-hash.ts';
 import { documentedAuthoringLimits } from '../../src/app/campaigns/authoring-dependencies.ts';
 import { makeConsoleCampaigns } from '../../src/app/console/console-campaigns.ts';
 import { makeConsoleKeys } from '../../src/app/console/console-keys.ts';
+import { makeConsolePeople } from '../../src/app/console/console-people.ts';
 import { makeConsoleSegments } from '../../src/app/console/console-segments.ts';
 import { makeConsoleUseCases } from '../../src/app/console/console-use-cases.ts';
 import { explainDelivery } from '../../src/app/explain/explain-delivery.ts';
@@ -47,6 +48,7 @@ export async function makeAccountsBundle() {
     campaigns: makeConsoleCampaigns({ database, clock, seal, limits: documentedAuthoringLimits }),
     explain: (request: ExplainRequest) => explainDelivery({ database }, request),
     keys: makeConsoleKeys({ database, clock, seal }),
+    people: makeConsolePeople({ database, clock, erasureDelayHours: 24 }),
     segments: makeConsoleSegments({
       database,
       clock,

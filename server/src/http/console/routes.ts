@@ -3,6 +3,7 @@ import helmet from '@fastify/helmet';
 import type { AccountUseCases } from '../../app/accounts/account-use-cases.ts';
 import type { ConsoleCampaigns } from '../../app/console/console-campaigns.ts';
 import type { ConsoleKeys } from '../../app/console/console-keys.ts';
+import type { ConsolePeople } from '../../app/console/console-people.ts';
 import type { ConsoleSegments } from '../../app/console/console-segments.ts';
 import type { ConsoleUseCases } from '../../app/console/console-use-cases.ts';
 import type { RouteFamily } from '../build-server.ts';
@@ -13,6 +14,7 @@ import { consoleExplainRoutes } from './explain-routes.ts';
 import type { ConsoleExplainRouteDependencies } from './explain-routes.ts';
 import { consoleKeyRoutes } from './key-routes.ts';
 import { overviewRoutes } from './overview-routes.ts';
+import { consolePeopleRoutes } from './people-routes.ts';
 import { consoleSegmentRoutes } from './segment-routes.ts';
 import { serveConsoleFiles } from './serve-console-files.ts';
 import { sessionRoutes } from './session-routes.ts';
@@ -22,6 +24,7 @@ export type ConsoleRouteDependencies = {
   console: ConsoleUseCases;
   campaigns: ConsoleCampaigns;
   keys: ConsoleKeys;
+  people: ConsolePeople;
   segments: ConsoleSegments;
   explain: ConsoleExplainRouteDependencies['explain'];
   /** Folder of the built console. */
@@ -60,6 +63,7 @@ export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
     consoleCampaignRoutes(server, deps);
     consoleExplainRoutes(server, deps);
     consoleKeyRoutes(server, deps);
+    consolePeopleRoutes(server, deps);
     consoleSegmentRoutes(server, deps);
     serveConsoleFiles(server, deps.staticFolder);
   };
