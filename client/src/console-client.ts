@@ -5,6 +5,8 @@ import type { ConsoleCampaigns } from './console-campaigns.ts';
 import { makeConsoleKeys } from './console-keys.ts';
 import type { ConsoleKeys } from './console-keys.ts';
 import { makeConsoleCaller } from './console-caller.ts';
+import { makeConsoleDeliveries } from './console-deliveries.ts';
+import type { ConsoleDeliveries } from './console-deliveries.ts';
 import { makeConsolePeople } from './console-people.ts';
 import type { ConsolePeople } from './console-people.ts';
 
@@ -247,6 +249,7 @@ export type ConsoleClient = {
   campaigns: ConsoleCampaigns;
   keys: ConsoleKeys;
   people: ConsolePeople;
+  deliveries: ConsoleDeliveries;
   /** What this session may see. @throws CarillonError 401 without one */
   readSession(): Promise<ConsoleSession>;
   readOverview(workspaceId: string): Promise<Overview>;
@@ -298,6 +301,7 @@ export function makeConsoleClient({ fetch: request = fetch }: { fetch?: typeof f
     campaigns: makeConsoleCampaigns(caller),
     keys: makeConsoleKeys(caller),
     people: makeConsolePeople(caller),
+    deliveries: makeConsoleDeliveries(caller),
     readSession: () => read<ConsoleSession>('session', {}),
     readOverview: (workspaceId) => read<Overview>('overview', { workspaceId }),
     async readInbox({ workspaceId, after }) {

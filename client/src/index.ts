@@ -5,6 +5,7 @@ export { makeConsoleClient } from './console-client.ts';
 export type * from './console-accounts.ts';
 export type * from './console-campaigns.ts';
 export type * from './console-client.ts';
+export type * from './console-deliveries.ts';
 export type * from './console-keys.ts';
 export type * from './console-people.ts';
 export type { PushAnswer, PushPayload, PushRequest } from './push-request.ts';

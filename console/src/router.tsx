@@ -7,6 +7,7 @@ import {
   lazyRouteComponent,
 } from '@tanstack/react-router';
 import { readCampaignFilters } from './campaigns/campaign-filters.ts';
+import { readDeliverySearch } from './deliveries/delivery-search.ts';
 import { EmptyState } from './parts/empty-state.tsx';
 import { Failure } from './parts/failure.tsx';
 import { RouteLink } from './parts/route-link.tsx';
@@ -74,6 +75,12 @@ const person = createRoute({
   validateSearch: readCampaign,
   component: lazyRouteComponent(() => import('./person/person-page.tsx'), 'PersonPage'),
 });
+const deliveries = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.deliveries),
+  validateSearch: readDeliverySearch,
+  component: lazyRouteComponent(() => import('./deliveries/deliveries-page.tsx'), 'DeliveriesPage'),
+});
 const keys = createRoute({
   getParentRoute: () => workspace,
   path: below(screens.keys),
@@ -107,6 +114,7 @@ const tree = root.addChildren([
     segment,
     people,
     person,
+    deliveries,
     keys,
     account,
     accounts,

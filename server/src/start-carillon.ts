@@ -8,6 +8,7 @@ import { makeBusinessEventUseCases } from './app/business-events/business-event-
 import { documentedAuthoringLimits } from './app/campaigns/authoring-dependencies.ts';
 import { makeCampaignUseCases } from './app/campaigns/campaign-use-cases.ts';
 import { makeConsoleCampaigns } from './app/console/console-campaigns.ts';
+import { makeConsoleDeliveries } from './app/console/console-deliveries.ts';
 import { makeConsoleKeys } from './app/console/console-keys.ts';
 import { makeConsolePeople } from './app/console/console-people.ts';
 import { makeConsoleSegments } from './app/console/console-segments.ts';
@@ -181,6 +182,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
         console: makeConsoleUseCases({ database, clock, readyCurl, findTroubles, isSandbox }),
         campaigns: makeConsoleCampaigns({ ...useCases, limits: documentedAuthoringLimits }),
         keys: makeConsoleKeys(useCases),
+        deliveries: makeConsoleDeliveries(useCases),
         people: makeConsolePeople({ ...useCases, erasureDelayHours: config.erasureDelayHours }),
         segments: makeConsoleSegments({ ...useCases, limits, webhookSecretOf }),
         explain,

@@ -4,7 +4,8 @@ import { Link } from '@tanstack/react-router';
 import { useSession } from '../session/use-session.ts';
 
 type Entry = { name: string; to: ScreenAddress; needs: Permission };
-type ScreenAddress = '/w/$workspaceId' | `/w/$workspaceId/${'campaigns' | 'segments' | 'people' | 'keys'}`;
+type ScreenAddress =
+  '/w/$workspaceId' | `/w/$workspaceId/${'campaigns' | 'segments' | 'people' | 'deliveries' | 'keys'}`;
 
 /** Screens that exist, in the order of a day's work. A screen joins this list with its route. */
 const entries: Entry[] = [
@@ -12,6 +13,7 @@ const entries: Entry[] = [
   { name: 'Campaigns', to: '/w/$workspaceId/campaigns', needs: 'overview.read' },
   { name: 'Segments', to: '/w/$workspaceId/segments', needs: 'overview.read' },
   { name: 'People', to: '/w/$workspaceId/people', needs: 'people.read' },
+  { name: 'Delivery log', to: '/w/$workspaceId/deliveries', needs: 'people.read' },
   { name: 'Keys', to: '/w/$workspaceId/keys', needs: 'keys.read' },
 ];
 

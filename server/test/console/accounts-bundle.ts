@@ -3,6 +3,7 @@ import { makeAccountUseCases } from '../../src/app/accounts/account-use-cases.ts
 import { makePasswordHash } from '../../src/app/accounts/password-hash.ts';
 import { documentedAuthoringLimits } from '../../src/app/campaigns/authoring-dependencies.ts';
 import { makeConsoleCampaigns } from '../../src/app/console/console-campaigns.ts';
+import { makeConsoleDeliveries } from '../../src/app/console/console-deliveries.ts';
 import { makeConsoleKeys } from '../../src/app/console/console-keys.ts';
 import { makeConsolePeople } from '../../src/app/console/console-people.ts';
 import { makeConsoleSegments } from '../../src/app/console/console-segments.ts';
@@ -48,6 +49,7 @@ export async function makeAccountsBundle() {
     campaigns: makeConsoleCampaigns({ database, clock, seal, limits: documentedAuthoringLimits }),
     explain: (request: ExplainRequest) => explainDelivery({ database }, request),
     keys: makeConsoleKeys({ database, clock, seal }),
+    deliveries: makeConsoleDeliveries({ database, clock }),
     people: makeConsolePeople({ database, clock, erasureDelayHours: 24 }),
     segments: makeConsoleSegments({
       database,

@@ -2,6 +2,7 @@ import cookie from '@fastify/cookie';
 import helmet from '@fastify/helmet';
 import type { AccountUseCases } from '../../app/accounts/account-use-cases.ts';
 import type { ConsoleCampaigns } from '../../app/console/console-campaigns.ts';
+import type { ConsoleDeliveries } from '../../app/console/console-deliveries.ts';
 import type { ConsoleKeys } from '../../app/console/console-keys.ts';
 import type { ConsolePeople } from '../../app/console/console-people.ts';
 import type { ConsoleSegments } from '../../app/console/console-segments.ts';
@@ -10,6 +11,7 @@ import type { RouteFamily } from '../build-server.ts';
 import { accountRoutes } from './account-routes.ts';
 import { consoleCampaignRoutes } from './campaign-routes.ts';
 import { guardConsole } from './console-access.ts';
+import { consoleDeliveryRoutes } from './delivery-routes.ts';
 import { consoleExplainRoutes } from './explain-routes.ts';
 import type { ConsoleExplainRouteDependencies } from './explain-routes.ts';
 import { consoleKeyRoutes } from './key-routes.ts';
@@ -25,6 +27,7 @@ export type ConsoleRouteDependencies = {
   campaigns: ConsoleCampaigns;
   keys: ConsoleKeys;
   people: ConsolePeople;
+  deliveries: ConsoleDeliveries;
   segments: ConsoleSegments;
   explain: ConsoleExplainRouteDependencies['explain'];
   /** Folder of the built console. */
@@ -64,6 +67,7 @@ export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
     consoleExplainRoutes(server, deps);
     consoleKeyRoutes(server, deps);
     consolePeopleRoutes(server, deps);
+    consoleDeliveryRoutes(server, deps);
     consoleSegmentRoutes(server, deps);
     serveConsoleFiles(server, deps.staticFolder);
   };
