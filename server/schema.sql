@@ -100,7 +100,8 @@ create table api_log (
   constraint api_log_pkey PRIMARY KEY (id)
 );
 CREATE INDEX api_log_age ON api_log USING btree (received_at);
-CREATE INDEX api_log_workspace ON api_log USING btree (workspace_id, received_at DESC);
+CREATE INDEX api_log_refused ON api_log USING btree (workspace_id, received_at DESC, id DESC) WHERE (error_name IS NOT NULL);
+CREATE INDEX api_log_workspace ON api_log USING btree (workspace_id, received_at DESC, id DESC);
 
 create table audit_log (
   id text collate "C" not null,

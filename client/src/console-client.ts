@@ -1,5 +1,7 @@
 import { makeConsoleAccounts } from './console-accounts.ts';
 import type { ConsoleAccounts } from './console-accounts.ts';
+import { makeConsoleCalls } from './console-calls.ts';
+import type { ConsoleCalls } from './console-calls.ts';
 import { makeConsoleCampaigns } from './console-campaigns.ts';
 import type { ConsoleCampaigns } from './console-campaigns.ts';
 import { makeConsoleKeys } from './console-keys.ts';
@@ -249,6 +251,7 @@ export type ConsoleClient = {
   campaigns: ConsoleCampaigns;
   keys: ConsoleKeys;
   people: ConsolePeople;
+  calls: ConsoleCalls;
   deliveries: ConsoleDeliveries;
   /** What this session may see. @throws CarillonError 401 without one */
   readSession(): Promise<ConsoleSession>;
@@ -301,6 +304,7 @@ export function makeConsoleClient({ fetch: request = fetch }: { fetch?: typeof f
     campaigns: makeConsoleCampaigns(caller),
     keys: makeConsoleKeys(caller),
     people: makeConsolePeople(caller),
+    calls: makeConsoleCalls(caller),
     deliveries: makeConsoleDeliveries(caller),
     readSession: () => read<ConsoleSession>('session', {}),
     readOverview: (workspaceId) => read<Overview>('overview', { workspaceId }),

@@ -3,6 +3,7 @@ export type { CarillonClient, CarillonClientOptions } from './carillon-client.ts
 export { CarillonError } from './carillon-error.ts';
 export { makeConsoleClient } from './console-client.ts';
 export type * from './console-accounts.ts';
+export type * from './console-calls.ts';
 export type * from './console-campaigns.ts';
 export type * from './console-client.ts';
 export type * from './console-deliveries.ts';

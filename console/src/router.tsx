@@ -8,6 +8,7 @@ import {
 } from '@tanstack/react-router';
 import { readCampaignFilters } from './campaigns/campaign-filters.ts';
 import { readDeliverySearch } from './deliveries/delivery-search.ts';
+import { readLogSearch } from './log/log-search.ts';
 import { EmptyState } from './parts/empty-state.tsx';
 import { Failure } from './parts/failure.tsx';
 import { RouteLink } from './parts/route-link.tsx';
@@ -81,6 +82,12 @@ const deliveries = createRoute({
   validateSearch: readDeliverySearch,
   component: lazyRouteComponent(() => import('./deliveries/deliveries-page.tsx'), 'DeliveriesPage'),
 });
+const log = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.log),
+  validateSearch: readLogSearch,
+  component: lazyRouteComponent(() => import('./log/log-page.tsx'), 'LogPage'),
+});
 const keys = createRoute({
   getParentRoute: () => workspace,
   path: below(screens.keys),
@@ -115,6 +122,7 @@ const tree = root.addChildren([
     people,
     person,
     deliveries,
+    log,
     keys,
     account,
     accounts,

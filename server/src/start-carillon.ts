@@ -7,6 +7,7 @@ import type { CallRecorder } from './app/api-log/record-calls.ts';
 import { makeBusinessEventUseCases } from './app/business-events/business-event-use-cases.ts';
 import { documentedAuthoringLimits } from './app/campaigns/authoring-dependencies.ts';
 import { makeCampaignUseCases } from './app/campaigns/campaign-use-cases.ts';
+import { makeConsoleCalls } from './app/console/console-calls.ts';
 import { makeConsoleCampaigns } from './app/console/console-campaigns.ts';
 import { makeConsoleDeliveries } from './app/console/console-deliveries.ts';
 import { makeConsoleKeys } from './app/console/console-keys.ts';
@@ -183,6 +184,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
         campaigns: makeConsoleCampaigns({ ...useCases, limits: documentedAuthoringLimits }),
         keys: makeConsoleKeys(useCases),
         deliveries: makeConsoleDeliveries(useCases),
+        calls: makeConsoleCalls(useCases),
         people: makeConsolePeople({ ...useCases, erasureDelayHours: config.erasureDelayHours }),
         segments: makeConsoleSegments({ ...useCases, limits, webhookSecretOf }),
         explain,

@@ -5,7 +5,7 @@ import { useSession } from '../session/use-session.ts';
 
 type Entry = { name: string; to: ScreenAddress; needs: Permission };
 type ScreenAddress =
-  '/w/$workspaceId' | `/w/$workspaceId/${'campaigns' | 'segments' | 'people' | 'deliveries' | 'keys'}`;
+  '/w/$workspaceId' | `/w/$workspaceId/${'campaigns' | 'segments' | 'people' | 'deliveries' | 'log' | 'keys'}`;
 
 /** Screens that exist, in the order of a day's work. A screen joins this list with its route. */
 const entries: Entry[] = [
@@ -14,6 +14,7 @@ const entries: Entry[] = [
   { name: 'Segments', to: '/w/$workspaceId/segments', needs: 'overview.read' },
   { name: 'People', to: '/w/$workspaceId/people', needs: 'people.read' },
   { name: 'Delivery log', to: '/w/$workspaceId/deliveries', needs: 'people.read' },
+  { name: 'API log', to: '/w/$workspaceId/log', needs: 'log.read' },
   { name: 'Keys', to: '/w/$workspaceId/keys', needs: 'keys.read' },
 ];
 

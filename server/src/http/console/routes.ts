@@ -1,6 +1,7 @@
 import cookie from '@fastify/cookie';
 import helmet from '@fastify/helmet';
 import type { AccountUseCases } from '../../app/accounts/account-use-cases.ts';
+import type { ConsoleCalls } from '../../app/console/console-calls.ts';
 import type { ConsoleCampaigns } from '../../app/console/console-campaigns.ts';
 import type { ConsoleDeliveries } from '../../app/console/console-deliveries.ts';
 import type { ConsoleKeys } from '../../app/console/console-keys.ts';
@@ -9,6 +10,7 @@ import type { ConsoleSegments } from '../../app/console/console-segments.ts';
 import type { ConsoleUseCases } from '../../app/console/console-use-cases.ts';
 import type { RouteFamily } from '../build-server.ts';
 import { accountRoutes } from './account-routes.ts';
+import { consoleCallRoutes } from './call-routes.ts';
 import { consoleCampaignRoutes } from './campaign-routes.ts';
 import { guardConsole } from './console-access.ts';
 import { consoleDeliveryRoutes } from './delivery-routes.ts';
@@ -27,6 +29,7 @@ export type ConsoleRouteDependencies = {
   campaigns: ConsoleCampaigns;
   keys: ConsoleKeys;
   people: ConsolePeople;
+  calls: ConsoleCalls;
   deliveries: ConsoleDeliveries;
   segments: ConsoleSegments;
   explain: ConsoleExplainRouteDependencies['explain'];
@@ -67,6 +70,7 @@ export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
     consoleExplainRoutes(server, deps);
     consoleKeyRoutes(server, deps);
     consolePeopleRoutes(server, deps);
+    consoleCallRoutes(server, deps);
     consoleDeliveryRoutes(server, deps);
     consoleSegmentRoutes(server, deps);
     serveConsoleFiles(server, deps.staticFolder);
