@@ -9,6 +9,8 @@ import type { ConsoleKeys } from './console-keys.ts';
 import { makeConsoleCaller } from './console-caller.ts';
 import { makeConsoleDeliveries } from './console-deliveries.ts';
 import type { ConsoleDeliveries } from './console-deliveries.ts';
+import { makeConsoleSandbox } from './console-sandbox.ts';
+import type { ConsoleSandbox } from './console-sandbox.ts';
 import { makeConsolePeople } from './console-people.ts';
 import type { ConsolePeople } from './console-people.ts';
 
@@ -251,6 +253,7 @@ export type ConsoleClient = {
   campaigns: ConsoleCampaigns;
   keys: ConsoleKeys;
   people: ConsolePeople;
+  sandbox: ConsoleSandbox;
   calls: ConsoleCalls;
   deliveries: ConsoleDeliveries;
   /** What this session may see. @throws CarillonError 401 without one */
@@ -304,6 +307,7 @@ export function makeConsoleClient({ fetch: request = fetch }: { fetch?: typeof f
     campaigns: makeConsoleCampaigns(caller),
     keys: makeConsoleKeys(caller),
     people: makeConsolePeople(caller),
+    sandbox: makeConsoleSandbox(caller),
     calls: makeConsoleCalls(caller),
     deliveries: makeConsoleDeliveries(caller),
     readSession: () => read<ConsoleSession>('session', {}),

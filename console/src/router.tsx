@@ -88,6 +88,11 @@ const log = createRoute({
   validateSearch: readLogSearch,
   component: lazyRouteComponent(() => import('./log/log-page.tsx'), 'LogPage'),
 });
+const sandbox = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.sandbox),
+  component: lazyRouteComponent(() => import('./sandbox/sandbox-page.tsx'), 'SandboxPage'),
+});
 const keys = createRoute({
   getParentRoute: () => workspace,
   path: below(screens.keys),
@@ -123,6 +128,7 @@ const tree = root.addChildren([
     person,
     deliveries,
     log,
+    sandbox,
     keys,
     account,
     accounts,

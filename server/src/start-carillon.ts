@@ -12,6 +12,7 @@ import { makeConsoleCampaigns } from './app/console/console-campaigns.ts';
 import { makeConsoleDeliveries } from './app/console/console-deliveries.ts';
 import { makeConsoleKeys } from './app/console/console-keys.ts';
 import { makeConsolePeople } from './app/console/console-people.ts';
+import { makeConsoleSandbox } from './app/console/console-sandbox.ts';
 import { makeConsoleSegments } from './app/console/console-segments.ts';
 import { makeConsoleUseCases } from './app/console/console-use-cases.ts';
 import { makeDataUseCases } from './app/data/data-use-cases.ts';
@@ -151,6 +152,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
     const limits = { ...documentedSegmentLimits, usersPerDay: config.segmentUsersPerDay };
     const webhookSecretOf = (workspaceId: string): Promise<string> => ensureWebhookSecret(useCases, workspaceId);
     const explain = (request: ExplainRequest): Promise<Explanation> => explainDelivery(useCases, request);
+    const sandbox = phones && makeSandbox(composition, { phones, worker, demo });
     const tokens = makeTokenUseCases(useCases);
     const edge = { tokens, vendorHeaders, clock, serviceDomain: config.serviceDomain };
     families.push(
@@ -185,6 +187,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
         keys: makeConsoleKeys(useCases),
         deliveries: makeConsoleDeliveries(useCases),
         calls: makeConsoleCalls(useCases),
+        sandbox: sandbox && makeConsoleSandbox({ database, clock, sandbox }),
         people: makeConsolePeople({ ...useCases, erasureDelayHours: config.erasureDelayHours }),
         segments: makeConsoleSegments({ ...useCases, limits, webhookSecretOf }),
         explain,
@@ -192,9 +195,9 @@ async function startRoles(composition: Composition): Promise<Carillon> {
         isSecure: config.publicUrl?.startsWith('https:') ?? false,
       }),
     );
-    if (phones) {
+    if (sandbox) {
       families.push(
-        sandboxRoutes(makeSandbox(composition, { phones, worker, demo })),
+        sandboxRoutes(sandbox),
         sandboxBrowserRoutes({
           browser: makeBrowserUseCases({ database, clock, workspaceId: () => demo?.workspaceId }),
           clientFolder: join(import.meta.dirname, '..', '..', 'client'),

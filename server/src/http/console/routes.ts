@@ -6,6 +6,7 @@ import type { ConsoleCampaigns } from '../../app/console/console-campaigns.ts';
 import type { ConsoleDeliveries } from '../../app/console/console-deliveries.ts';
 import type { ConsoleKeys } from '../../app/console/console-keys.ts';
 import type { ConsolePeople } from '../../app/console/console-people.ts';
+import type { ConsoleSandbox } from '../../app/console/console-sandbox.ts';
 import type { ConsoleSegments } from '../../app/console/console-segments.ts';
 import type { ConsoleUseCases } from '../../app/console/console-use-cases.ts';
 import type { RouteFamily } from '../build-server.ts';
@@ -19,6 +20,7 @@ import type { ConsoleExplainRouteDependencies } from './explain-routes.ts';
 import { consoleKeyRoutes } from './key-routes.ts';
 import { overviewRoutes } from './overview-routes.ts';
 import { consolePeopleRoutes } from './people-routes.ts';
+import { consoleSandboxRoutes } from './sandbox-routes.ts';
 import { consoleSegmentRoutes } from './segment-routes.ts';
 import { serveConsoleFiles } from './serve-console-files.ts';
 import { sessionRoutes } from './session-routes.ts';
@@ -29,6 +31,8 @@ export type ConsoleRouteDependencies = {
   campaigns: ConsoleCampaigns;
   keys: ConsoleKeys;
   people: ConsolePeople;
+  /** Undefined in production. */
+  sandbox: ConsoleSandbox | undefined;
   calls: ConsoleCalls;
   deliveries: ConsoleDeliveries;
   segments: ConsoleSegments;
@@ -70,6 +74,7 @@ export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
     consoleExplainRoutes(server, deps);
     consoleKeyRoutes(server, deps);
     consolePeopleRoutes(server, deps);
+    if (deps.sandbox) consoleSandboxRoutes(server, deps.sandbox);
     consoleCallRoutes(server, deps);
     consoleDeliveryRoutes(server, deps);
     consoleSegmentRoutes(server, deps);
