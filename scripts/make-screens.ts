@@ -26,7 +26,7 @@ try {
   const text = { title: 'Spring sale', message: 'Everything 20 % off until Sunday' };
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
   await page.goto(start.console);
-  await client.sendPush({
+  const { cid } = await client.sendPush({
     campaignName: 'Spring sale',
     targetPlatform: ['ANDROID', 'IOS', 'WEB'],
     targetAudience: 'All Users',
@@ -40,7 +40,11 @@ try {
   await page.getByText('Everything 20 % off until Sunday').nth(2).waitFor();
   await page.getByText('SENT', { exact: true }).first().waitFor();
   await page.screenshot({ path: join(root, 'docs', 'screens', 'overview.png'), fullPage: true });
-  process.stdout.write('docs/screens/overview.png written\n');
+  await page.goto(`${start.url}/console/w/${start.workspaceId}/campaigns/${cid}`);
+  await page.getByText('SENT', { exact: true }).first().waitFor();
+  await page.locator('.uplot canvas').waitFor();
+  await page.screenshot({ path: join(root, 'docs', 'screens', 'campaign.png'), fullPage: true });
+  process.stdout.write('docs/screens/overview.png and campaign.png written\n');
 } finally {
   await browser.close();
   node.kill('SIGTERM');

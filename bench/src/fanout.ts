@@ -5,6 +5,7 @@
  *
  * Usage: npm run bench -- fanout [--devices 100000] [--mixes ANDROID,IOS,WEB,ALL] [--chunks 8] [--window 500] [--rounds 3]
  *        [--caps 2/1d]: under frequency caps, quiet hours and a delay that stop nobody but are looked at for everybody
+ *        [--personal]: each message says its user's name
  */
 import { readFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
@@ -27,6 +28,7 @@ const { values } = parseArgs({
     window: { type: 'string', default: '500' },
     rounds: { type: 'string', default: '3' },
     caps: { type: 'string' },
+    personal: { type: 'boolean', default: false },
   },
 });
 const devices = Number(values.devices);
@@ -51,7 +53,7 @@ for (const mix of values.mixes.split(',')) {
     const cpuBefore = await cpuSeconds(worker.process.pid!);
     for (let round = 1; round <= rounds; round += 1) {
       const startedAt = performance.now();
-      const campaignId = await bundle.pushToAll(`Bench ${mix} ${round}`);
+      const campaignId = await pushToAll(bundle, `Bench ${mix} ${round}`);
       const run = await bundle.waitForRunEnd(campaignId);
       const seconds = (performance.now() - startedAt) / 1000;
       const [ledger] = await bundle.database`
@@ -73,6 +75,19 @@ for (const mix of values.mixes.split(',')) {
   } finally {
     await bundle.stop();
   }
+}
+
+async function pushToAll(bundle: TortureBundle, campaignName: string): Promise<string> {
+  if (!values.personal) return bundle.pushToAll(campaignName);
+  const text = {
+    title: "Hello {{ UserAttribute['First Name'] }}",
+    message: '{{ UserAttribute.points }} points for you',
+  };
+  const web = { redirectURL: 'https://shop.example/', iconURL: 'https://shop.example/i.png' };
+  const payload = { ANDROID: text, IOS: text, WEB: { ...text, ...web } };
+  const answer = await bundle.push({ campaignName, targetAudience: 'All Users', payload });
+  if (answer.status !== 'Success') throw new Error(`sendpush: ${answer.Error_Message}`);
+  return answer.cid;
 }
 
 /** Quiet hours that end long before a run could meet them, in the zone of each user. */
@@ -102,6 +117,13 @@ async function insertDevices(bundle: TortureBundle, platforms: Platform[]): Prom
   const { database, workspaceId, secret } = bundle;
   // The demo people would be counted too.
   await database`delete from devices`;
+  const attributes = JSON.stringify({
+    u_fn: 'Ada',
+    u_em: 'ada@example.com',
+    points: 7,
+    tags: ['red', 'green'],
+    city: 'Rome',
+  });
   const at = new Date();
   for (let from = 0; from < devices; from += perStatement) {
     const rows = Array.from({ length: Math.min(perStatement, devices - from) }, (_, index) => {
@@ -122,8 +144,14 @@ async function insertDevices(bundle: TortureBundle, platforms: Platform[]): Prom
       from unnest(${rows.map((row) => row.bucket)}::smallint[], ${rows.map((row) => row.id)}::text[],
         ${rows.map((row) => row.platform)}::text[], ${rows.map((row) => row.pushId)}::text[])
         as row (bucket, id, platform, push_id)`;
+    if (values.personal)
+      await database`
+        insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
+        select ${workspaceId}, row.bucket, row.id, row.customer_id, ${attributes}::text::jsonb, ${at}, ${at}
+        from unnest(${rows.map((row) => row.bucket)}::smallint[], ${rows.map((row) => row.id)}::text[],
+          ${rows.map((row) => `bench-${row.number}`)}::text[]) as row (bucket, id, customer_id)`;
   }
-  await database`analyze devices`;
+  await database`analyze users, devices`;
 }
 
 function pushIdOf({ platform, number, secret }: { platform: Platform; number: number; secret: Buffer }): string {

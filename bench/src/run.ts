@@ -10,6 +10,7 @@ import { join } from 'node:path';
 const measurements: Record<string, string> = {
   fanout: './fanout.ts',
   import: './import.ts',
+  render: './render.ts',
   search: './search.ts',
   segment: './segment.ts',
   transport: './transport.ts',

@@ -26,6 +26,8 @@ export type ListedCampaign = {
   id: string;
   /** What all versions share; of a child its parent. */
   campaignId: string;
+  /** A sending of a recurring campaign, asked for as a row of its own. */
+  isExecution: boolean;
   name: string;
   status: string;
   channel: string;

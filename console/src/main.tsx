@@ -1,7 +1,8 @@
 import '@mantine/core/styles.css';
+import { CarillonError } from '@carillon/client';
 import { MantineProvider, createTheme } from '@mantine/core';
 import type { CSSVariablesResolver } from '@mantine/core';
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
@@ -15,7 +16,16 @@ const cssVariablesResolver: CSSVariablesResolver = ({ colors }) => ({
   light: { '--mantine-color-dimmed': colors.gray[7], '--mantine-color-placeholder': colors.gray[7] },
   dark: { '--mantine-color-dimmed': colors.gray[5], '--mantine-color-placeholder': colors.gray[5] },
 });
-const queries = new QueryClient({ defaultOptions: { queries: { retry: false, refetchOnWindowFocus: false } } });
+const queries = new QueryClient({
+  defaultOptions: { queries: { retry: false, refetchOnWindowFocus: false } },
+  queryCache: new QueryCache({
+    // Whatever is told that nobody is signed in: the gate looks, and shows the entrance.
+    onError(error, { queryKey }) {
+      if (error instanceof CarillonError && error.status === 401 && queryKey[0] !== 'session')
+        void queries.invalidateQueries({ queryKey: ['session'] });
+    },
+  }),
+});
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>

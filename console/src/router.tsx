@@ -1,3 +1,4 @@
+import { Container } from '@mantine/core';
 import {
   Navigate,
   Outlet,
@@ -184,9 +185,11 @@ function Home() {
   const first = firstWorkspace(useSession().workspaces);
   if (!first)
     return (
-      <EmptyState title="There is no workspace yet" command="npm run carillon -- workspaces create --name Shop">
-        A workspace holds people, segments, campaigns and keys. Make the first one on the command line, then reload.
-      </EmptyState>
+      <Container component="main">
+        <EmptyState title="There is no workspace yet" command="npm run carillon -- workspaces create --name Shop">
+          A workspace holds people, segments, campaigns and keys. Make the first one on the command line, then reload.
+        </EmptyState>
+      </Container>
     );
   return <Navigate to={screens.overview} params={{ workspaceId: first.id }} replace />;
 }

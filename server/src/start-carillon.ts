@@ -155,6 +155,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
     const sandbox = phones && makeSandbox(composition, { phones, worker, demo });
     const tokens = makeTokenUseCases(useCases);
     const edge = { tokens, vendorHeaders, clock, serviceDomain: config.serviceDomain };
+    const campaigns = makeCampaignUseCases(useCases);
     families.push(
       tokenRoutes(edge),
       pushRoutes({ ...edge, push: makePushUseCases(useCases) }),
@@ -162,12 +163,12 @@ async function startRoles(composition: Composition): Promise<Carillon> {
       segmentRoutes({ ...edge, segments: makeSegmentUseCases({ ...useCases, limits }) }),
       campaignRoutes({
         ...edge,
-        campaigns: makeCampaignUseCases({ database, clock, seal }),
+        campaigns,
         migrationGuideFile: join(import.meta.dirname, '..', '..', 'docs', 'migration-v1-v5.md'),
       }),
       businessEventRoutes({
         ...edge,
-        campaigns: makeCampaignUseCases({ database, clock, seal }),
+        campaigns,
         businessEvents: makeBusinessEventUseCases({ database, clock, seal }),
       }),
       explainRoutes({ ...edge, campaigns: makeCampaignUseCases({ database, clock, seal }), explain }),
@@ -183,6 +184,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
       consoleRoutes({
         accounts,
         console: makeConsoleUseCases({ database, clock, readyCurl, findTroubles, isSandbox }),
+        preview: campaigns.preview,
         campaigns: makeConsoleCampaigns({ ...useCases, limits: documentedAuthoringLimits }),
         keys: makeConsoleKeys(useCases),
         deliveries: makeConsoleDeliveries(useCases),

@@ -1,5 +1,5 @@
 import type { CampaignProgress } from '@carillon/client';
-import { Title } from '@mantine/core';
+import { Anchor, Title } from '@mantine/core';
 import { DataTable } from '../parts/data-table.tsx';
 import { platformNames } from '../parts/platform-names.ts';
 import { countDevices, countReports, notDelivered } from './count-devices.ts';
@@ -25,7 +25,17 @@ export function PlatformTable({ progress, platforms }: { progress: CampaignProgr
           { key: 'platform', title: 'Platform', cell: (platform) => platformNames[platform] },
           column('Accepted', (platform) => countDevices(progress, ['ACCEPTED'], platform)),
           column('Waiting', (platform) => countDevices(progress, ['WAITING'], platform)),
-          column('Not delivered', (platform) => countDevices(progress, notDelivered, platform)),
+          {
+            key: 'not',
+            title: 'Not delivered',
+            isNumber: true,
+            // A number leads to what it counts.
+            cell: (platform) => (
+              <Anchor href="#errors" underline="always" inherit>
+                {countDevices(progress, notDelivered, platform).toLocaleString('en')}
+              </Anchor>
+            ),
+          },
           column('Shown', (platform) => countReports(progress, 'IMPRESSION', platform)),
           column('Clicked', (platform) => countReports(progress, 'CLICK', platform)),
         ]}

@@ -17,13 +17,19 @@ export function TimelineChart({ timeline }: { timeline: CampaignTimeline }) {
     const place = element.current!;
     const axis = { stroke: isDark ? '#ddd' : '#222', grid: { stroke: isDark ? '#444' : '#ddd' } };
     const bars = UPlot.paths.bars!({ size: [0.9, 60] });
+    const points = { show: false };
+    const columns = toColumns(timeline);
     const chart = new UPlot(
       {
         width: place.clientWidth,
         height,
         // Times as everywhere here: in the zone of the workspace.
         tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1000), timeZone),
-        scales: { y: { range: (_chart, _least, most) => [0, Math.max(1, most)] } },
+        scales: {
+          // Room beside the bars; a single one stands in the middle of a short while.
+          x: { range: () => padded(columns[0], timeline.stepSeconds) },
+          y: { range: (_chart, _least, most) => [0, Math.max(1, most)] },
+        },
         axes: [axis, axis],
         series: [
           { label: timeZone },
@@ -32,11 +38,12 @@ export function TimelineChart({ timeline }: { timeline: CampaignTimeline }) {
             fill: '#3b5bdb',
             stroke: '#3b5bdb',
             paths: bars,
+            points,
           },
-          { label: 'Not delivered', fill: '#c92a2a', stroke: '#c92a2a', paths: bars },
+          { label: 'Not delivered', fill: '#c92a2a', stroke: '#c92a2a', paths: bars, points },
         ],
       },
-      toColumns(timeline),
+      columns,
       place,
     );
     const watcher = new ResizeObserver(() => chart.setSize({ width: place.clientWidth, height }));
@@ -47,6 +54,12 @@ export function TimelineChart({ timeline }: { timeline: CampaignTimeline }) {
     };
   }, [timeline, timeZone, isDark]);
   return <div ref={element} role="img" aria-label="Devices over time; the table below says the same" />;
+}
+
+// From the times themselves: given one time alone, the library would show years.
+function padded(times: ArrayLike<number>, step: number): [number, number] {
+  const pad = times.length < 10 ? 5 * step : step;
+  return [times[0]! - pad, times[times.length - 1]! + pad];
 }
 
 /** Steps without anything are there with zero, so that a pause looks like one. */

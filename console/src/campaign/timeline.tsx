@@ -23,7 +23,7 @@ export function Timeline({ timeline }: { timeline: CampaignTimeline }) {
             <TimelineChart timeline={timeline} />
           </Suspense>
           <details>
-            <summary>The same as a table</summary>
+            <summary style={{ fontSize: 'var(--mantine-font-size-sm)' }}>The same as a table</summary>
             <DataTable
               label="Over time"
               rows={steps}

@@ -1,4 +1,5 @@
 import type { CampaignProgress } from '@carillon/client';
+import { useDocumentVisibility } from '@mantine/hooks';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { consoleClient } from '../console.ts';
@@ -17,15 +18,17 @@ export function useProgress({ workspaceId, id }: Key) {
   });
   // A campaign that has ended is followed again when something starts it.
   const isOver = progress.data !== undefined && isEnded(progress.data);
+  // A browser has six connections to one server for all its tabs; one that nobody looks at lets go of its own.
+  const isSeen = useDocumentVisibility() === 'visible';
   useEffect(() => {
-    if (isOver) return;
+    if (isOver || !isSeen) return;
     const leaving = new AbortController();
     const onProgress = (next: CampaignProgress) => queries.setQueryData(keyOf({ workspaceId, id }), next);
     consoleClient.campaigns
       .follow({ workspaceId, id }, { onProgress, signal: leaving.signal })
       .catch(() => queries.invalidateQueries({ queryKey: keyOf({ workspaceId, id }) }));
     return () => leaving.abort();
-  }, [queries, workspaceId, id, isOver]);
+  }, [queries, workspaceId, id, isOver, isSeen]);
   return progress;
 }
 

@@ -1,4 +1,4 @@
-import { Button, Card, Group, NativeSelect, SimpleGrid, TextInput } from '@mantine/core';
+import { Button, Card, Checkbox, Group, NativeSelect, SimpleGrid, TextInput } from '@mantine/core';
 import type { CampaignFilters } from './campaign-filters.ts';
 
 type CampaignFilterFormProps = { filters: CampaignFilters; onChosen: (filters: CampaignFilters) => void };
@@ -37,8 +37,15 @@ export function CampaignFilterForm({ filters, onChosen }: CampaignFilterFormProp
           <TextInput name="creator" label="Created by" defaultValue={filters.creator?.join(', ') ?? ''} />
           <TextInput name="from" label="Created from (UTC)" type="date" defaultValue={filters.from ?? ''} />
           <TextInput name="to" label="Created until (UTC)" type="date" defaultValue={filters.to ?? ''} />
+          <TextInput name="version" label="Version" inputMode="numeric" defaultValue={filters.version ?? ''} />
           <TextInput name="id" label="Ids" defaultValue={filters.id?.join(', ') ?? ''} />
         </SimpleGrid>
+        <Checkbox
+          name="children"
+          mt="sm"
+          label="With the executions of recurring campaigns"
+          defaultChecked={filters.children === 'with'}
+        />
         <Group justify="flex-end" mt="sm">
           <Button variant="default" onClick={() => onChosen(viewOf(filters))}>
             Clear
@@ -62,7 +69,8 @@ function readFields(fields: FormData): CampaignFilters {
       .map((word) => word.trim())
       .filter((word) => word !== '');
   const found: CampaignFilters = {};
-  for (const name of ['name', 'from', 'to'] as const) if (text(name) !== '') found[name] = text(name);
+  if (fields.get('children') !== null) found.children = 'with';
+  for (const name of ['name', 'from', 'to', 'version'] as const) if (text(name) !== '') found[name] = text(name);
   for (const name of ['tag', 'channel', 'type', 'creator', 'id'] as const)
     if (list(name).length > 0) found[name] = list(name);
   return found;

@@ -14,6 +14,8 @@ export type CampaignFilters = {
   to?: string;
   id?: string[];
   version?: string;
+  /** `with`: executions of recurring campaigns as rows of their own. */
+  children?: 'with';
   page?: number;
 };
 
@@ -49,13 +51,14 @@ export function readCampaignFilters(search: AddressSearch): CampaignFilters {
     ...text('to'),
     ...list('id'),
     ...text('version'),
+    ...(textOf(search.children) === 'with' ? { children: 'with' as const } : {}),
     ...(Number.isInteger(page) && page > 1 ? { page } : {}),
   };
 }
 
 /** The search that the API answers the same to. "All" leaves drafts out, as V5 does, unless they are asked for. */
 export function toSearchBody(filters: CampaignFilters): CampaignSearchBody {
-  const { view = 'all', name, tag, channel, type, creator, from, to, id, version, page = 1 } = filters;
+  const { view = 'all', name, tag, channel, type, creator, from, to, id, version, children, page = 1 } = filters;
   const { statuses } = campaignViews[view];
   const fields = {
     ...(id === undefined ? {} : { ids: id }),
@@ -78,6 +81,7 @@ export function toSearchBody(filters: CampaignFilters): CampaignSearchBody {
   return {
     limit: campaignsPerPage,
     page,
+    ...(children === 'with' ? { include_child_campaigns: true } : {}),
     ...(view === 'archive' ? { include_archive_campaigns: true } : {}),
     ...(Object.keys(fields).length === 0 ? {} : { campaign_fields: fields }),
   };

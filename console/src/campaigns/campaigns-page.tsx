@@ -69,11 +69,11 @@ function CampaignList({ campaigns, workspaceId }: { campaigns: ListedCampaign[];
         {
           key: 'name',
           title: 'Name',
-          cell: ({ id, name, tags, versionNumber }) => (
+          cell: ({ id, campaignId, isExecution, name, tags, versionNumber }) => (
             <>
               <RouteLink
                 to="/w/$workspaceId/campaigns/$campaignId"
-                params={{ workspaceId, campaignId: id }}
+                params={{ workspaceId, campaignId: isExecution ? campaignId : id }}
                 style={{ overflowWrap: 'anywhere' }}
               >
                 {name}
@@ -81,6 +81,7 @@ function CampaignList({ campaigns, workspaceId }: { campaigns: ListedCampaign[];
               <Group gap={4} mt={2}>
                 <Text size="xs">{id}</Text>
                 <CopyTextButton text={id} label={`id of ${name}`} />
+                {isExecution && <Text size="xs">execution</Text>}
                 {versionNumber !== null && <Text size="xs">version {versionNumber}</Text>}
                 {tags.map((tag) => (
                   <Badge key={tag} size="sm" color="gray.8">

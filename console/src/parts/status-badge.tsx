@@ -17,7 +17,7 @@ const colours: Record<string, string> = {
 /** A state in its own word; the colour only helps. */
 export function StatusBadge({ status }: { status: string }) {
   return (
-    <Badge color={colours[status] ?? 'gray.8'} style={{ flexShrink: 0 }}>
+    <Badge color={colours[status] ?? 'gray.8'} style={{ flexShrink: 0, minWidth: 'max-content' }}>
       {status.replaceAll('_', ' ')}
     </Badge>
   );

@@ -11,6 +11,7 @@ import type { Delivery } from './delivery/deliver.ts';
 import { startDuty } from './duty.ts';
 import { makeDeliverToDevice } from './fan-out/deliver-to-device.ts';
 import { endRuns } from './fan-out/end-runs.ts';
+import { makePersonaliseDevices } from './fan-out/personalise-devices.ts';
 import { releaseRuns } from './fan-out/release-runs.ts';
 import { retryDeliveries } from './fan-out/retry-deliveries.ts';
 import { makeSendWindow } from './fan-out/send-window.ts';
@@ -67,6 +68,7 @@ const transactionalChunks = 2;
 /** Starts everything a node of role `worker` does. */
 export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
   const { database, clock, log } = deps;
+  const personaliseDevices = makePersonaliseDevices({ database });
   const deliverToDevice = makeDeliverToDevice({
     clock,
     delivery: deps.delivery,
@@ -83,13 +85,20 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     owner: deps.owner,
     parallelChunks: deps.parallelChunks,
     transactionalChunks,
-    sendWindow: makeSendWindow({ database, clock, windowDevices: deps.windowDevices, deliverToDevice }),
+    sendWindow: makeSendWindow({
+      database,
+      clock,
+      windowDevices: deps.windowDevices,
+      personaliseDevices,
+      deliverToDevice,
+    }),
     onChunkEnded: end.wake,
   });
   const release = startDuty(releaseRuns({ database, wakeWorkers: chunks.wake }), { clock, log });
   const { lateSendMinutes } = deps;
   const schedules = startDuty(fireDueCampaigns({ database, lateSendMinutes }), { clock, log });
-  const retry = startDuty(retryDeliveries({ database, clock, deliverToDevice, onSettled: end.wake }), { clock, log });
+  const sending = { personaliseDevices, deliverToDevice };
+  const retry = startDuty(retryDeliveries({ database, clock, ...sending, onSettled: end.wake }), { clock, log });
   const segments = startSegmentDuties(deps, { onFilled: release.wake });
   const housekeeping = [
     archiveEndedKeys({ database }),

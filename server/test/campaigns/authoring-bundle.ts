@@ -134,6 +134,7 @@ export async function makeAuthoringBundle(options: { limits?: AuthoringLimits } 
     /** Releases, sends and ends everything that can be. @returns whom the provider was asked to reach, sorted */
     async deliver(): Promise<string[]> {
       engine.sent.length = 0;
+      engine.messages.length = 0;
       while ((await engine.release()) > 0);
       await engine.work();
       while ((await engine.end()) > 0);

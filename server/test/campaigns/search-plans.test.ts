@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { selectCampaigns } from '../../src/domain/campaign/campaign-search.ts';
 import type { CampaignSearch, SearchVersion } from '../../src/domain/campaign/campaign-search.ts';
-import { planSearchByValues, selectCampaignCount, selectCampaignPage } from '../../src/storage/sql/campaign-search.ts';
+import { selectCampaignCount, selectCampaignPage } from '../../src/storage/sql/campaign-search.ts';
+import { planByValues } from '../../src/storage/sql/plan-by-values.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 
@@ -80,7 +81,7 @@ test.each(searches)('%s: read through an index, page and count', async (_name, f
     const selection = selectCampaigns({ ...everything, ...filters }, { version, versioning: 'on' });
     const found = { workspaceId: 'W0', selection };
     const plans = (await bundle.database.begin(async (tx) => {
-      await planSearchByValues(tx);
+      await planByValues(tx);
       const page = await tx`explain (costs off) ${selectCampaignPage(tx, { ...found, limit: 15, offset: 0 })}`;
       const count = await tx`explain (costs off) ${selectCampaignCount(tx, found)}`;
       return [page, count].map((rows) => rows.map((row) => String(row['QUERY PLAN'])).join('\n'));

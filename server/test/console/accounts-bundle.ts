@@ -3,6 +3,7 @@ import { makeAccountUseCases } from '../../src/app/accounts/account-use-cases.ts
 import { makePasswordHash } from '../../src/app/accounts/password-hash.ts';
 import { documentedAuthoringLimits } from '../../src/app/campaigns/authoring-dependencies.ts';
 import { makeConsoleCalls } from '../../src/app/console/console-calls.ts';
+import { makeCampaignUseCases } from '../../src/app/campaigns/campaign-use-cases.ts';
 import { makeConsoleCampaigns } from '../../src/app/console/console-campaigns.ts';
 import { makeConsoleDeliveries } from '../../src/app/console/console-deliveries.ts';
 import { makeConsoleKeys } from '../../src/app/console/console-keys.ts';
@@ -50,6 +51,7 @@ export async function makeAccountsBundle() {
       readyCurl: async () => 'curl of a key',
     }),
     campaigns: makeConsoleCampaigns({ database, clock, seal, limits: documentedAuthoringLimits }),
+    preview: makeCampaignUseCases({ database, clock, seal }).preview,
     explain: (request: ExplainRequest) => explainDelivery({ database }, request),
     keys: makeConsoleKeys({ database, clock, seal }),
     deliveries: makeConsoleDeliveries({ database, clock }),

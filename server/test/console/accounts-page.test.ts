@@ -66,6 +66,8 @@ describe.skipIf(!hasChromium)(`people and roles in Chromium${skipReason}`, () =>
     const first = await console.openSignedIn();
     const second = await console.openSignedIn();
     await first.page.goto(`${console.home}/account`);
+    await first.page.getByText('this one').waitFor();
+    await expectAccessible(first.page);
     await first.page
       .getByRole('button', { name: /^End the session/ })
       .first()
@@ -76,5 +78,5 @@ describe.skipIf(!hasChromium)(`people and roles in Chromium${skipReason}`, () =>
     await second.page.getByRole('heading', { name: 'You are not signed in' }).waitFor();
     await first.context.close();
     await second.context.close();
-  });
+  }, 60_000);
 });

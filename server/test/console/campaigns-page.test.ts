@@ -77,6 +77,11 @@ describe.skipIf(!hasChromium)(`campaigns in Chromium${skipReason}`, () => {
     await page.getByText('The same as a table').click();
     await page.getByRole('region', { name: 'Over time' }).waitFor();
     await expectAccessible(page);
+    // On a phone nothing but its tables scrolls sideways.
+    await page.setViewportSize({ width: 375, height: 800 });
+    await page.locator('.uplot canvas').waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')).toBeLessThanOrEqual(0);
+    await expectAccessible(page);
     expect(faults).toEqual([]);
     await context.close();
   }, 60_000);

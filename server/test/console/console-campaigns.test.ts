@@ -79,6 +79,28 @@ describe('searching', () => {
     expect(two).toMatchObject({ name: 'Search two', status: 'SCHEDULED', tags: ['spring', 'sale'], sentAt: null });
   });
 
+  test('the executions of a recurring campaign are rows of their own when they are asked for', async () => {
+    const id = await send('Every other day', {
+      campaignDelivery: {
+        type: 'periodic',
+        endDate: '12/31/2098',
+        time: '10:00 AM',
+        timezone: 'Asia/Kolkata',
+        repeatAfter: '2',
+      },
+    });
+    await bundle.database`update campaigns set next_at = created_at where id = ${id}`;
+    const body = { limit: 15, page: 1, include_child_campaigns: true, campaign_fields: { name: 'every other' } };
+    const found = await until(async () => {
+      const rows = await client.campaigns.search(workspaceId, body);
+      return rows.length === 2 && rows;
+    });
+    const child = found.find(({ isExecution }) => isExecution)!;
+    expect(child).toMatchObject({ campaignId: id, name: 'Every other day' });
+    const { runs } = await client.campaigns.listRuns({ workspaceId, id, page: 1 });
+    expect(runs.map((run) => run.id)).toEqual([child.id]);
+  });
+
   test('a body that V5 refuses is refused here, with the field', async () => {
     const refused = client.campaigns.search(workspaceId, { limit: 16, page: 1 });
     await expect(refused).rejects.toMatchObject({ status: 400, field: 'limit' });
@@ -243,9 +265,16 @@ describe('changing', () => {
     const of = await send(`Cloned ${type}`, { campaignDelivery });
     const { id } = await client.campaigns.clone({ workspaceId, id: of });
     expect((await client.campaigns.read({ workspaceId, id })).campaign.name).toBe(`Cloned ${type} (copy)`);
+    // It would be sent at the same moments, whatever the zone of the workspace.
+    const headers = bundle.basic(bundle.keys.campaigns);
+    const patch = (body: unknown) => bundle.call('PATCH', `/v5/campaigns/${id}/status`, { headers, body });
+    await bundle.database`update workspaces set time_zone = 'America/New_York' where id = ${workspaceId}`;
+    expect((await patch({ action: 'PUBLISH' })).status).toBe(200);
+    await bundle.database`update workspaces set time_zone = 'UTC' where id = ${workspaceId}`;
+    const moments = await bundle.database`select next_at from campaigns where id in (${of}, ${id})`;
+    expect(moments[0]!.next_at).toEqual(moments[1]!.next_at);
     // The request that is shown makes the same draft through the API.
     const { request } = await client.campaigns.read({ workspaceId, id: of });
-    const headers = bundle.basic(bundle.keys.campaigns);
     expect((await bundle.call('POST', '/v5/campaigns', { headers, body: request })).status).toBe(201);
   });
 });
@@ -257,6 +286,7 @@ test('every reason that the providers name has its advice, and an unknown one sa
     'Firebase',
   );
   expect(adviseOnFailure({ platform: 'ANDROID', outcome: 'EXPIRED', code: 'STOPPED' })).toContain('stopped');
+  expect(adviseOnFailure({ platform: 'IOS', outcome: 'FAILED', code: 'TEMPLATE_MISSING' })).toContain('fallback');
   expect(adviseOnFailure({ platform: 'IOS', outcome: 'REJECTED', code: 'SomethingNew' })).toContain('delivery log');
 });
 

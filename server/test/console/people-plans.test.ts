@@ -7,7 +7,7 @@ import {
   listPersonDevices,
   listPersonMessages,
   listPersonSegments,
-} from '../../src/storage/sql/people.ts';
+} from '../../src/storage/sql/person-records.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 import { collectPlans } from '../collect-plans.ts';

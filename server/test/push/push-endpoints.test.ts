@@ -209,6 +209,7 @@ describe('an accepted push (interface 2.11)', () => {
       spreadMinutes: 30,
       inboxExpiryHours: 48,
       iosDevices: 'NON_PROVISIONAL',
+      templates: 'OFF',
       ignoresCap: true,
       countsForCap: false,
       bypassesQuietHours: true,
@@ -502,16 +503,48 @@ describe('refusals, each with its text (interface 7, D30 to D36)', () => {
       parsing('advancedSettings.campaignThrottleTime: must be a whole number from 1 to 360'),
     ],
     [
-      'a template that nobody asked for (D39)',
-      payload({ title: 'Hello {{ name }}' }),
+      'a template that is none (D39)',
+      payload({ title: 'Hello\n{% if UserAttribute.vip %}' }),
+      parsing('payload.ANDROID.title: is no template: line 2: "endif" is missing'),
+    ],
+    [
+      'a template with a name that nobody gives a value',
+      payload({ summary: 'Hello {{ name }}' }),
       parsing(
-        'payload.ANDROID: holds a template, which is not available in this version; set useJinjaPersonalization to false to send it as it is',
+        "payload.ANDROID.summary: is no template: name is unknown; attributes of the user are written UserAttribute['name']",
       ),
     ],
     [
-      'personalisation, which is not there yet',
-      settings({ useJinjaPersonalization: 'true' }),
-      parsing('advancedSettings.useJinjaPersonalization: is not available in this version'),
+      'a template in the fallback that is none',
+      payload({ fallback: { message: '{{ }}' } }),
+      parsing('payload.ANDROID.fallback.message: is no template: a value is expected, not the end'),
+    ],
+    [
+      'values of a business event, which a push has none of',
+      payload({ message: "{{ BusinessEventAttribute['team'] }}" }),
+      parsing(
+        'payload.ANDROID.message: is no template: BusinessEventAttribute has values in campaigns that a business event starts',
+      ),
+    ],
+    [
+      'a template that names a channel',
+      payload({ channel_id: '{{ UserAttribute.a }}' }),
+      parsing('payload.ANDROID.channel_id: cannot be a template'),
+    ],
+    [
+      'a template in a group key, which would lose its markers',
+      payload({ groupKey: 'order{{ UserAttribute.a }}' }),
+      parsing('payload.ANDROID.groupKey: cannot be a template'),
+    ],
+    [
+      'a template in the name of a pair',
+      payload({ defaultAction: { type: 'navigation', value: 'home', kvPairs: { '{{ UserAttribute.a }}': 'x' } } }),
+      parsing('payload.ANDROID.defaultAction.kvPairs: cannot be a template'),
+    ],
+    [
+      'a flag that is neither yes nor no',
+      settings({ useJinjaPersonalization: 'yes' }),
+      parsing('advancedSettings.useJinjaPersonalization: must be true or false'),
     ],
     ['settings as a list', { advancedSettings: [] }, parsing('advancedSettings: must be an object')],
     ['a requestId that is a number', { requestId: 7 }, parsing('requestId: must be a text')],

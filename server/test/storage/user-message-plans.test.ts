@@ -44,10 +44,6 @@ beforeAll(async () => {
     select 'W', number % 256, 'd' || number, 'u' || number, 'phone', 'ANDROID', 'p' || number, 'ACTIVE', '2026-03-01',
       '2026-03-01', '2026-03-01' from generate_series(1, ${people}) as number`;
   await database`
-    insert into user_messages (workspace_id, bucket, user_id, revision, run_ids, campaign_ids, sent_at, is_counted)
-    select 'W', number % 256, 'u' || number, 1, '{r1}', '{c1}', array[timestamptz '2026-03-01'], '{true}'
-    from generate_series(1, ${people}) as number`;
-  await database`
     insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in)
     select 'W', number % 256, 's', 'u' || number, 1 from generate_series(1, ${people}) as number`;
   await database`
@@ -59,6 +55,11 @@ beforeAll(async () => {
       case when number % 10 = 0 then 'GONE' else 'ACCEPTED' end, 1, '2026-03-01'
     from generate_series(1, ${people}) as number, generate_series(1, 3) as run`;
   await database`analyze`;
+  // As in a campaign under a cap that was set a minute ago: the table has grown, and the planner has not heard of it.
+  await database`
+    insert into user_messages (workspace_id, bucket, user_id, revision, run_ids, campaign_ids, sent_at, is_counted)
+    select 'W', number % 256, 'u' || number, 1, '{r1}', '{c1}', array[timestamptz '2026-03-01'], '{true}'
+    from generate_series(1, ${people}) as number`;
 });
 afterAll(() => bundle.drop());
 
@@ -80,7 +81,8 @@ test.each<[string, (tx: Queryable) => Promise<unknown>, string[]]>([
     (tx) =>
       reserveUserMessages(tx, {
         ...{ workspaceId, runId: 'r9', campaignId: 'c9', at: new Date('2026-03-02'), isCounted: 'yes' },
-        users: users.map((user) => ({ ...user, revision: 1, outdated: 0 })),
+        forgottenUntil: new Date('2026-01-01'),
+        users: users.map((user) => ({ ...user, revision: 1 })),
       }),
     ['user_messages_pkey'],
   ],

@@ -6,6 +6,7 @@
  */
 import { parseArgs } from 'node:util';
 import { apiCrash } from './api-crash.ts';
+import { cappedCampaigns } from './capped-campaigns.ts';
 import { killDatabase } from './kill-database.ts';
 import { killWorkers } from './kill-workers.ts';
 import { providerFaults } from './provider-faults.ts';
@@ -15,6 +16,7 @@ import type { TortureOptions } from './torture-bundle.ts';
 
 const scenarios: Record<string, (options: TortureOptions) => Promise<Report>> = {
   'kill-workers': (options) => killWorkers({ ...options, workers: 2, isClockMoved: false }),
+  'capped-campaigns': cappedCampaigns,
   'stop-workers': (options) => stopWorkers({ ...options, workers: 2 }),
   'kill-database': (options) => killDatabase({ ...options, workers: 2 }),
   'api-crash': apiCrash,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { apiCrash } from './api-crash.ts';
+import { cappedCampaigns } from './capped-campaigns.ts';
 import { killDatabase } from './kill-database.ts';
 import { killWorkers } from './kill-workers.ts';
 import type { Report } from './scenario.ts';
@@ -20,6 +21,7 @@ const scenarios: [string, () => Promise<Report>][] = [
     'a request that was answered is on disk and sent, whatever was killed (R1)',
     () => apiCrash({ ...options, rounds: 4 }),
   ],
+  ['two campaigns under a cap, and workers killed: everybody gets one', () => cappedCampaigns(options)],
 ];
 
 test.each(scenarios)('%s', { timeout: longestMilliseconds }, async (name, run) => {

@@ -19,6 +19,8 @@ import { editCampaign } from './edit-campaign.ts';
 import type { EditCommand } from './edit-campaign.ts';
 import { listExecutions } from './list-executions.ts';
 import type { ExecutionsRequest } from './list-executions.ts';
+import { previewCampaign } from './preview-campaign.ts';
+import type { PreviewRequest } from './preview-campaign.ts';
 import { getCampaign, listCampaignMeta, searchCampaigns } from './search-campaigns.ts';
 import type { CampaignSearchRequest } from './search-campaigns.ts';
 import { testCampaign } from './test-campaign.ts';
@@ -81,6 +83,7 @@ export function makeCampaignUseCases(parts: {
     createLive: (command: LiveCommand) => createLiveCampaign(deps, command),
     edit: (command: EditCommand) => editCampaign(deps, command),
     act: (request: CampaignsAction) => actOnCampaigns(deps, request),
+    preview: (request: PreviewRequest) => previewCampaign(deps, request),
     test: (command: TestCommand) => testCampaign(deps, command),
   };
 }

@@ -3,8 +3,11 @@ import type { CampaignDefinition, CampaignParts } from '../../domain/campaign-pa
 import type { CampaignAudience } from '../../domain/campaign-parts/read-segmentation.ts';
 import { scheduleTiming } from '../../domain/campaign-parts/schedule-timing.ts';
 import type { ScheduleContext } from '../../domain/campaign-parts/schedule-timing.ts';
+import { makePersonaliser } from '../../domain/template/personalise.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { RequestFault } from '../../domain/errors.ts';
+import type { BusinessAttribute } from '../../domain/business-events/business-event.ts';
+import { defaultDeliverySettings } from '../../domain/campaign/delivery-settings.ts';
 import type { Timing } from '../../domain/timing/timing.ts';
 import type { Queryable } from '../../storage/pool.ts';
 import { findBusinessEvent } from '../../storage/sql/business-events.ts';
@@ -37,8 +40,9 @@ export async function prepareCampaign(
   const timing = scheduleTiming(definition.schedule, { now, workspaceTimeZone: workspace!.timeZone, start });
   const found = await findSegment(tx, { workspaceId, audience: definition.audience });
   const event = await findEvent(tx, { workspaceId, name: definition.businessEvent });
-  const late = [timing, found, event].flatMap((result) => ('fault' in result ? [result.fault] : []));
-  if ('fault' in timing || 'fault' in found || 'fault' in event) return { faults: late };
+  const unreadable = 'fault' in event ? [] : eventValueFaults(definition, event);
+  const late = [timing, found, event].flatMap((result) => ('fault' in result ? [result.fault] : [])).concat(unreadable);
+  if ('fault' in timing || 'fault' in found || 'fault' in event || late.length > 0) return { faults: late };
   return { parts, definition, timing, segment: found.segment, businessEventId: event.id };
 }
 
@@ -54,13 +58,31 @@ export function invalidCampaign(faults: RequestFault[]): ServiceError {
   return new ServiceError('CAMPAIGN_REQUEST_INVALID', { faults, detail });
 }
 
+type FoundEvent = { id: string | null; attributes: BusinessAttribute[] } | { fault: RequestFault };
+
 async function findEvent(
   tx: Queryable,
   { workspaceId, name }: { workspaceId: string; name: string | undefined },
-): Promise<{ id: string | null } | { fault: RequestFault }> {
-  if (name === undefined) return { id: null };
+): Promise<FoundEvent> {
+  if (name === undefined) return { id: null, attributes: [] };
   const event = await findBusinessEvent(tx, { workspaceId, named: name });
   return event ?? { fault: { field: 'basic_details.business_event', reason: 'names an event that does not exist' } };
+}
+
+/** A template that reads what no firing of the event brings would fail for everybody. */
+function eventValueFaults(
+  { content }: CampaignDefinition,
+  event: { id: string | null; attributes: BusinessAttribute[] },
+): RequestFault[] {
+  const names = makePersonaliser(content, defaultDeliverySettings.templates)?.eventReads ?? [];
+  const fault = (reason: string) => [{ field: 'campaign_content', reason }];
+  if (names.length > 0 && event.id === null)
+    return fault('reads BusinessEventAttribute, which has values in campaigns that a business event starts');
+  const unknown =
+    names === 'all' ? undefined : names.find((name) => !event.attributes.some((attribute) => attribute.name === name));
+  return unknown === undefined
+    ? []
+    : fault(`reads BusinessEventAttribute['${unknown}'], which the event does not have`);
 }
 
 type Found = { segment: PreparedCampaign['segment'] } | { fault: RequestFault };

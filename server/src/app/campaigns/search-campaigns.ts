@@ -6,7 +6,8 @@ import { hasCampaign, readCampaignRecords } from '../../storage/sql/campaign-rec
 import type { CampaignRecord, SearchSettings } from '../../storage/sql/campaign-records.ts';
 import { readCampaignMeta } from '../../storage/sql/campaign-meta.ts';
 import type { CampaignMeta } from '../../storage/sql/campaign-meta.ts';
-import { countCampaigns, findCampaignPage, planSearchByValues } from '../../storage/sql/campaign-search.ts';
+import { countCampaigns, findCampaignPage } from '../../storage/sql/campaign-search.ts';
+import { planByValues } from '../../storage/sql/plan-by-values.ts';
 
 export type { CampaignMeta, CampaignRecord, SearchSettings };
 
@@ -35,7 +36,7 @@ export async function searchCampaigns(
   const selection = selectCampaigns(request.search, request);
   const offset = (request.page - 1) * limit;
   return (await database.begin('isolation level repeatable read read only', async (tx: Transaction) => {
-    await planSearchByValues(tx);
+    await planByValues(tx);
     const page = await findCampaignPage(tx, { workspaceId, selection, limit, offset });
     const campaigns = await readCampaignRecords(tx, page);
     if (version === 'V5') return { campaigns, totalCount: undefined };

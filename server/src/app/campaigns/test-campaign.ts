@@ -1,25 +1,22 @@
 import { mostSelectedUsers } from '../../domain/audience/user-selector.ts';
-import { readCampaign } from '../../domain/campaign-parts/read-campaign.ts';
-import type { CampaignDefinition, CampaignParts } from '../../domain/campaign-parts/read-campaign.ts';
+import type { CampaignDefinition } from '../../domain/campaign-parts/read-campaign.ts';
 import { sendUntil } from '../../domain/campaign/delivery-settings.ts';
 import type { Platform } from '../../domain/campaign/content.ts';
-import { ServiceError } from '../../domain/errors.ts';
 import { lastIdAt, makeId } from '../../domain/ids.ts';
 import { enqueueFanOut } from '../../engine/enqueue.ts';
 import type { Transaction } from '../../storage/pool.ts';
-import { findAuthoredCampaign, insertAuthoredCampaign } from '../../storage/sql/authored-campaigns.ts';
+import { insertAuthoredCampaign } from '../../storage/sql/authored-campaigns.ts';
 import { insertTargetedRuns } from '../../storage/sql/runs.ts';
-import { findSelectedUsers } from '../../storage/sql/selected-users.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import type { AuthoringCaller, AuthoringDependencies } from './authoring-dependencies.ts';
-import { invalidCampaign } from './prepare-campaign.ts';
+import { findNamedUsers, readShownCampaign } from './read-shown-campaign.ts';
+import type { ShownCampaign } from './read-shown-campaign.ts';
 import { takeRequestId } from './take-request-id.ts';
 
 export type TestCommand = AuthoringCaller & {
   /** V1's, taken for an hour; undefined in V5, which has Idempotency-Key. */
   requestId: string | undefined;
-  /** What is shown, or the draft that holds it. */
-  source: { parts: CampaignParts } | { draftId: string };
+  source: ShownCampaign['source'];
   identifier: string;
   /** At most ten. */
   values: string[];
@@ -41,7 +38,7 @@ export async function testCampaign(deps: AuthoringDependencies, command: TestCom
   const at = deps.clock.now();
   return answerOnce(deps, { workspaceId, operation: 'campaign:test', key, rawBody, at }, async (tx) => {
     await takeRequestId(tx, { workspaceId, operation: 'test', requestId: command.requestId, at });
-    const definition = await readTest(tx, command);
+    const definition = await readShownCampaign(tx, { ...command, platformField: 'test_campaign_meta.platform' });
     const found = await findPeople(tx, command);
     const users = new Map(found.flatMap(({ users }) => users.map((user) => [`${user[0]}/${user[1]}`, user] as const)));
     const results = found.map(({ value, users: matched }): TestResult => ({
@@ -53,46 +50,13 @@ export async function testCampaign(deps: AuthoringDependencies, command: TestCom
   });
 }
 
-/** The parts that a test shows; whom and when it is for, it says itself. */
-async function readTest(tx: Transaction, command: TestCommand): Promise<CampaignDefinition> {
-  const { source, workspaceId, platform } = command;
-  const shown = 'parts' in source ? source.parts : await findDraftParts(tx, { workspaceId, id: source.draftId });
-  const basics = (shown.basic_details ?? {}) as Record<string, unknown>;
-  const { business_event: _event, ...details } = basics;
-  const parts: CampaignParts = {
-    ...shown,
-    campaign_delivery_type: 'ONE_TIME',
-    basic_details: { name: 'Test', ...details },
-    segmentation_details: { is_all_user_campaign: true },
-    scheduling_details: { delivery_type: 'ASAP' },
-  };
-  const { definition, faults } = readCampaign(parts);
-  if (!definition) throw invalidCampaign(faults);
-  if (platform === undefined) return definition;
-  if (definition.platforms.includes(platform)) return { ...definition, platforms: [platform] };
-  throw invalidCampaign([{ field: 'test_campaign_meta.platform', reason: 'is not among basic_details.platforms' }]);
-}
-
-async function findDraftParts(tx: Transaction, named: { workspaceId: string; id: string }): Promise<CampaignParts> {
-  const draft = await findAuthoredCampaign(tx, named);
-  if (!draft) throw new ServiceError('CAMPAIGN_NOT_FOUND');
-  if (draft.status === 'DRAFT' && draft.parts) return draft.parts;
-  throw invalidCampaign([{ field: 'draft_id', reason: 'names a campaign that is not in DRAFT state' }]);
-}
-
 type FoundPeople = { value: string; users: [bucket: number, userId: string][] };
 
-/** A standard name of the push API, or any attribute of the users. */
 async function findPeople(tx: Transaction, { workspaceId, identifier, values }: TestCommand): Promise<FoundPeople[]> {
   const found: FoundPeople[] = [];
   for (const value of values) {
-    const ask = (isCustom: boolean) =>
-      findSelectedUsers(tx, {
-        workspaceId,
-        selector: { attribute: identifier, isCustom, values: [value] },
-        limit: Math.floor(mostSelectedUsers / values.length),
-      });
-    const users = (await ask(false)) ?? (await ask(true)) ?? [];
+    const limit = Math.floor(mostSelectedUsers / values.length);
+    const users = await findNamedUsers(tx, { workspaceId, identifier, value, limit });
     found.push({ value, users: users.map(({ bucket, userId }) => [bucket, userId]) });
   }
   return found;

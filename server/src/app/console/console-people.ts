@@ -13,8 +13,8 @@ import {
   listPersonDevices,
   listPersonMessages,
   listPersonSegments,
-} from '../../storage/sql/people.ts';
-import type { FoundPerson } from '../../storage/sql/people.ts';
+} from '../../storage/sql/person-records.ts';
+import type { FoundPerson } from '../../storage/sql/person-records.ts';
 import { findUserById, findUsersByCustomerIds } from '../../storage/sql/users.ts';
 import type { UserKey } from '../../storage/sql/users.ts';
 import { findWorkspace } from '../../storage/sql/workspaces.ts';

@@ -13,6 +13,7 @@ import {
   listRunsToExplain,
 } from '../../storage/sql/explanations.ts';
 import type { CampaignToExplain, RunToExplain } from '../../storage/sql/explanations.ts';
+import { planByValues } from '../../storage/sql/plan-by-values.ts';
 import { findUsersByCustomerIds } from '../../storage/sql/users.ts';
 import type { UserKey } from '../../storage/sql/users.ts';
 
@@ -43,6 +44,7 @@ export async function explainDelivery(
   { workspaceId, campaignId, customerId, runId }: ExplainRequest,
 ): Promise<Explanation> {
   return (await database.begin('isolation level repeatable read read only', async (tx): Promise<Explanation> => {
+    await planByValues(tx);
     const campaign = isId(campaignId) ? await findCampaignToExplain(tx, { workspaceId, id: campaignId }) : undefined;
     if (!campaign) throw new ServiceError('CAMPAIGN_NOT_FOUND');
     const { id, name, status, statusReason, nextAt } = campaign;

@@ -1,5 +1,7 @@
 import type { RequestFault } from '../errors.ts';
 import { quote } from '../segments/filter-members.ts';
+import { isTemplate, templateFault } from '../template/template-mode.ts';
+import { sourceNames } from '../template/template-syntax.ts';
 import { textFault } from '../audience/user-attributes.ts';
 
 /** What this deployment does not do, said the same way everywhere (decisions D30). */
@@ -65,6 +67,29 @@ export class Part {
     return this.requires(name) ? (this.text(name, longest) ?? '') : '';
   }
 
+  /** A text that may be a template; one that is none is refused. */
+  template(name: string, longest?: number): string | undefined {
+    const text = this.text(name, longest);
+    const fault = text === undefined ? undefined : templateFault(text, { mode: 'AUTO', sources: sourceNames });
+    if (fault !== undefined) this.invalid(name, fault);
+    return text;
+  }
+
+  requiredTemplate(name: string, longest?: number): string {
+    return this.requires(name) ? (this.template(name, longest) ?? '') : '';
+  }
+
+  /** A text that is the same for everybody, and so no template. */
+  plain(name: string, longest?: number): string | undefined {
+    const text = this.text(name, longest);
+    if (text !== undefined && isTemplate(text, 'AUTO')) this.invalid(name, 'cannot be a template');
+    return text;
+  }
+
+  requiredPlain(name: string, longest?: number): string {
+    return this.requires(name) ? (this.plain(name, longest) ?? '') : '';
+  }
+
   /** One of these words; case does not matter, as the samples of the interface differ. */
   choice<const Word extends string>(name: string, words: readonly Word[]): Word | undefined {
     const value = this.get(name);
@@ -116,6 +141,13 @@ export class Part {
     if (URL.canParse(text) && schemes.includes(new URL(text).protocol)) return text;
     this.invalid(name, `must be a URL with ${schemes.map((scheme) => scheme.replace(':', '')).join(' or ')}`);
     return undefined;
+  }
+
+  /** A web address, which a template becomes for each person; what it becomes is looked at then. */
+  templateUrl(name: string, schemes: readonly string[]): string | undefined {
+    const value = this.get(name);
+    const isRendered = typeof value === 'string' && isTemplate(value, 'AUTO');
+    return isRendered ? this.template(name, 2_048) : this.url(name, schemes);
   }
 
   /** The object of that name; an absent one reads as one without members. */

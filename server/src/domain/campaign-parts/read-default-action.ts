@@ -11,12 +11,12 @@ const actionTypes = {
 export function readDefaultAction(details: Part): { defaultAction?: DefaultAction } {
   const words = Object.keys(actionTypes) as (keyof typeof actionTypes)[];
   const word = details.choice('default_click_action', words);
-  const value = details.text('default_click_action_value', 2_048);
+  const value = details.template('default_click_action_value', 2_048);
   const keyValuePairs: Record<string, string> = {};
   for (const pair of details.parts('key_value_pairs', 100)) {
-    const key = pair.requiredText('key', 256);
+    const key = pair.requiredPlain('key', 256);
     if (Object.hasOwn(keyValuePairs, key)) pair.invalid('key', 'appears twice');
-    keyValuePairs[key] = pair.text('value') ?? '';
+    keyValuePairs[key] = pair.template('value') ?? '';
   }
   if (word === undefined) {
     for (const name of ['default_click_action_value', 'key_value_pairs'])

@@ -5,37 +5,37 @@ import type { Part } from './part.ts';
 const longestKey = 256;
 const longestGroupKey = 45;
 
-/** Templates other than BASIC, and what belongs to them. */
-function refuseTemplates(part: Part): void {
+/** Layouts other than BASIC, and what belongs to them. */
+function refuseLayouts(part: Part): void {
   part.choice('template_type', ['BASIC']);
   part.refuse('custom_template_id', 'custom_template_version', 'timer');
 }
 
 export function readAndroidContent(part: Part): Omit<AndroidContent, 'fallback'> {
-  refuseTemplates(part);
+  refuseLayouts(part);
   const [details, advanced] = [part.part('basic_details'), part.part('advanced')];
   details.refuse('input_gif_url');
   advanced.only(false, 'make_notification_sticky');
   advanced.refuse('auto_dismiss_notification');
-  const summary = details.text('summary');
-  const channelId = details.text('notification_channel', longestKey);
+  const summary = details.template('summary');
+  const channelId = details.plain('notification_channel', longestKey);
   return {
     ...readTexts(details),
     ...(summary === undefined ? {} : { summary }),
     ...(channelId === undefined ? {} : { channelId }),
     ...readKeys(advanced),
     richContent: [
-      ...item('image', details.url('image_url', ['https:', 'http:'])),
-      ...item('coupon', advanced.text('coupon_code', 2_048)),
-      ...item('sound', advanced.text('sound_file', 2_048)),
+      ...item('image', details.templateUrl('image_url', ['https:', 'http:'])),
+      ...item('coupon', advanced.template('coupon_code', 2_048)),
+      ...item('sound', advanced.template('sound_file', 2_048)),
     ],
     ...readDefaultAction(details),
     additionalActions: part.parts('buttons', 2).flatMap((button) => {
       button.requires('click_action_type');
       const type = button.choice('click_action_type', ['call', 'snooze', 'copy', 'share']);
-      const iconUrl = button.url('icon_url', ['https:', 'http:']);
-      const name = button.requiredText('btn_name', longestKey);
-      const value = button.text('click_action_value', 2_048) ?? '';
+      const iconUrl = button.templateUrl('icon_url', ['https:', 'http:']);
+      const name = button.requiredTemplate('btn_name', longestKey);
+      const value = button.template('click_action_value', 2_048) ?? '';
       return type === undefined ? [] : [{ type, name, value, ...(iconUrl === undefined ? {} : { iconUrl }) }];
     }),
   };
@@ -44,12 +44,12 @@ export function readAndroidContent(part: Part): Omit<AndroidContent, 'fallback'>
 const mediaTypes = { Image: 'image', GIF: 'gif', Video: 'video', Audio: 'audio' } as const;
 
 export function readIosContent(part: Part): Omit<IosContent, 'fallback'> {
-  refuseTemplates(part);
+  refuseLayouts(part);
   const [details, advanced] = [part.part('basic_details'), part.part('advanced')];
   details.only(false, 'allow_bg_refresh');
-  const subtitle = details.text('subtitle');
+  const subtitle = details.template('subtitle');
   const media = details.choice('rich_media_type', Object.keys(mediaTypes) as (keyof typeof mediaTypes)[]);
-  const mediaUrl = details.url('rich_media_value', ['https:', 'http:']);
+  const mediaUrl = details.templateUrl('rich_media_value', ['https:', 'http:']);
   if ((media === undefined) !== (mediaUrl === undefined))
     details.requires(media === undefined ? 'rich_media_type' : 'rich_media_value');
   return {
@@ -59,45 +59,45 @@ export function readIosContent(part: Part): Omit<IosContent, 'fallback'> {
     enableBadge: advanced.flag('enable_ios_badge') ?? false,
     richContent: [
       ...(media === undefined ? [] : item(mediaTypes[media], mediaUrl)),
-      ...item('coupon', advanced.text('coupon_code', 2_048)),
-      ...item('sound', advanced.text('sound_file', 2_048)),
+      ...item('coupon', advanced.template('coupon_code', 2_048)),
+      ...item('sound', advanced.template('sound_file', 2_048)),
     ],
     ...readDefaultAction(details),
     additionalActions: part
       .parts('buttons', 1)
-      .map((button) => ({ category: button.requiredText('button_category', longestKey) })),
+      .map((button) => ({ category: button.requiredPlain('button_category', longestKey) })),
   };
 }
 
 export function readWebContent(part: Part): Omit<WebContent, 'fallback'> {
-  refuseTemplates(part);
+  refuseLayouts(part);
   part.refuse('buttons');
   const [details, advanced] = [part.part('basic_details'), part.part('advanced')];
   // There is no icon of the workspace that DEFAULT could mean.
   advanced.choice('icon_image_type', ['ICON_URL']);
   details.requires('redirect_url');
   advanced.requires('icon_url');
-  const imageUrl = details.url('image_url', ['https:']);
+  const imageUrl = details.templateUrl('image_url', ['https:']);
   return {
     ...readTexts(details),
-    redirectUrl: details.url('redirect_url', ['https:', 'http:']) ?? '',
-    iconUrl: advanced.url('icon_url', ['https:', 'http:']) ?? '',
+    redirectUrl: details.templateUrl('redirect_url', ['https:', 'http:']) ?? '',
+    iconUrl: advanced.templateUrl('icon_url', ['https:', 'http:']) ?? '',
     ...(imageUrl === undefined ? {} : { imageUrl }),
     autoDismiss: details.flag('auto_dismiss_notification') ?? false,
   };
 }
 
 function readTexts(details: Part): { message: string; title: string } {
-  return { message: details.requiredText('message'), title: details.requiredText('title') };
+  return { message: details.requiredTemplate('message'), title: details.requiredTemplate('title') };
 }
 
 function readKeys(advanced: Part): { groupKey?: string; collapseReplaceKey?: string } {
   // At most 45 ASCII letters and digits; other letters, specials and spaces are dropped (facts 3.3).
   const groupKey = advanced
-    .text('group_key')
+    .plain('group_key')
     ?.replace(/[^A-Za-z0-9]/g, '')
     .slice(0, longestGroupKey);
-  const collapseReplaceKey = advanced.text('collapse_replace_key', longestKey);
+  const collapseReplaceKey = advanced.template('collapse_replace_key', longestKey);
   return {
     ...(groupKey === undefined || groupKey === '' ? {} : { groupKey }),
     ...(collapseReplaceKey === undefined ? {} : { collapseReplaceKey }),

@@ -1,3 +1,5 @@
+import type { TemplateMode } from '../template/template-mode.ts';
+
 /** How a message travels, from `advancedSettings` (facts 3.4). Stored with the campaign, defaults filled in. */
 export type DeliverySettings = {
   /** How long a provider keeps trying; 0 = not at all. */
@@ -13,6 +15,8 @@ export type DeliverySettings = {
   spreadMinutes: number | null;
   /** After this the app takes the message out of its inbox. */
   inboxExpiryHours: number | null;
+  /** Whether the texts are templates (decisions D39). */
+  templates: TemplateMode;
   /** Goes out in quiet hours too. */
   bypassesQuietHours: boolean;
   /** Goes out whatever was sent before. */
@@ -39,6 +43,7 @@ export const defaultDeliverySettings: DeliverySettings = {
   devicesPerMinute: null,
   spreadMinutes: null,
   inboxExpiryHours: null,
+  templates: 'AUTO',
   // Facts 3.4: what a request that names none of these asks for.
   bypassesQuietHours: false,
   ignoresCap: false,
@@ -47,9 +52,12 @@ export const defaultDeliverySettings: DeliverySettings = {
   ownDelayHours: null,
 };
 
-/** The stored settings, completed: a row of an older version may lack a member. */
+/**
+ * The stored settings, completed: a row of an older version may lack a member. Its texts are none but what they say: that
+ * version knew no templates.
+ */
 export function deliverySettings(stored: Record<string, unknown>): DeliverySettings {
-  return { ...defaultDeliverySettings, ...(stored as Partial<DeliverySettings>) };
+  return { ...defaultDeliverySettings, templates: 'OFF', ...(stored as Partial<DeliverySettings>) };
 }
 
 /** The value of a device's `provisional` that a run reaches; null for both. */

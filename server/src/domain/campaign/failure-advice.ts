@@ -5,6 +5,8 @@ export type FailureReason = { platform: Platform; outcome: string; code: string 
 
 /** What to do about deliveries that failed for a reason. */
 export function adviseOnFailure({ platform, outcome, code }: FailureReason): string {
+  if (code.startsWith('TEMPLATE_'))
+    return 'The text could not be made of these people’s attributes. Give the payload a fallback, or the template a default.';
   return (
     ours[code] ??
     (platform === 'ANDROID' ? fcm[code] : platform === 'IOS' ? apns[code] : webPush[code]) ??

@@ -1,13 +1,15 @@
+import type { OwnContent } from '../../domain/campaign/content-texts.ts';
+import type { Platform } from '../../domain/campaign/content.ts';
 import { messageIdentity } from '../../domain/campaign/message.ts';
 import type { Message } from '../../domain/campaign/message.ts';
 import type { InteractionTokens } from '../../domain/interactions/interaction-token.ts';
 import { deliverySettings } from '../../domain/campaign/delivery-settings.ts';
-import type { AudienceDevice } from '../../storage/sql/audience-pages.ts';
 import type { RunToSend } from '../../storage/sql/run-states.ts';
+import type { Recipient } from './personalise-devices.ts';
 
 /**
  * The message of a run for one device, or undefined when the run has no content for the device's platform. Pure: the
- * same run and device give the same message on every attempt of every worker.
+ * same run and recipient give the same message on every attempt of every worker.
  */
 export function composeMessage({
   run,
@@ -15,7 +17,7 @@ export function composeMessage({
   tokens,
 }: {
   run: RunToSend;
-  device: AudienceDevice;
+  device: Recipient;
   tokens: InteractionTokens;
 }): Message | undefined {
   const settings = deliverySettings(run.settings);
@@ -32,8 +34,8 @@ export function composeMessage({
     tokens.issue({ workspaceId: run.workspaceId, runId: run.id, bucket, deviceId, platform }, address);
   switch (device.platform) {
     case 'ANDROID': {
-      if (!run.content.ANDROID) return undefined;
-      const { fallback: _fallback, ...content } = run.content.ANDROID;
+      const content = contentOf('ANDROID', { run, device });
+      if (!content) return undefined;
       const identity = messageIdentity(run.id, device.id, content.collapseReplaceKey);
       const ttlSeconds = settings.ttlMinutes.ANDROID * 60;
       const report = passTo(content.defaultAction?.value);
@@ -48,16 +50,16 @@ export function composeMessage({
       };
     }
     case 'IOS': {
-      if (!run.content.IOS) return undefined;
-      const { fallback: _fallback, ...content } = run.content.IOS;
+      const content = contentOf('IOS', { run, device });
+      if (!content) return undefined;
       const identity = messageIdentity(run.id, device.id, content.collapseReplaceKey);
       const ttlSeconds = settings.ttlMinutes.IOS * 60;
       const report = passTo(content.defaultAction?.value);
       return { ...base, platform: 'IOS', content, identity, report, ttlSeconds, priority: settings.iosPriority };
     }
     case 'WEB': {
-      if (!run.content.WEB) return undefined;
-      const { fallback: _fallback, ...content } = run.content.WEB;
+      const content = contentOf('WEB', { run, device });
+      if (!content) return undefined;
       const identity = messageIdentity(run.id, device.id);
       const ttlSeconds = settings.ttlMinutes.WEB * 60;
       const report = passTo(content.redirectUrl);
@@ -68,4 +70,16 @@ export function composeMessage({
       throw new Error(`unknown platform ${String(never)}`);
     }
   }
+}
+
+/** What the device shows: the person's own, or what everybody gets. The fallback stays here. */
+function contentOf<P extends Platform>(
+  platform: P,
+  { run, device }: { run: RunToSend; device: Recipient },
+): OwnContent[P] | undefined {
+  if (device.personal && 'content' in device.personal) return device.personal.content as OwnContent[P];
+  const content = run.content[platform];
+  if (!content) return undefined;
+  const { fallback: _fallback, ...own } = content;
+  return own as OwnContent[P];
 }

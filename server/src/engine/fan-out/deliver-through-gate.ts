@@ -1,21 +1,29 @@
 import type { Clock } from '../../clock.ts';
 import { deliverySettings } from '../../domain/campaign/delivery-settings.ts';
 import { decideAdmissions } from '../../domain/delivery-gate/decide-admissions.ts';
-import type { Admission, UserMessage } from '../../domain/delivery-gate/decide-admissions.ts';
+import type { Admission } from '../../domain/delivery-gate/decide-admissions.ts';
 import { deliveryGateOf, needsMessages, needsZone } from '../../domain/delivery-gate/delivery-gate.ts';
 import type { DeliveryGate } from '../../domain/delivery-gate/delivery-gate.ts';
 import { mostCapHours } from '../../domain/delivery-gate/workspace-controls.ts';
 import { localSendOf } from '../../domain/timing/local-send.ts';
 import { fromStoredTiming } from '../../domain/timing/stored-timing.ts';
-import type { Database } from '../../storage/pool.ts';
+import type { Database, Transaction } from '../../storage/pool.ts';
 import type { AudienceDevice } from '../../storage/sql/audience-pages.ts';
 import type { RunToSend } from '../../storage/sql/run-states.ts';
+import { planByValues } from '../../storage/sql/plan-by-values.ts';
 import { findUsersAtGate, reserveUserMessages } from '../../storage/sql/user-messages.ts';
+import type { UserAtGate } from '../../storage/sql/user-messages.ts';
 import type { UserKey } from '../../storage/sql/users.ts';
 import type { DeliverToDevice } from './deliver-to-device.ts';
+import type { PersonaliseDevices } from './personalise-devices.ts';
 import type { DeviceResult } from './send-window.ts';
 
-export type DeliverThroughGateDependencies = { database: Database; clock: Clock; deliverToDevice: DeliverToDevice };
+export type DeliverThroughGateDependencies = {
+  database: Database;
+  clock: Clock;
+  personaliseDevices: PersonaliseDevices;
+  deliverToDevice: DeliverToDevice;
+};
 
 export type DeviceToDeliver = { device: AudienceDevice; attempt: number };
 
@@ -23,24 +31,32 @@ export type DeviceToDeliver = { device: AudienceDevice; attempt: number };
 export type DeliverThroughGate = (run: RunToSend, devices: DeviceToDeliver[]) => Promise<DeviceResult[]>;
 
 /**
- * Delivers to those devices of a window whose users may be sent to now, and says of the others why not. The messages are
- * written down before they leave: a crash may count one that never left, and never sends one that was not counted. A run
- * without a gate asks the database nothing.
+ * Delivers to those devices of a window whose users may be sent to now, and says of the others why not. Texts are made for
+ * the former alone. The messages are written down before they leave: a crash may count one that never left, and never
+ * sends one that was not counted. A run without a gate asks the database nothing.
  */
 export function makeDeliverThroughGate(deps: DeliverThroughGateDependencies): DeliverThroughGate {
   return async (run, devices) => {
     const gate = gateOfRun(run);
     const admissions = gate && (await admitUsers(deps, { run, gate, devices }));
+    const refusalOf = (device: AudienceDevice): Refusal | undefined => {
+      const admission = admissions?.get(keyOf(device));
+      return admission?.kind === 'send' ? undefined : admission;
+    };
+    const admitted = devices.flatMap(({ device }) => (refusalOf(device) ? [] : [device]));
+    const recipients = (await deps.personaliseDevices(run, admitted)).values();
     return Promise.all(
       devices.map(({ device, attempt }) => {
-        const admission = admissions?.get(keyOf(device));
-        return admission === undefined || admission.kind === 'send'
-          ? deps.deliverToDevice(run, device, attempt)
-          : toResult({ device, attempt }, admission);
+        const refusal = refusalOf(device);
+        return refusal
+          ? toResult({ device, attempt }, refusal)
+          : deps.deliverToDevice(run, recipients.next().value!, attempt);
       }),
     );
   };
 }
+
+type Refusal = Exclude<Admission, { kind: 'send' }>;
 
 export function gateOfRun(run: RunToSend): DeliveryGate | undefined {
   const { controls, isTest } = run;
@@ -56,52 +72,64 @@ async function admitUsers(
   { run, gate, devices }: Asked,
 ): Promise<Map<string, Admission>> {
   const now = clock.now();
-  const { workspaceId, campaignId } = run;
   const decide = decideAdmissions(gate, {
-    run: { id: run.id, campaignId, startedAt: run.startedAt ?? run.createdAt, sendUntil: run.sendUntil },
+    run: {
+      id: run.id,
+      campaignId: run.campaignId,
+      startedAt: run.startedAt ?? run.createdAt,
+      sendUntil: run.sendUntil,
+    },
     now,
   });
   const admissions = new Map<string, Admission>();
   let open = [...new Map(devices.map(({ device }) => [keyOf(device), toUser(device)])).values()];
   while (open.length > 0) {
-    const users = await findUsersAtGate(database, {
-      workspaceId,
-      users: open,
-      zoneAttribute: needsZone(gate) ? gate.zone.attribute : null,
-      withMessages: needsMessages(gate) ? 'yes' : 'no',
-    });
-    for (const user of users) admissions.set(keyOf(user), decide(user));
-    const isNew = (user: (typeof users)[number]): boolean =>
-      admissions.get(keyOf(user))!.kind === 'send' && !user.messages.some(({ runId }) => runId === run.id);
-    const sent = gate.record === null ? [] : users.filter(isNew);
-    if (sent.length === 0) break;
-    const message = {
-      workspaceId,
-      runId: run.id,
-      campaignId,
-      at: now,
-      isCounted: gate.record!.isCounted ? 'yes' : 'no',
-    } as const;
-    const reserved = sent.map((user) => ({ ...user, outdated: countOutdated(user.messages, now) }));
-    const written = await reserveUserMessages(database, { ...message, users: reserved });
-    const isWritten = new Set(written.map(keyOf));
-    open = sent.filter((user) => !isWritten.has(keyOf(user))).map(toUser);
+    // One transaction a try: locks are taken in one order, and none is held while others are waited for.
+    open = (await database.begin(async (tx) => {
+      await planByValues(tx);
+      const users = await findAtGate(tx, { run, gate, users: open });
+      for (const user of users) admissions.set(keyOf(user), decide(user));
+      const isNew = ({ messages, ...user }: UserAtGate): boolean =>
+        admissions.get(keyOf(user))!.kind === 'send' && !messages.some(({ runId }) => runId === run.id);
+      return writeDown(tx, { run, record: gate.record, users: users.filter(isNew), now });
+    })) as UserKey[];
   }
   return admissions;
 }
 
-const mostKept = 100;
+type AtGate = { run: RunToSend; gate: DeliveryGate; users: UserKey[] };
+
+function findAtGate(tx: Transaction, { run, gate, users }: AtGate): Promise<UserAtGate[]> {
+  return findUsersAtGate(tx, {
+    workspaceId: run.workspaceId,
+    users,
+    zoneAttribute: needsZone(gate) ? gate.zone.attribute : null,
+    withMessages: needsMessages(gate) ? 'yes' : 'no',
+  });
+}
+
+type Writing = { run: RunToSend; record: DeliveryGate['record']; users: UserAtGate[]; now: Date };
+
+/** @returns those who must be asked about again, because another node wrote down a message of theirs meanwhile */
+async function writeDown(tx: Transaction, { run, record, users, now }: Writing): Promise<UserKey[]> {
+  if (record === null || users.length === 0) return [];
+  const written = await reserveUserMessages(tx, {
+    workspaceId: run.workspaceId,
+    runId: run.id,
+    campaignId: run.campaignId,
+    at: now,
+    isCounted: record.isCounted ? 'yes' : 'no',
+    forgottenUntil: new Date(now.getTime() - keptMilliseconds),
+    users,
+  });
+  const isWritten = new Set(written.map(keyOf));
+  return users.filter((user) => !isWritten.has(keyOf(user))).map(toUser);
+}
+
 // As long as the longest cap or delay can be.
 const keptMilliseconds = mostCapHours * 3_600_000;
 
-/** Messages, oldest first, that no cap or delay can ask about when one more is written. */
-function countOutdated(messages: readonly UserMessage[], now: Date): number {
-  const since = now.getTime() - keptMilliseconds;
-  const old = messages.filter(({ sentAt }) => sentAt.getTime() <= since).length;
-  return Math.max(old, messages.length + 1 - mostKept);
-}
-
-function toResult({ device, attempt }: DeviceToDeliver, admission: Exclude<Admission, { kind: 'send' }>): DeviceResult {
+function toResult({ device, attempt }: DeviceToDeliver, admission: Refusal): DeviceResult {
   const { bucket, id: deviceId, userId, platform } = device;
   // Nothing was sent, so no attempt was made.
   const base = { bucket, deviceId, userId, platform, code: admission.code, providerMessageId: null };

@@ -1,6 +1,5 @@
 import type { Clock } from '../../clock.ts';
 import type { InteractionTokens } from '../../domain/interactions/interaction-token.ts';
-import type { AudienceDevice } from '../../storage/sql/audience-pages.ts';
 import type { Delivery } from '../../storage/sql/deliveries.ts';
 import type { RunToSend } from '../../storage/sql/run-states.ts';
 import type { LoadCredentials } from '../credentials/load-credentials.ts';
@@ -10,6 +9,7 @@ import { sendAccountOf } from '../delivery/send-account.ts';
 import type { SendAccount } from '../delivery/send-account.ts';
 import type { Governor } from '../governor/governor.ts';
 import { composeMessage } from './compose-message.ts';
+import type { Recipient } from './personalise-devices.ts';
 import { retryDelaySeconds } from './retry-delay.ts';
 import type { DeviceResult } from './send-window.ts';
 
@@ -26,7 +26,7 @@ export type DeliverToDeviceDependencies = {
   interactionTokens: InteractionTokens;
 };
 
-export type DeliverToDevice = (run: RunToSend, device: AudienceDevice, attempt: number) => Promise<DeviceResult>;
+export type DeliverToDevice = (run: RunToSend, device: Recipient, attempt: number) => Promise<DeviceResult>;
 
 /** Sends one message to one device and says what the ledger and the run must learn. Never rejects. */
 export function makeDeliverToDevice(deps: DeliverToDeviceDependencies): DeliverToDevice {
@@ -37,6 +37,9 @@ export function makeDeliverToDevice(deps: DeliverToDeviceDependencies): DeliverT
       delivery: { ...base, outcome, code, providerMessageId: null, attempts: attempt, retryAt: null, ...more },
     });
     if (now >= run.sendUntil) return settle('EXPIRED', 'TTL');
+    const { personal } = device;
+    // No attempt of a provider's changes a text that cannot be made.
+    if (personal && 'fault' in personal) return settle('FAILED', `TEMPLATE_${personal.fault.cause}`);
     const message = composeMessage({ run, device, tokens: deps.interactionTokens });
     if (!message) return settle('REJECTED', 'NO_CONTENT_FOR_PLATFORM');
     // The database is away; a rejection here would lose the outcomes of the devices beside this one.
@@ -47,7 +50,8 @@ export function makeDeliverToDevice(deps: DeliverToDeviceDependencies): DeliverT
     if (later) return settle('WAITING', 'PROVIDER_WAIT', notTried(later, { attempt, random: deps.random() }));
     const address = { deviceId: device.id, platform: device.platform, pushId: device.pushId };
     const outcome = await deps.delivery.deliver({ message, device: address, credentials });
-    return settleOutcome(deps, { run, account, attempt, outcome, settle });
+    const acceptedCode = personal?.instead ? `FALLBACK_${personal.instead.cause}` : null;
+    return settleOutcome(deps, { run, account, attempt, outcome, acceptedCode, settle });
   };
 }
 
@@ -61,18 +65,20 @@ type Settling = {
   account: SendAccount | undefined;
   attempt: number;
   outcome: Outcome;
+  /** Says in the ledger that the fallback was shown, and for which cause. */
+  acceptedCode: string | null;
   settle: (outcome: Delivery['outcome'], code: string | null, more?: Partial<Delivery>) => DeviceResult;
 };
 
 function settleOutcome(
   deps: DeliverToDeviceDependencies,
-  { run, account, attempt, outcome, settle }: Settling,
+  { run, account, attempt, outcome, acceptedCode, settle }: Settling,
 ): DeviceResult {
   const now = deps.clock.now();
   if (account && outcome.kind !== 'unreached') deps.governor.report(account, outcome);
   switch (outcome.kind) {
     case 'accepted':
-      return settle('ACCEPTED', null, { providerMessageId: outcome.providerMessageId ?? null });
+      return settle('ACCEPTED', acceptedCode, { providerMessageId: outcome.providerMessageId ?? null });
     case 'gone':
       return { ...settle('GONE', outcome.code), gone: { code: outcome.code, goneSince: outcome.goneSince ?? now } };
     case 'rejected':

@@ -5,10 +5,11 @@ import type { CountChange, DueDelivery, SettledDelivery } from '../../storage/sq
 import { findRunsToSend, pauseRun } from '../../storage/sql/run-states.ts';
 import type { RunToSend } from '../../storage/sql/run-states.ts';
 import type { Duty } from '../duty.ts';
-import { makeDeliverThroughGate } from './deliver-through-gate.ts';
+import { gateOfRun, makeDeliverThroughGate } from './deliver-through-gate.ts';
 import type { DeliverThroughGate, DeviceToDeliver } from './deliver-through-gate.ts';
 import type { DeliverToDevice } from './deliver-to-device.ts';
 import { outlastOutage } from './outlast-outage.ts';
+import type { PersonaliseDevices } from './personalise-devices.ts';
 import { leaseRoom, roomFor } from './run-throttle.ts';
 import { goneDevices } from './send-window.ts';
 import type { DeviceResult } from './send-window.ts';
@@ -21,6 +22,7 @@ const parallelBatches = 4;
 export type RetryDeliveriesDependencies = {
   database: Database;
   clock: Clock;
+  personaliseDevices: PersonaliseDevices;
   deliverToDevice: DeliverToDevice;
   onSettled: () => void;
 };
@@ -134,7 +136,8 @@ async function settle(database: Database, { due, runs, results, at }: Settlement
   for (const places of byChunk.values()) {
     const { runId, chunkNumber: number } = due[places[0]!]!;
     const chunk = { number, state: 'ENDED' } as const;
-    await withdrawUnsent(database, { run: runs.get(runId)!, chunk, results: places.map((place) => results[place]!) });
+    const settled = { run: runs.get(runId)!, chunk, results: places.map((place) => results[place]!) };
+    if (gateOfRun(settled.run)?.record) await database.begin((tx) => withdrawUnsent(tx, settled));
   }
 }
 

@@ -19,6 +19,7 @@ import type { RunToSend } from '../../storage/sql/run-states.ts';
 import { makeDeliverThroughGate } from './deliver-through-gate.ts';
 import type { DeliverToDevice } from './deliver-to-device.ts';
 import { outlastOutage } from './outlast-outage.ts';
+import type { PersonaliseDevices } from './personalise-devices.ts';
 import { leaseRoom, nextRoom, returnRoom } from './run-throttle.ts';
 import { withdrawUnsent } from './withdraw-unsent.ts';
 import { leaseEnd } from './work-chunks.ts';
@@ -42,6 +43,7 @@ export type SendWindowDependencies = {
   clock: Clock;
   /** Most devices in a window: what a crash may repeat. */
   windowDevices: number;
+  personaliseDevices: PersonaliseDevices;
   deliverToDevice: DeliverToDevice;
 };
 

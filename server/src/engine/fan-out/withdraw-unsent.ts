@@ -1,4 +1,5 @@
-import type { Queryable } from '../../storage/pool.ts';
+import type { Transaction } from '../../storage/pool.ts';
+import { planByValues } from '../../storage/sql/plan-by-values.ts';
 import type { RunToSend } from '../../storage/sql/run-states.ts';
 import { withdrawUserMessages } from '../../storage/sql/user-messages.ts';
 import type { UserKey } from '../../storage/sql/users.ts';
@@ -13,12 +14,14 @@ const failures = new Set(['GONE', 'REJECTED', 'EXPIRED', 'FAILED']);
  * A message that no device of a user took counts against no cap. In the transaction that stores the outcomes; a run
  * whose messages are not written down costs nothing.
  */
-export async function withdrawUnsent(tx: Queryable, { run, chunk, results }: Settled): Promise<void> {
+export async function withdrawUnsent(tx: Transaction, { run, chunk, results }: Settled): Promise<void> {
   if (!gateOfRun(run)?.record) return;
   const users = new Map<string, UserKey>();
   for (const { delivery } of results)
     if (failures.has(delivery.outcome))
       users.set(`${delivery.bucket}/${delivery.userId}`, { bucket: delivery.bucket, userId: delivery.userId });
+  if (users.size === 0) return;
+  await planByValues(tx);
   const { workspaceId, day } = run;
   await withdrawUserMessages(tx, { workspaceId, runId: run.id, day, chunk, users: [...users.values()] });
 }

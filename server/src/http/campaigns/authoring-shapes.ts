@@ -36,6 +36,18 @@ export const v5TestBody = Type.Object({
   draft_id: text('Instead of campaign_content'),
   ...testBody,
 });
+export const v5PreviewBody = Type.Object({
+  draft_id: text('Instead of campaign_content'),
+  channel: optionalParts.channel,
+  basic_details: optionalParts.basic_details,
+  campaign_content: optionalParts.campaign_content,
+  platform: text('One of the campaign’s; every one when absent'),
+  identifier: Type.String({ description: 'USER_ATTRIBUTE_UNIQUE_ID, another name of the push API, or an attribute' }),
+  identifier_value: Type.String(),
+  event_attributes: Type.Optional(
+    Type.Unsafe<unknown>({ type: 'object', description: 'What a firing of the business event would say' }),
+  ),
+});
 export const v1TestBody = Type.Object({ request_id: Type.String(), ...testBody });
 
 export const v1CreateBody = Type.Object({
@@ -57,6 +69,17 @@ export const v5ChangeAnswer = v5Answer({ id: Type.String() });
 export const v5ValidateAnswer = v5Answer({
   valid: Type.Boolean(),
   errors: Type.Array(Type.Object({ field: Type.String(), issue: Type.String() })),
+});
+export const v5PreviewAnswer = v5Answer({
+  customer_id: Type.String(),
+  platforms: Type.Record(
+    Type.String(),
+    Type.Object({
+      outcome: Type.String({ description: 'RENDERED, FALLBACK or FAILED' }),
+      content: Type.Optional(Type.Unsafe<unknown>({ type: 'object', description: 'As in campaign_content' })),
+      failure: Type.Optional(Type.Object({ field: Type.String(), cause: Type.String(), reason: Type.String() })),
+    }),
+  ),
 });
 export const v5StatusAnswer = v5Answer({ id: Type.String(), action: Type.String() });
 

@@ -55,7 +55,7 @@ function readMeta(reader: CampaignReader, meta: Body | undefined) {
 }
 
 /** V5 lets the platforms be those that content is sent for. */
-function inlineParts(body: Body) {
+export function inlineParts(body: Body) {
   const parts = takeParts(body);
   const details = (parts.basic_details ?? {}) as Body;
   if (!isAbsent(details.platforms)) return parts;

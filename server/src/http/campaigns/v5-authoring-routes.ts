@@ -7,6 +7,8 @@ import {
   v5ChangeBody,
   v5CreateAnswer,
   v5CreateBody,
+  v5PreviewAnswer,
+  v5PreviewBody,
   v5StatusAnswer,
   v5StatusBody,
   v5TestAnswer,
@@ -16,7 +18,9 @@ import {
 import type { CampaignRouteDependencies } from './campaign-route-dependencies.ts';
 import { parseChange, parseCreate, parseV5Status } from './parse-authoring.ts';
 import { readBody } from './parse-search.ts';
+import { parsePreview } from './parse-preview.ts';
 import { parseTest } from './parse-test.ts';
+import { presentPreview } from './present-preview.ts';
 import { presentTestResults } from './present-test.ts';
 import { presentV5 } from './present-v5.ts';
 import { v5CampaignError } from './shapes.ts';
@@ -32,6 +36,7 @@ const conflict = { 409: v5CampaignError };
 export function addV5Authoring(server: FastifyInstance, deps: CampaignRouteDependencies): void {
   addCreate(server, deps);
   addTest(server, deps);
+  addPreview(server, deps);
   addChange(server, deps);
   addValidate(server, deps);
   addStatus(server, deps);
@@ -59,6 +64,19 @@ function addTest(server: FastifyInstance, deps: CampaignRouteDependencies): void
     const { results } = await deps.campaigns.test({ ...callerOf(request), ...asked, requestId: undefined });
     warnOfParts(deps, { request, reply, shape: v5TestBody });
     return presentV5(presentTestResults(results));
+  });
+  refuseOtherMethods(server, url, ['POST']);
+}
+
+function addPreview(server: FastifyInstance, deps: CampaignRouteDependencies): void {
+  const url = `${v5Base}/preview`;
+  const response = { 200: v5PreviewAnswer, ...v5Refusals, ...gone };
+  const summary = 'Render a campaign or a draft for one user, V5; nothing is sent';
+  server.post(url, { schema: { ...documented, summary, body: v5PreviewBody, response } }, async (request, reply) => {
+    const asked = parsePreview(readBody(request));
+    const preview = await deps.campaigns.preview({ ...asked, workspaceId: request.facts.workspaceId! });
+    warnOfParts(deps, { request, reply, shape: v5PreviewBody });
+    return presentV5(presentPreview(preview));
   });
   refuseOtherMethods(server, url, ['POST']);
 }

@@ -3,7 +3,7 @@ import type { CampaignParts } from '../../domain/campaign-parts/read-campaign.ts
 import type { ConsoleCampaigns } from '../../app/console/console-campaigns.ts';
 import type { SearchSettings } from '../../app/campaigns/search-campaigns.ts';
 import { presentStatus } from '../campaigns/present-campaign.ts';
-import { presentV1Schedule } from '../campaigns/present-schedule.ts';
+import { presentV5Schedule } from '../campaigns/present-schedule.ts';
 import { presentV5Campaign } from '../campaigns/present-v5.ts';
 
 type Listed = Awaited<ReturnType<ConsoleCampaigns['search']>>[number];
@@ -13,6 +13,7 @@ export function presentListedCampaign({ campaign, meta }: Listed) {
   return {
     id: campaign.id,
     campaignId: campaign.campaignId,
+    isExecution: campaign.kind === 'EXECUTION',
     name: campaign.name,
     status: presentStatus(campaign.status),
     channel: campaign.channel,
@@ -50,7 +51,23 @@ export function presentReport({ campaign, versions }: Report, versioning: Search
  */
 export function presentRequest(campaign: Report['campaign']): CampaignParts {
   if (campaign.parts !== null) return campaign.parts;
-  const record: CampaignParts = { ...presentV5Campaign(campaign, 'off'), ...presentV1Schedule(campaign.timing) };
+  const record: CampaignParts = { ...presentV5Campaign(campaign, 'off'), ...presentSchedule(campaign.timing) };
   const sent = ['channel', 'campaign_delivery_type', 'created_by', ...partNames];
   return Object.fromEntries(sent.flatMap((name) => (record[name] === undefined ? [] : [[name, record[name]]])));
+}
+
+/** Local times with their zone: the zone of the workspace may be another. */
+function presentSchedule(timing: Record<string, unknown>) {
+  const { scheduling_details: shown } = presentV5Schedule(timing) as { scheduling_details?: Record<string, unknown> };
+  if (shown?.schedule_time === undefined) return {};
+  const { schedule_time, expiry_time, time_zone, frequency } = shown;
+  return {
+    scheduling_details: {
+      delivery_type: 'AT_FIXED_TIME',
+      start_time: schedule_time,
+      timezone: time_zone,
+      ...(expiry_time === undefined ? {} : { expiry_time }),
+      ...(frequency === undefined ? {} : { periodic_details: frequency }),
+    },
+  };
 }

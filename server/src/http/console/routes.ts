@@ -21,6 +21,8 @@ import { consoleKeyRoutes } from './key-routes.ts';
 import { overviewRoutes } from './overview-routes.ts';
 import { consolePeopleRoutes } from './people-routes.ts';
 import { consoleSandboxRoutes } from './sandbox-routes.ts';
+import { consolePreviewRoute } from './preview-route.ts';
+import type { ConsolePreviewDependencies } from './preview-route.ts';
 import { consoleSegmentRoutes } from './segment-routes.ts';
 import { serveConsoleFiles } from './serve-console-files.ts';
 import { sessionRoutes } from './session-routes.ts';
@@ -29,6 +31,7 @@ export type ConsoleRouteDependencies = {
   accounts: AccountUseCases;
   console: ConsoleUseCases;
   campaigns: ConsoleCampaigns;
+  preview: ConsolePreviewDependencies['preview'];
   keys: ConsoleKeys;
   people: ConsolePeople;
   /** Undefined in production. */
@@ -71,6 +74,7 @@ export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
     accountRoutes(server, deps);
     overviewRoutes(server, deps);
     consoleCampaignRoutes(server, deps);
+    consolePreviewRoute(server, deps);
     consoleExplainRoutes(server, deps);
     consoleKeyRoutes(server, deps);
     consolePeopleRoutes(server, deps);

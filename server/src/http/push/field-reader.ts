@@ -1,4 +1,6 @@
 import { ServiceError } from '../../domain/errors.ts';
+import { isTemplate, templateFault } from '../../domain/template/template-mode.ts';
+import type { TemplateMode } from '../../domain/template/template-mode.ts';
 
 /**
  * Reads the members of a request and notes what is wrong with them. A member of the wrong kind reads as absent, so the
@@ -9,6 +11,13 @@ export type FieldReader = {
   record(value: unknown, field: string): Record<string, unknown> | undefined;
   text(value: unknown, field: string, rule?: TextRule): string | undefined;
   requiredText(value: unknown, field: string, rule?: TextRule): string;
+  /** A text that may be a template; one that is none is refused. */
+  template(value: unknown, field: string, rule?: TextRule): string | undefined;
+  requiredTemplate(value: unknown, field: string, rule?: TextRule): string;
+  /** A web address, which a template becomes for each person; what it becomes is looked at then. */
+  templateUrl(value: unknown, field: string, schemes: readonly string[]): string | undefined;
+  /** A text that is the same for everybody, and so no template. */
+  plain(value: unknown, field: string, rule?: TextRule): string | undefined;
   choice<const C extends string | number>(value: unknown, field: string, choices: readonly C[]): C | undefined;
   list(value: unknown, field: string, mostItems: number): unknown[] | undefined;
   boolean(value: unknown, field: string): boolean | undefined;
@@ -25,7 +34,7 @@ export type TextRule = { longest?: number };
 // A provider's whole message has 4,096 bytes; a text beyond this can never be sent.
 const usualLongest = 4_096;
 
-export function makeFieldReader(): FieldReader {
+export function makeFieldReader(templates: TemplateMode = 'OFF'): FieldReader {
   let firstNotAllowed: string | undefined;
   let firstInvalid: { field: string; reason: string } | undefined;
 
@@ -57,6 +66,26 @@ export function makeFieldReader(): FieldReader {
     requiredText(value, field, rule) {
       if (value === undefined || value === '') reader.invalid(field, 'is required');
       return reader.text(value, field, rule) ?? '';
+    },
+    template(value, field, rule) {
+      const text = reader.text(value, field, rule);
+      const fault =
+        text === undefined ? undefined : templateFault(text, { mode: templates, sources: ['UserAttribute'] });
+      if (fault !== undefined) reader.invalid(field, fault);
+      return text;
+    },
+    requiredTemplate(value, field, rule) {
+      if (value === undefined || value === '') reader.invalid(field, 'is required');
+      return reader.template(value, field, rule) ?? '';
+    },
+    templateUrl(value, field, schemes) {
+      if (typeof value !== 'string' || !isTemplate(value, templates)) return reader.url(value, field, schemes);
+      return reader.template(value, field, { longest: 2_048 });
+    },
+    plain(value, field, rule) {
+      const text = reader.text(value, field, rule);
+      if (text !== undefined && isTemplate(text, templates)) reader.invalid(field, 'cannot be a template');
+      return text;
     },
     choice(value, field, choices) {
       if (value === undefined) return undefined;

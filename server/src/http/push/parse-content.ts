@@ -48,8 +48,8 @@ function withFallback<Content extends object>(
 }
 
 function parseAndroid({ reader, entry, field }: Entry): Omit<AndroidContent, 'fallback'> {
-  const summary = reader.text(entry.summary ?? entry.Summary, `${field}.summary`);
-  const channelId = reader.text(entry.channel_id, `${field}.channel_id`, { longest: 256 });
+  const summary = reader.template(entry.summary ?? entry.Summary, `${field}.summary`);
+  const channelId = reader.plain(entry.channel_id, `${field}.channel_id`, { longest: 256 });
   return {
     ...parseTexts({ reader, entry, field }),
     ...(summary === undefined ? {} : { summary }),
@@ -62,7 +62,7 @@ function parseAndroid({ reader, entry, field }: Entry): Omit<AndroidContent, 'fa
 }
 
 function parseIos({ reader, entry, field }: Entry): Omit<IosContent, 'fallback'> {
-  const subtitle = reader.text(entry.subtitle, `${field}.subtitle`);
+  const subtitle = reader.template(entry.subtitle, `${field}.subtitle`);
   const richContent = parseRichContent({ reader, entry, field }, [
     'gif',
     'coupon',
@@ -83,7 +83,9 @@ function parseIos({ reader, entry, field }: Entry): Omit<IosContent, 'fallback'>
     ...parseDefaultAction({ reader, entry, field }),
     additionalActions: actions.map((action, index) => {
       const at = `${field}.additionalActions[${index}]`;
-      return { category: reader.requiredText(reader.record(action, at)?.category, `${at}.category`, { longest: 256 }) };
+      const category = reader.record(action, at)?.category;
+      reader.plain(category, `${at}.category`);
+      return { category: reader.requiredText(category, `${at}.category`, { longest: 256 }) };
     }),
   };
 }
@@ -91,9 +93,9 @@ function parseIos({ reader, entry, field }: Entry): Omit<IosContent, 'fallback'>
 function parseWeb({ reader, entry, field }: Entry): Omit<WebContent, 'fallback'> {
   const requiredUrl = (name: 'redirectURL' | 'iconURL'): string => {
     if (entry[name] === undefined) reader.invalid(`${field}.${name}`, 'is required');
-    return reader.url(entry[name], `${field}.${name}`, ['https:', 'http:']) ?? '';
+    return reader.templateUrl(entry[name], `${field}.${name}`, ['https:', 'http:']) ?? '';
   };
-  const imageUrl = reader.url(entry.imageURL, `${field}.imageURL`, ['https:']);
+  const imageUrl = reader.templateUrl(entry.imageURL, `${field}.imageURL`, ['https:']);
   return {
     ...parseTexts({ reader, entry, field }),
     redirectUrl: requiredUrl('redirectURL'),
@@ -105,14 +107,14 @@ function parseWeb({ reader, entry, field }: Entry): Omit<WebContent, 'fallback'>
 
 function parseTexts({ reader, entry, field }: Entry): { message: string; title: string } {
   return {
-    message: reader.requiredText(entry.message, `${field}.message`),
-    title: reader.requiredText(entry.title, `${field}.title`),
+    message: reader.requiredTemplate(entry.message, `${field}.message`),
+    title: reader.requiredTemplate(entry.title, `${field}.title`),
   };
 }
 
 function parseKeys({ reader, entry, field }: Entry): { groupKey?: string; collapseReplaceKey?: string } {
-  const groupKey = normaliseGroupKey(reader.text(entry.groupKey, `${field}.groupKey`));
-  const collapseReplaceKey = reader.text(entry.collapseReplaceKey, `${field}.collapseReplaceKey`, { longest: 256 });
+  const groupKey = normaliseGroupKey(reader.plain(entry.groupKey, `${field}.groupKey`));
+  const collapseReplaceKey = reader.template(entry.collapseReplaceKey, `${field}.collapseReplaceKey`, { longest: 256 });
   return {
     ...(groupKey === undefined ? {} : { groupKey }),
     ...(collapseReplaceKey === undefined ? {} : { collapseReplaceKey }),
@@ -135,7 +137,7 @@ function parseRichContent<const Type extends string>(
     const record = reader.record(item, at);
     if (record && record.type === undefined) reader.invalid(`${at}.type`, 'is required');
     const type = reader.choice(record?.type, `${at}.type`, types);
-    const value = reader.requiredText(record?.value, `${at}.value`, { longest: 2_048 });
+    const value = reader.requiredTemplate(record?.value, `${at}.value`, { longest: 2_048 });
     return type === undefined ? [] : [{ type, value }];
   });
 }
@@ -146,10 +148,11 @@ function parseDefaultAction({ reader, entry, field }: Entry): { defaultAction?: 
   if (!action) return {};
   if (action.type === undefined) reader.invalid(`${at}.type`, 'is required');
   const type = reader.choice(action.type, `${at}.type`, ['richlanding', 'navigation', 'deeplinking'] as const);
-  const value = reader.requiredText(action.value, `${at}.value`, { longest: 2_048 });
+  const value = reader.requiredTemplate(action.value, `${at}.value`, { longest: 2_048 });
   const keyValuePairs: Record<string, string> = {};
   for (const [name, pair] of Object.entries(reader.record(action.kvPairs, `${at}.kvPairs`) ?? {})) {
-    keyValuePairs[name] = reader.text(pair, `${at}.kvPairs.${name}`) ?? '';
+    reader.plain(name, `${at}.kvPairs`);
+    keyValuePairs[name] = reader.template(pair, `${at}.kvPairs.${name}`) ?? '';
   }
   return type === undefined ? {} : { defaultAction: { type, value, keyValuePairs } };
 }
@@ -161,9 +164,9 @@ function parseAndroidActions({ reader, entry, field }: Entry): AndroidContent['a
     const action = reader.record(item, at);
     if (action && action.type === undefined) reader.invalid(`${at}.type`, 'is required');
     const type = reader.choice(action?.type, `${at}.type`, ['call', 'snooze', 'copy', 'share'] as const);
-    const name = reader.text(action?.name, `${at}.name`, { longest: 256 }) ?? '';
-    const value = reader.text(action?.value, `${at}.value`, { longest: 2_048 }) ?? '';
-    const iconUrl = reader.url(action?.iconURL, `${at}.iconURL`, ['https:', 'http:']);
+    const name = reader.template(action?.name, `${at}.name`, { longest: 256 }) ?? '';
+    const value = reader.template(action?.value, `${at}.value`, { longest: 2_048 }) ?? '';
+    const iconUrl = reader.templateUrl(action?.iconURL, `${at}.iconURL`, ['https:', 'http:']);
     return type === undefined ? [] : [{ type, name, value, ...(iconUrl === undefined ? {} : { iconUrl }) }];
   });
 }

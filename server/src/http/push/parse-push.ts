@@ -2,15 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { longestName } from '../../app/push/admit-push.ts';
 import type { AdmittedPush } from '../../app/push/admit-push.ts';
 import { platforms as everyPlatform } from '../../domain/campaign/content.ts';
-import type { CampaignContent, Platform } from '../../domain/campaign/content.ts';
+import type { Platform } from '../../domain/campaign/content.ts';
+import { deliverySettings } from '../../domain/campaign/delivery-settings.ts';
 import type { PushAudience, PushCommand } from '../../domain/campaign/push-command.ts';
+import type { TemplateMode } from '../../domain/template/template-mode.ts';
 import { parseTiming } from '../../domain/timing/parse-timing.ts';
 import type { Timing } from '../../domain/timing/timing.ts';
 import { makeFieldReader } from './field-reader.ts';
 import type { FieldReader } from './field-reader.ts';
 import { parseContent } from './parse-content.ts';
 import { parseGoals } from './parse-goals.ts';
-import { parseSettings } from './parse-settings.ts';
+import { parseSettings, templateModeOf } from './parse-settings.ts';
 
 export type PushBody = Record<string, unknown>;
 
@@ -31,7 +33,7 @@ const mostUserValues = 50;
  * @throws ServiceError PUSH_VALUE_NOT_ALLOWED, PUSH_PARAMETER_INVALID
  */
 export function parsePush(body: PushBody, { admitted, now, queryType }: ParseContext): PushCommand {
-  const reader = makeFieldReader();
+  const reader = makeFieldReader(readTemplateMode(body, admitted));
   if ([...admitted.name].length > longestName)
     reader.invalid('campaignName', `must have at most ${longestName} characters`);
   const audience = parseAudience(reader, body);
@@ -46,7 +48,6 @@ export function parsePush(body: PushBody, { admitted, now, queryType }: ParseCon
   );
   const conversionGoals = parseGoals(reader, body.conversionGoals);
   const settings = parseSettings(reader, body.advancedSettings);
-  refuseTemplates(reader, { body, content });
   const requestId = reader.text(body.requestId, 'requestId', { longest: 255 });
   reader.throwFirst();
   return {
@@ -127,22 +128,9 @@ function readTiming(reader: FieldReader, value: unknown, context: { now: Date; w
   return { kind: 'soon' };
 }
 
-/** Personalisation (decisions D39) is not there yet: a text with markers is refused, or sent as it is when asked so. */
-function refuseTemplates(reader: FieldReader, { body, content }: { body: PushBody; content: CampaignContent }): void {
-  const settings = body.advancedSettings as Record<string, unknown> | null | undefined;
-  const field = 'advancedSettings.useJinjaPersonalization';
-  const wanted = reader.boolean(settings?.useJinjaPersonalization, field);
-  if (wanted === false) return;
-  if (wanted === true) reader.invalid(field, 'is not available in this version');
-  const hasMarker = (value: unknown): boolean =>
-    typeof value === 'string'
-      ? /\{\{|\{%/.test(value)
-      : value !== null && typeof value === 'object' && Object.values(value).some(hasMarker);
-  for (const [platform, entry] of Object.entries(content)) {
-    if (hasMarker(entry))
-      reader.invalid(
-        `payload.${platform}`,
-        'holds a template, which is not available in this version; set useJinjaPersonalization to false to send it as it is',
-      );
-  }
+/** A joined campaign's stored data wins here too (decisions D33). What is no flag is refused with the other settings. */
+function readTemplateMode(body: PushBody, { existing }: AdmittedPush): TemplateMode {
+  if (existing) return deliverySettings(existing.settings).templates;
+  const settings = body.advancedSettings as { useJinjaPersonalization?: unknown } | null | undefined;
+  return templateModeOf(makeFieldReader().boolean(settings?.useJinjaPersonalization, ''));
 }

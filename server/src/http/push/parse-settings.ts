@@ -1,5 +1,6 @@
 import { defaultDeliverySettings } from '../../domain/campaign/delivery-settings.ts';
 import type { DeliverySettings } from '../../domain/campaign/delivery-settings.ts';
+import type { TemplateMode } from '../../domain/template/template-mode.ts';
 import type { FieldReader } from './field-reader.ts';
 
 const mostTtlMinutes = 10_080;
@@ -30,7 +31,15 @@ export function parseSettings(reader: FieldReader, value: unknown): DeliverySett
     iosDevices: parseIosDevices(reader, settings.iOSTargetDevice),
     inboxExpiryHours:
       reader.integer(settings.inboxExpiry, 'advancedSettings.inboxExpiry', { minimum: 1, maximum: 87_600 }) ?? null,
+    templates: templateModeOf(
+      reader.boolean(settings.useJinjaPersonalization, 'advancedSettings.useJinjaPersonalization'),
+    ),
   };
+}
+
+/** Decisions D39. */
+export function templateModeOf(isJinja: boolean | undefined): TemplateMode {
+  return isJinja === undefined ? 'AUTO' : isJinja ? 'ON' : 'OFF';
 }
 
 type ControlSettings = Pick<

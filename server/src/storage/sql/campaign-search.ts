@@ -2,7 +2,7 @@ import type { PendingQuery, Row } from 'postgres';
 import { campaignChannels, campaignDeliveryTypes } from '../../domain/campaign/campaign-search.ts';
 import type { CampaignSelection } from '../../domain/campaign/campaign-search.ts';
 import { campaignStatuses } from '../../domain/campaign/campaign-states.ts';
-import type { Queryable, Transaction } from '../pool.ts';
+import type { Queryable } from '../pool.ts';
 
 export type FoundCampaigns = { workspaceId: string; selection: CampaignSelection };
 export type CampaignPage = FoundCampaigns & { limit: number; offset: number };
@@ -35,14 +35,6 @@ export async function countCampaigns(tx: Queryable, found: FoundCampaigns): Prom
 
 export function selectCampaignCount(tx: Queryable, found: FoundCampaigns) {
   return tx<{ total: number }[]>`select count(*) as total from (${foundCampaigns(tx, found)}) as found`;
-}
-
-/**
- * Every search has its own plan: what is rare decides the index, and a plan kept for all values would not see it.
- * Compiling a plan takes longer than any page.
- */
-export async function planSearchByValues(tx: Transaction): Promise<void> {
-  await tx`select set_config('plan_cache_mode', 'force_custom_plan', true), set_config('jit', 'off', true)`;
 }
 
 function foundCampaigns(tx: Queryable, { workspaceId, selection }: FoundCampaigns) {

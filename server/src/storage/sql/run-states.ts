@@ -13,6 +13,8 @@ export type RunToSend = {
   platforms: Platform[];
   content: CampaignContent;
   settings: Record<string, unknown>;
+  /** The firing of a business event that it answers. */
+  businessEvent: { attributes: Record<string, unknown> } | null;
   targetUsers: [bucket: number, userId: string][] | null;
   audienceBound: string | null;
   /** The segment of the campaign; null for the other audiences. */
@@ -36,6 +38,7 @@ export type RunToSend = {
 const columns = (tx: Queryable) => tx`
   runs.id, runs.workspace_id as "workspaceId", runs.campaign_id as "campaignId", campaigns.audience,
   campaigns.platforms, coalesce(runs.content, campaigns.content) as content, campaigns.settings,
+  runs.business_event as "businessEvent",
   campaigns.segment_id as "segmentId", runs.audience_segment_id as "audienceSegmentId",
   runs.audience_version as "audienceVersion", runs.target_users as "targetUsers",
   runs.audience_bound as "audienceBound", runs.day::text as day, runs.lane, runs.devices_per_minute as "devicesPerMinute",

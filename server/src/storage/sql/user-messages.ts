@@ -1,3 +1,4 @@
+import type { PendingQuery, Row } from 'postgres';
 import type { GatedUser } from '../../domain/delivery-gate/decide-admissions.ts';
 import type { Queryable } from '../pool.ts';
 import type { Merge } from './merged-users.ts';
@@ -6,7 +7,7 @@ import type { UserKey } from './users.ts';
 /** What the gate of a run must know of a user. `revision` 0: nothing is written down yet. */
 export type UserAtGate = UserKey & GatedUser & { revision: number };
 
-type Row = UserKey & {
+type StoredUser = UserKey & {
   timeZone: string | null;
   revision: number | null;
   runIds: string[] | null;
@@ -16,8 +17,9 @@ type Row = UserKey & {
 };
 
 /**
- * Reads the zones and the newest messages of the users of a window; each only when it is asked for. Indexes: users and
- * user_messages primary keys, one look-up a user.
+ * Reads the zones and the newest messages of the users of a window; each only when it is asked for. A table that grows by
+ * a million rows while a campaign is sent has no statistics yet, so that `limit 1` says what they would: one look-up a
+ * user, and no join that reads the table. After planByValues. Indexes: users and user_messages primary keys.
  */
 export async function findUsersAtGate(
   tx: Queryable,
@@ -25,7 +27,7 @@ export async function findUsersAtGate(
 ): Promise<UserAtGate[]> {
   const { workspaceId, users, zoneAttribute } = asked;
   const hasMessages = asked.withMessages === 'yes';
-  const rows = await tx<Row[]>`
+  const rows = await tx<StoredUser[]>`
     select given.bucket, given.user_id as "userId",
       ${zoneAttribute === null ? tx`null` : tx`users.attributes ->> ${zoneAttribute}`} as "timeZone",
       ${
@@ -39,13 +41,21 @@ export async function findUsersAtGate(
     ${
       zoneAttribute === null
         ? tx``
-        : tx`left join users on users.workspace_id = ${workspaceId} and users.bucket = given.bucket
-          and users.id = given.user_id collate "C"`
+        : tx`left join lateral (
+            select attributes from users
+            where users.workspace_id = ${workspaceId} and users.bucket = given.bucket
+              and users.id = given.user_id collate "C"
+            limit 1
+          ) as users on true`
     }
     ${
       hasMessages
-        ? tx`left join user_messages as message on message.workspace_id = ${workspaceId}
-          and message.bucket = given.bucket and message.user_id = given.user_id collate "C"`
+        ? tx`left join lateral (
+            select revision, run_ids, campaign_ids, sent_at, is_counted from user_messages
+            where user_messages.workspace_id = ${workspaceId} and user_messages.bucket = given.bucket
+              and user_messages.user_id = given.user_id collate "C"
+            limit 1
+          ) as message on true`
         : tx``
     }`;
   return rows.map(({ bucket, userId, timeZone, revision, runIds, ...lists }) => ({
@@ -68,56 +78,46 @@ type Reserved = {
   campaignId: string;
   at: Date;
   isCounted: 'yes' | 'no';
-  /** With the revision they were read at, and how many of the oldest messages nobody will ask about any more. */
-  users: (UserKey & { revision: number; outdated: number })[];
+  /** Messages that were sent up to then are forgotten: nobody asks about them any more. */
+  forgottenUntil: Date;
+  /** With the revision they were read at. */
+  users: (UserKey & { revision: number })[];
 };
 
 /**
  * Writes down the messages of a run that are about to be sent, for all users of a window at once. A user whose row
- * another node changed since it was read is left as it is, so that of two campaigns that meet at a cap one gives way.
- * Rows are locked in the order of the primary key, those that exist before those that are new. Index: primary key.
+ * another node changed since it was read is left as it is, so that of two campaigns that meet at a cap one gives way. A
+ * row keeps its newest 100. Rows are locked in the order of the primary key, and found by it whatever is known of the
+ * table. Index: primary key.
  *
  * @returns the users that were written
  */
 export async function reserveUserMessages(tx: Queryable, reserved: Reserved): Promise<UserKey[]> {
-  const { users, workspaceId, runId, campaignId, at } = reserved;
-  const isCounted = reserved.isCounted === 'yes';
+  const { users } = reserved;
   return tx<UserKey[]>`
-    with given as (
-      select given.bucket, given.user_id collate "C" as user_id, given.revision, given.outdated
-      from unnest(
-        ${users.map(({ bucket }) => bucket)}::smallint[], ${users.map(({ userId }) => userId)}::text[],
-        ${users.map(({ revision }) => revision)}::integer[], ${users.map(({ outdated }) => outdated)}::integer[]
-      ) as given (bucket, user_id, revision, outdated)
-      order by 1, 2
-    ), held as (
-      select message.bucket, message.user_id, given.outdated
-      from given
-      join user_messages as message on message.workspace_id = ${workspaceId} and message.bucket = given.bucket
-        and message.user_id = given.user_id and message.revision = given.revision
-      order by message.bucket, message.user_id
-      for update of message
-    ), changed as (
-      update user_messages
-      set revision = user_messages.revision + 1, run_ids = user_messages.run_ids[held.outdated + 1:] || ${runId}::text,
-        campaign_ids = user_messages.campaign_ids[held.outdated + 1:] || ${campaignId}::text,
-        sent_at = user_messages.sent_at[held.outdated + 1:] || ${at}::timestamptz,
-        is_counted = user_messages.is_counted[held.outdated + 1:] || ${isCounted}::boolean
-      from held
-      where user_messages.workspace_id = ${workspaceId} and user_messages.bucket = held.bucket
-        and user_messages.user_id = held.user_id
-      returning user_messages.bucket, user_messages.user_id
-    ), added as (
-      insert into user_messages (workspace_id, bucket, user_id, revision, run_ids, campaign_ids, sent_at, is_counted)
-      select ${workspaceId}, bucket, user_id, 1, array[${runId}], array[${campaignId}], array[${at}::timestamptz],
-        array[${isCounted}::boolean]
-      from given where revision = 0
-      on conflict (workspace_id, bucket, user_id) do nothing
-      returning bucket, user_id
-    )
-    select bucket, user_id as "userId" from changed
-    union all
-    select bucket, user_id from added`;
+    insert into user_messages (workspace_id, bucket, user_id, revision, run_ids, campaign_ids, sent_at, is_counted)
+    select ${reserved.workspaceId}, given.bucket, given.user_id, given.revision + 1, array[${reserved.runId}],
+      array[${reserved.campaignId}], array[${reserved.at}::timestamptz], array[${reserved.isCounted === 'yes'}::boolean]
+    from unnest(
+      ${users.map(({ bucket }) => bucket)}::smallint[], ${users.map(({ userId }) => userId)}::text[],
+      ${users.map(({ revision }) => revision)}::integer[]
+    ) as given (bucket, user_id, revision)
+    order by given.bucket, given.user_id collate "C"
+    on conflict (workspace_id, bucket, user_id) do update
+      set revision = excluded.revision, (run_ids, campaign_ids, sent_at, is_counted) = (
+        select user_messages.run_ids[kept.first:] || excluded.run_ids,
+          user_messages.campaign_ids[kept.first:] || excluded.campaign_ids,
+          user_messages.sent_at[kept.first:] || excluded.sent_at,
+          user_messages.is_counted[kept.first:] || excluded.is_counted
+        from (
+          select 1 + greatest(
+            count(*) filter (where old.at <= ${reserved.forgottenUntil}), cardinality(user_messages.run_ids) - 99
+          )::int as first
+          from unnest(user_messages.sent_at) as old (at)
+        ) as kept
+      )
+      where user_messages.revision = excluded.revision - 1
+    returning bucket, user_id as "userId"`;
 }
 
 type Unsent = {
@@ -131,47 +131,55 @@ type Unsent = {
 
 /**
  * Takes a run's message away again from users none of whose devices took it, so that it counts against no cap. A user
- * with a device that took it, or may yet, keeps it. Rows are locked in the order of the primary key. Indexes:
- * user_messages primary key, deliveries_user, deliveries_user_other of the run's day.
+ * with a device that took it, or may yet, keeps it. Rows are locked in the order of the primary key. After planByValues.
+ * Indexes: user_messages primary key, deliveries_user, deliveries_user_other of the run's day.
  */
 export async function withdrawUserMessages(tx: Queryable, unsent: Unsent): Promise<number> {
-  const { users, runId } = unsent;
+  const { workspaceId, users, runId } = unsent;
   if (users.length === 0) return 0;
-  const without = (list: string) =>
-    tx`user_messages.${tx(list)}[:held.place - 1] || user_messages.${tx(list)}[held.place + 1:]`;
+  // A look-up a user, whatever is known of the ledger of the day; each outcome has an index of its own.
+  const isTaken = (outcome: PendingQuery<Row[]>) => tx`(
+    select 1 from deliveries
+    where deliveries.day = ${unsent.day}::date and deliveries.workspace_id = ${workspaceId}
+      and deliveries.bucket = given.bucket and deliveries.user_id = given.user_id and deliveries.run_id = ${runId}
+      and ${outcome}
+    limit 1
+  )`;
+  const isAccepted = tx`deliveries.outcome = 'ACCEPTED'`;
+  const isWaiting = tx`deliveries.outcome <> 'ACCEPTED' and deliveries.outcome = 'WAITING'`;
   const rows = await tx`
-    with held as (
-      select message.bucket, message.user_id, array_position(message.run_ids, ${runId}) as place
+    with given as (
+      select bucket, user_id collate "C" as user_id
       from unnest(${users.map(({ bucket }) => bucket)}::smallint[], ${users.map(({ userId }) => userId)}::text[])
         as given (bucket, user_id)
-      join user_messages as message on message.workspace_id = ${unsent.workspaceId}
-        and message.bucket = given.bucket and message.user_id = given.user_id collate "C"
-      where array_position(message.run_ids, ${runId}) is not null
-        and (${unsent.chunk.state === 'HELD'} or exists (
+      order by 1, 2
+    ), held as (
+      select message.bucket, message.user_id, message.revision, message.run_ids, message.campaign_ids, message.sent_at,
+        message.is_counted, message.place
+      from given
+      cross join lateral (
+        select bucket, user_id, revision, run_ids, campaign_ids, sent_at, is_counted,
+          array_position(run_ids, ${runId}) as place
+        from user_messages
+        where user_messages.workspace_id = ${workspaceId} and user_messages.bucket = given.bucket
+          and user_messages.user_id = given.user_id and array_position(run_ids, ${runId}) is not null
+        limit 1
+        for update
+      ) as message
+      where (${unsent.chunk.state === 'HELD'} or exists (
           select 1 from chunks
           where chunks.run_id = ${runId} and chunks.number = ${unsent.chunk.number}::int and chunks.state = 'DONE'
         ))
-        and not exists (
-          select 1 from deliveries
-          where deliveries.day = ${unsent.day}::date and deliveries.workspace_id = ${unsent.workspaceId}
-            and deliveries.bucket = given.bucket and deliveries.user_id = given.user_id collate "C"
-            and deliveries.run_id = ${runId} and deliveries.outcome = 'ACCEPTED'
-        )
-        and not exists (
-          select 1 from deliveries
-          where deliveries.day = ${unsent.day}::date and deliveries.workspace_id = ${unsent.workspaceId}
-            and deliveries.bucket = given.bucket and deliveries.user_id = given.user_id collate "C"
-            and deliveries.run_id = ${runId} and deliveries.outcome <> 'ACCEPTED' and deliveries.outcome = 'WAITING'
-        )
-      order by message.bucket, message.user_id
-      for update of message
+        and ${isTaken(isAccepted)} is null and ${isTaken(isWaiting)} is null
     )
-    update user_messages
-    set revision = user_messages.revision + 1, run_ids = ${without('run_ids')},
-      campaign_ids = ${without('campaign_ids')}, sent_at = ${without('sent_at')}, is_counted = ${without('is_counted')}
+    insert into user_messages (workspace_id, bucket, user_id, revision, run_ids, campaign_ids, sent_at, is_counted)
+    select ${workspaceId}, bucket, user_id, revision + 1, run_ids[:place - 1] || run_ids[place + 1:],
+      campaign_ids[:place - 1] || campaign_ids[place + 1:], sent_at[:place - 1] || sent_at[place + 1:],
+      is_counted[:place - 1] || is_counted[place + 1:]
     from held
-    where user_messages.workspace_id = ${unsent.workspaceId} and user_messages.bucket = held.bucket
-      and user_messages.user_id = held.user_id`;
+    on conflict (workspace_id, bucket, user_id) do update
+      set revision = excluded.revision, run_ids = excluded.run_ids, campaign_ids = excluded.campaign_ids,
+        sent_at = excluded.sent_at, is_counted = excluded.is_counted`;
   return rows.count;
 }
 

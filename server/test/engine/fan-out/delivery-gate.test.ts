@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { changeWorkspace, parseControls } from '../../../src/app/workspaces/change-workspace.ts';
 import type { WorkspaceControlTexts } from '../../../src/app/workspaces/change-workspace.ts';
 import { makeDeliverThroughGate } from '../../../src/engine/fan-out/deliver-through-gate.ts';
+import { makePersonaliseDevices } from '../../../src/engine/fan-out/personalise-devices.ts';
 import type { Database } from '../../../src/storage/pool.ts';
 import type { WorkspaceChanges } from '../../../src/storage/sql/workspaces.ts';
 import { makeFanOutBundle } from './fan-out-bundle.ts';
@@ -287,12 +288,14 @@ describe('without caps, quiet hours and delays', () => {
     await bundle.addDevices(20);
     const { runId } = await send();
     expect((await bundle.database`select 1 from user_messages`).length).toBe(0);
-    const database = (() => {
+    const ask = () => {
       throw new Error('the database was asked');
-    }) as unknown as Database;
+    };
+    const database = Object.assign(ask, { begin: ask }) as unknown as Database;
     const delivered: string[] = [];
     const deliver = makeDeliverThroughGate({
       ...{ database, clock: bundle.clock },
+      personaliseDevices: makePersonaliseDevices({ database }),
       async deliverToDevice(_run, { id }) {
         delivered.push(id);
         return undefined as never;

@@ -1,5 +1,6 @@
 import { makeManualClock } from '../../../src/clock.ts';
 import type { Platform } from '../../../src/domain/campaign/content.ts';
+import type { Message } from '../../../src/domain/campaign/message.ts';
 import type { DeliverySettings } from '../../../src/domain/campaign/delivery-settings.ts';
 import type { PushAudience } from '../../../src/domain/campaign/push-command.ts';
 import type { Timing } from '../../../src/domain/timing/timing.ts';
@@ -12,6 +13,7 @@ import { storePushes } from '../../../src/app/push/store-pushes.ts';
 import type { Outcome } from '../../../src/engine/delivery/provider.ts';
 import { makeDeliverToDevice } from '../../../src/engine/fan-out/deliver-to-device.ts';
 import { endRuns } from '../../../src/engine/fan-out/end-runs.ts';
+import { makePersonaliseDevices } from '../../../src/engine/fan-out/personalise-devices.ts';
 import { releaseRuns } from '../../../src/engine/fan-out/release-runs.ts';
 import { retryDeliveries } from '../../../src/engine/fan-out/retry-deliveries.ts';
 import { makeSendWindow } from '../../../src/engine/fan-out/send-window.ts';
@@ -57,6 +59,7 @@ export async function makeFanOutBundle() {
   const log = makeLog({ level: 'silent', pretty: false });
   const workspaceId = await insertTestWorkspace(database, start);
   const sent: Sent[] = [];
+  const messages: Message[] = [];
   let answer: (device: Sent, nth: number) => Outcome | Promise<Outcome> = () => ({ kind: 'accepted' });
   const makeDeliver = () =>
     makeDeliverToDevice({
@@ -74,20 +77,25 @@ export async function makeFanOutBundle() {
             messageId: message.identity.id,
           };
           sent.push(request);
+          messages.push(message);
           return answer(request, sent.length);
         },
         probe: () => Promise.reject(new Error('the fan-out probes nothing')),
         async close() {},
       },
     });
+  const personaliseDevices = makePersonaliseDevices({ database });
   const deliverToDevice = makeDeliver();
-  const makeWindow = (windowDevices: number) => makeSendWindow({ database, clock, windowDevices, deliverToDevice });
+  const makeWindow = (windowDevices: number) =>
+    makeSendWindow({ database, clock, windowDevices, personaliseDevices, deliverToDevice });
 
   return {
     ...test,
     clock,
     workspaceId,
     sent,
+    /** What the provider was asked to send, in the order of `sent`. */
+    messages,
     answer(next: typeof answer) {
       answer = next;
     },
@@ -157,7 +165,10 @@ export async function makeFanOutBundle() {
 
     release: () => releaseRuns({ database, wakeWorkers: () => {} }).runOnce(clock.now()),
     end: () => endRuns({ database }).runOnce(clock.now()),
-    retry: () => retryDeliveries({ database, clock, deliverToDevice, onSettled: () => {} }).runOnce(clock.now()),
+    retry: () =>
+      retryDeliveries({ database, clock, personaliseDevices, deliverToDevice, onSettled: () => {} }).runOnce(
+        clock.now(),
+      ),
 
     /** Claims one chunk under an owner's name, as a worker does. */
     async claim(owner: string, lastLane: 0 | 1 = 1) {

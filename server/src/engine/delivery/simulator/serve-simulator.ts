@@ -24,6 +24,8 @@ export type ServeOptions = {
 
 const mostBodyBytes = 64 * 1024;
 const usualStreams = 1_000;
+// A client that stays is shown the door.
+const lingerMilliseconds = 5_000;
 
 /** Serves one simulated provider over real HTTP/2 (without TLS, on loopback), with its fault switch. */
 export async function serveSimulator(options: ServeOptions): Promise<ServedSimulator> {
@@ -40,14 +42,24 @@ export async function serveSimulator(options: ServeOptions): Promise<ServedSimul
     if (fault?.maxStreams !== undefined) session.settings({ maxConcurrentStreams: fault.maxStreams });
   });
   const streamsOf = new WeakMap<Http2Session, number>();
+  const lastStreamOf = new WeakMap<Http2Session, number>();
   server.on('stream', (stream, headers) => {
     stream.on('error', () => {});
     const session = stream.session!;
+    // Streams behind the last one of a GOAWAY are not processed (RFC 9113 §6.8); Node would.
+    if (stream.id! > (lastStreamOf.get(session) ?? Infinity)) {
+      stream.close(constants.NGHTTP2_REFUSED_STREAM);
+      return;
+    }
     const streams = (streamsOf.get(session) ?? 0) + 1;
     streamsOf.set(session, streams);
     if (fault?.goawayEvery !== undefined && streams === fault.goawayEvery) {
+      lastStreamOf.set(session, stream.id!);
       session.goaway(constants.NGHTTP2_NO_ERROR, stream.id!);
-      session.close();
+      // The client has the last word, as at the providers: who closes while bytes still come in resets the connection, and
+      // with it answers on their way.
+      const limit = setTimeout(() => session.close(), lingerMilliseconds);
+      session.once('close', () => clearTimeout(limit));
     }
     // Google's token endpoint shares the server but is no device.
     if (headers[':path'] !== '/token') counters.received += 1;

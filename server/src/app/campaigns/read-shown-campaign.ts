@@ -1,0 +1,64 @@
+import { readCampaign } from '../../domain/campaign-parts/read-campaign.ts';
+import type { CampaignDefinition, CampaignParts } from '../../domain/campaign-parts/read-campaign.ts';
+import type { Platform } from '../../domain/campaign/content.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { Queryable } from '../../storage/pool.ts';
+import { findAuthoredCampaign } from '../../storage/sql/authored-campaigns.ts';
+import { findSelectedUsers } from '../../storage/sql/selected-users.ts';
+import type { UserKey } from '../../storage/sql/users.ts';
+import { invalidCampaign } from './prepare-campaign.ts';
+
+export type ShownCampaign = {
+  workspaceId: string;
+  /** What is shown, or the draft that holds it. */
+  source: { parts: CampaignParts } | { draftId: string };
+  /** One of the campaign's platforms; undefined: each. */
+  platform: Platform | undefined;
+  /** Where the request names it. */
+  platformField: string;
+};
+
+/**
+ * The campaign that a test or a preview shows. Whom and when it is for, they say themselves.
+ *
+ * @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_REQUEST_INVALID
+ */
+export async function readShownCampaign(
+  tx: Queryable,
+  { workspaceId, source, platform, platformField }: ShownCampaign,
+): Promise<CampaignDefinition> {
+  const shown = 'parts' in source ? source.parts : await findDraftParts(tx, { workspaceId, id: source.draftId });
+  const basics = (shown.basic_details ?? {}) as Record<string, unknown>;
+  const { business_event: _event, ...details } = basics;
+  const parts: CampaignParts = {
+    ...shown,
+    campaign_delivery_type: 'ONE_TIME',
+    basic_details: { name: 'Test', ...details },
+    segmentation_details: { is_all_user_campaign: true },
+    scheduling_details: { delivery_type: 'ASAP' },
+  };
+  const { definition, faults } = readCampaign(parts);
+  if (!definition) throw invalidCampaign(faults);
+  if (platform === undefined) return definition;
+  if (definition.platforms.includes(platform)) return { ...definition, platforms: [platform] };
+  throw invalidCampaign([{ field: platformField, reason: 'is not among basic_details.platforms' }]);
+}
+
+async function findDraftParts(tx: Queryable, named: { workspaceId: string; id: string }): Promise<CampaignParts> {
+  const draft = await findAuthoredCampaign(tx, named);
+  if (!draft) throw new ServiceError('CAMPAIGN_NOT_FOUND');
+  if (draft.status === 'DRAFT' && draft.parts) return draft.parts;
+  throw invalidCampaign([{ field: 'draft_id', reason: 'names a campaign that is not in DRAFT state' }]);
+}
+
+type NamedUsers = { workspaceId: string; identifier: string; value: string; limit: number };
+
+/** A standard name of the push API, or any attribute of the users. */
+export async function findNamedUsers(
+  tx: Queryable,
+  { workspaceId, identifier, value, limit }: NamedUsers,
+): Promise<UserKey[]> {
+  const ask = (isCustom: boolean) =>
+    findSelectedUsers(tx, { workspaceId, selector: { attribute: identifier, isCustom, values: [value] }, limit });
+  return (await ask(false)) ?? (await ask(true)) ?? [];
+}

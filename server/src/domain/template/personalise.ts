@@ -1,0 +1,133 @@
+import { storedNames, userSource } from '../audience/user-source.ts';
+import type { Person } from '../audience/user-source.ts';
+import { changeTexts } from '../campaign/content-texts.ts';
+import type { OwnContent, TextPlace } from '../campaign/content-texts.ts';
+import { platforms } from '../campaign/content.ts';
+import type { CampaignContent, Platform } from '../campaign/content.ts';
+import { Budget } from './budget.ts';
+import { parseTemplate } from './parse-template.ts';
+import { renderTemplate } from './render-template.ts';
+import type { RenderFault, Sources } from './render-template.ts';
+import { isTemplate } from './template-mode.ts';
+import type { TemplateMode } from './template-mode.ts';
+import type { SourceName, Template } from './template-syntax.ts';
+import { AttributeSource } from './template-value.ts';
+import type { RenderCause } from './render-error.ts';
+
+/** Which text failed, by its place in the content, and why. */
+export type ContentFault = RenderFault & { field: string };
+
+export type Personal<P extends Platform = Platform> =
+  /** `instead`: it is the fallback, because the content failed for this. */
+  | { content: OwnContent[P]; instead?: ContentFault }
+  /** The content failed, and so did the fallback, if there is one. */
+  | { fault: ContentFault };
+
+export type Personaliser = {
+  /** Names of attributes that the templates read of a person; `all` when not known before. */
+  reads: readonly string[] | 'all';
+  /** Names of attributes of a business event. */
+  eventReads: readonly string[] | 'all';
+  render<P extends Platform>(request: { platform: P; person: Person; event: Record<string, unknown> }): Personal<P>;
+};
+
+/**
+ * What makes a campaign's content a person's own (decisions D39). Templates are read once, here. Undefined when no text
+ * is a template: then there is nothing to do for anybody.
+ */
+export function makePersonaliser(content: CampaignContent, mode: TemplateMode): Personaliser | undefined {
+  const templates = findTemplates(content, mode);
+  if (templates.size === 0) return undefined;
+  return {
+    reads: storedNames(readNames(templates, 'UserAttribute')),
+    eventReads: readNames(templates, 'BusinessEventAttribute'),
+    render({ platform, person, event }) {
+      const sources: Sources = { UserAttribute: userSource(person), BusinessEventAttribute: eventSource(event) };
+      const { fallback, ...own } = content[platform]!;
+      const rendered = renderContent({ platform, content: own as never, templates, sources });
+      if ('content' in rendered || !fallback) return rendered;
+      const second = renderContent({ platform, content: fallback as never, templates, sources });
+      // Of two that fail the first is the one that was to be shown.
+      return 'content' in second ? { content: second.content, instead: rendered.fault } : rendered;
+    },
+  };
+}
+
+type Templates = Map<string, Template | { fault: string }>;
+
+function findTemplates(content: CampaignContent, mode: TemplateMode): Templates {
+  const templates: Templates = new Map();
+  const note = (text: string): string => {
+    if (isTemplate(text, mode) && !templates.has(text)) {
+      const parsed = parseTemplate(text);
+      templates.set(text, 'template' in parsed ? parsed.template : parsed);
+    }
+    return text;
+  };
+  for (const platform of platforms) {
+    const { fallback, ...own } = content[platform] ?? {};
+    if (content[platform]) changeTexts(platform, { content: own as never, change: note });
+    if (fallback) changeTexts(platform, { content: fallback as never, change: note });
+  }
+  return templates;
+}
+
+function readNames(templates: Templates, source: SourceName): readonly string[] | 'all' {
+  const names = [...templates.values()].map((template) =>
+    'references' in template ? (template.references[source] ?? []) : [],
+  );
+  return names.includes('all') ? 'all' : [...new Set(names.flat())];
+}
+
+function eventSource(event: Record<string, unknown>): AttributeSource {
+  return new AttributeSource('BusinessEventAttribute', {
+    cause: 'BUSINESS_EVENT_ATTRIBUTE',
+    find: (name) => (Object.hasOwn(event, name) ? event[name] : undefined),
+  });
+}
+
+class PlaceError extends Error {
+  readonly fault: ContentFault;
+
+  constructor(fault: ContentFault) {
+    super(fault.reason);
+    this.fault = fault;
+  }
+}
+
+type Rendering<P extends Platform> = { platform: P; content: OwnContent[P]; templates: Templates; sources: Sources };
+
+/** All texts of a content share one allowance. */
+function renderContent<P extends Platform>(
+  rendering: Rendering<P>,
+): { content: OwnContent[P] } | { fault: ContentFault } {
+  const { platform, content, templates, sources } = rendering;
+  const budget = new Budget();
+  const change = (text: string, place: TextPlace): string | undefined => {
+    const template = templates.get(text);
+    if (!template) return text;
+    const fail = (cause: RenderCause, reason: string) => new PlaceError({ cause, reason, field: place.field });
+    // It was read when it was stored; only another version of this server could find fault with it.
+    if (!('statements' in template)) throw fail('UNKNOWN', template.fault);
+    const rendered = renderTemplate(template, { sources, budget });
+    if ('fault' in rendered) throw fail(rendered.fault.cause, rendered.fault.reason);
+    const reason = placeFault(rendered.text, place);
+    if (reason !== undefined) throw fail('RESULT', reason);
+    const made = place.schemes ? rendered.text.trim() : rendered.text;
+    return made.trim() === '' && !place.isRequired ? undefined : made;
+  };
+  try {
+    return { content: changeTexts(platform, { content, change }) };
+  } catch (error) {
+    if (error instanceof PlaceError) return { fault: error.fault };
+    throw error;
+  }
+}
+
+/** Why a text that was made cannot stand at its place; the same rules as for one that was sent. */
+function placeFault(text: string, { longest, schemes, isRequired }: TextPlace): string | undefined {
+  if (text.trim() === '') return isRequired ? 'is empty' : undefined;
+  if (text.length > longest) return `has more than ${longest} characters`;
+  if (schemes && !(URL.canParse(text) && schemes.includes(new URL(text).protocol))) return 'is no web address';
+  return undefined;
+}

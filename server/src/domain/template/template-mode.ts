@@ -1,0 +1,28 @@
+import { parseTemplate } from './parse-template.ts';
+import type { SourceName } from './template-syntax.ts';
+
+/**
+ * Whether the texts of a campaign are templates (decisions D39): each one, none, or those with a marker, which is what
+ * happens when nobody says.
+ */
+export type TemplateMode = 'ON' | 'OFF' | 'AUTO';
+
+/** A text without markers is what it says, and costs nothing. */
+export function isTemplate(text: string, mode: TemplateMode): boolean {
+  if (mode === 'OFF') return false;
+  return text.includes('{{') || text.includes('{%') || (mode === 'ON' && text.includes('{#'));
+}
+
+/** Why a text can be no template of a campaign with these sources; undefined when it can, or is none. */
+export function templateFault(
+  text: string,
+  { mode, sources }: { mode: TemplateMode; sources: readonly SourceName[] },
+): string | undefined {
+  if (!isTemplate(text, mode)) return undefined;
+  const parsed = parseTemplate(text);
+  if ('fault' in parsed) return `is no template: ${parsed.fault}`;
+  const absent = Object.keys(parsed.template.references).find((name) => !sources.some((one) => one === name));
+  return absent === undefined
+    ? undefined
+    : `is no template: ${absent} has values in campaigns that a business event starts`;
+}

@@ -1,0 +1,76 @@
+/**
+ * A template as it was read: a subset of Jinja 3.1 (docs/concepts.md lists it), checked as far as its text alone allows.
+ * Names of filters, methods and tests are resolved to their rules, so rendering looks nothing up.
+ */
+export type Template = {
+  statements: readonly Statement[];
+  references: References;
+};
+
+/** Where values come from, and what is read of each: names, or all when a name is known only at rendering. */
+export type References = Partial<Record<SourceName, readonly string[] | 'all'>>;
+
+export const sourceNames = ['UserAttribute', 'BusinessEventAttribute'] as const;
+export type SourceName = (typeof sourceNames)[number];
+
+/** Sources of the documented interface (facts 3.8) that this service has no values for. */
+export const absentSources: readonly string[] = [
+  'EventAttribute',
+  'CampaignAttribute',
+  'ProductSet',
+  'ContentApi',
+  'ContentBlock',
+];
+
+export type Statement =
+  | { kind: 'text'; text: string }
+  | { kind: 'print'; value: Expression }
+  | { kind: 'set'; targets: readonly string[]; value: Expression }
+  | { kind: 'if'; branches: readonly Branch[]; otherwise: readonly Statement[] }
+  | {
+      kind: 'for';
+      targets: readonly string[];
+      items: Expression;
+      condition: Expression | undefined;
+      body: readonly Statement[];
+      otherwise: readonly Statement[];
+    };
+
+export type Branch = { condition: Expression; body: readonly Statement[] };
+
+export type Expression =
+  | { kind: 'literal'; value: string | number | boolean | null }
+  | { kind: 'name'; name: string }
+  | { kind: 'list'; items: readonly Expression[] }
+  | { kind: 'record'; members: readonly { key: Expression; value: Expression }[] }
+  | { kind: 'member'; of: Expression; key: Expression }
+  | { kind: 'slice'; of: Expression; from: Expression | undefined; to: Expression | undefined }
+  | { kind: 'range'; args: readonly Expression[] }
+  | { kind: 'apply'; rule: Rule; of: Expression; args: readonly (Expression | undefined)[] }
+  | { kind: 'not'; of: Expression }
+  | { kind: 'sign'; of: Expression; factor: 1 | -1 }
+  | { kind: 'math'; operator: MathOperator; left: Expression; right: Expression }
+  | { kind: 'and' | 'or'; left: Expression; right: Expression }
+  | { kind: 'compare'; first: Expression; rest: readonly { operator: Comparison; value: Expression }[] }
+  | { kind: 'choice'; condition: Expression; value: Expression; otherwise: Expression | undefined };
+
+export type MathOperator = '+' | '-' | '*' | '/' | '//' | '%' | '~';
+export type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'not in';
+
+/** What a filter, a method or a test does with a value. */
+export type Rule = {
+  name: string;
+  /** Names of its arguments, in order. */
+  parameters: readonly string[];
+  required: number;
+  /** Takes a value that is missing; every other rule fails on one. */
+  takesMissing?: true;
+  /** Takes its arguments by name alone, because Jinja means something else by the first one. */
+  isNamedOnly?: true;
+  apply(call: RuleCall): Value;
+};
+
+export type RuleCall = { of: Value; args: readonly (Value | undefined)[]; budget: Budget };
+
+import type { Budget } from './budget.ts';
+import type { Value } from './template-value.ts';

@@ -1,0 +1,57 @@
+import { setImmediate } from 'node:timers/promises';
+import { unknownPerson } from '../../domain/audience/user-source.ts';
+import { deliverySettings } from '../../domain/campaign/delivery-settings.ts';
+import { makePersonaliser } from '../../domain/template/personalise.ts';
+import type { Personal, Personaliser } from '../../domain/template/personalise.ts';
+import type { Database } from '../../storage/pool.ts';
+import type { AudienceDevice } from '../../storage/sql/audience-pages.ts';
+import { findPeople } from '../../storage/sql/people.ts';
+import type { RunToSend } from '../../storage/sql/run-states.ts';
+
+/** A device with the message that is its user's own; absent where everybody gets the same. */
+export type Recipient = AudienceDevice & { personal?: Personal };
+
+export type PersonaliseDevices = <Device extends AudienceDevice>(
+  run: RunToSend,
+  devices: Device[],
+) => Promise<(Device & Recipient)[]>;
+
+// The worst message takes 0.3 ms (docs/decisions/0019): 20 ms at most before the process does something else.
+const messagesAtOnce = 64;
+
+/**
+ * Makes the messages of a run for a page of its devices. The attributes that its templates read are fetched in one
+ * statement; a run without templates costs nothing. Templates are read once for all pages of a chunk.
+ */
+export function makePersonaliseDevices({ database }: { database: Database }): PersonaliseDevices {
+  const known = new WeakMap<RunToSend['content'], { personaliser: Personaliser | undefined }>();
+  const personaliserOf = (run: RunToSend): Personaliser | undefined => {
+    const found = known.get(run.content);
+    if (found) return found.personaliser;
+    const personaliser = makePersonaliser(run.content, deliverySettings(run.settings).templates);
+    known.set(run.content, { personaliser });
+    return personaliser;
+  };
+
+  return async (run, devices) => {
+    const personaliser = personaliserOf(run);
+    if (!personaliser || devices.length === 0) return devices;
+    const people = await findPeople(database, {
+      workspaceId: run.workspaceId,
+      users: devices.map(({ bucket, userId }) => ({ bucket, userId })),
+      names: personaliser.reads,
+    });
+    const event = run.businessEvent?.attributes ?? {};
+    const recipients: ((typeof devices)[number] & Recipient)[] = [];
+    for (const device of devices) {
+      if (recipients.length % messagesAtOnce === messagesAtOnce - 1) await setImmediate();
+      // Erased since the page was read: nothing is known of this person any more.
+      const person = people.get(device.userId) ?? unknownPerson;
+      const { platform } = device;
+      recipients.push(
+        run.content[platform] ? { ...device, personal: personaliser.render({ platform, person, event }) } : device,
+      );
+    }
+    return recipients;
+  };
+}

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeConsoleClient } from '../../../client/src/index.ts';
+import { startCarillonBundle, until } from '../carillon-bundle.ts';
+import type { CarillonBundle } from '../carillon-bundle.ts';
+
+let bundle: CarillonBundle;
+let cookie: string;
+beforeAll(async () => {
+  bundle = await startCarillonBundle();
+  const code = bundle.block.console.split('#sign-in=')[1]!;
+  const answer = await bundle.call('POST', '/console/api/session', { body: { code } });
+  cookie = answer.headers.get('set-cookie')!.split(';')[0]!;
+});
+afterAll(() => bundle?.stop());
+
+/** The console's own client, as a browser with the session's cookie would call it. */
+const client = () =>
+  makeConsoleClient({
+    fetch: ((path: string, init: RequestInit = {}) =>
+      fetch(`${bundle.url}${path}`, { ...init, headers: { ...init.headers, cookie } })) as typeof fetch,
+  });
+
+test('the console explains why a person got a campaign, to who is signed in', async () => {
+  const { workspaceId, database } = bundle;
+  const answer = await bundle.push({
+    ...{ campaignName: 'Explained', targetAudience: 'All Users', targetPlatform: ['ANDROID'] },
+    ...{ payload: { ANDROID: { title: 'T', message: 'M' } }, campaignDelivery: { type: 'soon' } },
+  });
+  const { cid: campaignId } = answer.json() as { cid: string };
+  await until(
+    async () => (await database`select status from campaigns where id = ${campaignId}`)[0]?.status === 'SENT',
+  );
+  const [person] = await database`
+    select users.customer_id as id from devices join users on users.id = devices.user_id where platform = 'ANDROID' limit 1`;
+  const asked = { workspaceId, campaignId, customerId: person!.id as string };
+  const told = await client().explain(asked);
+  expect(told).toMatchObject({ campaign: { id: campaignId, status: 'SENT', nextAt: null }, step: 'ACCEPTED' });
+  expect(told.explanation).toMatch(/^The provider accepted the message at .*Z\.$/);
+  expect(told.runs[0]!.devices.map(({ step }) => step)).toContain('ACCEPTED');
+  expect(told.runs[0]!.createdAt).toMatch(/^\d{4}-/);
+  expect(await client().explain({ ...asked, customerId: 'nobody' })).toMatchObject({
+    step: 'UNKNOWN_PERSON',
+    runs: [],
+  });
+  const status = async (query: Record<string, string>, headers = { cookie }): Promise<number> =>
+    (await bundle.call('GET', `/console/api/explain?${new URLSearchParams(query)}`, { headers })).status;
+  expect(await status({ ...asked, campaignId: '0'.repeat(24) })).toBe(404);
+  expect(await status({ ...asked, campaignId: 'x' })).toBe(400);
+  expect(await status(asked, { cookie: '' })).toBe(401);
+});

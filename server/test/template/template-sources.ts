@@ -1,0 +1,24 @@
+import { parseTemplate } from '../../src/domain/template/parse-template.ts';
+import { Budget } from '../../src/domain/template/budget.ts';
+import { renderTemplate } from '../../src/domain/template/render-template.ts';
+import type { Rendered, Sources } from '../../src/domain/template/render-template.ts';
+import { AttributeSource } from '../../src/domain/template/template-value.ts';
+
+export function sourcesOf(user: Record<string, unknown>, event: Record<string, unknown> = {}): Sources {
+  const find = (values: Record<string, unknown>) => (name: string) =>
+    Object.hasOwn(values, name) ? values[name] : undefined;
+  return {
+    UserAttribute: new AttributeSource('UserAttribute', { cause: 'USER_ATTRIBUTE', find: find(user) }),
+    BusinessEventAttribute: new AttributeSource('BusinessEventAttribute', {
+      cause: 'BUSINESS_EVENT_ATTRIBUTE',
+      find: find(event),
+    }),
+  };
+}
+
+/** Reads and renders at once. @throws when it is no template */
+export function renderText(text: string, sources: Sources = sourcesOf({})): Rendered {
+  const parsed = parseTemplate(text);
+  if ('fault' in parsed) throw new Error(parsed.fault);
+  return renderTemplate(parsed.template, { sources, budget: new Budget() });
+}
