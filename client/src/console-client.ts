@@ -11,6 +11,8 @@ import { makeConsoleDeliveries } from './console-deliveries.ts';
 import type { ConsoleDeliveries } from './console-deliveries.ts';
 import { makeConsoleSandbox } from './console-sandbox.ts';
 import type { ConsoleSandbox } from './console-sandbox.ts';
+import { makeConsoleSettings } from './console-settings.ts';
+import type { ConsoleSettings } from './console-settings.ts';
 import { makeConsolePeople } from './console-people.ts';
 import type { ConsolePeople } from './console-people.ts';
 
@@ -253,6 +255,7 @@ export type ConsoleClient = {
   campaigns: ConsoleCampaigns;
   keys: ConsoleKeys;
   people: ConsolePeople;
+  settings: ConsoleSettings;
   sandbox: ConsoleSandbox;
   calls: ConsoleCalls;
   deliveries: ConsoleDeliveries;
@@ -307,6 +310,7 @@ export function makeConsoleClient({ fetch: request = fetch }: { fetch?: typeof f
     campaigns: makeConsoleCampaigns(caller),
     keys: makeConsoleKeys(caller),
     people: makeConsolePeople(caller),
+    settings: makeConsoleSettings(caller),
     sandbox: makeConsoleSandbox(caller),
     calls: makeConsoleCalls(caller),
     deliveries: makeConsoleDeliveries(caller),

@@ -10,6 +10,7 @@ export type * from './console-deliveries.ts';
 export type * from './console-keys.ts';
 export type * from './console-people.ts';
 export type * from './console-sandbox.ts';
+export type * from './console-settings.ts';
 export type { PushAnswer, PushPayload, PushRequest } from './push-request.ts';
 export { signPush } from './sign-push.ts';
 export { makeAccessTokens } from './access-tokens.ts';

@@ -100,6 +100,12 @@ const keys = createRoute({
   component: lazyRouteComponent(() => import('./keys/keys-page.tsx'), 'KeysPage'),
 });
 
+const settings = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.settings),
+  component: lazyRouteComponent(() => import('./settings/settings-page.tsx'), 'SettingsPage'),
+});
+
 /** What concerns people; reached from the menu of the own account. */
 const account = createRoute({
   getParentRoute: () => workspace,
@@ -131,6 +137,7 @@ const tree = root.addChildren([
     log,
     sandbox,
     keys,
+    settings,
     account,
     accounts,
     audit,

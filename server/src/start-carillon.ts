@@ -14,6 +14,7 @@ import { makeConsoleKeys } from './app/console/console-keys.ts';
 import { makeConsolePeople } from './app/console/console-people.ts';
 import { makeConsoleSandbox } from './app/console/console-sandbox.ts';
 import { makeConsoleSegments } from './app/console/console-segments.ts';
+import { makeConsoleSettings } from './app/console/console-settings.ts';
 import { makeConsoleUseCases } from './app/console/console-use-cases.ts';
 import { makeDataUseCases } from './app/data/data-use-cases.ts';
 import { explainDelivery } from './app/explain/explain-delivery.ts';
@@ -190,6 +191,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
         deliveries: makeConsoleDeliveries(useCases),
         calls: makeConsoleCalls(useCases),
         sandbox: sandbox && makeConsoleSandbox({ database, clock, sandbox }),
+        settings: makeConsoleSettings(useCases),
         people: makeConsolePeople({ ...useCases, erasureDelayHours: config.erasureDelayHours }),
         segments: makeConsoleSegments({ ...useCases, limits, webhookSecretOf }),
         explain,

@@ -6,7 +6,7 @@ import { useSession } from '../session/use-session.ts';
 type Entry = { name: string; to: ScreenAddress; needs: Permission; isOfSandbox?: true };
 type ScreenAddress =
   | '/w/$workspaceId'
-  | `/w/$workspaceId/${'campaigns' | 'segments' | 'people' | 'deliveries' | 'log' | 'sandbox' | 'keys'}`;
+  | `/w/$workspaceId/${'campaigns' | 'segments' | 'people' | 'deliveries' | 'log' | 'sandbox' | 'keys' | 'settings'}`;
 
 /** Screens that exist, in the order of a day's work. A screen joins this list with its route. */
 const entries: Entry[] = [
@@ -18,6 +18,7 @@ const entries: Entry[] = [
   { name: 'API log', to: '/w/$workspaceId/log', needs: 'log.read' },
   { name: 'Sandbox', to: '/w/$workspaceId/sandbox', needs: 'sandbox.use', isOfSandbox: true },
   { name: 'Keys', to: '/w/$workspaceId/keys', needs: 'keys.read' },
+  { name: 'Settings', to: '/w/$workspaceId/settings', needs: 'settings.write' },
 ];
 
 export function Navigation({ workspaceId, onChosen }: { workspaceId: string; onChosen: () => void }) {

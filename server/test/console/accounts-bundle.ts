@@ -10,6 +10,7 @@ import { makeConsoleKeys } from '../../src/app/console/console-keys.ts';
 import { makeConsolePeople } from '../../src/app/console/console-people.ts';
 import { makeConsoleSandbox } from '../../src/app/console/console-sandbox.ts';
 import { makeConsoleSegments } from '../../src/app/console/console-segments.ts';
+import { makeConsoleSettings } from '../../src/app/console/console-settings.ts';
 import { makeConsoleUseCases } from '../../src/app/console/console-use-cases.ts';
 import { explainDelivery } from '../../src/app/explain/explain-delivery.ts';
 import type { ExplainRequest } from '../../src/app/explain/explain-delivery.ts';
@@ -68,6 +69,7 @@ export async function makeAccountsBundle() {
         onClockMoved: () => {},
       }),
     }),
+    settings: makeConsoleSettings({ database, clock }),
     people: makeConsolePeople({ database, clock, erasureDelayHours: 24 }),
     segments: makeConsoleSegments({
       database,

@@ -8,6 +8,7 @@ import type { ConsoleKeys } from '../../app/console/console-keys.ts';
 import type { ConsolePeople } from '../../app/console/console-people.ts';
 import type { ConsoleSandbox } from '../../app/console/console-sandbox.ts';
 import type { ConsoleSegments } from '../../app/console/console-segments.ts';
+import type { ConsoleSettings } from '../../app/console/console-settings.ts';
 import type { ConsoleUseCases } from '../../app/console/console-use-cases.ts';
 import type { RouteFamily } from '../build-server.ts';
 import { accountRoutes } from './account-routes.ts';
@@ -25,6 +26,7 @@ import { consolePreviewRoute } from './preview-route.ts';
 import type { ConsolePreviewDependencies } from './preview-route.ts';
 import { consoleSegmentRoutes } from './segment-routes.ts';
 import { serveConsoleFiles } from './serve-console-files.ts';
+import { consoleSettingsRoutes } from './settings-routes.ts';
 import { sessionRoutes } from './session-routes.ts';
 
 export type ConsoleRouteDependencies = {
@@ -34,6 +36,7 @@ export type ConsoleRouteDependencies = {
   preview: ConsolePreviewDependencies['preview'];
   keys: ConsoleKeys;
   people: ConsolePeople;
+  settings: ConsoleSettings;
   /** Undefined in production. */
   sandbox: ConsoleSandbox | undefined;
   calls: ConsoleCalls;
@@ -78,6 +81,7 @@ export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
     consoleExplainRoutes(server, deps);
     consoleKeyRoutes(server, deps);
     consolePeopleRoutes(server, deps);
+    consoleSettingsRoutes(server, deps);
     if (deps.sandbox) consoleSandboxRoutes(server, deps.sandbox);
     consoleCallRoutes(server, deps);
     consoleDeliveryRoutes(server, deps);
