@@ -12,6 +12,7 @@ import { actOnCampaigns } from './act-on-campaigns.ts';
 import type { CampaignsAction } from './act-on-campaigns.ts';
 import { documentedAuthoringLimits } from './authoring-dependencies.ts';
 import type { AuthoringLimits } from './authoring-dependencies.ts';
+import { makeCampaignTotals } from './campaign-totals.ts';
 import { createLiveCampaign } from './create-live-campaign.ts';
 import type { LiveCommand } from './create-live-campaign.ts';
 import { makeDraftCampaigns } from './draft-campaigns.ts';
@@ -55,6 +56,7 @@ export function makeCampaignUseCases(parts: {
 }) {
   const deps = { ...parts, limits: parts.limits ?? documentedAuthoringLimits };
   const { database, clock } = deps;
+  const totals = makeCampaignTotals({ database, clock });
   return {
     authenticate: (presented: {
       workspaceId: string;
@@ -75,10 +77,10 @@ export function makeCampaignUseCases(parts: {
       };
     },
     settings: (workspaceId: string) => findSearchSettings(database, workspaceId),
-    search: (request: CampaignSearchRequest) => searchCampaigns(deps, request),
+    search: (request: CampaignSearchRequest) => searchCampaigns({ database, totals }, request),
     get: (named: { workspaceId: string; id: string }) => getCampaign(deps, named),
     listExecutions: (request: ExecutionsRequest) => listExecutions(deps, request),
-    listMeta: (request: CampaignSearchRequest) => listCampaignMeta(deps, request),
+    listMeta: (request: CampaignSearchRequest) => listCampaignMeta({ database, totals }, request),
     drafts: makeDraftCampaigns(deps),
     createLive: (command: LiveCommand) => createLiveCampaign(deps, command),
     edit: (command: EditCommand) => editCampaign(deps, command),

@@ -6,8 +6,11 @@ import { hasCampaign, readCampaignRecords } from '../../storage/sql/campaign-rec
 import type { CampaignRecord, SearchSettings } from '../../storage/sql/campaign-records.ts';
 import { readCampaignMeta } from '../../storage/sql/campaign-meta.ts';
 import type { CampaignMeta } from '../../storage/sql/campaign-meta.ts';
-import { countCampaigns, findCampaignPage } from '../../storage/sql/campaign-search.ts';
+import { findCampaignPage } from '../../storage/sql/campaign-search.ts';
 import { planByValues } from '../../storage/sql/plan-by-values.ts';
+import type { CampaignTotals } from './campaign-totals.ts';
+
+export type SearchDependencies = { database: Database; totals: CampaignTotals };
 
 export type { CampaignMeta, CampaignRecord, SearchSettings };
 
@@ -27,9 +30,9 @@ export type CampaignSearchAnswer = {
   totalCount: number | undefined;
 };
 
-/** One page of a workspace's campaigns. The page and the count of V1 are of one moment: one snapshot reads both. */
+/** One page of a workspace's campaigns, and the total of V1. One snapshot reads both; see CampaignTotals of large ones. */
 export async function searchCampaigns(
-  { database }: { database: Database },
+  { database, totals }: SearchDependencies,
   request: CampaignSearchRequest,
 ): Promise<CampaignSearchAnswer> {
   const { workspaceId, version, limit } = request;
@@ -41,15 +44,15 @@ export async function searchCampaigns(
     const campaigns = await readCampaignRecords(tx, page);
     if (version === 'V5') return { campaigns, totalCount: undefined };
     const isLast = page.length < limit && (page.length > 0 || offset === 0);
-    // A page that is not full says how many there are; reading them all costs about 0.1 µs each.
-    const totalCount = isLast ? offset + page.length : await countCampaigns(tx, { workspaceId, selection });
+    // A page that is not full says how many there are.
+    const totalCount = isLast ? offset + page.length : await totals.count(tx, { workspaceId, selection });
     return { campaigns, totalCount };
   })) as CampaignSearchAnswer;
 }
 
 /** The light list (facts 4.7): the page that a search would answer, with figures of its campaigns' runs. */
 export async function listCampaignMeta(
-  deps: { database: Database },
+  deps: SearchDependencies,
   request: CampaignSearchRequest,
 ): Promise<{ campaign: CampaignRecord; meta: CampaignMeta | undefined }[]> {
   const { campaigns } = await searchCampaigns(deps, request);

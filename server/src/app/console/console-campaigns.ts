@@ -10,6 +10,7 @@ import type { SignedIn } from '../accounts/account-dependencies.ts';
 import { audit } from '../accounts/audit.ts';
 import type { AuthoringDependencies } from '../campaigns/authoring-dependencies.ts';
 import { changeInTransaction, retryChanges } from '../campaigns/change-campaign-state.ts';
+import { makeCampaignTotals } from '../campaigns/campaign-totals.ts';
 import { makeDraftCampaigns } from '../campaigns/draft-campaigns.ts';
 import { listCampaignMeta } from '../campaigns/search-campaigns.ts';
 import type { CampaignSearchRequest } from '../campaigns/search-campaigns.ts';
@@ -22,6 +23,7 @@ type By = { by: SignedIn };
 export function makeConsoleCampaigns(deps: AuthoringDependencies) {
   const { database, clock } = deps;
   const drafts = makeDraftCampaigns(deps);
+  const totals = makeCampaignTotals({ database, clock });
   return {
     report: makeCampaignReport(deps),
 
@@ -33,7 +35,8 @@ export function makeConsoleCampaigns(deps: AuthoringDependencies) {
     },
 
     /** The search of V5, with what the light list says of each. */
-    search: (request: Omit<CampaignSearchRequest, 'version'>) => listCampaignMeta(deps, { ...request, version: 'V5' }),
+    search: (request: Omit<CampaignSearchRequest, 'version'>) =>
+      listCampaignMeta({ database, totals }, { ...request, version: 'V5' }),
 
     /** @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_ACTION_INVALID */
     async change({ by, action, workspaceId, id }: CampaignKey & By & { action: CampaignAction }): Promise<void> {

@@ -1,0 +1,97 @@
+import type { Clock } from '../../clock.ts';
+import type { CampaignSelection } from '../../domain/campaign/campaign-search.ts';
+import type { Database, Transaction } from '../../storage/pool.ts';
+import { countCampaigns } from '../../storage/sql/campaign-search.ts';
+import { planByValues } from '../../storage/sql/plan-by-values.ts';
+
+type Found = { workspaceId: string; selection: CampaignSelection };
+
+export type CampaignTotals = {
+  /** How many campaigns a search finds on all its pages. */
+  count(tx: Transaction, found: Found): Promise<number>;
+  /** Until no count is under way. */
+  settle(): Promise<void>;
+};
+
+// Counting reads every campaign found, 0.1 µs and more each: below this many it is always done.
+export const smallestKept = 20_000;
+// Transactions that began before it have ended (`idle_in_transaction_session_timeout`), so what was created until then
+// is all there.
+export const settledMilliseconds = 60_000;
+export const freshMilliseconds = 60_000;
+export const longestMilliseconds = 600_000;
+// A few hundred bytes each.
+const mostKept = 1_000;
+
+type Kept = { total: number; boundary: Date; countedAt: number; isCounting: 'yes' | 'no' };
+
+/**
+ * Totals of large searches (V1 answers one with every page, interface 9 difference 7). A workspace of 400,000 campaigns
+ * would be read as a whole for each page, 50 ms and more. So what was created until an instant is counted once and kept,
+ * and what has been created since is counted each time. Kept counts are made anew behind an answer once they are a minute
+ * old, and before it when they are ten: a change of an older campaign (archived, renamed) shows in a total of 20,000 and
+ * more a minute or more later. Smaller totals are exact (docs/decisions/0021).
+ */
+export function makeCampaignTotals({ database, clock }: { database: Database; clock: Clock }): CampaignTotals {
+  const totals = new Map<string, Kept>();
+  const counting = new Set<Promise<void>>();
+
+  async function countUntil(tx: Transaction, found: Found): Promise<{ total: number; boundary: Date }> {
+    const boundary = new Date(clock.now().getTime() - settledMilliseconds);
+    return { total: await countCampaigns(tx, until(found, boundary)), boundary };
+  }
+
+  function keep(key: string, counted: { total: number; boundary: Date }): void {
+    totals.delete(key);
+    if (counted.total < smallestKept) return;
+    if (totals.size >= mostKept) totals.delete(totals.keys().next().value!);
+    totals.set(key, { ...counted, countedAt: clock.now().getTime(), isCounting: 'no' });
+  }
+
+  /** Behind the answer that was asked for; one at a time for one search. */
+  function refresh(key: string, { found, kept }: { found: Found; kept: Kept }): void {
+    kept.isCounting = 'yes';
+    const work = database
+      .begin('isolation level repeatable read read only', async (tx) => {
+        await planByValues(tx);
+        keep(key, await countUntil(tx, found));
+      })
+      // The next answer tries again; one that is too old says what is wrong.
+      .catch(() => {
+        kept.isCounting = 'no';
+      })
+      .finally(() => counting.delete(work));
+    counting.add(work);
+  }
+
+  return {
+    async count(tx, found) {
+      const key = JSON.stringify([found.workspaceId, found.selection]);
+      const kept = totals.get(key);
+      const age = kept ? clock.now().getTime() - kept.countedAt : Number.POSITIVE_INFINITY;
+      // A clock that was set back knows nothing of what was kept.
+      if (!kept || age > longestMilliseconds || age < 0) {
+        const counted = await countUntil(tx, found);
+        keep(key, counted);
+        return counted.total + (await countCampaigns(tx, since(found, counted.boundary)));
+      }
+      if (age > freshMilliseconds && kept.isCounting === 'no') refresh(key, { found, kept });
+      return kept.total + (await countCampaigns(tx, since(found, kept.boundary)));
+    },
+    async settle() {
+      await Promise.all(counting);
+    },
+  };
+}
+
+function until({ workspaceId, selection }: Found, boundary: Date): Found {
+  const { createdBefore } = selection;
+  const earlier = createdBefore && createdBefore < boundary ? createdBefore : boundary;
+  return { workspaceId, selection: { ...selection, createdBefore: earlier } };
+}
+
+function since({ workspaceId, selection }: Found, boundary: Date): Found {
+  const { createdFrom } = selection;
+  const later = createdFrom && createdFrom > boundary ? createdFrom : boundary;
+  return { workspaceId, selection: { ...selection, createdFrom: later } };
+}
