@@ -100,7 +100,8 @@ create table api_log (
   constraint api_log_pkey PRIMARY KEY (id)
 );
 CREATE INDEX api_log_age ON api_log USING btree (received_at);
-CREATE INDEX api_log_workspace ON api_log USING btree (workspace_id, received_at DESC);
+CREATE INDEX api_log_refused ON api_log USING btree (workspace_id, received_at DESC, id DESC) WHERE (error_name IS NOT NULL);
+CREATE INDEX api_log_workspace ON api_log USING btree (workspace_id, received_at DESC, id DESC);
 
 create table audit_log (
   id text collate "C" not null,
@@ -353,6 +354,10 @@ create table deliveries (
   constraint deliveries_pkey PRIMARY KEY (day, workspace_id, bucket, run_id, device_id)
 ) partition by range (day);
 CREATE INDEX deliveries_failed ON deliveries USING btree (run_id, platform, code, outcome) WHERE (outcome = ANY (ARRAY['GONE'::text, 'REJECTED'::text, 'EXPIRED'::text, 'FAILED'::text, 'WITHHELD'::text]));
+CREATE INDEX deliveries_log ON deliveries USING btree (workspace_id, outcome, platform, sent_at DESC, run_id DESC, device_id DESC);
+CREATE INDEX deliveries_log_code ON deliveries USING btree (workspace_id, code, sent_at DESC, run_id DESC, device_id DESC) WHERE (outcome <> 'ACCEPTED'::text);
+CREATE INDEX deliveries_log_run ON deliveries USING btree (run_id, outcome, platform, sent_at DESC, device_id DESC);
+CREATE INDEX deliveries_log_run_code ON deliveries USING btree (run_id, code, sent_at DESC, device_id DESC) WHERE (outcome <> 'ACCEPTED'::text);
 CREATE INDEX deliveries_user ON deliveries USING btree (workspace_id, bucket, user_id, sent_at) WHERE (outcome = 'ACCEPTED'::text);
 CREATE INDEX deliveries_user_other ON deliveries USING btree (workspace_id, bucket, user_id) WHERE (outcome <> 'ACCEPTED'::text);
 CREATE INDEX deliveries_waiting ON deliveries USING btree (retry_at) WHERE (outcome = 'WAITING'::text);

@@ -1,10 +1,20 @@
 import { makeConsoleAccounts } from './console-accounts.ts';
 import type { ConsoleAccounts } from './console-accounts.ts';
+import { makeConsoleCalls } from './console-calls.ts';
+import type { ConsoleCalls } from './console-calls.ts';
 import { makeConsoleCampaigns } from './console-campaigns.ts';
 import type { ConsoleCampaigns } from './console-campaigns.ts';
 import { makeConsoleKeys } from './console-keys.ts';
 import type { ConsoleKeys } from './console-keys.ts';
 import { makeConsoleCaller } from './console-caller.ts';
+import { makeConsoleDeliveries } from './console-deliveries.ts';
+import type { ConsoleDeliveries } from './console-deliveries.ts';
+import { makeConsoleSandbox } from './console-sandbox.ts';
+import type { ConsoleSandbox } from './console-sandbox.ts';
+import { makeConsoleSettings } from './console-settings.ts';
+import type { ConsoleSettings } from './console-settings.ts';
+import { makeConsolePeople } from './console-people.ts';
+import type { ConsolePeople } from './console-people.ts';
 
 type Platform = 'ANDROID' | 'IOS' | 'WEB';
 
@@ -244,6 +254,11 @@ export type ConsoleClient = {
   accounts: ConsoleAccounts;
   campaigns: ConsoleCampaigns;
   keys: ConsoleKeys;
+  people: ConsolePeople;
+  settings: ConsoleSettings;
+  sandbox: ConsoleSandbox;
+  calls: ConsoleCalls;
+  deliveries: ConsoleDeliveries;
   /** What this session may see. @throws CarillonError 401 without one */
   readSession(): Promise<ConsoleSession>;
   readOverview(workspaceId: string): Promise<Overview>;
@@ -294,6 +309,11 @@ export function makeConsoleClient({ fetch: request = fetch }: { fetch?: typeof f
     accounts: makeConsoleAccounts(caller),
     campaigns: makeConsoleCampaigns(caller),
     keys: makeConsoleKeys(caller),
+    people: makeConsolePeople(caller),
+    settings: makeConsoleSettings(caller),
+    sandbox: makeConsoleSandbox(caller),
+    calls: makeConsoleCalls(caller),
+    deliveries: makeConsoleDeliveries(caller),
     readSession: () => read<ConsoleSession>('session', {}),
     readOverview: (workspaceId) => read<Overview>('overview', { workspaceId }),
     async readInbox({ workspaceId, after }) {

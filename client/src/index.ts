@@ -3,9 +3,14 @@ export type { CarillonClient, CarillonClientOptions } from './carillon-client.ts
 export { CarillonError } from './carillon-error.ts';
 export { makeConsoleClient } from './console-client.ts';
 export type * from './console-accounts.ts';
+export type * from './console-calls.ts';
 export type * from './console-campaigns.ts';
 export type * from './console-client.ts';
+export type * from './console-deliveries.ts';
 export type * from './console-keys.ts';
+export type * from './console-people.ts';
+export type * from './console-sandbox.ts';
+export type * from './console-settings.ts';
 export type { PushAnswer, PushPayload, PushRequest } from './push-request.ts';
 export { signPush } from './sign-push.ts';
 export { makeAccessTokens } from './access-tokens.ts';

@@ -8,6 +8,8 @@ import {
   lazyRouteComponent,
 } from '@tanstack/react-router';
 import { readCampaignFilters } from './campaigns/campaign-filters.ts';
+import { readDeliverySearch } from './deliveries/delivery-search.ts';
+import { readLogSearch } from './log/log-search.ts';
 import { EmptyState } from './parts/empty-state.tsx';
 import { Failure } from './parts/failure.tsx';
 import { RouteLink } from './parts/route-link.tsx';
@@ -63,10 +65,45 @@ const segment = createRoute({
   path: below(screens.segment),
   component: lazyRouteComponent(() => import('./segment/segment-page.tsx'), 'SegmentPage'),
 });
+const people = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.people),
+  validateSearch: readQuery,
+  component: lazyRouteComponent(() => import('./people/people-page.tsx'), 'PeoplePage'),
+});
+const person = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.person),
+  validateSearch: readCampaign,
+  component: lazyRouteComponent(() => import('./person/person-page.tsx'), 'PersonPage'),
+});
+const deliveries = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.deliveries),
+  validateSearch: readDeliverySearch,
+  component: lazyRouteComponent(() => import('./deliveries/deliveries-page.tsx'), 'DeliveriesPage'),
+});
+const log = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.log),
+  validateSearch: readLogSearch,
+  component: lazyRouteComponent(() => import('./log/log-page.tsx'), 'LogPage'),
+});
+const sandbox = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.sandbox),
+  component: lazyRouteComponent(() => import('./sandbox/sandbox-page.tsx'), 'SandboxPage'),
+});
 const keys = createRoute({
   getParentRoute: () => workspace,
   path: below(screens.keys),
   component: lazyRouteComponent(() => import('./keys/keys-page.tsx'), 'KeysPage'),
+});
+
+const settings = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.settings),
+  component: lazyRouteComponent(() => import('./settings/settings-page.tsx'), 'SettingsPage'),
 });
 
 /** What concerns people; reached from the menu of the own account. */
@@ -88,7 +125,23 @@ const audit = createRoute({
 
 const tree = root.addChildren([
   home,
-  workspace.addChildren([overview, campaigns, campaign, segments, segment, keys, account, accounts, audit]),
+  workspace.addChildren([
+    overview,
+    campaigns,
+    campaign,
+    segments,
+    segment,
+    people,
+    person,
+    deliveries,
+    log,
+    sandbox,
+    keys,
+    settings,
+    account,
+    accounts,
+    audit,
+  ]),
 ]);
 
 export const router = createRouter({
@@ -116,6 +169,16 @@ function readPage(search: AddressSearch): { page?: number } {
 function readName(search: AddressSearch): { name?: string } {
   const name = textOf(search.name);
   return name === undefined ? {} : { name };
+}
+
+function readQuery(search: AddressSearch): { q?: string } {
+  const q = textOf(search.q);
+  return q === undefined ? {} : { q };
+}
+
+function readCampaign(search: AddressSearch): { campaign?: string } {
+  const campaign = textOf(search.campaign);
+  return campaign === undefined ? {} : { campaign };
 }
 
 type Below<Path extends string> = Path extends `/w/$workspaceId${infer Rest}` ? (Rest extends '' ? '/' : Rest) : never;

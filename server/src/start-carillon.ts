@@ -7,9 +7,14 @@ import type { CallRecorder } from './app/api-log/record-calls.ts';
 import { makeBusinessEventUseCases } from './app/business-events/business-event-use-cases.ts';
 import { documentedAuthoringLimits } from './app/campaigns/authoring-dependencies.ts';
 import { makeCampaignUseCases } from './app/campaigns/campaign-use-cases.ts';
+import { makeConsoleCalls } from './app/console/console-calls.ts';
 import { makeConsoleCampaigns } from './app/console/console-campaigns.ts';
+import { makeConsoleDeliveries } from './app/console/console-deliveries.ts';
 import { makeConsoleKeys } from './app/console/console-keys.ts';
+import { makeConsolePeople } from './app/console/console-people.ts';
+import { makeConsoleSandbox } from './app/console/console-sandbox.ts';
 import { makeConsoleSegments } from './app/console/console-segments.ts';
+import { makeConsoleSettings } from './app/console/console-settings.ts';
 import { makeConsoleUseCases } from './app/console/console-use-cases.ts';
 import { makeDataUseCases } from './app/data/data-use-cases.ts';
 import { explainDelivery } from './app/explain/explain-delivery.ts';
@@ -148,6 +153,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
     const limits = { ...documentedSegmentLimits, usersPerDay: config.segmentUsersPerDay };
     const webhookSecretOf = (workspaceId: string): Promise<string> => ensureWebhookSecret(useCases, workspaceId);
     const explain = (request: ExplainRequest): Promise<Explanation> => explainDelivery(useCases, request);
+    const sandbox = phones && makeSandbox(composition, { phones, worker, demo });
     const tokens = makeTokenUseCases(useCases);
     const edge = { tokens, vendorHeaders, clock, serviceDomain: config.serviceDomain };
     const campaigns = makeCampaignUseCases(useCases);
@@ -182,15 +188,20 @@ async function startRoles(composition: Composition): Promise<Carillon> {
         preview: campaigns.preview,
         campaigns: makeConsoleCampaigns({ ...useCases, limits: documentedAuthoringLimits }),
         keys: makeConsoleKeys(useCases),
+        deliveries: makeConsoleDeliveries(useCases),
+        calls: makeConsoleCalls(useCases),
+        sandbox: sandbox && makeConsoleSandbox({ database, clock, sandbox }),
+        settings: makeConsoleSettings(useCases),
+        people: makeConsolePeople({ ...useCases, erasureDelayHours: config.erasureDelayHours }),
         segments: makeConsoleSegments({ ...useCases, limits, webhookSecretOf }),
         explain,
         staticFolder: join(import.meta.dirname, '..', '..', 'console', 'dist'),
         isSecure: config.publicUrl?.startsWith('https:') ?? false,
       }),
     );
-    if (phones) {
+    if (sandbox) {
       families.push(
-        sandboxRoutes(makeSandbox(composition, { phones, worker, demo })),
+        sandboxRoutes(sandbox),
         sandboxBrowserRoutes({
           browser: makeBrowserUseCases({ database, clock, workspaceId: () => demo?.workspaceId }),
           clientFolder: join(import.meta.dirname, '..', '..', 'client'),

@@ -52,7 +52,7 @@ export function MessageLog({ workspaceId, operationIds }: MessageLogProps) {
   );
 }
 
-function Callbacks({ callbacks, workspaceId }: { callbacks: ConsoleCallback[]; workspaceId: string }) {
+export function Callbacks({ callbacks, workspaceId }: { callbacks: ConsoleCallback[]; workspaceId: string }) {
   const queries = useQueryClient();
   const mayResend = useMay('log.resend');
   const [opened, open] = useState<string>();

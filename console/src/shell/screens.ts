@@ -10,6 +10,7 @@ export const screens = {
   segments: '/w/$workspaceId/segments',
   segment: '/w/$workspaceId/segments/$segmentId',
   people: '/w/$workspaceId/people',
+  person: '/w/$workspaceId/people/$personId',
   deliveries: '/w/$workspaceId/deliveries',
   log: '/w/$workspaceId/log',
   sandbox: '/w/$workspaceId/sandbox',

@@ -2,13 +2,19 @@ import type { InjectOptions } from 'fastify';
 import { makeAccountUseCases } from '../../src/app/accounts/account-use-cases.ts';
 import { makePasswordHash } from '../../src/app/accounts/password-hash.ts';
 import { documentedAuthoringLimits } from '../../src/app/campaigns/authoring-dependencies.ts';
+import { makeConsoleCalls } from '../../src/app/console/console-calls.ts';
 import { makeCampaignUseCases } from '../../src/app/campaigns/campaign-use-cases.ts';
 import { makeConsoleCampaigns } from '../../src/app/console/console-campaigns.ts';
+import { makeConsoleDeliveries } from '../../src/app/console/console-deliveries.ts';
 import { makeConsoleKeys } from '../../src/app/console/console-keys.ts';
+import { makeConsolePeople } from '../../src/app/console/console-people.ts';
+import { makeConsoleSandbox } from '../../src/app/console/console-sandbox.ts';
 import { makeConsoleSegments } from '../../src/app/console/console-segments.ts';
+import { makeConsoleSettings } from '../../src/app/console/console-settings.ts';
 import { makeConsoleUseCases } from '../../src/app/console/console-use-cases.ts';
 import { explainDelivery } from '../../src/app/explain/explain-delivery.ts';
 import type { ExplainRequest } from '../../src/app/explain/explain-delivery.ts';
+import { makeSandboxUseCases } from '../../src/app/sandbox/sandbox-use-cases.ts';
 import { documentedSegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
 import { makeManualClock } from '../../src/clock.ts';
 import { makeSeal } from '../../src/domain/seal.ts';
@@ -49,6 +55,22 @@ export async function makeAccountsBundle() {
     preview: makeCampaignUseCases({ database, clock, seal }).preview,
     explain: (request: ExplainRequest) => explainDelivery({ database }, request),
     keys: makeConsoleKeys({ database, clock, seal }),
+    deliveries: makeConsoleDeliveries({ database, clock }),
+    calls: makeConsoleCalls({ database }),
+    sandbox: makeConsoleSandbox({
+      database,
+      clock,
+      sandbox: makeSandboxUseCases({
+        database,
+        clock,
+        demoWorkspaceId: () => undefined,
+        simulators: { counters: async () => ({}), setFaults: async () => {}, reset: async () => {} },
+        waitForMessage: async () => {},
+        onClockMoved: () => {},
+      }),
+    }),
+    settings: makeConsoleSettings({ database, clock }),
+    people: makeConsolePeople({ database, clock, erasureDelayHours: 24 }),
     segments: makeConsoleSegments({
       database,
       clock,

@@ -13,6 +13,7 @@ import {
   reserveUserMessages,
   withdrawUserMessages,
 } from '../../src/storage/sql/user-messages.ts';
+import { collectPlans } from '../collect-plans.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 
@@ -69,19 +70,6 @@ const users = Array.from({ length: 250 }, (_, number) => ({
 const run = { id: 'r2', day: '2026-03-01', segmentId: 's', version: 1 } as RunToExplain;
 const asked = { workspaceId, run, users };
 
-/** Shows how a statement would be done; fragments of one are left alone. */
-function explaining(tx: Queryable, plans: string[]): Queryable {
-  const tag = (strings: TemplateStringsArray, ...values: never[]) => {
-    if (!Array.isArray(strings?.raw) || !/^\s*(select|with|insert|update)\b/.test(strings[0]!))
-      return tx(strings, ...values);
-    return tx`explain (costs off) ${tx(strings, ...values)}`.then((rows) => {
-      plans.push(rows.map((row) => String(row['QUERY PLAN'])).join('\n'));
-      return [];
-    });
-  };
-  return Object.assign(tag, { json: tx.json }) as unknown as Queryable;
-}
-
 test.each<[string, (tx: Queryable) => Promise<unknown>, string[]]>([
   [
     'a window at the gate',
@@ -121,7 +109,7 @@ test.each<[string, (tx: Queryable) => Promise<unknown>, string[]]>([
   ['members to explain', (tx) => listMembersToExplain(tx, asked), ['segment_members_pkey']],
 ])('%s: read through indexes, however many people there are', async (_name, statement, indexes) => {
   const plans: string[] = [];
-  await statement(explaining(bundle.database, plans));
+  await statement(collectPlans(bundle.database, plans));
   expect(plans).toHaveLength(1);
   for (const table of ['users', 'user_messages', 'devices', 'deliveries', 'segment_members'])
     expect(plans[0]).not.toMatch(new RegExp(`Seq Scan on ${table}`));

@@ -1,22 +1,32 @@
 import cookie from '@fastify/cookie';
 import helmet from '@fastify/helmet';
 import type { AccountUseCases } from '../../app/accounts/account-use-cases.ts';
+import type { ConsoleCalls } from '../../app/console/console-calls.ts';
 import type { ConsoleCampaigns } from '../../app/console/console-campaigns.ts';
+import type { ConsoleDeliveries } from '../../app/console/console-deliveries.ts';
 import type { ConsoleKeys } from '../../app/console/console-keys.ts';
+import type { ConsolePeople } from '../../app/console/console-people.ts';
+import type { ConsoleSandbox } from '../../app/console/console-sandbox.ts';
 import type { ConsoleSegments } from '../../app/console/console-segments.ts';
+import type { ConsoleSettings } from '../../app/console/console-settings.ts';
 import type { ConsoleUseCases } from '../../app/console/console-use-cases.ts';
 import type { RouteFamily } from '../build-server.ts';
 import { accountRoutes } from './account-routes.ts';
+import { consoleCallRoutes } from './call-routes.ts';
 import { consoleCampaignRoutes } from './campaign-routes.ts';
 import { guardConsole } from './console-access.ts';
+import { consoleDeliveryRoutes } from './delivery-routes.ts';
 import { consoleExplainRoutes } from './explain-routes.ts';
 import type { ConsoleExplainRouteDependencies } from './explain-routes.ts';
 import { consoleKeyRoutes } from './key-routes.ts';
 import { overviewRoutes } from './overview-routes.ts';
+import { consolePeopleRoutes } from './people-routes.ts';
+import { consoleSandboxRoutes } from './sandbox-routes.ts';
 import { consolePreviewRoute } from './preview-route.ts';
 import type { ConsolePreviewDependencies } from './preview-route.ts';
 import { consoleSegmentRoutes } from './segment-routes.ts';
 import { serveConsoleFiles } from './serve-console-files.ts';
+import { consoleSettingsRoutes } from './settings-routes.ts';
 import { sessionRoutes } from './session-routes.ts';
 
 export type ConsoleRouteDependencies = {
@@ -25,6 +35,12 @@ export type ConsoleRouteDependencies = {
   campaigns: ConsoleCampaigns;
   preview: ConsolePreviewDependencies['preview'];
   keys: ConsoleKeys;
+  people: ConsolePeople;
+  settings: ConsoleSettings;
+  /** Undefined in production. */
+  sandbox: ConsoleSandbox | undefined;
+  calls: ConsoleCalls;
+  deliveries: ConsoleDeliveries;
   segments: ConsoleSegments;
   explain: ConsoleExplainRouteDependencies['explain'];
   /** Folder of the built console. */
@@ -64,6 +80,11 @@ export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
     consolePreviewRoute(server, deps);
     consoleExplainRoutes(server, deps);
     consoleKeyRoutes(server, deps);
+    consolePeopleRoutes(server, deps);
+    consoleSettingsRoutes(server, deps);
+    if (deps.sandbox) consoleSandboxRoutes(server, deps.sandbox);
+    consoleCallRoutes(server, deps);
+    consoleDeliveryRoutes(server, deps);
     consoleSegmentRoutes(server, deps);
     serveConsoleFiles(server, deps.staticFolder);
   };

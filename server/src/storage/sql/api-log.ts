@@ -36,19 +36,50 @@ export async function insertApiLogEntries(tx: Queryable, entries: ApiLogEntry[])
   await tx`insert into api_log ${tx(rows)}`;
 }
 
-/** Newest calls of a workspace. Index: api_log_workspace. */
-export async function listApiLogEntries(
+export type ApiLogFilters = {
+  /** Undefined: calls that named no workspace we know. */
+  workspaceId: string | undefined;
+  isRefused: boolean | undefined;
+  keyId: string | undefined;
+  /** The last one of the page before. */
+  after: { receivedAt: Date; id: string } | undefined;
+  limit: number;
+};
+
+export type ListedCall = Omit<ApiLogEntry, 'workspaceId' | 'requestBody'> & { keyName: string | null };
+
+/** Calls of a workspace, newest first. Indexes: api_log_workspace, api_log_refused; of the names the keys' primary key. */
+export async function listCalls(tx: Queryable, filters: ApiLogFilters): Promise<ListedCall[]> {
+  const { workspaceId, isRefused, keyId, after, limit } = filters;
+  return tx<ListedCall[]>`
+    select call.id, received_at as "receivedAt", method, path, route, status, duration_ms as "durationMilliseconds",
+      key_id as "keyId", api_keys.name as "keyName", error_name as "errorName", error_detail as "errorDetail", warnings
+    from (
+      select * from api_log
+      where ${workspaceId === undefined ? tx`workspace_id is null` : tx`workspace_id = ${workspaceId}`}
+        ${isRefused ? tx`and error_name is not null` : tx``}
+        ${keyId === undefined ? tx`` : tx`and key_id = ${keyId}`}
+        ${after ? tx`and (received_at, id) < (${after.receivedAt}, ${after.id})` : tx``}
+      order by received_at desc, id desc
+      limit ${limit}
+    ) as call
+    left join api_keys on api_keys.id = call.key_id
+    order by received_at desc, call.id desc`;
+}
+
+/** One call of a workspace, or of none. Index: primary key. */
+export async function findCall(
   tx: Queryable,
-  page: { workspaceId: string; before: Date; limit: number },
-): Promise<ApiLogEntry[]> {
-  return tx<ApiLogEntry[]>`
-    select id, workspace_id as "workspaceId", received_at as "receivedAt", method, path, route, status,
-      duration_ms as "durationMilliseconds", key_id as "keyId", error_name as "errorName",
-      error_detail as "errorDetail", warnings, request_body as "requestBody"
+  { workspaceId, id }: { workspaceId: string; id: string },
+): Promise<(ListedCall & { requestBody: string | null }) | undefined> {
+  const [row] = await tx<(ListedCall & { requestBody: string | null })[]>`
+    select api_log.id, received_at as "receivedAt", method, path, route, status, duration_ms as "durationMilliseconds",
+      key_id as "keyId", api_keys.name as "keyName", error_name as "errorName", error_detail as "errorDetail", warnings,
+      request_body as "requestBody"
     from api_log
-    where workspace_id = ${page.workspaceId} and received_at < ${page.before}
-    order by received_at desc
-    limit ${page.limit}`;
+    left join api_keys on api_keys.id = api_log.key_id
+    where api_log.id = ${id} and (api_log.workspace_id = ${workspaceId} or api_log.workspace_id is null)`;
+  return row;
 }
 
 /** Drops calls older than the retention; at most 10,000 a call. Index: api_log_age. */

@@ -1,0 +1,159 @@
+import type { LoggedDelivery } from '@carillon/client';
+import { Button, Code, Group, Stack, Text } from '@mantine/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { consoleClient } from '../console.ts';
+import { DataTable } from '../parts/data-table.tsx';
+import { EmptyState } from '../parts/empty-state.tsx';
+import { Loaded } from '../parts/loaded.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
+import { platformNames } from '../parts/platform-names.ts';
+import { RouteLink } from '../parts/route-link.tsx';
+import { StatusBadge } from '../parts/status-badge.tsx';
+import { Time } from '../parts/time.tsx';
+import { useWorkspace } from '../shell/workspace.ts';
+import { DeliveryFilterForm } from './delivery-filter-form.tsx';
+import { toDeliveryFilters, writeRow } from './delivery-search.ts';
+import type { DeliverySearch } from './delivery-search.ts';
+import { OpenedDelivery } from './opened-delivery.tsx';
+
+const route = getRouteApi('/w/$workspaceId/deliveries');
+
+/** Traces any message. The address holds filters, page and the open row. */
+export function DeliveriesPage() {
+  const { id: workspaceId } = useWorkspace();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const filters = toDeliveryFilters(search);
+  const found = useQuery({
+    queryKey: ['deliveries', workspaceId, filters],
+    queryFn: () => consoleClient.deliveries.list({ workspaceId, ...filters }),
+    placeholderData: keepPreviousData,
+  });
+  const { row, after, ...chosen } = search;
+  return (
+    <Stack gap="md">
+      <PageHeader title="Delivery log" about="One line for each message and device, newest first." />
+      <DeliveryFilterForm
+        key={JSON.stringify(chosen)}
+        search={chosen}
+        onChosen={(next) => void navigate({ search: next })}
+      />
+      {row !== undefined && <OpenedDelivery row={row} closed={after === undefined ? chosen : { ...chosen, after }} />}
+      <Loaded query={found}>
+        {({ deliveries, next }) => (
+          <>
+            {deliveries.length === 0 ? (
+              <NoDeliveries isFiltered={Object.keys(filters).length > 0} hasMore={next !== null} />
+            ) : (
+              <DeliveryTable deliveries={deliveries} search={search} />
+            )}
+            <Group justify="flex-end" gap="xs">
+              {after !== undefined && (
+                <Button variant="default" onClick={() => void navigate({ search: chosen })}>
+                  Newest
+                </Button>
+              )}
+              {next !== null && (
+                <Button variant="default" onClick={() => void navigate({ search: { ...chosen, after: next } })}>
+                  Older
+                </Button>
+              )}
+            </Group>
+          </>
+        )}
+      </Loaded>
+    </Stack>
+  );
+}
+
+function DeliveryTable({ deliveries, search }: { deliveries: LoggedDelivery[]; search: DeliverySearch }) {
+  const { id: workspaceId } = useWorkspace();
+  return (
+    <DataTable
+      label="Deliveries"
+      minWidth={860}
+      rows={deliveries}
+      keyOf={writeRow}
+      columns={[
+        {
+          key: 'at',
+          title: 'When',
+          cell: (delivery) => (
+            <RouteLink
+              to="/w/$workspaceId/deliveries"
+              params={{ workspaceId }}
+              search={{ ...search, row: writeRow(delivery) }}
+              activeProps={{}}
+              aria-current={search.row === writeRow(delivery)}
+            >
+              <Time at={delivery.at} />
+            </RouteLink>
+          ),
+        },
+        {
+          key: 'campaign',
+          title: 'Campaign',
+          cell: ({ campaignId, campaignName }) => (
+            <RouteLink to="/w/$workspaceId/campaigns/$campaignId" params={{ workspaceId, campaignId }}>
+              {campaignName}
+            </RouteLink>
+          ),
+        },
+        {
+          key: 'user',
+          title: 'User id',
+          cell: ({ customerId, personId }) =>
+            customerId === null ? (
+              'erased since'
+            ) : (
+              <RouteLink to="/w/$workspaceId/people/$personId" params={{ workspaceId, personId }}>
+                {customerId}
+              </RouteLink>
+            ),
+        },
+        {
+          key: 'device',
+          title: 'Device',
+          cell: ({ platform, deviceId }) => `${platformNames[platform]}, ${deviceId ?? 'removed since'}`,
+        },
+        {
+          key: 'outcome',
+          title: 'Outcome',
+          cell: ({ outcome, code }) => (
+            <>
+              <StatusBadge status={outcome} />{' '}
+              {code !== null && (
+                <Text size="xs" component="div">
+                  <Code>{code}</Code>
+                </Text>
+              )}
+            </>
+          ),
+        },
+        { key: 'attempts', title: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
+      ]}
+    />
+  );
+}
+
+function NoDeliveries({ isFiltered, hasMore }: { isFiltered: boolean; hasMore: boolean }) {
+  const { id: workspaceId } = useWorkspace();
+  const overview = useQuery({
+    queryKey: ['overview', workspaceId],
+    queryFn: () => consoleClient.readOverview(workspaceId),
+    staleTime: 60_000,
+  });
+  if (isFiltered)
+    return (
+      <EmptyState title="No message is like that">
+        {hasMore ? 'The newest 31 days were looked through; older ones are a click away.' : 'Take a filter away.'}
+      </EmptyState>
+    );
+  const command = overview.data?.curl;
+  return (
+    <EmptyState title="Nothing was sent yet" {...(command === undefined ? {} : { command })}>
+      Paste this into a terminal, and every message of it appears here.
+    </EmptyState>
+  );
+}

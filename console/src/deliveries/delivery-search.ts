@@ -1,0 +1,45 @@
+import type { DeliveryFilters, DeliveryKey } from '@carillon/client';
+import { textOf } from '../shell/address-search.ts';
+import type { AddressSearch } from '../shell/address-search.ts';
+
+/** What the address of the delivery log says: filters, the page, and the row that is open. */
+export type DeliverySearch = {
+  campaign?: string;
+  user?: string;
+  platform?: string;
+  outcome?: string;
+  code?: string;
+  after?: string;
+  row?: string;
+};
+
+const names = ['campaign', 'user', 'platform', 'outcome', 'code', 'after', 'row'] as const;
+
+export function readDeliverySearch(search: AddressSearch): DeliverySearch {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const text = textOf(search[name]);
+      return text === undefined ? [] : [[name, text]];
+    }),
+  );
+}
+
+export function toDeliveryFilters({ campaign, user, platform, outcome, code, after }: DeliverySearch): DeliveryFilters {
+  return {
+    ...(campaign === undefined ? {} : { campaignId: campaign }),
+    ...(user === undefined ? {} : { customerId: user }),
+    ...(platform === undefined ? {} : { platform }),
+    ...(outcome === undefined ? {} : { outcome }),
+    ...(code === undefined ? {} : { code }),
+    ...(after === undefined ? {} : { after }),
+  };
+}
+
+export function writeRow({ day, bucket, runId, deviceRowId }: DeliveryKey): string {
+  return [day, bucket, runId, deviceRowId].join('~');
+}
+
+export function readRow(row: string): DeliveryKey {
+  const [day = '', bucket = '', runId = '', deviceRowId = ''] = row.split('~');
+  return { day, bucket: Number(bucket), runId, deviceRowId };
+}

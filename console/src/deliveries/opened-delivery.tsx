@@ -1,0 +1,114 @@
+import type { DeliveryDetail } from '@carillon/client';
+import { Card, Group, Stack, Table, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { consoleClient } from '../console.ts';
+import { Copyable, CopyableBlock } from '../parts/copyable.tsx';
+import { Loaded } from '../parts/loaded.tsx';
+import { platformNames } from '../parts/platform-names.ts';
+import { RouteLink } from '../parts/route-link.tsx';
+import { StatusBadge } from '../parts/status-badge.tsx';
+import { Time } from '../parts/time.tsx';
+import { useWorkspace } from '../shell/workspace.ts';
+import { readRow } from './delivery-search.ts';
+import type { DeliverySearch } from './delivery-search.ts';
+
+/** One row of the log, with what was sent and what the provider said. */
+export function OpenedDelivery({ row, closed }: { row: string; closed: DeliverySearch }) {
+  const { id: workspaceId } = useWorkspace();
+  const delivery = useQuery({
+    queryKey: ['delivery', workspaceId, row],
+    queryFn: () => consoleClient.deliveries.read({ workspaceId, ...readRow(row) }),
+  });
+  return (
+    <Card withBorder component="section" aria-labelledby="opened-delivery">
+      <Group justify="space-between" mb="xs">
+        <Title order={2} size="h5" id="opened-delivery">
+          One message
+        </Title>
+        <RouteLink to="/w/$workspaceId/deliveries" params={{ workspaceId }} search={closed} activeProps={{}}>
+          Close
+        </RouteLink>
+      </Group>
+      <Loaded query={delivery}>{(data) => <Detail delivery={data} />}</Loaded>
+    </Card>
+  );
+}
+
+function Detail({ delivery }: { delivery: DeliveryDetail }) {
+  const { id: workspaceId } = useWorkspace();
+  const { campaignId, campaignName, customerId, userId, content, settings } = delivery;
+  const facts: [string, ReactNode][] = [
+    ['Outcome', <StatusBadge key="outcome" status={delivery.outcome} />],
+    [
+      'Attempts',
+      <>
+        {delivery.attempts}, the last on <Time at={delivery.at} />
+        {delivery.retryAt !== null && (
+          <>
+            ; again on <Time at={delivery.retryAt} />
+          </>
+        )}
+        ; none after <Time at={delivery.sendUntil} />
+      </>,
+    ],
+    [
+      'Answer',
+      <>
+        {delivery.code === null ? 'taken over without a remark' : <Copyable text={delivery.code} label="code" />}
+        {delivery.providerMessageId !== null && (
+          <Copyable text={delivery.providerMessageId} label="provider's id of the message" />
+        )}
+        {delivery.advice !== undefined && <Text size="sm">{delivery.advice}</Text>}
+      </>,
+    ],
+    [
+      'Campaign',
+      <RouteLink key="campaign" to="/w/$workspaceId/campaigns/$campaignId" params={{ workspaceId, campaignId }}>
+        {campaignName}
+      </RouteLink>,
+    ],
+    ['Sending', <Copyable key="run" text={delivery.runId} label="id of the sending" />],
+    [
+      'User id',
+      customerId === null ? (
+        'erased since'
+      ) : (
+        <RouteLink
+          to="/w/$workspaceId/people/$personId"
+          params={{ workspaceId, personId: userId }}
+          search={{ campaign: campaignId }}
+        >
+          {customerId}
+        </RouteLink>
+      ),
+    ],
+    [
+      'Device',
+      <>
+        {platformNames[delivery.platform]}, {delivery.deviceId ?? 'removed since'}
+        {delivery.pushId !== null && <Copyable text={delivery.pushId} label="device token" />}
+      </>,
+    ],
+  ];
+  return (
+    <Stack gap="sm">
+      <Table variant="vertical">
+        <Table.Tbody>
+          {facts.map(([name, fact]) => (
+            <Table.Tr key={name}>
+              <Table.Th scope="row" w={140}>
+                {name}
+              </Table.Th>
+              <Table.Td>{fact}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      <CopyableBlock
+        label="message before it was made personal"
+        text={JSON.stringify({ content, ...(Object.keys(settings).length > 0 ? { settings } : {}) }, null, 2)}
+      />
+    </Stack>
+  );
+}

@@ -1,0 +1,20 @@
+import type { CallFilters } from '@carillon/client';
+import { textOf } from '../shell/address-search.ts';
+import type { AddressSearch } from '../shell/address-search.ts';
+
+/** What the address of the log says: which log, its filters, the call that is open. */
+export type LogSearch = CallFilters & { view?: 'callbacks' | 'mails'; call?: string };
+
+export function readLogSearch(search: AddressSearch): LogSearch {
+  const view = textOf(search.view);
+  const text = (name: 'key' | 'after' | 'call') =>
+    textOf(search[name]) === undefined ? {} : { [name]: textOf(search[name]) };
+  return {
+    ...(view === 'callbacks' || view === 'mails' ? { view } : {}),
+    ...(textOf(search.of) === 'nobody' ? { of: 'nobody' as const } : {}),
+    ...(textOf(search.only) === 'refused' ? { only: 'refused' as const } : {}),
+    ...text('key'),
+    ...text('after'),
+    ...text('call'),
+  };
+}

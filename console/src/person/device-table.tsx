@@ -1,0 +1,83 @@
+import type { PersonDevice } from '@carillon/client';
+import { Code, Group, Text, Title } from '@mantine/core';
+import { CopyTextButton } from '../parts/copyable.tsx';
+import { DataTable } from '../parts/data-table.tsx';
+import { platformNames } from '../parts/platform-names.ts';
+import { StatusBadge } from '../parts/status-badge.tsx';
+import { Time } from '../parts/time.tsx';
+
+/** A person's devices, and whether their tokens take messages. */
+export function DeviceTable({ devices }: { devices: PersonDevice[] }) {
+  return (
+    <section>
+      <Title order={2} size="h5" mb="xs">
+        Devices
+      </Title>
+      {devices.length === 0 ? (
+        <Text size="sm">No device is known, so no push reaches this person.</Text>
+      ) : (
+        <DataTable
+          label="Devices"
+          minWidth={760}
+          rows={devices}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              key: 'device',
+              title: 'Device',
+              cell: ({ deviceId, platform, ...device }) => (
+                <>
+                  <Text size="sm">
+                    {platformNames[platform]}, {deviceId}
+                  </Text>
+                  <Text size="xs">
+                    {[device.model, device.osVersion, device.appVersion && `app ${device.appVersion}`]
+                      .filter(Boolean)
+                      .join(' · ')}
+                  </Text>
+                </>
+              ),
+            },
+            { key: 'state', title: 'Token', cell: (device) => <TokenState device={device} /> },
+            {
+              key: 'token',
+              title: 'Device token',
+              cell: ({ pushId, deviceId }) => (
+                <Group gap="xs" wrap="nowrap">
+                  <Code>{pushId.length > 28 ? `${pushId.slice(0, 20)}…${pushId.slice(-6)}` : pushId}</Code>
+                  <CopyTextButton text={pushId} label={`token of ${deviceId}`} />
+                </Group>
+              ),
+            },
+            { key: 'since', title: 'Registered', cell: ({ registeredAt }) => <Time at={registeredAt} /> },
+          ]}
+        />
+      )}
+    </section>
+  );
+}
+
+function TokenState({ device }: { device: PersonDevice }) {
+  return (
+    <>
+      <StatusBadge status={device.state} />
+      <Text size="xs" component="div">
+        {explain(device)} {device.goneAt !== null && <Time at={device.goneAt} />}
+        {device.blockedAt !== null && <Time at={device.blockedAt} />}
+      </Text>
+    </>
+  );
+}
+
+function explain({ state, goneReason, blockReason, isProvisional }: PersonDevice): string {
+  switch (state) {
+    case 'ACTIVE':
+      return isProvisional ? 'takes quiet messages: the person was not asked yet' : 'takes messages';
+    case 'OPTED_OUT':
+      return 'the person turned messages off';
+    case 'BLOCKED':
+      return `blocked by the API${blockReason === null ? '' : ` (${blockReason})`},`;
+    case 'GONE':
+      return `the provider called it dead (${goneReason ?? 'no word'}),`;
+  }
+}

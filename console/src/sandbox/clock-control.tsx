@@ -1,0 +1,63 @@
+import type { SandboxState } from '@carillon/client';
+import { Button, Group, Text, Title } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { consoleClient } from '../console.ts';
+import { Failure } from '../parts/failure.tsx';
+import { Time } from '../parts/time.tsx';
+
+const moves = [
+  { label: '1 minute', advanceSeconds: 60 },
+  { label: '15 minutes', advanceSeconds: 900 },
+  { label: '1 hour', advanceSeconds: 3_600 },
+  { label: '1 day', advanceSeconds: 86_400 },
+];
+
+type ClockControlProps = { clock: SandboxState['clock']; onState: (state: SandboxState) => void };
+
+/** Tokens, schedules, expiry and limits all read this clock. */
+export function ClockControl({ clock, onState }: ClockControlProps) {
+  const move = useMutation({
+    mutationFn: (by: { advanceSeconds: number } | { reset: true }) => consoleClient.sandbox.moveClock(by),
+    onSuccess: onState,
+  });
+  return (
+    <section>
+      <Title order={2} size="h5" mb="xs">
+        Clock
+      </Title>
+      <Text size="sm" component="div" mb="xs">
+        <Time at={clock.now} />,{' '}
+        {clock.offsetSeconds === 0 ? 'the real time' : `${duration(clock.offsetSeconds)} ahead of the real time`}
+      </Text>
+      {move.error !== null && <Failure error={move.error} />}
+      <Group gap="xs">
+        {moves.map(({ label, advanceSeconds }) => (
+          <Button
+            key={label}
+            size="xs"
+            variant="default"
+            disabled={move.isPending}
+            onClick={() => move.mutate({ advanceSeconds })}
+          >
+            + {label}
+          </Button>
+        ))}
+        <Button
+          size="xs"
+          variant="default"
+          disabled={move.isPending || clock.offsetSeconds === 0}
+          onClick={() => move.mutate({ reset: true })}
+        >
+          Back to real time
+        </Button>
+      </Group>
+    </section>
+  );
+}
+
+function duration(seconds: number): string {
+  const days = Math.floor(seconds / 86_400);
+  const hours = Math.floor((seconds % 86_400) / 3_600);
+  const minutes = Math.round((seconds % 3_600) / 60);
+  return [days > 0 && `${days} d`, hours > 0 && `${hours} h`, `${minutes} min`].filter(Boolean).join(' ');
+}

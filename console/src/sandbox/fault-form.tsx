@@ -1,0 +1,62 @@
+import type { Fault, SandboxState, SimulatedProvider } from '@carillon/client';
+import { Button, Group, NativeSelect, NumberInput, Text, Title } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { consoleClient } from '../console.ts';
+import { Failure } from '../parts/failure.tsx';
+
+const providers: { value: SimulatedProvider; label: string }[] = [
+  { value: 'fcm', label: 'FCM (Android)' },
+  { value: 'apns', label: 'APNs (iOS)' },
+  { value: 'webpush', label: 'Web Push' },
+];
+
+const faults = {
+  busy: { name: 'answers 503, again in 5 s', fault: { status: 503, headers: { 'retry-after': '5' } } },
+  limited: { name: 'answers 429, again in 5 s', fault: { status: 429, headers: { 'retry-after': '5' } } },
+  broken: { name: 'answers 500', fault: { status: 500 } },
+  reset: { name: 'breaks the connection', fault: { reset: true } },
+  slow: { name: 'takes 3 seconds', fault: { delayMilliseconds: 3000 } },
+} satisfies Record<string, { name: string; fault: Fault }>;
+
+type FaultName = keyof typeof faults;
+
+/** Makes a simulated provider fail. A new fault takes the place of those that are set. */
+export function FaultForm({ onState }: { onState: (state: SandboxState) => void }) {
+  const set = useMutation({ mutationFn: consoleClient.sandbox.setFaults, onSuccess: onState });
+  return (
+    <section>
+      <Title order={2} size="h5" mb="xs">
+        Faults
+      </Title>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          const fields = new FormData(event.currentTarget);
+          const { fault } = faults[String(fields.get('fault')) as FaultName];
+          const count = Number(fields.get('count'));
+          set.mutate({ [String(fields.get('provider'))]: count > 0 ? { ...fault, count } : fault });
+        }}
+      >
+        <Group align="end" gap="sm">
+          <NativeSelect name="provider" label="Provider" data={providers} />
+          <NativeSelect
+            name="fault"
+            label="What it does"
+            data={Object.entries(faults).map(([value, { name }]) => ({ value, label: name }))}
+          />
+          <NumberInput name="count" label="How often, 0: always" min={0} max={1_000_000} defaultValue={1} w={170} />
+          <Button type="submit" loading={set.isPending}>
+            Break it
+          </Button>
+          <Button variant="default" disabled={set.isPending} onClick={() => set.mutate({})}>
+            End all faults
+          </Button>
+        </Group>
+      </form>
+      {set.error !== null && <Failure error={set.error} />}
+      <Text size="sm" mt="xs" role="status">
+        {set.data !== undefined && (Object.keys(set.variables).length === 0 ? 'No fault is set.' : 'The fault is set.')}
+      </Text>
+    </section>
+  );
+}

@@ -1,0 +1,67 @@
+import type { SandboxState } from '@carillon/client';
+import { Stack, Text } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { consoleClient } from '../console.ts';
+import { ConfirmButton } from '../parts/confirm-button.tsx';
+import { EmptyState } from '../parts/empty-state.tsx';
+import { Loaded } from '../parts/loaded.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
+import { useSession } from '../session/use-session.ts';
+import { useWorkspace } from '../shell/workspace.ts';
+import { ClockControl } from './clock-control.tsx';
+import { Counters } from './counters.tsx';
+import { FaultForm } from './fault-form.tsx';
+import { KeptMails } from './kept-mails.tsx';
+import { Phones } from './phones.tsx';
+
+/** Be the phone, the clock and the provider that fails. */
+export function SandboxPage() {
+  const { isSandbox } = useSession();
+  return isSandbox ? <Sandbox /> : <EmptyState title="This installation is no sandbox" />;
+}
+
+function Sandbox() {
+  const { id: workspaceId } = useWorkspace();
+  const queries = useQueryClient();
+  const state = useQuery({
+    queryKey: ['sandbox'],
+    queryFn: () => consoleClient.sandbox.read(),
+    refetchInterval: 2000,
+  });
+  const onState = (next: SandboxState) => {
+    queries.setQueryData(['sandbox'], next);
+    void queries.invalidateQueries({ queryKey: ['inbox', workspaceId] });
+  };
+  return (
+    <Stack gap="lg">
+      <PageHeader
+        title="Sandbox"
+        about="Nothing real is behind it: messages go to simulated providers and devices."
+        actions={
+          <ConfirmButton
+            label="Start from empty"
+            title="Start from empty?"
+            hits={
+              <Text size="sm">
+                Every message on the phones of all workspaces, what the providers counted, and the faults that are set
+                go. People, segments and campaigns stay.
+              </Text>
+            }
+            onConfirmed={async () => onState(await consoleClient.sandbox.reset())}
+          />
+        }
+      />
+      <Loaded query={state}>
+        {(data) => (
+          <>
+            <ClockControl clock={data.clock} onState={onState} />
+            <FaultForm onState={onState} />
+            <Counters counters={data.counters} />
+          </>
+        )}
+      </Loaded>
+      <Phones workspaceId={workspaceId} />
+      <KeptMails />
+    </Stack>
+  );
+}

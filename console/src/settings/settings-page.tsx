@@ -1,0 +1,80 @@
+import type { WorkspaceSettings } from '@carillon/client';
+import { Button, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { consoleClient } from '../console.ts';
+import { Failure } from '../parts/failure.tsx';
+import { Loaded } from '../parts/loaded.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
+import { useWorkspace } from '../shell/workspace.ts';
+
+const fields = [
+  ['name', 'Name', '1 to 100 characters'],
+  ['timeZone', 'Time zone', 'IANA name; of campaigns that name none, and of the times on these screens'],
+  ['frequencyCaps', 'Frequency caps', 'Messages a person gets in hours or days, as 2/1d,5/7d, or none'],
+  ['quietHours', 'Quiet hours', 'In the zone of each person, as 22:00-08:00, or none'],
+  ['minimumDelay', 'Minimum delay', 'Minutes between two messages to a person, 1 to 10,080, or none'],
+  ['zoneAttribute', 'Attribute of the zone', "Where a person's zone is looked for"],
+] as const;
+
+/** What a workspace asks of its campaigns. */
+export function SettingsPage() {
+  const { id: workspaceId } = useWorkspace();
+  const settings = useQuery({
+    queryKey: ['settings', workspaceId],
+    queryFn: () => consoleClient.settings.read(workspaceId),
+  });
+  return (
+    <Stack gap="md">
+      <PageHeader
+        title="Settings"
+        about="Of this workspace. Campaigns under way follow them from their next chunk on."
+      />
+      <Loaded query={settings}>{(data) => <SettingsForm key={JSON.stringify(data)} settings={data} />}</Loaded>
+    </Stack>
+  );
+}
+
+function SettingsForm({ settings }: { settings: WorkspaceSettings }) {
+  const { id: workspaceId } = useWorkspace();
+  const queries = useQueryClient();
+  const change = useMutation({
+    mutationKey: ['settings', workspaceId],
+    mutationFn: (next: WorkspaceSettings) => consoleClient.settings.change({ ...next, workspaceId }),
+    onSuccess: (next) => {
+      queries.setQueryData(['settings', workspaceId], next);
+      void queries.invalidateQueries({ queryKey: ['session'] });
+    },
+  });
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        change.mutate(Object.fromEntries(new FormData(event.currentTarget)) as WorkspaceSettings);
+      }}
+    >
+      <Stack gap="sm" maw={520}>
+        {fields.map(([name, label, description]) => (
+          <TextInput key={name} name={name} label={label} description={description} defaultValue={settings[name]} />
+        ))}
+        <NativeSelect
+          name="quietMode"
+          label="Messages in quiet hours"
+          data={[
+            { value: 'HOLD', label: 'wait until they are over' },
+            { value: 'DROP', label: 'are dropped' },
+          ]}
+          defaultValue={settings.quietMode}
+        />
+        {change.error !== null && <Failure error={change.error} />}
+        <Group>
+          <Button type="submit" loading={change.isPending}>
+            Save
+          </Button>
+        </Group>
+        <Text size="sm">
+          Provider credentials are set by <code>carillon credentials</code>, which tries them with the provider first.
+        </Text>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,43 @@
+import { errorRegistry, ServiceError } from '../../domain/errors.ts';
+import type { Database } from '../../storage/pool.ts';
+import { findCall, listCalls } from '../../storage/sql/api-log.ts';
+import type { ApiLogFilters, ListedCall } from '../../storage/sql/api-log.ts';
+import { findWorkspace } from '../../storage/sql/workspaces.ts';
+
+export type CallQuery = {
+  workspaceId: string;
+  /** Calls that named no workspace we know: a wrong id or key. */
+  ofNobody: boolean;
+} & Pick<ApiLogFilters, 'isRefused' | 'keyId' | 'after'>;
+
+const perPage = 50;
+
+export type ConsoleCalls = ReturnType<typeof makeConsoleCalls>;
+
+/** The API log as the console reads it: what callers sent, and why it was refused. */
+export function makeConsoleCalls({ database }: { database: Database }) {
+  return {
+    /** Newest first. @throws ServiceError NOT_FOUND */
+    async list({ workspaceId, ofNobody, ...filters }: CallQuery) {
+      if (!(await findWorkspace(database, workspaceId)))
+        throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
+      const of = ofNobody ? undefined : workspaceId;
+      const found = await listCalls(database, { ...filters, workspaceId: of, limit: perPage + 1 });
+      return { calls: found.slice(0, perPage).map(explain), hasMore: found.length > perPage };
+    },
+
+    /** With its body, as far as it is kept. @throws ServiceError NOT_FOUND */
+    async read(key: { workspaceId: string; id: string }) {
+      const call = await findCall(database, key);
+      if (!call) throw new ServiceError('NOT_FOUND');
+      return explain(call);
+    },
+  };
+}
+
+/** The name of an error says little: its public text and the private detail say what to change. */
+function explain<Call extends ListedCall>(call: Call) {
+  const { errorName } = call;
+  const isKnown = errorName !== null && Object.hasOwn(errorRegistry, errorName);
+  return { ...call, errorText: isKnown ? errorRegistry[errorName as keyof typeof errorRegistry] : null };
+}

@@ -1,0 +1,105 @@
+import type { Clock } from '../../clock.ts';
+import { platforms } from '../../domain/campaign/content.ts';
+import type { Platform } from '../../domain/campaign/content.ts';
+import { adviseOnFailure } from '../../domain/campaign/failure-advice.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { Database } from '../../storage/pool.ts';
+import type { DeliveryOutcome } from '../../storage/sql/deliveries.ts';
+import {
+  findLoggedDelivery,
+  listLedgerDays,
+  listLoggedDeliveries,
+  nameLoggedDeliveries,
+} from '../../storage/sql/delivery-log.ts';
+import type { LoggedDelivery, LogKey, LogNames, LogPlace } from '../../storage/sql/delivery-log.ts';
+import { findUsersByCustomerIds } from '../../storage/sql/users.ts';
+import { findWorkspace } from '../../storage/sql/workspaces.ts';
+
+export const deliveryOutcomes = ['ACCEPTED', 'WAITING', 'GONE', 'REJECTED', 'EXPIRED', 'FAILED', 'WITHHELD'] as const;
+
+export type DeliveryQuery = {
+  workspaceId: string;
+  campaignId?: string;
+  customerId?: string;
+  platform?: Platform;
+  outcome?: DeliveryOutcome;
+  code?: string;
+  after?: DeliveryCursor;
+};
+
+/** Where the next page begins: after a place of a day, or with the day. */
+export type DeliveryCursor = { day: string; place?: LogPlace };
+export type ListedDelivery = LoggedDelivery & LogNames;
+export type DeliveryPage = { deliveries: ListedDelivery[]; next: DeliveryCursor | undefined };
+
+const perPage = 50;
+// A filter that hardly anything passes is looked for in so many days at once; the page goes on from there.
+const daysAtOnce = 31;
+// Runs of tomorrow in another zone are in the partition of tomorrow.
+const aheadMilliseconds = 48 * 3_600_000;
+
+export type ConsoleDeliveries = ReturnType<typeof makeConsoleDeliveries>;
+
+/** The ledger as the console looks into it. */
+export function makeConsoleDeliveries({ database, clock }: { database: Database; clock: Clock }) {
+  return {
+    /** Newest day first, newest first in it. @throws ServiceError NOT_FOUND */
+    async list({ after, ...query }: DeliveryQuery): Promise<DeliveryPage> {
+      const { workspaceId } = query;
+      if (!(await findWorkspace(database, workspaceId)))
+        throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
+      const user = query.customerId === undefined ? undefined : await findUser(query.customerId, workspaceId);
+      if (query.customerId !== undefined && !user) return { deliveries: [], next: undefined };
+      const until = after?.day ?? new Date(clock.now().getTime() + aheadMilliseconds).toISOString().slice(0, 10);
+      const days = await listLedgerDays(database, { until, limit: daysAtOnce + 1 });
+      const found: LoggedDelivery[] = [];
+      for (const day of days.slice(0, daysAtOnce)) {
+        const rows = await listLoggedDeliveries(database, {
+          workspaceId,
+          day,
+          user,
+          campaignId: query.campaignId,
+          code: query.code,
+          platforms: query.platform === undefined ? platforms : [query.platform],
+          outcomes: query.outcome === undefined ? deliveryOutcomes : [query.outcome],
+          after: day === after?.day ? after.place : undefined,
+          // One more than is shown says whether there is more.
+          limit: perPage + 1 - found.length,
+        });
+        found.push(...rows);
+        if (found.length > perPage) break;
+      }
+      const shown = found.slice(0, perPage);
+      const names = await nameLoggedDeliveries(database, { workspaceId, rows: shown });
+      const deliveries = shown.map((row, number) => ({ ...row, ...names[number]! }));
+      return { deliveries, next: nextOf({ found, shown, days }) };
+    },
+
+    /** @throws ServiceError NOT_FOUND */
+    async read(key: LogKey) {
+      const delivery = await findLoggedDelivery(database, key);
+      if (!delivery) throw new ServiceError('NOT_FOUND');
+      const { content, ...row } = delivery;
+      const { platform, outcome, code } = row;
+      const advice = outcome === 'ACCEPTED' || code === null ? undefined : adviseOnFailure({ platform, outcome, code });
+      return { ...row, content: content[platform] ?? null, advice };
+    },
+  };
+
+  async function findUser(customerId: string, workspaceId: string) {
+    const [user] = await findUsersByCustomerIds(database, { workspaceId, customerIds: [customerId], limit: 1 });
+    return user;
+  }
+}
+
+type Found = { found: LoggedDelivery[]; shown: LoggedDelivery[]; days: string[] };
+
+function nextOf({ found, shown, days }: Found): DeliveryCursor | undefined {
+  const last = shown.at(-1);
+  if (found.length > shown.length && last) {
+    const { at: sentAt, runId, deviceRowId: deviceId } = last;
+    return { day: last.day, place: { sentAt, runId, deviceId } };
+  }
+  const unseen = days[daysAtOnce];
+  return unseen === undefined ? undefined : { day: unseen };
+}

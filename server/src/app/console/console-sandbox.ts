@@ -1,0 +1,46 @@
+import type { Clock } from '../../clock.ts';
+import type { Database } from '../../storage/pool.ts';
+import type { SignedIn } from '../accounts/account-dependencies.ts';
+import { audit } from '../accounts/audit.ts';
+import type { SandboxUseCases } from '../sandbox/sandbox-use-cases.ts';
+
+type By = { by: SignedIn };
+export type ConsoleSandboxDependencies = { database: Database; clock: Clock; sandbox: SandboxUseCases };
+export type ConsoleSandbox = ReturnType<typeof makeConsoleSandbox>;
+
+/** The sandbox as the console uses it; each change with its line in the audit log. */
+export function makeConsoleSandbox({ database, clock, sandbox }: ConsoleSandboxDependencies) {
+  const note = ({ by }: By, action: `sandbox.${string}`, detail: Record<string, unknown> = {}) =>
+    audit(database, { actor: by, action, detail, at: clock.now() });
+
+  /** The clock, and what the simulated providers counted. */
+  async function read() {
+    const { now, offsetMilliseconds } = sandbox.readClock();
+    return { clock: { now, offsetSeconds: offsetMilliseconds / 1000 }, counters: await sandbox.readCounters() };
+  }
+
+  return {
+    read,
+
+    /** @throws ServiceError PARAMETER_INVALID */
+    async moveClock({ move, ...by }: By & { move: { advanceSeconds: number } | { reset: true } }) {
+      await sandbox.moveClock(move);
+      await note(by, 'sandbox.clock', move);
+      return read();
+    },
+
+    /** Those that strike from now on; none of them ends all. @throws ServiceError PARAMETER_INVALID */
+    async setFaults({ faults, ...by }: By & { faults: Record<string, unknown> }) {
+      await sandbox.setFaults(faults);
+      await note(by, 'sandbox.faults', faults);
+      return read();
+    },
+
+    /** Empties inbox, counters and faults; people and campaigns stay. */
+    async reset(by: By) {
+      await sandbox.clearInbox();
+      await note(by, 'sandbox.reset');
+      return read();
+    },
+  };
+}

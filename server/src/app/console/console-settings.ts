@@ -1,0 +1,84 @@
+import type { Clock } from '../../clock.ts';
+import { presentFrequencyCap } from '../../domain/delivery-gate/workspace-controls.ts';
+import type { QuietMode } from '../../domain/delivery-gate/workspace-controls.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { Database } from '../../storage/pool.ts';
+import { findWorkspace, findWorkspaceControls } from '../../storage/sql/workspaces.ts';
+import type { SignedIn } from '../accounts/account-dependencies.ts';
+import { audit } from '../accounts/audit.ts';
+import { changeWorkspace, parseControls } from '../workspaces/change-workspace.ts';
+import { WorkspaceRefusedError } from '../workspaces/create-workspace.ts';
+
+/** As a person writes them; `none` for a control that is not set. */
+export type SettingTexts = {
+  name: string;
+  timeZone: string;
+  frequencyCaps: string;
+  quietHours: string;
+  quietMode: QuietMode;
+  minimumDelay: string;
+  zoneAttribute: string;
+};
+
+export type ConsoleSettings = ReturnType<typeof makeConsoleSettings>;
+
+/** A workspace's settings as an owner reads and changes them. */
+export function makeConsoleSettings({ database, clock }: { database: Database; clock: Clock }) {
+  /** @throws ServiceError NOT_FOUND */
+  async function read(workspaceId: string): Promise<SettingTexts> {
+    const workspace = await findWorkspace(database, workspaceId);
+    const controls = await findWorkspaceControls(database, workspaceId);
+    if (!workspace || !controls) throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
+    const { caps, quietHours, minimumDelayMinutes, zoneAttribute } = controls;
+    return {
+      name: workspace.name,
+      timeZone: workspace.timeZone,
+      frequencyCaps: caps.map(presentFrequencyCap).join(',') || 'none',
+      quietHours: quietHours ? `${quietHours.from}-${quietHours.to}` : 'none',
+      quietMode: quietHours?.mode ?? 'HOLD',
+      minimumDelay: minimumDelayMinutes === null ? 'none' : String(minimumDelayMinutes),
+      zoneAttribute,
+    };
+  }
+
+  return {
+    read,
+
+    /** Changes what differs. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
+    async change({ by, workspaceId, ...texts }: SettingTexts & { by: SignedIn; workspaceId: string }) {
+      const before = await read(workspaceId);
+      const names = (Object.keys(before) as (keyof SettingTexts)[]).filter((name) => texts[name] !== before[name]);
+      if (names.length === 0) return before;
+      await refusing(async () => {
+        await changeWorkspace(
+          { database },
+          {
+            id: workspaceId,
+            name: texts.name,
+            timeZone: texts.timeZone,
+            ...parseControls(texts),
+            devicesPerMinute: undefined,
+            campaignVersioning: undefined,
+            v1SearchBareArray: undefined,
+            secretRequiredAtRefresh: undefined,
+            signatureV2Required: undefined,
+          },
+        );
+      });
+      const changed = await read(workspaceId);
+      const detail = Object.fromEntries(names.map((name) => [name, changed[name]]));
+      const object = { id: workspaceId, name: changed.name };
+      await audit(database, { actor: by, workspaceId, action: 'workspace.change', object, detail, at: clock.now() });
+      return changed;
+    },
+  };
+}
+
+async function refusing(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof WorkspaceRefusedError)) throw error;
+    throw new ServiceError('PARAMETER_INVALID', { field: 'settings', reason: error.message.replace(/\.$/, '') });
+  }
+}

@@ -1,0 +1,61 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { deliveryOutcomes } from '../../app/console/console-deliveries.ts';
+import type { ConsoleDeliveries, DeliveryCursor } from '../../app/console/console-deliveries.ts';
+import { platforms } from '../../domain/campaign/content.ts';
+import { consoleApi as api } from './console-access.ts';
+import { presentCursor, presentListedDelivery } from './present-deliveries.ts';
+
+const workspaceId = Type.String({ maxLength: 64 });
+const id = Type.String({ pattern: '^[0-9a-f]{24}$' });
+const day = '[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])';
+const instant = `${day}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z`;
+const Search = Type.Object({
+  workspaceId,
+  campaignId: Type.Optional(id),
+  customerId: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+  platform: Type.Optional(Type.Union(platforms.map((platform) => Type.Literal(platform)))),
+  outcome: Type.Optional(Type.Union(deliveryOutcomes.map((outcome) => Type.Literal(outcome)))),
+  code: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  after: Type.Optional(Type.String({ pattern: `^${day}(~${instant}~[0-9a-f]{24}~[0-9a-f]{24})?$` })),
+});
+const Workspace = Type.Object({ workspaceId });
+const Key = Type.Object({
+  day: Type.String({ pattern: `^${day}$` }),
+  bucket: Type.String({ pattern: '^[0-9]{1,3}$' }),
+  runId: id,
+  deviceRowId: id,
+});
+
+/** The delivery log of the console. */
+export function consoleDeliveryRoutes(
+  server: FastifyInstance,
+  { deliveries }: { deliveries: ConsoleDeliveries },
+): void {
+  const config = { permission: 'people.read' as const };
+  server.get(`${api}/deliveries`, { schema: { hide: true, querystring: Search }, config }, async (request) => {
+    const { after, ...query } = request.query as Static<typeof Search>;
+    const page = await deliveries.list({ ...query, ...(after === undefined ? {} : { after: parseCursor(after) }) });
+    return {
+      deliveries: page.deliveries.map(presentListedDelivery),
+      next: page.next ? presentCursor(page.next) : null,
+    };
+  });
+  server.get(
+    `${api}/deliveries/:day/:bucket/:runId/:deviceRowId`,
+    { schema: { hide: true, querystring: Workspace, params: Key }, config },
+    async (request) => {
+      const { bucket, ...key } = request.params as Static<typeof Key>;
+      const query = request.query as Static<typeof Workspace>;
+      return { delivery: await deliveries.read({ ...query, ...key, bucket: Number(bucket) }) };
+    },
+  );
+}
+
+/** The shape is checked before. */
+function parseCursor(text: string): DeliveryCursor {
+  const [of, sentAt, runId, deviceId] = text.split('~') as [string, string?, string?, string?];
+  if (sentAt === undefined) return { day: of };
+  return { day: of, place: { sentAt: new Date(sentAt), runId: runId!, deviceId: deviceId! } };
+}

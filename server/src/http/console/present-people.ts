@@ -1,0 +1,15 @@
+import type { ConsolePeople, PersonHit } from '../../app/console/console-people.ts';
+
+export function presentFoundPerson({ userId, bucket: _bucket, ...hit }: PersonHit) {
+  return { id: userId, ...hit };
+}
+
+/** A person with everything the screen shows. Dates become their ISO text when the answer is written. */
+export function presentPerson({ person, erasure, ...parts }: Awaited<ReturnType<ConsolePeople['read']>>) {
+  const { bucket: _bucket, userId, ...record } = person;
+  return { person: { id: userId, ...record, ...parts, erasure: erasure ? presentErasure(erasure) : null } };
+}
+
+export function presentErasure({ id, requestedAt, dueAt }: Awaited<ReturnType<ConsolePeople['erase']>>) {
+  return { id, requestedAt, dueAt };
+}

@@ -1,0 +1,36 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import type { ConsoleSettings } from '../../app/console/console-settings.ts';
+import { consoleApi as api } from './console-access.ts';
+
+const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
+const text = Type.String({ maxLength: 1000 });
+const Settings = Type.Object(
+  {
+    name: text,
+    timeZone: text,
+    frequencyCaps: text,
+    quietHours: text,
+    quietMode: Type.Union([Type.Literal('HOLD'), Type.Literal('DROP')]),
+    minimumDelay: text,
+    zoneAttribute: text,
+  },
+  { additionalProperties: false },
+);
+
+/** A workspace's settings on the console. */
+export function consoleSettingsRoutes(server: FastifyInstance, { settings }: { settings: ConsoleSettings }): void {
+  const schema = { hide: true, querystring: Workspace };
+  const config = { permission: 'settings.write' as const };
+  server.get(`${api}/settings`, { schema, config }, async (request) => ({
+    settings: await settings.read((request.query as Static<typeof Workspace>).workspaceId),
+  }));
+  server.put(`${api}/settings`, { schema: { ...schema, body: Settings }, config }, async (request) => ({
+    settings: await settings.change({
+      ...(request.body as Static<typeof Settings>),
+      ...(request.query as Static<typeof Workspace>),
+      by: request.signedIn,
+    }),
+  }));
+}

@@ -1,0 +1,20 @@
+import type { Queryable } from '../src/storage/pool.ts';
+
+/** A stand-in for a database that shows how a statement would be done, and answers that it found nothing. */
+export function collectPlans(tx: Queryable, plans: string[]): Queryable {
+  const tag = (strings: TemplateStringsArray, ...values: never[]) => {
+    const query = tx(strings, ...values);
+    if (!Array.isArray(strings?.raw)) return query;
+    // Fragments are put into others; what is waited for is the statement.
+    const explain = async () => {
+      const rows = await tx`explain (costs off) ${query}`;
+      plans.push(rows.map((row) => String(row['QUERY PLAN'])).join('\n'));
+      return [];
+    };
+    return Object.assign(query, {
+      then: (resolve: (rows: unknown[]) => unknown, reject: (error: unknown) => unknown) =>
+        explain().then(resolve, reject),
+    });
+  };
+  return Object.assign(tag, { json: tx.json }) as unknown as Queryable;
+}

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '../carillon-bundle.ts';
+import { expectAccessible, hasChromium, skipReason, startConsoleBrowser } from './console-browser.ts';
+import type { ConsoleBrowser } from './console-browser.ts';
+
+describe.skipIf(!hasChromium)(`the delivery log in Chromium${skipReason}`, () => {
+  let console: ConsoleBrowser;
+  beforeAll(async () => {
+    console = await startConsoleBrowser();
+  });
+  afterAll(() => console?.stop());
+
+  test('a message is found by its filters, which the address holds, and opens to answer and content', async () => {
+    const { bundle } = console;
+    const { page, context, faults } = await console.openSignedIn();
+    await page.getByRole('link', { name: 'Delivery log' }).click();
+    await page.getByText('Nothing was sent yet').waitFor();
+    await expectAccessible(page);
+
+    const sent = await bundle.push({
+      campaignName: 'Traced',
+      targetPlatform: ['ANDROID', 'IOS'],
+      targetAudience: 'All Users',
+      payload: { ANDROID: { title: 'Hello', message: 'There' }, IOS: { title: 'Hello', message: 'There' } },
+      campaignDelivery: { type: 'soon' },
+    });
+    const campaignId = sent.json().cid as string;
+    await until(async () => (await bundle.database`select 1 from deliveries where outcome = 'ACCEPTED'`).length === 2);
+    await page.getByLabel('Campaign id').fill(campaignId);
+    await page.getByLabel('Platform').selectOption('IOS');
+    await page.getByRole('button', { name: 'Search' }).click();
+    const row = page.getByRole('row').filter({ hasText: 'Traced' });
+    await row.getByText('iOS').waitFor();
+    expect(await row.count()).toBe(1);
+    expect(new URL(page.url()).search).toBe(`?campaign=${campaignId}&platform=IOS`);
+
+    await row.getByRole('link').first().click();
+    const opened = page.getByRole('region', { name: 'One message' });
+    await opened.getByText('none after').waitFor();
+    await opened.getByText('"title": "Hello"').waitFor();
+    await page.reload();
+    await opened.getByRole('button', { name: "Copy provider's id of the message" }).waitFor();
+    await expectAccessible(page);
+    await opened.getByRole('link', { name: 'Close' }).click();
+    await opened.waitFor({ state: 'detached' });
+
+    await page.getByLabel('Outcome').selectOption('FAILED');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByText('No message is like that').waitFor();
+    expect(faults).toEqual([]);
+    await context.close();
+  }, 60_000);
+});

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeConsoleDeliveries } from '../../src/app/console/console-deliveries.ts';
+import type { DeliveryCursor, DeliveryQuery } from '../../src/app/console/console-deliveries.ts';
+import { deliveryOutcomes } from '../../src/app/console/console-deliveries.ts';
+import { makeManualClock } from '../../src/clock.ts';
+import { platforms } from '../../src/domain/campaign/content.ts';
+import { bucketOf } from '../../src/domain/audience/bucket.ts';
+import { makeId } from '../../src/domain/ids.ts';
+import { findLoggedDelivery, listLoggedDeliveries } from '../../src/storage/sql/delivery-log.ts';
+import type { LogFilters } from '../../src/storage/sql/delivery-log.ts';
+import { collectPlans } from '../collect-plans.ts';
+import { createTestDatabase } from '../test-database.ts';
+import type { TestDatabase } from '../test-database.ts';
+
+const devices = 20_000;
+const workspaceId = 'W';
+const start = new Date('2026-03-02T12:00:00Z');
+const [campaignId, otherCampaignId, runId, otherRunId] = [1, 2, 3, 4].map((more) =>
+  makeId(new Date(start.getTime() + more)),
+) as [string, string, string, string];
+const bucket = bucketOf('ana');
+let bundle: TestDatabase;
+
+// Two runs, a day each; every tenth is gone, every thousandth is of a browser.
+beforeAll(async () => {
+  bundle = await createTestDatabase();
+  const { database } = bundle;
+  await database`insert into workspaces (id, db_name, name, created_at) values ('W', 'w', 'W', '2026-01-01')`;
+  for (const [id, run, day] of [
+    [campaignId, runId, '2026-03-01'],
+    [otherCampaignId, otherRunId, '2026-03-02'],
+  ] as const) {
+    await database`
+      insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
+        created_by, created_at, updated_at)
+      values (${id}, 'W', ${`Of ${day}`}, 'PUSH_API', 'ONE_TIME', 'ALL_USERS', '{ANDROID}',
+        '{"ANDROID": {"title": "Hello"}}', '{}', 'SENT', 'test', ${day}, ${day})`;
+    await database`
+      insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at, started_at, ended_at)
+      values (${run}, 'W', ${id}, 1, 'SENT', ${day}, ${day}, ${day}, ${day}, ${day})`;
+    await database.unsafe(`create table deliveries_${day.replaceAll('-', '')} partition of deliveries
+      for values from ('${day}') to (date '${day}' + 1)`);
+    await database`
+      insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, chunk_number, platform, outcome,
+        code, attempts, sent_at)
+      select ${day}, 'W', case when number = 1 then ${bucket} else number % 256 end, ${run},
+        lpad(to_hex(number), 24, '0'), 'u' || number, 0,
+        case when number % 1000 = 0 then 'WEB' else 'ANDROID' end,
+        case when number % 10 = 0 then 'GONE' else 'ACCEPTED' end,
+        case when number % 5000 = 0 then '410' when number % 10 = 0 then 'UNREGISTERED' end, 1,
+        ${day}::timestamptz + number * interval '1 second'
+      from generate_series(1, ${devices}) as number`;
+  }
+  await database`
+    insert into users (workspace_id, bucket, id, customer_id, created_at, updated_at)
+    values ('W', ${bucket}, 'u1', 'ana', '2026-03-01', '2026-03-01')`;
+  await database`vacuum analyze deliveries`;
+});
+afterAll(() => bundle.drop());
+
+const everything: LogFilters = {
+  workspaceId,
+  day: '2026-03-01',
+  campaignId: undefined,
+  user: undefined,
+  platforms,
+  outcomes: deliveryOutcomes,
+  code: undefined,
+  after: { sentAt: new Date('2026-03-01T03:00:00Z'), runId, deviceId: '0'.repeat(24) },
+  limit: 51,
+};
+
+const filters: [string, Partial<LogFilters>, string][] = [
+  ['nothing', {}, 'deliveries_20260301_workspace_id_outcome_platform'],
+  ['a rare platform', { platforms: ['WEB'] }, 'deliveries_20260301_workspace_id_outcome_platform'],
+  ['a rare outcome', { outcomes: ['FAILED'] }, 'deliveries_20260301_workspace_id_outcome_platform'],
+  ['a code', { code: 'UNREGISTERED' }, 'deliveries_20260301_workspace_id_code'],
+  ['a code that is not there', { code: 'Nothing' }, 'deliveries_20260301_workspace_id_code'],
+  ['a campaign', { campaignId }, 'deliveries_20260301_run_id_outcome_platform'],
+  ['a campaign and a rare platform', { campaignId, platforms: ['WEB'] }, 'deliveries_20260301_run_id_outcome_platform'],
+  ['a campaign and a code', { campaignId, code: '410' }, 'deliveries_20260301_run_id_code'],
+  ['a user', { user: { bucket, userId: 'u1' } }, 'deliveries_20260301_workspace_id_bucket_user_id'],
+];
+
+test.each(filters)(
+  '%s: each look is one into an index, and reads no more than it shows',
+  async (_name, more, index) => {
+    const plans: string[] = [];
+    await listLoggedDeliveries(collectPlans(bundle.database, plans), { ...everything, ...more });
+    expect(plans).toHaveLength(1);
+    expect(plans[0]).toContain(index);
+    expect(plans[0]).not.toMatch(/Seq Scan on deliveries|Bitmap Heap Scan on deliveries/);
+    expect(plans[0]).not.toContain('deliveries_20260302');
+  },
+);
+
+test('one row is read by its key', async () => {
+  const plans: string[] = [];
+  const key = { workspaceId, day: '2026-03-01', bucket, runId, deviceRowId: `${'0'.repeat(23)}1` };
+  await findLoggedDelivery(collectPlans(bundle.database, plans), key);
+  expect(plans[0]).toContain('deliveries_20260301_pkey');
+  expect(await findLoggedDelivery(bundle.database, key)).toMatchObject({
+    customerId: 'ana',
+    deviceId: null,
+    content: { ANDROID: { title: 'Hello' } },
+  });
+  expect(await findLoggedDelivery(bundle.database, { ...key, workspaceId: 'V' })).toBeUndefined();
+});
+
+test('pages follow each other over days without a gap or a row twice, newest first', async () => {
+  const log = makeConsoleDeliveries({ database: bundle.database, clock: makeManualClock(start) });
+  const walk = async (query: Omit<DeliveryQuery, 'workspaceId'>) => {
+    const seen: string[] = [];
+    for (let after: DeliveryCursor | undefined, page = 0; page === 0 || after; page += 1) {
+      const { deliveries, next } = await log.list({ ...query, workspaceId, ...(after ? { after } : {}) });
+      seen.push(...deliveries.map(({ at, runId: run, deviceRowId }) => `${at.toISOString()} ${run} ${deviceRowId}`));
+      after = next;
+    }
+    expect(seen).toEqual([...new Set(seen)].toSorted().toReversed());
+    return seen.length;
+  };
+  expect(await walk({ code: 'UNREGISTERED' })).toBe(2 * (devices / 10 - devices / 5000));
+  expect(await walk({ code: '410', campaignId })).toBe(devices / 5000);
+  expect(await walk({ platform: 'WEB' })).toBe((2 * devices) / 1000);
+  expect(await walk({ campaignId, platform: 'WEB', outcome: 'GONE' })).toBe(devices / 1000);
+  expect(await walk({ customerId: 'ana' })).toBe(2);
+  expect(await walk({ customerId: 'ana', campaignId, outcome: 'GONE' })).toBe(0);
+  expect(await walk({ customerId: 'nobody' })).toBe(0);
+});

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Queryable } from '../../src/storage/pool.ts';
+import {
+  findPersonRecord,
+  findUsersByAnyIdentifier,
+  listFoundPeople,
+  listPersonDevices,
+  listPersonMessages,
+  listPersonSegments,
+} from '../../src/storage/sql/person-records.ts';
+import { createTestDatabase } from '../test-database.ts';
+import type { TestDatabase } from '../test-database.ts';
+import { collectPlans } from '../collect-plans.ts';
+
+const people = 20_000;
+const workspaceId = 'W';
+const person = { workspaceId, bucket: 7, userId: 'u7' };
+let bundle: TestDatabase;
+
+beforeAll(async () => {
+  bundle = await createTestDatabase();
+  const { database } = bundle;
+  await database`insert into workspaces (id, db_name, name, created_at) values ('W', 'w', 'W', '2026-01-01')`;
+  await database`
+    insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, version,
+      created_by, created_at, updated_at)
+    select 's' || number, 'W', 'Segment ' || number, 'FILE', 'READY', 'API', 'uid', 'string', 1, 'test', '2026-01-01',
+      '2026-01-01' from generate_series(1, 3) as number`;
+  await database`
+    insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
+      created_by, created_at, updated_at)
+    values ('c', 'W', 'Spring', 'PUSH_API', 'ONE_TIME', 'ALL_USERS', '{ANDROID}', '{}', '{}', 'SENT', 'test',
+      '2026-03-01', '2026-03-01')`;
+  await database`
+    insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at, started_at, ended_at)
+    select 'r' || number, 'W', 'c', 1, 'SENT', '2026-03-01', '2026-03-02', '2026-03-01', '2026-03-01', '2026-03-01'
+    from generate_series(1, 3) as number`;
+  await database`
+    insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
+    select 'W', number % 256, 'u' || number, 'person-' || number, '{}', '2026-03-01', '2026-03-01'
+    from generate_series(1, ${people}) as number`;
+  await database`
+    insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at,
+      created_at, updated_at)
+    select 'W', number % 256, 'd' || number, 'u' || number, 'phone', 'ANDROID', 'p' || number, 'ACTIVE', '2026-03-01',
+      '2026-03-01', '2026-03-01' from generate_series(1, ${people}) as number`;
+  await database`
+    insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
+    select 'W', number % 256, 'u' || number, attribute, 'string', attribute || number
+    from generate_series(1, ${people}) as number, unnest('{city,u_em,device:push_id}'::text[]) as attribute`;
+  await database`
+    insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in, removed_in)
+    select 'W', number % 256, 's' || segment, 'u' || number, 1, case when segment = 2 then 2 end
+    from generate_series(1, ${people}) as number, generate_series(1, 2) as segment`;
+  await database`
+    create table deliveries_20260301 partition of deliveries for values from ('2026-03-01') to ('2026-03-02')`;
+  await database`
+    insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, chunk_number, platform, outcome,
+      attempts, sent_at)
+    select '2026-03-01', 'W', number % 256, 'r' || run, 'd' || number, 'u' || number, 0, 'ANDROID',
+      case when run = 1 then 'GONE' else 'ACCEPTED' end, 1, '2026-03-01T00:00:00Z'::timestamptz + run * interval '1 hour'
+    from generate_series(1, ${people}) as number, generate_series(1, 3) as run`;
+  await database`analyze`;
+});
+afterAll(() => bundle.drop());
+
+const byValue = (tx: Queryable, value: string) =>
+  findUsersByAnyIdentifier(tx, { workspaceId, values: [value], mostAttributes: 1000, limit: 25 });
+
+test.each<[string, (tx: Queryable) => Promise<unknown>, string[]]>([
+  ['a value under any name', (tx) => byValue(tx, 'u_em7'), ['identifiers_value']],
+  [
+    'people who were found',
+    (tx) => listFoundPeople(tx, { workspaceId, users: [person] }),
+    ['users_pkey', 'devices_workspace_id_bucket_user_id_device_id'],
+  ],
+  ['one of them', (tx) => findPersonRecord(tx, { workspaceId, id: 'u7' }), ['users_pkey']],
+  ['devices', (tx) => listPersonDevices(tx, person), ['devices_workspace_id_bucket_user_id_device_id']],
+  ['segments', (tx) => listPersonSegments(tx, person), ['segment_members_pkey']],
+  ['messages', (tx) => listPersonMessages(tx, { ...person, limit: 50 }), ['deliveries_20260301']],
+])('%s: read through indexes, however many people there are', async (_name, statement, indexes) => {
+  const plans: string[] = [];
+  await statement(collectPlans(bundle.database, plans));
+  expect(plans).toHaveLength(1);
+  expect(plans[0]).not.toMatch(/Seq Scan on (users|devices|identifiers|deliveries|segment_members)/);
+  for (const index of indexes) expect(plans[0]).toContain(index);
+});
+
+test('a value is found under every attribute that has it, and names its attribute', async () => {
+  expect(await byValue(bundle.database, 'city7')).toEqual([{ bucket: 7, userId: 'u7', attribute: 'city' }]);
+  expect(await byValue(bundle.database, 'device:push_id8')).toEqual([
+    { bucket: 8, userId: 'u8', attribute: 'device:push_id' },
+  ]);
+  expect(await byValue(bundle.database, 'ana')).toEqual([]);
+});
+
+test('a person is in the segments of now, and messages come newest first, whatever became of them', async () => {
+  const segments = await listPersonSegments(bundle.database, person);
+  expect(segments.map(({ id }) => id)).toEqual(['s1', 's2']);
+  await bundle.database`update segments set version = 2 where id = 's2'`;
+  expect((await listPersonSegments(bundle.database, person)).map(({ id }) => id)).toEqual(['s1']);
+  const messages = await listPersonMessages(bundle.database, { ...person, limit: 2 });
+  expect(messages.map(({ runId, outcome, campaignName }) => [runId, outcome, campaignName])).toEqual([
+    ['r3', 'ACCEPTED', 'Spring'],
+    ['r2', 'ACCEPTED', 'Spring'],
+  ]);
+  expect((await listPersonMessages(bundle.database, { ...person, limit: 50 })).at(-1)).toMatchObject({
+    runId: 'r1',
+    outcome: 'GONE',
+    deviceId: 'phone',
+  });
+});
