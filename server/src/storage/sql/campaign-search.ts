@@ -13,7 +13,7 @@ export type FoundCampaign = { kind: 'CAMPAIGN' | 'EXECUTION'; id: string };
 /**
  * One page, newest first, ties by id: ids only, so that the rows before the page are read in an index alone. Index:
  * campaigns_newest, or that of the rarest thing asked for: campaigns_creator, campaigns_rare_channel,
- * campaigns_rare_type, campaigns_rare_status, campaigns_tags, campaigns_name, primary key.
+ * campaigns_rare_type, campaigns_rare_status, campaigns_tags, campaigns_name, campaigns_name_pairs, primary key.
  */
 export async function findCampaignPage(tx: Queryable, page: CampaignPage): Promise<FoundCampaign[]> {
   return selectCampaignPage(tx, page);
@@ -71,14 +71,21 @@ function campaignConditions(tx: Queryable, { workspaceId, selection }: FoundCamp
   }
   if (createdBy) conditions.push(oneOf(tx, tx`campaigns.created_by`, createdBy));
   if (tags) conditions.push(tx`campaigns.tags && ${tags}`);
-  if (name !== undefined) {
-    const pattern = `%${name.replace(/[\\%_]/g, '\\$&')}%`;
-    // The collation of the column and its index; folding is the column's own.
-    conditions.push(tx`campaigns.name_folded like (lower(${pattern}::text collate "und-x-icu") collate "C")`);
-  }
+  if (name !== undefined) conditions.push(nameCondition(tx, name));
   if (versionNumber === 1) conditions.push(tx`(campaigns.version_number is null or campaigns.version_number = 1)`);
   else if (versionNumber !== undefined) conditions.push(tx`campaigns.version_number = ${versionNumber}`);
   return conditions;
+}
+
+/** Names that hold a part, in the collation of their columns and indexes; folding is the columns' own. */
+function nameCondition(tx: Queryable, part: string): Condition {
+  // Folding may lengthen: one capital becomes two characters.
+  const length = [...part.toLowerCase()].length;
+  if (length === 1 || length === 2) {
+    return tx`campaigns.name_pairs @> array[lower(${part}::text collate "und-x-icu") collate "C"]`;
+  }
+  const pattern = `%${part.replace(/[\\%_]/g, '\\$&')}%`;
+  return tx`campaigns.name_folded like (lower(${pattern}::text collate "und-x-icu") collate "C")`;
 }
 
 function ownConditions(tx: Queryable, { workspaceId, selection }: FoundCampaigns): Condition[] {
