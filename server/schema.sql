@@ -229,7 +229,6 @@ create table campaigns (
   is_test boolean not null default false,
   business_event_id text collate "C",
   imported_sent_at timestamp with time zone,
-  name_pairs text[] collate "C" not null default name_pairs(lower((name COLLATE "und-x-icu"))),
   constraint campaigns_audience_check CHECK ((audience = ANY (ARRAY['ALL_USERS'::text, 'SEGMENT'::text, 'USER'::text]))),
   constraint campaigns_channel_check CHECK ((channel = ANY (ARRAY['PUSH'::text, 'EMAIL'::text, 'SMS'::text]))),
   constraint campaigns_check CHECK (((audience = 'SEGMENT'::text) = (segment_id IS NOT NULL))),
@@ -254,14 +253,14 @@ create table campaigns (
 CREATE INDEX campaigns_business_event ON campaigns USING btree (business_event_id) WHERE (business_event_id IS NOT NULL);
 CREATE INDEX campaigns_creator ON campaigns USING btree (workspace_id, created_by, created_at DESC, id DESC) INCLUDE (channel, delivery_type, status, version_number) WHERE (NOT is_test);
 CREATE INDEX campaigns_due ON campaigns USING btree (next_at) WHERE ((next_at IS NOT NULL) AND (status = ANY (ARRAY['SCHEDULED'::text, 'ACTIVE'::text])));
-CREATE INDEX campaigns_name ON campaigns USING gin (name_folded gin_trgm_ops);
-CREATE INDEX campaigns_name_pairs ON campaigns USING gin (name_pairs);
+CREATE INDEX campaigns_name ON campaigns USING gin (workspace_id, name_folded gin_trgm_ops);
+CREATE INDEX campaigns_name_pairs ON campaigns USING gin (workspace_id, name_pairs(name_folded));
 CREATE INDEX campaigns_newest ON campaigns USING btree (workspace_id, created_at DESC, id DESC) INCLUDE (channel, delivery_type, status, version_number, name_folded) WHERE (NOT is_test);
 CREATE INDEX campaigns_out_of_moments ON campaigns USING btree (id) WHERE ((status = 'ACTIVE'::text) AND (delivery_type = 'PERIODIC'::text) AND (next_at IS NULL));
 CREATE INDEX campaigns_rare_channel ON campaigns USING btree (workspace_id, channel, created_at DESC, id DESC) INCLUDE (delivery_type, status, version_number) WHERE ((channel <> 'PUSH'::text) AND (NOT is_test));
 CREATE INDEX campaigns_rare_status ON campaigns USING btree (workspace_id, status, created_at DESC, id DESC) INCLUDE (channel, delivery_type, version_number) WHERE ((status <> 'SENT'::text) AND (NOT is_test));
 CREATE INDEX campaigns_rare_type ON campaigns USING btree (workspace_id, delivery_type, created_at DESC, id DESC) INCLUDE (channel, status, version_number) WHERE ((delivery_type <> 'ONE_TIME'::text) AND (NOT is_test));
-CREATE INDEX campaigns_tags ON campaigns USING gin (tags);
+CREATE INDEX campaigns_tags ON campaigns USING gin (workspace_id, tags);
 CREATE INDEX campaigns_version_of ON campaigns USING btree (version_of) WHERE (version_of IS NOT NULL);
 
 CREATE UNIQUE INDEX campaigns_versions ON campaigns USING btree (workspace_id, campaign_id, version_number) WHERE (version_number IS NOT NULL);
