@@ -494,9 +494,9 @@ create table identifiers (
   value text collate "C" not null,
   constraint identifiers_type_check CHECK ((type = ANY (ARRAY['string'::text, 'double'::text]))),
   constraint identifiers_value_check CHECK ((octet_length(value) <= 1024)),
-  constraint identifiers_pkey PRIMARY KEY (workspace_id, bucket, user_id, attribute, type, value)
+  constraint identifiers_pkey PRIMARY KEY (workspace_id, attribute, value, type, bucket, user_id)
 );
-CREATE INDEX identifiers_value ON identifiers USING btree (workspace_id, attribute, value, type) INCLUDE (bucket, user_id);
+CREATE INDEX identifiers_user ON identifiers USING btree (workspace_id, bucket, user_id);
 
 create table imports (
   workspace_id text collate "C" not null,
