@@ -67,6 +67,7 @@ import { openInstallation } from './open-installation.ts';
 import type { OpenInstallation } from './open-installation.ts';
 import { StartError } from './start-errors.ts';
 import type { StartBlock } from './start-block.ts';
+import type { Queryable } from './storage/pool.ts';
 import { pingDatabase } from './storage/sql/database-clock.ts';
 import { findInstallation } from './storage/sql/installation.ts';
 
@@ -151,7 +152,8 @@ async function startRoles(composition: Composition): Promise<Carillon> {
     const vendorHeaders = makeVendorHeaders(config.headerPrefix);
     const useCases = { database, clock, seal };
     const limits = { ...documentedSegmentLimits, usersPerDay: config.segmentUsersPerDay };
-    const webhookSecretOf = (workspaceId: string): Promise<string> => ensureWebhookSecret(useCases, workspaceId);
+    const webhookSecretOf = (tx: Queryable, workspaceId: string): Promise<string> =>
+      ensureWebhookSecret({ database: tx, seal }, workspaceId);
     const explain = (request: ExplainRequest): Promise<Explanation> => explainDelivery(useCases, request);
     const sandbox = phones && makeSandbox(composition, { phones, worker, demo });
     const tokens = makeTokenUseCases(useCases);
@@ -190,7 +192,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
         keys: makeConsoleKeys(useCases),
         deliveries: makeConsoleDeliveries(useCases),
         calls: makeConsoleCalls(useCases),
-        sandbox: sandbox && makeConsoleSandbox({ database, clock, sandbox }),
+        sandbox: sandbox && makeConsoleSandbox({ clock, sandbox }),
         settings: makeConsoleSettings(useCases),
         people: makeConsolePeople({ ...useCases, erasureDelayHours: config.erasureDelayHours }),
         segments: makeConsoleSegments({ ...useCases, limits, webhookSecretOf }),

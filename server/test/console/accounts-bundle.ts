@@ -58,7 +58,6 @@ export async function makeAccountsBundle() {
     deliveries: makeConsoleDeliveries({ database, clock }),
     calls: makeConsoleCalls({ database }),
     sandbox: makeConsoleSandbox({
-      database,
       clock,
       sandbox: makeSandboxUseCases({
         database,
