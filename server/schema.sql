@@ -118,6 +118,7 @@ create table audit_log (
   constraint audit_log_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint audit_log_pkey PRIMARY KEY (id)
 );
+CREATE INDEX audit_log_object ON audit_log USING btree (workspace_id, object_kind, object_id, at) WHERE (object_id IS NOT NULL);
 CREATE INDEX audit_log_workspace ON audit_log USING btree (workspace_id, id DESC);
 
 create table business_events (
@@ -166,7 +167,8 @@ create table callbacks (
   constraint callbacks_pkey PRIMARY KEY (id)
 );
 CREATE INDEX callbacks_due ON callbacks USING btree (next_at) WHERE (state = 'PENDING'::text);
-CREATE INDEX callbacks_newest ON callbacks USING btree (workspace_id, created_at DESC);
+CREATE INDEX callbacks_given_up ON callbacks USING btree (workspace_id, created_at DESC, id DESC) WHERE (state = 'GIVEN_UP'::text);
+CREATE INDEX callbacks_newest ON callbacks USING btree (workspace_id, created_at DESC, id DESC);
 CREATE INDEX callbacks_operation ON callbacks USING btree (operation_id);
 
 create table campaign_interactions (
@@ -359,7 +361,7 @@ CREATE INDEX deliveries_log_code ON deliveries USING btree (workspace_id, code, 
 CREATE INDEX deliveries_log_run ON deliveries USING btree (run_id, outcome, platform, sent_at DESC, device_id DESC);
 CREATE INDEX deliveries_log_run_code ON deliveries USING btree (run_id, code, sent_at DESC, device_id DESC) WHERE (outcome <> 'ACCEPTED'::text);
 CREATE INDEX deliveries_user ON deliveries USING btree (workspace_id, bucket, user_id, sent_at) WHERE (outcome = 'ACCEPTED'::text);
-CREATE INDEX deliveries_user_other ON deliveries USING btree (workspace_id, bucket, user_id) WHERE (outcome <> 'ACCEPTED'::text);
+CREATE INDEX deliveries_user_other ON deliveries USING btree (workspace_id, bucket, user_id, sent_at) WHERE (outcome <> 'ACCEPTED'::text);
 CREATE INDEX deliveries_waiting ON deliveries USING btree (retry_at) WHERE (outcome = 'WAITING'::text);
 
 create table device_interactions (
@@ -381,6 +383,7 @@ create table device_interactions (
   constraint device_interactions_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
   constraint device_interactions_pkey PRIMARY KEY (workspace_id, bucket, campaign_id, device_id, kind, run_id)
 );
+CREATE INDEX device_interactions_device ON device_interactions USING btree (workspace_id, bucket, device_id, first_at);
 
 create table devices (
   workspace_id text collate "C" not null,
@@ -469,7 +472,7 @@ create table events (
   constraint events_utc_offset_seconds_check CHECK (((utc_offset_seconds >= '-54000'::integer) AND (utc_offset_seconds <= 54000))),
   constraint events_pkey PRIMARY KEY (day, workspace_id, bucket, id)
 ) partition by range (day);
-CREATE INDEX events_user ON events USING btree (workspace_id, bucket, user_id);
+CREATE INDEX events_user ON events USING btree (workspace_id, bucket, user_id, occurred_at);
 
 create table idempotency_keys (
   workspace_id text collate "C" not null,
@@ -521,6 +524,7 @@ create table installation (
   master_key_check bytea not null,
   demo_workspace_id text,
   clock_offset_ms bigint not null default 0,
+  demo_seed_sealed bytea,
   constraint installation_only_row_check CHECK (only_row),
   constraint installation_pkey PRIMARY KEY (only_row)
 );
@@ -551,6 +555,17 @@ create table limit_windows (
 );
 CREATE INDEX limit_windows_age ON limit_windows USING btree (last_event_at);
 
+create table mail_attempts (
+  mail_id text collate "C" not null,
+  number smallint not null,
+  at timestamp with time zone not null,
+  answer text not null,
+  is_taken boolean not null,
+  duration_ms real not null,
+  constraint mail_attempts_mail_id_fkey FOREIGN KEY (mail_id) REFERENCES mails(id),
+  constraint mail_attempts_pkey PRIMARY KEY (mail_id, number)
+);
+
 create table mails (
   id text collate "C" not null,
   workspace_id text collate "C" not null,
@@ -572,7 +587,8 @@ create table mails (
   constraint mails_pkey PRIMARY KEY (id)
 );
 CREATE INDEX mails_due ON mails USING btree (next_at) WHERE (state = 'PENDING'::text);
-CREATE INDEX mails_newest ON mails USING btree (workspace_id, created_at DESC);
+CREATE INDEX mails_failed ON mails USING btree (workspace_id, created_at DESC, id DESC) WHERE (state = 'FAILED'::text);
+CREATE INDEX mails_newest ON mails USING btree (workspace_id, created_at DESC, id DESC);
 
 create table merged_users (
   workspace_id text collate "C" not null,
@@ -906,11 +922,13 @@ create table users (
   attributes jsonb not null default '{}'::jsonb,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  is_test boolean not null default false,
   constraint users_attributes_check CHECK ((jsonb_typeof(attributes) = 'object'::text)),
   constraint users_bucket_check CHECK (((bucket >= 0) AND (bucket <= 255))),
   constraint users_pkey PRIMARY KEY (workspace_id, bucket, id),
   constraint users_workspace_id_bucket_customer_id_key UNIQUE (workspace_id, bucket, customer_id)
 );
+CREATE INDEX users_test ON users USING btree (workspace_id, customer_id) WHERE is_test;
 
 create table workspaces (
   id text collate "C" not null,

@@ -194,6 +194,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
         calls: makeConsoleCalls(useCases),
         sandbox: sandbox && makeConsoleSandbox({ clock, sandbox }),
         settings: makeConsoleSettings(useCases),
+        vendorHeaders,
         people: makeConsolePeople({ ...useCases, erasureDelayHours: config.erasureDelayHours }),
         segments: makeConsoleSegments({ ...useCases, limits, webhookSecretOf }),
         explain,

@@ -22,6 +22,7 @@ import type { Permission, Role } from '../../src/domain/accounts/roles.ts';
 import { buildServer } from '../../src/http/build-server.ts';
 import type { CompletedCall } from '../../src/http/build-server.ts';
 import { consoleRoutes } from '../../src/http/console/routes.ts';
+import { makeVendorHeaders } from '../../src/http/vendor-headers.ts';
 import { makeLog } from '../../src/log.ts';
 import { createTestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
@@ -69,6 +70,7 @@ export async function makeAccountsBundle() {
       }),
     }),
     settings: makeConsoleSettings({ database, clock }),
+    vendorHeaders: makeVendorHeaders('SVC'),
     people: makeConsolePeople({ database, clock, erasureDelayHours: 24 }),
     segments: makeConsoleSegments({
       database,

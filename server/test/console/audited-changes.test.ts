@@ -43,6 +43,12 @@ async function addObjects(): Promise<void> {
   await database`
     insert into users (workspace_id, bucket, id, customer_id, created_at, updated_at)
     values (${workspaceId}, 5, ${idOf('1')}, 'ana', ${at}, ${at})`;
+  await database`
+    insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at, created_at,
+      updated_at, blocked_state, blocked_at)
+    select ${workspaceId}, 5, id, ${idOf('1')}, id, 'ANDROID', id, state, ${at}, ${at}, ${at},
+      case when state = 'BLOCKED' then 'ACTIVE' end, case when state = 'BLOCKED' then ${at}::timestamptz end
+    from (values (${idOf('3')}, 'ACTIVE'), (${idOf('4')}, 'BLOCKED')) as given (id, state)`;
 }
 
 type Facts = {
@@ -81,6 +87,18 @@ function goodCalls({ keyId, accountId, disabledId, invitationId, sessionId, code
     'POST /keys': { path: 'keys', body: { kind: 'data', name: 'New' } },
     'POST /keys/:id/rotate': { path: `keys/${keyId}/rotate`, body: { overlapHours: 1 } },
     'POST /keys/:id/revoke': { path: `keys/${keyId}/revoke` },
+    'POST /people': { path: 'people', body: { customerId: 'bea', attributes: { city: 'Lisbon' } } },
+    'PATCH /people/:id/attributes': { path: `people/${idOf('1')}/attributes`, body: { attributes: { city: 'Oslo' } } },
+    'PUT /people/:id/test': { path: `people/${idOf('1')}/test`, body: { isTest: true } },
+    'POST /people/:id/devices': {
+      path: `people/${idOf('1')}/devices`,
+      body: { deviceId: 'new', attributes: { platform: 'ANDROID', push_id: 'new-token' } },
+    },
+    'POST /people/:id/devices/:deviceRowId/block': { path: `people/${idOf('1')}/devices/${idOf('3')}/block` },
+    'POST /people/:id/devices/:deviceRowId/unblock': { path: `people/${idOf('1')}/devices/${idOf('4')}/unblock` },
+    'POST /people/:id/devices/:deviceRowId/opt-out': { path: `people/${idOf('1')}/devices/${idOf('3')}/opt-out` },
+    'POST /people/:id/devices/:deviceRowId/opt-in': { path: `people/${idOf('1')}/devices/${idOf('3')}/opt-in` },
+    'POST /people/:id/devices/:deviceRowId/remove': { path: `people/${idOf('1')}/devices/${idOf('3')}/remove` },
     'POST /people/:id/erase': { path: `people/${idOf('1')}/erase` },
     'PUT /settings': {
       path: 'settings',

@@ -11,6 +11,7 @@ import type { ConsoleSegments } from '../../app/console/console-segments.ts';
 import type { ConsoleSettings } from '../../app/console/console-settings.ts';
 import type { ConsoleUseCases } from '../../app/console/console-use-cases.ts';
 import type { RouteFamily } from '../build-server.ts';
+import type { VendorHeaders } from '../vendor-headers.ts';
 import { accountRoutes } from './account-routes.ts';
 import { consoleCallRoutes } from './call-routes.ts';
 import { consoleCampaignRoutes } from './campaign-routes.ts';
@@ -36,6 +37,7 @@ export type ConsoleRouteDependencies = {
   preview: ConsolePreviewDependencies['preview'];
   keys: ConsoleKeys;
   people: ConsolePeople;
+  vendorHeaders: VendorHeaders;
   settings: ConsoleSettings;
   /** Undefined in production. */
   sandbox: ConsoleSandbox | undefined;
