@@ -76,6 +76,7 @@ import type { OpenInstallation } from './open-installation.ts';
 import { readMachine } from './read-machine.ts';
 import { StartError } from './start-errors.ts';
 import type { StartBlock } from './start-block.ts';
+import type { Queryable } from './storage/pool.ts';
 import { pingDatabase } from './storage/sql/database-clock.ts';
 import { findInstallation } from './storage/sql/installation.ts';
 
@@ -163,7 +164,8 @@ async function startRoles(composition: Composition): Promise<Carillon> {
     const vendorHeaders = makeVendorHeaders(config.headerPrefix);
     const useCases = { database, clock, seal };
     const limits = { ...documentedSegmentLimits, usersPerDay: config.segmentUsersPerDay };
-    const webhookSecretOf = (workspaceId: string): Promise<string> => ensureWebhookSecret(useCases, workspaceId);
+    const webhookSecretOf = (tx: Queryable, workspaceId: string): Promise<string> =>
+      ensureWebhookSecret({ database: tx, seal }, workspaceId);
     const explain = (request: ExplainRequest): Promise<Explanation> => explainDelivery(useCases, request);
     const sandbox = phones && makeSandbox(composition, { phones, demo, onMoved });
     const tokens = makeTokenUseCases(useCases);
@@ -210,7 +212,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
         keys: makeConsoleKeys(useCases),
         deliveries: makeConsoleDeliveries(useCases),
         calls: makeConsoleCalls(useCases),
-        sandbox: sandbox && makeConsoleSandbox({ database, clock, sandbox }),
+        sandbox: sandbox && makeConsoleSandbox({ clock, sandbox }),
         settings: makeConsoleSettings(useCases),
         system: makeConsoleSystem({
           database,
@@ -225,6 +227,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
             changedSettings: listChangedSettings(config),
           },
         }),
+        vendorHeaders,
         people: makeConsolePeople({ ...useCases, erasureDelayHours: config.erasureDelayHours }),
         segments: makeConsoleSegments({ ...useCases, limits, webhookSecretOf }),
         explain,

@@ -24,6 +24,7 @@ import type { Permission, Role } from '../../src/domain/accounts/roles.ts';
 import { buildServer } from '../../src/http/build-server.ts';
 import type { CompletedCall } from '../../src/http/build-server.ts';
 import { consoleRoutes } from '../../src/http/console/routes.ts';
+import { makeVendorHeaders } from '../../src/http/vendor-headers.ts';
 import { makeLog } from '../../src/log.ts';
 import { createTestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
@@ -62,7 +63,6 @@ export async function makeAccountsBundle() {
     deliveries: makeConsoleDeliveries({ database, clock }),
     calls: makeConsoleCalls({ database }),
     sandbox: makeConsoleSandbox({
-      database,
       clock,
       sandbox: makeSandboxUseCases({
         database,
@@ -81,6 +81,7 @@ export async function makeAccountsBundle() {
       readMachine: async () => ({ uptimeSeconds: 5, memoryBytes: 1, runtime: 'Node', platform: 'here', disk: null }),
       installation: { version: '1.2.3', mode: 'production', role: 'all', isEmbedded: false, changedSettings: [] },
     }),
+    vendorHeaders: makeVendorHeaders('SVC'),
     people: makeConsolePeople({ database, clock, erasureDelayHours: 24 }),
     segments: makeConsoleSegments({
       database,

@@ -13,6 +13,7 @@ import type { ConsoleSettings } from '../../app/console/console-settings.ts';
 import type { ConsoleSystem } from '../../app/console/console-system.ts';
 import type { ConsoleUseCases } from '../../app/console/console-use-cases.ts';
 import type { RouteFamily } from '../build-server.ts';
+import type { VendorHeaders } from '../vendor-headers.ts';
 import { accountRoutes } from './account-routes.ts';
 import { consoleCallRoutes } from './call-routes.ts';
 import { consoleCampaignRoutes } from './campaign-routes.ts';
@@ -40,6 +41,7 @@ export type ConsoleRouteDependencies = {
   preview: ConsolePreviewDependencies['preview'];
   keys: ConsoleKeys;
   people: ConsolePeople;
+  vendorHeaders: VendorHeaders;
   settings: ConsoleSettings;
   system: ConsoleSystem;
   /** Undefined in production. */

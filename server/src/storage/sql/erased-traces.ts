@@ -181,6 +181,15 @@ export async function eraseTargets(tx: Queryable, person: Person): Promise<numbe
   return rows.count;
 }
 
+/** Lines about the person say what was done and no more whom to. Index: audit_log_object. */
+export async function anonymiseAuditLines(tx: Queryable, person: Person): Promise<number> {
+  const rows = await tx`
+    update audit_log set object_id = null
+    where workspace_id = ${person.workspaceId} and object_kind = 'person'
+      and object_id = any(${person.users.map(({ userId }) => userId)})`;
+  return rows.count;
+}
+
 /** The user, and the customer ids that were merged into it. Indexes: users primary key, merged_users_retained. */
 export async function eraseUsers(tx: Queryable, person: Person): Promise<{ users: number; mergedIds: number }> {
   const merged = await tx`
