@@ -9,6 +9,7 @@ import { documentedAuthoringLimits } from './app/campaigns/authoring-dependencie
 import { makeCampaignUseCases } from './app/campaigns/campaign-use-cases.ts';
 import { makeConsoleCalls } from './app/console/console-calls.ts';
 import { makeConsoleCampaigns } from './app/console/console-campaigns.ts';
+import { makeConsoleComposer } from './app/console/console-composer.ts';
 import { makeConsoleDeliveries } from './app/console/console-deliveries.ts';
 import { makeConsoleKeys } from './app/console/console-keys.ts';
 import { makeConsolePeople } from './app/console/console-people.ts';
@@ -39,6 +40,7 @@ import { makeShareProviderToken } from './engine/credentials/share-provider-toke
 import { makeDelivery, realProviderEndpoints } from './engine/delivery/deliver.ts';
 import { makeSimulatedSubscription } from './engine/delivery/simulator/make-simulated-subscription.ts';
 import { startDuty } from './engine/duty.ts';
+import { measureContent } from './engine/fan-out/measure-content.ts';
 import { followDatabaseClock } from './engine/housekeeping/follow-database-clock.ts';
 import { makeSmtpMailer } from './engine/mail/smtp-mailer.ts';
 import { startSandboxPhones } from './engine/sandbox/start-sandbox-phones.ts';
@@ -186,6 +188,8 @@ async function startRoles(composition: Composition): Promise<Carillon> {
         accounts,
         console: makeConsoleUseCases({ database, clock, readyCurl, findTroubles, isSandbox }),
         preview: campaigns.preview,
+        measure: measureContent,
+        composer: makeConsoleComposer({ ...useCases, limits: documentedAuthoringLimits }),
         campaigns: makeConsoleCampaigns({ ...useCases, limits: documentedAuthoringLimits }),
         keys: makeConsoleKeys(useCases),
         deliveries: makeConsoleDeliveries(useCases),
