@@ -78,23 +78,25 @@ function templateWarnings({ platforms, content, settings, eventAttributes }: War
   const personaliser = makePersonaliser(content, settings.templates);
   if (!personaliser) return [];
   const event = Object.fromEntries(eventAttributes.map(({ name, type }) => [name, sampleOf(type)]));
-  return platforms.flatMap((platform): CampaignWarning[] => {
-    if (!content[platform]) return [];
+  const failing = new Map<string, Platform[]>();
+  for (const platform of platforms) {
+    if (!content[platform]) continue;
     const rendered = personaliser.render({ platform, person: stranger, event });
-    if ('content' in rendered) return [];
+    if ('content' in rendered) continue;
     const { field, reason } = rendered.fault;
     const way = content[platform].fallback
       ? 'and so does the fallback'
       : 'and there is no fallback and no default filter';
-    return [
-      {
-        code: 'TEMPLATE_CAN_FAIL',
-        tone: 'warning',
-        part: 'content',
-        message: `${names[platform]}: the template of ${field} fails for people of whom too little is known (${reason}), ${way}: they get nothing.`,
-      },
-    ];
-  });
+    const what = `the template of ${field} fails for people of whom too little is known (${reason}), ${way}`;
+    failing.set(what, [...(failing.get(what) ?? []), platform]);
+  }
+  // The same text on several platforms is one thing to put right.
+  return [...failing].map(([what, where]) => ({
+    code: 'TEMPLATE_CAN_FAIL',
+    tone: 'warning',
+    part: 'content',
+    message: `${where.map((platform) => names[platform]).join(' and ')}: ${what}: they get nothing.`,
+  }));
 }
 
 function sampleOf(type: BusinessAttribute['type']): unknown {
