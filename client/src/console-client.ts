@@ -7,6 +7,8 @@ import type { ConsoleCampaigns } from './console-campaigns.ts';
 import { makeConsoleKeys } from './console-keys.ts';
 import type { ConsoleKeys } from './console-keys.ts';
 import { makeConsoleCaller } from './console-caller.ts';
+import { makeConsoleComposer } from './console-composer.ts';
+import type { ConsoleComposer } from './console-composer.ts';
 import { makeConsoleDeliveries } from './console-deliveries.ts';
 import type { ConsoleDeliveries } from './console-deliveries.ts';
 import { makeConsoleSandbox } from './console-sandbox.ts';
@@ -223,6 +225,7 @@ export type ConsoleClient = {
   /** People: signing in, the own account, the accounts of others, what everybody did. */
   accounts: ConsoleAccounts;
   campaigns: ConsoleCampaigns;
+  composer: ConsoleComposer;
   keys: ConsoleKeys;
   people: ConsolePeople;
   settings: ConsoleSettings;
@@ -282,6 +285,7 @@ export function makeConsoleClient({ fetch: request = fetch }: { fetch?: typeof f
   return {
     accounts: makeConsoleAccounts(caller),
     campaigns: makeConsoleCampaigns(caller),
+    composer: makeConsoleComposer(caller),
     keys: makeConsoleKeys(caller),
     people: makeConsolePeople(caller),
     settings: makeConsoleSettings(caller),

@@ -9,6 +9,7 @@ import { documentedAuthoringLimits } from './app/campaigns/authoring-dependencie
 import { makeCampaignUseCases } from './app/campaigns/campaign-use-cases.ts';
 import { makeConsoleCalls } from './app/console/console-calls.ts';
 import { makeConsoleCampaigns } from './app/console/console-campaigns.ts';
+import { makeConsoleComposer } from './app/console/console-composer.ts';
 import { makeConsoleDeliveries } from './app/console/console-deliveries.ts';
 import { makeConsoleKeys } from './app/console/console-keys.ts';
 import { makeConsoleOverview } from './app/console/console-overview.ts';
@@ -46,6 +47,7 @@ import { makeDutyBook } from './engine/duty-book.ts';
 import type { DutyBook } from './engine/duty-book.ts';
 import { startDuty } from './engine/duty.ts';
 import type { RunningDuty } from './engine/duty.ts';
+import { measureContent } from './engine/fan-out/measure-content.ts';
 import { followDatabaseClock } from './engine/housekeeping/follow-database-clock.ts';
 import { reportNode } from './engine/housekeeping/report-node.ts';
 import { makeSmtpMailer } from './engine/mail/smtp-mailer.ts';
@@ -208,6 +210,8 @@ async function startRoles(composition: Composition): Promise<Carillon> {
           limits: { segments: limits, authoring: documentedAuthoringLimits },
         }),
         preview: campaigns.preview,
+        measure: measureContent,
+        composer: makeConsoleComposer({ ...useCases, limits: documentedAuthoringLimits }),
         campaigns: makeConsoleCampaigns({ ...useCases, limits: documentedAuthoringLimits }),
         keys: makeConsoleKeys(useCases),
         deliveries: makeConsoleDeliveries(useCases),

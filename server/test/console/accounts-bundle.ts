@@ -5,6 +5,7 @@ import { documentedAuthoringLimits } from '../../src/app/campaigns/authoring-dep
 import { makeConsoleCalls } from '../../src/app/console/console-calls.ts';
 import { makeCampaignUseCases } from '../../src/app/campaigns/campaign-use-cases.ts';
 import { makeConsoleCampaigns } from '../../src/app/console/console-campaigns.ts';
+import { makeConsoleComposer } from '../../src/app/console/console-composer.ts';
 import { makeConsoleDeliveries } from '../../src/app/console/console-deliveries.ts';
 import { makeConsoleKeys } from '../../src/app/console/console-keys.ts';
 import { makeConsoleOverview } from '../../src/app/console/console-overview.ts';
@@ -58,6 +59,8 @@ export async function makeAccountsBundle() {
     }),
     campaigns: makeConsoleCampaigns({ database, clock, seal, limits: documentedAuthoringLimits }),
     preview: makeCampaignUseCases({ database, clock, seal }).preview,
+    measure: () => ({ bytes: 0, most: 4096 }),
+    composer: makeConsoleComposer({ database, clock, seal, limits: documentedAuthoringLimits }),
     explain: (request: ExplainRequest) => explainDelivery({ database }, request),
     keys: makeConsoleKeys({ database, clock, seal }),
     deliveries: makeConsoleDeliveries({ database, clock }),
