@@ -118,6 +118,7 @@ create table audit_log (
   constraint audit_log_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint audit_log_pkey PRIMARY KEY (id)
 );
+CREATE INDEX audit_log_object ON audit_log USING btree (workspace_id, object_kind, object_id, at) WHERE (object_id IS NOT NULL);
 CREATE INDEX audit_log_workspace ON audit_log USING btree (workspace_id, id DESC);
 
 create table business_events (
@@ -166,7 +167,9 @@ create table callbacks (
   constraint callbacks_pkey PRIMARY KEY (id)
 );
 CREATE INDEX callbacks_due ON callbacks USING btree (next_at) WHERE (state = 'PENDING'::text);
-CREATE INDEX callbacks_newest ON callbacks USING btree (workspace_id, created_at DESC);
+CREATE INDEX callbacks_given_up ON callbacks USING btree (ended_at) WHERE (state = 'GIVEN_UP'::text);
+CREATE INDEX callbacks_given_up_newest ON callbacks USING btree (workspace_id, created_at DESC, id DESC) WHERE (state = 'GIVEN_UP'::text);
+CREATE INDEX callbacks_newest ON callbacks USING btree (workspace_id, created_at DESC, id DESC);
 CREATE INDEX callbacks_operation ON callbacks USING btree (operation_id);
 
 create table campaign_interactions (
@@ -253,13 +256,15 @@ create table campaigns (
 CREATE INDEX campaigns_business_event ON campaigns USING btree (business_event_id) WHERE (business_event_id IS NOT NULL);
 CREATE INDEX campaigns_creator ON campaigns USING btree (workspace_id, created_by, created_at DESC, id DESC) INCLUDE (channel, delivery_type, status, version_number) WHERE (NOT is_test);
 CREATE INDEX campaigns_due ON campaigns USING btree (next_at) WHERE ((next_at IS NOT NULL) AND (status = ANY (ARRAY['SCHEDULED'::text, 'ACTIVE'::text])));
-CREATE INDEX campaigns_name ON campaigns USING gin (name_folded gin_trgm_ops);
+CREATE INDEX campaigns_name ON campaigns USING gin (workspace_id, name_folded gin_trgm_ops);
+CREATE INDEX campaigns_name_pairs ON campaigns USING gin (workspace_id, name_pairs(name_folded));
 CREATE INDEX campaigns_newest ON campaigns USING btree (workspace_id, created_at DESC, id DESC) INCLUDE (channel, delivery_type, status, version_number, name_folded) WHERE (NOT is_test);
+CREATE INDEX campaigns_next ON campaigns USING btree (workspace_id, next_at) WHERE ((next_at IS NOT NULL) AND (status = ANY (ARRAY['SCHEDULED'::text, 'ACTIVE'::text])));
 CREATE INDEX campaigns_out_of_moments ON campaigns USING btree (id) WHERE ((status = 'ACTIVE'::text) AND (delivery_type = 'PERIODIC'::text) AND (next_at IS NULL));
 CREATE INDEX campaigns_rare_channel ON campaigns USING btree (workspace_id, channel, created_at DESC, id DESC) INCLUDE (delivery_type, status, version_number) WHERE ((channel <> 'PUSH'::text) AND (NOT is_test));
 CREATE INDEX campaigns_rare_status ON campaigns USING btree (workspace_id, status, created_at DESC, id DESC) INCLUDE (channel, delivery_type, version_number) WHERE ((status <> 'SENT'::text) AND (NOT is_test));
 CREATE INDEX campaigns_rare_type ON campaigns USING btree (workspace_id, delivery_type, created_at DESC, id DESC) INCLUDE (channel, status, version_number) WHERE ((delivery_type <> 'ONE_TIME'::text) AND (NOT is_test));
-CREATE INDEX campaigns_tags ON campaigns USING gin (tags);
+CREATE INDEX campaigns_tags ON campaigns USING gin (workspace_id, tags);
 CREATE INDEX campaigns_version_of ON campaigns USING btree (version_of) WHERE (version_of IS NOT NULL);
 
 CREATE UNIQUE INDEX campaigns_versions ON campaigns USING btree (workspace_id, campaign_id, version_number) WHERE (version_number IS NOT NULL);
@@ -297,6 +302,7 @@ create table chunks (
   constraint chunks_pkey PRIMARY KEY (run_id, number)
 );
 CREATE INDEX chunks_open ON chunks USING btree (lane, not_before, created_at) WHERE (state = ANY (ARRAY['READY'::text, 'CLAIMED'::text]));
+CREATE INDEX chunks_quarantined ON chunks USING btree (ended_at) WHERE (state = 'QUARANTINED'::text);
 
 create table console_sessions (
   token_hash bytea not null,
@@ -359,7 +365,7 @@ CREATE INDEX deliveries_log_code ON deliveries USING btree (workspace_id, code, 
 CREATE INDEX deliveries_log_run ON deliveries USING btree (run_id, outcome, platform, sent_at DESC, device_id DESC);
 CREATE INDEX deliveries_log_run_code ON deliveries USING btree (run_id, code, sent_at DESC, device_id DESC) WHERE (outcome <> 'ACCEPTED'::text);
 CREATE INDEX deliveries_user ON deliveries USING btree (workspace_id, bucket, user_id, sent_at) WHERE (outcome = 'ACCEPTED'::text);
-CREATE INDEX deliveries_user_other ON deliveries USING btree (workspace_id, bucket, user_id) WHERE (outcome <> 'ACCEPTED'::text);
+CREATE INDEX deliveries_user_other ON deliveries USING btree (workspace_id, bucket, user_id, sent_at) WHERE (outcome <> 'ACCEPTED'::text);
 CREATE INDEX deliveries_waiting ON deliveries USING btree (retry_at) WHERE (outcome = 'WAITING'::text);
 
 create table device_interactions (
@@ -381,6 +387,7 @@ create table device_interactions (
   constraint device_interactions_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
   constraint device_interactions_pkey PRIMARY KEY (workspace_id, bucket, campaign_id, device_id, kind, run_id)
 );
+CREATE INDEX device_interactions_device ON device_interactions USING btree (workspace_id, bucket, device_id, first_at);
 
 create table devices (
   workspace_id text collate "C" not null,
@@ -469,7 +476,7 @@ create table events (
   constraint events_utc_offset_seconds_check CHECK (((utc_offset_seconds >= '-54000'::integer) AND (utc_offset_seconds <= 54000))),
   constraint events_pkey PRIMARY KEY (day, workspace_id, bucket, id)
 ) partition by range (day);
-CREATE INDEX events_user ON events USING btree (workspace_id, bucket, user_id);
+CREATE INDEX events_user ON events USING btree (workspace_id, bucket, user_id, occurred_at);
 
 create table idempotency_keys (
   workspace_id text collate "C" not null,
@@ -493,9 +500,9 @@ create table identifiers (
   value text collate "C" not null,
   constraint identifiers_type_check CHECK ((type = ANY (ARRAY['string'::text, 'double'::text]))),
   constraint identifiers_value_check CHECK ((octet_length(value) <= 1024)),
-  constraint identifiers_pkey PRIMARY KEY (workspace_id, bucket, user_id, attribute, type, value)
+  constraint identifiers_pkey PRIMARY KEY (workspace_id, attribute, value, type, bucket, user_id)
 );
-CREATE INDEX identifiers_value ON identifiers USING btree (workspace_id, attribute, value, type) INCLUDE (bucket, user_id);
+CREATE INDEX identifiers_user ON identifiers USING btree (workspace_id, bucket, user_id);
 
 create table imports (
   workspace_id text collate "C" not null,
@@ -521,6 +528,7 @@ create table installation (
   master_key_check bytea not null,
   demo_workspace_id text,
   clock_offset_ms bigint not null default 0,
+  demo_seed_sealed bytea,
   constraint installation_only_row_check CHECK (only_row),
   constraint installation_pkey PRIMARY KEY (only_row)
 );
@@ -551,6 +559,17 @@ create table limit_windows (
 );
 CREATE INDEX limit_windows_age ON limit_windows USING btree (last_event_at);
 
+create table mail_attempts (
+  mail_id text collate "C" not null,
+  number smallint not null,
+  at timestamp with time zone not null,
+  answer text not null,
+  is_taken boolean not null,
+  duration_ms real not null,
+  constraint mail_attempts_mail_id_fkey FOREIGN KEY (mail_id) REFERENCES mails(id),
+  constraint mail_attempts_pkey PRIMARY KEY (mail_id, number)
+);
+
 create table mails (
   id text collate "C" not null,
   workspace_id text collate "C" not null,
@@ -572,7 +591,9 @@ create table mails (
   constraint mails_pkey PRIMARY KEY (id)
 );
 CREATE INDEX mails_due ON mails USING btree (next_at) WHERE (state = 'PENDING'::text);
-CREATE INDEX mails_newest ON mails USING btree (workspace_id, created_at DESC);
+CREATE INDEX mails_failed ON mails USING btree (ended_at) WHERE (state = 'FAILED'::text);
+CREATE INDEX mails_failed_newest ON mails USING btree (workspace_id, created_at DESC, id DESC) WHERE (state = 'FAILED'::text);
+CREATE INDEX mails_newest ON mails USING btree (workspace_id, created_at DESC, id DESC);
 
 create table merged_users (
   workspace_id text collate "C" not null,
@@ -588,6 +609,23 @@ create table merged_users (
 );
 CREATE INDEX merged_users_retained ON merged_users USING btree (workspace_id, retained_bucket, retained_user_id);
 
+create table nodes (
+  id text collate "C" not null,
+  host text not null,
+  process_id integer not null,
+  role text not null,
+  version text not null,
+  started_at timestamp with time zone not null,
+  seen_at timestamp with time zone not null,
+  memory_bytes bigint not null,
+  duties jsonb not null default '[]'::jsonb,
+  simulators jsonb,
+  constraint nodes_duties_check CHECK ((jsonb_typeof(duties) = 'array'::text)),
+  constraint nodes_memory_bytes_check CHECK ((memory_bytes >= 0)),
+  constraint nodes_role_check CHECK ((role = ANY (ARRAY['all'::text, 'api'::text, 'worker'::text]))),
+  constraint nodes_pkey PRIMARY KEY (id)
+);
+
 create table provider_credentials (
   workspace_id text collate "C" not null,
   provider text not null,
@@ -595,6 +633,12 @@ create table provider_credentials (
   summary jsonb not null,
   simulated boolean not null,
   updated_at timestamp with time zone not null,
+  checked_at timestamp with time zone,
+  check_verdict text,
+  check_words text,
+  constraint provider_credentials_check CHECK (((checked_at IS NULL) = (check_verdict IS NULL))),
+  constraint provider_credentials_check1 CHECK (((checked_at IS NULL) = (check_words IS NULL))),
+  constraint provider_credentials_check_verdict_check CHECK ((check_verdict = ANY (ARRAY['ACCEPTED'::text, 'REFUSED'::text, 'UNKNOWN'::text]))),
   constraint provider_credentials_provider_check CHECK ((provider = ANY (ARRAY['fcm'::text, 'apns'::text, 'webpush'::text]))),
   constraint provider_credentials_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint provider_credentials_pkey PRIMARY KEY (workspace_id, provider)
@@ -681,6 +725,7 @@ create table runs (
   is_test boolean not null default false,
   business_event jsonb,
   audience_users bigint,
+  paused_platform text,
   constraint runs_audience_users_check CHECK ((audience_users >= 0)),
   constraint runs_check CHECK (((ended_at IS NOT NULL) = (status = ANY (ARRAY['SENT'::text, 'FAILED'::text, 'STOPPED'::text, 'MISSED'::text])))),
   constraint runs_check1 CHECK (((status <> ALL (ARRAY['FAILED'::text, 'PAUSED'::text, 'STOPPED'::text, 'MISSED'::text])) OR (status_reason IS NOT NULL))),
@@ -689,6 +734,7 @@ create table runs (
   constraint runs_check4 CHECK (((target_selector IS NULL) = (due_at IS NULL))),
   constraint runs_devices_per_minute_check CHECK ((devices_per_minute > 0)),
   constraint runs_lane_check CHECK ((lane = ANY (ARRAY[0, 1]))),
+  constraint runs_paused_platform_check CHECK ((paused_platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
   constraint runs_status_check CHECK ((status = ANY (ARRAY['QUEUED'::text, 'SENDING'::text, 'PAUSED'::text, 'SENT'::text, 'FAILED'::text, 'STOPPED'::text, 'MISSED'::text]))),
   constraint runs_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaigns(id),
   constraint runs_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
@@ -696,10 +742,13 @@ create table runs (
 );
 CREATE INDEX runs_campaign ON runs USING btree (campaign_id, created_at DESC);
 CREATE INDEX runs_due ON runs USING btree (due_at) WHERE ((status = 'QUEUED'::text) AND (due_at IS NOT NULL));
+CREATE INDEX runs_failed ON runs USING btree (workspace_id, ended_at DESC) WHERE (status = ANY (ARRAY['FAILED'::text, 'MISSED'::text]));
 CREATE INDEX runs_frozen_audience ON runs USING btree (ended_at) WHERE ((audience_segment_id = id) AND (ended_at IS NOT NULL) AND (audience_dropped_at IS NULL));
 
 CREATE UNIQUE INDEX runs_moment ON runs USING btree (campaign_id, moment) WHERE (moment IS NOT NULL);
 CREATE INDEX runs_open ON runs USING btree (lane, created_at) WHERE (status = ANY (ARRAY['QUEUED'::text, 'SENDING'::text]));
+CREATE INDEX runs_paused ON runs USING btree (workspace_id, created_at DESC) WHERE (status = 'PAUSED'::text);
+CREATE INDEX runs_sending ON runs USING btree (workspace_id, created_at DESC) WHERE ((status = ANY (ARRAY['QUEUED'::text, 'SENDING'::text])) AND (lane = 1));
 CREATE INDEX runs_started ON runs USING btree (workspace_id, started_at, campaign_id) WHERE (started_at IS NOT NULL);
 CREATE INDEX runs_stopped ON runs USING btree (ended_at) WHERE (status = 'STOPPED'::text);
 
@@ -791,6 +840,7 @@ create table segment_operations (
   constraint segment_operations_request_id_key UNIQUE (request_id),
   constraint segment_operations_segment_id_number_key UNIQUE (segment_id, number)
 );
+CREATE INDEX segment_operations_failed ON segment_operations USING btree (ended_at) WHERE (state = 'FAILED'::text);
 CREATE INDEX segment_operations_open ON segment_operations USING btree (not_before, id) WHERE (state = ANY (ARRAY['QUEUED'::text, 'FILLING'::text, 'WAITING'::text]));
 CREATE INDEX segment_operations_users ON segment_operations USING btree (workspace_id, ended_at) WHERE (state = 'SUCCEEDED'::text);
 
@@ -906,11 +956,13 @@ create table users (
   attributes jsonb not null default '{}'::jsonb,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  is_test boolean not null default false,
   constraint users_attributes_check CHECK ((jsonb_typeof(attributes) = 'object'::text)),
   constraint users_bucket_check CHECK (((bucket >= 0) AND (bucket <= 255))),
   constraint users_pkey PRIMARY KEY (workspace_id, bucket, id),
   constraint users_workspace_id_bucket_customer_id_key UNIQUE (workspace_id, bucket, customer_id)
 );
+CREATE INDEX users_test ON users USING btree (workspace_id, customer_id) WHERE is_test;
 
 create table workspaces (
   id text collate "C" not null,

@@ -119,6 +119,17 @@ const settings = createRoute({
   component: lazyRouteComponent(() => import('./settings/settings-page.tsx'), 'SettingsPage'),
 });
 
+const providers = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.providers),
+  component: lazyRouteComponent(() => import('./providers/providers-page.tsx'), 'ProvidersPage'),
+});
+const system = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.system),
+  component: lazyRouteComponent(() => import('./system/system-page.tsx'), 'SystemPage'),
+});
+
 /** What concerns people; reached from the menu of the own account. */
 const account = createRoute({
   getParentRoute: () => workspace,
@@ -153,6 +164,8 @@ const tree = root.addChildren([
     sandbox,
     keys,
     settings,
+    providers,
+    system,
     account,
     accounts,
     audit,

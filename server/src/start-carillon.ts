@@ -12,10 +12,12 @@ import { makeConsoleCampaigns } from './app/console/console-campaigns.ts';
 import { makeConsoleComposer } from './app/console/console-composer.ts';
 import { makeConsoleDeliveries } from './app/console/console-deliveries.ts';
 import { makeConsoleKeys } from './app/console/console-keys.ts';
+import { makeConsoleOverview } from './app/console/console-overview.ts';
 import { makeConsolePeople } from './app/console/console-people.ts';
 import { makeConsoleSandbox } from './app/console/console-sandbox.ts';
 import { makeConsoleSegments } from './app/console/console-segments.ts';
 import { makeConsoleSettings } from './app/console/console-settings.ts';
+import { makeConsoleSystem } from './app/console/console-system.ts';
 import { makeConsoleUseCases } from './app/console/console-use-cases.ts';
 import { makeDataUseCases } from './app/data/data-use-cases.ts';
 import { explainDelivery } from './app/explain/explain-delivery.ts';
@@ -31,17 +33,23 @@ import { documentedSegmentLimits } from './app/segments/segment-dependencies.ts'
 import { makeSegmentUseCases } from './app/segments/segment-use-cases.ts';
 import { makeStatsUseCases } from './app/stats/stats-use-cases.ts';
 import { makeTokenUseCases } from './app/tokens/token-use-cases.ts';
+import { carillonVersion } from './carillon-version.ts';
 import { makeClock } from './clock.ts';
 import type { Clock } from './clock.ts';
+import { listChangedSettings } from './config.ts';
 import type { Config } from './config.ts';
 import { makeInteractionTokens } from './domain/interactions/interaction-token.ts';
 import { ensureWebhookSecret } from './engine/callbacks/webhook-secret.ts';
 import { makeShareProviderToken } from './engine/credentials/share-provider-token.ts';
 import { makeDelivery, realProviderEndpoints } from './engine/delivery/deliver.ts';
 import { makeSimulatedSubscription } from './engine/delivery/simulator/make-simulated-subscription.ts';
+import { makeDutyBook } from './engine/duty-book.ts';
+import type { DutyBook } from './engine/duty-book.ts';
 import { startDuty } from './engine/duty.ts';
+import type { RunningDuty } from './engine/duty.ts';
 import { measureContent } from './engine/fan-out/measure-content.ts';
 import { followDatabaseClock } from './engine/housekeeping/follow-database-clock.ts';
+import { reportNode } from './engine/housekeeping/report-node.ts';
 import { makeSmtpMailer } from './engine/mail/smtp-mailer.ts';
 import { startSandboxPhones } from './engine/sandbox/start-sandbox-phones.ts';
 import type { SandboxPhones } from './engine/sandbox/start-sandbox-phones.ts';
@@ -67,8 +75,10 @@ import { makeLog } from './log.ts';
 import type { Logger } from './log.ts';
 import { openInstallation } from './open-installation.ts';
 import type { OpenInstallation } from './open-installation.ts';
+import { readMachine } from './read-machine.ts';
 import { StartError } from './start-errors.ts';
 import type { StartBlock } from './start-block.ts';
+import type { Queryable } from './storage/pool.ts';
 import { pingDatabase } from './storage/sql/database-clock.ts';
 import { findInstallation } from './storage/sql/installation.ts';
 
@@ -124,12 +134,15 @@ async function startRoles(composition: Composition): Promise<Carillon> {
   const { database, seal } = installation;
   const demo = await prepareMode(composition);
   const phones = config.mode === 'sandbox' ? await startPhones(composition) : undefined;
-  const worker = config.role === 'api' ? undefined : await startEngine(composition, phones);
-  const follower = startDuty(followDatabaseClock({ database, clock, onMoved: () => onClockMoved(phones, worker) }), {
-    clock,
-    log,
-  });
-  started.push(follower);
+  const book = makeDutyBook();
+  const nodeId = randomBytes(9).toString('base64url');
+  const worker = config.role === 'api' ? undefined : await startEngine(composition, { phones, book, nodeId });
+  const reporter = await startReporter(composition, { phones, book, nodeId });
+  const onMoved = (): void => {
+    onClockMoved(phones, worker);
+    reporter.wake();
+  };
+  started.push(startDuty(followDatabaseClock({ database, clock, onMoved }), { clock, log, book }));
 
   let isStopping = false;
   const findTroubles = async (): Promise<string[]> => {
@@ -153,9 +166,10 @@ async function startRoles(composition: Composition): Promise<Carillon> {
     const vendorHeaders = makeVendorHeaders(config.headerPrefix);
     const useCases = { database, clock, seal };
     const limits = { ...documentedSegmentLimits, usersPerDay: config.segmentUsersPerDay };
-    const webhookSecretOf = (workspaceId: string): Promise<string> => ensureWebhookSecret(useCases, workspaceId);
+    const webhookSecretOf = (tx: Queryable, workspaceId: string): Promise<string> =>
+      ensureWebhookSecret({ database: tx, seal }, workspaceId);
     const explain = (request: ExplainRequest): Promise<Explanation> => explainDelivery(useCases, request);
-    const sandbox = phones && makeSandbox(composition, { phones, worker, demo });
+    const sandbox = phones && makeSandbox(composition, { phones, demo, onMoved });
     const tokens = makeTokenUseCases(useCases);
     const edge = { tokens, vendorHeaders, clock, serviceDomain: config.serviceDomain };
     const campaigns = makeCampaignUseCases(useCases);
@@ -186,7 +200,15 @@ async function startRoles(composition: Composition): Promise<Carillon> {
       }),
       consoleRoutes({
         accounts,
-        console: makeConsoleUseCases({ database, clock, readyCurl, findTroubles, isSandbox }),
+        console: makeConsoleUseCases({ database, isSandbox }),
+        overview: makeConsoleOverview({
+          database,
+          clock,
+          readyCurl,
+          findTroubles,
+          isSandbox,
+          limits: { segments: limits, authoring: documentedAuthoringLimits },
+        }),
         preview: campaigns.preview,
         measure: measureContent,
         composer: makeConsoleComposer({ ...useCases, limits: documentedAuthoringLimits }),
@@ -194,8 +216,22 @@ async function startRoles(composition: Composition): Promise<Carillon> {
         keys: makeConsoleKeys(useCases),
         deliveries: makeConsoleDeliveries(useCases),
         calls: makeConsoleCalls(useCases),
-        sandbox: sandbox && makeConsoleSandbox({ database, clock, sandbox }),
+        sandbox: sandbox && makeConsoleSandbox({ clock, sandbox }),
         settings: makeConsoleSettings(useCases),
+        system: makeConsoleSystem({
+          database,
+          clock,
+          findTroubles,
+          readMachine: () => readMachine(installation.embedded && installation.dataFolder),
+          installation: {
+            version: carillonVersion,
+            mode: config.mode,
+            role: config.role,
+            isEmbedded: installation.embedded !== undefined,
+            changedSettings: listChangedSettings(config),
+          },
+        }),
+        vendorHeaders,
         people: makeConsolePeople({ ...useCases, erasureDelayHours: config.erasureDelayHours }),
         segments: makeConsoleSegments({ ...useCases, limits, webhookSecretOf }),
         explain,
@@ -279,7 +315,9 @@ async function startPhones({ clock, log, installation, started }: Composition): 
   return phones;
 }
 
-async function startEngine(composition: Composition, phones: SandboxPhones | undefined): Promise<Worker> {
+type NodeParts = { phones: SandboxPhones | undefined; book: DutyBook; nodeId: string };
+
+async function startEngine(composition: Composition, { phones, book, nodeId }: NodeParts): Promise<Worker> {
   const { config, clock, log, installation, started } = composition;
   const delivery = makeDelivery({
     clock,
@@ -297,7 +335,8 @@ async function startEngine(composition: Composition, phones: SandboxPhones | und
     seal: installation.seal,
     delivery,
     interactionTokens: makeInteractionTokens(installation.deriveSecret('interactions')),
-    owner: randomBytes(9).toString('base64url'),
+    owner: nodeId,
+    book,
     parallelChunks: config.workerChunks,
     windowDevices: config.windowDevices,
     lateSendMinutes: config.lateSendMinutes,
@@ -310,21 +349,39 @@ async function startEngine(composition: Composition, phones: SandboxPhones | und
   return worker;
 }
 
+/** Says that this node is there, at once and then every few seconds; a stop takes it back. */
+async function startReporter(composition: Composition, { phones, book, nodeId }: NodeParts): Promise<RunningDuty> {
+  const { config, clock, log, installation, started } = composition;
+  const { database } = installation;
+  const simulators = phones && { fcm: phones.endpoints.fcm.messagesOrigin, apns: phones.endpoints.apns };
+  const node = { id: nodeId, role: config.role, version: carillonVersion, simulators: simulators ?? null };
+  const duty = reportNode({ database, clock, node, book });
+  await duty.runOnce(clock.now());
+  const reporter = startDuty(duty, { clock, log, book });
+  started.push({
+    async stop() {
+      await reporter.stop();
+      await duty.leave();
+    },
+  });
+  return reporter;
+}
+
 /** In the sandbox the callers' files and receivers run on this machine. */
 function allowedNetworksOf(config: Config): readonly string[] {
   return config.mode === 'sandbox' ? [...config.allowedNetworks, '127.0.0.0/8', '::1/128'] : config.allowedNetworks;
 }
 
-type SandboxParts = { phones: SandboxPhones; worker: Worker | undefined; demo: DemoWorkspace | undefined };
+type SandboxParts = { phones: SandboxPhones; demo: DemoWorkspace | undefined; onMoved: () => void };
 
-function makeSandbox({ clock, installation }: Composition, { phones, worker, demo }: SandboxParts) {
+function makeSandbox({ clock, installation }: Composition, { phones, demo, onMoved }: SandboxParts) {
   return makeSandboxUseCases({
     database: installation.database,
     clock,
     demoWorkspaceId: () => demo?.workspaceId,
     simulators: phones,
     waitForMessage: phones.waitForMessage,
-    onClockMoved: () => onClockMoved(phones, worker),
+    onClockMoved: onMoved,
   });
 }
 

@@ -17,4 +17,6 @@ export const screens = {
   sandbox: '/w/$workspaceId/sandbox',
   keys: '/w/$workspaceId/keys',
   settings: '/w/$workspaceId/settings',
+  providers: '/w/$workspaceId/providers',
+  system: '/w/$workspaceId/system',
 } as const;

@@ -30,6 +30,6 @@ async function resendCallback(context: CommandContext, options: { id: string; wo
 
 async function printSecret(context: CommandContext, options: { workspace?: string }): Promise<void> {
   const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
-  const secret = await composeSegments(context).read.readWebhookSecret(workspaceId);
+  const secret = await composeSegments(context).read.readWebhookSecret({ workspaceId });
   process.stdout.write(`Workspace  ${workspaceId}\nSecret     ${secret}\n`);
 }

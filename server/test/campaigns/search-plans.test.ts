@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { selectCampaigns } from '../../src/domain/campaign/campaign-search.ts';
 import type { CampaignSearch, SearchVersion } from '../../src/domain/campaign/campaign-search.ts';
-import { selectCampaignCount, selectCampaignPage } from '../../src/storage/sql/campaign-search.ts';
+import {
+  selectCampaignCount,
+  selectCampaignPage,
+  selectCampaignsOfShortName,
+} from '../../src/storage/sql/campaign-search.ts';
 import { planByValues } from '../../src/storage/sql/plan-by-values.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
@@ -69,7 +73,7 @@ const searches: [string, Partial<CampaignSearch>, string][] = [
   ['delivery type', { deliveryTypes: ['ONE_TIME'] }, 'campaigns_newest'],
   ['a name that few have', { name: 'week 1234' }, 'campaigns_name'],
   ['a name that all have', { name: 'Campaign' }, 'campaigns_newest'],
-  ['a short part of a name', { name: 'zq' }, 'campaigns_newest'],
+  ['a short part of every name', { name: 'ca' }, 'campaigns_newest'],
   ['a rare status', { statuses: ['DRAFT'] }, 'campaigns_rare_status'],
   ['the usual status', { statuses: ['SENT'] }, 'campaigns_newest'],
   ['tags', { tags: ['tag7', 'tag9'] }, 'campaigns_tags'],
@@ -89,4 +93,14 @@ test.each(searches)('%s: read through an index, page and count', async (_name, f
     for (const plan of plans) expect(plan).not.toContain('Seq Scan');
     expect(plans[0]).toContain(index);
   }
+});
+
+test.each(['zq', 'ж', '7'])('%s as a part of names: looked up through an index', async (part) => {
+  const plan = (await bundle.database.begin(async (tx) => {
+    await planByValues(tx);
+    const rows = await tx`explain (costs off) ${selectCampaignsOfShortName(tx, { workspaceId: 'W0', part })}`;
+    return rows.map((row) => String(row['QUERY PLAN'])).join('\n');
+  })) as string;
+  expect(plan).not.toContain('Seq Scan');
+  if (part !== '7') expect(plan).toContain('campaigns_name_pairs');
 });

@@ -8,10 +8,12 @@ import { makeConsoleCampaigns } from '../../src/app/console/console-campaigns.ts
 import { makeConsoleComposer } from '../../src/app/console/console-composer.ts';
 import { makeConsoleDeliveries } from '../../src/app/console/console-deliveries.ts';
 import { makeConsoleKeys } from '../../src/app/console/console-keys.ts';
+import { makeConsoleOverview } from '../../src/app/console/console-overview.ts';
 import { makeConsolePeople } from '../../src/app/console/console-people.ts';
 import { makeConsoleSandbox } from '../../src/app/console/console-sandbox.ts';
 import { makeConsoleSegments } from '../../src/app/console/console-segments.ts';
 import { makeConsoleSettings } from '../../src/app/console/console-settings.ts';
+import { makeConsoleSystem } from '../../src/app/console/console-system.ts';
 import { makeConsoleUseCases } from '../../src/app/console/console-use-cases.ts';
 import { explainDelivery } from '../../src/app/explain/explain-delivery.ts';
 import type { ExplainRequest } from '../../src/app/explain/explain-delivery.ts';
@@ -23,6 +25,7 @@ import type { Permission, Role } from '../../src/domain/accounts/roles.ts';
 import { buildServer } from '../../src/http/build-server.ts';
 import type { CompletedCall } from '../../src/http/build-server.ts';
 import { consoleRoutes } from '../../src/http/console/routes.ts';
+import { makeVendorHeaders } from '../../src/http/vendor-headers.ts';
 import { makeLog } from '../../src/log.ts';
 import { createTestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
@@ -45,12 +48,14 @@ export async function makeAccountsBundle() {
   const recorded: CompletedCall[] = [];
   const deps = {
     accounts,
-    console: makeConsoleUseCases({
+    console: makeConsoleUseCases({ database, isSandbox: false }),
+    overview: makeConsoleOverview({
       database,
       clock,
       isSandbox: false,
       findTroubles: async () => [],
       readyCurl: async () => 'curl of a key',
+      limits: { segments: documentedSegmentLimits, authoring: documentedAuthoringLimits },
     }),
     campaigns: makeConsoleCampaigns({ database, clock, seal, limits: documentedAuthoringLimits }),
     preview: makeCampaignUseCases({ database, clock, seal }).preview,
@@ -61,7 +66,6 @@ export async function makeAccountsBundle() {
     deliveries: makeConsoleDeliveries({ database, clock }),
     calls: makeConsoleCalls({ database }),
     sandbox: makeConsoleSandbox({
-      database,
       clock,
       sandbox: makeSandboxUseCases({
         database,
@@ -73,6 +77,14 @@ export async function makeAccountsBundle() {
       }),
     }),
     settings: makeConsoleSettings({ database, clock }),
+    system: makeConsoleSystem({
+      database,
+      clock,
+      findTroubles: async () => [],
+      readMachine: async () => ({ uptimeSeconds: 5, memoryBytes: 1, runtime: 'Node', platform: 'here', disk: null }),
+      installation: { version: '1.2.3', mode: 'production', role: 'all', isEmbedded: false, changedSettings: [] },
+    }),
+    vendorHeaders: makeVendorHeaders('SVC'),
     people: makeConsolePeople({ database, clock, erasureDelayHours: 24 }),
     segments: makeConsoleSegments({
       database,

@@ -68,13 +68,20 @@ function toRecord(command: RegisterDeviceCommand): DeviceRecord {
   };
 }
 
-async function removeDevice(
+/** Takes a device away with its address and identifiers. The caller holds the owner's lock. */
+export async function removeDevice(
   tx: Transaction,
   device: { workspaceId: string; bucket: number; id: string },
 ): Promise<void> {
   const removed: StoredDevice | undefined = await deleteDevice(tx, device);
   if (!removed) return;
   const owner = { workspaceId: device.workspaceId, bucket: removed.bucket, userId: removed.userId };
+  await releasePushAddress(tx, {
+    workspaceId: device.workspaceId,
+    addressHash: addressHash(removed.pushId),
+    bucket: removed.bucket,
+    deviceRowId: removed.id,
+  });
   await deleteIdentifiers(tx, { ...owner, identifiers: deviceIdentifiersOf(removed) });
   await insertIdentifiersOfDevices(tx, owner);
 }

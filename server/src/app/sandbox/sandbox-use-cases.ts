@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { Database } from '../../storage/pool.ts';
+import type { Database, Transaction } from '../../storage/pool.ts';
 import { setClockOffset } from '../../storage/sql/installation.ts';
 import { deleteSandboxMessages, listSandboxMessages } from '../../storage/sql/sandbox-messages.ts';
 import type { SandboxMessage } from '../../storage/sql/sandbox-messages.ts';
@@ -25,6 +25,9 @@ export type SandboxDependencies<Faults> = {
 };
 
 export type InboxQuery = { workspaceId?: string; after: string; limit: number; waitMilliseconds: number };
+
+/** What is written with a change, in its transaction. */
+type Note = (tx: Transaction) => Promise<void>;
 
 /** Moves of more than ten years are a slip of the hand. */
 const longestMoveMilliseconds = 10 * 366 * 24 * 3600 * 1000;
@@ -52,24 +55,38 @@ export function makeSandboxUseCases<Faults>(deps: SandboxDependencies<Faults>) {
     /** Moves the clock of all nodes forward, or back to real time with `reset`. Time never runs backwards otherwise. */
     async moveClock(
       move: { advanceSeconds: number } | { reset: true },
+      note?: Note,
     ): Promise<{ now: Date; offsetMilliseconds: number }> {
       const offset = 'reset' in move ? 0 : clock.offsetMilliseconds() + move.advanceSeconds * 1000;
       if (offset > longestMoveMilliseconds) {
         throw new ServiceError('PARAMETER_INVALID', { field: 'advanceSeconds', reason: 'is too far ahead' });
       }
-      await setClockOffset(database, offset);
+      await database.begin(async (tx) => {
+        await setClockOffset(tx, offset);
+        await note?.(tx);
+      });
       clock.setOffset(offset);
       deps.onClockMoved();
       return { now: clock.now(), offsetMilliseconds: offset };
     },
 
     readCounters: () => deps.simulators.counters(),
-    setFaults: (faults: Faults) => deps.simulators.setFaults(faults),
+
+    /** The simulators are no part of the database, so what is noted stands first and goes when they refuse. */
+    async setFaults(faults: Faults, note?: Note): Promise<void> {
+      await database.begin(async (tx) => {
+        await note?.(tx);
+        await deps.simulators.setFaults(faults);
+      });
+    },
 
     /** Empties the inbox, the counters and the fault switches; people and campaigns stay. */
-    async clearInbox(): Promise<void> {
-      await deleteSandboxMessages(database);
-      await deps.simulators.reset();
+    async clearInbox(note?: Note): Promise<void> {
+      await database.begin(async (tx) => {
+        await note?.(tx);
+        await deleteSandboxMessages(tx);
+        await deps.simulators.reset();
+      });
     },
   };
 }

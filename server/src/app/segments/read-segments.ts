@@ -1,6 +1,6 @@
 import { ServiceError } from '../../domain/errors.ts';
 import { mostRejectsKept } from '../../domain/segments/file-rules.ts';
-import type { Transaction } from '../../storage/pool.ts';
+import type { Queryable, Transaction } from '../../storage/pool.ts';
 import {
   attemptsPerRound,
   findCallback,
@@ -16,11 +16,12 @@ import { listRejects } from '../../storage/sql/segment-rejects.ts';
 import { countActiveSegments, findSegmentById, findSegmentByName, listSegments } from '../../storage/sql/segments.ts';
 import type { Segment } from '../../storage/sql/segments.ts';
 import { findWorkspace } from '../../storage/sql/workspaces.ts';
+import type { Noted } from './archive-segments.ts';
 import type { SegmentDependencies } from './segment-dependencies.ts';
 
 export type ReadSegmentsDependencies = Pick<SegmentDependencies, 'database' | 'clock' | 'limits'> & {
   /** The secret that signs a workspace's callbacks, made when it is first asked for. */
-  webhookSecretOf: (workspaceId: string) => Promise<string>;
+  webhookSecretOf: (tx: Queryable, workspaceId: string) => Promise<string>;
 };
 
 // Facts 2.2: archived segments disappear from view after 180 days.
@@ -99,8 +100,12 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
     getCallback,
 
     /** Sends a callback again, with the whole schedule before it. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
-    async resendCallback(key: Key) {
-      const isDue = await resendCallback(database, { ...key, at: clock.now() });
+    async resendCallback({ note, ...key }: Key & Noted) {
+      const isDue = await database.begin(async (tx) => {
+        const isResent = await resendCallback(tx, { ...key, at: clock.now() });
+        if (isResent) await note?.(tx);
+        return isResent;
+      });
       const callback = await getCallback(key);
       if (isDue) return callback;
       const reason =
@@ -117,9 +122,13 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
     },
 
     /** @throws ServiceError NOT_FOUND */
-    async readWebhookSecret(workspaceId: string): Promise<string> {
+    async readWebhookSecret({ workspaceId, note }: { workspaceId: string } & Noted): Promise<string> {
       await requireWorkspace(workspaceId);
-      return deps.webhookSecretOf(workspaceId);
+      return database.begin(async (tx) => {
+        const secret = await deps.webhookSecretOf(tx, workspaceId);
+        await note?.(tx);
+        return secret;
+      }) as Promise<string>;
     },
   };
 }

@@ -6,12 +6,15 @@ import type { ConsoleCampaigns } from '../../app/console/console-campaigns.ts';
 import type { ConsoleComposer } from '../../app/console/console-composer.ts';
 import type { ConsoleDeliveries } from '../../app/console/console-deliveries.ts';
 import type { ConsoleKeys } from '../../app/console/console-keys.ts';
+import type { ConsoleOverview } from '../../app/console/console-overview.ts';
 import type { ConsolePeople } from '../../app/console/console-people.ts';
 import type { ConsoleSandbox } from '../../app/console/console-sandbox.ts';
 import type { ConsoleSegments } from '../../app/console/console-segments.ts';
 import type { ConsoleSettings } from '../../app/console/console-settings.ts';
+import type { ConsoleSystem } from '../../app/console/console-system.ts';
 import type { ConsoleUseCases } from '../../app/console/console-use-cases.ts';
 import type { RouteFamily } from '../build-server.ts';
+import type { VendorHeaders } from '../vendor-headers.ts';
 import { accountRoutes } from './account-routes.ts';
 import { consoleCallRoutes } from './call-routes.ts';
 import { consoleCampaignRoutes } from './campaign-routes.ts';
@@ -30,17 +33,21 @@ import { consoleSegmentRoutes } from './segment-routes.ts';
 import { serveConsoleFiles } from './serve-console-files.ts';
 import { consoleSettingsRoutes } from './settings-routes.ts';
 import { sessionRoutes } from './session-routes.ts';
+import { consoleSystemRoutes } from './system-routes.ts';
 
 export type ConsoleRouteDependencies = {
   accounts: AccountUseCases;
   console: ConsoleUseCases;
+  overview: ConsoleOverview;
   campaigns: ConsoleCampaigns;
   composer: ConsoleComposer;
   preview: ConsolePreviewDependencies['preview'];
   measure: ConsolePreviewDependencies['measure'];
   keys: ConsoleKeys;
   people: ConsolePeople;
+  vendorHeaders: VendorHeaders;
   settings: ConsoleSettings;
+  system: ConsoleSystem;
   /** Undefined in production. */
   sandbox: ConsoleSandbox | undefined;
   calls: ConsoleCalls;
@@ -87,6 +94,7 @@ export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
     consoleKeyRoutes(server, deps);
     consolePeopleRoutes(server, deps);
     consoleSettingsRoutes(server, deps);
+    consoleSystemRoutes(server, deps);
     if (deps.sandbox) consoleSandboxRoutes(server, deps.sandbox);
     consoleCallRoutes(server, deps);
     consoleDeliveryRoutes(server, deps);

@@ -4,7 +4,15 @@ import type { CampaignSelection } from '../../domain/campaign/campaign-search.ts
 import { campaignStatuses } from '../../domain/campaign/campaign-states.ts';
 import type { Queryable } from '../pool.ts';
 
-export type FoundCampaigns = { workspaceId: string; selection: CampaignSelection };
+export type FoundCampaigns = {
+  workspaceId: string;
+  selection: CampaignSelection;
+  /** The campaigns of the name that is asked for, when findCampaignsOfShortName knows them. */
+  namedIds?: string[] | undefined;
+};
+// As many are looked up by their ids in 10 ms.
+const mostNamedIds = 1_000;
+
 export type CampaignPage = FoundCampaigns & { limit: number; offset: number };
 
 /** A campaign, or a run of a recurring one that is shown as its child. */
@@ -27,6 +35,33 @@ export function selectCampaignPage(tx: Queryable, { limit, offset, ...found }: C
     limit ${limit} offset ${offset}`;
 }
 
+/**
+ * The campaigns whose names hold a part of one or two characters, when they are at most 1,000. A part that more of them
+ * hold is met soon enough by reading names, newest first. Index: campaigns_name_pairs.
+ */
+export async function findCampaignsOfShortName(
+  tx: Queryable,
+  named: { workspaceId: string; part: string },
+): Promise<string[] | undefined> {
+  // Folding may lengthen: one capital becomes two characters.
+  const length = [...named.part.toLowerCase()].length;
+  if (length < 1 || length > 2) return undefined;
+  const rows = await selectCampaignsOfShortName(tx, named);
+  return rows.length > mostNamedIds ? undefined : rows.map(({ id }) => id);
+}
+
+/** The statement of findCampaignsOfShortName; a test asks the planner about it. */
+export function selectCampaignsOfShortName(
+  tx: Queryable,
+  { workspaceId, part }: { workspaceId: string; part: string },
+) {
+  return tx<{ id: string }[]>`
+    select id from campaigns
+    where workspace_id = ${workspaceId} and not is_test
+      and name_pairs(name_folded) @> array[lower(${part}::text collate "und-x-icu") collate "C"]
+    limit ${mostNamedIds + 1}`;
+}
+
 /** How many a search finds on all its pages. Indexes as findCampaignPage. */
 export async function countCampaigns(tx: Queryable, found: FoundCampaigns): Promise<number> {
   const [row] = await selectCampaignCount(tx, found);
@@ -37,8 +72,9 @@ export function selectCampaignCount(tx: Queryable, found: FoundCampaigns) {
   return tx<{ total: number }[]>`select count(*) as total from (${foundCampaigns(tx, found)}) as found`;
 }
 
-function foundCampaigns(tx: Queryable, { workspaceId, selection }: FoundCampaigns) {
-  const asked = campaignConditions(tx, { workspaceId, selection });
+function foundCampaigns(tx: Queryable, found: FoundCampaigns) {
+  const { workspaceId, selection } = found;
+  const asked = campaignConditions(tx, found);
   const own = [...asked, ...ownConditions(tx, { workspaceId, selection })];
   const campaigns = tx`
     select 'CAMPAIGN' as kind, campaigns.id, campaigns.created_at from campaigns where ${every(tx, own)}`;
@@ -60,7 +96,7 @@ function every(tx: Queryable, conditions: Condition[]): Condition {
 }
 
 /** What holds of a campaign and of its children alike. */
-function campaignConditions(tx: Queryable, { workspaceId, selection }: FoundCampaigns): Condition[] {
+function campaignConditions(tx: Queryable, { workspaceId, selection, namedIds }: FoundCampaigns): Condition[] {
   const { channels, deliveryTypes, createdBy, name, tags, versionNumber } = selection;
   // A test send is nobody's campaign; the indexes below know none.
   const conditions = [tx`campaigns.workspace_id = ${workspaceId} and not campaigns.is_test`];
@@ -71,7 +107,8 @@ function campaignConditions(tx: Queryable, { workspaceId, selection }: FoundCamp
   }
   if (createdBy) conditions.push(oneOf(tx, tx`campaigns.created_by`, createdBy));
   if (tags) conditions.push(tx`campaigns.tags && ${tags}`);
-  if (name !== undefined) {
+  if (namedIds) conditions.push(tx`campaigns.id = any(${namedIds})`);
+  else if (name !== undefined) {
     const pattern = `%${name.replace(/[\\%_]/g, '\\$&')}%`;
     // The collation of the column and its index; folding is the column's own.
     conditions.push(tx`campaigns.name_folded like (lower(${pattern}::text collate "und-x-icu") collate "C")`);
