@@ -112,7 +112,7 @@ function People() {
       </Radio.Group>
       {kind === 'segments' && <Included />}
       {kind === 'people' && <NamedPeople />}
-      {kind !== 'people' && <Excluded />}
+      <Excluded />
     </Stack>
   );
 }
