@@ -13,6 +13,8 @@ import { makeConsoleSandbox } from './console-sandbox.ts';
 import type { ConsoleSandbox } from './console-sandbox.ts';
 import { makeConsoleSettings } from './console-settings.ts';
 import type { ConsoleSettings } from './console-settings.ts';
+import { makeConsoleMessages } from './console-messages.ts';
+import type { ConsoleMessages } from './console-messages.ts';
 import { makeConsolePeople } from './console-people.ts';
 import type { ConsolePeople } from './console-people.ts';
 
@@ -210,6 +212,8 @@ export type ConsoleMail = {
   body: string;
   /** `KEPT`: there is no SMTP server; it is shown only. */
   state: 'PENDING' | 'SENT' | 'KEPT' | 'FAILED';
+  /** How often it was sent again, and the tries since. */
+  resends: number;
   attempts: number;
   nextAt: string | null;
   error: string | null;
@@ -254,6 +258,7 @@ export type ConsoleClient = {
   accounts: ConsoleAccounts;
   campaigns: ConsoleCampaigns;
   keys: ConsoleKeys;
+  messages: ConsoleMessages;
   people: ConsolePeople;
   settings: ConsoleSettings;
   sandbox: ConsoleSandbox;
@@ -309,6 +314,7 @@ export function makeConsoleClient({ fetch: request = fetch }: { fetch?: typeof f
     accounts: makeConsoleAccounts(caller),
     campaigns: makeConsoleCampaigns(caller),
     keys: makeConsoleKeys(caller),
+    messages: makeConsoleMessages(caller),
     people: makeConsolePeople(caller),
     settings: makeConsoleSettings(caller),
     sandbox: makeConsoleSandbox(caller),

@@ -8,6 +8,7 @@ export type * from './console-campaigns.ts';
 export type * from './console-client.ts';
 export type * from './console-deliveries.ts';
 export type * from './console-keys.ts';
+export type * from './console-messages.ts';
 export type * from './console-people.ts';
 export type * from './console-sandbox.ts';
 export type * from './console-settings.ts';

@@ -143,7 +143,7 @@ function startSegmentDuties(deps: WorkerDependencies, { onFilled }: { onFilled: 
     post: (request) => postOnce(outgoing, request),
   });
   const callbacks = startDuty(callbackDuty, { clock, log });
-  const mails = mailer && startDuty(sendMails({ database, clock, mailer }), { clock, log });
+  const mails = startDuty(sendMails({ database, clock, mailer }), { clock, log });
   const fillDuty = fillSegments({
     database,
     clock,
