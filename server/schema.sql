@@ -128,6 +128,7 @@ create table audit_log (
   constraint audit_log_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint audit_log_pkey PRIMARY KEY (id)
 );
+CREATE INDEX audit_log_object ON audit_log USING btree (workspace_id, object_kind, object_id, at) WHERE (object_id IS NOT NULL);
 CREATE INDEX audit_log_workspace ON audit_log USING btree (workspace_id, id DESC);
 
 create table business_events (
@@ -177,7 +178,8 @@ create table callbacks (
 );
 CREATE INDEX callbacks_due ON callbacks USING btree (next_at) WHERE (state = 'PENDING'::text);
 CREATE INDEX callbacks_given_up ON callbacks USING btree (ended_at) WHERE (state = 'GIVEN_UP'::text);
-CREATE INDEX callbacks_newest ON callbacks USING btree (workspace_id, created_at DESC);
+CREATE INDEX callbacks_given_up_newest ON callbacks USING btree (workspace_id, created_at DESC, id DESC) WHERE (state = 'GIVEN_UP'::text);
+CREATE INDEX callbacks_newest ON callbacks USING btree (workspace_id, created_at DESC, id DESC);
 CREATE INDEX callbacks_operation ON callbacks USING btree (operation_id);
 
 create table campaign_interactions (
@@ -264,14 +266,15 @@ create table campaigns (
 CREATE INDEX campaigns_business_event ON campaigns USING btree (business_event_id) WHERE (business_event_id IS NOT NULL);
 CREATE INDEX campaigns_creator ON campaigns USING btree (workspace_id, created_by, created_at DESC, id DESC) INCLUDE (channel, delivery_type, status, version_number) WHERE (NOT is_test);
 CREATE INDEX campaigns_due ON campaigns USING btree (next_at) WHERE ((next_at IS NOT NULL) AND (status = ANY (ARRAY['SCHEDULED'::text, 'ACTIVE'::text])));
-CREATE INDEX campaigns_name ON campaigns USING gin (name_folded gin_trgm_ops);
+CREATE INDEX campaigns_name ON campaigns USING gin (workspace_id, name_folded gin_trgm_ops);
+CREATE INDEX campaigns_name_pairs ON campaigns USING gin (workspace_id, name_pairs(name_folded));
 CREATE INDEX campaigns_newest ON campaigns USING btree (workspace_id, created_at DESC, id DESC) INCLUDE (channel, delivery_type, status, version_number, name_folded) WHERE (NOT is_test);
 CREATE INDEX campaigns_next ON campaigns USING btree (workspace_id, next_at) WHERE ((next_at IS NOT NULL) AND (status = ANY (ARRAY['SCHEDULED'::text, 'ACTIVE'::text])));
 CREATE INDEX campaigns_out_of_moments ON campaigns USING btree (id) WHERE ((status = 'ACTIVE'::text) AND (delivery_type = 'PERIODIC'::text) AND (next_at IS NULL));
 CREATE INDEX campaigns_rare_channel ON campaigns USING btree (workspace_id, channel, created_at DESC, id DESC) INCLUDE (delivery_type, status, version_number) WHERE ((channel <> 'PUSH'::text) AND (NOT is_test));
 CREATE INDEX campaigns_rare_status ON campaigns USING btree (workspace_id, status, created_at DESC, id DESC) INCLUDE (channel, delivery_type, version_number) WHERE ((status <> 'SENT'::text) AND (NOT is_test));
 CREATE INDEX campaigns_rare_type ON campaigns USING btree (workspace_id, delivery_type, created_at DESC, id DESC) INCLUDE (channel, status, version_number) WHERE ((delivery_type <> 'ONE_TIME'::text) AND (NOT is_test));
-CREATE INDEX campaigns_tags ON campaigns USING gin (tags);
+CREATE INDEX campaigns_tags ON campaigns USING gin (workspace_id, tags);
 CREATE INDEX campaigns_version_of ON campaigns USING btree (version_of) WHERE (version_of IS NOT NULL);
 
 CREATE UNIQUE INDEX campaigns_versions ON campaigns USING btree (workspace_id, campaign_id, version_number) WHERE (version_number IS NOT NULL);
@@ -383,7 +386,7 @@ CREATE INDEX deliveries_log_code ON deliveries USING btree (workspace_id, code, 
 CREATE INDEX deliveries_log_run ON deliveries USING btree (run_id, outcome, platform, sent_at DESC, device_id DESC);
 CREATE INDEX deliveries_log_run_code ON deliveries USING btree (run_id, code, sent_at DESC, device_id DESC) WHERE (outcome <> 'ACCEPTED'::text);
 CREATE INDEX deliveries_user ON deliveries USING btree (workspace_id, bucket, user_id, sent_at) WHERE (outcome = 'ACCEPTED'::text);
-CREATE INDEX deliveries_user_other ON deliveries USING btree (workspace_id, bucket, user_id) WHERE (outcome <> 'ACCEPTED'::text);
+CREATE INDEX deliveries_user_other ON deliveries USING btree (workspace_id, bucket, user_id, sent_at) WHERE (outcome <> 'ACCEPTED'::text);
 CREATE INDEX deliveries_waiting ON deliveries USING btree (retry_at) WHERE (outcome = 'WAITING'::text);
 
 create table device_interactions (
@@ -405,6 +408,7 @@ create table device_interactions (
   constraint device_interactions_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
   constraint device_interactions_pkey PRIMARY KEY (workspace_id, bucket, campaign_id, device_id, kind, run_id)
 );
+CREATE INDEX device_interactions_device ON device_interactions USING btree (workspace_id, bucket, device_id, first_at);
 
 create table devices (
   workspace_id text collate "C" not null,
@@ -493,7 +497,7 @@ create table events (
   constraint events_utc_offset_seconds_check CHECK (((utc_offset_seconds >= '-54000'::integer) AND (utc_offset_seconds <= 54000))),
   constraint events_pkey PRIMARY KEY (day, workspace_id, bucket, id)
 ) partition by range (day);
-CREATE INDEX events_user ON events USING btree (workspace_id, bucket, user_id);
+CREATE INDEX events_user ON events USING btree (workspace_id, bucket, user_id, occurred_at);
 
 create table idempotency_keys (
   workspace_id text collate "C" not null,
@@ -517,9 +521,9 @@ create table identifiers (
   value text collate "C" not null,
   constraint identifiers_type_check CHECK ((type = ANY (ARRAY['string'::text, 'double'::text]))),
   constraint identifiers_value_check CHECK ((octet_length(value) <= 1024)),
-  constraint identifiers_pkey PRIMARY KEY (workspace_id, bucket, user_id, attribute, type, value)
+  constraint identifiers_pkey PRIMARY KEY (workspace_id, attribute, value, type, bucket, user_id)
 );
-CREATE INDEX identifiers_value ON identifiers USING btree (workspace_id, attribute, value, type) INCLUDE (bucket, user_id);
+CREATE INDEX identifiers_user ON identifiers USING btree (workspace_id, bucket, user_id);
 
 create table imports (
   workspace_id text collate "C" not null,
@@ -545,6 +549,7 @@ create table installation (
   master_key_check bytea not null,
   demo_workspace_id text,
   clock_offset_ms bigint not null default 0,
+  demo_seed_sealed bytea,
   constraint installation_only_row_check CHECK (only_row),
   constraint installation_pkey PRIMARY KEY (only_row)
 );
@@ -575,6 +580,17 @@ create table limit_windows (
 );
 CREATE INDEX limit_windows_age ON limit_windows USING btree (last_event_at);
 
+create table mail_attempts (
+  mail_id text collate "C" not null,
+  number smallint not null,
+  at timestamp with time zone not null,
+  answer text not null,
+  is_taken boolean not null,
+  duration_ms real not null,
+  constraint mail_attempts_mail_id_fkey FOREIGN KEY (mail_id) REFERENCES mails(id),
+  constraint mail_attempts_pkey PRIMARY KEY (mail_id, number)
+);
+
 create table mails (
   id text collate "C" not null,
   workspace_id text collate "C" not null,
@@ -597,7 +613,8 @@ create table mails (
 );
 CREATE INDEX mails_due ON mails USING btree (next_at) WHERE (state = 'PENDING'::text);
 CREATE INDEX mails_failed ON mails USING btree (ended_at) WHERE (state = 'FAILED'::text);
-CREATE INDEX mails_newest ON mails USING btree (workspace_id, created_at DESC);
+CREATE INDEX mails_failed_newest ON mails USING btree (workspace_id, created_at DESC, id DESC) WHERE (state = 'FAILED'::text);
+CREATE INDEX mails_newest ON mails USING btree (workspace_id, created_at DESC, id DESC);
 
 create table merged_users (
   workspace_id text collate "C" not null,
@@ -960,11 +977,13 @@ create table users (
   attributes jsonb not null default '{}'::jsonb,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  is_test boolean not null default false,
   constraint users_attributes_check CHECK ((jsonb_typeof(attributes) = 'object'::text)),
   constraint users_bucket_check CHECK (((bucket >= 0) AND (bucket <= 255))),
   constraint users_pkey PRIMARY KEY (workspace_id, bucket, id),
   constraint users_workspace_id_bucket_customer_id_key UNIQUE (workspace_id, bucket, customer_id)
 );
+CREATE INDEX users_test ON users USING btree (workspace_id, customer_id) WHERE is_test;
 
 create table workspaces (
   id text collate "C" not null,

@@ -9,6 +9,8 @@ import type { ConsoleKeys } from './console-keys.ts';
 import { makeConsoleCaller } from './console-caller.ts';
 import { makeConsoleCredentials } from './console-credentials.ts';
 import type { ConsoleCredentials } from './console-credentials.ts';
+import { makeConsoleComposer } from './console-composer.ts';
+import type { ConsoleComposer } from './console-composer.ts';
 import { makeConsoleDeliveries } from './console-deliveries.ts';
 import type { ConsoleDeliveries } from './console-deliveries.ts';
 import { makeConsoleSandbox } from './console-sandbox.ts';
@@ -18,6 +20,8 @@ import type { ConsoleSettings } from './console-settings.ts';
 import type { Overview, PeopleCounts } from './console-overview.ts';
 import { makeConsoleSystem } from './console-system.ts';
 import type { ConsoleSystem } from './console-system.ts';
+import { makeConsoleMessages } from './console-messages.ts';
+import type { ConsoleMessages } from './console-messages.ts';
 import { makeConsolePeople } from './console-people.ts';
 import type { ConsolePeople } from './console-people.ts';
 
@@ -182,6 +186,8 @@ export type ConsoleMail = {
   body: string;
   /** `KEPT`: there is no SMTP server; it is shown only. */
   state: 'PENDING' | 'SENT' | 'KEPT' | 'FAILED';
+  /** How often it was sent again, and the tries since. */
+  resends: number;
   attempts: number;
   nextAt: string | null;
   error: string | null;
@@ -225,7 +231,9 @@ export type ConsoleClient = {
   /** People: signing in, the own account, the accounts of others, what everybody did. */
   accounts: ConsoleAccounts;
   campaigns: ConsoleCampaigns;
+  composer: ConsoleComposer;
   keys: ConsoleKeys;
+  messages: ConsoleMessages;
   people: ConsolePeople;
   settings: ConsoleSettings;
   sandbox: ConsoleSandbox;
@@ -285,7 +293,9 @@ export function makeConsoleClient({ fetch: request = fetch }: { fetch?: typeof f
   return {
     accounts: makeConsoleAccounts(caller),
     campaigns: makeConsoleCampaigns(caller),
+    composer: makeConsoleComposer(caller),
     keys: makeConsoleKeys(caller),
+    messages: makeConsoleMessages(caller),
     people: makeConsolePeople(caller),
     settings: makeConsoleSettings(caller),
     sandbox: makeConsoleSandbox(caller),

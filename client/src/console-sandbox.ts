@@ -31,7 +31,7 @@ export type ConsoleSandbox = {
   /** Those that strike from now on; `{}` ends all. */
   setFaults(faults: Partial<Record<SimulatedProvider, Fault>>): Promise<SandboxState>;
   /** Empties inbox, counters and faults; people and campaigns stay. */
-  reset(): Promise<SandboxState>;
+  empty(): Promise<SandboxState>;
 };
 
 export function makeConsoleSandbox({ read, send }: ConsoleCaller): ConsoleSandbox {
@@ -39,6 +39,6 @@ export function makeConsoleSandbox({ read, send }: ConsoleCaller): ConsoleSandbo
     read: () => read('sandbox', {}),
     moveClock: (move) => send('POST', 'sandbox/clock', move),
     setFaults: (faults) => send('PUT', 'sandbox/faults', faults),
-    reset: () => send('POST', 'sandbox/reset'),
+    empty: () => send('POST', 'sandbox/empty'),
   };
 }

@@ -1,5 +1,6 @@
 export { makeCarillonClient } from './carillon-client.ts';
 export type { CarillonClient, CarillonClientOptions } from './carillon-client.ts';
+export type { CampaignBody, CampaignTestAnswer, CarillonCampaigns } from './carillon-campaigns.ts';
 export { CarillonError } from './carillon-error.ts';
 export { makeConsoleClient } from './console-client.ts';
 export type * from './console-accounts.ts';
@@ -7,9 +8,11 @@ export type * from './console-calls.ts';
 export type * from './console-campaigns.ts';
 export type * from './console-client.ts';
 export type * from './console-credentials.ts';
+export type * from './console-composer.ts';
 export type * from './console-deliveries.ts';
 export type * from './console-keys.ts';
 export type * from './console-overview.ts';
+export type * from './console-messages.ts';
 export type * from './console-people.ts';
 export type * from './console-sandbox.ts';
 export type * from './console-settings.ts';

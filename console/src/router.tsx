@@ -8,6 +8,7 @@ import {
   lazyRouteComponent,
 } from '@tanstack/react-router';
 import { readCampaignFilters } from './campaigns/campaign-filters.ts';
+import { readComposerSearch } from './composer/composer-search.ts';
 import { readDeliverySearch } from './deliveries/delivery-search.ts';
 import { readLogSearch } from './log/log-search.ts';
 import { EmptyState } from './parts/empty-state.tsx';
@@ -52,6 +53,18 @@ const campaign = createRoute({
   path: below(screens.campaign),
   validateSearch: readPage,
   component: lazyRouteComponent(() => import('./campaign/campaign-page.tsx'), 'CampaignPage'),
+});
+const composer = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.composer),
+  validateSearch: readComposerSearch,
+  component: lazyRouteComponent(() => import('./composer/composer-page.tsx'), 'ComposerPage'),
+});
+const composed = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.composed),
+  validateSearch: readComposerSearch,
+  component: lazyRouteComponent(() => import('./composer/composer-page.tsx'), 'ComposerPage'),
 });
 
 const segments = createRoute({
@@ -140,6 +153,8 @@ const tree = root.addChildren([
     overview,
     campaigns,
     campaign,
+    composer,
+    composed,
     segments,
     segment,
     people,

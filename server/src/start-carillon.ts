@@ -11,6 +11,7 @@ import { documentedAuthoringLimits } from './app/campaigns/authoring-dependencie
 import { makeCampaignUseCases } from './app/campaigns/campaign-use-cases.ts';
 import { makeConsoleCalls } from './app/console/console-calls.ts';
 import { makeConsoleCampaigns } from './app/console/console-campaigns.ts';
+import { makeConsoleComposer } from './app/console/console-composer.ts';
 import { makeConsoleDeliveries } from './app/console/console-deliveries.ts';
 import { makeConsoleKeys } from './app/console/console-keys.ts';
 import { makeConsoleOverview } from './app/console/console-overview.ts';
@@ -28,6 +29,7 @@ import { makeInteractionUseCases } from './app/interactions/interaction-use-case
 import { makePushUseCases } from './app/push/push-use-cases.ts';
 import { makeBrowserUseCases } from './app/sandbox/browser-use-cases.ts';
 import { makeReadyCurl } from './app/sandbox/make-ready-curl.ts';
+import { resetDemoWorkspace } from './app/sandbox/reset-demo-workspace.ts';
 import { makeSandboxUseCases } from './app/sandbox/sandbox-use-cases.ts';
 import { seedDemoWorkspace } from './app/sandbox/seed-demo-workspace.ts';
 import type { DemoWorkspace } from './app/sandbox/seed-demo-workspace.ts';
@@ -52,6 +54,7 @@ import { makeDutyBook } from './engine/duty-book.ts';
 import type { DutyBook } from './engine/duty-book.ts';
 import { startDuty } from './engine/duty.ts';
 import type { RunningDuty } from './engine/duty.ts';
+import { measureContent } from './engine/fan-out/measure-content.ts';
 import { followDatabaseClock } from './engine/housekeeping/follow-database-clock.ts';
 import { reportNode } from './engine/housekeeping/report-node.ts';
 import { makeSmtpMailer } from './engine/mail/smtp-mailer.ts';
@@ -82,6 +85,7 @@ import type { OpenInstallation } from './open-installation.ts';
 import { readMachine } from './read-machine.ts';
 import { StartError } from './start-errors.ts';
 import type { StartBlock } from './start-block.ts';
+import type { Queryable } from './storage/pool.ts';
 import { pingDatabase } from './storage/sql/database-clock.ts';
 import { findInstallation } from './storage/sql/installation.ts';
 
@@ -179,7 +183,8 @@ async function startRoles(composition: Composition): Promise<Carillon> {
     const vendorHeaders = makeVendorHeaders(config.headerPrefix);
     const useCases = { database, clock, seal };
     const limits = { ...documentedSegmentLimits, usersPerDay: config.segmentUsersPerDay };
-    const webhookSecretOf = (workspaceId: string): Promise<string> => ensureWebhookSecret(useCases, workspaceId);
+    const webhookSecretOf = (tx: Queryable, workspaceId: string): Promise<string> =>
+      ensureWebhookSecret({ database: tx, seal }, workspaceId);
     const explain = (request: ExplainRequest): Promise<Explanation> => explainDelivery(useCases, request);
     const sandbox = phones && makeSandbox(composition, { phones, demo, onMoved });
     const tokens = makeTokenUseCases(useCases);
@@ -225,11 +230,13 @@ async function startRoles(composition: Composition): Promise<Carillon> {
           limits: { segments: limits, authoring: documentedAuthoringLimits },
         }),
         preview: campaigns.preview,
+        measure: measureContent,
+        composer: makeConsoleComposer({ ...useCases, limits: documentedAuthoringLimits }),
         campaigns: makeConsoleCampaigns({ ...useCases, limits: documentedAuthoringLimits }),
         keys: makeConsoleKeys(useCases),
         deliveries: makeConsoleDeliveries(useCases),
         calls: makeConsoleCalls(useCases),
-        sandbox: sandbox && makeConsoleSandbox({ database, clock, sandbox }),
+        sandbox: sandbox && makeConsoleSandbox({ clock, sandbox }),
         settings: makeConsoleSettings({
           ...useCases,
           headerPrefix: config.headerPrefix,
@@ -254,6 +261,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
             changedSettings: listChangedSettings(config),
           },
         }),
+        vendorHeaders,
         people: makeConsolePeople({ ...useCases, erasureDelayHours: config.erasureDelayHours }),
         segments: makeConsoleSegments({ ...useCases, limits, webhookSecretOf }),
         explain,
@@ -311,8 +319,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
 async function prepareMode({ config, clock, installation }: Composition): Promise<DemoWorkspace | undefined> {
   const { database, seal } = installation;
   if (config.mode === 'sandbox') {
-    const secret = installation.deriveSecret('simulator');
-    const makeSubscription = (id: string): string => makeSimulatedSubscription({ secret, id });
+    const makeSubscription = subscriptionsOf(installation);
     return seedDemoWorkspace({ database, seal, makeSubscription }, { at: clock.now(), seed: config.seed });
   }
   const demoWorkspaceId = (await findInstallation(database))?.demoWorkspaceId;
@@ -423,7 +430,15 @@ function makeSandbox({ clock, installation }: Composition, { phones, demo, onMov
     simulators: phones,
     waitForMessage: phones.waitForMessage,
     onClockMoved: onMoved,
+    resetDemo: (note) =>
+      resetDemoWorkspace({ ...installation, clock, makeSubscription: subscriptionsOf(installation) }, note),
   });
+}
+
+/** Makes browser subscriptions that the simulators can decrypt for. */
+function subscriptionsOf(installation: OpenInstallation): (id: string) => string {
+  const secret = installation.deriveSecret('simulator');
+  return (id) => makeSimulatedSubscription({ secret, id });
 }
 
 /** The simulated providers judge the age of tokens by the same clock as the senders, from the same moment on. */

@@ -47,7 +47,7 @@ function Sandbox() {
                 go. People, segments and campaigns stay.
               </Text>
             }
-            onConfirmed={async () => onState(await consoleClient.sandbox.reset())}
+            onConfirmed={async () => onState(await consoleClient.sandbox.empty())}
           />
         }
       />

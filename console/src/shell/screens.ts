@@ -6,6 +6,7 @@ export const screens = {
   overview: '/w/$workspaceId',
   campaigns: '/w/$workspaceId/campaigns',
   composer: '/w/$workspaceId/campaigns/new',
+  composed: '/w/$workspaceId/campaigns/$campaignId/edit',
   campaign: '/w/$workspaceId/campaigns/$campaignId',
   segments: '/w/$workspaceId/segments',
   segment: '/w/$workspaceId/segments/$segmentId',

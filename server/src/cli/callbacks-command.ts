@@ -8,7 +8,7 @@ export const callbacksCommand = { list: listCallbacks, resend: resendCallback, s
 
 async function listCallbacks(context: CommandContext, options: { workspace?: string }): Promise<void> {
   const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
-  const callbacks = await composeSegments(context).read.listCallbacks(workspaceId);
+  const callbacks = await composeSegments(context).read.listCallbacks({ workspaceId });
   printTable(
     ['ID', 'CREATED', 'STATE', 'TRIES', 'RESENDS', 'URL'],
     callbacks.map((callback) => [
@@ -30,6 +30,6 @@ async function resendCallback(context: CommandContext, options: { id: string; wo
 
 async function printSecret(context: CommandContext, options: { workspace?: string }): Promise<void> {
   const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
-  const secret = await composeSegments(context).read.readWebhookSecret(workspaceId);
+  const secret = await composeSegments(context).read.readWebhookSecret({ workspaceId });
   process.stdout.write(`Workspace  ${workspaceId}\nSecret     ${secret}\n`);
 }

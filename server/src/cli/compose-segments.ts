@@ -2,6 +2,7 @@ import { makeReadSegments } from '../app/segments/read-segments.ts';
 import { documentedSegmentLimits } from '../app/segments/segment-dependencies.ts';
 import type { CommandContext } from '../cli.ts';
 import { ensureWebhookSecret } from '../engine/callbacks/webhook-secret.ts';
+import type { Queryable } from '../storage/pool.ts';
 
 /** The segment use cases over the database of a command. */
 export function composeSegments({ database, clock, seal, segmentUsersPerDay }: CommandContext) {
@@ -11,6 +12,7 @@ export function composeSegments({ database, clock, seal, segmentUsersPerDay }: C
     seal,
     limits: { ...documentedSegmentLimits, usersPerDay: segmentUsersPerDay },
   };
-  const webhookSecretOf = (workspaceId: string): Promise<string> => ensureWebhookSecret(dependencies, workspaceId);
+  const webhookSecretOf = (tx: Queryable, workspaceId: string): Promise<string> =>
+    ensureWebhookSecret({ database: tx, seal }, workspaceId);
   return { dependencies, read: makeReadSegments({ ...dependencies, webhookSecretOf }) };
 }

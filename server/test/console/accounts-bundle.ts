@@ -6,6 +6,7 @@ import { documentedAuthoringLimits } from '../../src/app/campaigns/authoring-dep
 import { makeConsoleCalls } from '../../src/app/console/console-calls.ts';
 import { makeCampaignUseCases } from '../../src/app/campaigns/campaign-use-cases.ts';
 import { makeConsoleCampaigns } from '../../src/app/console/console-campaigns.ts';
+import { makeConsoleComposer } from '../../src/app/console/console-composer.ts';
 import { makeConsoleDeliveries } from '../../src/app/console/console-deliveries.ts';
 import { makeConsoleKeys } from '../../src/app/console/console-keys.ts';
 import { makeConsoleOverview } from '../../src/app/console/console-overview.ts';
@@ -28,6 +29,7 @@ import type { Permission, Role } from '../../src/domain/accounts/roles.ts';
 import { buildServer } from '../../src/http/build-server.ts';
 import type { CompletedCall } from '../../src/http/build-server.ts';
 import { consoleRoutes } from '../../src/http/console/routes.ts';
+import { makeVendorHeaders } from '../../src/http/vendor-headers.ts';
 import { makeLog } from '../../src/log.ts';
 import type { Database } from '../../src/storage/pool.ts';
 import { createTestDatabase } from '../test-database.ts';
@@ -73,12 +75,13 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
     }),
     campaigns: makeConsoleCampaigns({ database, clock, seal, limits: documentedAuthoringLimits }),
     preview: makeCampaignUseCases({ database, clock, seal }).preview,
+    measure: () => ({ bytes: 0, most: 4096 }),
+    composer: makeConsoleComposer({ database, clock, seal, limits: documentedAuthoringLimits }),
     explain: (request: ExplainRequest) => explainDelivery({ database }, request),
     keys: makeConsoleKeys({ database, clock, seal }),
     deliveries: makeConsoleDeliveries({ database, clock }),
     calls: makeConsoleCalls({ database }),
     sandbox: makeConsoleSandbox({
-      database,
       clock,
       sandbox: makeSandboxUseCases({
         database,
@@ -87,6 +90,10 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
         simulators: { counters: async () => ({}), setFaults: async () => {}, reset: async () => {} },
         waitForMessage: async () => {},
         onClockMoved: () => {},
+        resetDemo: async (note) => {
+          await database.begin(async (tx) => note?.(tx));
+          return { workspaceId };
+        },
       }),
     }),
     settings: makeConsoleSettings({
@@ -110,6 +117,7 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
       readMachine: async () => ({ uptimeSeconds: 5, memoryBytes: 1, runtime: 'Node', platform: 'here', disk: null }),
       installation: { version: '1.2.3', mode: 'production', role: 'all', isEmbedded: false, changedSettings: [] },
     }),
+    vendorHeaders: makeVendorHeaders('SVC'),
     people: makeConsolePeople({ database, clock, erasureDelayHours: 24 }),
     segments: makeConsoleSegments({
       database,

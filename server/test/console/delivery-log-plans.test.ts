@@ -9,6 +9,8 @@ import { makeId } from '../../src/domain/ids.ts';
 import { findLoggedDelivery, listLoggedDeliveries } from '../../src/storage/sql/delivery-log.ts';
 import type { LogFilters } from '../../src/storage/sql/delivery-log.ts';
 import { collectPlans } from '../collect-plans.ts';
+import { groupFailures, listRunDays, readTimeline } from '../../src/storage/sql/campaign-report.ts';
+import type { RunDay } from '../../src/storage/sql/campaign-report.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 
@@ -93,6 +95,25 @@ test.each(filters)(
     expect(plans[0]).not.toContain('deliveries_20260302');
   },
 );
+
+test('the report counts reasons by an index, and reads the newest row of each', async () => {
+  const { database } = bundle;
+  const days = await listRunDays(database, campaignId);
+  expect(days).toContainEqual({ day: '2026-03-01', runIds: [runId] });
+  const [day] = days as [RunDay];
+  const plans: string[] = [];
+  await groupFailures(collectPlans(database, plans), day);
+  expect(plans[0]).not.toContain('Seq Scan on deliveries');
+  for (const index of ['run_id_platform_code_outcome', 'run_id_code_sent_at'])
+    expect(plans[0]).toContain(`deliveries_20260301_${index}`);
+  const groups = await groupFailures(database, day);
+  expect(groups.find(({ code }) => code === '410')!.devices).toBe(devices / 5000);
+  const midnight = new Date('2026-03-01T00:00:00Z');
+  const steps = await readTimeline(database, { ...day, origin: midnight, since: midnight, stepSeconds: 3600 });
+  expect(steps.reduce((sum, { notDelivered }) => sum + notDelivered, 0)).toBe(
+    groups.reduce((sum, group) => sum + group.devices, 0),
+  );
+});
 
 test('one row is read by its key', async () => {
   const plans: string[] = [];

@@ -7,7 +7,9 @@ import {
   listPersonDevices,
   listPersonMessages,
   listPersonSegments,
+  listTestPeople,
 } from '../../src/storage/sql/person-records.ts';
+import { listPersonMoments } from '../../src/storage/sql/person-timeline.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 import { collectPlans } from '../collect-plans.ts';
@@ -60,6 +62,21 @@ beforeAll(async () => {
     select '2026-03-01', 'W', number % 256, 'r' || run, 'd' || number, 'u' || number, 0, 'ANDROID',
       case when run = 1 then 'GONE' else 'ACCEPTED' end, 1, '2026-03-01T00:00:00Z'::timestamptz + run * interval '1 hour'
     from generate_series(1, ${people}) as number, generate_series(1, 3) as run`;
+  await database`create table events_20260301 partition of events for values from ('2026-03-01') to ('2026-03-02')`;
+  await database`
+    insert into events (day, workspace_id, bucket, id, user_id, name, attributes, occurred_at, received_at)
+    select '2026-03-01', 'W', number % 256, 'e' || number || '-' || place, 'u' || number, 'seen', '{}', '2026-03-01',
+      '2026-03-02' from generate_series(1, ${people}) as number, generate_series(1, 3) as place`;
+  await database`
+    insert into device_interactions (workspace_id, bucket, campaign_id, device_id, kind, run_id, platform,
+      report_digests, count, first_at)
+    select 'W', number % 256, 'c', 'd' || number, 'CLICK', 'r2', 'ANDROID', '{"\\x01"}', 1, '2026-03-01'
+    from generate_series(1, ${people}) as number`;
+  await database`
+    insert into audit_log (id, workspace_id, at, actor_name, action, object_kind, object_id)
+    select lpad(number::text, 24, '0'), 'W', '2026-03-01', 'test', 'person.attributes', 'person', 'u' || number
+    from generate_series(1, ${people}) as number`;
+  await database`update users set is_test = true where id in ('u7', 'u8')`;
   await database`analyze`;
 });
 afterAll(() => bundle.drop());
@@ -68,7 +85,7 @@ const byValue = (tx: Queryable, value: string) =>
   findUsersByAnyIdentifier(tx, { workspaceId, values: [value], mostAttributes: 1000, limit: 25 });
 
 test.each<[string, (tx: Queryable) => Promise<unknown>, string[]]>([
-  ['a value under any name', (tx) => byValue(tx, 'u_em7'), ['identifiers_value']],
+  ['a value under any name', (tx) => byValue(tx, 'u_em7'), ['identifiers_pkey']],
   [
     'people who were found',
     (tx) => listFoundPeople(tx, { workspaceId, users: [person] }),
@@ -77,12 +94,25 @@ test.each<[string, (tx: Queryable) => Promise<unknown>, string[]]>([
   ['one of them', (tx) => findPersonRecord(tx, { workspaceId, id: 'u7' }), ['users_pkey']],
   ['devices', (tx) => listPersonDevices(tx, person), ['devices_workspace_id_bucket_user_id_device_id']],
   ['segments', (tx) => listPersonSegments(tx, person), ['segment_members_pkey']],
+  ['test people', (tx) => listTestPeople(tx, { workspaceId, limit: 100 }), ['users_test']],
+  [
+    'the timeline',
+    (tx) => listPersonMoments(tx, { ...person, after: undefined, limit: 51 }),
+    ['device_interactions_device', 'audit_log_object', 'events_20260301', 'deliveries_20260301'],
+  ],
+  [
+    'its second page',
+    (tx) => listPersonMoments(tx, { ...person, after: { place: '2026-03-01T01:00:00.000000Z', key: 'm' }, limit: 51 }),
+    ['device_interactions_device', 'audit_log_object', 'events_20260301', 'deliveries_20260301'],
+  ],
   ['messages', (tx) => listPersonMessages(tx, { ...person, limit: 50 }), ['deliveries_20260301']],
 ])('%s: read through indexes, however many people there are', async (_name, statement, indexes) => {
   const plans: string[] = [];
   await statement(collectPlans(bundle.database, plans));
   expect(plans).toHaveLength(1);
-  expect(plans[0]).not.toMatch(/Seq Scan on (users|devices|identifiers|deliveries|segment_members)/);
+  expect(plans[0]).not.toMatch(
+    /Seq Scan on (users|devices|identifiers|deliveries|segment_members|events|device_int|audit)/,
+  );
   for (const index of indexes) expect(plans[0]).toContain(index);
 });
 

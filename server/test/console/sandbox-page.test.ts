@@ -47,8 +47,8 @@ describe.skipIf(!hasChromium)(`the sandbox in Chromium${skipReason}`, () => {
     expect(lines.map(({ action }) => action).toSorted()).toEqual([
       'sandbox.clock',
       'sandbox.clock',
+      'sandbox.empty',
       'sandbox.faults',
-      'sandbox.reset',
     ]);
     expect(lines.find(({ action }) => action === 'sandbox.faults')!.detail).toEqual({
       fcm: { delayMilliseconds: 3000, count: 1 },

@@ -67,9 +67,22 @@ test('nothing of a person is left in any table, the figures stay, and a record s
     merge_data: [{ merged_user: 'merged-before', retained_user: 'subject-of-erasure' }],
   });
   await addRun(bundle, 'subject-of-erasure', 'WAITING');
+  // A change by hand is a line that names the person.
+  await bundle.database`
+    insert into audit_log (id, workspace_id, at, actor_name, action, object_kind, object_id)
+    select ${'9'.repeat(24)}, workspace_id, ${start}, 'Olga', 'person.attributes', 'person', id from users
+    where customer_id = 'subject-of-erasure'`;
   const traces = [...mergedTraces, ...(await tracesOf('subject-of-erasure'))];
   const tables = Object.keys(await findEverywhere(traces));
-  for (const table of ['users', 'devices', 'identifiers', 'segment_members', 'push_addresses', 'device_interactions'])
+  for (const table of [
+    'audit_log',
+    'users',
+    'devices',
+    'identifiers',
+    'segment_members',
+    'push_addresses',
+    'device_interactions',
+  ])
     expect(tables).toContain(table);
   for (const table of ['conversions', 'merged_users', 'runs', 'sandbox_messages']) expect(tables).toContain(table);
   expect(tables.filter((name) => /^(events|deliveries)_2026/.test(name))).toHaveLength(2);
@@ -112,6 +125,7 @@ test('nothing of a person is left in any table, the figures stay, and a record s
       user_messages: 1,
       runs: 5,
       sandbox_messages: 2,
+      audit_log: 1,
     },
   });
 });

@@ -35,15 +35,9 @@ export function makeDraftCampaigns(deps: AuthoringDependencies) {
   return {
     /** @throws ServiceError CAMPAIGN_REQUEST_INVALID, CAMPAIGN_CREATION_LIMITED */
     create: (command: DraftCommand): Promise<{ id: string }> =>
-      answerOnce(deps, once('create', command), async (tx) => {
-        const at = clock.now();
-        const { workspaceId, createdBy } = command;
-        const columns = draftColumns(command.parts);
-        await countCreation(tx, { workspaceId, limits: deps.limits, at });
-        const id = makeId(at);
-        await insertAuthoredCampaign(tx, { ...columns, id, workspaceId, createdBy, at });
-        return { id };
-      }),
+      answerOnce(deps, once('create', command), (tx) =>
+        createDraft(tx, { ...command, limits: deps.limits, at: clock.now() }),
+      ),
 
     /** @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_NOT_DRAFT, CAMPAIGN_REQUEST_INVALID */
     change: (command: DraftChange): Promise<{ id: string }> =>
@@ -80,6 +74,21 @@ export function makeDraftCampaigns(deps: AuthoringDependencies) {
         return { id };
       }),
   };
+}
+
+export type NewDraft = Pick<DraftCommand, 'workspaceId' | 'parts' | 'createdBy'> & {
+  limits: AuthoringDependencies['limits'];
+  at: Date;
+};
+
+/** Makes a draft, in the caller's transaction. @throws ServiceError CAMPAIGN_REQUEST_INVALID, CAMPAIGN_CREATION_LIMITED */
+export async function createDraft(tx: Transaction, draft: NewDraft): Promise<{ id: string }> {
+  const { workspaceId, createdBy, limits, at } = draft;
+  const columns = draftColumns(draft.parts);
+  await countCreation(tx, { workspaceId, limits, at });
+  const id = makeId(at);
+  await insertAuthoredCampaign(tx, { ...columns, id, workspaceId, createdBy, at });
+  return { id };
 }
 
 /** DRAFT → live. The caller holds its lock. @throws ServiceError CAMPAIGN_REQUEST_INVALID */

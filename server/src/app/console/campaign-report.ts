@@ -6,22 +6,23 @@ import type { Database } from '../../storage/pool.ts';
 import {
   groupFailures,
   listReportedRuns,
+  listRunDays,
   listVersions,
-  readTimeline,
   sumRuns,
 } from '../../storage/sql/campaign-report.ts';
+import type { FailureGroup } from '../../storage/sql/campaign-report.ts';
 import { findCampaignRecord } from '../../storage/sql/campaign-states.ts';
 import type { CampaignRecord } from '../../storage/sql/campaign-states.ts';
 import { countConversions, findInteractionNumbers, sumOutcomes } from '../../storage/sql/campaign-stats.ts';
 import { getCampaign } from '../campaigns/search-campaigns.ts';
+import { makeCampaignTimeline } from './campaign-timeline.ts';
+import type { Timeline } from './campaign-timeline.ts';
 
 export type CampaignKey = { workspaceId: string; id: string };
 
 // Every run there is: no campaign is older, and none begins later.
 const always = { startsAt: new Date(0), endsBefore: new Date('9999-01-01T00:00:00Z') };
-const timelineSteps = 60;
-const stepsSeconds = [1, 2, 5, 10, 30, 60, 300, 900, 3_600, 21_600, 86_400, 604_800];
-const timelineKeptMilliseconds = 5_000;
+const mostFailureGroups = 100;
 export const runsPerPage = 15;
 
 export type CampaignProgress = Awaited<ReturnType<CampaignReport['progress']>>;
@@ -29,7 +30,7 @@ export type CampaignReport = ReturnType<typeof makeCampaignReport>;
 
 /** Everything about one campaign. */
 export function makeCampaignReport({ database, clock }: { database: Database; clock: Clock }) {
-  const timelines = new Map<string, { readAt: number; answer: Promise<Timeline> }>();
+  const timelineOf = makeCampaignTimeline({ database, clock });
 
   /** @throws ServiceError CAMPAIGN_NOT_FOUND */
   async function find(key: CampaignKey): Promise<CampaignRecord> {
@@ -72,7 +73,7 @@ export function makeCampaignReport({ database, clock }: { database: Database; cl
       const campaign = await getCampaign({ database }, key);
       const asked = { ...always, workspaceId: key.workspaceId, campaignIds: [key.id] };
       const [failures, conversions] = await Promise.all([
-        groupFailures(database, key.id),
+        listFailures(database, key.id),
         countConversions(database, asked),
       ]);
       const goals = Array.isArray(campaign.conversionGoals) ? (campaign.conversionGoals as { name: string }[]) : [];
@@ -98,36 +99,25 @@ export function makeCampaignReport({ database, clock }: { database: Database; cl
       return { runs, total, perPage: runsPerPage };
     },
 
-    /** One answer for all who look within some seconds, while it is sent. @throws ServiceError CAMPAIGN_NOT_FOUND */
+    /** @throws ServiceError CAMPAIGN_NOT_FOUND */
     async timeline(key: CampaignKey): Promise<Timeline> {
       await find(key);
-      const now = clock.now();
-      const { startedAt, endedAt } = await sumRuns(database, key.id);
-      if (!startedAt) return { stepSeconds: 1, steps: [] };
-      // What has ended is another answer than what was read while it was under way.
-      const name = `${key.id} ${endedAt?.getTime() ?? 'open'}`;
-      const kept = timelines.get(name);
-      if (kept && now.getTime() - kept.readAt < timelineKeptMilliseconds) return kept.answer;
-      for (const [other, { readAt }] of timelines)
-        if (now.getTime() - readAt >= timelineKeptMilliseconds) timelines.delete(other);
-      const answer = readWholeTimeline(database, { ...key, startedAt, until: endedAt ?? now });
-      timelines.set(name, { readAt: now.getTime(), answer });
-      answer.catch(() => timelines.delete(name));
-      return answer;
+      return timelineOf({ id: key.id, ...(await sumRuns(database, key.id)) });
     },
   };
 }
 
-type Timeline = { stepSeconds: number; steps: { at: Date; accepted: number; notDelivered: number }[] };
-
-async function readWholeTimeline(
-  database: Database,
-  { workspaceId, id, startedAt, until }: CampaignKey & { startedAt: Date; until: Date },
-): Promise<Timeline> {
-  const seconds = (until.getTime() - startedAt.getTime()) / 1000;
-  const stepSeconds = stepsSeconds.find((step) => seconds / step <= timelineSteps) ?? stepsSeconds.at(-1)!;
-  const steps = await readTimeline(database, { workspaceId, campaignId: id, from: startedAt, stepSeconds });
-  return { stepSeconds, steps };
+/** The most frequent reason first. */
+async function listFailures(database: Database, campaignId: string): Promise<FailureGroup[]> {
+  const groups = new Map<string, FailureGroup>();
+  for (const day of await listRunDays(database, campaignId))
+    for (const group of await groupFailures(database, day)) {
+      const name = `${group.platform} ${group.outcome} ${group.code}`;
+      const same = groups.get(name);
+      const newest = same && same.lastAt > group.lastAt ? same : group;
+      groups.set(name, { ...newest, devices: group.devices + (same?.devices ?? 0) });
+    }
+  return [...groups.values()].toSorted((one, other) => other.devices - one.devices).slice(0, mostFailureGroups);
 }
 
 function allowedActions({ deliveryType, status, nextAt }: CampaignRecord) {

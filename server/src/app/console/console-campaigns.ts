@@ -11,7 +11,7 @@ import { audit } from '../accounts/audit.ts';
 import type { AuthoringDependencies } from '../campaigns/authoring-dependencies.ts';
 import { changeInTransaction, retryChanges } from '../campaigns/change-campaign-state.ts';
 import { makeCampaignTotals } from '../campaigns/campaign-totals.ts';
-import { makeDraftCampaigns } from '../campaigns/draft-campaigns.ts';
+import { createDraft } from '../campaigns/draft-campaigns.ts';
 import { listCampaignMeta } from '../campaigns/search-campaigns.ts';
 import type { CampaignSearchRequest } from '../campaigns/search-campaigns.ts';
 import { makeCampaignReport } from './campaign-report.ts';
@@ -22,7 +22,6 @@ type By = { by: SignedIn };
 /** Campaigns as the console finds, explains and changes them. */
 export function makeConsoleCampaigns(deps: AuthoringDependencies) {
   const { database, clock } = deps;
-  const drafts = makeDraftCampaigns(deps);
   const totals = makeCampaignTotals({ database, clock });
   return {
     report: makeCampaignReport(deps),
@@ -67,24 +66,19 @@ export function makeConsoleCampaigns(deps: AuthoringDependencies) {
     async clone({ by, workspaceId, id, name, parts: of }: CampaignKey & By & { name: string; parts: CampaignParts }) {
       const named = [...partNames, 'channel', 'campaign_delivery_type'];
       const parts = Object.fromEntries(Object.entries(of).filter(([part]) => named.includes(part)));
-      const draft = await drafts.create({
-        workspaceId,
-        requestedBy: by.name,
-        createdBy: by.name,
-        idempotencyKey: undefined,
-        rawBody: '',
-        parts: mergeParts(parts, { basic_details: { name: nameOfCopy(name) } }),
-      });
-      const object = { id: draft.id, name: nameOfCopy(name) };
-      await audit(database, {
-        actor: by,
-        workspaceId,
-        action: 'campaign.clone',
-        object,
-        detail: { of: id },
-        at: clock.now(),
-      });
-      return draft;
+      return (await database.begin(async (tx) => {
+        const at = clock.now();
+        const draft = await createDraft(tx, {
+          workspaceId,
+          createdBy: by.name,
+          parts: mergeParts(parts, { basic_details: { name: nameOfCopy(name) } }),
+          limits: deps.limits,
+          at,
+        });
+        const object = { id: draft.id, name: nameOfCopy(name) };
+        await audit(tx, { actor: by, workspaceId, action: 'campaign.clone', object, detail: { of: id }, at });
+        return draft;
+      })) as { id: string };
     },
   };
 }

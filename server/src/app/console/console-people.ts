@@ -13,8 +13,11 @@ import {
   listPersonDevices,
   listPersonMessages,
   listPersonSegments,
+  listTestPeople,
 } from '../../storage/sql/person-records.ts';
 import type { FoundPerson } from '../../storage/sql/person-records.ts';
+import { listPersonMoments } from '../../storage/sql/person-timeline.ts';
+import type { MomentPlace } from '../../storage/sql/person-timeline.ts';
 import { findUserById, findUsersByCustomerIds } from '../../storage/sql/users.ts';
 import type { UserKey } from '../../storage/sql/users.ts';
 import { findWorkspace } from '../../storage/sql/workspaces.ts';
@@ -22,6 +25,7 @@ import type { SignedIn } from '../accounts/account-dependencies.ts';
 import { audit } from '../accounts/audit.ts';
 import { customerDigest, deleteUser } from '../data/delete-user.ts';
 import { retryDeadlock } from '../data/retry-deadlock.ts';
+import { makeChangePeople } from './change-people.ts';
 
 export type ConsolePeopleDependencies = { database: Database; clock: Clock; erasureDelayHours: number };
 type Key = { workspaceId: string; id: string };
@@ -34,16 +38,36 @@ const mostHits = 25;
 // Each name is two index look-ups; a workspace with more of them is found by the first in the alphabet.
 const mostAttributes = 1000;
 const mostMessages = 50;
+const momentsPerPage = 50;
+// More are no test any more.
+const mostTestPeople = 100;
 
 export type ConsolePeople = ReturnType<typeof makeConsolePeople>;
 
-/** People as the console finds, shows and erases them. */
+/** People as the console finds, shows, changes and erases them. */
 export function makeConsolePeople({ database, clock, erasureDelayHours }: ConsolePeopleDependencies) {
   async function requireWorkspace(id: string): Promise<void> {
     if (!(await findWorkspace(database, id))) throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
   }
 
   return {
+    ...makeChangePeople({ database, clock }),
+
+    /** Those marked for tests of campaigns. @throws ServiceError NOT_FOUND */
+    async listForTests(workspaceId: string): Promise<FoundPerson[]> {
+      await requireWorkspace(workspaceId);
+      return listTestPeople(database, { workspaceId, limit: mostTestPeople });
+    },
+
+    /** What happened, newest first. @throws ServiceError NOT_FOUND */
+    async listMoments({ workspaceId, id, after }: Key & { after: MomentPlace | undefined }) {
+      const person = isId(id) ? await findPersonRecord(database, { workspaceId, id }) : undefined;
+      if (!person) throw new ServiceError('NOT_FOUND');
+      const key = { workspaceId, bucket: person.bucket, userId: person.userId };
+      const found = await listPersonMoments(database, { ...key, after, limit: momentsPerPage + 1 });
+      return { moments: found.slice(0, momentsPerPage), hasMore: found.length > momentsPerPage };
+    },
+
     /** People that a word names: a user id, a device token or an attribute's value. @throws ServiceError NOT_FOUND */
     async search({ workspaceId, word }: { workspaceId: string; word: string }): Promise<PersonHit[]> {
       await requireWorkspace(workspaceId);

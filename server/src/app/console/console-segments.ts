@@ -13,23 +13,26 @@ import type { SegmentDependencies } from '../segments/segment-dependencies.ts';
 type Key = { workspaceId: string; id: string };
 type By = { by: SignedIn };
 
-/** Segments as the console shows and fills them. What was accepted gets its line in the audit log after it. */
+/** Segments as the console shows and fills them. Each change and its line in the audit log are one transaction. */
 export function makeConsoleSegments(deps: SegmentDependencies & ReadSegmentsDependencies) {
   const { database, clock } = deps;
   const read = makeReadSegments(deps);
   return {
     ...read,
     async postFile({ by, ...file }: Omit<PostedFile, 'requestedBy'> & By): Promise<AcceptedOperation> {
-      const accepted = await postFile(deps, { ...file, requestedBy: by.name });
-      await audit(database, {
-        actor: by,
-        workspaceId: file.workspaceId,
-        action: 'segment.upload',
-        object: { id: accepted.segmentId, name: accepted.segmentName },
-        detail: { operation: accepted.operationId },
-        at: clock.now(),
+      return postFile(deps, {
+        ...file,
+        requestedBy: by.name,
+        note: (tx, { segmentId, segmentName, operationId }) =>
+          audit(tx, {
+            actor: by,
+            workspaceId: file.workspaceId,
+            action: 'segment.upload',
+            object: { id: segmentId, name: segmentName },
+            detail: { operation: operationId },
+            at: clock.now(),
+          }),
       });
-      return accepted;
     },
     /** The file is downloaded when this is committed. @throws ServiceError as requestFileOperation */
     async fetchFile({ by, workspaceId, command }: By & { workspaceId: string; command: FileOperationCommand }) {
@@ -47,14 +50,13 @@ export function makeConsoleSegments(deps: SegmentDependencies & ReadSegmentsDepe
     async changeState({ by, action, ...key }: Key & By & { action: 'archive' | 'unarchive' }): Promise<void> {
       const { name } = await read.get(key);
       const change = action === 'archive' ? archiveNamedSegment : unarchiveNamedSegment;
-      await change(deps, { workspaceId: key.workspaceId, name, segmentId: key.id });
       const { workspaceId, id } = key;
-      await audit(database, {
-        actor: by,
+      await change(deps, {
         workspaceId,
-        action: `segment.${action}`,
-        object: { id, name },
-        at: clock.now(),
+        name,
+        segmentId: id,
+        note: (tx) =>
+          audit(tx, { actor: by, workspaceId, action: `segment.${action}`, object: { id, name }, at: clock.now() }),
       });
     },
     /** Campaigns that go or went to it, newest first. @throws ServiceError NOT_FOUND */
@@ -68,17 +70,29 @@ export function makeConsoleSegments(deps: SegmentDependencies & ReadSegmentsDepe
       return listSampleMembers(database, { ...key, version });
     },
     async resendCallback({ by, ...key }: Key & By) {
-      const callback = await read.resendCallback(key);
-      const object = { id: callback.id, name: callback.url };
       const { workspaceId } = key;
-      await audit(database, { actor: by, workspaceId, action: 'callback.resend', object, at: clock.now() });
-      return callback;
+      const { id, url: name } = await read.getCallback(key);
+      return read.resendCallback({
+        ...key,
+        note: (tx) =>
+          audit(tx, { actor: by, workspaceId, action: 'callback.resend', object: { id, name }, at: clock.now() }),
+      });
+    },
+    async resendMail({ by, ...key }: Key & By) {
+      const { workspaceId } = key;
+      const { id, subject: name } = await read.getMail(key);
+      return read.resendMail({
+        ...key,
+        note: (tx) =>
+          audit(tx, { actor: by, workspaceId, action: 'mail.resend', object: { id, name }, at: clock.now() }),
+      });
     },
     async readWebhookSecret({ by, workspaceId }: By & { workspaceId: string }): Promise<string> {
-      const secret = await read.readWebhookSecret(workspaceId);
       const object = { id: workspaceId };
-      await audit(database, { actor: by, workspaceId, action: 'webhook-secret.read', object, at: clock.now() });
-      return secret;
+      return read.readWebhookSecret({
+        workspaceId,
+        note: (tx) => audit(tx, { actor: by, workspaceId, action: 'webhook-secret.read', object, at: clock.now() }),
+      });
     },
   };
 }

@@ -71,32 +71,33 @@ export function makeConsoleSettings({ database, clock, ...deps }: ConsoleSetting
       const before = await read(workspaceId);
       const names = (Object.keys(before) as (keyof SettingTexts)[]).filter((name) => texts[name] !== before[name]);
       if (names.length === 0) return before;
-      await refusing(async () => {
-        await changeWorkspace(
-          { database },
-          {
-            id: workspaceId,
-            name: texts.name,
-            timeZone: texts.timeZone,
-            ...parseControls(texts),
-            devicesPerMinute: undefined,
-            campaignVersioning: undefined,
-            v1SearchBareArray: undefined,
-            secretRequiredAtRefresh: undefined,
-            signatureV2Required: undefined,
-          },
-        );
-      });
-      const changed = await read(workspaceId);
-      const detail = Object.fromEntries(names.map((name) => [name, changed[name]]));
-      const object = { id: workspaceId, name: changed.name };
-      await audit(database, { actor: by, workspaceId, action: 'workspace.change', object, detail, at: clock.now() });
-      return changed;
+      const detail = Object.fromEntries(names.map((name) => [name, texts[name]]));
+      const object = { id: workspaceId, name: texts.name };
+      await refusing(() =>
+        database.begin(async (tx) => {
+          await changeWorkspace(
+            { database: tx },
+            {
+              id: workspaceId,
+              name: texts.name,
+              timeZone: texts.timeZone,
+              ...parseControls(texts),
+              devicesPerMinute: undefined,
+              campaignVersioning: undefined,
+              v1SearchBareArray: undefined,
+              secretRequiredAtRefresh: undefined,
+              signatureV2Required: undefined,
+            },
+          );
+          await audit(tx, { actor: by, workspaceId, action: 'workspace.change', object, detail, at: clock.now() });
+        }),
+      );
+      return read(workspaceId);
     },
   };
 }
 
-async function refusing(work: () => Promise<void>): Promise<void> {
+async function refusing(work: () => Promise<unknown>): Promise<void> {
   try {
     await work();
   } catch (error) {

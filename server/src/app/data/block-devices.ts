@@ -45,6 +45,8 @@ function isNamed(device: NamedDevice, { kind, value }: DeviceName): boolean {
       return device.pushId === (device.platform === 'IOS' ? value.toLowerCase() : value);
     case 'gaid':
       return device.gaid === value;
+    case 'row-id':
+      return device.id === value;
     case 'unique-id':
       return device.deviceId === value || device.idfv === value;
     default: {

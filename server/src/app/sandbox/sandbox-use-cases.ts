@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { Database } from '../../storage/pool.ts';
+import type { Database, Transaction } from '../../storage/pool.ts';
 import { setClockOffset } from '../../storage/sql/installation.ts';
 import { deleteSandboxMessages, listSandboxMessages } from '../../storage/sql/sandbox-messages.ts';
 import type { SandboxMessage } from '../../storage/sql/sandbox-messages.ts';
@@ -22,9 +22,14 @@ export type SandboxDependencies<Faults> = {
   waitForMessage: (milliseconds: number) => Promise<void>;
   /** Lets every duty look again, because time has moved. */
   onClockMoved: () => void;
+  /** Makes the demo workspace what its first start made it. */
+  resetDemo: (note?: Note) => Promise<{ workspaceId: string }>;
 };
 
 export type InboxQuery = { workspaceId?: string; after: string; limit: number; waitMilliseconds: number };
+
+/** What is written with a change, in its transaction. */
+type Note = (tx: Transaction) => Promise<void>;
 
 /** Moves of more than ten years are a slip of the hand. */
 const longestMoveMilliseconds = 10 * 366 * 24 * 3600 * 1000;
@@ -52,24 +57,51 @@ export function makeSandboxUseCases<Faults>(deps: SandboxDependencies<Faults>) {
     /** Moves the clock of all nodes forward, or back to real time with `reset`. Time never runs backwards otherwise. */
     async moveClock(
       move: { advanceSeconds: number } | { reset: true },
+      note?: Note,
     ): Promise<{ now: Date; offsetMilliseconds: number }> {
       const offset = 'reset' in move ? 0 : clock.offsetMilliseconds() + move.advanceSeconds * 1000;
       if (offset > longestMoveMilliseconds) {
         throw new ServiceError('PARAMETER_INVALID', { field: 'advanceSeconds', reason: 'is too far ahead' });
       }
-      await setClockOffset(database, offset);
+      await database.begin(async (tx) => {
+        await setClockOffset(tx, offset);
+        await note?.(tx);
+      });
       clock.setOffset(offset);
       deps.onClockMoved();
       return { now: clock.now(), offsetMilliseconds: offset };
     },
 
     readCounters: () => deps.simulators.counters(),
-    setFaults: (faults: Faults) => deps.simulators.setFaults(faults),
+
+    /** The simulators are no part of the database, so what is noted stands first and goes when they refuse. */
+    async setFaults(faults: Faults, note?: Note): Promise<void> {
+      await database.begin(async (tx) => {
+        await note?.(tx);
+        await deps.simulators.setFaults(faults);
+      });
+    },
+
+    /**
+     * Back to the seed: the demo workspace, the counters and the faults. Faults end first, because one that keeps
+     * answers back would keep back the stop of what is being sent; the inbox last loses what came meanwhile.
+     *
+     * @throws ServiceError PARAMETER_INVALID, OVERLOADED
+     */
+    async reset(note?: Note): Promise<{ workspaceId: string }> {
+      await deps.simulators.setFaults({} as Faults);
+      const demo = await deps.resetDemo(note);
+      await deps.simulators.reset();
+      return demo;
+    },
 
     /** Empties the inbox, the counters and the fault switches; people and campaigns stay. */
-    async clearInbox(): Promise<void> {
-      await deleteSandboxMessages(database);
-      await deps.simulators.reset();
+    async clearInbox(note?: Note): Promise<void> {
+      await database.begin(async (tx) => {
+        await note?.(tx);
+        await deleteSandboxMessages(tx);
+        await deps.simulators.reset();
+      });
     },
   };
 }

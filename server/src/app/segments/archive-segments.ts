@@ -11,16 +11,20 @@ import type { Segment } from '../../storage/sql/segments.ts';
 import { requireRoomForSegment } from './limit-segments.ts';
 import type { SegmentDependencies } from './segment-dependencies.ts';
 
+/** What is written with the change, in its transaction. */
+export type Noted = { note?: (tx: Transaction) => Promise<void> };
+
 export type NamedSegment = { workspaceId: string; name: string; segmentId: string | undefined };
 
 /** Archives a segment of any kind; an archived one stays so. @throws ServiceError SEGMENT_NOT_FOUND */
 export async function archiveNamedSegment(
   { database, clock }: Pick<SegmentDependencies, 'database' | 'clock'>,
-  named: NamedSegment,
+  named: NamedSegment & Noted,
 ): Promise<Pick<Segment, 'id' | 'name'>> {
   return (await database.begin(async (tx) => {
     const segment = await takeNamed(tx, named);
     await archiveSegment(tx, { id: segment.id, at: clock.now() });
+    await named.note?.(tx);
     return { id: segment.id, name: segment.name };
   })) as Pick<Segment, 'id' | 'name'>;
 }
@@ -33,12 +37,13 @@ export async function archiveNamedSegment(
  */
 export async function unarchiveNamedSegment(
   { database, clock, limits }: Pick<SegmentDependencies, 'database' | 'clock' | 'limits'>,
-  named: NamedSegment,
+  named: NamedSegment & Noted,
 ): Promise<Pick<Segment, 'id' | 'name'>> {
   return (await database.begin(async (tx) => {
     await requireRoomUnlessActive(tx, { ...named, limits });
     const segment = await takeNamed(tx, named);
     await unarchiveSegment(tx, { id: segment.id, at: clock.now() });
+    await named.note?.(tx);
     return { id: segment.id, name: segment.name };
   })) as Pick<Segment, 'id' | 'name'>;
 }

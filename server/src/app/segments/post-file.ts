@@ -14,6 +14,8 @@ export type PostedFile = SegmentCaller & {
   command: FileOperationCommand & { fileUrl: null };
   /** The file as it comes; read once, and not at all when the operation is refused anyway. */
   bytes: AsyncIterable<Uint8Array>;
+  /** What is written with the operation, in its transaction. */
+  note?: (tx: Transaction, accepted: AcceptedOperation) => Promise<void>;
 };
 
 /**
@@ -50,13 +52,14 @@ export async function postFile(
 async function storeFile(
   deps: PostFileDependencies,
   session: PostingSession,
-  request: Omit<PostedFile, 'bytes'>,
+  { note, ...request }: Omit<PostedFile, 'bytes'>,
 ): Promise<AcceptedOperation> {
   await session`begin`;
   try {
     const tx = session as unknown as Transaction;
     const accepted = await storeFileOperation(deps, tx, { ...request, at: deps.clock.now() });
     await storeStagedFile(tx, accepted.operationId);
+    await note?.(tx, accepted);
     await session`commit`;
     return accepted;
   } catch (error) {

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../domain/errors.ts';
 import { mostRejectsKept } from '../../domain/segments/file-rules.ts';
-import type { Transaction } from '../../storage/pool.ts';
+import type { Queryable, Transaction } from '../../storage/pool.ts';
 import {
   attemptsPerRound,
   findCallback,
@@ -8,7 +8,8 @@ import {
   listCallbacks,
   resendCallback,
 } from '../../storage/sql/callbacks.ts';
-import { listMails } from '../../storage/sql/mails.ts';
+import type { LogCursor } from '../../storage/sql/callbacks.ts';
+import { findMail, listMailAttempts, listMails, resendMail } from '../../storage/sql/mails.ts';
 import { listOperations } from '../../storage/sql/segment-operations.ts';
 import { isOperationOf, listOpenOperations, readOneMoment } from '../../storage/sql/segment-overview.ts';
 import type { OpenOperation } from '../../storage/sql/segment-overview.ts';
@@ -16,17 +17,18 @@ import { listRejects } from '../../storage/sql/segment-rejects.ts';
 import { countActiveSegments, findSegmentById, findSegmentByName, listSegments } from '../../storage/sql/segments.ts';
 import type { Segment } from '../../storage/sql/segments.ts';
 import { findWorkspace } from '../../storage/sql/workspaces.ts';
+import type { Noted } from './archive-segments.ts';
 import type { SegmentDependencies } from './segment-dependencies.ts';
 
 export type ReadSegmentsDependencies = Pick<SegmentDependencies, 'database' | 'clock' | 'limits'> & {
   /** The secret that signs a workspace's callbacks, made when it is first asked for. */
-  webhookSecretOf: (workspaceId: string) => Promise<string>;
+  webhookSecretOf: (tx: Queryable, workspaceId: string) => Promise<string>;
 };
 
 // Facts 2.2: archived segments disappear from view after 180 days.
 const shownMilliseconds = 180 * 24 * 3_600_000;
 const mostListed = 1_000;
-const mostLogged = 100;
+export const mostLogged = 100;
 
 /** What the console and the command line show of segments, of the callbacks and mails about them, and "send again". */
 export function makeReadSegments(deps: ReadSegmentsDependencies) {
@@ -44,6 +46,14 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
     if (!callback) throw new ServiceError('NOT_FOUND', { detail: `no callback ${key.id}` });
     const attempts = await listCallbackAttempts(database, callback.id);
     return { ...countRounds(callback), tries: attempts.map(({ number, ...attempt }) => placeTry(number, attempt)) };
+  }
+
+  /** @throws ServiceError NOT_FOUND */
+  async function getMail(key: Key) {
+    const mail = await findMail(database, key);
+    if (!mail) throw new ServiceError('NOT_FOUND', { detail: `no mail ${key.id}` });
+    const attempts = await listMailAttempts(database, mail.id);
+    return { ...countRounds(mail), tries: attempts.map(({ number, ...attempt }) => placeTry(number, attempt)) };
   }
 
   return {
@@ -91,16 +101,21 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
     },
 
     /** Newest first. @throws ServiceError NOT_FOUND */
-    async listCallbacks(workspaceId: string) {
+    async listCallbacks({ workspaceId, isFailed = false, after }: LogQuery) {
       await requireWorkspace(workspaceId);
-      return (await listCallbacks(database, { workspaceId, limit: mostLogged })).map(countRounds);
+      const page = { workspaceId, isFailed, ...(after ? { after } : {}), limit: mostLogged };
+      return (await listCallbacks(database, page)).map(countRounds);
     },
 
     getCallback,
 
     /** Sends a callback again, with the whole schedule before it. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
-    async resendCallback(key: Key) {
-      const isDue = await resendCallback(database, { ...key, at: clock.now() });
+    async resendCallback({ note, ...key }: Key & Noted) {
+      const isDue = await database.begin(async (tx) => {
+        const isResent = await resendCallback(tx, { ...key, at: clock.now() });
+        if (isResent) await note?.(tx);
+        return isResent;
+      });
       const callback = await getCallback(key);
       if (isDue) return callback;
       const reason =
@@ -111,15 +126,38 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
     },
 
     /** Newest first. @throws ServiceError NOT_FOUND */
-    async listMails(workspaceId: string) {
+    async listMails({ workspaceId, isFailed = false, after }: LogQuery) {
       await requireWorkspace(workspaceId);
-      return listMails(database, { workspaceId, limit: mostLogged });
+      const page = { workspaceId, isFailed, ...(after ? { after } : {}), limit: mostLogged };
+      return (await listMails(database, page)).map(countRounds);
+    },
+
+    getMail,
+
+    /** Sends a mail again, with the whole schedule before it. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
+    async resendMail({ note, ...key }: Key & Noted) {
+      const isDue = await database.begin(async (tx) => {
+        const isResent = await resendMail(tx, { ...key, at: clock.now() });
+        if (isResent) await note?.(tx);
+        return isResent;
+      });
+      const mail = await getMail(key);
+      if (isDue) return mail;
+      const reason =
+        mail.state === 'PENDING'
+          ? 'the mail is still being sent; it can be sent again when that has ended'
+          : 'the mail was sent again too often';
+      throw new ServiceError('PARAMETER_INVALID', { field: 'id', reason });
     },
 
     /** @throws ServiceError NOT_FOUND */
-    async readWebhookSecret(workspaceId: string): Promise<string> {
+    async readWebhookSecret({ workspaceId, note }: { workspaceId: string } & Noted): Promise<string> {
       await requireWorkspace(workspaceId);
-      return deps.webhookSecretOf(workspaceId);
+      return database.begin(async (tx) => {
+        const secret = await deps.webhookSecretOf(tx, workspaceId);
+        await note?.(tx);
+        return secret;
+      }) as Promise<string>;
     },
   };
 }
@@ -127,6 +165,8 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
 export type ReadSegments = ReturnType<typeof makeReadSegments>;
 
 type Key = { workspaceId: string; id: string };
+/** `isFailed`: only those that nobody took. */
+export type LogQuery = { workspaceId: string; isFailed?: boolean; after?: LogCursor | undefined };
 type RejectsQuery = { workspaceId: string; segmentId: string; operationId: string };
 
 async function withOperations(tx: Transaction, segment: Segment) {
@@ -147,6 +187,7 @@ function placeTry<Attempt>(number: number, attempt: Attempt) {
   return { ...attempt, resend: Math.floor(number / attemptsPerRound), attempt: number % attemptsPerRound };
 }
 
+/** Callbacks and mails count alike. */
 function countRounds<Callback extends { attempts: number }>({ attempts, ...callback }: Callback) {
   const { resend: resends, attempt } = placeTry(attempts, {});
   return { ...callback, resends, attempts: attempt };

@@ -7,7 +7,7 @@ import {
   parseQuietSpan,
 } from '../../domain/delivery-gate/workspace-controls.ts';
 import type { QuietMode } from '../../domain/delivery-gate/workspace-controls.ts';
-import type { Database } from '../../storage/pool.ts';
+import type { Queryable } from '../../storage/pool.ts';
 import { updateWorkspace } from '../../storage/sql/workspaces.ts';
 import type { WorkspaceChanges } from '../../storage/sql/workspaces.ts';
 import { WorkspaceRefusedError, requireTimeZone, requireWorkspaceName } from './create-workspace.ts';
@@ -71,7 +71,7 @@ function read<Value>(text: string | undefined, { parse, sentence }: Reading<Valu
  * @throws WorkspaceRefusedError
  */
 export async function changeWorkspace(
-  { database }: { database: Database },
+  { database }: { database: Queryable },
   { id, ...changes }: WorkspaceChanges & { id: string },
 ): Promise<void> {
   if (changes.name !== undefined) requireWorkspaceName(changes.name);

@@ -1,5 +1,5 @@
-/** How a caller names a device of a user: a push address, an advertising id, or the caller's own name of it. */
-export type DeviceName = { kind: 'push-id' | 'gaid' | 'unique-id'; value: string };
+/** How a caller names a device of a user: a push address, an advertising id, the caller's own name of it, or our id. */
+export type DeviceName = { kind: 'push-id' | 'gaid' | 'unique-id' | 'row-id'; value: string };
 
 /**
  * The words of `POST /v1/devices/manage` (facts 5). `unique_id` and `device_unique_id` are the `device_id` or the `idfv`

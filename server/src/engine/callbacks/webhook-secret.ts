@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { Seal } from '../../domain/seal.ts';
-import type { Database } from '../../storage/pool.ts';
+import type { Queryable } from '../../storage/pool.ts';
 import { findWebhookSecret, storeWebhookSecret } from '../../storage/sql/webhook-secrets.ts';
 
 // The Standard Webhooks specification asks for 24 to 64 bytes.
 const secretBytes = 32;
 
-export type WebhookSecretDependencies = { database: Database; seal: Seal };
+export type WebhookSecretDependencies = { database: Queryable; seal: Seal };
 
 /**
  * The secret that signs a workspace's callbacks, `whsec_` and base64 (Standard Webhooks). Made when it is first asked

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Database, Transaction } from '../../storage/pool.ts';
 import {
+  anonymiseAuditLines,
   anonymiseConversions,
   anonymiseDeliveries,
   eraseDevices,
@@ -66,6 +67,7 @@ async function eraseTraces(tx: Transaction, person: Person): Promise<Record<stri
   const deliveries = await anonymiseDeliveries(tx, salted);
   const userMessages = await eraseUserMessages(tx, person);
   const runs = await eraseTargets(tx, person);
+  const auditLines = await anonymiseAuditLines(tx, person);
   const { users, mergedIds } = await eraseUsers(tx, person);
   return {
     users,
@@ -81,6 +83,7 @@ async function eraseTraces(tx: Transaction, person: Person): Promise<Record<stri
     user_messages: userMessages,
     runs,
     sandbox_messages: messages,
+    audit_log: auditLines,
   };
 }
 

@@ -1,5 +1,8 @@
 import type { ConsolePeople, PersonHit } from '../../app/console/console-people.ts';
 
+type Moment = Awaited<ReturnType<ConsolePeople['listMoments']>>['moments'][number];
+type TestPerson = Awaited<ReturnType<ConsolePeople['listForTests']>>[number];
+
 export function presentFoundPerson({ userId, bucket: _bucket, ...hit }: PersonHit) {
   return { id: userId, ...hit };
 }
@@ -12,4 +15,17 @@ export function presentPerson({ person, erasure, ...parts }: Awaited<ReturnType<
 
 export function presentErasure({ id, requestedAt, dueAt }: Awaited<ReturnType<ConsolePeople['erase']>>) {
   return { id, requestedAt, dueAt };
+}
+
+export function presentTestPerson({ userId, bucket: _bucket, ...person }: TestPerson) {
+  return { id: userId, ...person };
+}
+
+export function presentMoment({ place: _place, ...moment }: Moment) {
+  return moment;
+}
+
+/** A text for the address; parsePlace of the routes reads it. */
+export function presentPlace({ place, key }: Moment): string {
+  return `${place}~${key}`;
 }

@@ -1,6 +1,7 @@
 import type { RegisterDeviceCommand } from '../../app/data/register-device.ts';
 import type { UpsertUserCommand } from '../../app/data/upsert-user.ts';
 import { parseDeviceAttributes } from '../../domain/audience/device-attributes.ts';
+import type { DeviceAttributes } from '../../domain/audience/device-attributes.ts';
 import { attributesFault, customerIdFault } from '../../domain/audience/user-attributes.ts';
 import type { Attributes } from '../../domain/audience/user-attributes.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -12,8 +13,7 @@ export function parseCustomer(body: Body, prefixes: readonly string[]): Omit<Ups
   requireType(body, 'customer');
   const customerId = requireCustomerId(body);
   const { platforms: nested, ...attributes } = readRecord(body.attributes, 'attributes');
-  const fault = attributesFault(attributes, prefixes);
-  if (fault) throw invalid(fault.attribute, fault.reason);
+  checkAttributes(attributes, prefixes);
   checkPlatforms(body.platforms ?? nested);
   const only = body.update_existing_only;
   if (only !== undefined && typeof only !== 'boolean') throw invalid('update_existing_only', 'must be true or false');
@@ -29,10 +29,21 @@ export function parseDevice(
   const customerId = requireCustomerId(body);
   const deviceId = requireText(body, 'device_id');
   if (body.attributes === undefined) throw missing('attributes');
-  const parsed = parseDeviceAttributes(readRecord(body.attributes, 'attributes'), prefixes);
+  return { customerId, deviceId, ...parseDeviceRecord(readRecord(body.attributes, 'attributes'), prefixes) };
+}
+
+/** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID */
+export function parseDeviceRecord(attributes: Attributes, prefixes: readonly string[]): DeviceAttributes {
+  const parsed = parseDeviceAttributes(attributes, prefixes);
   if ('missing' in parsed) throw missing(parsed.missing);
   if ('fault' in parsed) throw invalid(parsed.fault.attribute, parsed.fault.reason);
-  return { customerId, deviceId, ...parsed.device };
+  return parsed.device;
+}
+
+/** @throws ServiceError DATA_VALUE_INVALID */
+export function checkAttributes(attributes: Attributes, prefixes: readonly string[]): void {
+  const fault = attributesFault(attributes, prefixes);
+  if (fault) throw invalid(fault.attribute, fault.reason);
 }
 
 export function requireType(body: Body, type: string): void {

@@ -24,8 +24,7 @@ export type DeliveryRun = { day: string; workspaceId: string; runId: string; chu
  * run and looks first.
  */
 export async function ensureDeliveriesPartition(database: Database, day: string): Promise<void> {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) throw new RangeError(`not a day: ${day}`);
-  const name = `deliveries_${day.replaceAll('-', '')}`;
+  const name = partitionOf(day);
   const [existing] = await database`select 1 from pg_class where relname = ${name}`;
   if (existing) return;
   // Dates and names are checked above; DDL takes no parameters.
@@ -37,6 +36,14 @@ export async function ensureDeliveriesPartition(database: Database, day: string)
       // Another node made it between the look and the statement (42P07 duplicate table, 42P17 overlap, 23505 catalog).
       if (!['42P07', '42P17', '23505'].includes(error.code ?? '')) throw error;
     });
+}
+
+/**
+ * The table of a day. Asked itself, it needs no look at the column `day`, so an index that has no day answers alone.
+ */
+export function partitionOf(day: string): string {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) throw new RangeError(`not a day: ${day}`);
+  return `deliveries_${day.replaceAll('-', '')}`;
 }
 
 /**

@@ -65,6 +65,26 @@ export async function upsertDevice(
   return row!.id;
 }
 
+/**
+ * Writes down that a person does or does not want messages on a device, until its app says otherwise; a blocked one keeps
+ * it for later, one that is gone is left. The caller holds the user's lock. Index: primary key.
+ *
+ * @returns false when the device is gone or not there
+ */
+export async function setDeviceOptIn(
+  tx: Queryable,
+  device: UserKey & { workspaceId: string; id: string; state: 'ACTIVE' | 'OPTED_OUT'; at: Date },
+): Promise<boolean> {
+  const rows = await tx`
+    update devices
+    set state = case when state = 'BLOCKED' then state else ${device.state} end,
+      blocked_state = case when state = 'BLOCKED' then ${device.state} end, updated_at = ${device.at}
+    where workspace_id = ${device.workspaceId} and bucket = ${device.bucket} and id = ${device.id}
+      and user_id = ${device.userId} and state <> 'GONE' and blocked_state is distinct from 'GONE'
+    returning 1`;
+  return rows.length === 1;
+}
+
 /** Removes a device whose push address now belongs to another. Index: primary key. */
 export async function deleteDevice(
   tx: Queryable,

@@ -14,7 +14,7 @@ function people(tx: Queryable, { users }: Person) {
       as person (bucket, user_id)`;
 }
 
-/** Index: identifiers primary key. */
+/** Index: identifiers_user. */
 export async function eraseIdentifiers(tx: Queryable, person: Person): Promise<number> {
   const rows = await tx`
     delete from identifiers using ${people(tx, person)}
@@ -178,6 +178,15 @@ export async function eraseTargets(tx: Queryable, person: Person): Promise<numbe
     )
     where workspace_id = ${person.workspaceId} and started_at is not null
       and target_users @> any(${pairs}::text[]::jsonb[])`;
+  return rows.count;
+}
+
+/** Lines about the person say what was done and no more whom to. Index: audit_log_object. */
+export async function anonymiseAuditLines(tx: Queryable, person: Person): Promise<number> {
+  const rows = await tx`
+    update audit_log set object_id = null
+    where workspace_id = ${person.workspaceId} and object_kind = 'person'
+      and object_id = any(${person.users.map(({ userId }) => userId)})`;
   return rows.count;
 }
 

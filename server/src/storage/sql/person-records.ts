@@ -10,7 +10,7 @@ type Person = UserKey & { workspaceId: string };
 /**
  * Users that have a value under any attribute, with one of the attributes it was found under. The names of attributes
  * are walked through one by one, at most `mostAttributes`, so that each look-up is one of the index. Index:
- * identifiers_value.
+ * the primary key of identifiers.
  */
 export async function findUsersByAnyIdentifier(
   tx: Queryable,
@@ -54,11 +54,28 @@ export async function listFoundPeople(
     order by users.customer_id, users.id`;
 }
 
+/** People marked for tests, by customer id. Indexes: users_test, devices of a user. */
+export async function listTestPeople(
+  tx: Queryable,
+  { workspaceId, limit }: { workspaceId: string; limit: number },
+): Promise<FoundPerson[]> {
+  return tx<FoundPerson[]>`
+    select users.bucket, users.id as "userId", users.customer_id as "customerId", users.updated_at as "updatedAt",
+      (select count(*)::int from devices where devices.workspace_id = users.workspace_id
+        and devices.bucket = users.bucket and devices.user_id = users.id) as devices
+    from users
+    where users.workspace_id = ${workspaceId} and users.is_test
+    order by users.customer_id
+    limit ${limit}`;
+}
+
 export type PersonRecord = UserKey & {
   customerId: string;
   /** Customer ids that were merged into this one. */
   mergedCustomerIds: string[];
   attributes: Attributes;
+  /** Marked for tests of campaigns. */
+  isTest: boolean;
   createdAt: Date;
   updatedAt: Date;
 };
@@ -69,7 +86,7 @@ export async function findPersonRecord(
   { workspaceId, id }: { workspaceId: string; id: string },
 ): Promise<PersonRecord | undefined> {
   const [row] = await tx<PersonRecord[]>`
-    select bucket, id as "userId", customer_id as "customerId", attributes, created_at as "createdAt",
+    select bucket, id as "userId", customer_id as "customerId", attributes, is_test as "isTest", created_at as "createdAt",
       updated_at as "updatedAt",
       array(select customer_id from merged_users where merged_users.workspace_id = users.workspace_id
         and retained_bucket = users.bucket and retained_user_id = users.id order by customer_id) as "mergedCustomerIds"

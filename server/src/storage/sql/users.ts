@@ -134,6 +134,16 @@ export async function setUserAttributes(
     where workspace_id = ${user.workspaceId} and bucket = ${user.bucket} and id = ${user.userId}`;
 }
 
+/** Marks whom tests of campaigns are sent to; the caller holds the row's lock. Index: primary key. */
+export async function setUserIsTest(
+  tx: Queryable,
+  user: UserKey & { workspaceId: string; isTest: boolean; at: Date },
+): Promise<void> {
+  await tx`
+    update users set is_test = ${user.isTest}, updated_at = ${user.at}
+    where workspace_id = ${user.workspaceId} and bucket = ${user.bucket} and id = ${user.userId}`;
+}
+
 /** Removes a user's row; the caller holds its lock. Index: primary key. */
 export async function deleteUser(tx: Queryable, user: UserKey & { workspaceId: string }): Promise<void> {
   await tx`

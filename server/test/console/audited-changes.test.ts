@@ -1,0 +1,227 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeAccountsBundle, goodPassword, start } from './accounts-bundle.ts';
+import type { AccountsBundle } from './accounts-bundle.ts';
+
+let bundle: AccountsBundle;
+beforeAll(async () => {
+  bundle = await makeAccountsBundle();
+});
+afterAll(() => bundle.end());
+
+const idOf = (letter: string) => letter.repeat(24);
+const at = start;
+
+/** Posted, and nothing is changed by them but the own session. */
+const readings = ['POST /campaigns/search', 'POST /preview', 'POST /invitation', 'POST /session', 'DELETE /session'];
+
+/** Something of each kind that the changes below find. */
+async function addObjects(): Promise<void> {
+  const { database, workspaceId } = bundle;
+  const campaign = (letter: string, { status, type }: { status: string; type: string }) => database`
+    insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
+      next_at, created_by, created_at, updated_at)
+    values (${idOf(letter)}, ${workspaceId}, ${`Campaign ${letter}`}, 'PUSH_API', ${type}, 'ALL_USERS', '{ANDROID}',
+      '{"ANDROID": {"title": "Hello", "message": "There"}}', '{"kind": "soon"}', ${status},
+      ${type === 'PERIODIC' ? '2026-03-02' : null}, 'bench', ${at}, ${at})`;
+  await campaign('a', { status: 'ACTIVE', type: 'PERIODIC' });
+  await campaign('b', { status: 'PAUSED', type: 'PERIODIC' });
+  await campaign('2', { status: 'SENT', type: 'ONE_TIME' });
+  await database`
+    insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, expiry_days, expires_at,
+      archived_at, created_by, created_at, updated_at)
+    select id, ${workspaceId}, id, 'FILE', state, 'API', 'u_em', 'string', 30, '2026-06-01', archived::timestamptz, 'bench',
+      ${at}, ${at}
+    from (values (${idOf('c')}, 'READY', null), (${idOf('d')}, 'ARCHIVED', '2026-02-28')) as given (id, state, archived)`;
+  await database`
+    insert into segment_operations (id, workspace_id, segment_id, number, kind, request_id, state, not_before, status,
+      counted_users, requested_by, created_at, ended_at)
+    values (${idOf('e')}, ${workspaceId}, ${idOf('c')}, 1, 'CREATE', ${'e'.repeat(32)}, 'SUCCEEDED', ${at}, 201, 1, 'bench',
+      ${at}, ${at})`;
+  await database`
+    insert into callbacks (id, workspace_id, operation_id, url, body, state, attempts, created_at, ended_at)
+    values (${idOf('f')}, ${workspaceId}, ${idOf('e')}, 'https://example.com/', '{}', 'DELIVERED', 1, ${at}, ${at})`;
+  await database`
+    insert into mails (id, workspace_id, recipients, subject, body, state, attempts, created_at, ended_at)
+    values (${idOf('5')}, ${workspaceId}, '{ops@example.com}', 'Filled', 'It is.', 'FAILED', 4, ${at}, ${at})`;
+  await database`
+    insert into users (workspace_id, bucket, id, customer_id, created_at, updated_at)
+    values (${workspaceId}, 5, ${idOf('1')}, 'ana', ${at}, ${at})`;
+  await database`
+    insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at, created_at,
+      updated_at, blocked_state, blocked_at)
+    select ${workspaceId}, 5, id, ${idOf('1')}, id, 'ANDROID', id, state, ${at}, ${at}, ${at},
+      case when state = 'BLOCKED' then 'ACTIVE' end, case when state = 'BLOCKED' then ${at}::timestamptz end
+    from (values (${idOf('3')}, 'ACTIVE'), (${idOf('4')}, 'BLOCKED')) as given (id, state)`;
+}
+
+type Facts = {
+  keyId: string;
+  accountId: string;
+  disabledId: string;
+  invitationId: string;
+  sessionId: string;
+  codes: Record<string, string>;
+};
+type Change = { path: string; body?: unknown; headers?: Record<string, string> };
+
+/** One good call for each route that changes something, by the route. */
+function goodCalls({ keyId, accountId, disabledId, invitationId, sessionId, codes }: Facts): Record<string, Change> {
+  const settings = { timeZone: 'UTC', frequencyCaps: 'none', quietHours: 'none', quietMode: 'HOLD' };
+  const password = 'nine more green bottles';
+  return {
+    'POST /session/password': { path: 'session/password', body: { email: 'olga@example.com', password: goodPassword } },
+    'POST /invitation/acceptance': {
+      path: 'invitation/acceptance',
+      body: { code: codes.invitation, name: 'New', password },
+    },
+    'POST /new-password': { path: 'new-password', body: { code: codes.password, password } },
+    'DELETE /own/sessions/:id': { path: `own/sessions/${sessionId}` },
+    'PUT /own/password': { path: 'own/password', body: { current: goodPassword, password } },
+    'POST /invitations': { path: 'invitations', body: { email: 'third@example.com', role: 'analyst' } },
+    'DELETE /invitations/:id': { path: `invitations/${invitationId}` },
+    'PUT /accounts/:id/role': { path: `accounts/${accountId}/role`, body: { role: 'analyst' } },
+    'POST /accounts/:id/disable': { path: `accounts/${accountId}/disable` },
+    'POST /accounts/:id/enable': { path: `accounts/${disabledId}/enable` },
+    'POST /accounts/:id/password-link': { path: `accounts/${accountId}/password-link` },
+    'POST /campaigns/:id/pause': { path: `campaigns/${idOf('a')}/pause` },
+    'POST /campaigns/:id/resume': { path: `campaigns/${idOf('b')}/resume` },
+    'POST /campaigns/:id/stop': { path: `campaigns/${idOf('a')}/stop` },
+    'POST /campaigns/:id/clone': { path: `campaigns/${idOf('2')}/clone` },
+    'POST /keys': { path: 'keys', body: { kind: 'data', name: 'New' } },
+    'POST /keys/:id/rotate': { path: `keys/${keyId}/rotate`, body: { overlapHours: 1 } },
+    'POST /keys/:id/revoke': { path: `keys/${keyId}/revoke` },
+    'POST /people': { path: 'people', body: { customerId: 'bea', attributes: { city: 'Lisbon' } } },
+    'PATCH /people/:id/attributes': { path: `people/${idOf('1')}/attributes`, body: { attributes: { city: 'Oslo' } } },
+    'PUT /people/:id/test': { path: `people/${idOf('1')}/test`, body: { isTest: true } },
+    'POST /people/:id/devices': {
+      path: `people/${idOf('1')}/devices`,
+      body: { deviceId: 'new', attributes: { platform: 'ANDROID', push_id: 'new-token' } },
+    },
+    'POST /people/:id/devices/:deviceRowId/block': { path: `people/${idOf('1')}/devices/${idOf('3')}/block` },
+    'POST /people/:id/devices/:deviceRowId/unblock': { path: `people/${idOf('1')}/devices/${idOf('4')}/unblock` },
+    'POST /people/:id/devices/:deviceRowId/opt-out': { path: `people/${idOf('1')}/devices/${idOf('3')}/opt-out` },
+    'POST /people/:id/devices/:deviceRowId/opt-in': { path: `people/${idOf('1')}/devices/${idOf('3')}/opt-in` },
+    'POST /people/:id/devices/:deviceRowId/remove': { path: `people/${idOf('1')}/devices/${idOf('3')}/remove` },
+    'POST /people/:id/erase': { path: `people/${idOf('1')}/erase` },
+    'PUT /settings': {
+      path: 'settings',
+      body: { ...settings, name: 'Changed', minimumDelay: 'none', zoneAttribute: 'time_zone' },
+    },
+    'POST /sandbox/clock': { path: 'sandbox/clock', body: { advanceSeconds: 60 } },
+    'PUT /sandbox/faults': { path: 'sandbox/faults', body: { fcm: { status: 503 } } },
+    'POST /sandbox/reset': { path: 'sandbox/reset' },
+    'POST /sandbox/empty': { path: 'sandbox/empty' },
+    'POST /callbacks/:id/resend': { path: `callbacks/${idOf('f')}/resend` },
+    'POST /mails/:id/resend': { path: `mails/${idOf('5')}/resend` },
+    'GET /webhook-secret': { path: 'webhook-secret' },
+    'POST /segments/fetch': {
+      path: 'segments/fetch',
+      body: {
+        kind: 'create',
+        name: 'Fetched',
+        attributeName: 'u_em',
+        attributeType: 'string',
+        expiryDays: 30,
+        fileUrl: 'https://example.com/file.csv',
+      },
+    },
+    'POST /segments/:id/archive': { path: `segments/${idOf('c')}/archive` },
+    'POST /segments/:id/unarchive': { path: `segments/${idOf('d')}/unarchive` },
+    'POST /segments/upload': {
+      path: 'segments/upload?kind=create&name=Posted&attributeName=u_em&attributeType=string&expiryDays=30',
+      body: 'ana@example.com\n',
+      headers: { 'content-type': 'text/csv' },
+    },
+  };
+}
+
+/** A digest of each table. Attempts at a sign-in count whatever becomes of them, and looks of a session are no change. */
+async function readEverything(): Promise<Record<string, string>> {
+  const tables = await bundle.database<{ name: string }[]>`
+    select relname as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+    where nspname = 'public' and relkind = 'r' and relname not in ('limit_windows', 'console_sessions')
+    order by 1`;
+  const digests: Record<string, string> = {};
+  for (const { name } of tables) {
+    const [row] = await bundle.database<{ digest: string }[]>`
+      select count(*) || ' ' || coalesce(md5(string_agg(given::text, '|' order by given::text)), '') as digest
+      from ${bundle.database(name)} as given`;
+    digests[name] = row!.digest;
+  }
+  return digests;
+}
+
+test('no change on the console is left without its line of the audit log', async () => {
+  const { database, accounts, workspaceId, clock } = bundle;
+  await database`
+    create function refuse_line() returns trigger language plpgsql as 'begin raise exception ''no line''; end'`;
+  const refuseLines = () =>
+    database`create trigger refuse_line before insert on audit_log for each row execute function refuse_line()`;
+  const takeLines = () => database`drop trigger refuse_line on audit_log`;
+
+  const { code } = (await accounts.createStartLink())!;
+  const withoutOwner = await readEverything();
+  await refuseLines();
+  const owner = { code, email: 'first@example.com', name: 'First', password: goodPassword };
+  expect((await bundle.call('POST', 'first-owner', { body: owner })).status).toBe(500);
+  expect(await readEverything()).toEqual(withoutOwner);
+  await takeLines();
+
+  const cookie = await bundle.createOwner();
+  const disabled = await bundle.join(cookie, { email: 'disabled@example.com', role: 'analyst' });
+  const disabledId = (await bundle.call('GET', 'session', { cookie: disabled })).body.account.id as string;
+  await bundle.call('POST', `accounts/${disabledId}/disable`, { cookie });
+  const second = await bundle.join(cookie, { email: 'second@example.com', role: 'owner' });
+  const accountId = (await bundle.call('GET', 'session', { cookie: second })).body.account.id as string;
+  const codeOf = (answer: { body: { link: string } }) => answer.body.link.split('=').at(-1)!;
+  const invited = await bundle.call('POST', 'invitations', {
+    cookie,
+    body: { email: 'invited@example.com', role: 'analyst' },
+  });
+  const codes = {
+    invitation: codeOf(invited),
+    password: codeOf(await bundle.call('POST', `accounts/${accountId}/password-link`, { cookie })),
+  };
+  const key = await bundle.call('POST', `keys?workspaceId=${workspaceId}`, {
+    cookie,
+    body: { kind: 'push', name: 'Old' },
+  });
+  clock.advance(1);
+  await bundle.call('POST', 'session/password', { body: { email: 'olga@example.com', password: goodPassword } });
+  const [newest] = (await bundle.call('GET', 'own/sessions', { cookie })).body.sessions;
+  await addObjects();
+  const calls = goodCalls({
+    keyId: key.body.key.id,
+    accountId,
+    disabledId,
+    invitationId: invited.body.id,
+    sessionId: newest.id,
+    codes,
+  });
+  await refuseLines();
+
+  const changing = bundle.routes
+    .filter(({ method }) => method !== 'GET')
+    .map(({ method, url }) => `${method} ${url.replace('/console/api', '')}`)
+    .filter((route) => !readings.includes(route));
+  expect(changing.filter((route) => !(route in calls))).toEqual(['POST /first-owner']);
+  const before = await readEverything();
+  for (const [route, { path, body, headers = {} }] of Object.entries(calls)) {
+    const [method] = route.split(' ') as ['POST'];
+    const asked = `${path}${path.includes('?') ? '&' : '?'}workspaceId=${workspaceId}`;
+    const { status } = await bundle.call(method, asked, { cookie, headers, ...(body === undefined ? {} : { body }) });
+    expect([route, status]).toEqual([route, 500]);
+    expect(await readEverything(), route).toEqual(before);
+  }
+  // The clock's offset is kept beside the database.
+  expect(clock.offsetMilliseconds()).toBe(0);
+
+  await takeLines();
+  for (const route of ['PUT /settings', 'POST /campaigns/:id/pause', 'POST /callbacks/:id/resend']) {
+    const { path, body } = calls[route]!;
+    const [method] = route.split(' ') as ['POST'];
+    const given = { cookie, ...(body === undefined ? {} : { body }) };
+    expect((await bundle.call(method, `${path}?workspaceId=${workspaceId}`, given)).status).toBeLessThan(300);
+    expect(await readEverything(), route).not.toEqual(before);
+  }
+}, 60_000);

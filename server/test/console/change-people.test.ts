@@ -1,0 +1,249 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { listPersonMoments } from '../../src/storage/sql/person-timeline.ts';
+import { makeAccountsBundle } from './accounts-bundle.ts';
+import type { AccountsBundle } from './accounts-bundle.ts';
+
+let bundle: AccountsBundle;
+let cookie: string;
+let names = 0;
+let customerId: string;
+let id: string;
+beforeAll(async () => {
+  bundle = await makeAccountsBundle();
+  cookie = await bundle.createOwner();
+});
+afterAll(() => bundle.end());
+beforeEach(async () => {
+  customerId = `person ${(names += 1)}`;
+  id = (await call('POST', 'people', { customerId })).body.id;
+});
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH';
+const call = (method: Method, path: string, body?: unknown) => {
+  const [address, query = ''] = path.split('?');
+  const asked = `${address}?workspaceId=${bundle.workspaceId}&${query}`;
+  return bundle.call(method, asked, { cookie, ...(body === undefined ? {} : { body }) });
+};
+const read = async () => (await call('GET', `people/${id}`)).body.person;
+const change = (attributes: Record<string, unknown>) => call('PATCH', `people/${id}/attributes`, { attributes });
+const addPhone = async (token: string) => {
+  const device = { deviceId: 'phone', attributes: { platform: 'ANDROID', push_id: token } };
+  expect((await call('POST', `people/${id}/devices`, device)).status).toBe(204);
+  return (await read()).devices[0].id as string;
+};
+const lines = (action: string) => bundle.database`
+  select object_id, object_name, detail from audit_log where action = ${action} and object_id = ${id} order by id`;
+
+describe('attributes', () => {
+  test('keep their types, change one by one and are found by their new values', async () => {
+    await change({ city: 'Lisbon', orders: 7, isMember: true, sizes: ['S', 'M'], address: { zip: '1100' } });
+    expect((await change({ city: null, orders: 8, sizes: { addValueToArrayField: ['L'] } })).status).toBe(204);
+    expect((await read()).attributes).toEqual({
+      orders: 8,
+      isMember: true,
+      sizes: ['S', 'M', 'L'],
+      address: { zip: '1100' },
+    });
+    const found = await bundle.database`
+      select attribute, type, value from identifiers where user_id = ${id} order by attribute`;
+    expect([...found]).toEqual([{ attribute: 'orders', type: 'double', value: '8' }]);
+  });
+
+  test.each([
+    [{ id: 'x' }, 'id', 'is a reserved name'],
+    [{ _id: 'x' }, '_id', 'is a reserved name'],
+    [{ svc_score: 1 }, 'svc_score', 'is a reserved name'],
+    [{ 'device:push_id': 'x' }, 'device:push_id', 'is a reserved name'],
+    [{ ['n'.repeat(257)]: 1 }, 'n'.repeat(50), 'must have at most 256 characters'],
+  ])('%j is refused as the data API refuses it, and nothing has changed', async (attributes, field, reason) => {
+    const answer = await change({ city: 'Lisbon', ...attributes });
+    expect(answer.status).toBe(400);
+    expect(answer.body).toMatchObject({ code: 'DATA_VALUE_INVALID', field, detail: reason });
+    expect((await read()).attributes).toEqual({});
+    expect(await lines('person.attributes')).toHaveLength(0);
+  });
+
+  test('the audit log has their names, and neither a value nor whose they are', async () => {
+    await change({ city: 'Lisbon', plan: null });
+    expect([...(await lines('person.attributes'))]).toEqual([
+      { object_id: id, object_name: null, detail: { changed: ['city'], removed: ['plan'] } },
+    ]);
+  });
+
+  test('a person of another workspace is not there', async () => {
+    const answer = await bundle.call('PATCH', `people/${id}/attributes?workspaceId=other`, {
+      cookie,
+      body: { attributes: { city: 'Lisbon' } },
+    });
+    expect(answer.status).toBe(404);
+    expect((await read()).attributes).toEqual({});
+  });
+});
+
+describe('test people', () => {
+  test('are those who are marked', async () => {
+    const listed = async () =>
+      (await call('GET', 'people/for-tests')).body.people.map((person: any) => person.customerId);
+    expect(await listed()).not.toContain(customerId);
+    expect((await call('PUT', `people/${id}/test`, { isTest: true })).status).toBe(204);
+    expect(await listed()).toContain(customerId);
+    expect((await read()).isTest).toBe(true);
+    bundle.clock.advance(1);
+    await call('PUT', `people/${id}/test`, { isTest: false });
+    expect(await listed()).not.toContain(customerId);
+    expect((await lines('person.test')).map(({ detail }) => detail)).toEqual([{ isTest: true }, { isTest: false }]);
+  });
+
+  test.each([
+    [{ deviceId: 'd', attributes: { platform: 'TV', push_id: 't' } }, 'platform'],
+    [{ deviceId: 'd', attributes: { platform: 'ANDROID' } }, 'push_id'],
+    [{ deviceId: 'd', attributes: { platform: 'iOS', push_id: 'not hex' } }, 'push_id'],
+    [{ deviceId: '', attributes: { platform: 'ANDROID', push_id: 't' } }, 'device_id'],
+  ])('the device %j is refused as the data API refuses it', async (device, field) => {
+    const answer = await call('POST', `people/${id}/devices`, device);
+    expect([answer.status, answer.body.field]).toEqual([400, field]);
+    expect((await read()).devices).toEqual([]);
+  });
+});
+
+describe('a device', () => {
+  const act = (device: string, action: string) => call('POST', `people/${id}/devices/${device}/${action}`);
+  const stateOf = async () => (await read()).devices[0]?.state;
+
+  test('is blocked and gets back what it was', async () => {
+    const device = await addPhone('block-me');
+    await act(device, 'opt-out');
+    expect(await stateOf()).toBe('OPTED_OUT');
+    expect((await act(device, 'block')).status).toBe(204);
+    expect(await stateOf()).toBe('BLOCKED');
+    // What the person wants meanwhile holds afterwards.
+    await act(device, 'opt-in');
+    expect(await stateOf()).toBe('BLOCKED');
+    await act(device, 'unblock');
+    expect(await stateOf()).toBe('ACTIVE');
+  });
+
+  test('that is gone takes no messages because somebody says so', async () => {
+    const device = await addPhone('gone-one');
+    await bundle.database`update devices set state = 'GONE', gone_at = now() where id = ${device}`;
+    const answer = await act(device, 'opt-in');
+    expect([answer.status, answer.body.code]).toEqual([400, 'PARAMETER_INVALID']);
+    expect(await stateOf()).toBe('GONE');
+  });
+
+  test('is removed with its address, which another person may have then', async () => {
+    const device = await addPhone('lent');
+    expect((await act(device, 'remove')).status).toBe(204);
+    expect((await read()).devices).toEqual([]);
+    const left = await bundle.database`
+      select 1 from push_addresses where device_row_id = ${device} union all
+      select 1 from identifiers where user_id = ${id}`;
+    expect(left).toHaveLength(0);
+  });
+
+  test('of somebody else is not there', async () => {
+    const device = await addPhone('mine');
+    id = (await call('POST', 'people', { customerId: 'somebody else' })).body.id;
+    expect((await act(device, 'block')).status).toBe(404);
+  });
+});
+
+describe('the timeline', () => {
+  async function addHistory(device: string): Promise<void> {
+    const { database, workspaceId } = bundle;
+    const [user] = await database`select bucket from users where id = ${id}`;
+    const bucket = user!.bucket as number;
+    await database`create table if not exists events_20260301 partition of events
+      for values from ('2026-03-01') to ('2026-03-02')`;
+    await database`create table if not exists deliveries_20260301 partition of deliveries
+      for values from ('2026-03-01') to ('2026-03-02')`;
+    const campaign = id.replace(/^./, 'c');
+    const run = id.replace(/^./, 'd');
+    await database`
+      insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
+        created_by, created_at, updated_at)
+      values (${campaign}, ${workspaceId}, 'Spring', 'PUSH_API', 'ONE_TIME', 'ALL_USERS', '{ANDROID}', '{}', '{}', 'SENT',
+        'test', '2026-03-01', '2026-03-01')`;
+    await database`
+      insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at, started_at, ended_at)
+      values (${run}, ${workspaceId}, ${campaign}, 1, 'SENT', '2026-03-01', '2026-03-02', '2026-03-01', '2026-03-01',
+        '2026-03-01')`;
+    await database`
+      insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, chunk_number, platform, outcome, code,
+        attempts, sent_at)
+      values ('2026-03-01', ${workspaceId}, ${bucket}, ${run}, ${device}, ${id}, 0, 'ANDROID', 'ACCEPTED', null, 1,
+        '2026-03-01T10:05:00Z'),
+        ('2026-03-01', ${workspaceId}, ${bucket}, ${run}, ${'e'.repeat(24)}, ${id}, 0, 'IOS', 'GONE', 'Unregistered', 1,
+        '2026-03-01T10:05:00Z')`;
+    await database`
+      insert into device_interactions (workspace_id, bucket, campaign_id, device_id, kind, run_id, platform, action,
+        report_digests, count, first_at)
+      select ${workspaceId}, ${bucket}, ${campaign}, ${device}, kind, ${run}, 'ANDROID', action, '{"\\\\x01"}', 1, at
+      from (values ('IMPRESSION', null, timestamptz '2026-03-01T10:06:00Z'), ('CLICK', 'buy', '2026-03-01T10:07:00Z'))
+        as given (kind, action, at)`;
+    await database`
+      insert into events (day, workspace_id, bucket, id, user_id, name, attributes, occurred_at, received_at,
+        device_row_id)
+      select '2026-03-01', ${workspaceId}, ${bucket}, ${id} || number, ${id}, 'bought', jsonb_build_object('n', number),
+        '2026-03-01T10:08:00Z', '2026-03-01T10:09:00Z', ${device}
+      from generate_series(1, 120) as number`;
+  }
+
+  async function readAll(): Promise<{ moments: any[]; pages: number }> {
+    const moments: any[] = [];
+    let after = '';
+    for (let pages = 1; ; pages += 1) {
+      const { body } = await call('GET', `people/${id}/timeline?${after}`);
+      moments.push(...body.moments);
+      if (body.next === null) return { moments, pages };
+      after = `after=${encodeURIComponent(body.next)}`;
+    }
+  }
+
+  test('tells events, messages, what devices reported and changes by hand, newest first, none twice and none left out', async () => {
+    const device = await addPhone('history');
+    await addHistory(device);
+    bundle.clock.advance(600_000);
+    await change({ city: 'Lisbon' });
+    const { moments, pages } = await readAll();
+    expect(pages).toBe(3);
+    expect(moments.map(({ key }) => key)).toHaveLength(new Set(moments.map(({ key }) => key)).size);
+    const times = moments.map(({ at }) => at);
+    expect(times).toEqual(times.toSorted().toReversed());
+    const kinds = moments.map(({ kind }) => kind);
+    expect(kinds.filter((kind) => kind === 'EVENT')).toHaveLength(120);
+    expect(kinds.filter((kind) => kind !== 'EVENT' && !kind.startsWith('DEVICE') && kind !== 'CREATED')).toEqual(
+      expect.arrayContaining(['CHANGED', 'CLICK', 'IMPRESSION', 'MESSAGE', 'MESSAGE']),
+    );
+    const of = (kind: string) => moments.filter((moment) => moment.kind === kind);
+    expect(of('CLICK')).toMatchObject([{ name: 'Spring', deviceId: 'phone', detail: { count: 1, action: 'buy' } }]);
+    expect(of('MESSAGE').map(({ outcome, code, deviceId }) => [outcome, code, deviceId])).toEqual(
+      expect.arrayContaining([
+        ['ACCEPTED', null, 'phone'],
+        ['GONE', 'Unregistered', null],
+      ]),
+    );
+    expect(of('CHANGED')[0]).toMatchObject({
+      name: 'person.attributes',
+      detail: { by: 'Olga', changed: ['city'] },
+    });
+    expect(of('EVENT')[0]).toMatchObject({ name: 'bought', deviceId: 'phone' });
+    expect(of('CREATED')).toHaveLength(1);
+    // The smallest pages are cut at moments of one instant and still fit together.
+    const [user] = await bundle.database`select bucket from users where id = ${id}`;
+    const person = { workspaceId: bundle.workspaceId, bucket: user!.bucket as number, userId: id };
+    const keys: string[] = [];
+    let after: { place: string; key: string } | undefined;
+    for (;;) {
+      const page = await listPersonMoments(bundle.database, { ...person, after, limit: 7 });
+      if (page.length === 0) break;
+      keys.push(...page.map(({ key }) => key));
+      after = page.at(-1);
+    }
+    expect(keys).toEqual(moments.map(({ key }) => key));
+  });
+
+  test('of nobody is not there', async () => {
+    expect((await call('GET', `people/${'0'.repeat(24)}/timeline`)).status).toBe(404);
+  });
+});
