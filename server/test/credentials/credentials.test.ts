@@ -110,7 +110,9 @@ describe('asking the provider', () => {
   test('a good credential is taken and nothing reaches a phone', async () => {
     for (const credential of Object.values(bundle.credentials))
       expect(await checkCredential(bundle, credential)).toMatchObject({ verdict: 'ACCEPTED' });
-    expect(bundle.delivered.filter((message) => message.platform === 'ANDROID')).toEqual([]);
+    // In the words of the provider, about the device that no phone is.
+    expect((await checkCredential(bundle, bundle.credentials.apns)).words).toContain('BadDeviceToken');
+    expect(bundle.delivered).toEqual([]);
   });
 
   test("another key is refused with the provider's own words", async () => {

@@ -21,11 +21,12 @@ export async function checkCredential(
   const platform = credential.provider === 'fcm' ? 'ANDROID' : 'IOS';
   const outcome = await delivery.probe({
     message: probeMessage(platform),
-    // Bytes that no provider has given out: the digest of a sentence.
+    // Bytes that no provider has given out: the digest of a sentence, after four by which the simulated Apple knows a bad
+    // device (simulator/magic-tokens.ts).
     device: {
       deviceId: 'probe',
       platform,
-      pushId: createHash('sha256').update('carillon credential check').digest('hex'),
+      pushId: `dead0400${createHash('sha256').update('carillon credential check').digest('hex').slice(8)}`,
     },
     credentials: { [credential.provider]: credential },
   });
