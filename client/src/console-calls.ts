@@ -15,6 +15,8 @@ export type LoggedCall = {
   errorName: string | null;
   /** What the caller was told. */
   errorText: string | null;
+  /** What to do about it. */
+  advice: string | null;
   /** What the caller was not told. */
   errorDetail: string | null;
   warnings: string[];

@@ -18,6 +18,8 @@ import type { ConsoleSettings } from './console-settings.ts';
 import type { Overview, PeopleCounts } from './console-overview.ts';
 import { makeConsoleSystem } from './console-system.ts';
 import type { ConsoleSystem } from './console-system.ts';
+import { makeConsoleMessages } from './console-messages.ts';
+import type { ConsoleMessages } from './console-messages.ts';
 import { makeConsolePeople } from './console-people.ts';
 import type { ConsolePeople } from './console-people.ts';
 
@@ -182,6 +184,8 @@ export type ConsoleMail = {
   body: string;
   /** `KEPT`: there is no SMTP server; it is shown only. */
   state: 'PENDING' | 'SENT' | 'KEPT' | 'FAILED';
+  /** How often it was sent again, and the tries since. */
+  resends: number;
   attempts: number;
   nextAt: string | null;
   error: string | null;
@@ -227,6 +231,7 @@ export type ConsoleClient = {
   campaigns: ConsoleCampaigns;
   composer: ConsoleComposer;
   keys: ConsoleKeys;
+  messages: ConsoleMessages;
   people: ConsolePeople;
   settings: ConsoleSettings;
   sandbox: ConsoleSandbox;
@@ -287,6 +292,7 @@ export function makeConsoleClient({ fetch: request = fetch }: { fetch?: typeof f
     campaigns: makeConsoleCampaigns(caller),
     composer: makeConsoleComposer(caller),
     keys: makeConsoleKeys(caller),
+    messages: makeConsoleMessages(caller),
     people: makeConsolePeople(caller),
     settings: makeConsoleSettings(caller),
     sandbox: makeConsoleSandbox(caller),

@@ -11,6 +11,7 @@ export type * from './console-composer.ts';
 export type * from './console-deliveries.ts';
 export type * from './console-keys.ts';
 export type * from './console-overview.ts';
+export type * from './console-messages.ts';
 export type * from './console-people.ts';
 export type * from './console-sandbox.ts';
 export type * from './console-settings.ts';

@@ -22,6 +22,7 @@ import type { ImportOptions } from './cli/import-command.ts';
 import { printConfigCommand } from './cli/print-config-command.ts';
 import { workspacesCommand } from './cli/workspaces-command.ts';
 import type { ChangeWorkspaceOptions, CreateWorkspaceOptions } from './cli/workspaces-command.ts';
+import { resetSandboxCommand } from './cli/reset-sandbox-command.ts';
 import { segmentsCommand } from './cli/segments-command.ts';
 import type { CreateSegmentOptions } from './cli/segments-command.ts';
 import { ServiceError } from './domain/errors.ts';
@@ -307,9 +308,12 @@ credentials
     withInstallation((context) => credentialsCommand.remove(context, { provider, ...options })),
   );
 
-program
-  .command('sandbox')
-  .description('The stand-in')
+const sandboxCommands = program.command('sandbox').description('The stand-in');
+sandboxCommands
+  .command('reset')
+  .description('Make the demo workspace what its first start made it: same ids, same order, same keys')
+  .action(() => withInstallation(resetSandboxCommand));
+sandboxCommands
   .command('generate-users')
   .description('Write a file of people with simulated devices, for import')
   .requiredOption('--users <number>', 'how many people, one device each', parseCount)

@@ -26,6 +26,7 @@ import { makeInteractionUseCases } from './app/interactions/interaction-use-case
 import { makePushUseCases } from './app/push/push-use-cases.ts';
 import { makeBrowserUseCases } from './app/sandbox/browser-use-cases.ts';
 import { makeReadyCurl } from './app/sandbox/make-ready-curl.ts';
+import { resetDemoWorkspace } from './app/sandbox/reset-demo-workspace.ts';
 import { makeSandboxUseCases } from './app/sandbox/sandbox-use-cases.ts';
 import { seedDemoWorkspace } from './app/sandbox/seed-demo-workspace.ts';
 import type { DemoWorkspace } from './app/sandbox/seed-demo-workspace.ts';
@@ -289,8 +290,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
 async function prepareMode({ config, clock, installation }: Composition): Promise<DemoWorkspace | undefined> {
   const { database, seal } = installation;
   if (config.mode === 'sandbox') {
-    const secret = installation.deriveSecret('simulator');
-    const makeSubscription = (id: string): string => makeSimulatedSubscription({ secret, id });
+    const makeSubscription = subscriptionsOf(installation);
     return seedDemoWorkspace({ database, seal, makeSubscription }, { at: clock.now(), seed: config.seed });
   }
   const demoWorkspaceId = (await findInstallation(database))?.demoWorkspaceId;
@@ -382,7 +382,15 @@ function makeSandbox({ clock, installation }: Composition, { phones, demo, onMov
     simulators: phones,
     waitForMessage: phones.waitForMessage,
     onClockMoved: onMoved,
+    resetDemo: (note) =>
+      resetDemoWorkspace({ ...installation, clock, makeSubscription: subscriptionsOf(installation) }, note),
   });
+}
+
+/** Makes browser subscriptions that the simulators can decrypt for. */
+function subscriptionsOf(installation: OpenInstallation): (id: string) => string {
+  const secret = installation.deriveSecret('simulator');
+  return (id) => makeSimulatedSubscription({ secret, id });
 }
 
 /** The simulated providers judge the age of tokens by the same clock as the senders, from the same moment on. */

@@ -1,16 +1,10 @@
 import { Group, Stack } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { consoleClient } from '../console.ts';
-import { EmptyState } from '../parts/empty-state.tsx';
-import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { RouteLink } from '../parts/route-link.tsx';
-import { Callbacks } from '../segment/message-log.tsx';
-import { useWorkspace } from '../shell/workspace.ts';
 import { Calls } from './calls.tsx';
 import type { LogSearch } from './log-search.ts';
-import { Mails } from './mails.tsx';
+import { CallbackLog, MailLog } from './message-views.tsx';
 
 const route = getRouteApi('/w/$workspaceId/log');
 
@@ -31,7 +25,13 @@ export function LogPage() {
         about="Calls are kept for seven days. What is done on the console stands in the audit log instead."
       />
       <Views search={search} />
-      {search.view === 'callbacks' ? <AllCallbacks /> : search.view === 'mails' ? <Mails /> : <Calls search={search} />}
+      {search.view === 'callbacks' ? (
+        <CallbackLog search={search} />
+      ) : search.view === 'mails' ? (
+        <MailLog search={search} />
+      ) : (
+        <Calls search={search} />
+      )}
     </Stack>
   );
 }
@@ -57,27 +57,5 @@ function Views({ search: { view, of } }: { search: LogSearch }) {
         );
       })}
     </Group>
-  );
-}
-
-function AllCallbacks() {
-  const { id: workspaceId } = useWorkspace();
-  const callbacks = useQuery({
-    queryKey: ['callbacks', workspaceId],
-    queryFn: () => consoleClient.listCallbacks(workspaceId),
-    refetchInterval: 5000,
-  });
-  return (
-    <Loaded query={callbacks}>
-      {(all) =>
-        all.length === 0 ? (
-          <EmptyState title="No callback was asked for">
-            A file segment with a <code>callback_url</code> is told of here when its file was worked.
-          </EmptyState>
-        ) : (
-          <Callbacks callbacks={all} workspaceId={workspaceId} />
-        )
-      }
-    </Loaded>
   );
 }

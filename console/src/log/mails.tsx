@@ -1,75 +1,150 @@
 import type { ConsoleMail } from '@carillon/client';
-import { Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { Button, Text } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { consoleClient } from '../console.ts';
+import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { Time } from '../parts/time.tsx';
+import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
 
-/** Mails about the files of segments. Kept ones were not sent: there is no mail server. */
-export function Mails() {
+/** Mails about the files of segments, with every attempt. Kept ones were not sent: there is no mail server. */
+export function Mails({ mails }: { mails: ConsoleMail[] }) {
   const { id: workspaceId } = useWorkspace();
-  const mails = useQuery({
-    queryKey: ['mails', workspaceId],
-    queryFn: () => consoleClient.listMails(workspaceId),
-    refetchInterval: 5000,
-  });
+  const queries = useQueryClient();
+  const mayResend = useMay('log.resend');
+  const [opened, open] = useState<string>();
+  if (mails.length === 0)
+    return (
+      <EmptyState title="No mail was asked for">
+        A file segment with <code>emails</code> writes to them when its file was worked.
+      </EmptyState>
+    );
   return (
-    <Loaded query={mails}>
-      {(all) =>
-        all.length === 0 ? (
-          <EmptyState title="No mail was asked for">
-            A file segment with <code>emails</code> writes to them when its file was worked.
-          </EmptyState>
-        ) : (
-          <MailTable mails={all} />
-        )
-      }
-    </Loaded>
+    <>
+      <DataTable
+        label="Mails"
+        minWidth={860}
+        rows={mails}
+        keyOf={({ id }) => id}
+        columns={[
+          { key: 'to', title: 'To', cell: ({ recipients }) => recipients.join(', ') },
+          {
+            key: 'mail',
+            title: 'Mail',
+            cell: ({ subject, body }) => (
+              <>
+                <Text size="sm">{subject}</Text>
+                <Text size="xs" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+                  {body}
+                </Text>
+              </>
+            ),
+          },
+          {
+            key: 'state',
+            title: 'State',
+            cell: ({ state, error }) => (
+              <>
+                <StatusBadge status={state} />
+                {error !== null && <Text size="xs">{error}</Text>}
+              </>
+            ),
+          },
+          {
+            key: 'attempts',
+            title: 'Attempts',
+            isNumber: true,
+            cell: ({ id, subject, attempts, resends }) => (
+              <Button
+                variant="default"
+                size="compact-xs"
+                aria-label={`Attempts of ${subject}`}
+                onClick={() => open(opened === id ? undefined : id)}
+              >
+                {attempts} {resends > 0 && `after ${resends} resends`} – show
+              </Button>
+            ),
+          },
+          {
+            key: 'at',
+            title: 'Next or last',
+            cell: ({ nextAt, createdAt, endedAt }) => <Time at={nextAt ?? endedAt ?? createdAt} />,
+          },
+          {
+            key: 'resend',
+            title: 'Again',
+            cell: ({ id, subject, recipients, state }) =>
+              mayResend && state !== 'PENDING' ? (
+                <ConfirmButton
+                  label="Send again"
+                  ariaLabel={`Send ${subject} again`}
+                  size="compact-xs"
+                  color="indigo"
+                  title="Send this mail again?"
+                  hits={`${recipients.join(', ')} get the same text under the same Message-ID.`}
+                  onConfirmed={async () => {
+                    await consoleClient.messages.resendMail({ workspaceId, id });
+                    await queries.invalidateQueries({ queryKey: ['mails', workspaceId] });
+                    await queries.invalidateQueries({ queryKey: ['mail', workspaceId, id] });
+                  }}
+                />
+              ) : null,
+          },
+        ]}
+      />
+      {opened !== undefined && <Attempts id={opened} />}
+    </>
   );
 }
 
-function MailTable({ mails }: { mails: ConsoleMail[] }) {
+function Attempts({ id }: { id: string }) {
+  const { id: workspaceId } = useWorkspace();
+  const mail = useQuery({
+    queryKey: ['mail', workspaceId, id],
+    queryFn: () => consoleClient.messages.readMail({ workspaceId, id }),
+    refetchInterval: 2000,
+  });
   return (
-    <DataTable
-      label="Mails"
-      minWidth={760}
-      rows={mails}
-      keyOf={({ id }) => id}
-      columns={[
-        { key: 'to', title: 'To', cell: ({ recipients }) => recipients.join(', ') },
-        {
-          key: 'mail',
-          title: 'Mail',
-          cell: ({ subject, body }) => (
-            <>
-              <Text size="sm">{subject}</Text>
-              <Text size="xs" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
-                {body}
-              </Text>
-            </>
-          ),
-        },
-        {
-          key: 'state',
-          title: 'State',
-          cell: ({ state, error }) => (
-            <>
-              <StatusBadge status={state} />
-              {error !== null && <Text size="xs">{error}</Text>}
-            </>
-          ),
-        },
-        { key: 'attempts', title: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
-        {
-          key: 'at',
-          title: 'Next or last',
-          cell: ({ nextAt, createdAt, endedAt }) => <Time at={nextAt ?? endedAt ?? createdAt} />,
-        },
-      ]}
-    />
+    <Loaded query={mail}>
+      {({ tries }) =>
+        tries.length === 0 ? (
+          <Text size="sm">It was not sent: no mail server was set when it was made.</Text>
+        ) : (
+          <DataTable
+            label="Attempts of the mail"
+            rows={tries}
+            keyOf={({ resend, attempt }) => `${resend} ${attempt}`}
+            columns={[
+              {
+                key: 'attempt',
+                title: 'Attempt',
+                cell: ({ resend, attempt }) => (resend === 0 ? attempt : `${attempt} of resend ${resend}`),
+              },
+              { key: 'at', title: 'When', cell: ({ at }) => <Time at={at} /> },
+              {
+                key: 'answer',
+                title: 'Answer of the mail server',
+                cell: ({ answer, isTaken }) => (
+                  <>
+                    <StatusBadge status={isTaken ? 'SENT' : 'FAILED'} /> <Text size="xs">{answer}</Text>
+                  </>
+                ),
+              },
+              {
+                key: 'took',
+                title: 'Took',
+                isNumber: true,
+                cell: ({ durationMilliseconds }) => `${Math.round(durationMilliseconds)} ms`,
+              },
+            ]}
+          />
+        )
+      }
+    </Loaded>
   );
 }

@@ -42,6 +42,11 @@ function Detail({ call }: { call: CallDetail }) {
       {call.errorName !== null && (
         <Alert color="red" title={call.errorText ?? 'It was refused'}>
           <Code>{call.errorName}</Code> {call.errorDetail}
+          {call.advice !== null && (
+            <Text size="sm" mt="xs">
+              What to do: {call.advice}
+            </Text>
+          )}
         </Alert>
       )}
       {call.warnings.length > 0 && (

@@ -10,7 +10,10 @@ import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { RouteLink } from '../parts/route-link.tsx';
 import { Time } from '../parts/time.tsx';
+import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
+import { AddPersonForm } from './add-person-form.tsx';
+import { TestPeople } from './test-people.tsx';
 
 const route = getRouteApi('/w/$workspaceId/people');
 
@@ -19,6 +22,7 @@ export function PeoplePage() {
   const { id: workspaceId } = useWorkspace();
   const { q = '' } = route.useSearch();
   const navigate = route.useNavigate();
+  const mayAdd = useMay('people.write');
   const found = useQuery({
     queryKey: ['people', workspaceId, q],
     queryFn: () => consoleClient.people.search({ workspaceId, q }),
@@ -49,7 +53,11 @@ export function PeoplePage() {
         </Group>
       </form>
       {q === '' ? (
-        <NobodyAsked />
+        <>
+          <NobodyAsked />
+          <TestPeople workspaceId={workspaceId} />
+          {mayAdd && <AddPersonForm workspaceId={workspaceId} />}
+        </>
       ) : (
         <Loaded query={found}>
           {(people) => (people.length === 0 ? <Nobody q={q} /> : <PeopleTable people={people} />)}

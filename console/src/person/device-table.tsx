@@ -5,9 +5,20 @@ import { DataTable } from '../parts/data-table.tsx';
 import { platformNames } from '../parts/platform-names.ts';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { Time } from '../parts/time.tsx';
+import { useMay } from '../session/use-session.ts';
+import { AddDeviceForm } from './add-device-form.tsx';
+import { DeviceActions } from './device-actions.tsx';
+
+type DeviceTableProps = {
+  workspaceId: string;
+  personId: string;
+  devices: PersonDevice[];
+  onChanged: () => Promise<unknown>;
+};
 
 /** A person's devices, and whether their tokens take messages. */
-export function DeviceTable({ devices }: { devices: PersonDevice[] }) {
+export function DeviceTable({ workspaceId, personId, devices, onChanged }: DeviceTableProps) {
+  const mayChange = useMay('people.write');
   return (
     <section>
       <Title order={2} size="h5" mb="xs">
@@ -50,9 +61,19 @@ export function DeviceTable({ devices }: { devices: PersonDevice[] }) {
               ),
             },
             { key: 'since', title: 'Registered', cell: ({ registeredAt }) => <Time at={registeredAt} /> },
+            ...(mayChange
+              ? [
+                  {
+                    key: 'change',
+                    title: 'Change',
+                    cell: (device: PersonDevice) => <DeviceActions {...{ workspaceId, personId, device, onChanged }} />,
+                  },
+                ]
+              : []),
           ]}
         />
       )}
+      {mayChange && <AddDeviceForm workspaceId={workspaceId} personId={personId} onAdded={onChanged} />}
     </section>
   );
 }

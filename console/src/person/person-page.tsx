@@ -1,6 +1,6 @@
 import type { Person, PersonMessage } from '@carillon/client';
-import { Alert, Code, Group, Stack, Table, Text, Title } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Alert, Badge, Button, Code, Group, Stack, Text, Title } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { consoleClient } from '../console.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
@@ -14,8 +14,10 @@ import { StatusBadge } from '../parts/status-badge.tsx';
 import { Time } from '../parts/time.tsx';
 import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
+import { AttributeTable } from './attribute-table.tsx';
 import { DeviceTable } from './device-table.tsx';
 import { DidTheyGetIt } from './did-they-get-it.tsx';
+import { PersonTimeline } from './person-timeline.tsx';
 
 const route = getRouteApi('/w/$workspaceId/people/$personId');
 
@@ -24,8 +26,9 @@ export function PersonPage() {
   const { id: workspaceId } = useWorkspace();
   const { personId: id } = route.useParams();
   const queries = useQueryClient();
-  const mayErase = useMay('people.write');
+  const mayChange = useMay('people.write');
   const queryKey = ['person', workspaceId, id];
+  const onChanged = () => queries.invalidateQueries({ queryKey });
   const person = useQuery({ queryKey, queryFn: () => consoleClient.people.read({ workspaceId, id }) });
   return (
     <Loaded query={person}>
@@ -35,17 +38,21 @@ export function PersonPage() {
             title={data.customerId}
             about={<About person={data} />}
             actions={
-              mayErase &&
-              data.erasure === null && (
-                <ConfirmButton
-                  label="Erase"
-                  title={`Erase ${data.customerId}?`}
-                  hits={<Hits person={data} />}
-                  onConfirmed={async () => {
-                    await consoleClient.people.erase({ workspaceId, id });
-                    await queries.invalidateQueries({ queryKey });
-                  }}
-                />
+              mayChange && (
+                <Group gap="sm">
+                  <TestMark person={data} onChanged={onChanged} />
+                  {data.erasure === null && (
+                    <ConfirmButton
+                      label="Erase"
+                      title={`Erase ${data.customerId}?`}
+                      hits={<Hits person={data} />}
+                      onConfirmed={async () => {
+                        await consoleClient.people.erase({ workspaceId, id });
+                        await onChanged();
+                      }}
+                    />
+                  )}
+                </Group>
               )
             }
           />
@@ -56,13 +63,33 @@ export function PersonPage() {
             </Alert>
           )}
           <DidTheyGetIt customerId={data.customerId} />
-          <DeviceTable devices={data.devices} />
+          <DeviceTable workspaceId={workspaceId} personId={id} devices={data.devices} onChanged={onChanged} />
           <Messages messages={data.messages} />
           <Segments segments={data.segments} />
-          <Attributes attributes={data.attributes} />
+          <AttributeTable workspaceId={workspaceId} person={data} onChanged={onChanged} />
+          <PersonTimeline workspaceId={workspaceId} personId={id} />
         </Stack>
       )}
     </Loaded>
+  );
+}
+
+/** Tests of campaigns are offered to be sent to those who are marked. */
+function TestMark({ person: { id, isTest }, onChanged }: { person: Person; onChanged: () => Promise<unknown> }) {
+  const { id: workspaceId } = useWorkspace();
+  const mark = useMutation({
+    mutationFn: async () => {
+      await consoleClient.people.markForTests({ workspaceId, id, isTest: !isTest });
+      await onChanged();
+    },
+  });
+  return (
+    <>
+      {isTest && <Badge color="indigo.9">marked for tests</Badge>}
+      <Button variant="default" loading={mark.isPending} onClick={() => mark.mutate()}>
+        {isTest ? 'No longer for tests' : 'Mark for tests'}
+      </Button>
+    </>
   );
 }
 
@@ -163,35 +190,6 @@ function Segments({ segments }: { segments: Person['segments'] }) {
       <Text size="xs" mt={4}>
         Segments of filters are worked out when a campaign starts, so they are not listed.
       </Text>
-    </section>
-  );
-}
-
-function Attributes({ attributes }: { attributes: Person['attributes'] }) {
-  const entries = Object.entries(attributes).toSorted(([one], [other]) => one.localeCompare(other));
-  return (
-    <section>
-      <Title order={2} size="h5" mb="xs">
-        Attributes
-      </Title>
-      {entries.length === 0 ? (
-        <Text size="sm">None were sent.</Text>
-      ) : (
-        <Table aria-label="Attributes" variant="vertical">
-          <Table.Tbody>
-            {entries.map(([name, value]) => (
-              <Table.Tr key={name}>
-                <Table.Th scope="row" w="30%" style={{ overflowWrap: 'anywhere' }}>
-                  {name}
-                </Table.Th>
-                <Table.Td style={{ overflowWrap: 'anywhere' }}>
-                  {typeof value === 'string' ? value : JSON.stringify(value)}
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      )}
     </section>
   );
 }

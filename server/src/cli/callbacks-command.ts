@@ -8,7 +8,7 @@ export const callbacksCommand = { list: listCallbacks, resend: resendCallback, s
 
 async function listCallbacks(context: CommandContext, options: { workspace?: string }): Promise<void> {
   const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
-  const callbacks = await composeSegments(context).read.listCallbacks(workspaceId);
+  const callbacks = await composeSegments(context).read.listCallbacks({ workspaceId });
   printTable(
     ['ID', 'CREATED', 'STATE', 'TRIES', 'RESENDS', 'URL'],
     callbacks.map((callback) => [

@@ -146,7 +146,7 @@ function startSegmentDuties(deps: WorkerDependencies, { onFilled }: { onFilled: 
     post: (request) => postOnce(outgoing, request),
   });
   const callbacks = startDuty(callbackDuty, { clock, log, book });
-  const mails = mailer && startDuty(sendMails({ database, clock, mailer }), { clock, log, book });
+  const mails = startDuty(sendMails({ database, clock, mailer }), { clock, log, book });
   const fillDuty = fillSegments({
     database,
     clock,

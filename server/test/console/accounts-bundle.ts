@@ -74,6 +74,10 @@ export async function makeAccountsBundle() {
         simulators: { counters: async () => ({}), setFaults: async () => {}, reset: async () => {} },
         waitForMessage: async () => {},
         onClockMoved: () => {},
+        resetDemo: async (note) => {
+          await database.begin(async (tx) => note?.(tx));
+          return { workspaceId };
+        },
       }),
     }),
     settings: makeConsoleSettings({ database, clock }),

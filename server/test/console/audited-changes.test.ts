@@ -41,6 +41,9 @@ async function addObjects(): Promise<void> {
     insert into callbacks (id, workspace_id, operation_id, url, body, state, attempts, created_at, ended_at)
     values (${idOf('f')}, ${workspaceId}, ${idOf('e')}, 'https://example.com/', '{}', 'DELIVERED', 1, ${at}, ${at})`;
   await database`
+    insert into mails (id, workspace_id, recipients, subject, body, state, attempts, created_at, ended_at)
+    values (${idOf('5')}, ${workspaceId}, '{ops@example.com}', 'Filled', 'It is.', 'FAILED', 4, ${at}, ${at})`;
+  await database`
     insert into users (workspace_id, bucket, id, customer_id, created_at, updated_at)
     values (${workspaceId}, 5, ${idOf('1')}, 'ana', ${at}, ${at})`;
   await database`
@@ -106,8 +109,10 @@ function goodCalls({ keyId, accountId, disabledId, invitationId, sessionId, code
     },
     'POST /sandbox/clock': { path: 'sandbox/clock', body: { advanceSeconds: 60 } },
     'PUT /sandbox/faults': { path: 'sandbox/faults', body: { fcm: { status: 503 } } },
+    'POST /sandbox/reset': { path: 'sandbox/reset' },
     'POST /sandbox/empty': { path: 'sandbox/empty' },
     'POST /callbacks/:id/resend': { path: `callbacks/${idOf('f')}/resend` },
+    'POST /mails/:id/resend': { path: `mails/${idOf('5')}/resend` },
     'GET /webhook-secret': { path: 'webhook-secret' },
     'POST /segments/fetch': {
       path: 'segments/fetch',

@@ -92,6 +92,7 @@ describe.skipIf(!hasChromium)(`the API log in Chromium${skipReason}`, () => {
     await calls.getByRole('link').click();
     const opened = page.getByRole('region', { name: 'One call' });
     await opened.getByText('is a reserved value').waitFor();
+    await opened.getByText('What to do: Correct the value that is named').waitFor();
     await opened.getByText('"customer_id":"guest"').waitFor();
     await page.reload();
     await opened.getByText(`POST ${customer}`).waitFor();
@@ -106,11 +107,21 @@ describe.skipIf(!hasChromium)(`the API log in Chromium${skipReason}`, () => {
     await page.getByText('No mail was asked for').waitFor();
     await bundle.database`
       insert into mails (id, workspace_id, recipients, subject, body, state, attempts, error, created_at, ended_at)
-      values (${'0'.repeat(24)}, ${bundle.workspaceId}, '{ana@example.com}', 'Your file', 'It was worked.', 'FAILED', 8,
+      values (${'0'.repeat(24)}, ${bundle.workspaceId}, '{ana@example.com}', 'Your file', 'It was worked.', 'FAILED', 4,
         'mailbox full', '2026-03-01', '2026-03-02')`;
     await page.getByText('mailbox full').waitFor();
+    await page.getByRole('link', { name: 'Nobody took' }).click();
+    await page.waitForURL('**/log?view=mails&state=failed');
+    await page.getByRole('button', { name: 'Send Your file again' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click();
+    // There is no mail server here, so it is kept, and no longer one of those that failed.
+    await page.getByText('mailbox full').waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'All', exact: true }).click();
+    await page.getByText('no mail server is set').first().waitFor();
+    await page.getByRole('button', { name: 'Attempts of Your file' }).click();
+    await page.getByText('1 of resend 1').waitFor();
     await expectAccessible(page);
     expect(faults).toEqual([]);
     await context.close();
-  }, 60_000);
+  }, 120_000);
 });

@@ -59,8 +59,38 @@ describe.skipIf(!hasChromium)(`people in Chromium${skipReason}`, () => {
     expect(new URL(page.url()).search).toBe(`?campaign=${campaignId}`);
     await expectAccessible(page);
 
+    // By hand: an attribute in its type, the mark for tests, a device for tests that is blocked.
+    const form = page.getByRole('form', { name: 'Attribute' });
+    await form.getByLabel('Attribute').fill('orders');
+    await form.getByLabel('Type').selectOption('number');
+    await form.getByLabel('Value').fill('seven');
+    await form.getByRole('button', { name: 'Add attribute' }).click();
+    await page.getByText('This is no number.').waitFor();
+    await form.getByLabel('Value').fill('7');
+    await form.getByRole('button', { name: 'Add attribute' }).click();
+    await page.getByRole('button', { name: 'Change orders' }).waitFor();
+    await form.getByLabel('Attribute').fill('svc_score');
+    await form.getByLabel('Value').fill('1');
+    await form.getByRole('button', { name: 'Add attribute' }).click();
+    await page.getByText('is a reserved name', { exact: false }).waitFor();
+    await page.getByRole('button', { name: 'Mark for tests' }).click();
+    await page.getByText('marked for tests', { exact: true }).waitFor();
+    const device2 = page.getByRole('form', { name: 'Add a device' });
+    await device2.getByLabel('Name of the device').fill('desk phone');
+    await device2.getByLabel('Device token').fill('token-of-the-desk');
+    await device2.getByRole('button', { name: 'Add device' }).click();
+    await page.getByRole('button', { name: 'Block desk phone' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Block', exact: true }).click();
+    await page.getByRole('button', { name: 'Unblock desk phone' }).waitFor();
+    const timeline = page.getByRole('region', { name: 'Timeline' });
+    for (const what of ['changed by hand', 'message', 'first known']) await timeline.getByText(what).first().waitFor();
+    await timeline.getByText('by Console; set orders').waitFor();
+    await expectAccessible(page);
+    const [stored] = await bundle.database`select attributes, is_test from users where customer_id = ${customerId}`;
+    expect(stored).toMatchObject({ is_test: true, attributes: { orders: 7 } });
+
     await page.getByRole('button', { name: 'Erase' }).click();
-    await page.getByText('2 attributes, 1 device').waitFor();
+    await page.getByText('3 attributes, 2 devices').waitFor();
     await expectAccessible(page);
     await page.getByRole('dialog').getByRole('button', { name: 'Erase' }).click();
     await page.getByText('This person is to be erased').waitFor();
@@ -72,7 +102,8 @@ describe.skipIf(!hasChromium)(`people in Chromium${skipReason}`, () => {
     expect(line).toMatchObject({ object_id: erasure!.id, object_name: null });
     // Ids are random hex and may hold any short name; what the line says of the person is in these two.
     expect(JSON.stringify([line!.detail, line!.object_name])).not.toContain(customerId);
-    expect(faults).toEqual([]);
+    // The reserved name was refused.
+    expect(faults).toEqual([expect.stringContaining('status of 400')]);
     await context.close();
-  }, 60_000);
+  }, 180_000);
 });

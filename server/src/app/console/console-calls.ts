@@ -1,4 +1,6 @@
+import { errorAdvice } from '../../domain/error-advice.ts';
 import { errorRegistry, ServiceError } from '../../domain/errors.ts';
+import type { ErrorName } from '../../domain/errors.ts';
 import type { Database } from '../../storage/pool.ts';
 import { findCall, listCalls } from '../../storage/sql/api-log.ts';
 import type { ApiLogFilters, ListedCall } from '../../storage/sql/api-log.ts';
@@ -35,9 +37,9 @@ export function makeConsoleCalls({ database }: { database: Database }) {
   };
 }
 
-/** The name of an error says little: its public text and the private detail say what to change. */
+/** The name of an error says little: its public text, the private detail and the advice say what to change. */
 function explain<Call extends ListedCall>(call: Call) {
   const { errorName } = call;
-  const isKnown = errorName !== null && Object.hasOwn(errorRegistry, errorName);
-  return { ...call, errorText: isKnown ? errorRegistry[errorName as keyof typeof errorRegistry] : null };
+  const name = errorName !== null && Object.hasOwn(errorRegistry, errorName) ? (errorName as ErrorName) : null;
+  return { ...call, errorText: name && errorRegistry[name], advice: name && errorAdvice[name] };
 }

@@ -36,6 +36,12 @@ export function makeConsoleSandbox({ clock, sandbox }: ConsoleSandboxDependencie
       return read();
     },
 
+    /** The demo workspace, counters and faults back to the seed. @throws ServiceError PARAMETER_INVALID, OVERLOADED */
+    async reset({ by }: By) {
+      await sandbox.reset(noteOf({ by, action: 'sandbox.reset' }));
+      return read();
+    },
+
     /** Empties inbox, counters and faults; people and campaigns stay. */
     async empty({ by }: By) {
       await sandbox.clearInbox(noteOf({ by, action: 'sandbox.empty' }));

@@ -78,6 +78,15 @@ export function makeConsoleSegments(deps: SegmentDependencies & ReadSegmentsDepe
           audit(tx, { actor: by, workspaceId, action: 'callback.resend', object: { id, name }, at: clock.now() }),
       });
     },
+    async resendMail({ by, ...key }: Key & By) {
+      const { workspaceId } = key;
+      const { id, subject: name } = await read.getMail(key);
+      return read.resendMail({
+        ...key,
+        note: (tx) =>
+          audit(tx, { actor: by, workspaceId, action: 'mail.resend', object: { id, name }, at: clock.now() }),
+      });
+    },
     async readWebhookSecret({ by, workspaceId }: By & { workspaceId: string }): Promise<string> {
       const object = { id: workspaceId };
       return read.readWebhookSecret({

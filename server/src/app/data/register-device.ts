@@ -16,6 +16,8 @@ export type RegisterDeviceCommand = {
   platform: Platform;
   pushId: string;
   at: Date;
+  /** Of a new device; made unless given. */
+  id?: string;
 } & Partial<Omit<DeviceRecord, 'deviceId' | 'platform' | 'pushId'>>;
 
 /**
@@ -33,7 +35,7 @@ export async function registerDevice(tx: Transaction, command: RegisterDeviceCom
   if (!user) return false;
   const owner = { workspaceId, bucket: user.bucket, userId: user.userId };
   const before = await lockDevice(tx, { ...owner, deviceId: command.deviceId });
-  const id = await upsertDevice(tx, { ...toRecord(command), ...owner, id: before?.id ?? makeId(at), at });
+  const id = await upsertDevice(tx, { ...toRecord(command), ...owner, id: before?.id ?? command.id ?? makeId(at), at });
   const address = { workspaceId, addressHash: addressHash(command.pushId), bucket: user.bucket, deviceRowId: id };
   const previous = await claimPushAddress(tx, address);
   if (previous && previous.deviceRowId !== id)

@@ -22,6 +22,8 @@ export type SandboxDependencies<Faults> = {
   waitForMessage: (milliseconds: number) => Promise<void>;
   /** Lets every duty look again, because time has moved. */
   onClockMoved: () => void;
+  /** Makes the demo workspace what its first start made it. */
+  resetDemo: (note?: Note) => Promise<{ workspaceId: string }>;
 };
 
 export type InboxQuery = { workspaceId?: string; after: string; limit: number; waitMilliseconds: number };
@@ -78,6 +80,19 @@ export function makeSandboxUseCases<Faults>(deps: SandboxDependencies<Faults>) {
         await note?.(tx);
         await deps.simulators.setFaults(faults);
       });
+    },
+
+    /**
+     * Back to the seed: the demo workspace, the counters and the faults. Faults end first, because one that keeps
+     * answers back would keep back the stop of what is being sent; the inbox last loses what came meanwhile.
+     *
+     * @throws ServiceError PARAMETER_INVALID, OVERLOADED
+     */
+    async reset(note?: Note): Promise<{ workspaceId: string }> {
+      await deps.simulators.setFaults({} as Faults);
+      const demo = await deps.resetDemo(note);
+      await deps.simulators.reset();
+      return demo;
     },
 
     /** Empties the inbox, the counters and the fault switches; people and campaigns stay. */

@@ -1,7 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { makeId } from '../../domain/ids.ts';
 import type { Seal } from '../../domain/seal.ts';
 import type { Database, Transaction } from '../../storage/pool.ts';
 import { findInstallation, lockInstallation, setDemoWorkspace } from '../../storage/sql/installation.ts';
+import { lockOrInsertUser, setUserIsTest } from '../../storage/sql/users.ts';
 import { findWorkspace, insertWorkspace } from '../../storage/sql/workspaces.ts';
 import { saveProviderCredential } from '../credentials/save-provider-credential.ts';
 import { createKey } from '../keys/create-key.ts';
@@ -38,7 +40,8 @@ export async function seedDemoWorkspace(
 ): Promise<DemoWorkspace> {
   const installed = await findInstallation(deps.database);
   if (installed?.demoWorkspaceId) return findDemo(deps.database, installed.demoWorkspaceId);
-  const random = options.seed === undefined ? randomBytes : makeSeededRandom(options.seed);
+  const seed = options.seed === undefined ? randomBytes(32).toString('hex') : String(options.seed);
+  const random = makeSeededRandom(seed);
   const workspaceId = makeWorkspaceId(random);
   // Key pairs take a while to find, so they are made before the transaction.
   const credentials = await makeSimulatedCredentials(workspaceId.slice(0, 12).toLowerCase());
@@ -46,15 +49,35 @@ export async function seedDemoWorkspace(
     await lockInstallation(tx);
     const already = (await findInstallation(tx))?.demoWorkspaceId;
     if (already) return findDemo(tx, already);
-    const dbName = `demo_${workspaceId.slice(0, 8).toLowerCase()}`;
-    await insertWorkspace(tx, { id: workspaceId, dbName, name: 'Demo', timeZone: 'UTC', createdAt: options.at });
-    const keys = await createDemoKeys(deps, tx, { workspaceId, at: options.at, random });
-    for (const credential of credentials)
-      await saveProviderCredential(deps, tx, { workspaceId, credential, at: options.at });
-    await addDemoPeople(deps, tx, { workspaceId, at: options.at });
-    await setDemoWorkspace(tx, workspaceId);
+    const dbName = dbNameOf(workspaceId);
+    const { at } = options;
+    await insertWorkspace(tx, { id: workspaceId, dbName, ...demoSettings, createdAt: at });
+    const keys = await fillDemoWorkspace(deps, tx, { workspaceId, at, random });
+    for (const credential of credentials) await saveProviderCredential(deps, tx, { workspaceId, credential, at });
+    await setDemoWorkspace(tx, { workspaceId, seedSealed: deps.seal.seal(seed, demoSeedContext) });
     return { workspaceId, dbName, keys };
   })) as DemoWorkspace;
+}
+
+export const demoSeedContext = 'demo-seed';
+export const demoSettings = { name: 'Demo', timeZone: 'UTC' };
+
+/** What comes before the parts of the demo: their ids follow from the seed alone, so they have no time of their own. */
+const seedMoment = new Date('2026-01-01T00:00:00Z');
+
+/** Keys, people and devices of the demo, the same for the same random bytes. */
+export async function fillDemoWorkspace(
+  deps: Pick<SeedDemoDependencies, 'seal' | 'makeSubscription'>,
+  tx: Transaction,
+  context: DemoContext & { random: Random },
+): Promise<DemoKeys> {
+  const keys = await createDemoKeys(deps, tx, context);
+  await addDemoPeople(deps, tx, context);
+  return keys;
+}
+
+function dbNameOf(workspaceId: string): string {
+  return `demo_${workspaceId.slice(0, 8).toLowerCase()}`;
 }
 
 async function findDemo(tx: Database | Transaction, workspaceId: string): Promise<DemoWorkspace> {
@@ -67,13 +90,14 @@ type Random = (bytes: number) => Buffer;
 type DemoContext = { workspaceId: string; at: Date };
 
 async function createDemoKeys(
-  deps: SeedDemoDependencies,
+  deps: Pick<SeedDemoDependencies, 'seal'>,
   tx: Transaction,
-  context: DemoContext & { random: Random },
+  { workspaceId, random }: DemoContext & { random: Random },
 ): Promise<DemoKeys> {
   const secrets: Partial<DemoKeys> = {};
   for (const kind of ['oauth', 'data', 'push', 'campaigns'] as const) {
-    const { secret } = await createKey(deps, tx, { ...context, kind, name: `Demo ${kind} key` });
+    const key = { workspaceId, kind, name: `Demo ${kind} key`, random, at: seedMoment };
+    const { secret } = await createKey(deps, tx, key);
     secrets[kind] = secret;
   }
   return secrets as DemoKeys;
@@ -81,9 +105,9 @@ async function createDemoKeys(
 
 /** Device tokens have the form the real ones have; the simulators accept any of it. */
 async function addDemoPeople(
-  deps: SeedDemoDependencies,
+  deps: Pick<SeedDemoDependencies, 'makeSubscription'>,
   tx: Transaction,
-  { workspaceId, at }: DemoContext,
+  { workspaceId, at, random }: DemoContext & { random: Random },
 ): Promise<void> {
   const people = [
     {
@@ -105,21 +129,18 @@ async function addDemoPeople(
       pushId: deps.makeSubscription('demo-browser'),
     },
   ] as const;
-  for (const person of people) {
-    await upsertUser(tx, { workspaceId, customerId: person.customerId, attributes: person.attributes, at });
-    await registerDevice(tx, {
-      workspaceId,
-      customerId: person.customerId,
-      deviceId: `${person.customerId}-device`,
-      platform: person.platform,
-      pushId: person.pushId,
-      at,
-    });
+  for (const [number, { customerId, attributes, platform, pushId }] of people.entries()) {
+    const made = new Date(seedMoment.getTime() + number);
+    const user = await lockOrInsertUser(tx, { workspaceId, customerId, id: makeId(made, random(6)), at });
+    await upsertUser(tx, { workspaceId, customerId, attributes, at });
+    await setUserIsTest(tx, { workspaceId, ...user, isTest: true, at });
+    const id = makeId(made, random(6));
+    await registerDevice(tx, { id, workspaceId, customerId, deviceId: `${customerId}-device`, platform, pushId, at });
   }
 }
 
 /** Repeatable bytes: SHA-256 of seed and counter. For the sandbox only. */
-export function makeSeededRandom(seed: number): Random {
+export function makeSeededRandom(seed: string): Random {
   let counter = 0;
   return (bytes) => {
     const blocks: Buffer[] = [];

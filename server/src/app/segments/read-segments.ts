@@ -8,7 +8,8 @@ import {
   listCallbacks,
   resendCallback,
 } from '../../storage/sql/callbacks.ts';
-import { listMails } from '../../storage/sql/mails.ts';
+import type { LogCursor } from '../../storage/sql/callbacks.ts';
+import { findMail, listMailAttempts, listMails, resendMail } from '../../storage/sql/mails.ts';
 import { listOperations } from '../../storage/sql/segment-operations.ts';
 import { isOperationOf, listOpenOperations, readOneMoment } from '../../storage/sql/segment-overview.ts';
 import type { OpenOperation } from '../../storage/sql/segment-overview.ts';
@@ -27,7 +28,7 @@ export type ReadSegmentsDependencies = Pick<SegmentDependencies, 'database' | 'c
 // Facts 2.2: archived segments disappear from view after 180 days.
 const shownMilliseconds = 180 * 24 * 3_600_000;
 const mostListed = 1_000;
-const mostLogged = 100;
+export const mostLogged = 100;
 
 /** What the console and the command line show of segments, of the callbacks and mails about them, and "send again". */
 export function makeReadSegments(deps: ReadSegmentsDependencies) {
@@ -45,6 +46,14 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
     if (!callback) throw new ServiceError('NOT_FOUND', { detail: `no callback ${key.id}` });
     const attempts = await listCallbackAttempts(database, callback.id);
     return { ...countRounds(callback), tries: attempts.map(({ number, ...attempt }) => placeTry(number, attempt)) };
+  }
+
+  /** @throws ServiceError NOT_FOUND */
+  async function getMail(key: Key) {
+    const mail = await findMail(database, key);
+    if (!mail) throw new ServiceError('NOT_FOUND', { detail: `no mail ${key.id}` });
+    const attempts = await listMailAttempts(database, mail.id);
+    return { ...countRounds(mail), tries: attempts.map(({ number, ...attempt }) => placeTry(number, attempt)) };
   }
 
   return {
@@ -92,9 +101,10 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
     },
 
     /** Newest first. @throws ServiceError NOT_FOUND */
-    async listCallbacks(workspaceId: string) {
+    async listCallbacks({ workspaceId, isFailed = false, after }: LogQuery) {
       await requireWorkspace(workspaceId);
-      return (await listCallbacks(database, { workspaceId, limit: mostLogged })).map(countRounds);
+      const page = { workspaceId, isFailed, ...(after ? { after } : {}), limit: mostLogged };
+      return (await listCallbacks(database, page)).map(countRounds);
     },
 
     getCallback,
@@ -116,9 +126,28 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
     },
 
     /** Newest first. @throws ServiceError NOT_FOUND */
-    async listMails(workspaceId: string) {
+    async listMails({ workspaceId, isFailed = false, after }: LogQuery) {
       await requireWorkspace(workspaceId);
-      return listMails(database, { workspaceId, limit: mostLogged });
+      const page = { workspaceId, isFailed, ...(after ? { after } : {}), limit: mostLogged };
+      return (await listMails(database, page)).map(countRounds);
+    },
+
+    getMail,
+
+    /** Sends a mail again, with the whole schedule before it. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
+    async resendMail({ note, ...key }: Key & Noted) {
+      const isDue = await database.begin(async (tx) => {
+        const isResent = await resendMail(tx, { ...key, at: clock.now() });
+        if (isResent) await note?.(tx);
+        return isResent;
+      });
+      const mail = await getMail(key);
+      if (isDue) return mail;
+      const reason =
+        mail.state === 'PENDING'
+          ? 'the mail is still being sent; it can be sent again when that has ended'
+          : 'the mail was sent again too often';
+      throw new ServiceError('PARAMETER_INVALID', { field: 'id', reason });
     },
 
     /** @throws ServiceError NOT_FOUND */
@@ -136,6 +165,8 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
 export type ReadSegments = ReturnType<typeof makeReadSegments>;
 
 type Key = { workspaceId: string; id: string };
+/** `isFailed`: only those that nobody took. */
+export type LogQuery = { workspaceId: string; isFailed?: boolean; after?: LogCursor | undefined };
 type RejectsQuery = { workspaceId: string; segmentId: string; operationId: string };
 
 async function withOperations(tx: Transaction, segment: Segment) {
@@ -156,6 +187,7 @@ function placeTry<Attempt>(number: number, attempt: Attempt) {
   return { ...attempt, resend: Math.floor(number / attemptsPerRound), attempt: number % attemptsPerRound };
 }
 
+/** Callbacks and mails count alike. */
 function countRounds<Callback extends { attempts: number }>({ attempts, ...callback }: Callback) {
   const { resend: resends, attempt } = placeTry(attempts, {});
   return { ...callback, resends, attempts: attempt };

@@ -10,7 +10,7 @@ export type MailToSend = {
 
 export type MailResult =
   /** The server took it for at least one recipient. `refused` are the others, with its words. */
-  | { kind: 'sent'; refused: string[] }
+  | { kind: 'sent'; refused: string[]; answer: string }
   /** `isPermanent`: the server said 5xx, and would again. */
   | { kind: 'failed'; reason: string; isPermanent: boolean };
 
@@ -58,7 +58,7 @@ export function makeSmtpMailer({ url, from }: { url: string; from: string }): Sm
           headers: { 'Auto-Submitted': 'auto-generated' },
           signal: AbortSignal.timeout(totalMilliseconds),
         });
-        return { kind: 'sent', refused: (sent.rejectedErrors ?? []).map(toReason) };
+        return { kind: 'sent', refused: (sent.rejectedErrors ?? []).map(toReason), answer: toReason(sent.response) };
       } catch (error) {
         const code = (error as { responseCode?: number }).responseCode ?? 0;
         return { kind: 'failed', reason: toReason(error), isPermanent: code >= 500 };

@@ -6,6 +6,7 @@ type ShownSegment = Awaited<ReturnType<ReadSegments['get']>>;
 type ListedCallback = Awaited<ReturnType<ReadSegments['listCallbacks']>>[number];
 type ShownCallback = Awaited<ReturnType<ReadSegments['getCallback']>>;
 type Mail = Awaited<ReturnType<ReadSegments['listMails']>>[number];
+type ShownMail = Awaited<ReturnType<ReadSegments['getMail']>>;
 type Reject = Awaited<ReturnType<ReadSegments['listRejects']>>[number];
 
 /** A segment on the console; null stands for what it does not have. */
@@ -72,6 +73,10 @@ export function presentMail({ workspaceId: _workspaceId, ...mail }: Mail) {
     createdAt: mail.createdAt.toISOString(),
     endedAt: toText(mail.endedAt),
   };
+}
+
+export function presentMailDetail({ tries, ...mail }: ShownMail) {
+  return { ...presentMail(mail), tries: tries.map(({ at, ...attempt }) => ({ ...attempt, at: at.toISOString() })) };
 }
 
 /** The rejected lines as a CSV file (RFC 4180). */

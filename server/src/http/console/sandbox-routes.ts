@@ -27,5 +27,6 @@ export function consoleSandboxRoutes(server: FastifyInstance, sandbox: ConsoleSa
   server.put(`${api}/sandbox/faults`, { schema: { ...schema, body: Faults }, config }, (request) =>
     sandbox.setFaults({ by: request.signedIn, faults: request.body as Static<typeof Faults> }),
   );
+  server.post(`${api}/sandbox/reset`, { schema, config }, (request) => sandbox.reset({ by: request.signedIn }));
   server.post(`${api}/sandbox/empty`, { schema, config }, (request) => sandbox.empty({ by: request.signedIn }));
 }

@@ -4,6 +4,8 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import type { ConsoleSegments } from '../../app/console/console-segments.ts';
 import { fileTooLarge } from '../../app/segments/post-file.ts';
+import { mostLogged } from '../../app/segments/read-segments.ts';
+import type { LogQuery } from '../../app/segments/read-segments.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { mostFileBytes } from '../../domain/segments/file-rules.ts';
 import { consoleApi as api, refuseCrossSite } from './console-access.ts';
@@ -12,6 +14,7 @@ import {
   presentCallback,
   presentCallbackDetail,
   presentMail,
+  presentMailDetail,
   presentRejects,
   presentSegment,
   presentSegmentDetail,
@@ -23,6 +26,12 @@ export type ConsoleSegmentRouteDependencies = { segments: ConsoleSegments };
 const id = Type.String({ pattern: '^[0-9a-f]{24}$' });
 const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
 const Id = Type.Object({ id });
+const instant = '[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z';
+const Log = Type.Object({
+  workspaceId: Type.String({ maxLength: 64 }),
+  only: Type.Optional(Type.Literal('failed')),
+  after: Type.Optional(Type.String({ pattern: `^${instant}~[0-9a-f]{24}$` })),
+});
 const OperationOf = Type.Object({ id, operationId: id });
 
 /** The console's segments, callbacks and mails, and files posted instead of fetched. */
@@ -46,9 +55,11 @@ export function consoleSegmentRoutes(server: FastifyInstance, deps: ConsoleSegme
     { ...reading, schema: { ...schema, params: OperationOf } },
     (request, reply) => sendRejects(segments, request, reply),
   );
-  server.get(`${api}/callbacks`, readingLog, async (request) => ({
-    callbacks: (await segments.listCallbacks(workspaceOf(request))).map(presentCallback),
-  }));
+  const listingLog = { ...readingLog, schema: { hide: true, querystring: Log } };
+  server.get(`${api}/callbacks`, listingLog, async (request) => {
+    const callbacks = await segments.listCallbacks(logQueryOf(request));
+    return { callbacks: callbacks.map(presentCallback), next: presentNext(callbacks) };
+  });
   server.get(`${api}/callbacks/:id`, { ...readingLog, schema: ofOneCallback }, async (request) => ({
     callback: presentCallbackDetail(await segments.getCallback(keyOf(request))),
   }));
@@ -60,9 +71,21 @@ export function consoleSegmentRoutes(server: FastifyInstance, deps: ConsoleSegme
       return reply.code(202).send({ callback: presentCallbackDetail(callback) });
     },
   );
-  server.get(`${api}/mails`, readingLog, async (request) => ({
-    mails: (await segments.listMails(workspaceOf(request))).map(presentMail),
+  server.get(`${api}/mails`, listingLog, async (request) => {
+    const mails = await segments.listMails(logQueryOf(request));
+    return { mails: mails.map(presentMail), next: presentNext(mails) };
+  });
+  server.get(`${api}/mails/:id`, { ...readingLog, schema: ofOneCallback }, async (request) => ({
+    mail: presentMailDetail(await segments.getMail(keyOf(request))),
   }));
+  server.post(
+    `${api}/mails/:id/resend`,
+    { schema: ofOneCallback, config: { permission: 'log.resend' } },
+    async (request, reply) => {
+      const mail = await segments.resendMail({ ...keyOf(request), by: request.signedIn });
+      return reply.code(202).send({ mail: presentMailDetail(mail) });
+    },
+  );
   // The first look makes the secret, so this is no mere reading.
   server.get(
     `${api}/webhook-secret`,
@@ -145,6 +168,19 @@ async function sendRejects(
     .header('content-disposition', `attachment; filename="rejects-${operationId}.csv"`)
     .header('x-content-type-options', 'nosniff')
     .send(presentRejects(rejects));
+}
+
+function logQueryOf(request: FastifyRequest): LogQuery {
+  const { workspaceId, only, after } = request.query as Static<typeof Log>;
+  const [createdAt, id] = (after ?? '').split('~') as [string, string];
+  const cursor = after === undefined ? undefined : { createdAt: new Date(createdAt), id };
+  return { workspaceId, isFailed: only === 'failed', after: cursor };
+}
+
+/** The place after which the next page begins; null when this one was not full. */
+function presentNext(rows: readonly { createdAt: Date; id: string }[]): string | null {
+  const last = rows.at(-1);
+  return last && rows.length === mostLogged ? `${last.createdAt.toISOString()}~${last.id}` : null;
 }
 
 function workspaceOf(request: FastifyRequest): string {

@@ -40,6 +40,16 @@ export function sandboxRoutes(sandbox: SandboxUseCases): RouteFamily {
         return reply.code(204).send();
       },
     );
+    server.post(
+      '/sandbox/reset',
+      {
+        schema: {
+          tags,
+          summary: 'Make the demo workspace, the counters and the faults what the first start made them',
+        },
+      },
+      () => sandbox.reset(),
+    );
     server.get('/sandbox/counters', { schema: { tags, summary: 'What the simulators counted, per platform' } }, () =>
       sandbox.readCounters(),
     );

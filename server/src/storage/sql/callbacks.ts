@@ -113,13 +113,21 @@ export async function listCallbackAttempts(tx: Queryable, callbackId: string): P
     order by number`;
 }
 
-/** Newest callbacks of a workspace. Index: callbacks_newest. */
-export async function listCallbacks(tx: Queryable, page: { workspaceId: string; limit: number }): Promise<Callback[]> {
+/** The last one of the page before. */
+export type LogCursor = { createdAt: Date; id: string };
+
+/** Newest callbacks of a workspace, or those that were given up. Indexes: callbacks_newest, callbacks_given_up. */
+export async function listCallbacks(
+  tx: Queryable,
+  page: { workspaceId: string; isFailed?: boolean; after?: LogCursor; limit: number },
+): Promise<Callback[]> {
+  const { after } = page;
   return tx<Callback[]>`
     select id, workspace_id as "workspaceId", operation_id as "operationId", url, body, state, attempts,
       next_at as "nextAt", created_at as "createdAt", ended_at as "endedAt"
     from callbacks
-    where workspace_id = ${page.workspaceId}
+    where workspace_id = ${page.workspaceId} ${page.isFailed ? tx`and state = 'GIVEN_UP'` : tx``}
+      ${after ? tx`and (created_at, id) < (${after.createdAt}, ${after.id})` : tx``}
     order by created_at desc, id desc
     limit ${page.limit}`;
 }

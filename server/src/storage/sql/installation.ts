@@ -5,13 +5,15 @@ export type Installation = {
   masterKeyCheck: Buffer;
   demoWorkspaceId: string | null;
   clockOffsetMilliseconds: number;
+  /** What the demo's ids and keys are made from; null of a demo that was made before this was kept. */
+  demoSeedSealed: Buffer | null;
 };
 
 /** The one row of this installation, locked when `tx` is a transaction that goes on to change it. */
 export async function findInstallation(tx: Queryable): Promise<Installation | undefined> {
   const [row] = await tx<Installation[]>`
     select created_at as "createdAt", master_key_check as "masterKeyCheck", demo_workspace_id as "demoWorkspaceId",
-      clock_offset_ms as "clockOffsetMilliseconds"
+      clock_offset_ms as "clockOffsetMilliseconds", demo_seed_sealed as "demoSeedSealed"
     from installation`;
   return row;
 }
@@ -31,8 +33,11 @@ export async function lockInstallation(tx: Queryable): Promise<void> {
   await tx`select 1 from installation for update`;
 }
 
-export async function setDemoWorkspace(tx: Queryable, workspaceId: string): Promise<void> {
-  await tx`update installation set demo_workspace_id = ${workspaceId}`;
+export async function setDemoWorkspace(
+  tx: Queryable,
+  { workspaceId, seedSealed }: { workspaceId: string; seedSealed: Buffer },
+): Promise<void> {
+  await tx`update installation set demo_workspace_id = ${workspaceId}, demo_seed_sealed = ${seedSealed}`;
 }
 
 /** Moves the sandbox clock of all nodes. */

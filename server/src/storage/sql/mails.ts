@@ -1,5 +1,11 @@
 import type { Database, Queryable } from '../pool.ts';
+import { attemptsPerRound } from './callbacks.ts';
+import type { LogCursor } from './callbacks.ts';
 
+/** Beyond this a resend is refused, far below the end of `smallint`. */
+const mostAttempts = 32_000;
+
+/** Attempt numbers come in rounds of ten, as those of callbacks. */
 export type Mail = {
   id: string;
   workspaceId: string;
@@ -63,7 +69,7 @@ export async function claimDueMails(
 export type MailOutcome =
   | { state: 'PENDING'; nextAt: Date; error: string }
   | { state: 'SENT'; endedAt: Date; error: string | null }
-  | { state: 'FAILED'; endedAt: Date; error: string };
+  | { state: 'FAILED' | 'KEPT'; endedAt: Date; error: string };
 
 /**
  * Stores what became of an attempt. Guarded by its number, so a worker whose lease ran out changes nothing. Index:
@@ -86,13 +92,69 @@ export async function settleMail(
   return rows.length === 1;
 }
 
-/** Newest mails of a workspace. Index: mails_newest. */
-export async function listMails(tx: Queryable, page: { workspaceId: string; limit: number }): Promise<Mail[]> {
+export type MailAttempt = {
+  number: number;
+  at: Date;
+  /** What the server said, or why nobody answered. */
+  answer: string;
+  isTaken: boolean;
+  durationMilliseconds: number;
+};
+
+/** Stores one attempt, in the transaction that settled it. */
+export async function insertMailAttempt(tx: Queryable, attempt: MailAttempt & { mailId: string }): Promise<void> {
+  await tx`
+    insert into mail_attempts (mail_id, number, at, answer, is_taken, duration_ms)
+    values (${attempt.mailId}, ${attempt.number}, ${attempt.at}, ${attempt.answer}, ${attempt.isTaken},
+      ${attempt.durationMilliseconds})`;
+}
+
+/** The attempts of a mail in their order. Index: primary key. */
+export async function listMailAttempts(tx: Queryable, mailId: string): Promise<MailAttempt[]> {
+  return tx<MailAttempt[]>`
+    select number, at, answer, is_taken as "isTaken", duration_ms as "durationMilliseconds"
+    from mail_attempts where mail_id = ${mailId} order by number`;
+}
+
+/** One mail, if it is this workspace's. Index: primary key. */
+export async function findMail(tx: Queryable, mail: { workspaceId: string; id: string }): Promise<Mail | undefined> {
+  const [row] = await tx<Mail[]>`
+    select id, workspace_id as "workspaceId", operation_id as "operationId", recipients, subject, body, state, attempts,
+      next_at as "nextAt", error, created_at as "createdAt", ended_at as "endedAt"
+    from mails
+    where id = ${mail.id} and workspace_id = ${mail.workspaceId}`;
+  return row;
+}
+
+/**
+ * Makes a mail that has ended due again, with the whole schedule before it: its attempts go up to the next round. Of two
+ * resends at once the second finds it pending and changes nothing. Index: primary key.
+ *
+ * @returns false when it is no mail of this workspace, is pending, or was resent too often
+ */
+export async function resendMail(tx: Queryable, mail: { workspaceId: string; id: string; at: Date }): Promise<boolean> {
+  const rows = await tx`
+    update mails
+    set state = 'PENDING', next_at = ${mail.at}, ended_at = null, error = null,
+      attempts = (attempts / ${attemptsPerRound}::int + 1) * ${attemptsPerRound}::int
+    where id = ${mail.id} and workspace_id = ${mail.workspaceId} and state in ('SENT', 'KEPT', 'FAILED')
+      and attempts < ${mostAttempts}
+    returning 1`;
+  return rows.length === 1;
+}
+
+/** Newest mails of a workspace, or those that failed. Indexes: mails_newest, mails_failed. */
+export async function listMails(
+  tx: Queryable,
+  page: { workspaceId: string; isFailed?: boolean; after?: LogCursor; limit: number },
+): Promise<Mail[]> {
+  const { after } = page;
   return tx<Mail[]>`
     select id, workspace_id as "workspaceId", operation_id as "operationId", recipients, subject, body, state, attempts,
       next_at as "nextAt", error, created_at as "createdAt", ended_at as "endedAt"
     from mails
-    where workspace_id = ${page.workspaceId}
+    where workspace_id = ${page.workspaceId} ${page.isFailed ? tx`and state = 'FAILED'` : tx``}
+      ${after ? tx`and (created_at, id) < (${after.createdAt}, ${after.id})` : tx``}
     order by created_at desc, id desc
     limit ${page.limit}`;
 }

@@ -7,7 +7,15 @@ import { operationReport } from '../../../src/domain/segments/operation-report.t
 import type { OperationReportInput } from '../../../src/domain/segments/operation-report.ts';
 import { sendMails } from '../../../src/engine/mail/send-mails.ts';
 import { makeSmtpMailer } from '../../../src/engine/mail/smtp-mailer.ts';
-import { claimDueMails, insertMail, listMails, settleMail } from '../../../src/storage/sql/mails.ts';
+import {
+  claimDueMails,
+  findMail,
+  insertMail,
+  listMailAttempts,
+  listMails,
+  resendMail,
+  settleMail,
+} from '../../../src/storage/sql/mails.ts';
 import type { NewMail } from '../../../src/storage/sql/mails.ts';
 import { createTestDatabase } from '../../test-database.ts';
 import { insertTestWorkspace } from '../../test-workspace.ts';
@@ -260,6 +268,48 @@ describe('mails', () => {
     bundle.clock.advance(365 * 86_400 * second);
     expect(await bundle.run()).toBe(0);
     await bundle.smtp.up();
+  });
+
+  test('every attempt is kept with what the server said, and a mail that has ended is sent again from the start', async () => {
+    const { database, workspaceId, clock, smtp } = bundle;
+    smtp.refuse({ command: 'DATA', responseCode: 451, message: 'come back later' });
+    const id = await bundle.insert();
+    await bundle.run();
+    const again = () => resendMail(database, { workspaceId, id, at: clock.now() });
+    expect(await again()).toBe(false);
+    smtp.refuse({ command: 'DATA', responseCode: 550, message: 'not for us' });
+    await bundle.runAfter(60);
+    expect((await bundle.find(id)).state).toBe('FAILED');
+    smtp.refuse(undefined);
+    expect(await resendMail(database, { workspaceId: 'other', id, at: clock.now() })).toBe(false);
+    expect(await again()).toBe(true);
+    expect(await again()).toBe(false);
+    await bundle.run();
+    expect(await findMail(database, { workspaceId, id })).toMatchObject({ state: 'SENT', error: null });
+    const attempts = await listMailAttempts(database, id);
+    expect(attempts.map(({ number, isTaken }) => [number, isTaken])).toEqual([
+      [1, false],
+      [2, false],
+      [11, true],
+    ]);
+    expect(attempts.map(({ answer }) => answer)).toEqual([
+      expect.stringContaining('451 come back later'),
+      expect.stringContaining('550 not for us'),
+      expect.stringMatching(/^250 /),
+    ]);
+    expect(attempts[0]!.at).toEqual(start);
+  });
+
+  test('a kept mail that is sent again without a mail server says so, and stays kept', async () => {
+    const { database, workspaceId, clock } = bundle;
+    const id = await bundle.insert({ state: 'KEPT' });
+    expect(await resendMail(database, { workspaceId, id, at: clock.now() })).toBe(true);
+    await sendMails({ database, clock, mailer: undefined }).runOnce(clock.now());
+    expect(await bundle.find(id)).toMatchObject({
+      state: 'KEPT',
+      error: 'no mail server is set (CARILLON_SMTP_URL)',
+    });
+    expect(await listMailAttempts(database, id)).toMatchObject([{ number: 11, isTaken: false }]);
   });
 
   test('two nodes at the same moment send each mail once', async () => {

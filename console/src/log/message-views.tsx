@@ -1,0 +1,118 @@
+import type { ConsoleCallback } from '@carillon/client';
+import { Group, Stack } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { consoleClient } from '../console.ts';
+import { EmptyState } from '../parts/empty-state.tsx';
+import { Loaded } from '../parts/loaded.tsx';
+import { RouteLink } from '../parts/route-link.tsx';
+import { Callbacks } from '../segment/message-log.tsx';
+import { useWorkspace } from '../shell/workspace.ts';
+import type { LogSearch } from './log-search.ts';
+import { Mails } from './mails.tsx';
+
+/** Callbacks, newest first, page by page; the address holds filter and place. */
+export function CallbackLog({ search }: { search: LogSearch }) {
+  const { id: workspaceId } = useWorkspace();
+  const query = queryOf({ workspaceId, search });
+  const page = useQuery({
+    queryKey: ['callbacks', workspaceId, 'page', query],
+    queryFn: () => consoleClient.messages.listCallbacks(query),
+    refetchInterval: 5000,
+  });
+  return (
+    <Stack gap="sm">
+      <Filters search={search} />
+      <Loaded query={page}>
+        {({ callbacks, next }) => (
+          <>
+            {callbacks.length === 0 ? <NoCallback search={search} /> : <CallbackPage callbacks={callbacks} />}
+            <Older search={search} next={next} />
+          </>
+        )}
+      </Loaded>
+    </Stack>
+  );
+}
+
+function CallbackPage({ callbacks }: { callbacks: ConsoleCallback[] }) {
+  const { id: workspaceId } = useWorkspace();
+  return <Callbacks callbacks={callbacks} workspaceId={workspaceId} />;
+}
+
+function NoCallback({ search: { state } }: { search: LogSearch }) {
+  return state === 'failed' ? (
+    <EmptyState title="No callback was given up" />
+  ) : (
+    <EmptyState title="No callback was asked for">
+      A file segment with a <code>callback_url</code> is told of here when its file was worked.
+    </EmptyState>
+  );
+}
+
+/** Mails, in the same way. */
+export function MailLog({ search }: { search: LogSearch }) {
+  const { id: workspaceId } = useWorkspace();
+  const query = queryOf({ workspaceId, search });
+  const page = useQuery({
+    queryKey: ['mails', workspaceId, 'page', query],
+    queryFn: () => consoleClient.messages.listMails(query),
+    refetchInterval: 5000,
+  });
+  return (
+    <Stack gap="sm">
+      <Filters search={search} />
+      <Loaded query={page}>
+        {({ mails, next }) => (
+          <>
+            <Mails mails={mails} />
+            <Older search={search} next={next} />
+          </>
+        )}
+      </Loaded>
+    </Stack>
+  );
+}
+
+function queryOf({ workspaceId, search: { state, after } }: { workspaceId: string; search: LogSearch }) {
+  return {
+    workspaceId,
+    ...(state === 'failed' ? { only: 'failed' as const } : {}),
+    ...(after === undefined ? {} : { after }),
+  };
+}
+
+function Filters({ search: { view, state } }: { search: LogSearch }) {
+  const { id: workspaceId } = useWorkspace();
+  const base: LogSearch = view === undefined ? {} : { view };
+  const filters: { name: string; search: LogSearch; isCurrent: boolean }[] = [
+    { name: 'All', search: base, isCurrent: state === undefined },
+    { name: 'Nobody took', search: { ...base, state: 'failed' }, isCurrent: state === 'failed' },
+  ];
+  return (
+    <Group component="nav" gap="md" {...{ 'aria-label': 'Filter' }}>
+      {filters.map(({ name, search, isCurrent }) => (
+        <RouteLink
+          key={name}
+          to="/w/$workspaceId/log"
+          params={{ workspaceId }}
+          search={search}
+          activeProps={{}}
+          aria-current={isCurrent ? 'page' : undefined}
+          style={{ fontWeight: isCurrent ? 700 : 400 }}
+        >
+          {name}
+        </RouteLink>
+      ))}
+    </Group>
+  );
+}
+
+function Older({ search, next }: { search: LogSearch; next: string | null }) {
+  const { id: workspaceId } = useWorkspace();
+  if (next === null) return null;
+  return (
+    <RouteLink to="/w/$workspaceId/log" params={{ workspaceId }} search={{ ...search, after: next }} activeProps={{}}>
+      Older
+    </RouteLink>
+  );
+}

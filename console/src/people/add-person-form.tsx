@@ -1,0 +1,32 @@
+import { Button, Group, TextInput } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { consoleClient } from '../console.ts';
+import { Failure } from '../parts/failure.tsx';
+
+/** Makes a person by hand, for tests; the page of that person opens. */
+export function AddPersonForm({ workspaceId }: { workspaceId: string }) {
+  const navigate = useNavigate();
+  const add = useMutation({
+    mutationFn: (customerId: string) => consoleClient.people.add({ workspaceId, customerId }),
+    onSuccess: ({ id }) =>
+      navigate({ to: '/w/$workspaceId/people/$personId', params: { workspaceId, personId: id }, search: {} }),
+  });
+  return (
+    <form
+      aria-label="Add a person"
+      onSubmit={(event) => {
+        event.preventDefault();
+        add.mutate(String(new FormData(event.currentTarget).get('customerId')).trim());
+      }}
+    >
+      <Group align="end" gap="sm">
+        <TextInput name="customerId" label="User id of a new person" required />
+        <Button type="submit" variant="default" loading={add.isPending}>
+          Add person
+        </Button>
+      </Group>
+      {add.error !== null && <Failure error={add.error} />}
+    </form>
+  );
+}

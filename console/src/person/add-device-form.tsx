@@ -1,0 +1,46 @@
+import { Button, Group, NativeSelect, TextInput } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { consoleClient } from '../console.ts';
+import { Failure } from '../parts/failure.tsx';
+
+const platforms = [
+  { value: 'ANDROID', label: 'Android (FCM token)' },
+  { value: 'iOS', label: 'iOS (APNs token)' },
+  { value: 'web', label: 'Web (PushSubscription)' },
+];
+
+type AddDeviceFormProps = { workspaceId: string; personId: string; onAdded: () => Promise<unknown> };
+
+/** A device for tests, such as the phone on the desk: the same registration that an app sends. */
+export function AddDeviceForm({ workspaceId, personId: id, onAdded }: AddDeviceFormProps) {
+  const add = useMutation({
+    mutationFn: async (device: { deviceId: string; attributes: Record<string, unknown> }) => {
+      await consoleClient.people.addDevice({ workspaceId, id, ...device });
+      await onAdded();
+    },
+  });
+  return (
+    <form
+      aria-label="Add a device"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const form = event.currentTarget;
+        const fields = new FormData(form);
+        const [deviceId, platform, token] = ['device', 'platform', 'token'].map((name) =>
+          String(fields.get(name)).trim(),
+        ) as [string, string, string];
+        add.mutate({ deviceId, attributes: { platform, push_id: token } }, { onSuccess: () => form.reset() });
+      }}
+    >
+      <Group align="end" gap="sm" mt="sm">
+        <TextInput name="device" label="Name of the device" required />
+        <NativeSelect name="platform" label="Platform" data={platforms} />
+        <TextInput name="token" label="Device token" required style={{ flexGrow: 1 }} />
+        <Button type="submit" variant="default" loading={add.isPending}>
+          Add device
+        </Button>
+      </Group>
+      {add.error !== null && <Failure error={add.error} />}
+    </form>
+  );
+}

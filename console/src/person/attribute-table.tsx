@@ -1,0 +1,148 @@
+import type { Person } from '@carillon/client';
+import { Button, Group, NativeSelect, Table, Text, TextInput, Textarea, Title } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { consoleClient } from '../console.ts';
+import { ConfirmButton } from '../parts/confirm-button.tsx';
+import { Failure } from '../parts/failure.tsx';
+import { useMay } from '../session/use-session.ts';
+import { kindOf, parseValue, showValue, valueKinds } from './attribute-values.ts';
+import type { ValueKind } from './attribute-values.ts';
+
+type AttributeTableProps = { workspaceId: string; person: Person; onChanged: () => Promise<unknown> };
+
+/** What is known of a person, by name; those who may change people change it here, with its type. */
+export function AttributeTable({ workspaceId, person: { id, attributes }, onChanged }: AttributeTableProps) {
+  const mayChange = useMay('people.write');
+  const [edited, edit] = useState<{ name: string; value: unknown }>();
+  const entries = Object.entries(attributes).toSorted(([one], [other]) => one.localeCompare(other));
+  return (
+    <section>
+      <Title order={2} size="h5" mb="xs">
+        Attributes
+      </Title>
+      {entries.length === 0 && <Text size="sm">None were sent.</Text>}
+      {entries.length > 0 && (
+        <Table aria-label="Attributes" variant="vertical">
+          <Table.Tbody>
+            {entries.map(([name, value]) => (
+              <Table.Tr key={name}>
+                <Table.Th scope="row" w="30%" style={{ overflowWrap: 'anywhere' }}>
+                  {name}
+                </Table.Th>
+                <Table.Td style={{ overflowWrap: 'anywhere' }}>{showValue(value)}</Table.Td>
+                {mayChange && (
+                  <Table.Td w={170}>
+                    <Group gap="xs" wrap="nowrap" justify="flex-end">
+                      <Button
+                        variant="default"
+                        size="compact-xs"
+                        aria-label={`Change ${name}`}
+                        onClick={() => edit({ name, value })}
+                      >
+                        Change
+                      </Button>
+                      <ConfirmButton
+                        label="Remove"
+                        ariaLabel={`Remove ${name}`}
+                        size="compact-xs"
+                        title={`Remove ${name}?`}
+                        hits={`${showValue(value)} is forgotten; segments and texts that read ${name} no longer find it.`}
+                        onConfirmed={async () => {
+                          await consoleClient.people.changeAttributes({
+                            workspaceId,
+                            id,
+                            attributes: { [name]: null },
+                          });
+                          await onChanged();
+                        }}
+                      />
+                    </Group>
+                  </Table.Td>
+                )}
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+      {mayChange && (
+        <AttributeForm
+          key={edited?.name ?? ''}
+          edited={edited}
+          onLeave={() => edit(undefined)}
+          onSave={async (changes) => {
+            await consoleClient.people.changeAttributes({ workspaceId, id, attributes: changes });
+            await onChanged();
+            edit(undefined);
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+type AttributeFormProps = {
+  edited: { name: string; value: unknown } | undefined;
+  onLeave: () => void;
+  onSave: (changes: Record<string, unknown>) => Promise<void>;
+};
+
+function AttributeForm({ edited, onLeave, onSave }: AttributeFormProps) {
+  const [kind, choose] = useState<ValueKind>(edited ? kindOf(edited.value) : 'text');
+  const [fault, tell] = useState<string>();
+  const save = useMutation({ mutationFn: onSave });
+  const given = edited === undefined ? '' : showValue(edited.value);
+  return (
+    <form
+      aria-label="Attribute"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const form = event.currentTarget;
+        const fields = new FormData(form);
+        const parsed = parseValue(String(fields.get('value') ?? ''), kind);
+        tell('fault' in parsed ? parsed.fault : undefined);
+        if ('fault' in parsed) return;
+        const name = edited?.name ?? String(fields.get('name'));
+        save.mutate({ [name]: parsed.value }, { onSuccess: () => form.reset() });
+      }}
+    >
+      <Group align="end" gap="sm" mt="sm">
+        <TextInput
+          name="name"
+          label="Attribute"
+          required
+          defaultValue={edited?.name ?? ''}
+          disabled={edited !== undefined}
+        />
+        <NativeSelect
+          name="kind"
+          label="Type"
+          value={kind}
+          data={Object.entries(valueKinds).map(([value, label]) => ({ value, label }))}
+          onChange={(event) => choose(event.currentTarget.value as ValueKind)}
+        />
+        {kind === 'boolean' ? (
+          <NativeSelect name="value" label="Value" defaultValue={given} data={['true', 'false']} />
+        ) : kind === 'json' ? (
+          <Textarea name="value" label="Value" defaultValue={given} autosize minRows={1} style={{ flexGrow: 1 }} />
+        ) : (
+          <TextInput name="value" label="Value" defaultValue={given} style={{ flexGrow: 1 }} />
+        )}
+        <Button type="submit" variant="default" loading={save.isPending}>
+          {edited ? 'Save' : 'Add attribute'}
+        </Button>
+        {edited && (
+          <Button variant="default" onClick={onLeave}>
+            Leave it
+          </Button>
+        )}
+      </Group>
+      {fault !== undefined && (
+        <Text size="sm" c="red.9" role="alert" mt="xs">
+          {fault}
+        </Text>
+      )}
+      {save.error !== null && <Failure error={save.error} />}
+    </form>
+  );
+}

@@ -1,0 +1,58 @@
+import type { DeviceAction, PersonDevice } from '@carillon/client';
+import { Group } from '@mantine/core';
+import { consoleClient } from '../console.ts';
+import { ConfirmButton } from '../parts/confirm-button.tsx';
+
+type DeviceActionsProps = {
+  workspaceId: string;
+  personId: string;
+  device: PersonDevice;
+  onChanged: () => Promise<unknown>;
+};
+
+const words: Record<DeviceAction, { label: string; hits: string }> = {
+  block: { label: 'Block', hits: 'Nothing is sent to it, whatever its app registers, until it is unblocked.' },
+  unblock: { label: 'Unblock', hits: 'It is again what it would have been without the block.' },
+  'opt-out': {
+    label: 'Opt out',
+    hits: 'No message is sent to it until its app says that the person wants them again.',
+  },
+  'opt-in': { label: 'Opt in', hits: 'Messages are sent to it, as if its app had said that the person wants them.' },
+  remove: { label: 'Remove', hits: 'The device and its token are forgotten; its app can register it anew.' },
+};
+
+/** What can be made of a device in its state. */
+export function DeviceActions({ workspaceId, personId, device, onChanged }: DeviceActionsProps) {
+  return (
+    <Group gap="xs" wrap="nowrap" justify="flex-end">
+      {actionsOf(device.state).map((action) => (
+        <ConfirmButton
+          key={action}
+          size="compact-xs"
+          color={action === 'block' || action === 'remove' ? 'red.9' : 'indigo'}
+          label={words[action].label}
+          ariaLabel={`${words[action].label} ${device.deviceId}`}
+          title={`${words[action].label} ${device.deviceId}?`}
+          hits={words[action].hits}
+          onConfirmed={async () => {
+            await consoleClient.people.changeDevice({ workspaceId, id: personId, deviceRowId: device.id, action });
+            await onChanged();
+          }}
+        />
+      ))}
+    </Group>
+  );
+}
+
+function actionsOf(state: PersonDevice['state']): DeviceAction[] {
+  switch (state) {
+    case 'ACTIVE':
+      return ['opt-out', 'block', 'remove'];
+    case 'OPTED_OUT':
+      return ['opt-in', 'block', 'remove'];
+    case 'BLOCKED':
+      return ['unblock', 'remove'];
+    case 'GONE':
+      return ['block', 'remove'];
+  }
+}

@@ -1,0 +1,128 @@
+import type { PersonMoment } from '@carillon/client';
+import { Button, Code, Group, Text, Title } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { consoleClient } from '../console.ts';
+import { DataTable } from '../parts/data-table.tsx';
+import { Failure } from '../parts/failure.tsx';
+import { platformNames } from '../parts/platform-names.ts';
+import { RouteLink } from '../parts/route-link.tsx';
+import { Time } from '../parts/time.tsx';
+import { Waiting } from '../parts/waiting.tsx';
+
+const words: Record<PersonMoment['kind'], string> = {
+  EVENT: 'did',
+  MESSAGE: 'message',
+  IMPRESSION: 'shown',
+  CLICK: 'clicked',
+  CLOSE: 'closed',
+  DEVICE_REGISTERED: 'device registered',
+  DEVICE_BLOCKED: 'device blocked',
+  DEVICE_GONE: 'device gone',
+  CHANGED: 'changed by hand',
+  MERGED: 'merged',
+  CREATED: 'first known',
+};
+
+const changes: Record<string, string> = {
+  'person.add': 'person added',
+  'person.attributes': 'attributes',
+  'person.test': 'mark for tests',
+  'person.device-add': 'device added',
+  'person.device-block': 'device blocked',
+  'person.device-unblock': 'device unblocked',
+  'person.device-opt-out': 'device opted out',
+  'person.device-opt-in': 'device opted in',
+  'person.device-remove': 'device removed',
+};
+
+/** What the person did, what was sent, what devices reported and what was changed here, newest first. */
+export function PersonTimeline({ workspaceId, personId: id }: { workspaceId: string; personId: string }) {
+  const pages = useInfiniteQuery({
+    queryKey: ['person', workspaceId, id, 'timeline'],
+    queryFn: ({ pageParam }) =>
+      consoleClient.people.listMoments({ workspaceId, id, ...(pageParam === null ? {} : { after: pageParam }) }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ next }) => next,
+  });
+  return (
+    <section>
+      <Title order={2} size="h5" mb="xs">
+        Timeline
+      </Title>
+      {pages.isPending && <Waiting />}
+      {pages.error !== null && <Failure error={pages.error} />}
+      {pages.data && (
+        <>
+          <DataTable
+            label="Timeline"
+            minWidth={760}
+            rows={pages.data.pages.flatMap(({ moments }) => moments)}
+            keyOf={({ key, at }) => `${at} ${key}`}
+            columns={[
+              { key: 'at', title: 'When', cell: ({ at }) => <Time at={at} /> },
+              { key: 'kind', title: 'What', cell: ({ kind }) => words[kind] },
+              { key: 'of', title: 'Of what', cell: (moment) => <Subject workspaceId={workspaceId} moment={moment} /> },
+              { key: 'detail', title: 'More', cell: (moment) => <Detail moment={moment} /> },
+            ]}
+          />
+          {pages.hasNextPage && (
+            <Group justify="center" mt="sm">
+              <Button variant="default" loading={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
+                Older
+              </Button>
+            </Group>
+          )}
+          <Text size="xs" mt={4}>
+            Events and messages are told as long as they are kept; of attributes, what was changed here.
+          </Text>
+        </>
+      )}
+    </section>
+  );
+}
+
+function Subject({ workspaceId, moment }: { workspaceId: string; moment: PersonMoment }) {
+  const { kind, name, campaignId, deviceId, platform } = moment;
+  if (campaignId !== null)
+    return (
+      <>
+        <RouteLink to="/w/$workspaceId/campaigns/$campaignId" params={{ workspaceId, campaignId }}>
+          {name}
+        </RouteLink>
+        {platform !== null && `, ${platformNames[platform]}, ${deviceId ?? 'removed since'}`}
+      </>
+    );
+  if (kind === 'CHANGED') return changes[name ?? ''] ?? name;
+  if (kind.startsWith('DEVICE')) return deviceId ?? 'removed since';
+  return name === null ? '–' : <span style={{ overflowWrap: 'anywhere' }}>{name}</span>;
+}
+
+function Detail({ moment: { kind, outcome, code, detail } }: { moment: PersonMoment }) {
+  if (outcome !== null)
+    return (
+      <>
+        {outcome.toLowerCase()} {code !== null && <Code>{code}</Code>}
+      </>
+    );
+  if (code !== null) return <Code>{code}</Code>;
+  if (kind === 'CHANGED') return describeChange(detail);
+  const text = Object.entries(detail).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
+  return (
+    <Text size="xs" style={{ overflowWrap: 'anywhere' }}>
+      {text.join(', ')}
+    </Text>
+  );
+}
+
+function describeChange({ by, changed, removed, isTest, platform }: Record<string, unknown>): string {
+  const names = (list: unknown) => (Array.isArray(list) && list.length > 0 ? list.join(', ') : undefined);
+  return [
+    `by ${String(by)}`,
+    names(changed) && `set ${names(changed)}`,
+    names(removed) && `removed ${names(removed)}`,
+    isTest === true ? 'marked' : isTest === false ? 'no longer marked' : undefined,
+    typeof platform === 'string' ? platformNames[platform as keyof typeof platformNames] : undefined,
+  ]
+    .filter(Boolean)
+    .join('; ');
+}

@@ -1,0 +1,80 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Clock } from '../../clock.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { Seal } from '../../domain/seal.ts';
+import type { Database, Transaction } from '../../storage/pool.ts';
+import {
+  countWorkUnderWay,
+  emptyWorkspace,
+  listLiveCampaigns,
+  restoreWorkspace,
+} from '../../storage/sql/demo-workspace.ts';
+import { findInstallation, lockInstallation } from '../../storage/sql/installation.ts';
+import { changeInTransaction, retryChanges } from '../campaigns/change-campaign-state.ts';
+import { makeWorkspaceId } from '../workspaces/create-workspace.ts';
+import { demoSeedContext, demoSettings, fillDemoWorkspace, makeSeededRandom } from './seed-demo-workspace.ts';
+
+export type ResetDemoDependencies = {
+  database: Database;
+  clock: Clock;
+  seal: Seal;
+  makeSubscription: (id: string) => string;
+};
+
+// A window of a chunk takes seconds at most once its campaign is stopped.
+const longestWaitMilliseconds = 20_000;
+const lookMilliseconds = 50;
+
+/**
+ * Makes the demo workspace what its first start made it: the same ids, in the same order, the same keys. What is being
+ * sent is stopped first, and whoever holds work of the workspace lets it go. Provider credentials, the lines of the audit
+ * log and other workspaces stay as they are.
+ *
+ * @param note what is written with it, in its transaction
+ * @throws ServiceError PARAMETER_INVALID for a demo that was made before its seed was kept, OVERLOADED
+ */
+export async function resetDemoWorkspace(
+  deps: ResetDemoDependencies,
+  note?: (tx: Transaction) => Promise<void>,
+): Promise<{ workspaceId: string }> {
+  const { database, clock, seal } = deps;
+  const installation = await findInstallation(database);
+  const workspaceId = installation?.demoWorkspaceId;
+  const sealed = installation?.demoSeedSealed;
+  if (!workspaceId) throw new ServiceError('NOT_FOUND', { detail: 'no demo workspace' });
+  if (!sealed) {
+    const reason = 'was made by an earlier version that kept no seed; start one in a new data folder';
+    throw new ServiceError('PARAMETER_INVALID', { field: 'sandbox', reason });
+  }
+  await stopSending(deps, workspaceId);
+  await waitForWorkers(deps, workspaceId);
+  const random = makeSeededRandom(seal.open(sealed, demoSeedContext).toString('utf8'));
+  // The first bytes of the seed made the workspace's id.
+  makeWorkspaceId(random);
+  await database.begin(async (tx) => {
+    await lockInstallation(tx);
+    await emptyWorkspace(tx, workspaceId);
+    await restoreWorkspace(tx, { id: workspaceId, ...demoSettings });
+    await fillDemoWorkspace(deps, tx, { workspaceId, at: clock.now(), random });
+    await note?.(tx);
+  });
+  return { workspaceId };
+}
+
+async function stopSending({ database, clock }: ResetDemoDependencies, workspaceId: string): Promise<void> {
+  for (const campaignId of await listLiveCampaigns(database, workspaceId))
+    await retryChanges(() =>
+      database.begin(async (tx) => {
+        const change = { workspaceId, campaignId, action: 'stop', by: 'the reset of the sandbox' } as const;
+        await changeInTransaction(tx, change, clock.now());
+      }),
+    );
+}
+
+async function waitForWorkers({ database, clock }: ResetDemoDependencies, workspaceId: string): Promise<void> {
+  const deadline = performance.now() + longestWaitMilliseconds;
+  while ((await countWorkUnderWay(database, { workspaceId, at: clock.now() })) > 0) {
+    if (performance.now() > deadline) throw new ServiceError('OVERLOADED', { retryAfterSeconds: 30 });
+    await setTimeout(lookMilliseconds);
+  }
+}
