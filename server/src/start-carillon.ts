@@ -25,6 +25,7 @@ import { makeBrowserUseCases } from './app/sandbox/browser-use-cases.ts';
 import { makeReadyCurl } from './app/sandbox/make-ready-curl.ts';
 import { resetDemoWorkspace } from './app/sandbox/reset-demo-workspace.ts';
 import { makeSandboxUseCases } from './app/sandbox/sandbox-use-cases.ts';
+import { makeVirtualDevices } from './app/sandbox/virtual-devices.ts';
 import { seedDemoWorkspace } from './app/sandbox/seed-demo-workspace.ts';
 import type { DemoWorkspace } from './app/sandbox/seed-demo-workspace.ts';
 import { documentedSegmentLimits } from './app/segments/segment-dependencies.ts';
@@ -157,6 +158,13 @@ async function startRoles(composition: Composition): Promise<Carillon> {
       ensureWebhookSecret({ database: tx, seal }, workspaceId);
     const explain = (request: ExplainRequest): Promise<Explanation> => explainDelivery(useCases, request);
     const sandbox = phones && makeSandbox(composition, { phones, worker, demo });
+    const interactions = makeInteractionUseCases({
+      database,
+      clock,
+      tokens: makeInteractionTokens(installation.deriveSecret('interactions')),
+    });
+    const makeSubscription = subscriptionsOf(installation);
+    const devices = makeVirtualDevices({ database, clock, makeSubscription, interactions });
     const tokens = makeTokenUseCases(useCases);
     const edge = { tokens, vendorHeaders, clock, serviceDomain: config.serviceDomain };
     const campaigns = makeCampaignUseCases(useCases);
@@ -179,11 +187,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
       statsRoutes({ ...edge, stats: makeStatsUseCases({ database, clock }) }),
       interactionRoutes({
         vendorHeaders,
-        interactions: makeInteractionUseCases({
-          database,
-          clock,
-          tokens: makeInteractionTokens(installation.deriveSecret('interactions')),
-        }),
+        interactions,
       }),
       consoleRoutes({
         accounts,
@@ -193,7 +197,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
         keys: makeConsoleKeys(useCases),
         deliveries: makeConsoleDeliveries(useCases),
         calls: makeConsoleCalls(useCases),
-        sandbox: sandbox && makeConsoleSandbox({ clock, sandbox }),
+        sandbox: sandbox && makeConsoleSandbox({ clock, sandbox, devices }),
         settings: makeConsoleSettings(useCases),
         vendorHeaders,
         people: makeConsolePeople({ ...useCases, erasureDelayHours: config.erasureDelayHours }),

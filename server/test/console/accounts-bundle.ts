@@ -14,6 +14,7 @@ import { makeConsoleSettings } from '../../src/app/console/console-settings.ts';
 import { makeConsoleUseCases } from '../../src/app/console/console-use-cases.ts';
 import { explainDelivery } from '../../src/app/explain/explain-delivery.ts';
 import type { ExplainRequest } from '../../src/app/explain/explain-delivery.ts';
+import { makeVirtualDevices } from '../../src/app/sandbox/virtual-devices.ts';
 import { makeSandboxUseCases } from '../../src/app/sandbox/sandbox-use-cases.ts';
 import { documentedSegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
 import { makeManualClock } from '../../src/clock.ts';
@@ -60,6 +61,12 @@ export async function makeAccountsBundle() {
     calls: makeConsoleCalls({ database }),
     sandbox: makeConsoleSandbox({
       clock,
+      devices: makeVirtualDevices({
+        database,
+        clock,
+        makeSubscription: (id) => JSON.stringify({ endpoint: `https://push.example/${id}` }),
+        interactions: { report: async () => ({ workspaceId }) },
+      }),
       sandbox: makeSandboxUseCases({
         database,
         clock,
