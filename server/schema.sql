@@ -167,7 +167,8 @@ create table callbacks (
   constraint callbacks_pkey PRIMARY KEY (id)
 );
 CREATE INDEX callbacks_due ON callbacks USING btree (next_at) WHERE (state = 'PENDING'::text);
-CREATE INDEX callbacks_given_up ON callbacks USING btree (workspace_id, created_at DESC, id DESC) WHERE (state = 'GIVEN_UP'::text);
+CREATE INDEX callbacks_given_up ON callbacks USING btree (ended_at) WHERE (state = 'GIVEN_UP'::text);
+CREATE INDEX callbacks_given_up_newest ON callbacks USING btree (workspace_id, created_at DESC, id DESC) WHERE (state = 'GIVEN_UP'::text);
 CREATE INDEX callbacks_newest ON callbacks USING btree (workspace_id, created_at DESC, id DESC);
 CREATE INDEX callbacks_operation ON callbacks USING btree (operation_id);
 
@@ -255,13 +256,15 @@ create table campaigns (
 CREATE INDEX campaigns_business_event ON campaigns USING btree (business_event_id) WHERE (business_event_id IS NOT NULL);
 CREATE INDEX campaigns_creator ON campaigns USING btree (workspace_id, created_by, created_at DESC, id DESC) INCLUDE (channel, delivery_type, status, version_number) WHERE (NOT is_test);
 CREATE INDEX campaigns_due ON campaigns USING btree (next_at) WHERE ((next_at IS NOT NULL) AND (status = ANY (ARRAY['SCHEDULED'::text, 'ACTIVE'::text])));
-CREATE INDEX campaigns_name ON campaigns USING gin (name_folded gin_trgm_ops);
+CREATE INDEX campaigns_name ON campaigns USING gin (workspace_id, name_folded gin_trgm_ops);
+CREATE INDEX campaigns_name_pairs ON campaigns USING gin (workspace_id, name_pairs(name_folded));
 CREATE INDEX campaigns_newest ON campaigns USING btree (workspace_id, created_at DESC, id DESC) INCLUDE (channel, delivery_type, status, version_number, name_folded) WHERE (NOT is_test);
+CREATE INDEX campaigns_next ON campaigns USING btree (workspace_id, next_at) WHERE ((next_at IS NOT NULL) AND (status = ANY (ARRAY['SCHEDULED'::text, 'ACTIVE'::text])));
 CREATE INDEX campaigns_out_of_moments ON campaigns USING btree (id) WHERE ((status = 'ACTIVE'::text) AND (delivery_type = 'PERIODIC'::text) AND (next_at IS NULL));
 CREATE INDEX campaigns_rare_channel ON campaigns USING btree (workspace_id, channel, created_at DESC, id DESC) INCLUDE (delivery_type, status, version_number) WHERE ((channel <> 'PUSH'::text) AND (NOT is_test));
 CREATE INDEX campaigns_rare_status ON campaigns USING btree (workspace_id, status, created_at DESC, id DESC) INCLUDE (channel, delivery_type, version_number) WHERE ((status <> 'SENT'::text) AND (NOT is_test));
 CREATE INDEX campaigns_rare_type ON campaigns USING btree (workspace_id, delivery_type, created_at DESC, id DESC) INCLUDE (channel, status, version_number) WHERE ((delivery_type <> 'ONE_TIME'::text) AND (NOT is_test));
-CREATE INDEX campaigns_tags ON campaigns USING gin (tags);
+CREATE INDEX campaigns_tags ON campaigns USING gin (workspace_id, tags);
 CREATE INDEX campaigns_version_of ON campaigns USING btree (version_of) WHERE (version_of IS NOT NULL);
 
 CREATE UNIQUE INDEX campaigns_versions ON campaigns USING btree (workspace_id, campaign_id, version_number) WHERE (version_number IS NOT NULL);
@@ -299,6 +302,7 @@ create table chunks (
   constraint chunks_pkey PRIMARY KEY (run_id, number)
 );
 CREATE INDEX chunks_open ON chunks USING btree (lane, not_before, created_at) WHERE (state = ANY (ARRAY['READY'::text, 'CLAIMED'::text]));
+CREATE INDEX chunks_quarantined ON chunks USING btree (ended_at) WHERE (state = 'QUARANTINED'::text);
 
 create table console_sessions (
   token_hash bytea not null,
@@ -496,9 +500,9 @@ create table identifiers (
   value text collate "C" not null,
   constraint identifiers_type_check CHECK ((type = ANY (ARRAY['string'::text, 'double'::text]))),
   constraint identifiers_value_check CHECK ((octet_length(value) <= 1024)),
-  constraint identifiers_pkey PRIMARY KEY (workspace_id, bucket, user_id, attribute, type, value)
+  constraint identifiers_pkey PRIMARY KEY (workspace_id, attribute, value, type, bucket, user_id)
 );
-CREATE INDEX identifiers_value ON identifiers USING btree (workspace_id, attribute, value, type) INCLUDE (bucket, user_id);
+CREATE INDEX identifiers_user ON identifiers USING btree (workspace_id, bucket, user_id);
 
 create table imports (
   workspace_id text collate "C" not null,
@@ -587,7 +591,8 @@ create table mails (
   constraint mails_pkey PRIMARY KEY (id)
 );
 CREATE INDEX mails_due ON mails USING btree (next_at) WHERE (state = 'PENDING'::text);
-CREATE INDEX mails_failed ON mails USING btree (workspace_id, created_at DESC, id DESC) WHERE (state = 'FAILED'::text);
+CREATE INDEX mails_failed ON mails USING btree (ended_at) WHERE (state = 'FAILED'::text);
+CREATE INDEX mails_failed_newest ON mails USING btree (workspace_id, created_at DESC, id DESC) WHERE (state = 'FAILED'::text);
 CREATE INDEX mails_newest ON mails USING btree (workspace_id, created_at DESC, id DESC);
 
 create table merged_users (
@@ -604,6 +609,23 @@ create table merged_users (
 );
 CREATE INDEX merged_users_retained ON merged_users USING btree (workspace_id, retained_bucket, retained_user_id);
 
+create table nodes (
+  id text collate "C" not null,
+  host text not null,
+  process_id integer not null,
+  role text not null,
+  version text not null,
+  started_at timestamp with time zone not null,
+  seen_at timestamp with time zone not null,
+  memory_bytes bigint not null,
+  duties jsonb not null default '[]'::jsonb,
+  simulators jsonb,
+  constraint nodes_duties_check CHECK ((jsonb_typeof(duties) = 'array'::text)),
+  constraint nodes_memory_bytes_check CHECK ((memory_bytes >= 0)),
+  constraint nodes_role_check CHECK ((role = ANY (ARRAY['all'::text, 'api'::text, 'worker'::text]))),
+  constraint nodes_pkey PRIMARY KEY (id)
+);
+
 create table provider_credentials (
   workspace_id text collate "C" not null,
   provider text not null,
@@ -611,6 +633,12 @@ create table provider_credentials (
   summary jsonb not null,
   simulated boolean not null,
   updated_at timestamp with time zone not null,
+  checked_at timestamp with time zone,
+  check_verdict text,
+  check_words text,
+  constraint provider_credentials_check CHECK (((checked_at IS NULL) = (check_verdict IS NULL))),
+  constraint provider_credentials_check1 CHECK (((checked_at IS NULL) = (check_words IS NULL))),
+  constraint provider_credentials_check_verdict_check CHECK ((check_verdict = ANY (ARRAY['ACCEPTED'::text, 'REFUSED'::text, 'UNKNOWN'::text]))),
   constraint provider_credentials_provider_check CHECK ((provider = ANY (ARRAY['fcm'::text, 'apns'::text, 'webpush'::text]))),
   constraint provider_credentials_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint provider_credentials_pkey PRIMARY KEY (workspace_id, provider)
@@ -697,6 +725,7 @@ create table runs (
   is_test boolean not null default false,
   business_event jsonb,
   audience_users bigint,
+  paused_platform text,
   constraint runs_audience_users_check CHECK ((audience_users >= 0)),
   constraint runs_check CHECK (((ended_at IS NOT NULL) = (status = ANY (ARRAY['SENT'::text, 'FAILED'::text, 'STOPPED'::text, 'MISSED'::text])))),
   constraint runs_check1 CHECK (((status <> ALL (ARRAY['FAILED'::text, 'PAUSED'::text, 'STOPPED'::text, 'MISSED'::text])) OR (status_reason IS NOT NULL))),
@@ -705,6 +734,7 @@ create table runs (
   constraint runs_check4 CHECK (((target_selector IS NULL) = (due_at IS NULL))),
   constraint runs_devices_per_minute_check CHECK ((devices_per_minute > 0)),
   constraint runs_lane_check CHECK ((lane = ANY (ARRAY[0, 1]))),
+  constraint runs_paused_platform_check CHECK ((paused_platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
   constraint runs_status_check CHECK ((status = ANY (ARRAY['QUEUED'::text, 'SENDING'::text, 'PAUSED'::text, 'SENT'::text, 'FAILED'::text, 'STOPPED'::text, 'MISSED'::text]))),
   constraint runs_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaigns(id),
   constraint runs_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
@@ -712,10 +742,13 @@ create table runs (
 );
 CREATE INDEX runs_campaign ON runs USING btree (campaign_id, created_at DESC);
 CREATE INDEX runs_due ON runs USING btree (due_at) WHERE ((status = 'QUEUED'::text) AND (due_at IS NOT NULL));
+CREATE INDEX runs_failed ON runs USING btree (workspace_id, ended_at DESC) WHERE (status = ANY (ARRAY['FAILED'::text, 'MISSED'::text]));
 CREATE INDEX runs_frozen_audience ON runs USING btree (ended_at) WHERE ((audience_segment_id = id) AND (ended_at IS NOT NULL) AND (audience_dropped_at IS NULL));
 
 CREATE UNIQUE INDEX runs_moment ON runs USING btree (campaign_id, moment) WHERE (moment IS NOT NULL);
 CREATE INDEX runs_open ON runs USING btree (lane, created_at) WHERE (status = ANY (ARRAY['QUEUED'::text, 'SENDING'::text]));
+CREATE INDEX runs_paused ON runs USING btree (workspace_id, created_at DESC) WHERE (status = 'PAUSED'::text);
+CREATE INDEX runs_sending ON runs USING btree (workspace_id, created_at DESC) WHERE ((status = ANY (ARRAY['QUEUED'::text, 'SENDING'::text])) AND (lane = 1));
 CREATE INDEX runs_started ON runs USING btree (workspace_id, started_at, campaign_id) WHERE (started_at IS NOT NULL);
 CREATE INDEX runs_stopped ON runs USING btree (ended_at) WHERE (status = 'STOPPED'::text);
 
@@ -807,6 +840,7 @@ create table segment_operations (
   constraint segment_operations_request_id_key UNIQUE (request_id),
   constraint segment_operations_segment_id_number_key UNIQUE (segment_id, number)
 );
+CREATE INDEX segment_operations_failed ON segment_operations USING btree (ended_at) WHERE (state = 'FAILED'::text);
 CREATE INDEX segment_operations_open ON segment_operations USING btree (not_before, id) WHERE (state = ANY (ARRAY['QUEUED'::text, 'FILLING'::text, 'WAITING'::text]));
 CREATE INDEX segment_operations_users ON segment_operations USING btree (workspace_id, ended_at) WHERE (state = 'SUCCEEDED'::text);
 

@@ -1,5 +1,7 @@
 import { makeAccessTokens } from './access-tokens.ts';
 import type { AccessTokens } from './access-tokens.ts';
+import { makeCarillonCampaigns } from './carillon-campaigns.ts';
+import type { CarillonCampaigns } from './carillon-campaigns.ts';
 import { CarillonError, toCarillonError } from './carillon-error.ts';
 import type { PushAnswer, PushRequest } from './push-request.ts';
 import { signPush } from './sign-push.ts';
@@ -10,6 +12,8 @@ export type CarillonClientOptions = {
   workspaceId: string;
   /** Secret of a push key: signs pushes. */
   pushKey?: string;
+  /** Secret of a campaigns key: makes, changes and sends campaigns (V5). */
+  campaignsKey?: string;
   /** Secret of an OAuth key: people and devices travel under its access token. */
   oauthKey?: string;
   /** Abbreviation in header names; default `SVC`. */
@@ -32,8 +36,12 @@ export type CarillonClient = {
     pushId: string | object;
     attributes?: Record<string, unknown>;
   }): Promise<void>;
+  /** Undefined without a campaigns key. */
+  campaigns: CarillonCampaigns | undefined;
   tokens: AccessTokens | undefined;
 };
+
+type Call = { path: string; headers: Record<string, string>; body: object };
 
 const longestWaitSeconds = 60;
 
@@ -45,10 +53,14 @@ export function makeCarillonClient(options: CarillonClientOptions): CarillonClie
       ? undefined
       : makeAccessTokens({ baseUrl, workspaceId, oauthKey: options.oauthKey, fetch: request });
 
-  async function post(path: string, headers: Record<string, string>, body: object): Promise<Response> {
+  function post(path: string, headers: Record<string, string>, body: object): Promise<Response> {
+    return send('POST', { path, headers, body });
+  }
+
+  async function send(method: 'POST' | 'PATCH', { path, headers, body }: Call): Promise<Response> {
     for (let repeats = 0; ; repeats += 1) {
       const answer = await request(`${baseUrl}${path}`, {
-        method: 'POST',
+        method,
         headers: { 'content-type': 'application/json', ...headers },
         body: JSON.stringify(body),
       });
@@ -70,6 +82,10 @@ export function makeCarillonClient(options: CarillonClientOptions): CarillonClie
 
   return {
     tokens,
+    campaigns:
+      options.campaignsKey === undefined
+        ? undefined
+        : makeCarillonCampaigns({ workspaceId, campaignsKey: options.campaignsKey, send }),
     async sendPush(push, { idempotencyKey } = {}) {
       const { pushKey } = options;
       if (pushKey === undefined) throw new TypeError('pushKey is needed to send');

@@ -8,6 +8,8 @@ export class CarillonError extends Error {
   /** Of problem details (RFC 9457): the field concerned, and what is wrong with it. */
   readonly field: string | undefined;
   readonly detail: string | undefined;
+  /** Everything that is wrong with a campaign, field by field (V5). */
+  readonly faults: { field: string; message: string }[];
 
   constructor(refusal: Refusal) {
     super(refusal.message);
@@ -16,6 +18,7 @@ export class CarillonError extends Error {
     this.retryAfterSeconds = refusal.retryAfterSeconds;
     this.field = refusal.field;
     this.detail = refusal.detail;
+    this.faults = refusal.faults ?? [];
   }
 }
 
@@ -26,6 +29,7 @@ type Refusal = {
   retryAfterSeconds?: number | undefined;
   field?: string | undefined;
   detail?: string | undefined;
+  faults?: { field: string; message: string }[];
 };
 
 type ErrorBody = {
@@ -37,10 +41,10 @@ type ErrorBody = {
   title?: string;
   field?: string;
   detail?: string;
-  error?: { type?: string; message?: string };
+  error?: { type?: string; code?: string; message?: string; details?: { target: string; message: string }[] };
 };
 
-/** Reads a refusal in any of the service's shapes: token, push, gateway, data, problem details. */
+/** Reads a refusal in any of the service's shapes: token, push, gateway, data, campaigns, problem details. */
 export async function toCarillonError(answer: Response): Promise<CarillonError> {
   const text = await answer.text();
   let body: ErrorBody = {};
@@ -50,7 +54,8 @@ export async function toCarillonError(answer: Response): Promise<CarillonError> 
     // A proxy may answer with HTML; the status says enough then.
   }
   const retryAfter = Number(answer.headers.get('retry-after') ?? NaN);
-  const code = body.error_type ?? body.Error_Message ?? body.error?.type ?? body.code ?? answer.status;
+  const code =
+    body.error_type ?? body.Error_Message ?? body.error?.type ?? body.error?.code ?? body.code ?? answer.status;
   const message =
     body.reason ?? body.Error_Message ?? body.error?.message ?? body.message ?? body.title ?? `HTTP ${answer.status}`;
   return new CarillonError({
@@ -60,5 +65,6 @@ export async function toCarillonError(answer: Response): Promise<CarillonError> 
     retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : undefined,
     field: body.field,
     detail: body.detail,
+    faults: (body.error?.details ?? []).map(({ target, message: what }) => ({ field: target, message: what })),
   });
 }

@@ -15,10 +15,13 @@ export function makeConsoleCaller(request: typeof fetch) {
       return (await (await call(`${path}?${new URLSearchParams(query)}`)).json()) as Answer;
     },
     /** Sends a body and reads what is answered; undefined when nothing is. */
-    async send<Answer>(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<Answer> {
+    async send<Answer>(
+      method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+      ...[path, body, signal]: [path: string, body?: unknown, signal?: AbortSignal]
+    ): Promise<Answer> {
       const json =
         body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
-      const answer = await call(path, { method, ...json });
+      const answer = await call(path, { method, ...json, ...(signal === undefined ? {} : { signal }) });
       return (answer.status === 204 ? undefined : await answer.json()) as Answer;
     },
   };

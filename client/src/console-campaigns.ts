@@ -48,6 +48,8 @@ export type CampaignReport = {
     segmentId: string | null;
     segmentName: string | null;
     updatedAt: string;
+    /** Made by the campaign API, and not over. */
+    mayEdit: boolean;
   };
   /** As V5 answers it. */
   record: Record<string, unknown>;

@@ -7,12 +7,17 @@ import type { ConsoleCampaigns } from './console-campaigns.ts';
 import { makeConsoleKeys } from './console-keys.ts';
 import type { ConsoleKeys } from './console-keys.ts';
 import { makeConsoleCaller } from './console-caller.ts';
+import { makeConsoleComposer } from './console-composer.ts';
+import type { ConsoleComposer } from './console-composer.ts';
 import { makeConsoleDeliveries } from './console-deliveries.ts';
 import type { ConsoleDeliveries } from './console-deliveries.ts';
 import { makeConsoleSandbox } from './console-sandbox.ts';
 import type { ConsoleSandbox } from './console-sandbox.ts';
 import { makeConsoleSettings } from './console-settings.ts';
 import type { ConsoleSettings } from './console-settings.ts';
+import type { Overview, PeopleCounts } from './console-overview.ts';
+import { makeConsoleSystem } from './console-system.ts';
+import type { ConsoleSystem } from './console-system.ts';
 import { makeConsoleMessages } from './console-messages.ts';
 import type { ConsoleMessages } from './console-messages.ts';
 import { makeConsolePeople } from './console-people.ts';
@@ -43,6 +48,7 @@ export type Permission =
   | 'keys.read'
   | 'keys.write'
   | 'settings.write'
+  | 'system.read'
   | 'accounts.manage'
   | 'audit.read';
 
@@ -52,40 +58,6 @@ export type ConsoleSession = {
   permissions: Permission[];
   workspaces: ConsoleWorkspace[];
   isSandbox: boolean;
-};
-
-export type OverviewCampaign = {
-  id: string;
-  name: string;
-  status: string;
-  statusReason: string | null;
-  createdAt: string;
-  createdBy: string;
-  counts: { platform: Platform; outcome: string; devices: number }[];
-};
-
-export type OverviewKey = {
-  id: string;
-  kind: string;
-  name: string;
-  hint: string;
-  createdAt: string;
-  lastUsedAt: string | null;
-  archivedAt: string | null;
-};
-
-export type Overview = {
-  workspace: ConsoleWorkspace;
-  workspaces: ConsoleWorkspace[];
-  url: string;
-  troubles: string[];
-  isSandbox: boolean;
-  users: number;
-  devices: { platform: Platform; state: string; devices: number }[];
-  campaigns: OverviewCampaign[];
-  keys: OverviewKey[];
-  curl?: string;
-  now: string;
 };
 
 export type InboxMessage = {
@@ -257,16 +229,21 @@ export type ConsoleClient = {
   /** People: signing in, the own account, the accounts of others, what everybody did. */
   accounts: ConsoleAccounts;
   campaigns: ConsoleCampaigns;
+  composer: ConsoleComposer;
   keys: ConsoleKeys;
   messages: ConsoleMessages;
   people: ConsolePeople;
   settings: ConsoleSettings;
   sandbox: ConsoleSandbox;
+  system: ConsoleSystem;
   calls: ConsoleCalls;
   deliveries: ConsoleDeliveries;
   /** What this session may see. @throws CarillonError 401 without one */
   readSession(): Promise<ConsoleSession>;
+  /** Whether all is well with a workspace, and what it sends. */
   readOverview(workspaceId: string): Promise<Overview>;
+  /** Reads every device, so ask rarely. */
+  countPeople(workspaceId: string): Promise<PeopleCounts>;
   /** Newest first, newer than `after`. */
   readInbox(query: { workspaceId: string; after?: string }): Promise<InboxMessage[]>;
   /** Newest first. */
@@ -313,15 +290,18 @@ export function makeConsoleClient({ fetch: request = fetch }: { fetch?: typeof f
   return {
     accounts: makeConsoleAccounts(caller),
     campaigns: makeConsoleCampaigns(caller),
+    composer: makeConsoleComposer(caller),
     keys: makeConsoleKeys(caller),
     messages: makeConsoleMessages(caller),
     people: makeConsolePeople(caller),
     settings: makeConsoleSettings(caller),
     sandbox: makeConsoleSandbox(caller),
+    system: makeConsoleSystem(caller),
     calls: makeConsoleCalls(caller),
     deliveries: makeConsoleDeliveries(caller),
     readSession: () => read<ConsoleSession>('session', {}),
     readOverview: (workspaceId) => read<Overview>('overview', { workspaceId }),
+    countPeople: (workspaceId) => read<PeopleCounts>('overview/people', { workspaceId }),
     async readInbox({ workspaceId, after }) {
       const query = new URLSearchParams({ workspaceId, ...(after === undefined ? {} : { after }) });
       return ((await (await call(`inbox?${query}`)).json()) as { messages: InboxMessage[] }).messages;

@@ -10,11 +10,19 @@ import { router } from './router.tsx';
 
 // Contrast chosen so that WCAG 2.2 AA holds in both schemes.
 const theme = createTheme({ autoContrast: true, primaryShade: 8, primaryColor: 'indigo', defaultRadius: 'md' });
-// The kit's own grey of descriptions is too pale for AA.
+// The kit's own grey of descriptions is too pale for AA, and its red of what is wrong too.
 const cssVariablesResolver: CSSVariablesResolver = ({ colors }) => ({
   variables: {},
-  light: { '--mantine-color-dimmed': colors.gray[7], '--mantine-color-placeholder': colors.gray[7] },
-  dark: { '--mantine-color-dimmed': colors.gray[5], '--mantine-color-placeholder': colors.gray[5] },
+  light: {
+    '--mantine-color-dimmed': colors.gray[7],
+    '--mantine-color-placeholder': colors.gray[7],
+    '--mantine-color-error': colors.red[9],
+  },
+  dark: {
+    '--mantine-color-dimmed': colors.gray[5],
+    '--mantine-color-placeholder': colors.gray[5],
+    '--mantine-color-error': colors.red[4],
+  },
 });
 const queries = new QueryClient({
   defaultOptions: { queries: { retry: false, refetchOnWindowFocus: false } },

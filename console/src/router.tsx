@@ -8,6 +8,7 @@ import {
   lazyRouteComponent,
 } from '@tanstack/react-router';
 import { readCampaignFilters } from './campaigns/campaign-filters.ts';
+import { readComposerSearch } from './composer/composer-search.ts';
 import { readDeliverySearch } from './deliveries/delivery-search.ts';
 import { readLogSearch } from './log/log-search.ts';
 import { EmptyState } from './parts/empty-state.tsx';
@@ -52,6 +53,18 @@ const campaign = createRoute({
   path: below(screens.campaign),
   validateSearch: readPage,
   component: lazyRouteComponent(() => import('./campaign/campaign-page.tsx'), 'CampaignPage'),
+});
+const composer = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.composer),
+  validateSearch: readComposerSearch,
+  component: lazyRouteComponent(() => import('./composer/composer-page.tsx'), 'ComposerPage'),
+});
+const composed = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.composed),
+  validateSearch: readComposerSearch,
+  component: lazyRouteComponent(() => import('./composer/composer-page.tsx'), 'ComposerPage'),
 });
 
 const segments = createRoute({
@@ -106,6 +119,17 @@ const settings = createRoute({
   component: lazyRouteComponent(() => import('./settings/settings-page.tsx'), 'SettingsPage'),
 });
 
+const providers = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.providers),
+  component: lazyRouteComponent(() => import('./providers/providers-page.tsx'), 'ProvidersPage'),
+});
+const system = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.system),
+  component: lazyRouteComponent(() => import('./system/system-page.tsx'), 'SystemPage'),
+});
+
 /** What concerns people; reached from the menu of the own account. */
 const account = createRoute({
   getParentRoute: () => workspace,
@@ -129,6 +153,8 @@ const tree = root.addChildren([
     overview,
     campaigns,
     campaign,
+    composer,
+    composed,
     segments,
     segment,
     people,
@@ -138,6 +164,8 @@ const tree = root.addChildren([
     sandbox,
     keys,
     settings,
+    providers,
+    system,
     account,
     accounts,
     audit,

@@ -25,10 +25,10 @@ create table mail_attempts (
 -- Pages of callbacks and mails follow each other by moment and id.
 drop index callbacks_newest;
 create index callbacks_newest on callbacks (workspace_id, created_at desc, id desc);
-create index callbacks_given_up on callbacks (workspace_id, created_at desc, id desc) where state = 'GIVEN_UP';
+create index callbacks_given_up_newest on callbacks (workspace_id, created_at desc, id desc) where state = 'GIVEN_UP';
 drop index mails_newest;
 create index mails_newest on mails (workspace_id, created_at desc, id desc);
-create index mails_failed on mails (workspace_id, created_at desc, id desc) where state = 'FAILED';
+create index mails_failed_newest on mails (workspace_id, created_at desc, id desc) where state = 'FAILED';
 
 -- What the ids and keys of the demo workspace are made from, sealed, so that a reset makes the same again.
 alter table installation add column demo_seed_sealed bytea;

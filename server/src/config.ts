@@ -276,6 +276,13 @@ export function readProcessConfig(): Config {
   return readConfig({ environment: process.env, arguments: process.argv.slice(2) });
 }
 
+/** Variables of the settings that differ from their defaults: their names, for a report that leaves the machine. */
+export function listChangedSettings(config: Config): string[] {
+  return (Object.entries(settings) as [keyof Config, Setting][])
+    .filter(([name, setting]) => String(config[name] ?? '') !== String(setting.default ?? ''))
+    .map(([, { variable }]) => variable);
+}
+
 function parseFlags(parameters: string[]): Map<string, string> {
   const byFlag = new Map(
     (Object.values(settings) as Setting[]).flatMap((setting) =>

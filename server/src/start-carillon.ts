@@ -9,12 +9,15 @@ import { documentedAuthoringLimits } from './app/campaigns/authoring-dependencie
 import { makeCampaignUseCases } from './app/campaigns/campaign-use-cases.ts';
 import { makeConsoleCalls } from './app/console/console-calls.ts';
 import { makeConsoleCampaigns } from './app/console/console-campaigns.ts';
+import { makeConsoleComposer } from './app/console/console-composer.ts';
 import { makeConsoleDeliveries } from './app/console/console-deliveries.ts';
 import { makeConsoleKeys } from './app/console/console-keys.ts';
+import { makeConsoleOverview } from './app/console/console-overview.ts';
 import { makeConsolePeople } from './app/console/console-people.ts';
 import { makeConsoleSandbox } from './app/console/console-sandbox.ts';
 import { makeConsoleSegments } from './app/console/console-segments.ts';
 import { makeConsoleSettings } from './app/console/console-settings.ts';
+import { makeConsoleSystem } from './app/console/console-system.ts';
 import { makeConsoleUseCases } from './app/console/console-use-cases.ts';
 import { makeDataUseCases } from './app/data/data-use-cases.ts';
 import { explainDelivery } from './app/explain/explain-delivery.ts';
@@ -32,16 +35,23 @@ import { documentedSegmentLimits } from './app/segments/segment-dependencies.ts'
 import { makeSegmentUseCases } from './app/segments/segment-use-cases.ts';
 import { makeStatsUseCases } from './app/stats/stats-use-cases.ts';
 import { makeTokenUseCases } from './app/tokens/token-use-cases.ts';
+import { carillonVersion } from './carillon-version.ts';
 import { makeClock } from './clock.ts';
 import type { Clock } from './clock.ts';
+import { listChangedSettings } from './config.ts';
 import type { Config } from './config.ts';
 import { makeInteractionTokens } from './domain/interactions/interaction-token.ts';
 import { ensureWebhookSecret } from './engine/callbacks/webhook-secret.ts';
 import { makeShareProviderToken } from './engine/credentials/share-provider-token.ts';
 import { makeDelivery, realProviderEndpoints } from './engine/delivery/deliver.ts';
 import { makeSimulatedSubscription } from './engine/delivery/simulator/make-simulated-subscription.ts';
+import { makeDutyBook } from './engine/duty-book.ts';
+import type { DutyBook } from './engine/duty-book.ts';
 import { startDuty } from './engine/duty.ts';
+import type { RunningDuty } from './engine/duty.ts';
+import { measureContent } from './engine/fan-out/measure-content.ts';
 import { followDatabaseClock } from './engine/housekeeping/follow-database-clock.ts';
+import { reportNode } from './engine/housekeeping/report-node.ts';
 import { makeSmtpMailer } from './engine/mail/smtp-mailer.ts';
 import { startSandboxPhones } from './engine/sandbox/start-sandbox-phones.ts';
 import type { SandboxPhones } from './engine/sandbox/start-sandbox-phones.ts';
@@ -67,6 +77,7 @@ import { makeLog } from './log.ts';
 import type { Logger } from './log.ts';
 import { openInstallation } from './open-installation.ts';
 import type { OpenInstallation } from './open-installation.ts';
+import { readMachine } from './read-machine.ts';
 import { StartError } from './start-errors.ts';
 import type { StartBlock } from './start-block.ts';
 import type { Queryable } from './storage/pool.ts';
@@ -125,12 +136,15 @@ async function startRoles(composition: Composition): Promise<Carillon> {
   const { database, seal } = installation;
   const demo = await prepareMode(composition);
   const phones = config.mode === 'sandbox' ? await startPhones(composition) : undefined;
-  const worker = config.role === 'api' ? undefined : await startEngine(composition, phones);
-  const follower = startDuty(followDatabaseClock({ database, clock, onMoved: () => onClockMoved(phones, worker) }), {
-    clock,
-    log,
-  });
-  started.push(follower);
+  const book = makeDutyBook();
+  const nodeId = randomBytes(9).toString('base64url');
+  const worker = config.role === 'api' ? undefined : await startEngine(composition, { phones, book, nodeId });
+  const reporter = await startReporter(composition, { phones, book, nodeId });
+  const onMoved = (): void => {
+    onClockMoved(phones, worker);
+    reporter.wake();
+  };
+  started.push(startDuty(followDatabaseClock({ database, clock, onMoved }), { clock, log, book }));
 
   let isStopping = false;
   const findTroubles = async (): Promise<string[]> => {
@@ -157,7 +171,6 @@ async function startRoles(composition: Composition): Promise<Carillon> {
     const webhookSecretOf = (tx: Queryable, workspaceId: string): Promise<string> =>
       ensureWebhookSecret({ database: tx, seal }, workspaceId);
     const explain = (request: ExplainRequest): Promise<Explanation> => explainDelivery(useCases, request);
-    const sandbox = phones && makeSandbox(composition, { phones, worker, demo });
     const interactions = makeInteractionUseCases({
       database,
       clock,
@@ -165,6 +178,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
     });
     const makeSubscription = subscriptionsOf(installation);
     const devices = makeVirtualDevices({ database, clock, makeSubscription, interactions });
+    const sandbox = phones && makeSandbox(composition, { phones, demo, onMoved });
     const tokens = makeTokenUseCases(useCases);
     const edge = { tokens, vendorHeaders, clock, serviceDomain: config.serviceDomain };
     const campaigns = makeCampaignUseCases(useCases);
@@ -191,14 +205,37 @@ async function startRoles(composition: Composition): Promise<Carillon> {
       }),
       consoleRoutes({
         accounts,
-        console: makeConsoleUseCases({ database, clock, readyCurl, findTroubles, isSandbox }),
+        console: makeConsoleUseCases({ database, isSandbox }),
+        overview: makeConsoleOverview({
+          database,
+          clock,
+          readyCurl,
+          findTroubles,
+          isSandbox,
+          limits: { segments: limits, authoring: documentedAuthoringLimits },
+        }),
         preview: campaigns.preview,
+        measure: measureContent,
+        composer: makeConsoleComposer({ ...useCases, limits: documentedAuthoringLimits }),
         campaigns: makeConsoleCampaigns({ ...useCases, limits: documentedAuthoringLimits }),
         keys: makeConsoleKeys(useCases),
         deliveries: makeConsoleDeliveries(useCases),
         calls: makeConsoleCalls(useCases),
         sandbox: sandbox && makeConsoleSandbox({ clock, sandbox, devices }),
         settings: makeConsoleSettings(useCases),
+        system: makeConsoleSystem({
+          database,
+          clock,
+          findTroubles,
+          readMachine: () => readMachine(installation.embedded && installation.dataFolder),
+          installation: {
+            version: carillonVersion,
+            mode: config.mode,
+            role: config.role,
+            isEmbedded: installation.embedded !== undefined,
+            changedSettings: listChangedSettings(config),
+          },
+        }),
         vendorHeaders,
         people: makeConsolePeople({ ...useCases, erasureDelayHours: config.erasureDelayHours }),
         segments: makeConsoleSegments({ ...useCases, limits, webhookSecretOf }),
@@ -282,7 +319,9 @@ async function startPhones({ clock, log, installation, started }: Composition): 
   return phones;
 }
 
-async function startEngine(composition: Composition, phones: SandboxPhones | undefined): Promise<Worker> {
+type NodeParts = { phones: SandboxPhones | undefined; book: DutyBook; nodeId: string };
+
+async function startEngine(composition: Composition, { phones, book, nodeId }: NodeParts): Promise<Worker> {
   const { config, clock, log, installation, started } = composition;
   const delivery = makeDelivery({
     clock,
@@ -300,7 +339,8 @@ async function startEngine(composition: Composition, phones: SandboxPhones | und
     seal: installation.seal,
     delivery,
     interactionTokens: makeInteractionTokens(installation.deriveSecret('interactions')),
-    owner: randomBytes(9).toString('base64url'),
+    owner: nodeId,
+    book,
     parallelChunks: config.workerChunks,
     windowDevices: config.windowDevices,
     lateSendMinutes: config.lateSendMinutes,
@@ -313,21 +353,39 @@ async function startEngine(composition: Composition, phones: SandboxPhones | und
   return worker;
 }
 
+/** Says that this node is there, at once and then every few seconds; a stop takes it back. */
+async function startReporter(composition: Composition, { phones, book, nodeId }: NodeParts): Promise<RunningDuty> {
+  const { config, clock, log, installation, started } = composition;
+  const { database } = installation;
+  const simulators = phones && { fcm: phones.endpoints.fcm.messagesOrigin, apns: phones.endpoints.apns };
+  const node = { id: nodeId, role: config.role, version: carillonVersion, simulators: simulators ?? null };
+  const duty = reportNode({ database, clock, node, book });
+  await duty.runOnce(clock.now());
+  const reporter = startDuty(duty, { clock, log, book });
+  started.push({
+    async stop() {
+      await reporter.stop();
+      await duty.leave();
+    },
+  });
+  return reporter;
+}
+
 /** In the sandbox the callers' files and receivers run on this machine. */
 function allowedNetworksOf(config: Config): readonly string[] {
   return config.mode === 'sandbox' ? [...config.allowedNetworks, '127.0.0.0/8', '::1/128'] : config.allowedNetworks;
 }
 
-type SandboxParts = { phones: SandboxPhones; worker: Worker | undefined; demo: DemoWorkspace | undefined };
+type SandboxParts = { phones: SandboxPhones; demo: DemoWorkspace | undefined; onMoved: () => void };
 
-function makeSandbox({ clock, installation }: Composition, { phones, worker, demo }: SandboxParts) {
+function makeSandbox({ clock, installation }: Composition, { phones, demo, onMoved }: SandboxParts) {
   return makeSandboxUseCases({
     database: installation.database,
     clock,
     demoWorkspaceId: () => demo?.workspaceId,
     simulators: phones,
     waitForMessage: phones.waitForMessage,
-    onClockMoved: () => onClockMoved(phones, worker),
+    onClockMoved: onMoved,
     resetDemo: (note) =>
       resetDemoWorkspace({ ...installation, clock, makeSubscription: subscriptionsOf(installation) }, note),
   });

@@ -2,6 +2,7 @@ import type { CampaignAction, CampaignProgress } from '@carillon/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { consoleClient } from '../console.ts';
+import { ButtonLink } from '../parts/button-link.tsx';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { useMay } from '../session/use-session.ts';
 import { countDevices, notDelivered } from './count-devices.ts';
@@ -11,19 +12,32 @@ type CampaignActionsProps = {
   id: string;
   name: string;
   channel: string;
+  mayEdit: boolean;
   progress: CampaignProgress;
 };
+
+// What was true when the page was opened may be over by now.
+const editable = ['DRAFT', 'SCHEDULED', 'ACTIVE', 'PAUSED'];
 
 const labels: Record<CampaignAction, string> = { pause: 'Pause', resume: 'Resume', stop: 'Stop' };
 
 /** What may be done now, each with what it would hit. */
-export function CampaignActions({ workspaceId, id, name, channel, progress }: CampaignActionsProps) {
+export function CampaignActions({ workspaceId, id, name, channel, mayEdit, progress }: CampaignActionsProps) {
   const queries = useQueryClient();
   const navigate = useNavigate();
   if (!useMay('campaigns.write')) return null;
   const renew = () => queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[2] === id });
   return (
     <>
+      {mayEdit && editable.includes(progress.status) && (
+        <ButtonLink
+          to="/w/$workspaceId/campaigns/$campaignId/edit"
+          params={{ workspaceId, campaignId: id }}
+          search={{}}
+        >
+          Edit
+        </ButtonLink>
+      )}
       {progress.actions.map((action) => (
         <ConfirmButton
           key={action}
@@ -47,7 +61,7 @@ export function CampaignActions({ workspaceId, id, name, channel, progress }: Ca
           onConfirmed={async () => {
             const draft = await consoleClient.campaigns.clone({ workspaceId, id });
             await navigate({
-              to: '/w/$workspaceId/campaigns/$campaignId',
+              to: '/w/$workspaceId/campaigns/$campaignId/edit',
               params: { workspaceId, campaignId: draft.id },
               search: {},
             });

@@ -76,6 +76,7 @@ function CampaignOf({ report, workspaceId }: { report: CampaignReport; workspace
               id={campaign.id}
               name={campaign.name}
               channel={campaign.channel}
+              mayEdit={campaign.mayEdit}
               progress={progress.data}
             />
           )

@@ -3,6 +3,7 @@ import { Badge, Button, Group, Stack, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { consoleClient } from '../console.ts';
+import { ButtonLink } from '../parts/button-link.tsx';
 import { CopyTextButton } from '../parts/copyable.tsx';
 import { curlOf } from '../parts/curl-of.ts';
 import { DataTable } from '../parts/data-table.tsx';
@@ -13,6 +14,7 @@ import { RequestBehind } from '../parts/request-behind.tsx';
 import { RouteLink } from '../parts/route-link.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { Time } from '../parts/time.tsx';
+import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
 import { CampaignFilterForm } from './campaign-filter-form.tsx';
 import { campaignsPerPage, toSearchBody } from './campaign-filters.ts';
@@ -26,6 +28,7 @@ export function CampaignsPage() {
   const { id: workspaceId } = useWorkspace();
   const filters = route.useSearch();
   const navigate = route.useNavigate();
+  const mayWrite = useMay('campaigns.write');
   const body = toSearchBody(filters);
   const found = useQuery({
     queryKey: ['campaigns', workspaceId, body],
@@ -36,7 +39,16 @@ export function CampaignsPage() {
   const choose = (search: CampaignFilters) => void navigate({ search });
   return (
     <Stack gap="md">
-      <PageHeader title="Campaigns" />
+      <PageHeader
+        title="Campaigns"
+        actions={
+          mayWrite && (
+            <ButtonLink to="/w/$workspaceId/campaigns/new" params={{ workspaceId }} search={{}} variant="filled">
+              New campaign
+            </ButtonLink>
+          )
+        }
+      />
       <CampaignViews filters={filters} />
       <CampaignFilterForm key={JSON.stringify(filters)} filters={filters} onChosen={choose} />
       <Loaded query={found}>

@@ -6,6 +6,7 @@ import { useWorkspace } from '../shell/workspace.ts';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { Time } from '../parts/time.tsx';
 import { platformNames } from '../parts/platform-names.ts';
+import { DeliveryNumber } from './delivery-number.tsx';
 
 /** Newest campaigns with what became of their messages. */
 export function CampaignTable({ campaigns, curl }: { campaigns: OverviewCampaign[]; curl: string | undefined }) {
@@ -47,7 +48,7 @@ function CampaignRow({ campaign }: { campaign: OverviewCampaign }) {
     campaign.counts.filter((row) => outcomes.includes(row.outcome)).reduce((total, row) => total + row.devices, 0);
   const perPlatform = campaign.counts
     .filter((row) => row.outcome === 'ACCEPTED')
-    .map((row) => `${platformNames[row.platform]} ${row.devices.toLocaleString()}`)
+    .map((row) => `${platformNames[row.platform]} ${row.devices.toLocaleString('en')}`)
     .join(', ');
   return (
     <Table.Tr>
@@ -62,11 +63,25 @@ function CampaignRow({ campaign }: { campaign: OverviewCampaign }) {
         {campaign.statusReason !== null && <Text size="xs">{campaign.statusReason}</Text>}
       </Table.Td>
       <Table.Td ta="right">
-        {sum('ACCEPTED').toLocaleString()}
+        <DeliveryNumber rows={{ campaign: campaign.id, outcome: 'ACCEPTED' }}>
+          {sum('ACCEPTED').toLocaleString('en')}
+        </DeliveryNumber>
         <Text size="xs">{perPlatform}</Text>
       </Table.Td>
-      <Table.Td ta="right">{sum('WAITING').toLocaleString()}</Table.Td>
-      <Table.Td ta="right">{sum('GONE', 'REJECTED', 'EXPIRED', 'FAILED').toLocaleString()}</Table.Td>
+      <Table.Td ta="right">
+        <DeliveryNumber rows={{ campaign: campaign.id, outcome: 'WAITING' }}>
+          {sum('WAITING').toLocaleString('en')}
+        </DeliveryNumber>
+      </Table.Td>
+      <Table.Td ta="right">
+        <RouteLink
+          to="/w/$workspaceId/campaigns/$campaignId"
+          params={{ workspaceId, campaignId: campaign.id }}
+          hash="errors"
+        >
+          {sum('GONE', 'REJECTED', 'EXPIRED', 'FAILED').toLocaleString('en')}
+        </RouteLink>
+      </Table.Td>
       <Table.Td>
         <Time at={campaign.createdAt} />
       </Table.Td>

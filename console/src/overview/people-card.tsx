@@ -1,39 +1,72 @@
-import type { Overview } from '@carillon/client';
-import { Card, Code, Table, Text, Title } from '@mantine/core';
+import type { PeopleCounts } from '@carillon/client';
+import { Code, Table, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { consoleClient } from '../console.ts';
+import { Loaded } from '../parts/loaded.tsx';
 import { platformNames } from '../parts/platform-names.ts';
+import { RouteLink } from '../parts/route-link.tsx';
+import { useMay } from '../session/use-session.ts';
+import { OverviewCard } from './overview-card.tsx';
 
-export function PeopleCard({ overview }: { overview: Overview }) {
-  const platforms = ['ANDROID', 'IOS', 'WEB'] as const;
+const platforms = ['ANDROID', 'IOS', 'WEB'] as const;
+
+/** Whom the workspace can reach. Counted once a minute: it reads every device. */
+export function PeopleCard({ workspaceId }: { workspaceId: string }) {
+  const people = useQuery({
+    queryKey: ['people-counts', workspaceId],
+    queryFn: () => consoleClient.countPeople(workspaceId),
+    refetchInterval: 60_000,
+  });
+  const seesPeople = useMay('people.read');
+  return (
+    <OverviewCard
+      title="People"
+      more={
+        seesPeople && (
+          <RouteLink to="/w/$workspaceId/people" params={{ workspaceId }} search={{}}>
+            Find somebody
+          </RouteLink>
+        )
+      }
+    >
+      <Loaded query={people}>{(counts) => <Counts counts={counts} />}</Loaded>
+      <Text size="sm" mt="xs">
+        Load more: <Code>npm run carillon -- import users.ndjson</Code>
+      </Text>
+    </OverviewCard>
+  );
+}
+
+function Counts({ counts: { users, devices } }: { counts: PeopleCounts }) {
   const count = (platform: string, isActive: boolean) =>
-    overview.devices
+    devices
       .filter((row) => row.platform === platform && (row.state === 'ACTIVE') === isActive)
       .reduce((sum, row) => sum + row.devices, 0);
   return (
-    <Card withBorder>
-      <Title order={2} size="h5" mb="sm">
-        {overview.users.toLocaleString()} people
-      </Title>
+    <>
+      <Text size="sm">{users.toLocaleString('en')} people</Text>
       <Table aria-label="Devices per platform">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Devices</Table.Th>
-            <Table.Th ta="right">Reachable</Table.Th>
-            <Table.Th ta="right">Not reachable</Table.Th>
+            <Table.Th scope="col">Devices</Table.Th>
+            <Table.Th scope="col" ta="right">
+              Reachable
+            </Table.Th>
+            <Table.Th scope="col" ta="right">
+              Not reachable
+            </Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
           {platforms.map((platform) => (
             <Table.Tr key={platform}>
               <Table.Td>{platformNames[platform]}</Table.Td>
-              <Table.Td ta="right">{count(platform, true).toLocaleString()}</Table.Td>
-              <Table.Td ta="right">{count(platform, false).toLocaleString()}</Table.Td>
+              <Table.Td ta="right">{count(platform, true).toLocaleString('en')}</Table.Td>
+              <Table.Td ta="right">{count(platform, false).toLocaleString('en')}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>
       </Table>
-      <Text size="sm" mt="xs">
-        Load more: <Code>npm run carillon -- import users.ndjson</Code>
-      </Text>
-    </Card>
+    </>
   );
 }

@@ -11,6 +11,8 @@ type ConfirmButtonProps = {
   /** What it hits, with names and numbers: "41,200 of 300,000 devices already have it". */
   hits: ReactNode;
   color?: string;
+  /** What a screen is for may stand out. */
+  variant?: 'default' | 'filled';
   size?: 'compact-xs' | 'xs' | 'sm';
   /** Says which of many, where the label alone does not: "Revoke key Shop". */
   ariaLabel?: string;
@@ -25,7 +27,7 @@ export function ConfirmButton({ color = 'red.9', size = 'sm', ...props }: Confir
   return (
     <>
       <Button
-        variant="default"
+        variant={props.variant ?? 'default'}
         size={size}
         onClick={() => {
           act.reset();

@@ -13,7 +13,8 @@ export function Failure({ error, what }: { error: Error; what?: string }) {
 export function failureText(error: Error): string {
   if (!(error instanceof CarillonError)) return `The console cannot reach its server: ${error.message}`;
   const wait = error.retryAfterSeconds === undefined ? '' : ` Try again in ${error.retryAfterSeconds} s.`;
+  const faults = error.faults.map(({ message }) => ` ${message}`).join('');
   const detail =
     error.detail === undefined ? '' : ` ${error.field === undefined ? '' : `${error.field} `}${error.detail}.`;
-  return `${error.message}${detail}${wait}`;
+  return `${error.message}${faults}${detail}${wait}`;
 }

@@ -6,7 +6,7 @@ import { useSession } from '../session/use-session.ts';
 type Entry = { name: string; to: ScreenAddress; needs: Permission; isOfSandbox?: true };
 type ScreenAddress =
   | '/w/$workspaceId'
-  | `/w/$workspaceId/${'campaigns' | 'segments' | 'people' | 'deliveries' | 'log' | 'sandbox' | 'keys' | 'settings'}`;
+  | `/w/$workspaceId/${'campaigns' | 'segments' | 'people' | 'deliveries' | 'log' | 'sandbox' | 'keys' | 'settings' | 'system'}`;
 
 /** Screens that exist, in the order of a day's work. A screen joins this list with its route. */
 const entries: Entry[] = [
@@ -19,6 +19,7 @@ const entries: Entry[] = [
   { name: 'Sandbox', to: '/w/$workspaceId/sandbox', needs: 'sandbox.use', isOfSandbox: true },
   { name: 'Keys', to: '/w/$workspaceId/keys', needs: 'keys.read' },
   { name: 'Settings', to: '/w/$workspaceId/settings', needs: 'settings.write' },
+  { name: 'System', to: '/w/$workspaceId/system', needs: 'system.read' },
 ];
 
 export function Navigation({ workspaceId, onChosen }: { workspaceId: string; onChosen: () => void }) {

@@ -6,6 +6,7 @@ export const screens = {
   overview: '/w/$workspaceId',
   campaigns: '/w/$workspaceId/campaigns',
   composer: '/w/$workspaceId/campaigns/new',
+  composed: '/w/$workspaceId/campaigns/$campaignId/edit',
   campaign: '/w/$workspaceId/campaigns/$campaignId',
   segments: '/w/$workspaceId/segments',
   segment: '/w/$workspaceId/segments/$segmentId',
@@ -16,4 +17,6 @@ export const screens = {
   sandbox: '/w/$workspaceId/sandbox',
   keys: '/w/$workspaceId/keys',
   settings: '/w/$workspaceId/settings',
+  providers: '/w/$workspaceId/providers',
+  system: '/w/$workspaceId/system',
 } as const;

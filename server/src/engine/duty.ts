@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
+import type { DutyBook } from './duty-book.ts';
 
 /** A background duty: `runOnce` does the work that is due and says how much it was; the loop belongs to `startDuty`. */
 export type Duty = {
@@ -17,14 +18,14 @@ export type RunningDuty = {
   stop(): Promise<void>;
 };
 
-export type DutyDependencies = { clock: Clock; log: Logger };
+export type DutyDependencies = { clock: Clock; log: Logger; book?: DutyBook | undefined };
 
 /**
  * Runs a duty until it is stopped: rounds follow each other while there is work, else one waits for the interval or a
  * wake-up. A round that throws is logged and waits out the interval, at least a second, so a broken database is not
  * hammered.
  */
-export function startDuty(duty: Duty, { clock, log }: DutyDependencies): RunningDuty {
+export function startDuty(duty: Duty, { clock, log, book }: DutyDependencies): RunningDuty {
   let isStopped = false;
   let isWoken = false;
   let endWait: (() => void) | undefined;
@@ -43,8 +44,12 @@ export function startDuty(duty: Duty, { clock, log }: DutyDependencies): Running
       isWoken = false;
       let pause = duty.intervalMilliseconds;
       try {
-        if ((await duty.runOnce(clock.now())) > 0) continue;
+        const at = clock.now();
+        const done = await duty.runOnce(at);
+        book?.note(duty.name, { at, done });
+        if (done > 0) continue;
       } catch (error) {
+        book?.note(duty.name, { at: clock.now(), error });
         log.error({ duty: duty.name, err: error }, 'duty failed');
         pause = Math.max(pause, 1000);
       }

@@ -8,6 +8,7 @@ import { deliverCallbacks } from './callbacks/deliver-callbacks.ts';
 import { attributeConversions } from './conversions/attribute-conversions.ts';
 import { makeLoadCredentials } from './credentials/load-credentials.ts';
 import type { Delivery } from './delivery/deliver.ts';
+import type { DutyBook } from './duty-book.ts';
 import { startDuty } from './duty.ts';
 import { makeDeliverToDevice } from './fan-out/deliver-to-device.ts';
 import { endRuns } from './fan-out/end-runs.ts';
@@ -35,6 +36,8 @@ export type WorkerDependencies = {
   databaseUrl: string;
   clock: Clock;
   log: Logger;
+  /** Takes down what each duty did last. */
+  book?: DutyBook;
   seal: Seal;
   delivery: Delivery;
   /** Signs what devices report with. */
@@ -67,7 +70,7 @@ const transactionalChunks = 2;
 
 /** Starts everything a node of role `worker` does. */
 export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
-  const { database, clock, log } = deps;
+  const { database, clock, log, book } = deps;
   const personaliseDevices = makePersonaliseDevices({ database });
   const deliverToDevice = makeDeliverToDevice({
     clock,
@@ -77,7 +80,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     random: Math.random,
     interactionTokens: deps.interactionTokens,
   });
-  const end = startDuty(endRuns({ database }), { clock, log });
+  const end = startDuty(endRuns({ database }), { clock, log, book });
   const chunks = startChunkWorkers({
     database,
     clock,
@@ -94,11 +97,11 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     }),
     onChunkEnded: end.wake,
   });
-  const release = startDuty(releaseRuns({ database, wakeWorkers: chunks.wake }), { clock, log });
+  const release = startDuty(releaseRuns({ database, wakeWorkers: chunks.wake }), { clock, log, book });
   const { lateSendMinutes } = deps;
-  const schedules = startDuty(fireDueCampaigns({ database, lateSendMinutes }), { clock, log });
+  const schedules = startDuty(fireDueCampaigns({ database, lateSendMinutes }), { clock, log, book });
   const sending = { personaliseDevices, deliverToDevice };
-  const retry = startDuty(retryDeliveries({ database, clock, ...sending, onSettled: end.wake }), { clock, log });
+  const retry = startDuty(retryDeliveries({ database, clock, ...sending, onSettled: end.wake }), { clock, log, book });
   const segments = startSegmentDuties(deps, { onFilled: release.wake });
   const housekeeping = [
     archiveEndedKeys({ database }),
@@ -107,7 +110,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     dropSegmentLeftovers({ database }),
     attributeConversions({ database }),
     erasePeople({ database }),
-  ].map((duty) => startDuty(duty, { clock, log }));
+  ].map((duty) => startDuty(duty, { clock, log, book }));
   const wakeFanOut = (): void => {
     release.wake();
     chunks.wake();
@@ -133,7 +136,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
 
 /** What follows a file operation: its fill, then callback and report; and runs that waited for the segment. */
 function startSegmentDuties(deps: WorkerDependencies, { onFilled }: { onFilled: () => void }) {
-  const { database, clock, log, mailer } = deps;
+  const { database, clock, log, book, mailer } = deps;
   const outgoing = makeOutgoingClient({ allowedNetworks: deps.allowedNetworks });
   const callbackDuty = deliverCallbacks({
     database,
@@ -142,8 +145,8 @@ function startSegmentDuties(deps: WorkerDependencies, { onFilled }: { onFilled: 
     log,
     post: (request) => postOnce(outgoing, request),
   });
-  const callbacks = startDuty(callbackDuty, { clock, log });
-  const mails = startDuty(sendMails({ database, clock, mailer }), { clock, log });
+  const callbacks = startDuty(callbackDuty, { clock, log, book });
+  const mails = startDuty(sendMails({ database, clock, mailer }), { clock, log, book });
   const fillDuty = fillSegments({
     database,
     clock,
@@ -158,7 +161,7 @@ function startSegmentDuties(deps: WorkerDependencies, { onFilled }: { onFilled: 
       onFilled();
     },
   });
-  const fills = Array.from({ length: parallelFills }, () => startDuty(fillDuty, { clock, log }));
+  const fills = Array.from({ length: parallelFills }, () => startDuty(fillDuty, { clock, log, book }));
   return {
     wake() {
       for (const duty of [...fills, callbacks, ...(mails ? [mails] : [])]) duty.wake();

@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { selectCampaigns } from '../../src/domain/campaign/campaign-search.ts';
 import type { CampaignSearch, SearchVersion } from '../../src/domain/campaign/campaign-search.ts';
-import { selectCampaignCount, selectCampaignPage } from '../../src/storage/sql/campaign-search.ts';
+import {
+  countCampaigns,
+  findCampaignPage,
+  findFewCampaigns,
+  selectCampaignCount,
+  selectCampaignPage,
+  selectFewCampaigns,
+} from '../../src/storage/sql/campaign-search.ts';
 import { planByValues } from '../../src/storage/sql/plan-by-values.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
@@ -69,7 +76,7 @@ const searches: [string, Partial<CampaignSearch>, string][] = [
   ['delivery type', { deliveryTypes: ['ONE_TIME'] }, 'campaigns_newest'],
   ['a name that few have', { name: 'week 1234' }, 'campaigns_name'],
   ['a name that all have', { name: 'Campaign' }, 'campaigns_newest'],
-  ['a short part of a name', { name: 'zq' }, 'campaigns_newest'],
+  ['a short part of every name', { name: 'ca' }, 'campaigns_newest'],
   ['a rare status', { statuses: ['DRAFT'] }, 'campaigns_rare_status'],
   ['the usual status', { statuses: ['SENT'] }, 'campaigns_newest'],
   ['tags', { tags: ['tag7', 'tag9'] }, 'campaigns_tags'],
@@ -90,3 +97,35 @@ test.each(searches)('%s: read through an index, page and count', async (_name, f
     expect(plans[0]).toContain(index);
   }
 });
+
+test.each([
+  ['a short part of no name', { name: 'zq' }, 'campaigns_name_pairs'],
+  ['a character of another script', { name: 'ж' }, 'campaigns_name_pairs'],
+  ['a character of most names', { name: 'e' }, 'campaigns'],
+  ['tags', { tags: ['tag7', 'tag9'] }, 'campaigns_tags'],
+  ['tags and a short part', { name: 'zq', tags: ['tag7'] }, 'campaigns_'],
+])('%s: whether only few have it is looked up through an index', async (_name, filters, index) => {
+  const selection = selectCampaigns({ ...everything, ...filters }, { version: 'V5', versioning: 'on' });
+  const plan = (await bundle.database.begin(async (tx) => {
+    await planByValues(tx);
+    const rows = await tx`explain (costs off) ${selectFewCampaigns(tx, { workspaceId: 'W0', selection })}`;
+    return rows.map((row) => String(row['QUERY PLAN'])).join('\n');
+  })) as string;
+  expect(plan).not.toContain('Seq Scan');
+  expect(plan).toContain(index);
+});
+
+test.each([{ name: '77' }, { name: 'e' }, { tags: ['tag8', 'tag16'] }, { name: '08', tags: ['tag8', 'tag12'] }])(
+  '%j: the page and the count are the same, whether few were known or not',
+  async (filters) => {
+    const selection = selectCampaigns({ ...everything, ...filters }, { version: 'V5', versioning: 'on' });
+    const found = { workspaceId: 'W0', selection };
+    const { database } = bundle;
+    const fewIds = await findFewCampaigns(database, found);
+    expect(fewIds === undefined).toBe(filters.name === 'e');
+    const page = await findCampaignPage(database, { ...found, limit: 500, offset: 0 });
+    expect(page.length).toBeGreaterThan(0);
+    expect(await findCampaignPage(database, { ...found, fewIds, limit: 500, offset: 0 })).toEqual(page);
+    expect(await countCampaigns(database, { ...found, fewIds })).toBe(await countCampaigns(database, found));
+  },
+);

@@ -5,12 +5,15 @@ import { documentedAuthoringLimits } from '../../src/app/campaigns/authoring-dep
 import { makeConsoleCalls } from '../../src/app/console/console-calls.ts';
 import { makeCampaignUseCases } from '../../src/app/campaigns/campaign-use-cases.ts';
 import { makeConsoleCampaigns } from '../../src/app/console/console-campaigns.ts';
+import { makeConsoleComposer } from '../../src/app/console/console-composer.ts';
 import { makeConsoleDeliveries } from '../../src/app/console/console-deliveries.ts';
 import { makeConsoleKeys } from '../../src/app/console/console-keys.ts';
+import { makeConsoleOverview } from '../../src/app/console/console-overview.ts';
 import { makeConsolePeople } from '../../src/app/console/console-people.ts';
 import { makeConsoleSandbox } from '../../src/app/console/console-sandbox.ts';
 import { makeConsoleSegments } from '../../src/app/console/console-segments.ts';
 import { makeConsoleSettings } from '../../src/app/console/console-settings.ts';
+import { makeConsoleSystem } from '../../src/app/console/console-system.ts';
 import { makeConsoleUseCases } from '../../src/app/console/console-use-cases.ts';
 import { explainDelivery } from '../../src/app/explain/explain-delivery.ts';
 import type { ExplainRequest } from '../../src/app/explain/explain-delivery.ts';
@@ -46,15 +49,19 @@ export async function makeAccountsBundle() {
   const recorded: CompletedCall[] = [];
   const deps = {
     accounts,
-    console: makeConsoleUseCases({
+    console: makeConsoleUseCases({ database, isSandbox: false }),
+    overview: makeConsoleOverview({
       database,
       clock,
       isSandbox: false,
       findTroubles: async () => [],
       readyCurl: async () => 'curl of a key',
+      limits: { segments: documentedSegmentLimits, authoring: documentedAuthoringLimits },
     }),
     campaigns: makeConsoleCampaigns({ database, clock, seal, limits: documentedAuthoringLimits }),
     preview: makeCampaignUseCases({ database, clock, seal }).preview,
+    measure: () => ({ bytes: 0, most: 4096 }),
+    composer: makeConsoleComposer({ database, clock, seal, limits: documentedAuthoringLimits }),
     explain: (request: ExplainRequest) => explainDelivery({ database }, request),
     keys: makeConsoleKeys({ database, clock, seal }),
     deliveries: makeConsoleDeliveries({ database, clock }),
@@ -81,6 +88,13 @@ export async function makeAccountsBundle() {
       }),
     }),
     settings: makeConsoleSettings({ database, clock }),
+    system: makeConsoleSystem({
+      database,
+      clock,
+      findTroubles: async () => [],
+      readMachine: async () => ({ uptimeSeconds: 5, memoryBytes: 1, runtime: 'Node', platform: 'here', disk: null }),
+      installation: { version: '1.2.3', mode: 'production', role: 'all', isEmbedded: false, changedSettings: [] },
+    }),
     vendorHeaders: makeVendorHeaders('SVC'),
     people: makeConsolePeople({ database, clock, erasureDelayHours: 24 }),
     segments: makeConsoleSegments({

@@ -54,10 +54,13 @@ describe('signing in', () => {
     expect(answer.status).toBe(200);
     expect(answer.json()).toMatchObject({
       workspace: { id: bundle.workspaceId },
-      users: 3,
       isSandbox: true,
-      troubles: [],
+      verdict: { level: 'well', headline: 'All is well', findings: [] },
     });
+    const people = await bundle.call('GET', `/console/api/overview/people?workspaceId=${bundle.workspaceId}`, {
+      headers: { cookie },
+    });
+    expect(people.json().users).toBe(3);
     const { curl: _curl, ...shown } = answer.json();
     for (const secret of Object.values(bundle.keys)) expect(JSON.stringify(shown)).not.toContain(secret);
   });

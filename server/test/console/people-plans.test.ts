@@ -85,7 +85,7 @@ const byValue = (tx: Queryable, value: string) =>
   findUsersByAnyIdentifier(tx, { workspaceId, values: [value], mostAttributes: 1000, limit: 25 });
 
 test.each<[string, (tx: Queryable) => Promise<unknown>, string[]]>([
-  ['a value under any name', (tx) => byValue(tx, 'u_em7'), ['identifiers_value']],
+  ['a value under any name', (tx) => byValue(tx, 'u_em7'), ['identifiers_pkey']],
   [
     'people who were found',
     (tx) => listFoundPeople(tx, { workspaceId, users: [person] }),

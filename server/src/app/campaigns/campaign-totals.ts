@@ -1,10 +1,10 @@
 import type { Clock } from '../../clock.ts';
-import type { CampaignSelection } from '../../domain/campaign/campaign-search.ts';
 import type { Database, Transaction } from '../../storage/pool.ts';
 import { countCampaigns } from '../../storage/sql/campaign-search.ts';
+import type { FoundCampaigns } from '../../storage/sql/campaign-search.ts';
 import { planByValues } from '../../storage/sql/plan-by-values.ts';
 
-type Found = { workspaceId: string; selection: CampaignSelection };
+type Found = FoundCampaigns;
 
 export type CampaignTotals = {
   /** How many campaigns a search finds on all its pages. */
@@ -84,14 +84,14 @@ export function makeCampaignTotals({ database, clock }: { database: Database; cl
   };
 }
 
-function until({ workspaceId, selection }: Found, boundary: Date): Found {
-  const { createdBefore } = selection;
+function until(found: Found, boundary: Date): Found {
+  const { createdBefore } = found.selection;
   const earlier = createdBefore && createdBefore < boundary ? createdBefore : boundary;
-  return { workspaceId, selection: { ...selection, createdBefore: earlier } };
+  return { ...found, selection: { ...found.selection, createdBefore: earlier } };
 }
 
-function since({ workspaceId, selection }: Found, boundary: Date): Found {
-  const { createdFrom } = selection;
+function since(found: Found, boundary: Date): Found {
+  const { createdFrom } = found.selection;
   const later = createdFrom && createdFrom > boundary ? createdFrom : boundary;
-  return { workspaceId, selection: { ...selection, createdFrom: later } };
+  return { ...found, selection: { ...found.selection, createdFrom: later } };
 }

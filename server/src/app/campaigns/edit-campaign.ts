@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { mergeParts } from '../../domain/campaign-parts/merge-parts.ts';
 import type { CampaignParts } from '../../domain/campaign-parts/read-campaign.ts';
 import { startOf, whatMayNotChange } from '../../domain/campaign-parts/frozen-parts.ts';
+import { isEditable } from '../../domain/campaign/allowed-actions.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { fromStoredTiming } from '../../domain/timing/stored-timing.ts';
 import type { StoredTiming } from '../../domain/timing/stored-timing.ts';
@@ -53,7 +54,7 @@ export async function editCampaign(deps: AuthoringDependencies, command: EditCom
       case 'SCHEDULED':
       case 'ACTIVE':
       case 'PAUSED':
-        if (campaign.status === 'PAUSED' && campaign.deliveryType === 'ONE_TIME') break;
+        if (!isEditable(campaign)) break;
         return { id: await editLive(tx, edit) };
       default:
         break;

@@ -38,7 +38,7 @@ export async function prepareCampaign(
   if (!definition) return { faults };
   const workspace = await findWorkspace(tx, workspaceId);
   const timing = scheduleTiming(definition.schedule, { now, workspaceTimeZone: workspace!.timeZone, start });
-  const found = await findSegment(tx, { workspaceId, audience: definition.audience });
+  const found = await findCampaignSegment(tx, { workspaceId, audience: definition.audience });
   const event = await findEvent(tx, { workspaceId, name: definition.businessEvent });
   const unreadable = 'fault' in event ? [] : eventValueFaults(definition, event);
   const late = [timing, found, event].flatMap((result) => ('fault' in result ? [result.fault] : [])).concat(unreadable);
@@ -87,7 +87,8 @@ function eventValueFaults(
 
 type Found = { segment: PreparedCampaign['segment'] } | { fault: RequestFault };
 
-async function findSegment(
+/** The segment that an audience names, or the filters that its campaign is to own; undefined: all users. */
+export async function findCampaignSegment(
   tx: Queryable,
   { workspaceId, audience }: { workspaceId: string; audience: CampaignAudience },
 ): Promise<Found> {

@@ -1,4 +1,6 @@
 import type { Platform } from '../../domain/campaign/content.ts';
+import { unknownPerson } from '../../domain/audience/user-source.ts';
+import type { Person } from '../../domain/audience/user-source.ts';
 import { makePersonaliser } from '../../domain/template/personalise.ts';
 import type { Personal } from '../../domain/template/personalise.ts';
 import type { Database } from '../../storage/pool.ts';
@@ -8,14 +10,17 @@ import { findNamedUsers, readShownCampaign } from './read-shown-campaign.ts';
 import type { ShownCampaign } from './read-shown-campaign.ts';
 
 export type PreviewRequest = Omit<ShownCampaign, 'platformField'> & {
-  /** Whose eyes it is seen with. */
-  identifier: string;
-  value: string;
+  /** Whose eyes it is seen with; undefined: somebody of whom nothing is known. */
+  named: { identifier: string; value: string } | undefined;
   /** What a firing of the business event would say. */
   event: Record<string, unknown>;
 };
 
-export type Preview = { customerId: string; platforms: { platform: Platform; personal: Personal }[] };
+export type Preview = {
+  /** Empty for nobody in particular. */
+  customerId: string;
+  platforms: { platform: Platform; personal: Personal }[];
+};
 
 /**
  * Renders a campaign for one person and sends nothing: what the fan-out would show to each platform, by the same code.
@@ -23,18 +28,10 @@ export type Preview = { customerId: string; platforms: { platform: Platform; per
  * @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_REQUEST_INVALID
  */
 export async function previewCampaign({ database }: { database: Database }, request: PreviewRequest): Promise<Preview> {
-  const { workspaceId, identifier, value, event } = request;
+  const { event } = request;
   const { content, platforms, settings } = await readShownCampaign(database, { ...request, platformField: 'platform' });
-  const users = await findNamedUsers(database, { workspaceId, identifier, value, limit: 2 });
-  const [user] = users;
-  if (!user || users.length > 1) {
-    const reason = user ? 'is that of more than one user' : 'is that of no user';
-    throw invalidCampaign([{ field: 'identifier_value', reason }]);
-  }
   const personaliser = makePersonaliser(content, settings.templates);
-  const people = await findPeople(database, { workspaceId, users: [user], names: personaliser?.reads ?? [] });
-  const person = people.get(user.userId);
-  if (!person) throw invalidCampaign([{ field: 'identifier_value', reason: 'is that of no user' }]);
+  const person = await findPerson(database, { ...request, reads: personaliser?.reads ?? [] });
   return {
     customerId: person.customerId,
     platforms: platforms.map((platform) => ({
@@ -42,4 +39,20 @@ export async function previewCampaign({ database }: { database: Database }, requ
       personal: personaliser ? personaliser.render({ platform, person, event }) : { content: content[platform]! },
     })),
   };
+}
+
+type Asked = Pick<PreviewRequest, 'workspaceId' | 'named'> & { reads: readonly string[] | 'all' };
+
+async function findPerson(database: Database, { workspaceId, named, reads }: Asked): Promise<Person> {
+  if (!named) return unknownPerson;
+  const users = await findNamedUsers(database, { workspaceId, ...named, limit: 2 });
+  const [user] = users;
+  if (!user || users.length > 1) {
+    const reason = user ? 'is that of more than one user' : 'is that of no user';
+    throw invalidCampaign([{ field: 'identifier_value', reason }]);
+  }
+  const people = await findPeople(database, { workspaceId, users: [user], names: reads });
+  const person = people.get(user.userId);
+  if (!person) throw invalidCampaign([{ field: 'identifier_value', reason: 'is that of no user' }]);
+  return person;
 }

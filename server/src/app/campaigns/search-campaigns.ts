@@ -6,7 +6,7 @@ import { hasCampaign, readCampaignRecords } from '../../storage/sql/campaign-rec
 import type { CampaignRecord, SearchSettings } from '../../storage/sql/campaign-records.ts';
 import { readCampaignMeta } from '../../storage/sql/campaign-meta.ts';
 import type { CampaignMeta } from '../../storage/sql/campaign-meta.ts';
-import { findCampaignPage } from '../../storage/sql/campaign-search.ts';
+import { findCampaignPage, findFewCampaigns } from '../../storage/sql/campaign-search.ts';
 import { planByValues } from '../../storage/sql/plan-by-values.ts';
 import type { CampaignTotals } from './campaign-totals.ts';
 
@@ -40,12 +40,13 @@ export async function searchCampaigns(
   const offset = (request.page - 1) * limit;
   return (await database.begin('isolation level repeatable read read only', async (tx: Transaction) => {
     await planByValues(tx);
-    const page = await findCampaignPage(tx, { workspaceId, selection, limit, offset });
+    const fewIds = await findFewCampaigns(tx, { workspaceId, selection });
+    const page = await findCampaignPage(tx, { workspaceId, selection, fewIds, limit, offset });
     const campaigns = await readCampaignRecords(tx, page);
     if (version === 'V5') return { campaigns, totalCount: undefined };
     const isLast = page.length < limit && (page.length > 0 || offset === 0);
     // A page that is not full says how many there are.
-    const totalCount = isLast ? offset + page.length : await totals.count(tx, { workspaceId, selection });
+    const totalCount = isLast ? offset + page.length : await totals.count(tx, { workspaceId, selection, fewIds });
     return { campaigns, totalCount };
   })) as CampaignSearchAnswer;
 }

@@ -2,6 +2,8 @@ import { bucketOf } from '../../domain/audience/bucket.ts';
 import { addressHash } from '../../domain/audience/device-identifier.ts';
 import { identifiersOf } from '../../domain/audience/identifier.ts';
 import { makeId } from '../../domain/ids.ts';
+import type { Attributes } from '../../domain/audience/user-attributes.ts';
+import { clearUserStaging, storeStagedIdentifiers, storeStagedUsers } from '../../storage/sql/user-import.ts';
 import type { ImportSession } from '../../storage/sql/user-import.ts';
 import { copyRows, toArrayText } from './copy-rows.ts';
 import type { Cell } from './copy-rows.ts';
@@ -12,26 +14,58 @@ export type DeviceOfLine = ImportedDevice & { line: number };
 /** A customer of a batch with the devices its lines named. */
 export type CustomerDevices = { customerId: string; devices: DeviceOfLine[] };
 
-/** Copies users and their identifiers into the staging tables. */
+/** A user as it was copied: with the id that it gets if there is none yet. */
+export type StagedUser = { bucket: number; id: string; customerId: string; attributes: Attributes };
+
+/** Copies users into the staging table. */
 export async function copyUsers(
   session: ImportSession,
   { users, at }: { users: Omit<ImportedUser, 'devices'>[]; at: Date },
-): Promise<void> {
+): Promise<StagedUser[]> {
+  const staged = users.map(({ customerId, attributes }) => {
+    return { bucket: bucketOf(customerId), id: makeId(at), customerId, attributes };
+  });
   await copyRows(session, 'import_users', function* () {
-    for (const { customerId, attributes } of users) {
+    for (const { bucket, id, customerId, attributes } of staged) {
       const removed = Object.keys(attributes).filter((name) => attributes[name] === null);
       const kept =
         removed.length === 0
           ? attributes
           : Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== null));
-      yield [bucketOf(customerId), makeId(at), customerId, JSON.stringify(kept), toArrayText(removed)];
+      yield [bucket, id, customerId, JSON.stringify(kept), toArrayText(removed)];
     }
   });
-  await copyRows(session, 'import_identifiers', function* () {
-    for (const { customerId, attributes } of users) {
-      for (const { attribute, type, value } of identifiersOf(attributes)) yield [customerId, attribute, type, value];
+  return staged;
+}
+
+/**
+ * Stores what copyUsers copied, with the identifiers. Those of new users go straight into their table, in the order of
+ * its primary key (measured: staging, joining and sorting them was a third of all the work); those of users who were
+ * there and changed are compared.
+ */
+export async function storeUsers(
+  session: ImportSession,
+  { users, workspaceId, at }: { users: StagedUser[]; workspaceId: string; at: Date },
+): Promise<void> {
+  const { existing, changed } = await storeStagedUsers(session, { workspaceId, at });
+  const made = users.filter(({ customerId }) => !existing.has(customerId)).sort((a, b) => a.bucket - b.bucket);
+  await copyRows(session, 'identifiers', function* () {
+    for (const { bucket, id, attributes } of made) {
+      for (const { attribute, type, value } of identifiersOf(attributes)) {
+        yield [workspaceId, bucket, id, attribute, type, value];
+      }
     }
   });
+  if (changed.size > 0) {
+    await copyRows(session, 'import_identifiers', function* () {
+      for (const { customerId, attributes } of users) {
+        if (!changed.has(customerId)) continue;
+        for (const { attribute, type, value } of identifiersOf(attributes)) yield [customerId, attribute, type, value];
+      }
+    });
+    await storeStagedIdentifiers(session, workspaceId);
+  }
+  await clearUserStaging(session);
 }
 
 /** Copies devices into the staging table. A push address that two users claim goes to the later one. @returns how many */

@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import { copyInto } from '../../storage/sql/user-import.ts';
-import type { ImportSession, StagedTable } from '../../storage/sql/user-import.ts';
+import type { ImportSession, CopiedTable } from '../../storage/sql/user-import.ts';
 
 export type Cell = string | number | null;
 
 // Large enough to keep the connection busy, small enough to keep memory flat.
 const pieceCharacters = 256 * 1024;
 
-/** Streams rows into a staging table with `COPY`. */
+/** Streams rows into a table with `COPY`. */
 export async function copyRows(
   session: ImportSession,
-  table: StagedTable,
+  table: CopiedTable,
   rows: () => Generator<Cell[]>,
 ): Promise<void> {
   const stream = await copyInto[table](session);

@@ -1,13 +1,13 @@
 import { findRetainedCustomerIds, hasMergedUsers } from '../../storage/sql/merged-users.ts';
-import { analyzePeople, makeUserStaging, storeStagedUsers } from '../../storage/sql/user-import.ts';
+import { analyzePeople, makeUserStaging } from '../../storage/sql/user-import.ts';
 import type { ImportSession } from '../../storage/sql/user-import.ts';
 import { makeDeviceStaging, storeStagedDevices } from '../../storage/sql/device-import.ts';
 import { makeEventStaging, storeStagedEvents } from '../../storage/sql/event-import.ts';
 import type { Queryable } from '../../storage/pool.ts';
 import type { ImportCounts, ImportKind } from '../../storage/sql/imports.ts';
 import { eventDay } from '../data/track-events.ts';
-import { copyDevices, copyEvents, copyUsers } from './copy-batch.ts';
-import type { CustomerDevices } from './copy-batch.ts';
+import { copyDevices, copyEvents, copyUsers, storeUsers } from './copy-batch.ts';
+import type { CustomerDevices, StagedUser } from './copy-batch.ts';
 import { eventFromCells, parseEventRow } from './parse-event-row.ts';
 import type { ImportedEvent } from './parse-event-row.ts';
 import { isRecord, parseDeviceRow, parseUserRow } from './parse-user-row.ts';
@@ -72,6 +72,7 @@ function gatherUsers(workspaceId: string): Gatherer {
     begin() {
       const users = new Map<string, ImportedUser & { line: number }>();
       let own: ReadonlySet<string> | undefined;
+      let staged: StagedUser[] = [];
       let devices = 0;
       return {
         size: () => users.size,
@@ -87,7 +88,7 @@ function gatherUsers(workspaceId: string): Gatherer {
         },
         async stage(session, at) {
           const meant = await resolveMerged(session, { workspaceId, rows: [...users.values()] });
-          await copyUsers(session, { users: combine(meant), at });
+          staged = await copyUsers(session, { users: combine(meant), at });
           const customers = meant.map(({ customerId, devices: given, line }) => ({
             customerId,
             devices: given.map((device) => ({ ...device, line })),
@@ -97,7 +98,7 @@ function gatherUsers(workspaceId: string): Gatherer {
           own = devices === 0 ? new Set(meant.map(({ customerId }) => customerId)) : undefined;
         },
         async store(session, at) {
-          await storeStagedUsers(session, { workspaceId, at });
+          await storeUsers(session, { users: staged, workspaceId, at });
           await storeStagedDevices(session, { workspaceId, at });
           return { users: users.size, devices, events: 0, rejects: [] };
         },

@@ -21,6 +21,7 @@ export const permissions = {
   'keys.read': { may: 'see API keys', roles: ['owner', 'developer'] },
   'keys.write': { may: 'make, rotate and revoke API keys; see the secret of callbacks', roles: ['owner', 'developer'] },
   'settings.write': { may: 'change the workspace and its provider credentials', roles: ['owner'] },
+  'system.read': { may: 'see nodes, queues and the database, copy diagnostics', roles: ['owner', 'developer'] },
   'accounts.manage': { may: 'invite people, change roles, disable accounts', roles: ['owner'] },
   'audit.read': { may: 'read the audit log', roles: ['owner'] },
 } as const satisfies Record<string, Rule>;

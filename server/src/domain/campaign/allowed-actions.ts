@@ -33,3 +33,12 @@ function fromStatuses(action: StatusAction, version: SearchVersion): readonly Ca
       return action satisfies never;
   }
 }
+
+type Editable = { status: string; deliveryType: string; parts: object | null };
+
+/** Whether a campaign may be changed at all (docs/decisions/0015): made by the campaign API, and not over. */
+export function isEditable({ status, deliveryType, parts }: Editable): boolean {
+  if (parts === null) return false;
+  if (status === 'PAUSED') return deliveryType !== 'ONE_TIME';
+  return status === 'DRAFT' || status === 'SCHEDULED' || status === 'ACTIVE';
+}

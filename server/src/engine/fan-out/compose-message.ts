@@ -7,6 +7,9 @@ import { deliverySettings } from '../../domain/campaign/delivery-settings.ts';
 import type { RunToSend } from '../../storage/sql/run-states.ts';
 import type { Recipient } from './personalise-devices.ts';
 
+type ComposedRun = Pick<RunToSend, 'id' | 'workspaceId' | 'campaignId' | 'content' | 'settings' | 'createdAt'>;
+type ComposedDevice = Pick<Recipient, 'id' | 'bucket' | 'platform' | 'personal'>;
+
 /**
  * The message of a run for one device, or undefined when the run has no content for the device's platform. Pure: the
  * same run and recipient give the same message on every attempt of every worker.
@@ -16,8 +19,8 @@ export function composeMessage({
   device,
   tokens,
 }: {
-  run: RunToSend;
-  device: Recipient;
+  run: ComposedRun;
+  device: ComposedDevice;
   tokens: InteractionTokens;
 }): Message | undefined {
   const settings = deliverySettings(run.settings);
@@ -75,7 +78,7 @@ export function composeMessage({
 /** What the device shows: the person's own, or what everybody gets. The fallback stays here. */
 function contentOf<P extends Platform>(
   platform: P,
-  { run, device }: { run: RunToSend; device: Recipient },
+  { run, device }: { run: ComposedRun; device: ComposedDevice },
 ): OwnContent[P] | undefined {
   if (device.personal && 'content' in device.personal) return device.personal.content as OwnContent[P];
   const content = run.content[platform];

@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts';
+import type { Platform } from '../../domain/campaign/content.ts';
 import type { Database } from '../../storage/pool.ts';
 import { addRunCounts, claimDueDeliveries, markDevicesGone, settleDeliveries } from '../../storage/sql/deliveries.ts';
 import type { CountChange, DueDelivery, SettledDelivery } from '../../storage/sql/deliveries.ts';
@@ -128,8 +129,8 @@ async function settle(database: Database, { due, runs, results, at }: Settlement
     const byWorkspace = Map.groupBy(stored, (place) => due[place]!.workspaceId);
     for (const [workspaceId, places] of [...byWorkspace].sort(([one], [other]) => (one < other ? -1 : 1)))
       await markDevicesGone(tx, { workspaceId, at, devices: goneDevices(places.map((place) => results[place]!)) });
-    for (const [runId, reason] of stopReasons(stored.map((place) => ({ ...due[place]!, ...results[place]! }))))
-      await pauseRun(tx, { id: runId, reason });
+    for (const stop of stopsOf(stored.map((place) => ({ ...due[place]!, ...results[place]! }))))
+      await pauseRun(tx, stop);
   });
   // By itself: of several chunks the rows of users come in no one order, and two batches could wait in a circle.
   const byChunk = Map.groupBy(due.keys(), (place) => `${due[place]!.runId}/${due[place]!.chunkNumber}`);
@@ -150,10 +151,12 @@ function changesOf({ runId, chunkNumber, platform, outcome }: SettledDelivery): 
   ];
 }
 
-/** The first reason of each run that must pause, in one order. */
-function stopReasons(results: { runId: string; stopReason?: string }[]): [string, string][] {
-  const reasons = new Map<string, string>();
-  for (const { runId, stopReason } of results)
-    if (stopReason !== undefined && !reasons.has(runId)) reasons.set(runId, stopReason);
-  return [...reasons].sort(([one], [other]) => (one < other ? -1 : 1));
+/** Why each of these runs must pause, the first reason of each, in one order. */
+function stopsOf(results: { runId: string; platform: Platform; stopReason?: string }[]): RunStop[] {
+  const stops = new Map<string, RunStop>();
+  for (const { runId, platform, stopReason } of results)
+    if (stopReason !== undefined && !stops.has(runId)) stops.set(runId, { id: runId, platform, reason: stopReason });
+  return [...stops.values()].sort((one, other) => (one.id < other.id ? -1 : 1));
 }
+
+type RunStop = { id: string; platform: Platform; reason: string };

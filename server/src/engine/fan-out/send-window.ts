@@ -160,8 +160,9 @@ async function storeWindow({ database, clock }: SendWindowDependencies, window: 
     );
     await markDevicesGone(tx, { workspaceId: run.workspaceId, at: now, devices: goneDevices(fresh) });
     await withdrawUnsent(tx, { run, chunk: { number: chunk.number, state: 'HELD' }, results: fresh });
-    const stopReason = results.find((result) => result.stopReason !== undefined)?.stopReason;
-    if (stopReason !== undefined) await pauseRun(tx, { id: run.id, reason: stopReason });
+    const stopped = results.find((result) => result.stopReason !== undefined);
+    if (stopped?.stopReason !== undefined)
+      await pauseRun(tx, { id: run.id, reason: stopped.stopReason, platform: stopped.delivery.platform });
     if (window.isLast) await endChunk(tx, { ...chunk, state: 'DONE', at: now });
   });
 }

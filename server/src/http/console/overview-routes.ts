@@ -1,11 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
+import type { ConsoleOverview } from '../../app/console/console-overview.ts';
 import type { ConsoleUseCases } from '../../app/console/console-use-cases.ts';
 import { consoleApi as api } from './console-access.ts';
-import { presentCampaign, presentInboxMessage, presentKey } from './present.ts';
+import { presentInboxMessage } from './present.ts';
 
 const OverviewQuery = Type.Object({ workspaceId: Type.Optional(Type.String({ maxLength: 64 })) });
+const PeopleQuery = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
 const InboxQuery = Type.Object({
   workspaceId: Type.String({ maxLength: 64 }),
   after: Type.Optional(Type.String({ pattern: '^[0-9a-f]{24}$' })),
@@ -13,19 +15,18 @@ const InboxQuery = Type.Object({
 
 const config = { permission: 'overview.read' as const };
 
-export function overviewRoutes(server: FastifyInstance, { console }: { console: ConsoleUseCases }): void {
-  server.get(`${api}/overview`, { schema: { hide: true, querystring: OverviewQuery }, config }, async (request) => {
+export type OverviewRouteDependencies = { console: ConsoleUseCases; overview: ConsoleOverview };
+
+export function overviewRoutes(server: FastifyInstance, { console, overview }: OverviewRouteDependencies): void {
+  const schema = { hide: true, querystring: OverviewQuery };
+  server.get(`${api}/overview`, { schema, config }, (request) => {
     const { workspaceId } = request.query as Static<typeof OverviewQuery>;
     const url = `${request.protocol}://${request.host}`;
-    const shown = await console.readOverview({ workspaceId, url, by: request.signedIn });
-    const { campaigns, keys, now, ...overview } = shown;
-    return {
-      ...overview,
-      now: now.toISOString(),
-      campaigns: campaigns.map(presentCampaign),
-      keys: keys.map(presentKey),
-    };
+    return overview.read({ workspaceId, url, by: request.signedIn });
   });
+  server.get(`${api}/overview/people`, { schema: { hide: true, querystring: PeopleQuery }, config }, (request) =>
+    overview.countPeople((request.query as Static<typeof PeopleQuery>).workspaceId),
+  );
   server.get(`${api}/inbox`, { schema: { hide: true, querystring: InboxQuery }, config }, async (request) => {
     const { workspaceId, after } = request.query as Static<typeof InboxQuery>;
     return { messages: (await console.readInbox({ workspaceId, after: after ?? '' })).map(presentInboxMessage) };

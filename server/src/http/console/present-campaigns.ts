@@ -2,6 +2,7 @@ import { partNames } from '../../domain/campaign-parts/read-campaign.ts';
 import type { CampaignParts } from '../../domain/campaign-parts/read-campaign.ts';
 import type { ConsoleCampaigns } from '../../app/console/console-campaigns.ts';
 import type { SearchSettings } from '../../app/campaigns/search-campaigns.ts';
+import { isEditable } from '../../domain/campaign/allowed-actions.ts';
 import { presentStatus } from '../campaigns/present-campaign.ts';
 import { presentV5Schedule } from '../campaigns/present-schedule.ts';
 import { presentV5Campaign } from '../campaigns/present-v5.ts';
@@ -38,6 +39,7 @@ export function presentReport({ campaign, versions }: Report, versioning: Search
       segmentId: campaign.segmentId,
       segmentName: campaign.segmentName,
       updatedAt: campaign.updatedAt,
+      mayEdit: campaign.channel === 'PUSH' && isEditable(campaign),
     },
     record: presentV5Campaign(campaign, versioning),
     request: presentRequest(campaign),

@@ -1,12 +1,7 @@
 import type { ApiKey } from '../../app/keys/authenticate-key.ts';
 import type { ConsoleUseCases } from '../../app/console/console-use-cases.ts';
 
-type Overview = Awaited<ReturnType<ConsoleUseCases['readOverview']>>;
 type Message = Awaited<ReturnType<ConsoleUseCases['readInbox']>>[number];
-
-export function presentCampaign(campaign: Overview['campaigns'][number]) {
-  return { ...campaign, createdAt: campaign.createdAt.toISOString() };
-}
 
 /** A key as it may be shown: never a secret or its hash. */
 export function presentKey(key: ApiKey) {

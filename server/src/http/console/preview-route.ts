@@ -2,6 +2,9 @@ import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import type { CampaignUseCases } from '../../app/campaigns/campaign-use-cases.ts';
+import type { Preview } from '../../app/campaigns/preview-campaign.ts';
+import type { OwnContent } from '../../domain/campaign/content-texts.ts';
+import type { Platform } from '../../domain/campaign/content.ts';
 import { parsePreview } from '../campaigns/parse-preview.ts';
 import { readBody } from '../campaigns/parse-search.ts';
 import { presentPreview } from '../campaigns/present-preview.ts';
@@ -10,11 +13,20 @@ import { presentDefaultError } from '../present-default-error.ts';
 import { toServiceError } from '../to-service-error.ts';
 import { consoleApi } from './console-access.ts';
 
-export type ConsolePreviewDependencies = Pick<CampaignUseCases, 'preview'>;
+export type ConsolePreviewDependencies = Pick<CampaignUseCases, 'preview'> & {
+  /** How much a provider would be handed, and the most it takes. */
+  measure: (shown: { workspaceId: string } & ShownContent) => { bytes: number; most: number };
+};
+
+type ShownContent = { [P in Platform]: { platform: P; content: OwnContent[P] } }[Platform];
+type Rendered = Preview['platforms'][number];
 
 const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
 
-/** POST /v5/campaigns/preview for who is signed in: the same body, answer and faults. */
+/**
+ * POST /v5/campaigns/preview for who is signed in: the same body, answer and faults, and the size of each message. A body
+ * that names nobody is rendered for somebody of whom nothing is known.
+ */
 export function consolePreviewRoute(server: FastifyInstance, deps: ConsolePreviewDependencies): void {
   void server.register(async (scope) => {
     scope.setErrorHandler((thrown, request, reply) => {
@@ -30,7 +42,16 @@ export function consolePreviewRoute(server: FastifyInstance, deps: ConsolePrevie
       { schema: { hide: true, querystring: Workspace }, config: { permission: 'people.read' } },
       async (request) => {
         const { workspaceId } = request.query as Static<typeof Workspace>;
-        return presentV5(presentPreview(await deps.preview({ ...parsePreview(readBody(request)), workspaceId })));
+        const preview = await deps.preview({ ...parsePreview(readBody(request), 'anybody'), workspaceId });
+        const { platforms, ...shown } = presentPreview(preview);
+        const sizes = preview.platforms.map((rendered) => [rendered.platform.toLowerCase(), sizeOf(rendered)] as const);
+        const withSizes = sizes.map(([name, size]) => [name, { ...platforms[name], ...size }]);
+        return presentV5({ ...shown, platforms: Object.fromEntries(withSizes) as object });
+
+        function sizeOf({ platform, personal }: Rendered) {
+          if (!('content' in personal)) return {};
+          return { payload: deps.measure({ workspaceId, platform, content: personal.content } as never) };
+        }
       },
     );
   });

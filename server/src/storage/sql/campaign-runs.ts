@@ -37,7 +37,7 @@ export async function pauseCampaignRuns(tx: Queryable, { campaignId, reason }: O
       where campaign_id = ${campaignId} and (status = 'SENDING' or status = 'QUEUED' and due_at is null)
       order by id for update
     )
-    update runs set status = 'PAUSED', status_reason = ${reason} from open where runs.id = open.id`;
+    update runs set status = 'PAUSED', status_reason = ${reason}, paused_platform = null from open where runs.id = open.id`;
 }
 
 /** PAUSED → where it was, whoever paused it. Rows in id order. Index: runs_campaign. */
@@ -47,7 +47,7 @@ export async function resumeCampaignRuns(tx: Queryable, campaignId: string): Pro
       select id from runs where campaign_id = ${campaignId} and status = 'PAUSED' order by id for update
     )
     update runs
-    set status = case when started_at is null then 'QUEUED' else 'SENDING' end, status_reason = null
+    set status = case when started_at is null then 'QUEUED' else 'SENDING' end, status_reason = null, paused_platform = null
     from paused where runs.id = paused.id`;
 }
 

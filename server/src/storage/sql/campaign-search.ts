@@ -4,7 +4,15 @@ import type { CampaignSelection } from '../../domain/campaign/campaign-search.ts
 import { campaignStatuses } from '../../domain/campaign/campaign-states.ts';
 import type { Queryable } from '../pool.ts';
 
-export type FoundCampaigns = { workspaceId: string; selection: CampaignSelection };
+export type FoundCampaigns = {
+  workspaceId: string;
+  selection: CampaignSelection;
+  /** What findFewCampaigns found: stands for the name and the tags. */
+  fewIds?: string[] | undefined;
+};
+// As many are looked up by their ids in 10 ms.
+const mostFewIds = 1_000;
+
 export type CampaignPage = FoundCampaigns & { limit: number; offset: number };
 
 /** A campaign, or a run of a recurring one that is shown as its child. */
@@ -22,9 +30,39 @@ export async function findCampaignPage(tx: Queryable, page: CampaignPage): Promi
 /** The statement of findCampaignPage; a test asks the planner about it. */
 export function selectCampaignPage(tx: Queryable, { limit, offset, ...found }: CampaignPage) {
   return tx<FoundCampaign[]>`
-    select found.kind, found.id from (${foundCampaigns(tx, found)}) as found
+    select found.kind, found.id from (${foundCampaigns(tx, found, limit + offset)}) as found
     order by found.created_at desc, found.id desc
     limit ${limit} offset ${offset}`;
+}
+
+/**
+ * The campaigns of a workspace that have one of the tags and whose names hold a part of one or two characters, as far as
+ * that is asked for, when they are at most 1,000; undefined when they are more, or when neither is asked for. The planner
+ * knows how often a tag stands in all workspaces, not in this one: what is rare here is better known than guessed. What
+ * more campaigns have is met soon enough by reading them, newest first. Indexes: campaigns_tags, campaigns_name_pairs.
+ */
+export async function findFewCampaigns(tx: Queryable, found: FoundCampaigns): Promise<string[] | undefined> {
+  const { tags, name } = found.selection;
+  if (!tags && !isShort(name)) return undefined;
+  const rows = await selectFewCampaigns(tx, found);
+  return rows.length > mostFewIds ? undefined : rows.map(({ id }) => id);
+}
+
+/** The statement of findFewCampaigns; a test asks the planner about it. */
+export function selectFewCampaigns(tx: Queryable, { workspaceId, selection: { tags, name } }: FoundCampaigns) {
+  const conditions = [tx`workspace_id = ${workspaceId} and not is_test`];
+  if (tags) conditions.push(tx`tags && ${tags}`);
+  if (isShort(name)) {
+    conditions.push(tx`name_pairs(name_folded) @> array[lower(${name}::text collate "und-x-icu") collate "C"]`);
+  }
+  return tx<{ id: string }[]>`
+    select id from campaigns where ${every(tx, conditions)} limit ${mostFewIds + 1}`;
+}
+
+/** One or two characters; folding may lengthen: one capital becomes two. */
+function isShort(name: string | undefined): name is string {
+  const length = name === undefined ? 0 : [...name.toLowerCase()].length;
+  return length === 1 || length === 2;
 }
 
 /** How many a search finds on all its pages. Indexes as findCampaignPage. */
@@ -37,20 +75,24 @@ export function selectCampaignCount(tx: Queryable, found: FoundCampaigns) {
   return tx<{ total: number }[]>`select count(*) as total from (${foundCampaigns(tx, found)}) as found`;
 }
 
-function foundCampaigns(tx: Queryable, { workspaceId, selection }: FoundCampaigns) {
-  const asked = campaignConditions(tx, { workspaceId, selection });
+/** Of each kind the newest `most` alone, when it is given: more cannot be on a page, and are not sorted. */
+function foundCampaigns(tx: Queryable, found: FoundCampaigns, most?: number) {
+  const { workspaceId, selection } = found;
+  const asked = campaignConditions(tx, found);
   const own = [...asked, ...ownConditions(tx, { workspaceId, selection })];
   const campaigns = tx`
     select 'CAMPAIGN' as kind, campaigns.id, campaigns.created_at from campaigns where ${every(tx, own)}`;
   if (selection.children === 'without') return campaigns;
+  const newest = (table: Condition) =>
+    most === undefined ? tx`` : tx`order by ${table}.created_at desc, ${table}.id desc limit ${most}`;
   // Recurring campaigns are few: campaigns_rare_type, then runs_campaign.
   const children = [...asked, tx`campaigns.delivery_type <> 'ONE_TIME'`, ...childConditions(tx, selection)];
   return tx`
-    ${campaigns}
+    (${campaigns} ${newest(tx`campaigns`)})
     union all
-    select 'EXECUTION', runs.id, runs.created_at
+    (select 'EXECUTION', runs.id, runs.created_at
     from campaigns join runs on runs.campaign_id = campaigns.id
-    where ${every(tx, children)}`;
+    where ${every(tx, children)} ${newest(tx`runs`)})`;
 }
 
 type Condition = PendingQuery<Row[]>;
@@ -60,7 +102,7 @@ function every(tx: Queryable, conditions: Condition[]): Condition {
 }
 
 /** What holds of a campaign and of its children alike. */
-function campaignConditions(tx: Queryable, { workspaceId, selection }: FoundCampaigns): Condition[] {
+function campaignConditions(tx: Queryable, { workspaceId, selection, fewIds }: FoundCampaigns): Condition[] {
   const { channels, deliveryTypes, createdBy, name, tags, versionNumber } = selection;
   // A test send is nobody's campaign; the indexes below know none.
   const conditions = [tx`campaigns.workspace_id = ${workspaceId} and not campaigns.is_test`];
@@ -70,8 +112,9 @@ function campaignConditions(tx: Queryable, { workspaceId, selection }: FoundCamp
     conditions.push(...wordConditions(tx, { column: tx`campaigns.delivery_type`, words, asked: deliveryTypes }));
   }
   if (createdBy) conditions.push(oneOf(tx, tx`campaigns.created_by`, createdBy));
-  if (tags) conditions.push(tx`campaigns.tags && ${tags}`);
-  if (name !== undefined) {
+  if (fewIds) conditions.push(tx`campaigns.id = any(${fewIds})`);
+  if (tags && !fewIds) conditions.push(tx`campaigns.tags && ${tags}`);
+  if (name !== undefined && !(fewIds && isShort(name))) {
     const pattern = `%${name.replace(/[\\%_]/g, '\\$&')}%`;
     // The collation of the column and its index; folding is the column's own.
     conditions.push(tx`campaigns.name_folded like (lower(${pattern}::text collate "und-x-icu") collate "C")`);

@@ -14,7 +14,7 @@ function people(tx: Queryable, { users }: Person) {
       as person (bucket, user_id)`;
 }
 
-/** Index: identifiers primary key. */
+/** Index: identifiers_user. */
 export async function eraseIdentifiers(tx: Queryable, person: Person): Promise<number> {
   const rows = await tx`
     delete from identifiers using ${people(tx, person)}

@@ -20,7 +20,7 @@ export async function insertIdentifiers(
     on conflict (workspace_id, bucket, user_id, attribute, type, value) do nothing`;
 }
 
-/** Removes identifiers of one user. Index: primary key. */
+/** Removes identifiers of one user. Index: identifiers_user. */
 export async function deleteIdentifiers(
   tx: Queryable,
   { workspaceId, bucket, userId, identifiers }: UserIdentifiers,
@@ -60,7 +60,7 @@ export async function insertIdentifiersOfDevices(
     on conflict (workspace_id, bucket, user_id, attribute, type, value) do nothing`;
 }
 
-/** Removes all identifiers of one user. Index: primary key. */
+/** Removes all identifiers of one user. Index: identifiers_user. */
 export async function deleteIdentifiersOfUser(tx: Queryable, user: UserKey & { workspaceId: string }): Promise<void> {
   await tx`
     delete from identifiers
@@ -69,7 +69,7 @@ export async function deleteIdentifiersOfUser(tx: Queryable, user: UserKey & { w
 
 /**
  * Users that one of the values names, distinct and in order, at most `limit`. Both types are looked up, because a push
- * request carries texts only. Index: identifiers_value.
+ * request carries texts only. Index: primary key.
  */
 export async function findUsersByIdentifier(
   tx: Queryable,

@@ -1,4 +1,4 @@
-import type { Transaction } from '../pool.ts';
+import type { Queryable, Transaction } from '../pool.ts';
 
 export type LimitCount = {
   operation: string;
@@ -52,6 +52,22 @@ export async function countWithinLimit(tx: Transaction, count: LimitCount): Prom
     remaining,
     retryAfterSeconds: remaining > 0 ? 0 : await secondsUntilNext(tx, count, counted + granted),
   };
+}
+
+/** How many events the window that ends at `at` holds; counts none. Indexes: limit_counters key, limit_marks_time. */
+export async function readCounted(
+  tx: Queryable,
+  { operation, workspaceId, windowSeconds, at }: Pick<LimitCount, 'operation' | 'workspaceId' | 'windowSeconds' | 'at'>,
+): Promise<number> {
+  const edge = new Date(at.getTime() - windowSeconds * 1000);
+  const [row] = await tx<{ counted: number }[]>`
+    select limit_counters.counted - coalesce((
+      select limit_marks.counted from limit_marks
+      where limit_marks.operation = ${operation} and limit_marks.workspace_id = ${workspaceId} and at <= ${edge}
+      order by at desc, limit_marks.counted desc limit 1
+    ), 0) as counted
+    from limit_counters where operation = ${operation} and workspace_id = ${workspaceId}`;
+  return row?.counted ?? 0;
 }
 
 async function insertMark(

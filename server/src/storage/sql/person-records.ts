@@ -10,7 +10,7 @@ type Person = UserKey & { workspaceId: string };
 /**
  * Users that have a value under any attribute, with one of the attributes it was found under. The names of attributes
  * are walked through one by one, at most `mostAttributes`, so that each look-up is one of the index. Index:
- * identifiers_value.
+ * the primary key of identifiers.
  */
 export async function findUsersByAnyIdentifier(
   tx: Queryable,

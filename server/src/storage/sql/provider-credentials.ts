@@ -15,16 +15,45 @@ export async function upsertProviderCredential(
       ${JSON.stringify(credential.summary)}::text::jsonb, ${credential.simulated}, ${credential.at})
     on conflict (workspace_id, provider) do update
       set sealed = excluded.sealed, summary = excluded.summary, simulated = excluded.simulated,
-        updated_at = excluded.updated_at`;
+        updated_at = excluded.updated_at, checked_at = null, check_verdict = null, check_words = null`;
 }
 
-export type StoredCredential = SealedCredential & { summary: Record<string, string>; updatedAt: Date };
+export type CheckVerdict = 'ACCEPTED' | 'REFUSED' | 'UNKNOWN';
+
+/** What the provider said when it was last asked; all three are null when it never was. */
+export type StoredCheck = { checkedAt: Date | null; checkVerdict: CheckVerdict | null; checkWords: string | null };
+
+export type StoredCredential = SealedCredential & StoredCheck & { summary: Record<string, string>; updatedAt: Date };
 
 /** A workspace's credentials, still sealed, with what may be shown of them. Index: primary key. */
 export async function listProviderCredentials(tx: Queryable, workspaceId: string): Promise<StoredCredential[]> {
   return tx<StoredCredential[]>`
-    select workspace_id as "workspaceId", provider, sealed, simulated, summary, updated_at as "updatedAt"
+    select workspace_id as "workspaceId", provider, sealed, simulated, summary, updated_at as "updatedAt",
+      checked_at as "checkedAt", check_verdict as "checkVerdict", check_words as "checkWords"
     from provider_credentials where workspace_id = ${workspaceId} order by provider`;
+}
+
+/**
+ * Keeps what the provider said, unless the credential was replaced since it was asked: the words are not about the new one.
+ * Index: primary key.
+ */
+export async function noteCredentialCheck(
+  tx: Queryable,
+  check: {
+    workspaceId: string;
+    provider: ProviderName;
+    /** Of the credential that was asked about. */
+    updatedAt: Date;
+    verdict: CheckVerdict;
+    words: string;
+    at: Date;
+  },
+): Promise<void> {
+  await tx`
+    update provider_credentials
+    set checked_at = ${check.at}, check_verdict = ${check.verdict}, check_words = ${check.words}
+    where workspace_id = ${check.workspaceId} and provider = ${check.provider}
+      and date_trunc('milliseconds', updated_at) = ${check.updatedAt}`;
 }
 
 /** Removes a credential. Index: primary key. @returns whether there was one */

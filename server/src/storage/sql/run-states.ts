@@ -132,8 +132,10 @@ export async function failRun(
 }
 
 /** SENDING → PAUSED with the provider's own words: the credential is refused and every further request would be. */
-export async function pauseRun(tx: Queryable, run: { id: string; reason: string }): Promise<void> {
-  await tx`update runs set status = 'PAUSED', status_reason = ${run.reason} where id = ${run.id} and status = 'SENDING'`;
+export async function pauseRun(tx: Queryable, run: { id: string; reason: string; platform: Platform }): Promise<void> {
+  await tx`
+    update runs set status = 'PAUSED', status_reason = ${run.reason}, paused_platform = ${run.platform}
+    where id = ${run.id} and status = 'SENDING'`;
 }
 
 /**

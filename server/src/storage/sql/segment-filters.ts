@@ -63,7 +63,8 @@ type Fragment = postgres.PendingQuery<postgres.Row[]>;
  * branch of a `case` that has seen the value's type, because PostgreSQL may evaluate the sides of an `and` in any order.
  */
 
-function isInAudience(tx: Queryable, { workspaceId, included, excluded, at }: FilterAudience): Fragment {
+/** The condition under which a row of `users` belongs to an audience, for statements of other nouns. */
+export function isInAudience(tx: Queryable, { workspaceId, included, excluded, at }: FilterAudience): Fragment {
   const isIncluded = holds(tx, included, at);
   return tx`users.workspace_id = ${workspaceId} and ${isIncluded}
     ${excluded === undefined ? tx`` : tx`and not ${holds(tx, excluded, at)}`}`;

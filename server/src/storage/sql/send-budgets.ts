@@ -38,6 +38,24 @@ export async function listRestraints(tx: Queryable, at: Date): Promise<Restraint
     order by key limit 10000`;
 }
 
+export type AccountRestraint = Restraint & { silentReason: string | null };
+
+/**
+ * What is in force for some accounts, with why; a sender's push services are the keys that begin with `prefix`. Index:
+ * primary key, or send_budgets_silent and send_budgets_penalty.
+ */
+export async function listAccountRestraints(
+  tx: Queryable,
+  { keys, prefix, at }: { keys: string[]; prefix: string | undefined; at: Date },
+): Promise<AccountRestraint[]> {
+  return tx<AccountRestraint[]>`
+    select key, silent_until as "silentUntil", penalty_until as "penaltyUntil", silent_reason as "silentReason"
+    from send_budgets
+    where (silent_until > ${at} or penalty_until > ${at})
+      and (key = any(${keys}) or ${prefix === undefined ? tx`false` : tx`starts_with(key, ${prefix})`})
+    order by key limit 100`;
+}
+
 /** Silences an account; a shorter silence never ends a longer one. Index: primary key. */
 export async function silenceAccount(
   tx: Queryable,

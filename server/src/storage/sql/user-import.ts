@@ -3,7 +3,8 @@ import type postgres from 'postgres';
 /** One connection, because staging tables live as long as their session. */
 export type ImportSession = postgres.ReservedSql<Record<string, never>>;
 
-export type StagedTable = 'import_users' | 'import_identifiers' | 'import_devices' | 'import_events';
+/** Where rows are streamed to: staging tables, and the table of identifiers itself. */
+export type CopiedTable = 'import_users' | 'import_identifiers' | 'import_devices' | 'import_events' | 'identifiers';
 
 /** Makes the staging tables of users in this session: no index, no crash safety, gone with the session. */
 export async function makeUserStaging(session: ImportSession): Promise<void> {
@@ -12,7 +13,7 @@ export async function makeUserStaging(session: ImportSession): Promise<void> {
   await session`
     create temporary table if not exists import_users (
       bucket smallint, id text collate "C", customer_id text collate "C", attributes jsonb, removed text[],
-      is_existing boolean
+      is_existing boolean, is_changed boolean
     )`;
   await session`
     create temporary table if not exists import_identifiers (
@@ -22,8 +23,8 @@ export async function makeUserStaging(session: ImportSession): Promise<void> {
   await session`truncate import_users, import_identifiers`;
 }
 
-/** Streams for `COPY`, one staging table each; the lines are in PostgreSQL's text format. */
-export const copyInto: Record<StagedTable, (session: ImportSession) => Promise<NodeJS.WritableStream>> = {
+/** Streams for `COPY`, one for each table; the lines are in PostgreSQL's text format. */
+export const copyInto: Record<CopiedTable, (session: ImportSession) => Promise<NodeJS.WritableStream>> = {
   import_users: (session) =>
     session`copy import_users (bucket, id, customer_id, attributes, removed) from stdin`.writable(),
   import_identifiers: (session) => session`copy import_identifiers from stdin`.writable(),
@@ -39,6 +40,9 @@ export const copyInto: Record<StagedTable, (session: ImportSession) => Promise<N
         customer_id, bucket, user_id, id, name, attributes, occurred_at, platform, app_version, utc_offset_seconds,
         device_id
       ) from stdin`.writable(),
+  // For users that this transaction has made: nobody else can have written theirs.
+  identifiers: (session) =>
+    session`copy identifiers (workspace_id, bucket, user_id, attribute, type, value) from stdin`.writable(),
 };
 
 /**
@@ -54,57 +58,64 @@ export async function unlockImportsOf(session: ImportSession, workspaceId: strin
 }
 
 /**
- * Stores one staged batch of users and their identifiers. Set-based; the caller holds a transaction open, under
- * lockImportsOf.
+ * Stores one staged batch of users; the caller holds a transaction open, under lockImportsOf, and stores the identifiers.
+ * Set-based. Indexes: both of users.
+ *
+ * @returns customers who were there: all of them, and those whose attributes changed
  */
 export async function storeStagedUsers(
   session: ImportSession,
   { workspaceId, at }: { workspaceId: string; at: Date },
-): Promise<void> {
+): Promise<{ existing: Set<string>; changed: Set<string> }> {
   // Temporary tables have no statistics of their own; without them the joins below are nested loops.
-  await session`analyze import_users, import_identifiers`;
-  await storeUsers(session, { workspaceId, at });
-  await storeIdentifiers(session, workspaceId);
-  await session`truncate import_users, import_identifiers`;
-}
-
-async function storeUsers(
-  session: ImportSession,
-  { workspaceId, at }: { workspaceId: string; at: Date },
-): Promise<void> {
+  await session`analyze import_users`;
   await session`
     update import_users staged set id = users.id, is_existing = true
     from users
     where users.workspace_id = ${workspaceId} and users.bucket = staged.bucket and users.customer_id = staged.customer_id`;
-  // Without this the planner takes the existing ones for none, and the joins below for nested loops.
-  await session`analyze import_users (is_existing)`;
-  // A row that says what is stored already costs no write.
-  await session`
-    update users
-    set attributes = (users.attributes - staged.removed) || staged.attributes, updated_at = ${at}
-    from import_users staged
-    where staged.is_existing and users.workspace_id = ${workspaceId} and users.bucket = staged.bucket and users.id = staged.id
-      and users.attributes <> (users.attributes - staged.removed) || staged.attributes`;
   await session`
     insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
     select ${workspaceId}, bucket, id, customer_id, attributes, ${at}, ${at}
     from import_users where is_existing is null order by bucket, customer_id
     -- The API may make the same user between the look above and here.
-    on conflict (workspace_id, bucket, customer_id) do update
-    set attributes = users.attributes || excluded.attributes, updated_at = excluded.updated_at`;
+    on conflict (workspace_id, bucket, customer_id) do nothing`;
   await session`
-    update import_users staged set id = users.id
+    update import_users staged set id = users.id, is_existing = true
     from users
     where staged.is_existing is null and users.workspace_id = ${workspaceId} and users.bucket = staged.bucket
       and users.customer_id = staged.customer_id and users.id <> staged.id`;
+  // Without this the planner takes the existing ones for none, and the join below for a nested loop.
+  await session`analyze import_users (is_existing)`;
+  // A row that says what is stored already costs no write.
+  const changed = await session<{ customerId: string }[]>`
+    with changed as (
+      update users
+      set attributes = (users.attributes - staged.removed) || staged.attributes, updated_at = ${at}
+      from import_users staged
+      where staged.is_existing and users.workspace_id = ${workspaceId} and users.bucket = staged.bucket
+        and users.id = staged.id and users.attributes <> (users.attributes - staged.removed) || staged.attributes
+      returning users.id
+    )
+    update import_users staged set is_changed = true from changed where changed.id = staged.id
+    returning staged.customer_id as "customerId"`;
+  const existing = await session<{ customerId: string }[]>`
+    select customer_id as "customerId" from import_users where is_existing`;
+  return {
+    existing: new Set(existing.map(({ customerId }) => customerId)),
+    changed: new Set(changed.map(({ customerId }) => customerId)),
+  };
 }
 
-/** Of users who were there, what has gone goes and what is new comes; whoever is new has none yet. */
-async function storeIdentifiers(session: ImportSession, workspaceId: string): Promise<void> {
+/**
+ * Identifiers of users who were there and changed: what has gone goes and what is new comes. Under the locks of their
+ * users, which storeStagedUsers took.
+ */
+export async function storeStagedIdentifiers(session: ImportSession, workspaceId: string): Promise<void> {
+  await session`analyze import_identifiers`;
   await session`
     delete from identifiers
     using import_users staged
-    where staged.is_existing and identifiers.workspace_id = ${workspaceId} and identifiers.bucket = staged.bucket
+    where staged.is_changed and identifiers.workspace_id = ${workspaceId} and identifiers.bucket = staged.bucket
       and identifiers.user_id = staged.id
       and (staged.attributes ? identifiers.attribute or identifiers.attribute = any(staged.removed))
       and not exists (
@@ -117,20 +128,14 @@ async function storeIdentifiers(session: ImportSession, workspaceId: string): Pr
     select ${workspaceId}, users.bucket, users.id, staged.attribute, staged.type, staged.value
     from import_users users
     join import_identifiers staged on staged.customer_id = users.customer_id
-    left join identifiers known on known.workspace_id = ${workspaceId} and known.bucket = users.bucket
-      and known.user_id = users.id and known.attribute = staged.attribute and known.type = staged.type
-      and known.value = staged.value
-    where users.is_existing and known.user_id is null
-    order by users.bucket, users.id, staged.attribute`;
-  // Nobody else can have written identifiers of users made in this transaction; a conflict clause would cost half as
-  // much again.
-  await session`
-    insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
-    select ${workspaceId}, users.bucket, users.id, staged.attribute, staged.type, staged.value
-    from import_users users
-    join import_identifiers staged on staged.customer_id = users.customer_id
-    where users.is_existing is null
-    order by users.bucket, users.id, staged.attribute`;
+    where users.is_changed
+    order by users.bucket, users.id, staged.attribute
+    on conflict do nothing`;
+}
+
+/** Empties the staging tables of users for the next batch. */
+export async function clearUserStaging(session: ImportSession): Promise<void> {
+  await session`truncate import_users, import_identifiers`;
 }
 
 /** Fresh statistics: without them the planner reads the filled tables 25 to 40 times slower (faults, finding 9). */

@@ -39,6 +39,11 @@ export function planApnsRequest(
   };
 }
 
+/** What APNs counts of a message, and the most it takes. */
+export function measureApnsMessage(message: Extract<Message, { platform: 'IOS' }>): { bytes: number; most: number } {
+  return { bytes: Buffer.byteLength(JSON.stringify(makePayload(message, message.content))), most: mostPayloadBytes };
+}
+
 function makePayload(message: Message, content: Omit<IosContent, 'fallback'>): object {
   const sound = content.richContent.find(({ type }) => type === 'sound')?.value;
   const coupon = content.richContent.find(({ type }) => type === 'coupon')?.value;

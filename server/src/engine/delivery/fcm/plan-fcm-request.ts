@@ -20,7 +20,7 @@ export function planFcmRequest(
   if (message.platform !== 'ANDROID') throw new Error(`FCM serves Android, not ${message.platform}`);
   const data = makeData(message, message.content);
   const notification = makeNotification(message, message.content);
-  const bytes = payloadBytes(data) + payloadBytes(notification);
+  const { bytes } = measure(data, notification);
   if (bytes > mostPayloadBytes) {
     const detail = `${bytes} bytes of keys and values; FCM takes ${mostPayloadBytes}`;
     return { outcome: { kind: 'rejected', code: 'MESSAGE_TOO_LARGE', detail } };
@@ -47,6 +47,16 @@ export function planFcmRequest(
   };
 }
 
+/** What FCM counts of a message, and the most it takes. */
+export function measureFcmMessage(message: AndroidMessage): { bytes: number; most: number } {
+  return measure(makeData(message, message.content), makeNotification(message, message.content));
+}
+
+function measure(data: Record<string, string>, notification: Record<string, string>) {
+  return { bytes: payloadBytes(data) + payloadBytes(notification), most: mostPayloadBytes };
+}
+
+type AndroidMessage = Extract<Message, { platform: 'ANDROID' }>;
 type Content = Omit<AndroidContent, 'fallback'>;
 
 function makeNotification(message: Message, content: Content): Record<string, string> {

@@ -42,6 +42,11 @@ export function planWebPushRequest({
   };
 }
 
+/** What Web Push counts of a message before it is encrypted, and the most it takes. */
+export function measureWebPushMessage(message: Extract<Message, { platform: 'WEB' }>): { bytes: number; most: number } {
+  return { bytes: Buffer.byteLength(JSON.stringify(makePayload(message, message.content))), most: mostPlainBytes };
+}
+
 /** What the service worker reads. */
 function makePayload(message: Message, content: Omit<WebContent, 'fallback'>): object {
   return {

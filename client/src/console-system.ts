@@ -1,0 +1,81 @@
+import type { ConsoleCaller } from './console-caller.ts';
+import type { ProviderName } from './console-overview.ts';
+
+export type QueueState = {
+  name: string;
+  /** Could be worked now. */
+  waiting: number;
+  running: number;
+  /** Wait for a moment to come. */
+  later: number;
+  /** In the last 24 hours. */
+  failed: number;
+  oldestAt: string | null;
+};
+
+export type DutyNote = {
+  name: string;
+  doneAt: string | null;
+  done: number;
+  failedAt: string | null;
+  fault: string | null;
+};
+
+export type SystemNode = {
+  id: string;
+  host: string;
+  processId: number;
+  role: 'all' | 'api' | 'worker';
+  version: string;
+  startedAt: string;
+  seenAt: string;
+  memoryBytes: number;
+  duties: DutyNote[];
+  isAlive: boolean;
+};
+
+/** The installation: numbers, names of its own parts, and hosts; no secret and nobody's data. */
+export type SystemState = {
+  now: string;
+  clockOffsetSeconds: number;
+  troubles: string[];
+  version: string;
+  mode: 'sandbox' | 'production';
+  role: string;
+  changedSettings: string[];
+  machine: {
+    uptimeSeconds: number;
+    memoryBytes: number;
+    runtime: string;
+    platform: string;
+    disk: { freeBytes: number; totalBytes: number } | null;
+  };
+  database: {
+    version: string;
+    sizeBytes: number;
+    connections: number;
+    mostConnections: number;
+    startedAt: string;
+    isEmbedded: boolean;
+    replicas: { state: string; lagBytes: number | null }[];
+    migrations: { count: number; newest: { name: string; appliedAt: string } | null };
+  };
+  nodes: SystemNode[];
+  queues: QueueState[];
+  providers: {
+    provider: ProviderName;
+    name: string;
+    isConnected: boolean;
+    isSimulated: boolean;
+    checkedAt: string | null;
+    verdict: 'ACCEPTED' | 'REFUSED' | 'UNKNOWN' | null;
+    silentUntil: string | null;
+    noisyUntil: string | null;
+  }[];
+};
+
+export type ConsoleSystem = { read(workspaceId: string): Promise<SystemState> };
+
+export function makeConsoleSystem({ read }: ConsoleCaller): ConsoleSystem {
+  return { read: (workspaceId) => read('system', { workspaceId }) };
+}

@@ -1,0 +1,40 @@
+export type PickedAttribute = {
+  source: 'UserAttribute' | 'BusinessEventAttribute';
+  /** As it is stored. */
+  name: string;
+  /** As it is shown, which templates take too. */
+  shown: string;
+};
+
+/** The standard attributes under the names that templates know them by (the same as domain/audience/user-source.ts). */
+export const standardNames: Record<string, string> = {
+  u_n: 'Name',
+  u_fn: 'First Name',
+  u_ln: 'Last Name',
+  u_em: 'Email (Standard)',
+  u_mb: 'Mobile Number (Standard)',
+  u_gd: 'Gender',
+  u_bd: 'Birthday',
+};
+
+/** What may be said of a person, the usual first; everybody has an id. */
+export function attributeNames(stored: string[]): PickedAttribute[] {
+  const standard = Object.keys(standardNames).filter((name) => stored.includes(name));
+  const own = stored.filter((name) => standardNames[name] === undefined && name !== 'uid');
+  const of = (name: string, shown: string): PickedAttribute => ({ source: 'UserAttribute', name, shown });
+  return [
+    ...standard.map((name) => of(name, standardNames[name]!)),
+    of('uid', 'ID'),
+    ...own.map((name) => of(name, name)),
+  ];
+}
+
+/** As templates write it; `otherwise` stands there for those without it. */
+export function markerOf({ source, shown }: PickedAttribute, otherwise: string): string {
+  const instead = otherwise.trim() === '' ? '' : ` | default(${quote(otherwise.trim())})`;
+  return `{{ ${source}[${quote(shown)}]${instead} }}`;
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+}

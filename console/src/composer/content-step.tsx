@@ -1,0 +1,116 @@
+import { Card, Checkbox, Grid, Stack, Tabs, Text } from '@mantine/core';
+import { useState } from 'react';
+import { platformNames } from '../parts/platform-names.ts';
+import { AndroidFields } from './android-fields.tsx';
+import { readAt } from './body-path.ts';
+import { toldFaults, useCampaignForm } from './campaign-form.ts';
+import type { CampaignForm } from './campaign-form.ts';
+import { FallbackFields } from './fallback-fields.tsx';
+import { IosFields } from './ios-fields.tsx';
+import { platformPath, platformsOf } from './new-campaign.ts';
+import type { Platform } from './new-campaign.ts';
+import { Previews } from './previews.tsx';
+import { ShownTexts } from './shown-texts.tsx';
+import { WebFields } from './web-fields.tsx';
+
+/** What they see: texts, once for all or for each platform, and how each platform shows them. */
+export function ContentStep() {
+  const { body } = useCampaignForm();
+  const chosen = platformsOf(body);
+  if (chosen.length === 0) return <Text>Choose a platform under “Audience” first.</Text>;
+  return (
+    <Grid gap="lg">
+      <Grid.Col span={{ base: 12, md: 7 }}>
+        <Texts chosen={chosen} />
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, md: 5 }}>
+        <Previews />
+      </Grid.Col>
+    </Grid>
+  );
+}
+
+function Texts({ chosen }: { chosen: Platform[] }) {
+  const form = useCampaignForm();
+  const { body, write } = form;
+  const [isShared, setShared] = useState(() => areShared(body, chosen));
+  const [opened, open] = useState<Platform>(chosen[0]!);
+  const paths = chosen.map((platform) => platformPath(body, platform));
+  const share = (next: boolean) => {
+    setShared(next);
+    if (!next) return;
+    const of = (name: string) => readAt(body, `${paths[0]!}.basic_details.${name}`);
+    write(
+      Object.fromEntries(
+        paths.flatMap((path) => ['title', 'message'].map((name) => [`${path}.basic_details.${name}`, of(name)])),
+      ),
+    );
+  };
+  const shown = chosen.includes(opened) ? opened : chosen[0]!;
+  return (
+    <Stack gap="lg">
+      <Card withBorder>
+        <Stack gap="sm">
+          {chosen.length > 1 && (
+            <Checkbox
+              label="The same title and message on every platform"
+              checked={isShared}
+              onChange={({ currentTarget: { checked } }) => share(checked)}
+            />
+          )}
+          {(isShared || chosen.length === 1) && <ShownTexts paths={paths} />}
+          {!isShared && chosen.length > 1 && <Text size="sm">Each platform has its own below.</Text>}
+        </Stack>
+      </Card>
+      <Card withBorder>
+        <Tabs value={shown} onChange={(next) => open(next as Platform)} keepMounted={false}>
+          <Tabs.List mb="md">
+            {chosen.map((platform) => (
+              <Tabs.Tab key={platform} value={platform}>
+                {platformNames[platform]}
+                <FaultMark form={form} path={platformPath(body, platform)} />
+              </Tabs.Tab>
+            ))}
+          </Tabs.List>
+          {chosen.map((platform) => (
+            <Tabs.Panel key={platform} value={platform}>
+              <Stack gap="sm">
+                {!isShared && chosen.length > 1 && <ShownTexts paths={[platformPath(body, platform)]} />}
+                <FieldsOf platform={platform} />
+                <FallbackFields platform={platform} />
+              </Stack>
+            </Tabs.Panel>
+          ))}
+        </Tabs>
+      </Card>
+    </Stack>
+  );
+}
+
+function FaultMark({ form, path }: { form: CampaignForm; path: string }) {
+  const count = toldFaults(form).filter(({ field }) => field.startsWith(path)).length;
+  return count === 0 ? null : (
+    <Text span size="xs" ml={6} fw={600}>
+      {count} to fix
+    </Text>
+  );
+}
+
+function FieldsOf({ platform }: { platform: Platform }) {
+  switch (platform) {
+    case 'ANDROID':
+      return <AndroidFields />;
+    case 'IOS':
+      return <IosFields />;
+    case 'WEB':
+      return <WebFields />;
+  }
+}
+
+function areShared(body: CampaignForm['body'], chosen: Platform[]): boolean {
+  const textOf = (platform: Platform, name: string) =>
+    readAt(body, `${platformPath(body, platform)}.basic_details.${name}`) ?? '';
+  return ['title', 'message'].every((name) =>
+    chosen.every((platform) => textOf(platform, name) === textOf(chosen[0]!, name)),
+  );
+}

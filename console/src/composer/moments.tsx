@@ -1,0 +1,78 @@
+import type { CampaignMoment } from '@carillon/client';
+import { Card, Stack, Text, Title } from '@mantine/core';
+import { textAt } from './body-path.ts';
+import { useCampaignForm } from './campaign-form.ts';
+import { scheduling, timingKind } from './timing.ts';
+
+/** The next times it is sent, by the function that sends it. */
+export function Moments() {
+  const { check, body } = useCampaignForm();
+  const schedule = check?.schedule;
+  return (
+    <Card withBorder style={{ position: 'sticky', top: 72 }} role="region" aria-label="When it is sent">
+      <Stack gap="sm">
+        <Title order={2} size="h5">
+          When it is sent
+        </Title>
+        {!schedule && <Text size="sm">Say when, and the next three times stand here.</Text>}
+        {schedule && schedule.moments.length === 0 && <Text size="sm">{withoutMoments(timingKind(body))}</Text>}
+        {schedule?.moments.map((moment) => (
+          <MomentOf key={moment.at} moment={moment} />
+        ))}
+        {textAt(body, `${scheduling}.delivery_type`).toUpperCase() === 'SEND_IN_USER_TIMEZONE' && (
+          <Text size="sm">
+            These are the moments at which the first zone on earth is there; people in other zones follow when their own
+            clock says the time.
+          </Text>
+        )}
+        {timingKind(body) === 'periodic' && (schedule?.moments.length ?? 0) > 0 && (
+          <Text size="xs" c="dimmed">
+            {schedule!.moments.length < 3 ? 'There are no more.' : 'And so on.'} It keeps its local time over changes of
+            the clock.
+          </Text>
+        )}
+      </Stack>
+    </Card>
+  );
+}
+
+function withoutMoments(kind: ReturnType<typeof timingKind>): string {
+  return kind === 'event' ? 'Whenever the event happens.' : 'As soon as you send it.';
+}
+
+function MomentOf({ moment }: { moment: CampaignMoment }) {
+  const { local, timeZone, offset, at } = moment;
+  const day = new Intl.DateTimeFormat('en-GB', {
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    timeZone: 'UTC',
+  }).format(new Date(`${local.date}T00:00:00Z`));
+  return (
+    <div data-moment={at}>
+      <Text fw={600}>
+        {day}, {local.time}
+      </Text>
+      <Text size="sm">
+        {timeZone} (UTC{offset === '+00:00' ? '' : offset}) · {at.slice(0, 16).replace('T', ' ')} UTC
+      </Text>
+      {moment.clockChange && (
+        <Text size="sm" fw={500}>
+          {tellChange(moment.clockChange)}
+        </Text>
+      )}
+    </div>
+  );
+}
+
+function tellChange(change: NonNullable<CampaignMoment['clockChange']>): string {
+  switch (change.kind) {
+    case 'skipped':
+      return `There is no ${change.asked} on this day: the clock is put forward over it.`;
+    case 'twice':
+      return 'This time comes twice on this day: it is sent the first time.';
+    case 'shifted':
+      return `The clock changes before this: UTC${change.before} becomes UTC${change.after}.`;
+  }
+}

@@ -1,0 +1,115 @@
+import type { CampaignTestAnswer } from '@carillon/client';
+import { Button, Card, Group, NativeSelect, SimpleGrid, Stack, TagsInput, Text, TextInput, Title } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { consoleClient } from '../console.ts';
+import { Failure } from '../parts/failure.tsx';
+import { platformNames } from '../parts/platform-names.ts';
+import { RouteLink } from '../parts/route-link.tsx';
+import { useMay, useSession } from '../session/use-session.ts';
+import { useWorkspace } from '../shell/workspace.ts';
+import { useCampaignForm } from './campaign-form.ts';
+import { platformsOf } from './new-campaign.ts';
+import type { Platform } from './new-campaign.ts';
+import { sentBody } from './sent-body.ts';
+import { usePreviewedPerson } from './use-previewed-person.ts';
+
+const userId = 'USER_ATTRIBUTE_UNIQUE_ID';
+
+/** Sends what is written to named people at once: oneself, or whoever is marked as somebody to try things with. */
+export function TestSend() {
+  const { id: workspaceId } = useWorkspace();
+  const { body } = useCampaignForm();
+  const { customerId } = usePreviewedPerson();
+  const [identifier, setIdentifier] = useState('');
+  const [values, setValues] = useState<string[]>(customerId === undefined ? [] : [customerId]);
+  const [platform, setPlatform] = useState('');
+  const test = useMutation({
+    mutationFn: () =>
+      consoleClient.composer.test({
+        workspaceId,
+        campaign: sentBody(body),
+        identifier: identifier.trim() === '' ? userId : identifier.trim(),
+        values,
+        ...(platform === '' ? {} : { platform: platform as Platform }),
+      }),
+  });
+  return (
+    <Card withBorder role="region" aria-label="Send a test">
+      <Title order={2} size="h5" mb="xs">
+        Send a test
+      </Title>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          test.mutate();
+        }}
+      >
+        <Stack gap="sm">
+          <Text size="sm">
+            To the devices of at most ten people, at once, marked as a test: it counts nowhere and passes caps and quiet
+            hours.
+          </Text>
+          <SimpleGrid cols={{ base: 1, xs: 2 }}>
+            <TextInput
+              label="People whose"
+              description="An attribute; the user id when it is empty"
+              placeholder="user id"
+              value={identifier}
+              onChange={(event) => setIdentifier(event.currentTarget.value)}
+            />
+            <NativeSelect
+              label="On"
+              description="Of those that were chosen"
+              value={platform}
+              data={[
+                { value: '', label: 'every platform' },
+                ...platformsOf(body).map((value) => ({ value, label: platformNames[value] })),
+              ]}
+              onChange={(event) => setPlatform(event.currentTarget.value)}
+            />
+          </SimpleGrid>
+          <TagsInput
+            label="is one of"
+            description="Enter after each"
+            value={values}
+            onChange={setValues}
+            acceptValueOnBlur
+            maxTags={10}
+          />
+          <Group justify="flex-end">
+            <Button type="submit" variant="default" loading={test.isPending} disabled={values.length === 0}>
+              Send test
+            </Button>
+          </Group>
+          {test.error !== null && <Failure error={test.error} what="The test was not sent" />}
+          {test.data !== undefined && <Results results={test.data} />}
+        </Stack>
+      </form>
+    </Card>
+  );
+}
+
+function Results({ results }: { results: CampaignTestAnswer }) {
+  const { id: workspaceId } = useWorkspace();
+  const { isSandbox } = useSession();
+  const mayLook = useMay('sandbox.use');
+  return (
+    <div role="status">
+      {Object.entries(results).map(([value, { status, failure_reason: reason }]) => (
+        <Text key={value} size="sm">
+          {value}: {status === 'success' ? 'sent' : (reason ?? 'not sent')}
+        </Text>
+      ))}
+      {isSandbox && mayLook && (
+        <Text size="sm" component="div">
+          It arrives{' '}
+          <RouteLink to="/w/$workspaceId/sandbox" params={{ workspaceId }}>
+            on the phones of the sandbox
+          </RouteLink>
+          .
+        </Text>
+      )}
+    </div>
+  );
+}

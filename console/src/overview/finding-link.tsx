@@ -1,0 +1,60 @@
+import type { FindingPlace } from '@carillon/client';
+import { RouteLink } from '../parts/route-link.tsx';
+import { useMay } from '../session/use-session.ts';
+import { useWorkspace } from '../shell/workspace.ts';
+
+/** The way to what a finding is about, for those who may go there. */
+export function FindingLink({ place }: { place: FindingPlace }) {
+  const { id: workspaceId } = useWorkspace();
+  const params = { workspaceId };
+  const [seesSystem, setsUp, seesLog, seesPeople] = [
+    useMay('system.read'),
+    useMay('settings.write'),
+    useMay('log.read'),
+    useMay('people.read'),
+  ];
+  switch (place.screen) {
+    case 'campaign':
+      return (
+        <RouteLink to="/w/$workspaceId/campaigns/$campaignId" params={{ ...params, campaignId: place.campaignId }}>
+          To the campaign
+        </RouteLink>
+      );
+    case 'deliveries':
+      return seesPeople ? (
+        <RouteLink
+          to="/w/$workspaceId/deliveries"
+          params={params}
+          search={{ platform: place.platform, outcome: place.outcome, code: place.code }}
+        >
+          See them
+        </RouteLink>
+      ) : null;
+    case 'providers':
+      return setsUp ? (
+        <RouteLink to="/w/$workspaceId/providers" params={params}>
+          To the providers
+        </RouteLink>
+      ) : null;
+    case 'system':
+      return seesSystem ? (
+        <RouteLink to="/w/$workspaceId/system" params={params}>
+          To the system page
+        </RouteLink>
+      ) : null;
+    case 'segments':
+      return (
+        <RouteLink to="/w/$workspaceId/segments" params={params}>
+          To the segments
+        </RouteLink>
+      );
+    case 'log':
+      return seesLog ? (
+        <RouteLink to="/w/$workspaceId/log" params={params} search={{ only: 'refused' }}>
+          See refused calls
+        </RouteLink>
+      ) : null;
+    default:
+      return place satisfies never;
+  }
+}

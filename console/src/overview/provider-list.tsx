@@ -1,0 +1,84 @@
+import type { Overview, ProviderHealth } from '@carillon/client';
+import { Badge, Box, Group, Stack, Text } from '@mantine/core';
+import { formatAge } from '../parts/format-duration.ts';
+import { RouteLink } from '../parts/route-link.tsx';
+import { Time } from '../parts/time.tsx';
+import { useMay } from '../session/use-session.ts';
+import { useWorkspace } from '../shell/workspace.ts';
+import { OverviewCard } from './overview-card.tsx';
+
+/** How the workspace stands with each provider. */
+export function ProviderList({ overview }: { overview: Overview }) {
+  const { id: workspaceId } = useWorkspace();
+  const setsUp = useMay('settings.write');
+  return (
+    <OverviewCard
+      title="Providers"
+      more={
+        setsUp && (
+          <RouteLink to="/w/$workspaceId/providers" params={{ workspaceId }}>
+            Connect and check
+          </RouteLink>
+        )
+      }
+    >
+      <Stack gap="md">
+        {overview.providers.map((health) => (
+          <Provider
+            key={health.provider}
+            health={health}
+            paused={overview.paused.filter(({ platform }) => platform === health.platform)}
+            now={overview.now}
+          />
+        ))}
+      </Stack>
+    </OverviewCard>
+  );
+}
+
+type ProviderProps = { health: ProviderHealth; paused: Overview['paused']; now: string };
+
+function Provider({ health, paused, now }: ProviderProps) {
+  const { name, account, check, silent, noisyUntil, isSimulated } = health;
+  const [word, colour] = stateOf(health, paused.length > 0);
+  return (
+    <Box>
+      <Group justify="space-between" gap="xs" wrap="nowrap">
+        <Text size="sm" fw={600}>
+          {name}
+        </Text>
+        <Badge color={colour} style={{ flex: 'none' }}>
+          {word}
+        </Badge>
+      </Group>
+      <Text size="sm" component="div" style={{ overflowWrap: 'anywhere' }}>
+        {isSimulated ? 'simulator' : account}
+        {check && `${account === null ? '' : ', '}checked ${formatAge(check.at, now)} ago`}
+        {check?.verdict === 'REFUSED' && `: ${check.words}`}
+        {paused.map(({ reason }) => (
+          <div key={reason}>Says: {reason}</div>
+        ))}
+        {silent && (
+          <div>
+            Left alone until <Time at={silent.until} />: {silent.reason}
+          </div>
+        )}
+        {noisyUntil !== null && (
+          <div>
+            Its lower rate for noisy sites until <Time at={noisyUntil} />
+          </div>
+        )}
+      </Text>
+    </Box>
+  );
+}
+
+/** One word, the worst that is true. */
+function stateOf({ isConnected, check, silent }: ProviderHealth, isPaused: boolean): [word: string, colour: string] {
+  if (!isConnected && !isPaused) return ['not connected', 'gray.8'];
+  if (isPaused) return ['refuses us', 'red.9'];
+  if (check?.verdict === 'REFUSED') return ['refused', 'red.9'];
+  if (silent) return ['waiting', 'orange.9'];
+  if (check?.verdict === 'ACCEPTED') return ['works', 'teal.9'];
+  return check ? ['could not be asked', 'orange.9'] : ['connected', 'teal.9'];
+}

@@ -1,0 +1,94 @@
+import type { Finding, Overview } from '@carillon/client';
+import { Box, Card, Group, Stack, Text } from '@mantine/core';
+import { formatDuration } from '../parts/format-duration.ts';
+import { FindingLink } from './finding-link.tsx';
+
+const colours = { well: 'teal', attention: 'orange', trouble: 'red' } as const;
+const marks = { well: '✓', attention: '!', trouble: '×' } as const;
+
+/** The answer in one line, and what to do where it is not good. */
+export function VerdictCard({ overview }: { overview: Overview }) {
+  const { verdict } = overview;
+  const colour = colours[verdict.level];
+  return (
+    <Card
+      withBorder
+      padding="lg"
+      component="section"
+      aria-label="Verdict"
+      style={{ borderLeft: `6px solid var(--mantine-color-${colour}-7)` }}
+    >
+      <Group gap="sm" wrap="nowrap" align="flex-start" role="status">
+        <Mark colour={colour}>{marks[verdict.level]}</Mark>
+        <Stack gap={2} style={{ minWidth: 0 }}>
+          <Text size="xl" fw={700} lh={1.3}>
+            {verdict.headline}
+          </Text>
+          <Text size="sm">{whatGoesOn(overview)}</Text>
+        </Stack>
+      </Group>
+      {verdict.findings.length > 0 && (
+        <Stack component="ul" gap="sm" mt="md" mb={0} pl={0} style={{ listStyle: 'none' }}>
+          {verdict.findings.map((finding) => (
+            <FindingItem key={`${finding.what} ${JSON.stringify(finding.place)}`} finding={finding} />
+          ))}
+        </Stack>
+      )}
+    </Card>
+  );
+}
+
+function FindingItem({ finding }: { finding: Finding }) {
+  return (
+    <Group component="li" gap="sm" wrap="nowrap" align="flex-start">
+      <Mark colour={colours[finding.level]} isSmall>
+        {marks[finding.level]}
+      </Mark>
+      <Box style={{ minWidth: 0, overflowWrap: 'anywhere' }}>
+        <Text size="sm" fw={600}>
+          {finding.what}
+        </Text>
+        <Text size="sm">
+          {finding.todo} <FindingLink place={finding.place} />
+        </Text>
+      </Box>
+    </Group>
+  );
+}
+
+function Mark({ colour, isSmall, children }: { colour: string; isSmall?: true; children: string }) {
+  const size = isSmall ? 20 : 32;
+  return (
+    <Box
+      aria-hidden
+      c="white"
+      fw={700}
+      fz={isSmall ? 13 : 18}
+      bg={`${colour}.9`}
+      style={{
+        width: size,
+        height: size,
+        borderRadius: size,
+        lineHeight: `${size}px`,
+        textAlign: 'center',
+        flex: 'none',
+      }}
+    >
+      {children}
+    </Box>
+  );
+}
+
+/** What is being sent, in a sentence. */
+function whatGoesOn({ running, scheduled, now }: Overview): string {
+  const [next] = scheduled;
+  const sending =
+    running.length === 0
+      ? 'No campaign is being sent'
+      : running.length === 1
+        ? `${running[0]!.campaignName} is being sent`
+        : `${running.length} campaigns are being sent`;
+  if (!next) return `${sending}; none is scheduled.`;
+  const wait = Date.parse(next.nextAt) - Date.parse(now);
+  return `${sending}; ${next.campaignName} ${wait <= 0 ? 'is due now' : `is next, in ${formatDuration(wait)}`}.`;
+}

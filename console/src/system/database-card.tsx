@@ -1,0 +1,30 @@
+import type { SystemState } from '@carillon/client';
+import { formatBytes } from '../parts/format-bytes.ts';
+import { Time } from '../parts/time.tsx';
+import { FactCard } from './fact-card.tsx';
+
+export function DatabaseCard({ state: { database } }: { state: SystemState }) {
+  const { migrations, replicas } = database;
+  return (
+    <FactCard
+      title="Database"
+      facts={[
+        ['PostgreSQL', `${database.version}, ${database.isEmbedded ? 'embedded' : 'your own'}`],
+        ['Size', formatBytes(database.sizeBytes)],
+        ['Connections', `${database.connections} of at most ${database.mostConnections}`],
+        ['Runs since', <Time key="since" at={database.startedAt} />],
+        ['Migrations', migrations.newest ? `${migrations.count}, the newest ${migrations.newest.name}` : 'none'],
+        [
+          'Copies that follow it',
+          replicas.length === 0
+            ? 'none is seen'
+            : replicas
+                .map(({ state, lagBytes }) =>
+                  lagBytes === null ? state : `${state}, ${formatBytes(Math.max(0, lagBytes))} behind`,
+                )
+                .join('; '),
+        ],
+      ]}
+    />
+  );
+}

@@ -1,0 +1,50 @@
+import type { DutyNote, SystemNode } from '@carillon/client';
+import { Badge, Code, Text, Title } from '@mantine/core';
+import { DataTable } from '../parts/data-table.tsx';
+import { formatAge } from '../parts/format-duration.ts';
+
+type Row = DutyNote & { host: string; id: string };
+
+/** What each node does again and again, and how it went last. */
+export function DutyTable({ nodes, now }: { nodes: SystemNode[]; now: string }) {
+  const rows: Row[] = nodes
+    .filter(({ isAlive }) => isAlive)
+    .flatMap(({ duties, host, id }) => duties.map((duty) => ({ ...duty, host, id })));
+  return (
+    <section>
+      <Title order={2} size="h5" mb="xs">
+        Duties
+      </Title>
+      {rows.length === 0 ? (
+        <Text size="sm">No node that is alive has reported one.</Text>
+      ) : (
+        <DataTable
+          label="Duties"
+          rows={rows}
+          keyOf={({ id, name }) => `${id} ${name}`}
+          columns={[
+            { key: 'name', title: 'Duty', cell: ({ name }) => <Code>{name}</Code> },
+            { key: 'host', title: 'On', cell: ({ host }) => host },
+            {
+              key: 'done',
+              title: 'Last round',
+              cell: ({ doneAt }) => (doneAt === null ? 'none yet' : `${formatAge(doneAt, now)} ago`),
+            },
+            { key: 'count', title: 'Things done in it', isNumber: true, cell: ({ done }) => done.toLocaleString('en') },
+            { key: 'fault', title: 'Last fault', cell: (duty) => <LastFault duty={duty} now={now} /> },
+          ]}
+        />
+      )}
+    </section>
+  );
+}
+
+function LastFault({ duty: { failedAt, doneAt, fault }, now }: { duty: DutyNote; now: string }) {
+  if (failedAt === null) return '–';
+  const isFailing = doneAt === null || failedAt > doneAt;
+  return (
+    <>
+      {isFailing && <Badge color="red.9">fails</Badge>} <Code>{fault}</Code> {formatAge(failedAt, now)} ago
+    </>
+  );
+}

@@ -1,0 +1,29 @@
+import type { SystemState } from '@carillon/client';
+import { formatBytes } from '../parts/format-bytes.ts';
+import { formatDuration } from '../parts/format-duration.ts';
+import { FactCard } from './fact-card.tsx';
+
+/** The node that answers this page. */
+export function InstallationCard({ state }: { state: SystemState }) {
+  const { version, mode, role, machine, changedSettings, clockOffsetSeconds } = state;
+  const { disk } = machine;
+  return (
+    <FactCard
+      title="This node"
+      facts={[
+        ['Carillon', version],
+        ['Mode', mode],
+        ['Role', role],
+        ['Runs for', formatDuration(machine.uptimeSeconds * 1000)],
+        ['Runtime', `${machine.runtime}, ${machine.platform}`],
+        ['Memory', formatBytes(machine.memoryBytes)],
+        [
+          'Disk of the database',
+          disk ? `${formatBytes(disk.freeBytes)} of ${formatBytes(disk.totalBytes)} free` : undefined,
+        ],
+        ['Clock moved by', clockOffsetSeconds === 0 ? undefined : formatDuration(Math.abs(clockOffsetSeconds) * 1000)],
+        ['Settings changed', changedSettings.length === 0 ? 'none' : changedSettings.join(', ')],
+      ]}
+    />
+  );
+}

@@ -1,0 +1,55 @@
+import type { SystemNode } from '@carillon/client';
+import { Badge, Text, Title } from '@mantine/core';
+import { CopyTextButton } from '../parts/copyable.tsx';
+import { DataTable } from '../parts/data-table.tsx';
+import { formatBytes } from '../parts/format-bytes.ts';
+import { formatAge } from '../parts/format-duration.ts';
+
+const roles = { all: 'answers and sends', api: 'answers', worker: 'sends' } as const;
+
+/** Every process of the installation that was heard of within a day. */
+export function NodeTable({ nodes, now }: { nodes: SystemNode[]; now: string }) {
+  return (
+    <section>
+      <Title order={2} size="h5" mb="xs">
+        Nodes
+      </Title>
+      <DataTable
+        label="Nodes"
+        minWidth={720}
+        rows={nodes}
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            key: 'node',
+            title: 'Node',
+            cell: ({ id, host, processId }) => (
+              <>
+                <Text size="sm">
+                  {host}, process {processId}
+                </Text>
+                <Text size="xs" component="div">
+                  {id} <CopyTextButton text={id} label={`id of the node on ${host}`} />
+                </Text>
+              </>
+            ),
+          },
+          { key: 'role', title: 'Does', cell: ({ role }) => roles[role] },
+          { key: 'version', title: 'Version', cell: ({ version }) => version },
+          { key: 'since', title: 'Runs for', cell: ({ startedAt }) => formatAge(startedAt, now) },
+          { key: 'memory', title: 'Memory', isNumber: true, cell: ({ memoryBytes }) => formatBytes(memoryBytes) },
+          {
+            key: 'seen',
+            title: 'Last heard of',
+            cell: ({ seenAt, isAlive }) => (
+              <>
+                <Badge color={isAlive ? 'teal.9' : 'red.9'}>{isAlive ? 'alive' : 'silent'}</Badge>
+                <Text size="xs">{formatAge(seenAt, now)} ago</Text>
+              </>
+            ),
+          },
+        ]}
+      />
+    </section>
+  );
+}

@@ -1,0 +1,97 @@
+import type { QueueState } from '@carillon/client';
+import { Text, Title } from '@mantine/core';
+import { DataTable } from '../parts/data-table.tsx';
+import { formatAge } from '../parts/format-duration.ts';
+import { RouteLink } from '../parts/route-link.tsx';
+import { useWorkspace } from '../shell/workspace.ts';
+
+const names: Record<string, [name: string, about: string]> = {
+  runs: ['Runs', 'sendings whose audience is to be found; running ones are being sent'],
+  chunks: ['Chunks', 'pieces of campaigns'],
+  retries: ['Repeated attempts', 'deliveries that a provider did not take yet'],
+  'segment-files': ['Files of segments', 'to be downloaded and read'],
+  callbacks: ['Callbacks', 'about file operations'],
+  mails: ['Mails', 'reports of file operations'],
+  erasures: ['Deletions of people', 'after the delay that is set'],
+  'wake-ups': ['Wake-ups', 'hints to look at once; the work is in the rows above'],
+};
+
+// The server stops counting there.
+const mostCounted = 100_000;
+
+/** What waits, what is worked and what went wrong, per kind of work. */
+export function QueueTable({ queues, now }: { queues: QueueState[]; now: string }) {
+  const count = (of: QueueState, number: number) => (
+    <QueueLink name={of.name}>{`${number.toLocaleString('en')}${number >= mostCounted ? ' or more' : ''}`}</QueueLink>
+  );
+  return (
+    <section>
+      <Title order={2} size="h5" mb="xs">
+        Queues
+      </Title>
+      <DataTable
+        label="Queues"
+        minWidth={720}
+        rows={queues}
+        keyOf={({ name }) => name}
+        columns={[
+          {
+            key: 'name',
+            title: 'Work',
+            cell: ({ name }) => (
+              <>
+                {names[name]?.[0] ?? name}
+                <Text size="xs">{names[name]?.[1]}</Text>
+              </>
+            ),
+          },
+          { key: 'waiting', title: 'Waiting', isNumber: true, cell: (queue) => count(queue, queue.waiting) },
+          {
+            key: 'oldest',
+            title: 'The oldest since',
+            cell: ({ oldestAt }) => (oldestAt === null ? '–' : formatAge(oldestAt, now)),
+          },
+          { key: 'running', title: 'Being worked', isNumber: true, cell: (queue) => count(queue, queue.running) },
+          { key: 'later', title: 'For later', isNumber: true, cell: (queue) => count(queue, queue.later) },
+          { key: 'failed', title: 'Failed in 24 hours', isNumber: true, cell: (queue) => count(queue, queue.failed) },
+        ]}
+      />
+    </section>
+  );
+}
+
+/** Where the rows behind a queue are seen, as far as this workspace has some. */
+function QueueLink({ name, children }: { name: string; children: string }) {
+  const { id: workspaceId } = useWorkspace();
+  const params = { workspaceId };
+  switch (name) {
+    case 'runs':
+    case 'chunks':
+      return (
+        <RouteLink to="/w/$workspaceId/campaigns" params={params} search={{}}>
+          {children}
+        </RouteLink>
+      );
+    case 'retries':
+      return (
+        <RouteLink to="/w/$workspaceId/deliveries" params={params} search={{ outcome: 'WAITING' }}>
+          {children}
+        </RouteLink>
+      );
+    case 'segment-files':
+      return (
+        <RouteLink to="/w/$workspaceId/segments" params={params} search={{}}>
+          {children}
+        </RouteLink>
+      );
+    case 'callbacks':
+    case 'mails':
+      return (
+        <RouteLink to="/w/$workspaceId/log" params={params} search={{ view: name }}>
+          {children}
+        </RouteLink>
+      );
+    default:
+      return children;
+  }
+}

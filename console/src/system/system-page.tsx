@@ -1,0 +1,74 @@
+import type { SystemState } from '@carillon/client';
+import { Alert, Anchor, Button, CopyButton, SimpleGrid, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { consoleClient } from '../console.ts';
+import { Loaded } from '../parts/loaded.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
+import { useWorkspace } from '../shell/workspace.ts';
+import { DatabaseCard } from './database-card.tsx';
+import { DutyTable } from './duty-table.tsx';
+import { InstallationCard } from './installation-card.tsx';
+import { NodeTable } from './node-table.tsx';
+import { QueueTable } from './queue-table.tsx';
+
+/** The installation below all workspaces: nodes, queues, duties, database. */
+export function SystemPage() {
+  const { id: workspaceId } = useWorkspace();
+  const system = useQuery({
+    queryKey: ['system', workspaceId],
+    queryFn: () => consoleClient.system.read(workspaceId),
+    refetchInterval: 5000,
+  });
+  return (
+    <Stack gap="lg">
+      <PageHeader
+        title="System"
+        about={
+          <>
+            The installation, of all workspaces.{' '}
+            <Anchor href="/docs" underline="always" inherit>
+              API reference
+            </Anchor>
+          </>
+        }
+        actions={system.data && <CopyDiagnostics state={system.data} />}
+      />
+      <Loaded query={system}>{(data) => <SystemOf state={data} />}</Loaded>
+    </Stack>
+  );
+}
+
+function SystemOf({ state }: { state: SystemState }) {
+  return (
+    <>
+      {state.troubles.length > 0 && (
+        <Alert color="red" title="Not ready">
+          {state.troubles.join(', ')}
+        </Alert>
+      )}
+      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
+        <InstallationCard state={state} />
+        <DatabaseCard state={state} />
+      </SimpleGrid>
+      <NodeTable nodes={state.nodes} now={state.now} />
+      <QueueTable queues={state.queues} now={state.now} />
+      <DutyTable nodes={state.nodes} now={state.now} />
+    </>
+  );
+}
+
+/** Everything on this page as JSON, for whoever helps. */
+function CopyDiagnostics({ state }: { state: SystemState }) {
+  return (
+    <Stack gap={2} align="flex-end">
+      <CopyButton value={JSON.stringify(state, undefined, 2)}>
+        {({ copied, copy }) => (
+          <Button variant="default" onClick={copy}>
+            {copied ? 'Copied' : 'Copy diagnostics'}
+          </Button>
+        )}
+      </CopyButton>
+      <Text size="xs">JSON without keys, addresses or people</Text>
+    </Stack>
+  );
+}

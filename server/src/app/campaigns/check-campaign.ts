@@ -1,0 +1,168 @@
+import { isObject, Part } from '../../domain/campaign-parts/part.ts';
+import { whatMayNotChange } from '../../domain/campaign-parts/frozen-parts.ts';
+import { authoredDeliveryTypes, readCampaign } from '../../domain/campaign-parts/read-campaign.ts';
+import type { CampaignParts } from '../../domain/campaign-parts/read-campaign.ts';
+import { readSchedule } from '../../domain/campaign-parts/read-schedule.ts';
+import { readSegmentation } from '../../domain/campaign-parts/read-segmentation.ts';
+import { scheduleTiming } from '../../domain/campaign-parts/schedule-timing.ts';
+import type { ScheduleContext } from '../../domain/campaign-parts/schedule-timing.ts';
+import { warnOfCampaign } from '../../domain/campaign/campaign-warnings.ts';
+import type { CampaignWarning, WarnedCampaign } from '../../domain/campaign/campaign-warnings.ts';
+import type { Platform } from '../../domain/campaign/content.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { RequestFault } from '../../domain/errors.ts';
+import { describeMoments } from '../../domain/timing/describe-moments.ts';
+import type { DescribedMoment } from '../../domain/timing/describe-moments.ts';
+import type { Timing } from '../../domain/timing/timing.ts';
+import type { Queryable } from '../../storage/pool.ts';
+import { findAuthoredCampaign } from '../../storage/sql/authored-campaigns.ts';
+import { findBusinessEvent } from '../../storage/sql/business-events.ts';
+import { listProviderCredentials } from '../../storage/sql/provider-credentials.ts';
+import { findWorkspaceControls } from '../../storage/sql/workspaces.ts';
+import { findCampaignSegment, prepareCampaign } from './prepare-campaign.ts';
+import type { PreparedCampaign } from './prepare-campaign.ts';
+
+export type CheckedCampaign = {
+  /** What keeps it from going live, as validate says it, and what may not be changed of a campaign that is live. */
+  faults: RequestFault[];
+  /** Undefined while the schedule cannot be read. */
+  timing: Timing | undefined;
+  moments: DescribedMoment[];
+  /** Whom it is for in words, where it has filters. */
+  audienceText: string | undefined;
+  /** Empty while something is wrong. */
+  warnings: CampaignWarning[];
+};
+
+export type CampaignCheck = {
+  workspaceId: string;
+  parts: CampaignParts;
+  /** The campaign that the parts are to change. */
+  id: string | undefined;
+  now: Date;
+};
+
+const shownMoments = 3;
+
+/**
+ * Looks at a campaign that is being written. What V5's validate says of a draft, said of parts that are not stored yet;
+ * where much is still missing, what is there is read all the same.
+ *
+ * @throws ServiceError CAMPAIGN_NOT_FOUND
+ */
+export async function checkCampaign(tx: Queryable, check: CampaignCheck): Promise<CheckedCampaign> {
+  const { workspaceId, parts, now } = check;
+  const { frozen, start } = await findFrozen(tx, check);
+  const prepared = await prepareCampaign(tx, { workspaceId, parts, now, start });
+  if ('faults' in prepared) {
+    const { faults, timing, segment } = await readPieces(tx, { workspaceId, parts, now, start });
+    return {
+      faults: withoutDoubles([...frozen, ...prepared.faults, ...faults]),
+      timing,
+      moments: timing ? describeMoments(timing, { after: now, count: shownMoments }) : [],
+      audienceText: textOf(segment),
+      warnings: [],
+    };
+  }
+  const moments = describeMoments(prepared.timing, { after: now, count: shownMoments });
+  const warned = await findWarned(tx, { workspaceId, prepared, moments, now });
+  return {
+    faults: frozen,
+    timing: prepared.timing,
+    moments,
+    audienceText: textOf(prepared.segment),
+    warnings: warnOfCampaign(warned),
+  };
+}
+
+type Frozen = { frozen: RequestFault[]; start: ScheduleContext['start'] };
+
+async function findFrozen(tx: Queryable, { workspaceId, parts, id }: CampaignCheck): Promise<Frozen> {
+  if (id === undefined) return { frozen: [], start: 'to come' };
+  const campaign = await findAuthoredCampaign(tx, { workspaceId, id });
+  if (!campaign) throw new ServiceError('CAMPAIGN_NOT_FOUND');
+  const { status, parts: before } = campaign;
+  if (status === 'DRAFT') return { frozen: [], start: 'to come' };
+  const isWaiting = status === 'SCHEDULED';
+  if (before === null) return { frozen: [], start: isWaiting ? 'to come' : 'as it was' };
+  const state = isWaiting ? 'waiting' : 'live';
+  return { frozen: whatMayNotChange({ before, after: parts, state }), start: isWaiting ? 'to come' : 'as it was' };
+}
+
+type Pieces = { faults: RequestFault[]; timing: Timing | undefined; segment: PreparedCampaign['segment'] };
+type Reading = Omit<CampaignCheck, 'id'> & Pick<Frozen, 'start'>;
+
+/** Schedule and audience by themselves. Their own faults were told by the whole; here are those of clock and database. */
+async function readPieces(tx: Queryable, { workspaceId, parts, now, start }: Reading): Promise<Pieces> {
+  const controls = await findWorkspaceControls(tx, workspaceId);
+  const whole = new Part(parts, { path: '', faults: [] });
+  const deliveryType = whole.choice('campaign_delivery_type', authoredDeliveryTypes);
+  const faults: RequestFault[] = [];
+  const scheduling = new Part(objectOf(parts.scheduling_details), { path: 'scheduling_details', faults: [] });
+  const schedule = readSchedule(scheduling, deliveryType);
+  let timing: Timing | undefined;
+  if (schedule && scheduling.faults.length === 0) {
+    const found = scheduleTiming(schedule, { now, workspaceTimeZone: controls!.timeZone, start });
+    if ('fault' in found) faults.push(found.fault);
+    else timing = found;
+  }
+  const segmentation = readAudience(parts);
+  const found = segmentation && (await findCampaignSegment(tx, { workspaceId, audience: segmentation }));
+  if (found && 'fault' in found) faults.push(found.fault);
+  return { faults, timing, segment: found && 'segment' in found ? found.segment : undefined };
+}
+
+/** The audience of parts, whatever else is wrong with them. */
+export function readAudience(parts: CampaignParts) {
+  const details = new Part(objectOf(parts.segmentation_details), { path: 'segmentation_details', faults: [] });
+  const { audience } = readSegmentation(details);
+  return details.faults.length === 0 ? audience : undefined;
+}
+
+/** The platforms of parts, whatever else is wrong with them. */
+export function readPlatformsOf(parts: CampaignParts): Platform[] {
+  return readCampaign(parts).basics.platforms;
+}
+
+function objectOf(value: unknown): Record<string, unknown> {
+  return isObject(value) ? value : {};
+}
+
+function textOf(segment: PreparedCampaign['segment']): string | undefined {
+  return segment && 'filters' in segment ? segment.filters.description : undefined;
+}
+
+function withoutDoubles(faults: RequestFault[]): RequestFault[] {
+  return [...new Map(faults.map((fault) => [`${fault.field}: ${fault.reason}`, fault])).values()];
+}
+
+const providerPlatforms = { fcm: 'ANDROID', apns: 'IOS', webpush: 'WEB' } as const;
+
+/** Which platforms have a credential of a provider, and whether it is one of the simulators. */
+export async function findPlatformCredentials(
+  tx: Queryable,
+  workspaceId: string,
+): Promise<WarnedCampaign['credentials']> {
+  const stored = await listProviderCredentials(tx, workspaceId);
+  return Object.fromEntries(
+    stored.map(({ provider, simulated }) => [providerPlatforms[provider], simulated ? 'simulated' : 'real']),
+  );
+}
+
+type Found = { workspaceId: string; prepared: PreparedCampaign; moments: DescribedMoment[]; now: Date };
+
+async function findWarned(tx: Queryable, { workspaceId, prepared, moments, now }: Found): Promise<WarnedCampaign> {
+  const { definition, timing } = prepared;
+  const { platforms, content, settings, businessEvent } = definition;
+  const event =
+    businessEvent === undefined ? undefined : await findBusinessEvent(tx, { workspaceId, named: businessEvent });
+  return {
+    platforms,
+    content,
+    settings,
+    moments: timing.kind === 'soon' ? [now] : moments.map(({ at }) => at),
+    controls: (await findWorkspaceControls(tx, workspaceId))!,
+    credentials: await findPlatformCredentials(tx, workspaceId),
+    eventAttributes: event?.attributes ?? [],
+  };
+}

@@ -1,0 +1,78 @@
+import type { Platform } from '../../domain/campaign/content.ts';
+import { SegmentExpansionError } from '../../domain/segments/expand-segment-filter.ts';
+import { expandStoredFilters } from '../../domain/segments/parse-stored-filters.ts';
+import type { StoredFilters } from '../../domain/segments/parse-stored-filters.ts';
+import type { Queryable } from '../../storage/pool.ts';
+import { countAudienceDevices, countAudiencePeople } from '../../storage/sql/audience-counts.ts';
+import type { CountedAudience, Reach } from '../../storage/sql/audience-counts.ts';
+import type { DeviceCount } from '../../storage/sql/overview.ts';
+import { findReferencedSegments } from '../../storage/sql/segment-references.ts';
+import { findSegmentById } from '../../storage/sql/segments.ts';
+import type { PreparedCampaign } from './prepare-campaign.ts';
+
+export type AudienceCount = {
+  people: { reach: Reach; people: number }[];
+  /** Of these people; those of other platforms and other states too. */
+  devices: DeviceCount[];
+  /** A segment that is still filled, or cannot be used: the count is of what is in it now. */
+  pending: string[];
+};
+
+export type AudienceQuestion = {
+  workspaceId: string;
+  segment: PreparedCampaign['segment'];
+  platforms: readonly Platform[];
+  at: Date;
+};
+
+/** Whom a campaign would reach if it began now: what the freezing of a run's audience counts, with the reasons. */
+export async function countAudience(
+  tx: Queryable,
+  { workspaceId, segment, platforms, at }: AudienceQuestion,
+): Promise<AudienceCount> {
+  const found = await resolveAudience(tx, { workspaceId, segment, at });
+  if ('reason' in found) return { people: [], devices: [], pending: [found.reason] };
+  const { audience, pending } = found;
+  const people = await countAudiencePeople(tx, { workspaceId, audience, platforms });
+  const devices = await countAudienceDevices(tx, { workspaceId, audience });
+  return { people, devices, pending };
+}
+
+type Resolved = { audience: CountedAudience; pending: string[] } | { reason: string };
+type Asked = Omit<AudienceQuestion, 'platforms'>;
+
+async function resolveAudience(tx: Queryable, { workspaceId, segment, at }: Asked): Promise<Resolved> {
+  if (!segment) return { audience: { kind: 'all' }, pending: [] };
+  if ('filters' in segment) {
+    const { includedFilters, excludedFilters, usesSegments } = segment.filters;
+    return resolveFilters(tx, { workspaceId, filters: { includedFilters, excludedFilters }, usesSegments, at });
+  }
+  const found = await findSegmentById(tx, { workspaceId, id: segment.id });
+  if (!found) return { reason: 'the segment no longer exists' };
+  if (found.kind === 'FILTER')
+    return resolveFilters(tx, { workspaceId, filters: found, usesSegments: found.usesSegments, at });
+  const { id, version } = found;
+  return { audience: { kind: 'segment', id, version }, pending: whatIsPending([found]) };
+}
+
+type Filters = { workspaceId: string; filters: StoredFilters; usesSegments: string[]; at: Date };
+
+async function resolveFilters(tx: Queryable, { workspaceId, filters, usesSegments, at }: Filters): Promise<Resolved> {
+  const referenced = await findReferencedSegments(tx, { workspaceId, ids: usesSegments });
+  try {
+    const { included, excluded } = expandStoredFilters(filters, referenced);
+    return { audience: { kind: 'filter', included, excluded, at }, pending: whatIsPending(referenced) };
+  } catch (error) {
+    if (error instanceof SegmentExpansionError) return { reason: error.message };
+    throw error;
+  }
+}
+
+/** Decisions D26: a send waits for what is filling; one to what failed or is archived ends without reaching anybody. */
+function whatIsPending(segments: { name: string; state: string }[]): string[] {
+  return segments.flatMap(({ name, state }) => {
+    if (state === 'FILLING') return [`${name} is still being filled; a send waits for it`];
+    if (state === 'READY') return [];
+    return [`${name} is ${state.toLowerCase()}: a send to it ends as FAILED`];
+  });
+}

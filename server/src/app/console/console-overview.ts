@@ -1,0 +1,178 @@
+import type { Clock } from '../../clock.ts';
+import { mayDo } from '../../domain/accounts/roles.ts';
+import { adviseOnFailure } from '../../domain/campaign/failure-advice.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { judgeOverview } from '../../domain/overview/judge-overview.ts';
+import type { Database } from '../../storage/pool.ts';
+import { listLedgerDays } from '../../storage/sql/delivery-log.ts';
+import { listNodes } from '../../storage/sql/nodes.ts';
+import {
+  countRecentDeliveries,
+  groupPausedSends,
+  groupRecentFailures,
+  listFailedRuns,
+  listRunningSends,
+  listScheduledSends,
+} from '../../storage/sql/overview-health.ts';
+import { countDevices, countUsers, listRecentCampaigns, listWorkspaces } from '../../storage/sql/overview.ts';
+import { readQueues } from '../../storage/sql/queues.ts';
+import type { SignedIn } from '../accounts/account-dependencies.ts';
+import { readLimits } from '../limits/read-limits.ts';
+import type { ReadLimitsDependencies } from '../limits/read-limits.ts';
+import type { ReadyCurl } from '../sandbox/make-ready-curl.ts';
+import { failingDuties, isAlive, sends } from './node-health.ts';
+import { readProviderHealth } from './read-provider-health.ts';
+
+export type OverviewDependencies = {
+  database: Database;
+  clock: Clock;
+  readyCurl: ReadyCurl;
+  findTroubles: () => Promise<string[]>;
+  isSandbox: boolean;
+  limits: Omit<ReadLimitsDependencies, 'database'>;
+};
+
+type OverviewQuery = { workspaceId: string | undefined; url: string; by: SignedIn };
+
+const hourMilliseconds = 3_600_000;
+// A run keeps the day it began on, in whatever zone; throttled ones last for days.
+const aheadMilliseconds = 26 * hourMilliseconds;
+const ledgerDays = 4;
+/** Of each platform and outcome; what there is beyond is said as "10,000+". */
+export const mostCounted = 10_000;
+const mostShown = 20;
+// Counting an hour's failures reads up to 120,000 rows; pages ask every two seconds.
+const recentMilliseconds = 5_000;
+
+export type ConsoleOverview = ReturnType<typeof makeConsoleOverview>;
+
+/** Whether all is well with a workspace and what it sends, in one answer. */
+export function makeConsoleOverview(deps: OverviewDependencies) {
+  const { database, clock } = deps;
+  const recent = new Map<string, { until: number; answer: ReturnType<typeof readLastHour> }>();
+
+  async function readLastHour(workspaceId: string, at: Date) {
+    const until = new Date(at.getTime() + aheadMilliseconds).toISOString().slice(0, 10);
+    const days = await listLedgerDays(database, { until, limit: ledgerDays });
+    const since = new Date(at.getTime() - hourMilliseconds);
+    const asked = { workspaceId, days, since, most: mostCounted };
+    const [counts, failures] = await Promise.all([
+      countRecentDeliveries(database, asked),
+      groupRecentFailures(database, asked),
+    ]);
+    return {
+      counts,
+      failures: failures.map((failure) => ({ ...failure, advice: adviseOnFailure(failure) })),
+      since,
+    };
+  }
+
+  function lastHour(workspaceId: string, at: Date): ReturnType<typeof readLastHour> {
+    const kept = recent.get(workspaceId);
+    if (kept && Math.abs(kept.until - at.getTime()) <= recentMilliseconds) return kept.answer;
+    const answer = readLastHour(workspaceId, at);
+    recent.set(workspaceId, { until: at.getTime(), answer });
+    answer.catch(() => recent.delete(workspaceId));
+    // As many as there are workspaces, and few have a page open.
+    if (recent.size > 100) recent.delete(recent.keys().next().value!);
+    return answer;
+  }
+
+  /** @throws ServiceError NOT_FOUND */
+  async function findShown(workspaceId: string | undefined) {
+    const workspaces = await listWorkspaces(database);
+    const workspace = workspaceId === undefined ? workspaces[0] : workspaces.find(({ id }) => id === workspaceId);
+    if (!workspace) throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
+    return workspace;
+  }
+
+  return {
+    /** @throws ServiceError NOT_FOUND */
+    async read({ workspaceId: asked, url, by }: OverviewQuery) {
+      const workspace = await findShown(asked);
+      const workspaceId = workspace.id;
+      const at = clock.now();
+      const since = new Date(at.getTime() - hourMilliseconds);
+      const [
+        troubles,
+        running,
+        paused,
+        failedRuns,
+        scheduled,
+        campaigns,
+        hour,
+        providers,
+        limits,
+        queues,
+        nodes,
+        curl,
+      ] = await Promise.all([
+        deps.findTroubles(),
+        listRunningSends(database, { workspaceId, limit: mostShown }),
+        groupPausedSends(database, workspaceId),
+        listFailedRuns(database, { workspaceId, since, limit: mostShown }),
+        listScheduledSends(database, { workspaceId, limit: 5 }),
+        listRecentCampaigns(database, { workspaceId, limit: 10 }),
+        lastHour(workspaceId, at),
+        readProviderHealth(database, { workspaceId, at }),
+        readLimits({ ...deps.limits, database }, { workspaceId, at }),
+        readQueues(database, at),
+        listNodes(database),
+        // The command carries a signature, so it is for those who may see keys.
+        mayDo(by.role, 'keys.read') ? deps.readyCurl({ workspaceId, url }) : undefined,
+      ]);
+      const alive = nodes.filter((node) => isAlive(node, at));
+      const sending = queues.filter(({ name }) => name === 'chunks' || name === 'retries');
+      const waitingSince = sending.flatMap(({ oldestAt }) => (oldestAt === null ? [] : [oldestAt.getTime()]));
+      const accepted = hour.counts.filter(({ outcome }) => outcome === 'ACCEPTED');
+      const verdict = judgeOverview({
+        at,
+        troubles,
+        sendingNodes: alive.filter(sends).length,
+        providers,
+        paused,
+        failedRuns,
+        oldestWaitingAt: waitingSince.length === 0 ? null : new Date(Math.min(...waitingSince)),
+        accepted: accepted.reduce((sum, { devices }) => sum + devices, 0),
+        failures: hour.failures,
+        failingDuties: failingDuties(alive),
+        // A window of a minute is full for a moment and has room in the next; the push limit refuses messages meanwhile.
+        limits: limits.filter(
+          ({ id, windowSeconds }) => id === 'pushes' || windowSeconds === null || windowSeconds > 60,
+        ),
+      });
+      return {
+        workspace,
+        url,
+        isSandbox: deps.isSandbox,
+        now: at,
+        verdict,
+        running,
+        paused,
+        scheduled,
+        failedRuns,
+        lastHour: { ...hour, mostCounted },
+        providers,
+        limits,
+        work: {
+          waiting: sending.reduce((sum, { waiting }) => sum + waiting, 0),
+          oldestAt: waitingSince.length === 0 ? null : new Date(Math.min(...waitingSince)),
+          running: sending.reduce((sum, { running: count }) => sum + count, 0),
+          later: sending.reduce((sum, { later }) => sum + later, 0),
+          nodes: alive.length,
+          sendingNodes: alive.filter(sends).length,
+          seenAt: alive.length === 0 ? null : new Date(Math.max(...alive.map(({ seenAt }) => seenAt.getTime()))),
+        },
+        campaigns,
+        curl,
+      };
+    },
+
+    /** Reads every device of the workspace, so that pages ask once a minute. @throws ServiceError NOT_FOUND */
+    async countPeople(workspaceId: string) {
+      const { id } = await findShown(workspaceId);
+      const [users, devices] = await Promise.all([countUsers(database, id), countDevices(database, id)]);
+      return { users, devices };
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import type { Clock } from '../../clock.ts';
+import type { Database } from '../../storage/pool.ts';
+import { listAppliedMigrations, listReplicas, readDatabaseFacts } from '../../storage/sql/database-facts.ts';
+import { listNodes } from '../../storage/sql/nodes.ts';
+import { readQueues } from '../../storage/sql/queues.ts';
+import { isAlive } from './node-health.ts';
+import { readProviderHealth } from './read-provider-health.ts';
+
+/** What is known of this process and the machine below it. */
+export type MachineFacts = {
+  uptimeSeconds: number;
+  memoryBytes: number;
+  runtime: string;
+  platform: string;
+  /** Of the folder of the embedded database; null with a database elsewhere. */
+  disk: { freeBytes: number; totalBytes: number } | null;
+};
+
+export type SystemDependencies = {
+  database: Database;
+  clock: Clock;
+  findTroubles: () => Promise<string[]>;
+  readMachine: () => Promise<MachineFacts>;
+  installation: {
+    version: string;
+    mode: 'sandbox' | 'production';
+    role: string;
+    isEmbedded: boolean;
+    /** Names of the settings that somebody has changed, never their values. */
+    changedSettings: string[];
+  };
+};
+
+export type ConsoleSystem = ReturnType<typeof makeConsoleSystem>;
+
+/**
+ * The installation as an operator and a helper need to know it. Every member may leave this machine: numbers, names of our
+ * own parts and hosts, no address, no key, no text that a person or a customer wrote. A test holds that.
+ */
+export function makeConsoleSystem(deps: SystemDependencies) {
+  const { database, clock } = deps;
+  return {
+    async read(workspaceId: string) {
+      const at = clock.now();
+      const [troubles, machine, facts, replicas, migrations, nodes, queues, providers] = await Promise.all([
+        deps.findTroubles(),
+        deps.readMachine(),
+        readDatabaseFacts(database),
+        listReplicas(database),
+        listAppliedMigrations(database),
+        listNodes(database),
+        readQueues(database, at),
+        readProviderHealth(database, { workspaceId, at }),
+      ]);
+      const { isEmbedded, ...installation } = deps.installation;
+      return {
+        now: at,
+        clockOffsetSeconds: clock.offsetMilliseconds() / 1000,
+        troubles,
+        ...installation,
+        machine,
+        database: {
+          ...facts,
+          isEmbedded,
+          replicas,
+          migrations: { count: migrations.length, newest: migrations[0] ?? null },
+        },
+        nodes: nodes.map(({ simulators: _simulators, ...node }) => ({ ...node, isAlive: isAlive(node, at) })),
+        queues,
+        providers: providers.map(({ provider, name, isConnected, isSimulated, check, silent, noisyUntil }) => ({
+          provider,
+          name,
+          isConnected,
+          isSimulated,
+          checkedAt: check?.at ?? null,
+          verdict: check?.verdict ?? null,
+          silentUntil: silent?.until ?? null,
+          noisyUntil,
+        })),
+      };
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import type { Platform } from '../../domain/campaign/content.ts';
+import type { Database } from '../../storage/pool.ts';
+import { listProviderCredentials } from '../../storage/sql/provider-credentials.ts';
+import type { CheckVerdict, ProviderName } from '../../storage/sql/provider-credentials.ts';
+import { listAccountRestraints } from '../../storage/sql/send-budgets.ts';
+
+export const providersOfPlatforms = [
+  { platform: 'ANDROID', provider: 'fcm', name: 'FCM (Android)' },
+  { platform: 'IOS', provider: 'apns', name: 'APNs (iOS)' },
+  { platform: 'WEB', provider: 'webpush', name: 'Web Push' },
+] as const satisfies { platform: Platform; provider: ProviderName; name: string }[];
+
+export type ProviderHealth = {
+  platform: Platform;
+  provider: ProviderName;
+  name: string;
+  isConnected: boolean;
+  /** It leads to the simulator of the sandbox. */
+  isSimulated: boolean;
+  /** The project, the app or the site, as its owner knows it. */
+  account: string | null;
+  updatedAt: Date | null;
+  check: { verdict: CheckVerdict; words: string; at: Date } | null;
+  /** The provider asked for silence, or cannot be reached. */
+  silent: { until: Date; reason: string } | null;
+  /** Until when a push service gives this site its lower rate. */
+  noisyUntil: Date | null;
+};
+
+/** How a workspace stands with its three providers. */
+export async function readProviderHealth(
+  database: Database,
+  { workspaceId, at }: { workspaceId: string; at: Date },
+): Promise<ProviderHealth[]> {
+  const stored = await listProviderCredentials(database, workspaceId);
+  const summaries = new Map(stored.map((row) => [row.provider, row.summary]));
+  const site = summaries.get('webpush')?.publicKey;
+  const restraints = await listAccountRestraints(database, {
+    keys: [`fcm:${summaries.get('fcm')?.projectId ?? ''}`, `apns:${summaries.get('apns')?.teamId ?? ''}`],
+    // A site has one account at each push service its browsers use (engine/delivery/send-account.ts).
+    prefix: site === undefined ? undefined : `webpush:${site.slice(0, 22)}:`,
+    at,
+  });
+  return providersOfPlatforms.map(({ platform, provider, name }) => {
+    const row = stored.find((credential) => credential.provider === provider);
+    const own = restraints.filter(({ key }) => key.startsWith(`${provider}:`));
+    const silent = own.find(({ silentUntil }) => silentUntil !== null && silentUntil > at);
+    return {
+      platform,
+      provider,
+      name,
+      isConnected: row !== undefined,
+      isSimulated: row?.simulated ?? false,
+      account: row === undefined ? null : accountOf(row.summary),
+      updatedAt: row?.updatedAt ?? null,
+      check: row?.checkedAt ? { verdict: row.checkVerdict!, words: row.checkWords!, at: row.checkedAt } : null,
+      silent: silent ? { until: silent.silentUntil!, reason: silent.silentReason ?? 'asked to wait' } : null,
+      noisyUntil: own.find(({ penaltyUntil }) => penaltyUntil !== null && penaltyUntil > at)?.penaltyUntil ?? null,
+    };
+  });
+}
+
+function accountOf({ projectId, topic, environment, subject }: Record<string, string>): string | null {
+  if (topic !== undefined) return `${topic} (${environment})`;
+  return projectId ?? subject ?? null;
+}

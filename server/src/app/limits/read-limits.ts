@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import type { Database } from '../../storage/pool.ts';
+import { readCounted } from '../../storage/sql/limit-marks.ts';
+import { findLimitWindows } from '../../storage/sql/limit-windows.ts';
+import { sumCountedUsers } from '../../storage/sql/segment-operations.ts';
+import { countActiveSegments } from '../../storage/sql/segments.ts';
+import type { AuthoringLimits } from '../campaigns/authoring-dependencies.ts';
+import { campaignCallsPerMinute } from '../campaigns/campaign-use-cases.ts';
+import { pushRequestsPerMinute } from '../push/count-push-request.ts';
+import type { SegmentLimits } from '../segments/segment-dependencies.ts';
+
+export type LimitUse = {
+  id: string;
+  name: string;
+  used: number;
+  most: number;
+  /** Null: at any one time. */
+  windowSeconds: number | null;
+  /** The setting it comes from; null: the interface sets it. */
+  setting: string | null;
+};
+
+export type ReadLimitsDependencies = { database: Database; segments: SegmentLimits; authoring: AuthoringLimits };
+
+const minute = 60;
+const hour = 3_600;
+const day = 86_400;
+
+/** How much of its limits a workspace has used at an instant. Counts nothing itself. */
+export async function readLimits(
+  { database, segments, authoring }: ReadLimitsDependencies,
+  { workspaceId, at }: { workspaceId: string; at: Date },
+): Promise<LimitUse[]> {
+  const subject = createHash('sha256').update(workspaceId).digest();
+  const operations = ['segment-file', 'campaign-create', 'campaign'];
+  const [pushes, active, users, windows] = await Promise.all([
+    readCounted(database, { operation: 'push', workspaceId, windowSeconds: minute, at }),
+    countActiveSegments(database, workspaceId),
+    sumCountedUsers(database, { workspaceId, since: new Date(at.getTime() - day * 1000) }),
+    findLimitWindows(
+      database,
+      operations.map((operation) => ({ operation, subject })),
+    ),
+  ]);
+  const [files, creations, calls] = windows as [Date[], Date[], Date[]];
+  const within = (events: Date[], seconds: number) =>
+    events.filter((event) => event.getTime() > at.getTime() - seconds * 1000).length;
+  const limit = (id: string, more: Omit<LimitUse, 'id' | 'setting'>): LimitUse => ({ id, setting: null, ...more });
+  return [
+    limit('pushes', { name: 'Push requests', used: pushes, most: pushRequestsPerMinute, windowSeconds: minute }),
+    limit('segments', { name: 'Active segments', used: active, most: segments.activeSegments, windowSeconds: null }),
+    ...(
+      [
+        [segments.operationsPerHour, hour],
+        [segments.operationsPerDay, day],
+      ] as const
+    ).map(([most, windowSeconds]) =>
+      limit(`segment-files-${windowSeconds}`, {
+        name: 'File operations on segments',
+        used: within(files, windowSeconds),
+        most,
+        windowSeconds,
+      }),
+    ),
+    {
+      id: 'segment-users',
+      name: 'People added by files',
+      used: users,
+      most: segments.usersPerDay,
+      windowSeconds: day,
+      setting: 'CARILLON_SEGMENT_USERS_PER_DAY',
+    },
+    ...authoring.creations.map(({ events, seconds }) =>
+      limit(`creations-${seconds}`, {
+        name: 'Campaigns made through the API',
+        used: within(creations, seconds),
+        most: events,
+        windowSeconds: seconds,
+      }),
+    ),
+    limit('campaign-calls', {
+      name: 'Campaign calls',
+      used: within(calls, minute),
+      most: campaignCallsPerMinute,
+      windowSeconds: minute,
+    }),
+  ];
+}

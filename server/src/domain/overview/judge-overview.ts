@@ -1,0 +1,193 @@
+import type { Platform } from '../campaign/content.ts';
+
+/** Where something is looked at or mended, for a link. */
+export type FindingPlace =
+  | { screen: 'system' | 'providers' | 'segments' | 'log' }
+  | { screen: 'campaign'; campaignId: string }
+  | { screen: 'deliveries'; platform: Platform; outcome: string; code: string };
+
+export type Finding = {
+  /** `trouble`: something is not sent. `attention`: something will not be, or is worse than usual. */
+  level: 'trouble' | 'attention';
+  what: string;
+  /** What a person does about it. */
+  todo: string;
+  place: FindingPlace;
+};
+
+export type ProviderFacts = {
+  platform: Platform;
+  /** As people call it: "FCM (Android)". */
+  name: string;
+  isConnected: boolean;
+  check: { verdict: 'ACCEPTED' | 'REFUSED' | 'UNKNOWN'; words: string } | null;
+  silent: { until: Date; reason: string } | null;
+};
+
+export type OverviewFacts = {
+  at: Date;
+  /** What `/readyz` names. */
+  troubles: string[];
+  /** Nodes that send and were heard of lately. */
+  sendingNodes: number;
+  providers: ProviderFacts[];
+  paused: { platform: Platform | null; reason: string; runs: number; campaignId: string }[];
+  failedRuns: { campaignId: string; campaignName: string; status: 'FAILED' | 'MISSED'; reason: string }[];
+  /** Chunks and retries that could be sent now. */
+  oldestWaitingAt: Date | null;
+  accepted: number;
+  failures: { platform: Platform; outcome: string; code: string; devices: number; advice: string }[];
+  failingDuties: { name: string; fault: string }[];
+  limits: { name: string; used: number; most: number }[];
+};
+
+export type Verdict = { level: 'well' | 'attention' | 'trouble'; headline: string; findings: Finding[] };
+
+/** A worker looks every second, and takes over what a dead one held after 60 s; later than this nobody comes. */
+const lateSeconds = 120;
+/** Fewer failures than this say nothing about a provider. */
+const tellingFailures = 20;
+/** Google judges a sender by the same share (design of delivery 1). */
+const mostFailing = 0.05;
+const nearlyUsed = 0.9;
+
+/** Whether all is well, and if not, what is wrong and what to do, the worst first. Pure. */
+export function judgeOverview(facts: OverviewFacts): Verdict {
+  const findings = [
+    ...judgeInstallation(facts),
+    ...judgePauses(facts),
+    ...facts.providers.flatMap((provider) => judgeProvider(provider)),
+    ...judgeConnections(facts),
+    ...judgeFailedRuns(facts),
+    ...judgeFailures(facts),
+    ...judgeLimits(facts),
+  ].sort((one, other) => Number(one.level === 'attention') - Number(other.level === 'attention'));
+  const troubles = findings.filter(({ level }) => level === 'trouble').length;
+  if (findings.length === 0) return { level: 'well', headline: 'All is well', findings };
+  if (troubles === 0) return { level: 'attention', headline: things(findings.length, 'needs a look'), findings };
+  return { level: 'trouble', headline: things(troubles, 'keeps messages from people'), findings };
+}
+
+/** "1 thing needs a look", "2 things need a look". */
+function things(count: number, does: string): string {
+  return count === 1 ? `1 thing ${does}` : `${count} things ${does.replace(/^(need|keep)s/, '$1')}`;
+}
+
+function judgeInstallation({ troubles, sendingNodes, oldestWaitingAt, failingDuties, at }: OverviewFacts): Finding[] {
+  const place = { screen: 'system' } as const;
+  const findings: Finding[] = troubles.map((trouble) => ({
+    level: 'trouble',
+    what: `The server is not ready: ${trouble}.`,
+    todo: 'See its log and the system page.',
+    place,
+  }));
+  const waitsSeconds = oldestWaitingAt === null ? 0 : (at.getTime() - oldestWaitingAt.getTime()) / 1000;
+  if (sendingNodes === 0)
+    findings.push({
+      level: 'trouble',
+      what: 'No node that sends has been heard of in the last 30 seconds: nothing is sent.',
+      todo: 'Start one with the role "all" or "worker".',
+      place,
+    });
+  else if (waitsSeconds > lateSeconds)
+    findings.push({
+      level: 'attention',
+      what: `Messages wait for a worker since ${Math.round(waitsSeconds / 60)} minutes.`,
+      todo: 'See what the nodes do; more of them share the work.',
+      place,
+    });
+  for (const { name, fault } of failingDuties)
+    findings.push({
+      level: 'attention',
+      what: `A duty of the server fails: ${name} (${fault}).`,
+      todo: 'It is tried again and again; the log of the server says why it fails.',
+      place,
+    });
+  return findings;
+}
+
+function judgePauses({ paused, providers }: OverviewFacts): Finding[] {
+  return paused.flatMap(({ platform, reason, runs, campaignId }) => {
+    // What a person paused is as wanted.
+    if (platform === null) return [];
+    const name = providers.find((provider) => provider.platform === platform)?.name ?? platform;
+    return [
+      {
+        level: 'trouble' as const,
+        what: `${runs === 1 ? 'A send is' : `${runs} sends are`} paused. ${name} says: ${reason}`,
+        todo: 'Connect a credential that the provider takes, then resume the campaign.',
+        place: { screen: 'campaign' as const, campaignId },
+      },
+    ];
+  });
+}
+
+function judgeProvider({ name, isConnected, check, silent }: ProviderFacts): Finding[] {
+  if (!isConnected) return [];
+  const place = { screen: 'providers' } as const;
+  const findings: Finding[] = [];
+  if (check?.verdict === 'REFUSED')
+    findings.push({
+      level: 'trouble',
+      what: `${name} refused its credential when it was last checked: ${check.words}`,
+      todo: 'Replace the credential, or give its account what it lacks, and check again.',
+      place,
+    });
+  if (silent)
+    findings.push({
+      level: 'attention',
+      what: `${name} is left alone for a while: ${silent.reason}.`,
+      todo: 'It is tried again by itself; messages wait as long as they may live.',
+      place,
+    });
+  return findings;
+}
+
+function judgeConnections({ providers }: OverviewFacts): Finding[] {
+  if (providers.some(({ isConnected }) => isConnected)) return [];
+  return [
+    {
+      level: 'attention',
+      what: 'No provider is connected: no message can be sent.',
+      todo: 'Connect FCM, APNs or Web Push.',
+      place: { screen: 'providers' },
+    },
+  ];
+}
+
+function judgeFailedRuns({ failedRuns }: OverviewFacts): Finding[] {
+  return failedRuns.map(({ campaignId, campaignName, status, reason }) => ({
+    level: 'attention',
+    what: `${campaignName} ${status === 'MISSED' ? 'missed a moment' : 'failed'}: ${reason}.`,
+    todo: 'Its report says whom it reached; a clone sends again.',
+    place: { screen: 'campaign', campaignId },
+  }));
+}
+
+/** Devices that are gone are no fault: every list has some, and they are dropped. */
+function judgeFailures({ accepted, failures }: OverviewFacts): Finding[] {
+  const faults = failures.filter(({ outcome }) => outcome !== 'GONE');
+  const failed = faults.reduce((sum, { devices }) => sum + devices, 0);
+  if (failed < tellingFailures || failed <= (accepted + failed) * mostFailing) return [];
+  const { platform, outcome, code, devices, advice } = faults[0]!;
+  const share = Math.round((failed / (accepted + failed)) * 100);
+  return [
+    {
+      level: 'attention',
+      what: `${share} % of the messages of the last hour failed, most (${devices.toLocaleString('en')}) with ${code}.`,
+      todo: advice,
+      place: { screen: 'deliveries', platform, outcome, code },
+    },
+  ];
+}
+
+function judgeLimits({ limits }: OverviewFacts): Finding[] {
+  return limits
+    .filter(({ used, most }) => used >= most * nearlyUsed)
+    .map(({ name, used, most }) => ({
+      level: 'attention',
+      what: `${name}: ${used.toLocaleString('en')} of ${most.toLocaleString('en')} are used.`,
+      todo: 'Requests beyond the limit are refused until there is room.',
+      place: { screen: name.startsWith('Active segments') ? 'segments' : 'log' },
+    }));
+}

@@ -1,0 +1,29 @@
+import type { OwnContent } from '../../domain/campaign/content-texts.ts';
+import type { Platform } from '../../domain/campaign/content.ts';
+import { makeInteractionTokens } from '../../domain/interactions/interaction-token.ts';
+import { measureMessage } from '../delivery/measure-message.ts';
+import { composeMessage } from './compose-message.ts';
+
+type Shown = { workspaceId: string } & { [P in Platform]: { platform: P; content: OwnContent[P] } }[Platform];
+
+// Whatever they are, a message carries as many characters of them.
+const anyId = '0'.repeat(24);
+const anyTime = new Date(0);
+const tokens = makeInteractionTokens(new Uint8Array(32));
+
+/** How large the message of a rendered content is: that of a run, with ids of their true length. Pure. */
+export function measureContent({ workspaceId, platform, content }: Shown): { bytes: number; most: number } {
+  const message = composeMessage({
+    run: {
+      id: anyId,
+      workspaceId,
+      campaignId: anyId,
+      settings: {},
+      content: { [platform]: content },
+      createdAt: anyTime,
+    },
+    device: { id: anyId, bucket: 0, platform },
+    tokens,
+  });
+  return measureMessage(message!);
+}

@@ -1,0 +1,40 @@
+import { hostname } from 'node:os';
+import type { Clock } from '../../clock.ts';
+import type { Database } from '../../storage/pool.ts';
+import { deleteNode, deleteSilentNodes, upsertNode } from '../../storage/sql/nodes.ts';
+import type { NodeRole, SimulatorOrigins } from '../../storage/sql/nodes.ts';
+import type { DutyBook } from '../duty-book.ts';
+import type { Duty } from '../duty.ts';
+
+export type ReportNodeDependencies = {
+  database: Database;
+  clock: Clock;
+  node: { id: string; role: NodeRole; version: string; simulators: SimulatorOrigins | null };
+  book: DutyBook;
+};
+
+const dayMilliseconds = 24 * 3_600_000;
+
+/** The duty that says that this node is there, what it is, and what its duties did last. */
+export function reportNode({ database, clock, node, book }: ReportNodeDependencies): Duty & { leave(): Promise<void> } {
+  return {
+    name: 'report-node',
+    intervalMilliseconds: 5_000,
+    async runOnce(now) {
+      await upsertNode(database, {
+        ...node,
+        host: hostname(),
+        processId: process.pid,
+        // By the clock of now: after the sandbox moved it, the process has still run as long as it has.
+        startedAt: new Date(clock.now().getTime() - process.uptime() * 1000),
+        seenAt: now,
+        memoryBytes: process.memoryUsage.rss(),
+        duties: book.read(),
+      });
+      await deleteSilentNodes(database, new Date(now.getTime() - dayMilliseconds));
+      return 0;
+    },
+    /** The last word of a node that stops as asked. */
+    leave: () => deleteNode(database, node.id),
+  };
+}

@@ -1,0 +1,78 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import type { ConsoleComposer } from '../../app/console/console-composer.ts';
+import { takeParts } from '../campaigns/parse-authoring.ts';
+import { readBody } from '../campaigns/parse-search.ts';
+import { parseTest } from '../campaigns/parse-test.ts';
+import { presentTestResults } from '../campaigns/present-test.ts';
+import { presentV5Error } from '../campaigns/present-v5.ts';
+import { presentDefaultError } from '../present-default-error.ts';
+import { toServiceError } from '../to-service-error.ts';
+import { consoleApi as api } from './console-access.ts';
+import { presentCheck, presentCount, presentResources } from './present-composer.ts';
+
+export type ConsoleComposerRouteDependencies = { composer: ConsoleComposer };
+
+const workspaceId = Type.String({ maxLength: 64 });
+const id = Type.String({ pattern: '^[0-9a-f]{24}$' });
+const Workspace = Type.Object({ workspaceId });
+const Checked = Type.Object({ workspaceId, id: Type.Optional(id) });
+const Id = Type.Object({ id });
+
+/**
+ * Campaigns as they are written in the console. Bodies are those of V5 without `created_by` and `updated_by`, which are
+ * whoever is signed in; faults are answered as V5 answers them.
+ */
+export function consoleComposerRoutes(server: FastifyInstance, { composer }: ConsoleComposerRouteDependencies): void {
+  const schema = { hide: true, querystring: Workspace };
+  const config = { permission: 'campaigns.write' as const };
+  const one = { schema: { ...schema, params: Id }, config };
+
+  void server.register(async (scope) => {
+    scope.setErrorHandler((thrown, request, reply) => {
+      const error = toServiceError(thrown, request);
+      // A form shows every fault at its field.
+      if (error.code === 'CAMPAIGN_REQUEST_INVALID') return presentV5Error(error, { request, reply });
+      return presentDefaultError(error, reply);
+    });
+
+    scope.get(`${api}/composer`, { schema, config }, async (request) =>
+      presentResources(await composer.readResources(workspaceOf(request))),
+    );
+    scope.post(`${api}/composer/check`, { schema: { hide: true, querystring: Checked }, config }, async (request) => {
+      const asked = request.query as Static<typeof Checked>;
+      return presentCheck(await composer.check({ id: undefined, ...asked, parts: partsOf(request) }));
+    });
+    scope.post(`${api}/composer/audience`, { schema, config }, async (request) =>
+      presentCount(await composer.count({ workspaceId: workspaceOf(request), parts: partsOf(request) })),
+    );
+    scope.post(`${api}/composer/test`, { schema, config }, async (request) => {
+      const asked = parseTest(readBody(request), { version: 'V5' });
+      const results = await composer.test({ ...asked, workspaceId: workspaceOf(request), by: request.signedIn });
+      return { results: presentTestResults(results) };
+    });
+    scope.post(`${api}/campaigns`, { schema, config }, async (request, reply) => {
+      const asked = { workspaceId: workspaceOf(request), parts: partsOf(request), by: request.signedIn };
+      return reply.code(201).send(await composer.create(asked));
+    });
+    scope.patch(`${api}/campaigns/:id`, one, (request) =>
+      composer.change({ ...keyOf(request), parts: partsOf(request), by: request.signedIn }),
+    );
+    scope.post(`${api}/campaigns/:id/publish`, one, (request) =>
+      composer.publish({ ...keyOf(request), by: request.signedIn }),
+    );
+  });
+}
+
+function partsOf(request: FastifyRequest) {
+  return takeParts(readBody(request));
+}
+
+function workspaceOf(request: FastifyRequest): string {
+  return (request.query as Static<typeof Workspace>).workspaceId;
+}
+
+function keyOf(request: FastifyRequest): { workspaceId: string; id: string } {
+  return { workspaceId: workspaceOf(request), id: (request.params as Static<typeof Id>).id };
+}

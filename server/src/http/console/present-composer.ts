@@ -1,0 +1,47 @@
+import type { CheckedCampaign } from '../../app/campaigns/check-campaign.ts';
+import type { ConsoleComposer, CountAnswer } from '../../app/console/console-composer.ts';
+import { presentFrequencyCap } from '../../domain/delivery-gate/workspace-controls.ts';
+import type { RequestFault } from '../../domain/errors.ts';
+import type { DescribedMoment } from '../../domain/timing/describe-moments.ts';
+
+type Resources = Awaited<ReturnType<ConsoleComposer['readResources']>>;
+
+export function presentResources({ controls, now, ...resources }: Resources) {
+  const { caps, quietHours, minimumDelayMinutes, timeZone } = controls;
+  return {
+    ...resources,
+    controls: { frequencyCaps: caps.map(presentFrequencyCap), quietHours, minimumDelayMinutes, timeZone },
+    now: now.toISOString(),
+  };
+}
+
+export function presentCheck({ faults, timing, moments, audienceText, warnings }: CheckedCampaign) {
+  return {
+    faults: faults.map(presentFault),
+    schedule: timing === undefined ? null : { kind: timing.kind, moments: moments.map(presentMoment) },
+    audienceText: audienceText ?? null,
+    warnings,
+  };
+}
+
+export function presentCount(answer: CountAnswer) {
+  switch (answer.kind) {
+    case 'counted':
+      return { state: 'COUNTED', ...answer.count };
+    case 'too slow':
+      return { state: 'TOO_SLOW', afterSeconds: answer.afterSeconds };
+    case 'unreadable':
+      return { state: 'UNREADABLE', faults: answer.faults.map(presentFault) };
+    default:
+      return answer satisfies never;
+  }
+}
+
+/** As V5's validate says it. */
+function presentFault({ field, reason }: RequestFault) {
+  return { field, issue: reason === 'missing' ? 'is required' : reason };
+}
+
+function presentMoment({ at, clockChange, ...moment }: DescribedMoment) {
+  return { ...moment, at: at.toISOString(), clockChange: clockChange ?? null };
+}

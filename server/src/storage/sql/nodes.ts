@@ -1,0 +1,63 @@
+import type { Queryable } from '../pool.ts';
+
+/** The last round of a duty, as it is kept in the report of its node; instants are texts there. */
+export type DutyNote = {
+  name: string;
+  doneAt: string | null;
+  /** How many things the last round did. */
+  done: number;
+  failedAt: string | null;
+  /** The kind of the last fault, never its message. */
+  fault: string | null;
+};
+
+export type NodeRole = 'all' | 'api' | 'worker';
+
+/** Loopback origins of the simulated providers of a sandbox's node. */
+export type SimulatorOrigins = { fcm: string; apns: string };
+
+export type NodeReport = {
+  /** Unique per start. */
+  id: string;
+  host: string;
+  processId: number;
+  role: NodeRole;
+  version: string;
+  startedAt: Date;
+  seenAt: Date;
+  memoryBytes: number;
+  duties: DutyNote[];
+  simulators: SimulatorOrigins | null;
+};
+
+/** A node's word that it is there, in the place of its last one. Index: primary key. */
+export async function upsertNode(tx: Queryable, node: NodeReport): Promise<void> {
+  await tx`
+    insert into nodes
+      (id, host, process_id, role, version, started_at, seen_at, memory_bytes, duties, simulators)
+    values (${node.id}, ${node.host}, ${node.processId}, ${node.role}, ${node.version}, ${node.startedAt},
+      ${node.seenAt}, ${node.memoryBytes}, ${tx.json(node.duties as never)},
+      ${node.simulators === null ? null : tx.json(node.simulators)})
+    on conflict (id) do update
+      set seen_at = excluded.seen_at, started_at = excluded.started_at, memory_bytes = excluded.memory_bytes,
+        duties = excluded.duties`;
+}
+
+/** Oldest first. A table of as many rows as nodes ran within a day. */
+export async function listNodes(tx: Queryable): Promise<NodeReport[]> {
+  return tx<NodeReport[]>`
+    select id, host, process_id as "processId", role, version, started_at as "startedAt", seen_at as "seenAt",
+      memory_bytes as "memoryBytes", duties, simulators
+    from nodes order by started_at, id limit 1000`;
+}
+
+/** A node that stops takes its row along. Index: primary key. */
+export async function deleteNode(tx: Queryable, id: string): Promise<void> {
+  await tx`delete from nodes where id = ${id}`;
+}
+
+/** Forgets nodes that have not been heard of since. A table of tens of rows. @returns how many */
+export async function deleteSilentNodes(tx: Queryable, before: Date): Promise<number> {
+  const rows = await tx`delete from nodes where seen_at < ${before}`;
+  return rows.count;
+}

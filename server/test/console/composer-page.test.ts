@@ -1,0 +1,354 @@
+import { execFile } from 'node:child_process';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { expectAccessible, hasChromium, skipReason, startConsoleBrowser } from './console-browser.ts';
+import type { ConsoleBrowser } from './console-browser.ts';
+
+const run = promisify(execFile);
+const root = resolve(import.meta.dirname, '..', '..', '..');
+const shots = process.env.SHOTS;
+// Chromium, and axe in two schemes, on a machine that does other things too.
+const patience = 240_000;
+
+describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
+  let console: ConsoleBrowser;
+  beforeAll(async () => {
+    console = await startConsoleBrowser();
+  });
+  afterAll(() => console?.stop());
+  // None of these is about how many campaigns may be made in a minute.
+  beforeEach(() => console.bundle.database`delete from limit_windows where operation like 'campaign%'`);
+
+  const api = (method: string, path: string, body?: unknown) =>
+    console.bundle.call(method, path, { headers: console.bundle.basic(console.bundle.keys.campaigns), body });
+  const draft = async (parts: Record<string, unknown>): Promise<string> => {
+    const answer = await api('POST', '/v5/campaigns', {
+      channel: 'PUSH',
+      campaign_delivery_type: 'ONE_TIME',
+      created_by: 'a program',
+      ...parts,
+    });
+    expect(answer.status).toBe(201);
+    return answer.json().data.id as string;
+  };
+  const stored = async (id: string) => {
+    const [row] = await console.bundle.database`select status, parts, timing, next_at from campaigns where id = ${id}`;
+    return row as { status: string; parts: any; timing: any; next_at: Date | null };
+  };
+  const newest = async () => {
+    const [row] = await console.bundle.database`
+      select id, name, status, audience, platforms, content, timing, tags, conversion_goals, settings, parts
+      from campaigns where not is_test order by created_at desc, id desc limit 1`;
+    return row as Record<string, unknown> & { id: string };
+  };
+  const stepLink = (page: Page, name: string) =>
+    page.getByRole('navigation', { name: 'Steps' }).getByRole('link', { name: new RegExp(name) });
+  const shoot = async (page: Page, name: string) => {
+    if (shots !== undefined) await page.screenshot({ path: `${shots}/${name}.png`, fullPage: true });
+  };
+  const textsOf = (push: object) => ({ content: { push } });
+  const android = { basic_details: { title: 'Hello', message: 'There' } };
+  const complete = (name: string, more: object = {}) => ({
+    basic_details: { name, platforms: ['ANDROID'] },
+    campaign_content: textsOf({ android }),
+    segmentation_details: { is_all_user_campaign: true },
+    scheduling_details: { delivery_type: 'ASAP' },
+    ...more,
+  });
+
+  test(
+    'every step is by keyboard and without fault; what is wrong stands at its field, in the words of the server',
+    async () => {
+      const { page, context, faults } = await console.openSignedIn({ viewport: { width: 1280, height: 900 } });
+      await page.goto(`${console.home}/campaigns/new?step=review`);
+      // Everything was looked at in the review, so what is missing is told.
+      await page.getByText('This keeps it from being sent').waitFor();
+      expect(await page.getByRole('button', { name: 'Send', exact: true }).isDisabled()).toBe(true);
+      expect(await stepLink(page, 'Audience').getAttribute('data-state')).toBe('open');
+      await stepLink(page, 'Audience').focus();
+      await page.keyboard.press('Enter');
+      await page.waitForURL('**/new?step=audience');
+      await page.getByText('Is required').first().waitFor();
+      await expectAccessible(page);
+      await page.getByLabel('Web', { exact: true }).check();
+      await page.getByRole('textbox', { name: 'Name' }).fill('All that there is');
+
+      await stepLink(page, 'Content').click();
+      await page.getByRole('textbox', { name: 'Title' }).fill('Hi {{ UserAttribute.nickname }');
+      await page.getByText('Is no template', { exact: false }).first().waitFor();
+      expect(await stepLink(page, 'Content').getAttribute('data-state')).toBe('open');
+      await page.getByRole('textbox', { name: 'Title' }).fill('Hi {{ UserAttribute.nickname }}');
+      await page.getByRole('textbox', { name: 'Message' }).fill('There is news, and a picture of it.');
+      await page.getByRole('button', { name: 'Add a button' }).click();
+      await page.getByRole('textbox', { name: 'Button 1' }).fill('Call us');
+      await page.getByRole('textbox', { name: 'Number' }).fill('+351 1234');
+      await page.getByLabel('A click', { exact: true }).selectOption('DEEPLINKING');
+      await page.getByRole('textbox', { name: 'Deep link' }).fill('shop://news');
+      await page.getByRole('button', { name: 'Add a pair' }).click();
+      await page.getByRole('textbox', { name: 'Key 1' }).fill('from');
+      await page.getByRole('textbox', { name: 'Value 1' }).fill('console');
+      await page.getByRole('checkbox', { name: 'Has a fallback' }).check();
+      const fallback = page.getByRole('group', { name: 'Fallback' });
+      await fallback.getByRole('textbox', { name: 'Title' }).fill('Hi there');
+      await fallback.getByRole('textbox', { name: 'Message' }).fill('There is news.');
+      await page.getByRole('tab', { name: /Web/ }).click();
+      await page.getByRole('textbox', { name: 'A click opens' }).fill('https://shop.example/news');
+      await page.getByRole('textbox', { name: 'Icon' }).fill('http://shop.example/icon.png');
+      // The fallback of Android is shown to somebody of whom nothing is known; the others have none.
+      const preview = (name: string) => page.getByRole('article', { name: `Preview on ${name}` });
+      await preview('Android').getByText('The fallback is shown').waitFor();
+      await preview('Android').locator('[data-shown="title"]').getByText('Hi there').waitFor();
+      await preview('Android')
+        .getByText(/of 4,096 bytes/)
+        .waitFor();
+      await preview('iOS').getByText('Nothing would be sent to them').waitFor();
+      await preview('Chrome').getByText('Nothing would be sent to them').waitFor();
+      await expectAccessible(page);
+      await shoot(page, 'page-content');
+
+      await stepLink(page, 'Schedule').click();
+      await page.getByLabel('Again and again').check();
+      await page.getByLabel('First day and time').fill('2098-03-28T02:30');
+      await page.getByLabel('Time zone').selectOption('Europe/Berlin');
+      const moments = page.getByRole('region', { name: 'When it is sent' });
+      // Berlin's clock skips this half hour on 30 March 2098.
+      await moments.locator('[data-moment]').nth(2).getByText('There is no 02:30 on this day').waitFor();
+      await moments.getByText('2098-03-28 01:30 UTC', { exact: false }).waitFor();
+      await page.getByLabel('Repeats').selectOption('WEEKLY');
+      await page.getByText('Tue', { exact: true }).click();
+      await moments.getByText('Tue, 1 Apr 2098, 02:30').waitFor();
+      await page.getByRole('button', { name: 'Add a goal' }).click();
+      await page.getByRole('textbox', { name: 'Goal', exact: true }).fill('Read');
+      await page.getByRole('textbox', { name: 'Event', exact: true }).fill('article');
+      await page.getByLabel('Only with an attribute of the event').check();
+      await page.getByRole('textbox', { name: 'Attribute', exact: true }).fill('seconds');
+      await page.getByLabel('Its type').selectOption('numeric');
+      await page.getByLabel('Condition').selectOption('is between');
+      await page.getByRole('textbox', { name: 'From, to' }).fill('10');
+      await page.getByText('Must be two numbers separated by a comma').waitFor();
+      await page.getByRole('textbox', { name: 'From, to' }).fill('10,600');
+      await page.getByText('Must be two numbers separated by a comma').waitFor({ state: 'detached' });
+      await expectAccessible(page);
+      await shoot(page, 'page-schedule');
+
+      await stepLink(page, 'Review').click();
+      await page.getByText('It is sent first on 2098-04-01 at 02:30 Europe/Berlin', { exact: false }).waitFor();
+      await page.getByText('iOS and Web: the template of title fails', { exact: false }).waitFor();
+      await page.getByRole('button', { name: 'Start', exact: true }).and(page.locator(':enabled')).waitFor();
+      await expectAccessible(page);
+      await shoot(page, 'page-review');
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await shoot(page, 'page-review-dark');
+      expect(faults.filter((fault) => !fault.includes('400 (Bad Request)'))).toEqual([]);
+      await context.close();
+    },
+    patience,
+  );
+
+  test(
+    'a draft is kept where one says so, leaving asks before anything is lost, and only what was changed is sent',
+    async () => {
+      const { page, context } = await console.openSignedIn();
+      await page.goto(`${console.home}/campaigns/new`);
+      await page.getByRole('textbox', { name: 'Name' }).fill('Half of it');
+      await page.getByRole('link', { name: 'Segments', exact: true }).click();
+      await page.getByText('Leave without saving?').waitFor();
+      await page.getByRole('button', { name: 'Stay' }).click();
+      await page.getByRole('button', { name: 'Save draft' }).click();
+      await page.waitForURL(/campaigns\/[0-9a-f]{24}\/edit/);
+      const id = /campaigns\/([0-9a-f]{24})/.exec(page.url())![1]!;
+      await page.getByText('Everything is saved.').waitFor();
+      expect(await stored(id)).toMatchObject({ status: 'DRAFT', parts: { basic_details: { name: 'Half of it' } } });
+
+      // What another program writes meanwhile elsewhere in the draft stays.
+      await api('PATCH', `/v5/campaigns/${id}`, { basic_details: { tags: ['theirs'] } });
+      await page.getByRole('textbox', { name: 'Name' }).fill('More of it');
+      await page.getByRole('button', { name: 'Save draft' }).click();
+      await page.getByText('Everything is saved.').waitFor();
+      expect((await stored(id)).parts.basic_details).toMatchObject({ name: 'More of it', tags: ['theirs'] });
+
+      await page.getByRole('textbox', { name: 'Name' }).fill('Lost');
+      await page.getByRole('link', { name: 'Segments', exact: true }).click();
+      await page.getByRole('button', { name: 'Leave without saving' }).click();
+      await page.getByRole('heading', { name: 'Segments', level: 1 }).waitFor();
+      expect((await stored(id)).parts.basic_details.name).toBe('More of it');
+
+      // From the report one comes back to it.
+      await page.goto(`${console.home}/campaigns/${id}`);
+      await page.getByRole('link', { name: 'Edit' }).click();
+      await page.getByRole('heading', { name: 'More of it', level: 1 }).waitFor();
+      await context.close();
+    },
+    patience,
+  );
+
+  test(
+    'a campaign that waits is changed at once, after a question; the kind of its schedule stays',
+    async () => {
+      const start = { delivery_type: 'AT_FIXED_TIME', start_time: '2098-01-01T10:00', timezone: 'UTC' };
+      const id = await draft(complete('Waiting', { scheduling_details: start }));
+      await api('PATCH', `/v5/campaigns/${id}/status`, { action: 'PUBLISH' });
+      const { page, context } = await console.openSignedIn();
+      await page.goto(`${console.home}/campaigns/${id}/edit?step=schedule`);
+      expect(await page.getByLabel('Now', { exact: true }).isDisabled()).toBe(true);
+      await page.getByLabel('Day and time').fill('2098-02-01T11:30');
+      await page.getByText('Sat, 1 Feb 2098, 11:30').waitFor();
+      await stepLink(page, 'Review').click();
+      await page.getByRole('region', { name: 'curl command' }).getByText('/core-services/v1/campaigns/').waitFor();
+      await page.getByRole('button', { name: 'Save changes' }).and(page.locator(':enabled')).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Save changes' }).click();
+      await page.getByRole('heading', { name: 'Waiting', level: 1 }).waitFor();
+      await page.getByText('Next sending:').waitFor();
+      const { status, next_at: nextAt } = await stored(id);
+      expect([status, nextAt?.toISOString()]).toEqual(['SCHEDULED', '2098-02-01T11:30:00.000Z']);
+
+      await page.getByRole('button', { name: 'Stop' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click();
+      await page.getByText('STOPPED', { exact: true }).first().waitFor();
+      expect(await page.getByRole('link', { name: 'Edit' }).count()).toBe(0);
+      await page.goto(`${console.home}/campaigns/${id}/edit`);
+      await page.getByText('cannot be changed').waitFor();
+      await context.close();
+    },
+    patience,
+  );
+
+  test(
+    'what other programs wrote stays as it is: filters, a locale, zones of users',
+    async () => {
+      const filter = {
+        filter_type: 'user_attributes',
+        name: 'city',
+        data_type: 'string',
+        operator: 'in',
+        value: ['Lisbon'],
+      };
+      const parts = {
+        basic_details: { name: 'From a program', platforms: ['ANDROID'] },
+        campaign_content: { locales: ['default'], content: { default: { variation_1: { push: { android } } } } },
+        segmentation_details: { included_filters: { filter_operator: 'and', filters: [filter] } },
+        scheduling_details: {
+          delivery_type: 'SEND_IN_USER_TIMEZONE',
+          start_time: '2098-01-01T10:00:00',
+          timezone: 'UTC',
+        },
+      };
+      const id = await draft(parts);
+      const { page, context } = await console.openSignedIn();
+      await page.goto(`${console.home}/campaigns/${id}/edit`);
+      await page.getByText('People who pass filters').waitFor();
+      await page.getByText('Everything is saved.').waitFor();
+      await stepLink(page, 'Content').click();
+      await page.getByRole('textbox', { name: 'Title' }).fill('Olá');
+      await page.getByRole('article', { name: 'Preview on Android' }).getByText('Olá').waitFor();
+      await page.getByRole('button', { name: 'Save draft' }).click();
+      await page.getByText('Everything is saved.').waitFor();
+      const content = parts.campaign_content.content.default.variation_1.push.android.basic_details;
+      expect((await stored(id)).parts).toEqual({
+        channel: 'PUSH',
+        campaign_delivery_type: 'ONE_TIME',
+        ...parts,
+        campaign_content: {
+          locales: ['default'],
+          content: { default: { variation_1: { push: { android: { basic_details: { ...content, title: 'Olá' } } } } } },
+        },
+      });
+      await context.close();
+    },
+    patience,
+  );
+
+  test(
+    'curl and TypeScript make the very campaign that the button makes',
+    async () => {
+      const { page, context } = await console.openSignedIn();
+      await page.goto(`${console.home}/campaigns/new`);
+      await page.getByRole('textbox', { name: 'Name' }).fill("It's the same");
+      await stepLink(page, 'Content').click();
+      await page.getByRole('textbox', { name: 'Title' }).fill("Hi {{ UserAttribute['First Name'] | default('you') }}");
+      await page.getByRole('textbox', { name: 'Message' }).fill('It’s $5 off, "today" \\ only\nReally');
+      await stepLink(page, 'Schedule').click();
+      await page.getByLabel('Once, at a time').check();
+      await page.getByLabel('Day and time').fill('2098-01-01T10:00');
+      await page.getByLabel('Goes out in quiet hours too').check();
+      await stepLink(page, 'Review').click();
+      const code = page.getByRole('region', { name: 'The same through the API' });
+      const curl = (await code.getByRole('region', { name: 'curl command' }).textContent())!;
+      await code.getByText('TypeScript').click();
+      const script = (await code.getByRole('region', { name: 'client code' }).textContent())!;
+      await page.getByRole('button', { name: 'Schedule', exact: true }).and(page.locator(':enabled')).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Schedule' }).click();
+      await page.getByText('SCHEDULED', { exact: true }).first().waitFor();
+      const { id: _first, ...made } = await newest();
+      await context.close();
+
+      const key = console.bundle.keys.campaigns;
+      await run('bash', ['-c', curl.replace("KEY='a campaigns key'", `KEY='${key}'`)]);
+      const { id: byCurl, ...madeByCurl } = await newest();
+      expect(madeByCurl).toEqual(made);
+      await run(
+        join(root, 'node_modules', '.bin', 'node'),
+        ['--disable-warning=ExperimentalWarning', '--input-type=module-typescript', '--eval', script],
+        { cwd: root, env: { ...process.env, CARILLON_CAMPAIGNS_KEY: key } },
+      );
+      const { id: byClient, ...madeByClient } = await newest();
+      expect(madeByClient).toEqual(made);
+      expect(byClient).not.toBe(byCurl);
+      expect(made).toMatchObject({
+        status: 'SCHEDULED',
+        name: "It's the same",
+        settings: { bypassesQuietHours: true },
+      });
+    },
+    patience,
+  );
+
+  test(
+    'segments are left out, people are named, a count that takes too long says so, and who may not write is told',
+    async () => {
+      const { page, context } = await console.openSignedIn();
+      await console.bundle.database`
+        insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, version,
+          user_count, created_by, created_at, updated_at)
+        values ('abcdefabcdefabcdefabcdef', ${console.bundle.workspaceId}, 'The others', 'FILE', 'READY', 'API', 'uid',
+          'string', 1, 1, 'test', '2026-01-01', '2026-01-01')`;
+      await console.bundle.database`
+        insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in)
+        select workspace_id, bucket, 'abcdefabcdefabcdefabcdef', id, 1 from users where customer_id = 'ada'`;
+      await page.goto(`${console.home}/campaigns/new`);
+      const count = page.getByRole('region', { name: 'Who would be reached now' });
+      const [{ users }] = (await console.bundle.database`select count(*) as users from users`) as any;
+      await count.getByText(`of ${users} people would get it`).waitFor();
+      await page.getByLabel('Leave out people in some segments').check();
+      await page.getByRole('button', { name: 'Leave out The others' }).click();
+      await count.getByText(`of ${users - 1} people would get it`).waitFor();
+      await page.getByLabel('People by user id').check();
+      await page.getByLabel('Leave out people in some segments').uncheck();
+      await page.getByRole('combobox', { name: 'User ids' }).fill('ada');
+      await page.keyboard.press('Enter');
+      await count.getByText('of 1 person would get it').waitFor();
+
+      await page.route('**/composer/audience*', (route) =>
+        route.fulfill({ json: { state: 'TOO_SLOW', afterSeconds: 10 } }),
+      );
+      await page.getByRole('button', { name: 'Count again' }).click();
+      await count.getByText('Counting took longer than 10 s').waitFor();
+
+      await page.route(/console\/api\/session\?/, async (route) => {
+        const answer = await route.fetch();
+        const session = (await answer.json()) as { permissions: string[] };
+        const permissions = session.permissions.filter((one) => one !== 'campaigns.write');
+        await route.fulfill({ response: answer, json: { ...session, permissions } });
+      });
+      await page.goto(`${console.home}/campaigns`);
+      await page.getByRole('heading', { name: 'Campaigns', level: 1 }).waitFor();
+      expect(await page.getByRole('link', { name: 'New campaign' }).count()).toBe(0);
+      await page.goto(`${console.home}/campaigns/new`);
+      await page.getByText('Your role does not write campaigns').waitFor();
+      await context.close();
+    },
+    patience,
+  );
+});

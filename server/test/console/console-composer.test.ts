@@ -1,0 +1,297 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { makeCarillonClient } from '../../../client/src/carillon-client.ts';
+import type { CampaignBody } from '../../../client/src/carillon-campaigns.ts';
+import { makeConsoleClient } from '../../../client/src/console-client.ts';
+import type { ConsoleClient } from '../../../client/src/console-client.ts';
+import { startCarillonBundle, until } from '../carillon-bundle.ts';
+import type { CarillonBundle } from '../carillon-bundle.ts';
+
+let bundle: CarillonBundle;
+let client: ConsoleClient;
+let workspaceId: string;
+beforeAll(async () => {
+  bundle = await startCarillonBundle();
+  ({ workspaceId } = bundle);
+  const code = bundle.block.console.split('#sign-in=')[1]!;
+  const answer = await bundle.call('POST', '/console/api/session', { body: { code } });
+  const cookie = answer.headers.get('set-cookie')!.split(';')[0]!;
+  client = makeConsoleClient({
+    fetch: (path, init) => fetch(`${bundle.url}${path as string}`, { ...init, headers: { ...init?.headers, cookie } }),
+  });
+});
+// None of these is about how many campaigns may be made in a minute.
+beforeEach(() => bundle.database`delete from limit_windows where operation = 'campaign-create'`);
+afterAll(() => bundle?.stop());
+
+const campaign = (more: CampaignBody = {}): CampaignBody => ({
+  channel: 'PUSH',
+  campaign_delivery_type: 'ONE_TIME',
+  basic_details: { name: 'Composed', platforms: ['ANDROID'] },
+  campaign_content: { content: { push: { android: { basic_details: { title: 'Hello', message: 'There' } } } } },
+  segmentation_details: { is_all_user_campaign: true },
+  scheduling_details: { delivery_type: 'ASAP' },
+  ...more,
+});
+const later = {
+  scheduling_details: { delivery_type: 'AT_FIXED_TIME', start_time: '2098-03-30T02:30', timezone: 'Europe/Berlin' },
+};
+const android = (details: object, more: object = {}) => ({
+  campaign_content: { content: { push: { android: { basic_details: { message: 'There', ...details }, ...more } } } },
+});
+const statusOf = async (id: string) => (await client.campaigns.readProgress({ workspaceId, id })).status;
+const lastAudit = async () => (await client.accounts.listAudit({ workspaceId }))[0]!;
+
+describe('what is checked while it is written', () => {
+  test('is what validate says of the same parts as a draft', async () => {
+    const parts = campaign({ ...later, basic_details: { name: 'Checked' } });
+    const { id } = await client.composer.create({ workspaceId, campaign: parts });
+    const headers = bundle.basic(bundle.keys.campaigns);
+    const validated = (await bundle.call('POST', `/v5/campaigns/${id}/validate`, { headers })).json().data;
+    const { faults } = await client.composer.check({ workspaceId, campaign: parts });
+    expect(faults).toEqual(validated.errors);
+    expect(faults).toContainEqual({ field: 'basic_details.platforms', issue: 'is required' });
+  });
+
+  test('tells the moments in UTC and local time, though much is still missing', async () => {
+    const { schedule, faults, warnings } = await client.composer.check({
+      workspaceId,
+      campaign: { channel: 'PUSH', campaign_delivery_type: 'ONE_TIME', ...later },
+    });
+    expect(schedule).toEqual({
+      kind: 'later',
+      // Berlin's clock skips this half hour on the last Sunday of March.
+      moments: [
+        {
+          at: '2098-03-30T01:30:00.000Z',
+          local: { date: '2098-03-30', time: '03:30' },
+          timeZone: 'Europe/Berlin',
+          offset: '+02:00',
+          clockChange: { kind: 'skipped', asked: '02:30' },
+        },
+      ],
+    });
+    expect(faults.length).toBeGreaterThan(2);
+    expect(warnings).toEqual([]);
+  });
+
+  test('tells what is wrong with schedule and audience beside what is missing elsewhere', async () => {
+    const { faults } = await client.composer.check({
+      workspaceId,
+      campaign: {
+        channel: 'PUSH',
+        campaign_delivery_type: 'ONE_TIME',
+        scheduling_details: { delivery_type: 'AT_FIXED_TIME', start_time: '2020-01-01T10:00' },
+        segmentation_details: {
+          included_filters: {
+            filter_operator: 'or',
+            filters: [{ filter_type: 'custom_segments', id: '0'.repeat(24) }],
+          },
+        },
+      },
+    });
+    expect(faults).toContainEqual({ field: 'scheduling_details.start_time', issue: 'is in the past' });
+    expect(faults).toContainEqual({
+      field: 'segmentation_details.included_filters',
+      issue: 'names a segment that does not exist',
+    });
+  });
+
+  test('warns of a template that not everybody fits, and of the simulators', async () => {
+    const { warnings } = await client.composer.check({
+      workspaceId,
+      campaign: campaign(android({ title: 'Hi {{ UserAttribute.nickname }}' })),
+    });
+    expect(warnings.map(({ code }) => code)).toEqual(['SIMULATED', 'TEMPLATE_CAN_FAIL']);
+  });
+});
+
+describe('the audience', () => {
+  test('is counted as the run then reaches it', async () => {
+    const parts = campaign({ basic_details: { name: 'Counted', platforms: ['ANDROID'] } });
+    const counted = await client.composer.countAudience({ workspaceId, campaign: parts });
+    if (counted.state !== 'COUNTED') throw new Error(counted.state);
+    const people = counted.people.reduce((sum, row) => sum + row.people, 0);
+    const reachable = counted.devices.find(({ platform, state }) => platform === 'ANDROID' && state === 'ACTIVE');
+    const { id } = await client.composer.create({ workspaceId, campaign: parts });
+    await client.composer.publish({ workspaceId, id });
+    await until(async () => (await statusOf(id)) === 'SENT');
+    const progress = await client.campaigns.readProgress({ workspaceId, id });
+    expect([people, reachable!.devices]).toEqual([progress.audienceUsers, progress.reachableDevices]);
+  });
+
+  test('of named people, of nobody, and of a filter that cannot be read', async () => {
+    const ask = async (segmentation_details: object) =>
+      client.composer.countAudience({ workspaceId, campaign: campaign({ segmentation_details } as CampaignBody) });
+    const named = (value: string[]) => ({
+      included_filters: {
+        filter_operator: 'and',
+        filters: [
+          {
+            filter_type: 'user_attributes',
+            name: 'uid',
+            data_type: 'string',
+            operator: 'in',
+            case_sensitive: true,
+            value,
+          },
+        ],
+      },
+    });
+    expect(await ask(named(['ada']))).toMatchObject({ state: 'COUNTED', people: [{ reach: 'REACHED', people: 1 }] });
+    expect(await ask(named(['nobody at all']))).toMatchObject({ state: 'COUNTED', people: [], devices: [] });
+    expect(await ask({ included_filters: { filter_operator: 'nor' } })).toEqual({ state: 'UNREADABLE', faults: [] });
+    expect(await ask({})).toEqual({ state: 'UNREADABLE', faults: [] });
+  });
+});
+
+describe('the preview', () => {
+  test('of nobody in particular shows what is shown when nothing is known; every message has its size', async () => {
+    const title = 'Hi {{ UserAttribute.nickname }}';
+    const backup = { template_backup: { basic_details: { title: 'Hi there', message: 'There' } } };
+    const shown = await client.composer.preview({ workspaceId, campaign: campaign(android({ title }, backup)) });
+    expect([shown.customer_id, shown.platforms.android!.outcome]).toEqual(['', 'FALLBACK']);
+    const { bytes, most } = shown.platforms.android!.payload!;
+    expect(most).toBe(4096);
+    const longer = await client.composer.preview({
+      workspaceId,
+      campaign: campaign(
+        android({ title }, { template_backup: { basic_details: { title: 'Hi there', message: 'There!!' } } }),
+      ),
+    });
+    // The message travels twice: shown by the system, and read by the app.
+    expect(longer.platforms.android!.payload!.bytes - bytes).toBe(4);
+    const failed = await client.composer.preview({ workspaceId, campaign: campaign(android({ title })) });
+    expect(failed.platforms.android).toMatchObject({ outcome: 'FAILED', failure: { field: 'title' } });
+  });
+
+  test('a message of exactly the size that is told is the last that a provider takes', async () => {
+    const sized = async (message: string) =>
+      (await client.composer.preview({ workspaceId, campaign: campaign(android({ title: 'T', message })) })).platforms
+        .android!.payload!.bytes;
+    const one = await sized('x');
+    const most = Math.floor((4096 - one) / 2) + 1;
+    for (const [length, outcome] of [
+      [most, 'ACCEPTED'],
+      [most + 1, 'REJECTED'],
+    ] as const) {
+      const parts = campaign(android({ title: 'T', message: 'x'.repeat(length) }));
+      const { id } = await client.composer.create({ workspaceId, campaign: parts });
+      await client.composer.publish({ workspaceId, id });
+      await until(async () => (await statusOf(id)) === 'SENT');
+      const { outcomes } = await client.campaigns.readProgress({ workspaceId, id });
+      expect(outcomes.map((row) => row.outcome)).toEqual([outcome]);
+    }
+  });
+});
+
+describe('writing', () => {
+  test('a draft is made, changed and sent in the name of who is signed in, each with a line', async () => {
+    const { id } = await client.composer.create({ workspaceId, campaign: campaign(later) });
+    expect(await lastAudit()).toMatchObject({ action: 'campaign.create', objectId: id, objectName: 'Composed' });
+    await client.composer.change({
+      workspaceId,
+      id,
+      campaign: { basic_details: { tags: ['spring'] }, scheduling_details: null } as unknown as CampaignBody,
+    });
+    const { request, campaign: shown } = await client.campaigns.read({ workspaceId, id });
+    expect(request).toEqual({
+      ...campaign(),
+      basic_details: { name: 'Composed', platforms: ['ANDROID'], tags: ['spring'] },
+      scheduling_details: undefined,
+    });
+    expect([shown.status, shown.createdBy]).toEqual(['DRAFT', 'Console']);
+    await client.composer.change({ workspaceId, id, campaign: later });
+    await client.composer.publish({ workspaceId, id });
+    expect(await statusOf(id)).toBe('SCHEDULED');
+    expect(await lastAudit()).toMatchObject({ action: 'campaign.publish', objectId: id, objectName: 'Composed' });
+    // One that waits is changed at once; the kind of its schedule stays.
+    await client.composer.change({ workspaceId, id, campaign: { basic_details: { name: 'Composed anew' } } });
+    expect((await client.campaigns.read({ workspaceId, id })).campaign).toMatchObject({
+      name: 'Composed anew',
+      status: 'SCHEDULED',
+    });
+    const soon = campaign({ scheduling_details: { delivery_type: 'ASAP', start_time: null, timezone: null } });
+    const { faults } = await client.composer.check({ workspaceId, id, campaign: campaign() });
+    expect(faults[0]).toMatchObject({ field: 'scheduling_details.delivery_type' });
+    await expect(client.composer.change({ workspaceId, id, campaign: soon })).rejects.toMatchObject({
+      status: 400,
+      faults: [{ field: 'scheduling_details.delivery_type' }],
+    });
+  });
+
+  test('everything that is wrong is told, field by field, and nothing is stored', async () => {
+    const before = await bundle.database`select count(*)::int as campaigns from campaigns`;
+    const wrong = campaign({ basic_details: { name: 'x'.repeat(300), platforms: ['PAGER'] } });
+    const refused = client.composer.create({ workspaceId, campaign: wrong });
+    await expect(refused).rejects.toMatchObject({ status: 400, code: 'VALIDATION_FAILED' });
+    await expect(refused).rejects.toMatchObject({
+      faults: [{ field: 'basic_details.name' }, { field: 'basic_details.platforms' }],
+    });
+    expect(await bundle.database`select count(*)::int as campaigns from campaigns`).toEqual(before);
+    const { id } = await client.composer.create({ workspaceId, campaign: { ...campaign(), scheduling_details: {} } });
+    await expect(client.composer.publish({ workspaceId, id })).rejects.toMatchObject({
+      faults: [{ field: 'scheduling_details' }],
+    });
+    expect(await statusOf(id)).toBe('DRAFT');
+  });
+
+  test('a test reaches the person alone, and what nobody is called is told', async () => {
+    const asked = { workspaceId, campaign: campaign({ basic_details: { name: 'Tried', platforms: ['ANDROID'] } }) };
+    const results = await client.composer.test({
+      ...asked,
+      identifier: 'USER_ATTRIBUTE_UNIQUE_ID',
+      values: ['ada', 'nobody at all'],
+    });
+    expect(results).toEqual({
+      ada: { status: 'success' },
+      'nobody at all': { status: 'failed', failure_reason: 'User not found' },
+    });
+    expect(await lastAudit()).toMatchObject({ action: 'campaign.test', detail: { people: 1 } });
+  });
+
+  test('a campaign of another workspace is out of reach', async () => {
+    const { id } = await client.composer.create({ workspaceId, campaign: campaign() });
+    const key = { workspaceId: 'WSOTHER', id };
+    for (const attempt of [
+      () => client.composer.change({ ...key, campaign: {} }),
+      () => client.composer.publish(key),
+      () => client.composer.check({ ...key, campaign: {} }),
+      () => client.composer.readResources('WSOTHER'),
+      () => client.composer.create({ workspaceId: 'WSOTHER', campaign: campaign() }),
+      () => client.composer.countAudience({ workspaceId: 'WSOTHER', campaign: campaign() }),
+    ])
+      await expect(attempt()).rejects.toMatchObject({ status: 404 });
+  });
+});
+
+test('what a workspace has for its campaigns: attributes, events, credentials, controls', async () => {
+  const resources = await client.composer.readResources(workspaceId);
+  expect(resources.attributes).toContain('u_fn');
+  expect(resources.attributes.filter((name) => name.startsWith('device:'))).toEqual([]);
+  expect(resources).toMatchObject({
+    businessEvents: [],
+    credentials: { ANDROID: 'simulated', IOS: 'simulated', WEB: 'simulated' },
+    controls: { frequencyCaps: [], quietHours: null, minimumDelayMinutes: null },
+  });
+});
+
+test('the client for programs makes, checks, changes and sends the same', async () => {
+  const { campaigns } = makeCarillonClient({
+    baseUrl: bundle.url,
+    workspaceId,
+    campaignsKey: bundle.keys.campaigns,
+  });
+  const { id } = await campaigns!.create({ ...campaign(later), created_by: 'a program' });
+  await campaigns!.change(id, { scheduling_details: { start_time: '2020-01-01T00:00' } });
+  expect(await campaigns!.validate(id)).toEqual({
+    valid: false,
+    errors: [{ field: 'scheduling_details.start_time', issue: 'is in the past' }],
+  });
+  await expect(campaigns!.publish(id)).rejects.toMatchObject({ faults: [{ field: 'scheduling_details.start_time' }] });
+  await campaigns!.change(id, later);
+  await campaigns!.publish(id);
+  await campaigns!.stop(id);
+  expect(await statusOf(id)).toBe('STOPPED');
+  const meta = { identifier: 'USER_ATTRIBUTE_UNIQUE_ID', identifier_values: ['ada'] };
+  expect(await campaigns!.test({ ...campaign(), test_campaign_meta: meta })).toEqual({ ada: { status: 'success' } });
+});

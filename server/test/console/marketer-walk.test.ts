@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { expectAccessible, hasChromium, skipReason, startConsoleBrowser } from './console-browser.ts';
+import type { ConsoleBrowser } from './console-browser.ts';
+
+const shots = process.env.SHOTS;
+
+describe.skipIf(!hasChromium)(`a marketer’s day in Chromium${skipReason}`, () => {
+  let console: ConsoleBrowser;
+  beforeAll(async () => {
+    console = await startConsoleBrowser();
+  });
+  afterAll(() => console?.stop());
+
+  const step = (page: Page, name: string) =>
+    page.getByRole('navigation', { name: 'Steps' }).getByRole('link', { name: new RegExp(name) });
+  const stateOf = (page: Page, name: string) => step(page, name).getAttribute('data-state');
+  const shoot = async (page: Page, name: string) => {
+    if (shots === undefined) return;
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.screenshot({ path: `${shots}/${name}.png`, fullPage: true });
+  };
+
+  test('a file becomes a segment, a personal campaign goes to it at its time, and the phone shows it', async () => {
+    const { bundle } = console;
+    await bundle.database`update workspaces set time_zone = 'America/New_York' where id = ${bundle.workspaceId}`;
+    const { page, context, faults } = await console.openSignedIn({ viewport: { width: 1280, height: 900 } });
+
+    // The file.
+    await page.getByRole('link', { name: 'Segments' }).click();
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Winter buyers');
+    await page.getByLabel('Attribute that the lines are values of').fill('u_em');
+    await page.locator('input[type="file"]').setInputFiles({
+      name: 'buyers.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from('ada@example.com\ngrace@example.com\nnobody@example.com\n'),
+    });
+    await page.getByRole('button', { name: 'Make it' }).click();
+    await page.getByText('SUCCEEDED').waitFor();
+
+    // Whom it is for.
+    await page.getByRole('link', { name: 'Campaigns' }).click();
+    await page.getByRole('link', { name: 'New campaign' }).click();
+    await page.getByRole('heading', { name: 'New campaign', level: 1 }).waitFor();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Winter thanks');
+    await page.getByLabel('People in segments').check();
+    await page.getByRole('button', { name: 'Include Winter buyers' }).click();
+    const count = page.getByRole('region', { name: 'Who would be reached now' });
+    await count.locator('[data-count="reached"]').getByText('2', { exact: true }).waitFor();
+    await count.getByText('of 2 people would get it').waitFor();
+    await shoot(page, 'audience');
+
+    // What they see, through the eyes of one of them.
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.waitForURL('**/campaigns/new?step=content');
+    expect(await stateOf(page, 'Audience')).toBe('done');
+    await page.getByRole('textbox', { name: 'Title' }).fill('Thank you, ');
+    await page.getByRole('button', { name: 'Insert an attribute into Title' }).click();
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /First Name/ })
+      .click();
+    expect(await page.getByRole('textbox', { name: 'Title' }).inputValue()).toBe(
+      "Thank you, {{ UserAttribute['First Name'] }}",
+    );
+    await page.getByRole('textbox', { name: 'Message' }).fill('Your winter coat is on its way.');
+    const android = page.getByRole('article', { name: 'Preview on Android' });
+    await android.getByText('Nothing would be sent to them').waitFor();
+    await page.getByRole('button', { name: 'See as ada' }).click();
+    await android.locator('[data-shown="title"]').getByText('Thank you, Ada').waitFor();
+    await page.getByRole('article', { name: 'Preview on iOS' }).getByText('Thank you, Ada').waitFor();
+    await shoot(page, 'content');
+
+    // When.
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByLabel('Once, at a time').check();
+    const moments = page.getByRole('region', { name: 'When it is sent' });
+    await moments.getByText(/America\/New_York \(UTC-0[45]:00\)/).waitFor();
+    await page.getByRole('button', { name: 'Add a goal' }).click();
+    await page.getByRole('textbox', { name: 'Goal', exact: true }).fill('Bought');
+    await page.getByRole('textbox', { name: 'Event', exact: true }).fill('purchase');
+    await shoot(page, 'schedule');
+
+    // All of it, in sentences.
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByText('people in “Winter buyers”, on Android and iOS', { exact: false }).waitFor();
+    await page.getByText('2 of them would be reached now', { exact: false }).waitFor();
+    await page.getByText('Android and iOS: the template of title fails', { exact: false }).waitFor();
+    await expectAccessible(page);
+    await shoot(page, 'review');
+
+    // A test first.
+    await page.getByRole('button', { name: 'Send test' }).click();
+    await page.getByText('ada: sent').waitFor();
+
+    await page.getByRole('button', { name: 'Schedule' }).click();
+    await page.getByRole('dialog').getByText('of 2 people', { exact: false }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('dialog').getByRole('button', { name: 'Schedule' }).click();
+    await page.getByRole('heading', { name: 'Winter thanks', level: 1 }).waitFor();
+    await page.getByText('SCHEDULED', { exact: true }).first().waitFor();
+    await page.getByText('Next sending:').waitFor();
+    const before = await bundle.inbox();
+
+    // Its time comes, and the report shows it without being asked.
+    const report = page.url();
+    const clock = await context.newPage();
+    await clock.goto(`${console.home}/sandbox`);
+    for (let hour = 0; hour < 2; hour += 1) {
+      await clock.getByRole('button', { name: '+ 1 hour' }).click();
+      await clock.getByText(`${hour + 1} h 0 min ahead of the real time`).waitFor();
+    }
+    expect(page.url()).toBe(report);
+    await page.getByText('SENT', { exact: true }).first().waitFor();
+    const accepted = await page.locator('[data-step="Accepted"]').textContent();
+    expect(accepted).toBe(await page.locator('[data-step="Reachable"]').textContent());
+    await shoot(page, 'report');
+
+    // And the phone has it, with the name.
+    const phones = clock.getByRole('region', { name: 'On the phones' });
+    await phones.getByText('Thank you, Ada').first().waitFor();
+    await phones.getByText('Thank you, Grace').first().waitFor();
+    await phones.getByText('Your winter coat is on its way.').first().waitFor();
+    await shoot(clock, 'phones');
+    const arrived = (await bundle.inbox()).length - before.length;
+    expect(`${arrived} devices`).toBe(accepted);
+    expect(faults).toEqual([]);
+    await context.close();
+    // Every step is looked at by axe twice, which takes its time on a busy machine.
+  }, 300_000);
+});

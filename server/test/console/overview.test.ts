@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeDutyBook } from '../../src/engine/duty-book.ts';
+import { startDuty } from '../../src/engine/duty.ts';
+import { reportNode } from '../../src/engine/housekeeping/report-node.ts';
+import { makeLog } from '../../src/log.ts';
+import { listNodes } from '../../src/storage/sql/nodes.ts';
+import { silenceAccount } from '../../src/storage/sql/send-budgets.ts';
+import { until } from '../carillon-bundle.ts';
+import { goodPassword, makeAccountsBundle, start } from './accounts-bundle.ts';
+import type { AccountsBundle } from './accounts-bundle.ts';
+
+let bundle: AccountsBundle;
+let owner: string;
+beforeAll(async () => {
+  bundle = await makeAccountsBundle();
+  owner = await bundle.createOwner();
+});
+afterAll(() => bundle.end());
+
+const read = async (cookie = owner) =>
+  (await bundle.call('GET', `overview?workspaceId=${bundle.workspaceId}`, { cookie })).body;
+
+const node = (id: string, role: 'all' | 'api' | 'worker') =>
+  reportNode({
+    database: bundle.database,
+    clock: bundle.clock,
+    node: { id, role, version: '1.2.3', simulators: null },
+    book: makeDutyBook(),
+  });
+
+describe('nodes', () => {
+  test('say that they are there; one that answers only sends nothing, and the overview says so', async () => {
+    expect((await read()).verdict).toMatchObject({ level: 'trouble', headline: '1 thing keeps messages from people' });
+    await node('answers', 'api').runOnce(bundle.clock.now());
+    expect((await read()).work).toMatchObject({ nodes: 1, sendingNodes: 0 });
+    await node('sends', 'worker').runOnce(bundle.clock.now());
+    const { work, verdict } = await read();
+    expect(work).toMatchObject({ nodes: 2, sendingNodes: 1, seenAt: start.toISOString() });
+    // There is no credential yet, and nothing else is wrong.
+    expect(verdict.findings.map(({ what }: { what: string }) => what)).toEqual([
+      'No provider is connected: no message can be sent.',
+    ]);
+  });
+
+  test('are silent after 30 seconds, forgotten after a day, and leave when they stop', async () => {
+    bundle.clock.advance(30_001);
+    expect((await read()).work).toMatchObject({ nodes: 0, sendingNodes: 0, seenAt: null });
+    bundle.clock.advance(24 * 3_600_000);
+    // The session of yesterday is over, too.
+    const body = { email: 'olga@example.com', password: goodPassword };
+    owner = (await bundle.call('POST', 'session/password', { body })).cookie;
+    const duty = node('new', 'all');
+    await duty.runOnce(bundle.clock.now());
+    expect((await listNodes(bundle.database)).map(({ id }) => id)).toEqual(['new']);
+    await duty.leave();
+    expect(await listNodes(bundle.database)).toEqual([]);
+  });
+
+  test('report what each duty did last, and the kind of its last fault without its words', async () => {
+    const book = makeDutyBook();
+    const log = makeLog({ level: 'silent', pretty: false });
+    let rounds = 0;
+    const duty = startDuty(
+      {
+        name: 'erase-people',
+        intervalMilliseconds: 1,
+        async runOnce() {
+          rounds += 1;
+          if (rounds === 1) return 3;
+          throw Object.assign(new Error('value ana@example.com'), { code: '23505' });
+        },
+      },
+      { clock: bundle.clock, log, book },
+    );
+    await until(async () => book.read()[0]?.fault);
+    await duty.stop();
+    const at = bundle.clock.now().toISOString();
+    expect(book.read()).toEqual([{ name: 'erase-people', doneAt: at, done: 3, failedAt: at, fault: '23505' }]);
+  });
+});
+
+describe('the overview', () => {
+  test('shows what is sent, paused and next, with the words of the provider', async () => {
+    const { database, workspaceId, clock } = bundle;
+    await node('sends', 'all').runOnce(clock.now());
+    const now = clock.now();
+    const later = new Date(now.getTime() + 60_000);
+    for (const [id, status, nextAt] of [
+      ['c1', 'SENDING', null],
+      ['c2', 'SENDING', null],
+      ['c3', 'SCHEDULED', later],
+    ] as const)
+      await database`
+        insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
+          next_at, created_by, created_at, updated_at)
+        values (${id}, ${workspaceId}, ${`Campaign ${id}`}, 'CONSOLE', 'ONE_TIME', 'ALL_USERS', '{ANDROID}', '{}', '{}',
+          ${status}, ${nextAt}, 'test', ${now}, ${now})`;
+    await database`
+      insert into runs (id, workspace_id, campaign_id, lane, status, status_reason, paused_platform, day, send_until,
+        created_at, started_at, audience_devices)
+      values ('r1', ${workspaceId}, 'c1', 1, 'SENDING', null, null, ${now}, ${later}, ${now}, ${now}, 200),
+        ('r2', ${workspaceId}, 'c2', 1, 'PAUSED', 'PERMISSION_DENIED: not you', 'ANDROID', ${now}, ${later}, ${now},
+          ${now}, 200)`;
+    await database`
+      insert into run_counts (run_id, chunk_number, platform, outcome, devices)
+      values ('r1', 0, 'ANDROID', 'ACCEPTED', 40), ('r1', 0, 'ANDROID', 'GONE', 2)`;
+    const shown = await read();
+    expect(shown.running).toMatchObject([
+      { campaignId: 'c1', campaignName: 'Campaign c1', audienceDevices: 200, accepted: 40, notDelivered: 2 },
+    ]);
+    expect(shown.paused).toMatchObject([{ campaignId: 'c2', platform: 'ANDROID', runs: 1 }]);
+    expect(shown.scheduled).toMatchObject([{ campaignId: 'c3', nextAt: later.toISOString() }]);
+    expect(shown.verdict.findings[0]).toMatchObject({
+      what: 'A send is paused. FCM (Android) says: PERMISSION_DENIED: not you',
+      place: { screen: 'campaign', campaignId: 'c2' },
+    });
+  });
+
+  test('shows the account that a provider asked to wait, of this workspace alone', async () => {
+    const { database, workspaceId, clock } = bundle;
+    const at = clock.now();
+    await database`
+      insert into provider_credentials (workspace_id, provider, sealed, summary, simulated, updated_at)
+      values (${workspaceId}, 'fcm', 'x', '{"projectId": "shop"}', false, ${at})`;
+    const until = new Date(at.getTime() + 60_000);
+    await silenceAccount(database, { key: 'fcm:other', until, reason: 'QUOTA_EXCEEDED', at });
+    expect((await read()).providers[0]).toMatchObject({ isConnected: true, account: 'shop', silent: null });
+    await silenceAccount(database, { key: 'fcm:shop', until, reason: 'QUOTA_EXCEEDED', at });
+    expect((await read()).providers[0].silent).toEqual({ until: until.toISOString(), reason: 'QUOTA_EXCEEDED' });
+  });
+
+  test('says what of each limit is used', async () => {
+    const { limits } = await read();
+    expect(limits.find(({ id }: { id: string }) => id === 'pushes')).toMatchObject({ used: 0, most: 10_000 });
+    expect(limits.find(({ id }: { id: string }) => id === 'segments')).toMatchObject({ used: 0, most: 1_000 });
+    expect(limits.find(({ id }: { id: string }) => id === 'segment-users')).toMatchObject({
+      most: 2_000_000,
+      setting: 'CARILLON_SEGMENT_USERS_PER_DAY',
+    });
+  });
+
+  test('keeps the command with a signature from those who may not see keys, and people are counted apart', async () => {
+    const analyst = await bundle.join(owner, { email: 'ana@example.com', role: 'analyst' });
+    expect((await read()).curl).toBe('curl of a key');
+    expect((await read(analyst)).curl).toBeUndefined();
+    const path = `overview/people?workspaceId=${bundle.workspaceId}`;
+    expect((await bundle.call('GET', path, { cookie: analyst })).body).toEqual({ users: 0, devices: [] });
+  });
+});
+
+describe('diagnostics', () => {
+  test('hold no key, no address and nobody', async () => {
+    const { database, workspaceId, clock } = bundle;
+    const at = clock.now();
+    await database`update provider_credentials set summary = '{"projectId": "shop", "clientEmail": "key@example.com"}',
+      checked_at = ${at}, check_verdict = 'REFUSED', check_words = 'no account key@example.com'`;
+    await database`
+      insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
+      values (${workspaceId}, 1, 'u1', 'customer-77', '{"email": "bo@example.com"}', ${at}, ${at})`;
+    const answer = await bundle.call('GET', `system?workspaceId=${workspaceId}`, { cookie: owner });
+    expect(answer.status).toBe(200);
+    const text = JSON.stringify(answer.body);
+    for (const secret of ['key@example.com', 'customer-77', 'bo@example.com', 'ana@', 'olga@', 'argon2', 'Campaign c1'])
+      expect(text).not.toContain(secret);
+    expect(answer.body).toMatchObject({
+      version: '1.2.3',
+      database: { isEmbedded: false, migrations: { newest: { name: expect.stringMatching(/^0000\d\d_/) } } },
+      nodes: [{ id: 'sends', isAlive: true }],
+      providers: [{ provider: 'fcm', verdict: 'REFUSED' }, { provider: 'apns' }, { provider: 'webpush' }],
+    });
+    expect(answer.body.queues.map(({ name }: { name: string }) => name)).toEqual([
+      'runs',
+      'chunks',
+      'retries',
+      'segment-files',
+      'callbacks',
+      'mails',
+      'erasures',
+      'wake-ups',
+    ]);
+    expect(answer.body.database.sizeBytes).toBeGreaterThan(1_000_000);
+  });
+
+  test('are for owners and developers', async () => {
+    for (const [email, role, status] of [
+      ['mo@example.com', 'marketer', 403],
+      ['dev@example.com', 'developer', 200],
+    ] as const) {
+      const cookie = await bundle.join(owner, { email, role });
+      const path = `system?workspaceId=${bundle.workspaceId}`;
+      expect((await bundle.call('GET', path, { cookie })).status).toBe(status);
+    }
+  });
+});

@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import { judgeOverview } from '../../src/domain/overview/judge-overview.ts';
+import type { OverviewFacts } from '../../src/domain/overview/judge-overview.ts';
+
+const at = new Date('2026-03-01T12:00:00Z');
+const fcm = { platform: 'ANDROID', name: 'FCM (Android)', isConnected: true, check: null, silent: null } as const;
+const well: OverviewFacts = {
+  at,
+  troubles: [],
+  sendingNodes: 1,
+  providers: [fcm],
+  paused: [],
+  failedRuns: [],
+  oldestWaitingAt: new Date(at.getTime() - 60_000),
+  accepted: 1000,
+  failures: [],
+  failingDuties: [],
+  limits: [{ name: 'Push requests', used: 10, most: 100 }],
+};
+const failure = { platform: 'ANDROID', outcome: 'REJECTED', code: 'INVALID_ARGUMENT', advice: 'Look at it.' } as const;
+
+test('nothing wrong is said in three words', () => {
+  expect(judgeOverview(well)).toEqual({ level: 'well', headline: 'All is well', findings: [] });
+});
+
+test.each<[string, Partial<OverviewFacts>, ['trouble' | 'attention', string]]>([
+  ['no node that sends', { sendingNodes: 0 }, ['trouble', 'nothing is sent']],
+  ['a database that does not answer', { troubles: ['database'] }, ['trouble', 'not ready: database']],
+  [
+    'a send the provider paused',
+    { paused: [{ platform: 'ANDROID', reason: 'SENDER: no', runs: 1, campaignId: 'c' }] },
+    ['trouble', 'FCM (Android) says: SENDER: no'],
+  ],
+  [
+    'a credential that was refused',
+    { providers: [{ ...fcm, check: { verdict: 'REFUSED', words: 'invalid_grant' } }] },
+    ['trouble', 'invalid_grant'],
+  ],
+  [
+    'a provider that asked for silence',
+    { providers: [{ ...fcm, silent: { until: at, reason: 'QUOTA_EXCEEDED' } }] },
+    ['attention', 'QUOTA_EXCEEDED'],
+  ],
+  ['no provider at all', { providers: [{ ...fcm, isConnected: false }] }, ['attention', 'No provider is connected']],
+  [
+    'a moment that was missed',
+    { failedRuns: [{ campaignId: 'c', campaignName: 'Spring', status: 'MISSED', reason: '61 minutes late' }] },
+    ['attention', 'Spring missed a moment'],
+  ],
+  ['work that nobody takes', { oldestWaitingAt: new Date(at.getTime() - 300_000) }, ['attention', 'since 5 minutes']],
+  [
+    'a duty that fails',
+    { failingDuties: [{ name: 'erase-people', fault: '57014' }] },
+    ['attention', 'erase-people (57014)'],
+  ],
+  [
+    'a limit nearly used up',
+    { limits: [{ name: 'Active segments', used: 900, most: 1000 }] },
+    ['attention', '900 of 1,000'],
+  ],
+  ['more than 5 % failing', { failures: [{ ...failure, devices: 60 }] }, ['attention', '6 % of the messages']],
+])('%s is found, with what to do', (_name, facts, [level, words]) => {
+  const verdict = judgeOverview({ ...well, ...facts });
+  expect(verdict.level).toBe(level);
+  expect(verdict.findings).toHaveLength(1);
+  expect(verdict.findings[0]!.what).toContain(words);
+  expect(verdict.findings[0]!.todo).not.toBe('');
+});
+
+test.each<[string, Partial<OverviewFacts>]>([
+  ['what a person paused', { paused: [{ platform: null, reason: 'paused by Olga', runs: 3, campaignId: 'c' }] }],
+  ['devices that are gone', { failures: [{ ...failure, outcome: 'GONE', devices: 900 }] }],
+  ['a few failures', { accepted: 10, failures: [{ ...failure, devices: 19 }] }],
+  ['less than 5 % failing', { failures: [{ ...failure, devices: 50 }] }],
+])('%s is nothing to worry about', (_name, facts) => {
+  expect(judgeOverview({ ...well, ...facts }).level).toBe('well');
+});
+
+test('what keeps messages from people comes first, and the headline counts it', () => {
+  const verdict = judgeOverview({
+    ...well,
+    limits: [{ name: 'Active segments', used: 1000, most: 1000 }],
+    sendingNodes: 0,
+    troubles: ['database'],
+  });
+  expect(verdict.headline).toBe('2 things keep messages from people');
+  expect(verdict.findings.map(({ level }) => level)).toEqual(['trouble', 'trouble', 'attention']);
+});
