@@ -21,11 +21,12 @@ const draftBody = {
   scheduling_details: { delivery_type: 'ASAP' },
 };
 
-/** Posted, and nothing is changed by them but the own session. */
+/** Posted, and nothing is changed by them but the own session, and what a phone tells of its messages. */
 const readings = [
-  'POST /campaigns/search',
+  'POST /sandbox/messages/:id/:kind',
   'POST /composer/check',
   'POST /composer/audience',
+  'POST /campaigns/search',
   'POST /preview',
   'POST /invitation',
   'POST /session',
@@ -64,6 +65,7 @@ async function addObjects(): Promise<void> {
   await database`
     insert into users (workspace_id, bucket, id, customer_id, created_at, updated_at)
     values (${workspaceId}, ${bucketOf('ana')}, ${idOf('1')}, 'ana', ${at}, ${at})`;
+  await database`update users set is_test = true where customer_id = 'ana'`;
   await database`
     insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at, created_at,
       updated_at, blocked_state, blocked_at)
@@ -146,6 +148,11 @@ function goodCalls({
     },
     'POST /sandbox/clock': { path: 'sandbox/clock', body: { advanceSeconds: 60 } },
     'PUT /sandbox/faults': { path: 'sandbox/faults', body: { fcm: { status: 503 } } },
+    'POST /sandbox/devices': {
+      path: 'sandbox/devices',
+      body: { customerId: 'bea', platform: 'ANDROID', behaviour: 'gone' },
+    },
+    'PUT /sandbox/devices/:id': { path: `sandbox/devices/${idOf('3')}`, body: { behaviour: 'busy' } },
     'POST /sandbox/reset': { path: 'sandbox/reset' },
     'POST /sandbox/empty': { path: 'sandbox/empty' },
     'POST /callbacks/:id/resend': { path: `callbacks/${idOf('f')}/resend` },
