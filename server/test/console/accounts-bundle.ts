@@ -19,6 +19,7 @@ import { makeConsoleUseCases } from '../../src/app/console/console-use-cases.ts'
 import { makeManageCredentials } from '../../src/app/credentials/manage-credentials.ts';
 import { explainDelivery } from '../../src/app/explain/explain-delivery.ts';
 import type { ExplainRequest } from '../../src/app/explain/explain-delivery.ts';
+import { makeVirtualDevices } from '../../src/app/sandbox/virtual-devices.ts';
 import { makeSandboxUseCases } from '../../src/app/sandbox/sandbox-use-cases.ts';
 import { documentedSegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
 import { makeManualClock } from '../../src/clock.ts';
@@ -83,6 +84,12 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
     calls: makeConsoleCalls({ database }),
     sandbox: makeConsoleSandbox({
       clock,
+      devices: makeVirtualDevices({
+        database,
+        clock,
+        makeSubscription: (id) => JSON.stringify({ endpoint: `https://push.example/${id}` }),
+        interactions: { report: async () => ({ workspaceId }) },
+      }),
       sandbox: makeSandboxUseCases({
         database,
         clock,
