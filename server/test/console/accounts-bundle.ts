@@ -114,7 +114,7 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
       clock,
       seal,
       ask: async () => ({ verdict: 'ACCEPTED', words: 'yes' }),
-      isSandbox: false,
+      isSandbox: true,
       onChanged: async () => {},
     }),
     system: makeConsoleSystem({
