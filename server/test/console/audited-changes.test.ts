@@ -12,6 +12,7 @@ afterAll(() => bundle.end());
 const idOf = (letter: string) => letter.repeat(24);
 const at = start;
 
+const webPush = { provider: 'webpush', subject: 'mailto:ops@example.com' };
 const draftBody = {
   channel: 'PUSH',
   campaign_delivery_type: 'ONE_TIME',
@@ -126,6 +127,10 @@ function goodCalls({
         test_campaign_meta: { identifier: 'USER_ATTRIBUTE_UNIQUE_ID', identifier_values: ['ana'] },
       },
     },
+    'POST /credentials': { path: 'credentials', body: webPush },
+    'POST /credentials/:provider/check': { path: 'credentials/webpush/check' },
+    'POST /credentials/:provider/simulator': { path: 'credentials/webpush/simulator' },
+    'DELETE /credentials/:provider': { path: 'credentials/webpush' },
     'POST /keys': { path: 'keys', body: { kind: 'data', name: 'New' } },
     'POST /keys/:id/rotate': { path: `keys/${keyId}/rotate`, body: { overlapHours: 1 } },
     'POST /keys/:id/revoke': { path: `keys/${keyId}/revoke` },
@@ -241,6 +246,7 @@ test('no change on the console is left without its line of the audit log', async
   await bundle.call('POST', 'session/password', { body: { email: 'olga@example.com', password: goodPassword } });
   const [newest] = (await bundle.call('GET', 'own/sessions', { cookie })).body.sessions;
   await addObjects();
+  await bundle.call('POST', `credentials?workspaceId=${workspaceId}`, { cookie, body: webPush });
   const draft = await bundle.call('POST', `campaigns?workspaceId=${workspaceId}`, { cookie, body: draftBody });
   await bundle.call('POST', `credentials?workspaceId=${workspaceId}`, {
     cookie,
