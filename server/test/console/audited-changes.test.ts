@@ -151,13 +151,6 @@ function goodCalls({
       path: 'settings',
       body: { ...settings, name: 'Changed', minimumDelay: 'none', zoneAttribute: 'time_zone' },
     },
-    'POST /credentials': {
-      path: 'credentials',
-      body: { provider: 'webpush', subject: 'mailto:other@example.com' },
-    },
-    'POST /credentials/:provider/check': { path: 'credentials/webpush/check' },
-    'POST /credentials/:provider/simulator': { path: 'credentials/webpush/simulator' },
-    'DELETE /credentials/:provider': { path: 'credentials/webpush?whileSending=pause' },
     'POST /sandbox/clock': { path: 'sandbox/clock', body: { advanceSeconds: 60 } },
     'PUT /sandbox/faults': { path: 'sandbox/faults', body: { fcm: { status: 503 } } },
     'POST /sandbox/devices': {
@@ -248,10 +241,6 @@ test('no change on the console is left without its line of the audit log', async
   await addObjects();
   await bundle.call('POST', `credentials?workspaceId=${workspaceId}`, { cookie, body: webPush });
   const draft = await bundle.call('POST', `campaigns?workspaceId=${workspaceId}`, { cookie, body: draftBody });
-  await bundle.call('POST', `credentials?workspaceId=${workspaceId}`, {
-    cookie,
-    body: { provider: 'webpush', subject: 'mailto:push@example.com' },
-  });
   const calls = goodCalls({
     keyId: key.body.key.id,
     accountId,
