@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeAccountsBundle, goodPassword, start } from './accounts-bundle.ts';
 import type { AccountsBundle } from './accounts-bundle.ts';
+import { bucketOf } from '../../src/domain/audience/bucket.ts';
 
 let bundle: AccountsBundle;
 beforeAll(async () => {
@@ -11,8 +12,25 @@ afterAll(() => bundle.end());
 const idOf = (letter: string) => letter.repeat(24);
 const at = start;
 
+const draftBody = {
+  channel: 'PUSH',
+  campaign_delivery_type: 'ONE_TIME',
+  basic_details: { name: 'Draft', platforms: ['ANDROID'] },
+  campaign_content: { content: { push: { android: { basic_details: { title: 'Hello', message: 'There' } } } } },
+  segmentation_details: { is_all_user_campaign: true },
+  scheduling_details: { delivery_type: 'ASAP' },
+};
+
 /** Posted, and nothing is changed by them but the own session. */
-const readings = ['POST /campaigns/search', 'POST /preview', 'POST /invitation', 'POST /session', 'DELETE /session'];
+const readings = [
+  'POST /campaigns/search',
+  'POST /composer/check',
+  'POST /composer/audience',
+  'POST /preview',
+  'POST /invitation',
+  'POST /session',
+  'DELETE /session',
+];
 
 /** Something of each kind that the changes below find. */
 async function addObjects(): Promise<void> {
@@ -45,11 +63,11 @@ async function addObjects(): Promise<void> {
     values (${idOf('5')}, ${workspaceId}, '{ops@example.com}', 'Filled', 'It is.', 'FAILED', 4, ${at}, ${at})`;
   await database`
     insert into users (workspace_id, bucket, id, customer_id, created_at, updated_at)
-    values (${workspaceId}, 5, ${idOf('1')}, 'ana', ${at}, ${at})`;
+    values (${workspaceId}, ${bucketOf('ana')}, ${idOf('1')}, 'ana', ${at}, ${at})`;
   await database`
     insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at, created_at,
       updated_at, blocked_state, blocked_at)
-    select ${workspaceId}, 5, id, ${idOf('1')}, id, 'ANDROID', id, state, ${at}, ${at}, ${at},
+    select ${workspaceId}, ${bucketOf('ana')}, id, ${idOf('1')}, id, 'ANDROID', id, state, ${at}, ${at}, ${at},
       case when state = 'BLOCKED' then 'ACTIVE' end, case when state = 'BLOCKED' then ${at}::timestamptz end
     from (values (${idOf('3')}, 'ACTIVE'), (${idOf('4')}, 'BLOCKED')) as given (id, state)`;
 }
@@ -60,12 +78,21 @@ type Facts = {
   disabledId: string;
   invitationId: string;
   sessionId: string;
+  draftId: string;
   codes: Record<string, string>;
 };
 type Change = { path: string; body?: unknown; headers?: Record<string, string> };
 
 /** One good call for each route that changes something, by the route. */
-function goodCalls({ keyId, accountId, disabledId, invitationId, sessionId, codes }: Facts): Record<string, Change> {
+function goodCalls({
+  keyId,
+  accountId,
+  disabledId,
+  invitationId,
+  sessionId,
+  draftId,
+  codes,
+}: Facts): Record<string, Change> {
   const settings = { timeZone: 'UTC', frequencyCaps: 'none', quietHours: 'none', quietMode: 'HOLD' };
   const password = 'nine more green bottles';
   return {
@@ -87,6 +114,16 @@ function goodCalls({ keyId, accountId, disabledId, invitationId, sessionId, code
     'POST /campaigns/:id/resume': { path: `campaigns/${idOf('b')}/resume` },
     'POST /campaigns/:id/stop': { path: `campaigns/${idOf('a')}/stop` },
     'POST /campaigns/:id/clone': { path: `campaigns/${idOf('2')}/clone` },
+    'POST /campaigns': { path: 'campaigns', body: draftBody },
+    'PATCH /campaigns/:id': { path: `campaigns/${draftId}`, body: { basic_details: { name: 'Changed draft' } } },
+    'POST /campaigns/:id/publish': { path: `campaigns/${draftId}/publish` },
+    'POST /composer/test': {
+      path: 'composer/test',
+      body: {
+        draft_id: draftId,
+        test_campaign_meta: { identifier: 'USER_ATTRIBUTE_UNIQUE_ID', identifier_values: ['ana'] },
+      },
+    },
     'POST /keys': { path: 'keys', body: { kind: 'data', name: 'New' } },
     'POST /keys/:id/rotate': { path: `keys/${keyId}/rotate`, body: { overlapHours: 1 } },
     'POST /keys/:id/revoke': { path: `keys/${keyId}/revoke` },
@@ -190,12 +227,14 @@ test('no change on the console is left without its line of the audit log', async
   await bundle.call('POST', 'session/password', { body: { email: 'olga@example.com', password: goodPassword } });
   const [newest] = (await bundle.call('GET', 'own/sessions', { cookie })).body.sessions;
   await addObjects();
+  const draft = await bundle.call('POST', `campaigns?workspaceId=${workspaceId}`, { cookie, body: draftBody });
   const calls = goodCalls({
     keyId: key.body.key.id,
     accountId,
     disabledId,
     invitationId: invited.body.id,
     sessionId: newest.id,
+    draftId: draft.body.id,
     codes,
   });
   await refuseLines();
