@@ -13,7 +13,7 @@ import { segmentErrors } from '../server/src/http/segments/present.ts';
 import { filterSegmentErrors } from '../server/src/http/segments/present-filter-segment.ts';
 import { statsErrors } from '../server/src/http/stats/present.ts';
 import { tokenErrors } from '../server/src/http/tokens/present.ts';
-import { magicTokens } from '../server/src/engine/delivery/simulator/magic-tokens.ts';
+import { magicTokens } from '../server/src/domain/sandbox/magic-tokens.ts';
 import { exitCodes } from '../server/src/start-errors.ts';
 import { listRoutes } from './list-routes.ts';
 

@@ -50,6 +50,8 @@ export type DeliveryDetail = Omit<LoggedDelivery, 'personId'> & {
 export type ConsoleDeliveries = {
   /** Newest first. @throws CarillonError */
   list(query: DeliveryFilters & { workspaceId: string }): Promise<DeliveryPage>;
+  /** Where the filtered rows are downloaded as CSV, at most 10,000, for a link. */
+  fileUrl(query: Omit<DeliveryFilters, 'after'> & { workspaceId: string }): string;
   /** @throws CarillonError 404 */
   read(key: DeliveryKey & { workspaceId: string }): Promise<DeliveryDetail>;
 };
@@ -57,6 +59,7 @@ export type ConsoleDeliveries = {
 export function makeConsoleDeliveries({ read }: ConsoleCaller): ConsoleDeliveries {
   return {
     list: (query) => read('deliveries', { ...query }),
+    fileUrl: (query) => `/console/api/deliveries.csv?${new URLSearchParams({ ...query })}`,
     read: async ({ workspaceId, day, bucket, runId, deviceRowId }) => {
       const path = `deliveries/${day}/${bucket}/${runId}/${deviceRowId}`;
       return (await read<{ delivery: DeliveryDetail }>(path, { workspaceId })).delivery;

@@ -31,6 +31,7 @@ import { makeBrowserUseCases } from './app/sandbox/browser-use-cases.ts';
 import { makeReadyCurl } from './app/sandbox/make-ready-curl.ts';
 import { resetDemoWorkspace } from './app/sandbox/reset-demo-workspace.ts';
 import { makeSandboxUseCases } from './app/sandbox/sandbox-use-cases.ts';
+import { makeVirtualDevices } from './app/sandbox/virtual-devices.ts';
 import { seedDemoWorkspace } from './app/sandbox/seed-demo-workspace.ts';
 import type { DemoWorkspace } from './app/sandbox/seed-demo-workspace.ts';
 import { documentedSegmentLimits } from './app/segments/segment-dependencies.ts';
@@ -186,6 +187,13 @@ async function startRoles(composition: Composition): Promise<Carillon> {
     const webhookSecretOf = (tx: Queryable, workspaceId: string): Promise<string> =>
       ensureWebhookSecret({ database: tx, seal }, workspaceId);
     const explain = (request: ExplainRequest): Promise<Explanation> => explainDelivery(useCases, request);
+    const interactions = makeInteractionUseCases({
+      database,
+      clock,
+      tokens: makeInteractionTokens(installation.deriveSecret('interactions')),
+    });
+    const makeSubscription = subscriptionsOf(installation);
+    const devices = makeVirtualDevices({ database, clock, makeSubscription, interactions });
     const sandbox = phones && makeSandbox(composition, { phones, demo, onMoved });
     const tokens = makeTokenUseCases(useCases);
     const edge = { tokens, vendorHeaders, clock, serviceDomain: config.serviceDomain };
@@ -209,11 +217,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
       statsRoutes({ ...edge, stats: makeStatsUseCases({ database, clock }) }),
       interactionRoutes({
         vendorHeaders,
-        interactions: makeInteractionUseCases({
-          database,
-          clock,
-          tokens: makeInteractionTokens(installation.deriveSecret('interactions')),
-        }),
+        interactions,
       }),
       consoleRoutes({
         accounts,
@@ -236,7 +240,6 @@ async function startRoles(composition: Composition): Promise<Carillon> {
         keys: makeConsoleKeys(useCases),
         deliveries: makeConsoleDeliveries(useCases),
         calls: makeConsoleCalls(useCases),
-        sandbox: sandbox && makeConsoleSandbox({ clock, sandbox }),
         settings: makeConsoleSettings({
           ...useCases,
           headerPrefix: config.headerPrefix,
@@ -248,6 +251,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
           isSandbox,
           onChanged: async () => phones?.refreshAccounts(),
         }),
+        sandbox: sandbox && makeConsoleSandbox({ clock, sandbox, devices }),
         system: makeConsoleSystem({
           database,
           clock,

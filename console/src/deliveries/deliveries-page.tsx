@@ -1,5 +1,5 @@
 import type { LoggedDelivery } from '@carillon/client';
-import { Button, Code, Group, Stack, Text } from '@mantine/core';
+import { Anchor, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { consoleClient } from '../console.ts';
@@ -49,6 +49,11 @@ export function DeliveriesPage() {
               <DeliveryTable deliveries={deliveries} search={search} />
             )}
             <Group justify="flex-end" gap="xs">
+              {deliveries.length > 0 && (
+                <Anchor size="sm" href={fileUrlOf({ workspaceId, search })} download underline="always">
+                  Download as CSV, at most 10,000 rows
+                </Anchor>
+              )}
               {after !== undefined && (
                 <Button variant="default" onClick={() => void navigate({ search: chosen })}>
                   Newest
@@ -65,6 +70,12 @@ export function DeliveriesPage() {
       </Loaded>
     </Stack>
   );
+}
+
+/** The file begins with the newest, whichever page is shown. */
+function fileUrlOf({ workspaceId, search }: { workspaceId: string; search: DeliverySearch }): string {
+  const { after: _after, ...filters } = toDeliveryFilters(search);
+  return consoleClient.deliveries.fileUrl({ workspaceId, ...filters });
 }
 
 function DeliveryTable({ deliveries, search }: { deliveries: LoggedDelivery[]; search: DeliverySearch }) {

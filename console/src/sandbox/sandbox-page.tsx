@@ -1,5 +1,5 @@
 import type { SandboxState } from '@carillon/client';
-import { Stack, Text } from '@mantine/core';
+import { Group, Stack, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { consoleClient } from '../console.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
@@ -38,17 +38,35 @@ function Sandbox() {
         title="Sandbox"
         about="Nothing real is behind it: messages go to simulated providers and devices."
         actions={
-          <ConfirmButton
-            label="Start from empty"
-            title="Start from empty?"
-            hits={
-              <Text size="sm">
-                Every message on the phones of all workspaces, what the providers counted, and the faults that are set
-                go. People, segments and campaigns stay.
-              </Text>
-            }
-            onConfirmed={async () => onState(await consoleClient.sandbox.empty())}
-          />
+          <Group gap="sm">
+            <ConfirmButton
+              label="Reset to the seed"
+              title="Reset to the seed?"
+              hits={
+                <Text size="sm">
+                  The demo workspace is what its first start made it: its people, devices and keys with the same ids,
+                  and nothing else. What is being sent is stopped. Keys of the start go on; other workspaces stay as
+                  they are.
+                </Text>
+              }
+              onConfirmed={async () => {
+                onState(await consoleClient.sandbox.reset());
+                // The start link was used up; all else may have changed.
+                await queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'opened' });
+              }}
+            />
+            <ConfirmButton
+              label="Start from empty"
+              title="Start from empty?"
+              hits={
+                <Text size="sm">
+                  Every message on the phones of all workspaces, what the providers counted, and the faults that are set
+                  go. People, segments and campaigns stay.
+                </Text>
+              }
+              onConfirmed={async () => onState(await consoleClient.sandbox.empty())}
+            />
+          </Group>
         }
       />
       <Loaded query={state}>

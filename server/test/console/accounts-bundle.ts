@@ -19,6 +19,7 @@ import { makeConsoleUseCases } from '../../src/app/console/console-use-cases.ts'
 import { makeManageCredentials } from '../../src/app/credentials/manage-credentials.ts';
 import { explainDelivery } from '../../src/app/explain/explain-delivery.ts';
 import type { ExplainRequest } from '../../src/app/explain/explain-delivery.ts';
+import { makeVirtualDevices } from '../../src/app/sandbox/virtual-devices.ts';
 import { makeSandboxUseCases } from '../../src/app/sandbox/sandbox-use-cases.ts';
 import { documentedSegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
 import { makeManualClock } from '../../src/clock.ts';
@@ -83,6 +84,12 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
     calls: makeConsoleCalls({ database }),
     sandbox: makeConsoleSandbox({
       clock,
+      devices: makeVirtualDevices({
+        database,
+        clock,
+        makeSubscription: (id) => JSON.stringify({ endpoint: `https://push.example/${id}` }),
+        interactions: { report: async () => ({ workspaceId }) },
+      }),
       sandbox: makeSandboxUseCases({
         database,
         clock,
@@ -107,7 +114,7 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
       clock,
       seal,
       ask: async () => ({ verdict: 'ACCEPTED', words: 'yes' }),
-      isSandbox: false,
+      isSandbox: true,
       onChanged: async () => {},
     }),
     system: makeConsoleSystem({
@@ -162,7 +169,7 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
     return {
       status: answer.statusCode,
       headers: answer.headers,
-      body: answer.body === '' ? undefined : (answer.json() as any),
+      body: /json/.test(String(answer.headers['content-type'])) ? (answer.json() as any) : answer.body || undefined,
       /** For the next call. */
       cookie: String(answer.headers['set-cookie'] ?? '').split(';', 1)[0]!,
     };

@@ -12,6 +12,7 @@ afterAll(() => bundle.end());
 const idOf = (letter: string) => letter.repeat(24);
 const at = start;
 
+const webPush = { provider: 'webpush', subject: 'mailto:ops@example.com' };
 const draftBody = {
   channel: 'PUSH',
   campaign_delivery_type: 'ONE_TIME',
@@ -21,11 +22,12 @@ const draftBody = {
   scheduling_details: { delivery_type: 'ASAP' },
 };
 
-/** Posted, and nothing is changed by them but the own session. */
+/** Posted, and nothing is changed by them but the own session, and what a phone tells of its messages. */
 const readings = [
-  'POST /campaigns/search',
+  'POST /sandbox/messages/:id/:kind',
   'POST /composer/check',
   'POST /composer/audience',
+  'POST /campaigns/search',
   'POST /preview',
   'POST /invitation',
   'POST /session',
@@ -64,6 +66,7 @@ async function addObjects(): Promise<void> {
   await database`
     insert into users (workspace_id, bucket, id, customer_id, created_at, updated_at)
     values (${workspaceId}, ${bucketOf('ana')}, ${idOf('1')}, 'ana', ${at}, ${at})`;
+  await database`update users set is_test = true where customer_id = 'ana'`;
   await database`
     insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at, created_at,
       updated_at, blocked_state, blocked_at)
@@ -124,6 +127,10 @@ function goodCalls({
         test_campaign_meta: { identifier: 'USER_ATTRIBUTE_UNIQUE_ID', identifier_values: ['ana'] },
       },
     },
+    'POST /credentials': { path: 'credentials', body: webPush },
+    'POST /credentials/:provider/check': { path: 'credentials/webpush/check' },
+    'POST /credentials/:provider/simulator': { path: 'credentials/webpush/simulator' },
+    'DELETE /credentials/:provider': { path: 'credentials/webpush' },
     'POST /keys': { path: 'keys', body: { kind: 'data', name: 'New' } },
     'POST /keys/:id/rotate': { path: `keys/${keyId}/rotate`, body: { overlapHours: 1 } },
     'POST /keys/:id/revoke': { path: `keys/${keyId}/revoke` },
@@ -146,6 +153,11 @@ function goodCalls({
     },
     'POST /sandbox/clock': { path: 'sandbox/clock', body: { advanceSeconds: 60 } },
     'PUT /sandbox/faults': { path: 'sandbox/faults', body: { fcm: { status: 503 } } },
+    'POST /sandbox/devices': {
+      path: 'sandbox/devices',
+      body: { customerId: 'bea', platform: 'ANDROID', behaviour: 'gone' },
+    },
+    'PUT /sandbox/devices/:id': { path: `sandbox/devices/${idOf('3')}`, body: { behaviour: 'busy' } },
     'POST /sandbox/reset': { path: 'sandbox/reset' },
     'POST /sandbox/empty': { path: 'sandbox/empty' },
     'POST /callbacks/:id/resend': { path: `callbacks/${idOf('f')}/resend` },
@@ -227,6 +239,7 @@ test('no change on the console is left without its line of the audit log', async
   await bundle.call('POST', 'session/password', { body: { email: 'olga@example.com', password: goodPassword } });
   const [newest] = (await bundle.call('GET', 'own/sessions', { cookie })).body.sessions;
   await addObjects();
+  await bundle.call('POST', `credentials?workspaceId=${workspaceId}`, { cookie, body: webPush });
   const draft = await bundle.call('POST', `campaigns?workspaceId=${workspaceId}`, { cookie, body: draftBody });
   const calls = goodCalls({
     keyId: key.body.key.id,

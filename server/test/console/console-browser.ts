@@ -26,7 +26,7 @@ export async function startConsoleBrowser(environment: Record<string, string> = 
     const faults: string[] = [];
     page.on('pageerror', (error) => faults.push(String(error)));
     page.on('console', (message) => {
-      if (message.type() === 'error') faults.push(message.text());
+      if (message.type() === 'error') faults.push(`${message.text()} ${message.location().url}`);
     });
     return { page, context, faults };
   }

@@ -128,6 +128,21 @@ test('one row is read by its key', async () => {
   expect(await findLoggedDelivery(bundle.database, { ...key, workspaceId: 'V' })).toBeUndefined();
 });
 
+test('a file of the log has the filtered rows, each once, newest first, and ends at the bound', async () => {
+  const log = makeConsoleDeliveries({ database: bundle.database, clock: makeManualClock(start) });
+  const walk = async (query: Omit<DeliveryQuery, 'workspaceId' | 'after'>) => {
+    const seen: string[] = [];
+    for await (const rows of log.export({ ...query, workspaceId }))
+      seen.push(...rows.map(({ at, runId: run, deviceRowId }) => `${at.toISOString()} ${run} ${deviceRowId}`));
+    expect(seen).toEqual([...new Set(seen)].toSorted().toReversed());
+    return seen.length;
+  };
+  expect(await walk({ platform: 'WEB' })).toBe((2 * devices) / 1000);
+  expect(await walk({ customerId: 'nobody' })).toBe(0);
+  expect(await walk({})).toBe(Math.min(10_000, 2 * devices));
+  await expect(log.export({ workspaceId: 'nowhere' }).next()).rejects.toMatchObject({ code: 'NOT_FOUND' });
+});
+
 test('pages follow each other over days without a gap or a row twice, newest first', async () => {
   const log = makeConsoleDeliveries({ database: bundle.database, clock: makeManualClock(start) });
   const walk = async (query: Omit<DeliveryQuery, 'workspaceId'>) => {

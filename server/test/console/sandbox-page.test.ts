@@ -55,5 +55,62 @@ describe.skipIf(!hasChromium)(`the sandbox in Chromium${skipReason}`, () => {
     });
     expect(faults).toEqual([]);
     await context.close();
-  }, 60_000);
+  }, 120_000);
+
+  test('a device is added, dies, lives again and tells of its messages; all goes back to the seed', async () => {
+    const { bundle } = console;
+    const { page, context, faults } = await console.openSignedIn();
+    await page.getByRole('link', { name: 'Sandbox' }).click();
+    await page.getByRole('article', { name: 'Android of ada, ada-device' }).waitFor();
+    const form = page.getByRole('form', { name: 'Add a virtual device' });
+    await form.getByLabel('User id').fill('bea');
+    await form.getByLabel('Platform').selectOption('WEB');
+    await form.getByLabel('Behaviour').selectOption('gone');
+    await form.getByRole('button', { name: 'Add device' }).click();
+    const device = page.getByRole('article', { name: 'Web of bea' });
+    await device.waitFor();
+    const push = (campaignName: string) =>
+      bundle.push({
+        campaignName,
+        targetPlatform: ['WEB'],
+        targetAudience: 'User',
+        targetUserAttributes: {
+          attribute: 'USER_ATTRIBUTE_UNIQUE_ID',
+          comparisonParameter: 'is',
+          attributeValue: 'bea',
+        },
+        payload: {
+          WEB: {
+            title: campaignName,
+            message: 'There',
+            redirectURL: 'https://example.com/',
+            iconURL: 'https://example.com/icon.png',
+          },
+        },
+        campaignDelivery: { type: 'soon' },
+      });
+    await push('To the dead');
+    await device.getByText('GONE', { exact: true }).waitFor();
+    await device.getByRole('combobox').selectOption('works');
+    await device.getByText('ACTIVE', { exact: true }).waitFor();
+    const { cid } = (await push('To the living')).json();
+    await device.getByRole('button', { name: 'Click To the living' }).click();
+    await device.getByText('clicked', { exact: true }).waitFor();
+    const [clicks] = await bundle.database`
+      select platform, total from campaign_interactions where campaign_id = ${cid} and kind = 'CLICK'`;
+    expect(clicks).toEqual({ platform: 'WEB', total: 1 });
+    await expectAccessible(page);
+
+    await page.getByRole('button', { name: 'Reset to the seed' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Reset to the seed' }).click();
+    await device.waitFor({ state: 'detached' });
+    await page.getByRole('article', { name: 'Android of ada, ada-device' }).waitFor();
+    expect(await bundle.database`select customer_id from users order by id`).toMatchObject([
+      { customer_id: 'ada' },
+      { customer_id: 'grace' },
+      { customer_id: 'tim' },
+    ]);
+    expect(faults).toEqual([]);
+    await context.close();
+  }, 120_000);
 });

@@ -33,6 +33,9 @@ export type ListedDelivery = LoggedDelivery & LogNames;
 export type DeliveryPage = { deliveries: ListedDelivery[]; next: DeliveryCursor | undefined };
 
 const perPage = 50;
+/** What a file of the log holds at most; more of it is for the data warehouse. */
+export const mostExported = 10_000;
+const exportedAtOnce = 500;
 // A filter that hardly anything passes is looked for in so many days at once; the page goes on from there.
 const daysAtOnce = 31;
 // Runs of tomorrow in another zone are in the partition of tomorrow.
@@ -42,37 +45,53 @@ export type ConsoleDeliveries = ReturnType<typeof makeConsoleDeliveries>;
 
 /** The ledger as the console looks into it. */
 export function makeConsoleDeliveries({ database, clock }: { database: Database; clock: Clock }) {
+  async function readPage({ after, ...query }: DeliveryQuery, size: number): Promise<DeliveryPage> {
+    const { workspaceId } = query;
+    if (!(await findWorkspace(database, workspaceId)))
+      throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
+    const user = query.customerId === undefined ? undefined : await findUser(query.customerId, workspaceId);
+    if (query.customerId !== undefined && !user) return { deliveries: [], next: undefined };
+    const until = after?.day ?? new Date(clock.now().getTime() + aheadMilliseconds).toISOString().slice(0, 10);
+    const days = await listLedgerDays(database, { until, limit: daysAtOnce + 1 });
+    const found: LoggedDelivery[] = [];
+    for (const day of days.slice(0, daysAtOnce)) {
+      const rows = await listLoggedDeliveries(database, {
+        workspaceId,
+        day,
+        user,
+        campaignId: query.campaignId,
+        code: query.code,
+        platforms: query.platform === undefined ? platforms : [query.platform],
+        outcomes: query.outcome === undefined ? deliveryOutcomes : [query.outcome],
+        after: day === after?.day ? after.place : undefined,
+        // One more than is shown says whether there is more.
+        limit: size + 1 - found.length,
+      });
+      found.push(...rows);
+      if (found.length > size) break;
+    }
+    const shown = found.slice(0, size);
+    const names = await nameLoggedDeliveries(database, { workspaceId, rows: shown });
+    const deliveries = shown.map((row, number) => ({ ...row, ...names[number]! }));
+    return { deliveries, next: nextOf({ found, shown, days }) };
+  }
+
   return {
     /** Newest day first, newest first in it. @throws ServiceError NOT_FOUND */
-    async list({ after, ...query }: DeliveryQuery): Promise<DeliveryPage> {
-      const { workspaceId } = query;
-      if (!(await findWorkspace(database, workspaceId)))
-        throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
-      const user = query.customerId === undefined ? undefined : await findUser(query.customerId, workspaceId);
-      if (query.customerId !== undefined && !user) return { deliveries: [], next: undefined };
-      const until = after?.day ?? new Date(clock.now().getTime() + aheadMilliseconds).toISOString().slice(0, 10);
-      const days = await listLedgerDays(database, { until, limit: daysAtOnce + 1 });
-      const found: LoggedDelivery[] = [];
-      for (const day of days.slice(0, daysAtOnce)) {
-        const rows = await listLoggedDeliveries(database, {
-          workspaceId,
-          day,
-          user,
-          campaignId: query.campaignId,
-          code: query.code,
-          platforms: query.platform === undefined ? platforms : [query.platform],
-          outcomes: query.outcome === undefined ? deliveryOutcomes : [query.outcome],
-          after: day === after?.day ? after.place : undefined,
-          // One more than is shown says whether there is more.
-          limit: perPage + 1 - found.length,
-        });
-        found.push(...rows);
-        if (found.length > perPage) break;
+    list: (query: DeliveryQuery): Promise<DeliveryPage> => readPage(query, perPage),
+
+    /** The same, page after page, to the bound. @throws ServiceError NOT_FOUND */
+    async *export(query: Omit<DeliveryQuery, 'after'>): AsyncGenerator<ListedDelivery[]> {
+      let left = mostExported;
+      for (let after: DeliveryCursor | undefined, isFirst = true; left > 0 && (isFirst || after); isFirst = false) {
+        const page: DeliveryPage = await readPage(
+          { ...query, ...(after ? { after } : {}) },
+          Math.min(left, exportedAtOnce),
+        );
+        left -= page.deliveries.length;
+        after = page.next;
+        yield page.deliveries;
       }
-      const shown = found.slice(0, perPage);
-      const names = await nameLoggedDeliveries(database, { workspaceId, rows: shown });
-      const deliveries = shown.map((row, number) => ({ ...row, ...names[number]! }));
-      return { deliveries, next: nextOf({ found, shown, days }) };
     },
 
     /** @throws ServiceError NOT_FOUND */

@@ -2,14 +2,18 @@ import type { Clock } from '../../clock.ts';
 import type { Transaction } from '../../storage/pool.ts';
 import type { SignedIn } from '../accounts/account-dependencies.ts';
 import { audit } from '../accounts/audit.ts';
+import type { Platform } from '../../domain/campaign/content.ts';
 import type { SandboxUseCases } from '../sandbox/sandbox-use-cases.ts';
+import type { DeviceBehaviour, VirtualDevices } from '../sandbox/virtual-devices.ts';
 
 type By = { by: SignedIn };
-export type ConsoleSandboxDependencies = { clock: Clock; sandbox: SandboxUseCases };
+export type ConsoleSandboxDependencies = { clock: Clock; sandbox: SandboxUseCases; devices: VirtualDevices };
+
+type DeviceOf = { workspaceId: string; behaviour: DeviceBehaviour };
 export type ConsoleSandbox = ReturnType<typeof makeConsoleSandbox>;
 
 /** The sandbox as the console uses it; each change with its line in the audit log. */
-export function makeConsoleSandbox({ clock, sandbox }: ConsoleSandboxDependencies) {
+export function makeConsoleSandbox({ clock, sandbox, devices }: ConsoleSandboxDependencies) {
   const noteOf =
     ({ by, action, detail = {} }: By & { action: `sandbox.${string}`; detail?: Record<string, unknown> }) =>
     (tx: Transaction) =>
@@ -23,6 +27,23 @@ export function makeConsoleSandbox({ clock, sandbox }: ConsoleSandboxDependencie
 
   return {
     read,
+    listDevices: devices.list,
+    /** What a phone tells is no change of the console's: it stands with the campaign. */
+    report: devices.report,
+
+    /** @throws ServiceError NOT_FOUND */
+    async addDevice({ by, ...device }: By & DeviceOf & { customerId: string; platform: Platform }) {
+      const { platform, behaviour } = device;
+      await devices.add(device, noteOf({ by, action: 'sandbox.device-add', detail: { platform, behaviour } }));
+      return devices.list(device.workspaceId);
+    },
+
+    /** @throws ServiceError NOT_FOUND */
+    async changeDevice({ by, ...device }: By & DeviceOf & { id: string }) {
+      const { behaviour } = device;
+      await devices.change(device, noteOf({ by, action: 'sandbox.device-change', detail: { behaviour } }));
+      return devices.list(device.workspaceId);
+    },
 
     /** @throws ServiceError PARAMETER_INVALID */
     async moveClock({ move, by }: By & { move: { advanceSeconds: number } | { reset: true } }) {

@@ -1,23 +1,28 @@
 import type { FastifyInstance } from 'fastify';
+import { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { deliveryOutcomes } from '../../app/console/console-deliveries.ts';
 import type { ConsoleDeliveries, DeliveryCursor } from '../../app/console/console-deliveries.ts';
 import { platforms } from '../../domain/campaign/content.ts';
 import { consoleApi as api } from './console-access.ts';
-import { presentCursor, presentListedDelivery } from './present-deliveries.ts';
+import { presentCursor, presentDeliveryFile, presentListedDelivery } from './present-deliveries.ts';
 
 const workspaceId = Type.String({ maxLength: 64 });
 const id = Type.String({ pattern: '^[0-9a-f]{24}$' });
 const day = '[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])';
 const instant = `${day}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z`;
-const Search = Type.Object({
+const filters = {
   workspaceId,
   campaignId: Type.Optional(id),
   customerId: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
   platform: Type.Optional(Type.Union(platforms.map((platform) => Type.Literal(platform)))),
   outcome: Type.Optional(Type.Union(deliveryOutcomes.map((outcome) => Type.Literal(outcome)))),
   code: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+};
+const Filters = Type.Object(filters);
+const Search = Type.Object({
+  ...filters,
   after: Type.Optional(Type.String({ pattern: `^${day}(~${instant}~[0-9a-f]{24}~[0-9a-f]{24})?$` })),
 });
 const Workspace = Type.Object({ workspaceId });
@@ -42,6 +47,20 @@ export function consoleDeliveryRoutes(
       next: page.next ? presentCursor(page.next) : null,
     };
   });
+  server.get(
+    `${api}/deliveries.csv`,
+    { schema: { hide: true, querystring: Filters }, config },
+    async (request, reply) => {
+      const pages = deliveries.export(request.query as Static<typeof Filters>);
+      // A workspace that is not there is refused before the file begins.
+      const first = await pages.next();
+      return reply
+        .header('content-type', 'text/csv; charset=utf-8')
+        .header('content-disposition', 'attachment; filename="deliveries.csv"')
+        .header('x-content-type-options', 'nosniff')
+        .send(Readable.from(presentDeliveryFile(first, pages), { objectMode: false }));
+    },
+  );
   server.get(
     `${api}/deliveries/:day/:bucket/:runId/:deviceRowId`,
     { schema: { hide: true, querystring: Workspace, params: Key }, config },

@@ -1,4 +1,5 @@
 import type { ReadSegments } from '../../app/segments/read-segments.ts';
+import { presentCsv } from './present-csv.ts';
 
 type Listing = Awaited<ReturnType<ReadSegments['list']>>;
 type ListedSegment = Listing['segments'][number];
@@ -81,18 +82,7 @@ export function presentMailDetail({ tries, ...mail }: ShownMail) {
 
 /** The rejected lines as a CSV file (RFC 4180). */
 export function presentRejects(rejects: readonly Reject[]): string {
-  const rows = [['line', 'reason'], ...rejects.map(({ line, reason }) => [String(line), reason])];
-  return rows.map((cells) => `${cells.map(toCell).join(',')}\r\n`).join('');
-}
-
-/**
- * A cell that a spreadsheet shows and never computes: what begins like a formula gets an apostrophe before it (OWASP, CSV
- * injection), and stands in quotes.
- */
-function toCell(text: string): string {
-  const isFormula = /^[=+\-@\t\r]/.test(text);
-  if (!isFormula && !/[",\r\n]/.test(text)) return text;
-  return `"${isFormula ? "'" : ''}${text.replaceAll('"', '""')}"`;
+  return presentCsv([['line', 'reason'], ...rejects.map(({ line, reason }) => [String(line), reason])]);
 }
 
 function toText(at: Date | null): string | null {

@@ -2,6 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import type { ConsoleSandbox } from '../../app/console/console-sandbox.ts';
+import { deviceBehaviours } from '../../app/sandbox/virtual-devices.ts';
+import { platforms } from '../../domain/campaign/content.ts';
+import { interactionKinds } from '../../domain/interactions/interaction.ts';
+import { requireCustomerId } from '../data/parse-data.ts';
 import { consoleApi as api } from './console-access.ts';
 
 const closed = { additionalProperties: false };
@@ -16,10 +20,28 @@ const Faults = Type.Object({
   webpush: Type.Optional(Type.Object({})),
 });
 
+const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
+const Id = Type.Object({ id: Type.String({ pattern: '^[0-9a-f]{24}$' }) });
+const Report = Type.Object({
+  id: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+  kind: Type.Union(interactionKinds.map((kind) => Type.Literal(kind))),
+});
+const behaviour = Type.Union(deviceBehaviours.map((name) => Type.Literal(name)));
+const NewDevice = Type.Object(
+  {
+    customerId: Type.Unknown(),
+    platform: Type.Union(platforms.map((platform) => Type.Literal(platform))),
+    behaviour,
+  },
+  closed,
+);
+const Change = Type.Object({ behaviour }, closed);
+
 /** The sandbox on the console: clock, faults, counters. Production has none of these routes. */
 export function consoleSandboxRoutes(server: FastifyInstance, sandbox: ConsoleSandbox): void {
   const config = { permission: 'sandbox.use' as const };
   const schema = { hide: true };
+  addDevices(server, sandbox);
   server.get(`${api}/sandbox`, { schema, config }, () => sandbox.read());
   server.post(`${api}/sandbox/clock`, { schema: { ...schema, body: ClockMove }, config }, (request) =>
     sandbox.moveClock({ by: request.signedIn, move: request.body as Static<typeof ClockMove> }),
@@ -29,4 +51,44 @@ export function consoleSandboxRoutes(server: FastifyInstance, sandbox: ConsoleSa
   );
   server.post(`${api}/sandbox/reset`, { schema, config }, (request) => sandbox.reset({ by: request.signedIn }));
   server.post(`${api}/sandbox/empty`, { schema, config }, (request) => sandbox.empty({ by: request.signedIn }));
+}
+
+/** Virtual devices, and what they tell of their messages. */
+function addDevices(server: FastifyInstance, sandbox: ConsoleSandbox): void {
+  const config = { permission: 'sandbox.use' as const };
+  const schema = { hide: true, querystring: Workspace };
+  server.get(`${api}/sandbox/devices`, { schema, config }, async (request) => ({
+    devices: await sandbox.listDevices((request.query as Static<typeof Workspace>).workspaceId),
+  }));
+  server.post(`${api}/sandbox/devices`, { schema: { ...schema, body: NewDevice }, config }, async (request, reply) => {
+    const { customerId, ...device } = request.body as Static<typeof NewDevice>;
+    const devices = await sandbox.addDevice({
+      ...(request.query as Static<typeof Workspace>),
+      ...device,
+      by: request.signedIn,
+      customerId: requireCustomerId({ customer_id: customerId }),
+    });
+    return reply.code(201).send({ devices });
+  });
+  server.put(
+    `${api}/sandbox/devices/:id`,
+    { schema: { ...schema, params: Id, body: Change }, config },
+    async (request) => ({
+      devices: await sandbox.changeDevice({
+        ...(request.query as Static<typeof Workspace>),
+        ...(request.params as Static<typeof Id>),
+        ...(request.body as Static<typeof Change>),
+        by: request.signedIn,
+      }),
+    }),
+  );
+  server.post(
+    `${api}/sandbox/messages/:id/:kind`,
+    { schema: { ...schema, params: Report }, config },
+    async (request, reply) => {
+      const query = request.query as Static<typeof Workspace>;
+      await sandbox.report({ ...query, ...(request.params as Static<typeof Report>) });
+      return reply.code(204).send();
+    },
+  );
 }

@@ -51,6 +51,43 @@ export async function listSandboxMessages(
     limit ${page.limit}`;
 }
 
+/** One message of a workspace. Index: primary key. */
+export async function findSandboxMessage(
+  tx: Queryable,
+  { workspaceId, id }: { workspaceId: string; id: string },
+): Promise<{ payload: unknown } | undefined> {
+  const [row] = await tx<{ payload: unknown }[]>`
+    select payload from sandbox_messages where id = ${id} and workspace_id = ${workspaceId}`;
+  return row;
+}
+
+export type TestDevice = {
+  /** Of the row. */
+  id: string;
+  personId: string;
+  customerId: string;
+  deviceId: string;
+  platform: Platform;
+  pushId: string;
+  state: string;
+};
+
+/** Devices of people marked for tests, by person. Indexes: users_test, devices of a user. */
+export async function listTestDevices(
+  tx: Queryable,
+  { workspaceId, limit }: { workspaceId: string; limit: number },
+): Promise<TestDevice[]> {
+  return tx<TestDevice[]>`
+    select devices.id, users.id as "personId", users.customer_id as "customerId", devices.device_id as "deviceId",
+      devices.platform, devices.push_id as "pushId", devices.state
+    from users
+    join devices on devices.workspace_id = users.workspace_id and devices.bucket = users.bucket
+      and devices.user_id = users.id
+    where users.workspace_id = ${workspaceId} and users.is_test
+    order by users.customer_id, devices.device_id
+    limit ${limit}`;
+}
+
 /** Keeps the newest messages of the installation. Index: primary key. */
 export async function trimSandboxMessages(tx: Queryable, keep: number): Promise<number> {
   const rows = await tx`

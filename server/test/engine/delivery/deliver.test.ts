@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Platform } from '../../../src/domain/campaign/content.ts';
-import { magicTokens } from '../../../src/engine/delivery/simulator/magic-tokens.ts';
+import { magicTokens } from '../../../src/domain/sandbox/magic-tokens.ts';
 import { startDeliveryBundle } from './delivery-bundle.ts';
 
 const everyPlatform: Platform[] = ['ANDROID', 'IOS', 'WEB'];

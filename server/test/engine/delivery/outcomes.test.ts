@@ -5,7 +5,7 @@ import { makeFcmProvider } from '../../../src/engine/delivery/fcm/make-fcm-provi
 import { makeHttp2Transport } from '../../../src/engine/delivery/http2/http2-transport.ts';
 import { realProviderEndpoints } from '../../../src/engine/delivery/deliver.ts';
 import type { Outcome } from '../../../src/engine/delivery/provider.ts';
-import { magicTokens } from '../../../src/engine/delivery/simulator/magic-tokens.ts';
+import { magicTokens } from '../../../src/domain/sandbox/magic-tokens.ts';
 import type { Fault } from '../../../src/engine/delivery/simulator/faults.ts';
 import { makeWebPushProvider } from '../../../src/engine/delivery/webpush/make-web-push-provider.ts';
 import { makeLog } from '../../../src/log.ts';

@@ -1,5 +1,5 @@
 import { createPublicKey, randomUUID, verify } from 'node:crypto';
-import { magicOutcome } from './magic-tokens.ts';
+import { magicOutcome } from '../../../domain/sandbox/magic-tokens.ts';
 import type { Simulate, SimulatedAnswer, SimulatedRequest, SimulatorAccount } from './simulator-account.ts';
 
 const mostPayloadBytes = 4096;

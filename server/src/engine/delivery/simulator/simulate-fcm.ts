@@ -1,6 +1,6 @@
 import { createPublicKey, randomBytes } from 'node:crypto';
 import { jwtVerify } from 'jose';
-import { magicOutcome } from './magic-tokens.ts';
+import { magicOutcome } from '../../../domain/sandbox/magic-tokens.ts';
 import type { Simulate, SimulatedAnswer, SimulatedRequest, SimulatorAccount } from './simulator-account.ts';
 
 const googleTokenUrl = 'https://oauth2.googleapis.com/token';

@@ -1,6 +1,6 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { decryptWebPush } from './decrypt-web-push.ts';
-import { magicOutcome } from './magic-tokens.ts';
+import { magicOutcome } from '../../../domain/sandbox/magic-tokens.ts';
 import { simulatedBrowser, simulatedPushOrigin } from './make-simulated-subscription.ts';
 import type { Simulate, SimulatedAnswer, SimulatedRequest, SimulatorAccount } from './simulator-account.ts';
 

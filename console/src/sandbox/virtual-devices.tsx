@@ -1,0 +1,192 @@
+import type { DeviceBehaviour, InboxMessage, VirtualDevice } from '@carillon/client';
+import { Button, Card, Group, NativeSelect, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { consoleClient } from '../console.ts';
+import { ConfirmButton } from '../parts/confirm-button.tsx';
+import { Failure } from '../parts/failure.tsx';
+import { Loaded } from '../parts/loaded.tsx';
+import { platformNames } from '../parts/platform-names.ts';
+import { RouteLink } from '../parts/route-link.tsx';
+import { StatusBadge } from '../parts/status-badge.tsx';
+import { Time } from '../parts/time.tsx';
+
+const behaviours: Record<DeviceBehaviour, string> = {
+  works: 'takes messages',
+  gone: 'token dead: the provider says it is gone',
+  invalid: 'token not valid',
+  rejected: 'message refused',
+  busy: 'provider busy',
+  silent: 'no answer at all',
+};
+const shown = 3;
+
+/** Phones and browsers to hold: each with its newest messages, which can be shown, clicked and closed. */
+export function VirtualDevices({ workspaceId, messages }: { workspaceId: string; messages: InboxMessage[] }) {
+  const devices = useQuery({
+    queryKey: ['virtual-devices', workspaceId],
+    queryFn: () => consoleClient.sandbox.listDevices(workspaceId),
+    refetchInterval: 3000,
+  });
+  return (
+    <section>
+      <Title order={2} size="h5" mb="xs">
+        Virtual devices
+      </Title>
+      <Loaded query={devices}>
+        {(all) => (
+          <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }}>
+            {all.map((device) => (
+              <Device
+                key={device.id}
+                workspaceId={workspaceId}
+                device={device}
+                messages={messages.filter(({ deviceToken }) => deviceToken === device.token).slice(0, shown)}
+              />
+            ))}
+          </SimpleGrid>
+        )}
+      </Loaded>
+      <AddDevice workspaceId={workspaceId} />
+    </section>
+  );
+}
+
+type DeviceProps = { workspaceId: string; device: VirtualDevice; messages: InboxMessage[] };
+
+function Device({ workspaceId, device, messages }: DeviceProps) {
+  const { id, personId, customerId, deviceId, platform, state, behaviour } = device;
+  const queries = useQueryClient();
+  const queryKey = ['virtual-devices', workspaceId];
+  const change = useMutation({
+    mutationFn: (next: DeviceBehaviour) => consoleClient.sandbox.changeDevice({ workspaceId, id, behaviour: next }),
+    onSuccess: (all) => queries.setQueryData(queryKey, all),
+  });
+  return (
+    <Card withBorder component="article" aria-label={`${platformNames[platform]} of ${customerId}, ${deviceId}`}>
+      <Group justify="space-between" wrap="nowrap">
+        <Text size="sm" fw={600}>
+          {platformNames[platform]} of{' '}
+          <RouteLink to="/w/$workspaceId/people/$personId" params={{ workspaceId, personId }}>
+            {customerId}
+          </RouteLink>
+        </Text>
+        <StatusBadge status={state} />
+      </Group>
+      <Text size="xs">{deviceId}</Text>
+      <Stack gap="xs" my="sm">
+        {messages.length === 0 && <Text size="sm">No message yet.</Text>}
+        {messages.map((message) => (
+          <Message key={message.id} workspaceId={workspaceId} message={message} />
+        ))}
+      </Stack>
+      <Group align="end" gap="xs">
+        <NativeSelect
+          size="xs"
+          label={`What ${deviceId} does`}
+          value={behaviour}
+          disabled={change.isPending}
+          data={Object.entries(behaviours).map(([value, label]) => ({ value, label }))}
+          onChange={(event) => change.mutate(event.currentTarget.value as DeviceBehaviour)}
+        />
+        <ConfirmButton
+          label="Remove"
+          size="xs"
+          ariaLabel={`Remove ${deviceId}`}
+          title={`Remove ${deviceId}?`}
+          hits="The device and its token are forgotten; its person stays."
+          onConfirmed={async () => {
+            await consoleClient.people.changeDevice({ workspaceId, id: personId, deviceRowId: id, action: 'remove' });
+            await queries.invalidateQueries({ queryKey });
+          }}
+        />
+      </Group>
+      {change.error !== null && <Failure error={change.error} />}
+    </Card>
+  );
+}
+
+const reports = [
+  { kind: 'impression', label: 'Show', done: 'shown' },
+  { kind: 'click', label: 'Click', done: 'clicked' },
+  { kind: 'close', label: 'Close', done: 'closed' },
+] as const;
+
+function Message({ workspaceId, message }: { workspaceId: string; message: InboxMessage }) {
+  const [told, tell] = useState<string>();
+  const report = useMutation({
+    mutationFn: async ({ kind }: (typeof reports)[number]) =>
+      consoleClient.sandbox.report({ workspaceId, id: message.id, kind }),
+    onSuccess: (_nothing, { done }) => tell(done),
+  });
+  return (
+    <div>
+      <Text size="sm" fw={600}>
+        {message.title}
+      </Text>
+      <Text size="sm">{message.body}</Text>
+      <Text size="xs" component="div">
+        <Time at={message.receivedAt} />
+      </Text>
+      <Group gap="xs" mt={4}>
+        {reports.map((each) => (
+          <Button
+            key={each.kind}
+            size="compact-xs"
+            variant="default"
+            aria-label={`${each.label} ${message.title}`}
+            onClick={() => report.mutate(each)}
+          >
+            {each.label}
+          </Button>
+        ))}
+        <Text size="xs" role="status">
+          {told}
+        </Text>
+      </Group>
+      {report.error !== null && <Failure error={report.error} />}
+    </div>
+  );
+}
+
+function AddDevice({ workspaceId }: { workspaceId: string }) {
+  const queries = useQueryClient();
+  const add = useMutation({
+    mutationFn: consoleClient.sandbox.addDevice,
+    onSuccess: (all) => queries.setQueryData(['virtual-devices', workspaceId], all),
+  });
+  return (
+    <form
+      aria-label="Add a virtual device"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const form = event.currentTarget;
+        const fields = new FormData(form);
+        const device = {
+          customerId: String(fields.get('customerId')).trim(),
+          platform: String(fields.get('platform')) as VirtualDevice['platform'],
+          behaviour: String(fields.get('behaviour')) as DeviceBehaviour,
+        };
+        add.mutate({ workspaceId, ...device }, { onSuccess: () => form.reset() });
+      }}
+    >
+      <Group align="end" gap="sm" mt="sm">
+        <TextInput name="customerId" label="User id" required />
+        <NativeSelect
+          name="platform"
+          label="Platform"
+          data={Object.entries(platformNames).map(([value, label]) => ({ value, label }))}
+        />
+        <NativeSelect
+          name="behaviour"
+          label="Behaviour"
+          data={Object.entries(behaviours).map(([value, label]) => ({ value, label }))}
+        />
+        <Button type="submit" variant="default" loading={add.isPending}>
+          Add device
+        </Button>
+      </Group>
+      {add.error !== null && <Failure error={add.error} />}
+    </form>
+  );
+}

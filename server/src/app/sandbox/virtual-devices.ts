@@ -1,0 +1,126 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
+import type { Platform } from '../../domain/campaign/content.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { InteractionKind } from '../../domain/interactions/interaction.ts';
+import { magicOutcome, magicTokens } from '../../domain/sandbox/magic-tokens.ts';
+import type { MagicOutcome } from '../../domain/sandbox/magic-tokens.ts';
+import type { Database, Transaction } from '../../storage/pool.ts';
+import { findSandboxMessage, listTestDevices } from '../../storage/sql/sandbox-messages.ts';
+import type { TestDevice } from '../../storage/sql/sandbox-messages.ts';
+import { setUserIsTest } from '../../storage/sql/users.ts';
+import { findWorkspace } from '../../storage/sql/workspaces.ts';
+import { lockPerson } from '../data/find-person.ts';
+import { registerDevice } from '../data/register-device.ts';
+import { retryDeadlock } from '../data/retry-deadlock.ts';
+import { upsertUser } from '../data/upsert-user.ts';
+import type { InteractionUseCases } from '../interactions/interaction-use-cases.ts';
+
+/** `works`, or how the provider answers for its address. */
+export const deviceBehaviours = ['works', ...magicTokens.map(({ outcome }) => outcome)] as const;
+export type DeviceBehaviour = 'works' | MagicOutcome;
+
+export type VirtualDevicesDependencies = {
+  database: Database;
+  clock: Clock;
+  makeSubscription: (id: string) => string;
+  interactions: Pick<InteractionUseCases, 'report'>;
+};
+
+type Note = (tx: Transaction) => Promise<void>;
+type Registration = {
+  workspaceId: string;
+  customerId: string;
+  deviceId: string;
+  platform: Platform;
+  behaviour: DeviceBehaviour;
+};
+
+const mostListed = 50;
+const providerOf = { ANDROID: 'fcm', IOS: 'apns', WEB: 'web' } as const;
+
+/**
+ * Devices of the sandbox that somebody holds in the console: those of people marked for tests. What they are is in their
+ * address, so a device is broken and mended by a registration, as it would be by its app.
+ */
+export function makeVirtualDevices({ database, clock, makeSubscription, interactions }: VirtualDevicesDependencies) {
+  /** An address that is nobody's yet, with the start that makes it misbehave. */
+  function makeAddress(platform: Platform, behaviour: DeviceBehaviour): string {
+    const magic = magicTokens.find(({ outcome }) => outcome === behaviour);
+    const start = magic?.[providerOf[platform]] ?? (platform === 'IOS' ? '' : 'virtual');
+    if (platform === 'IOS') return start + randomBytes(32).toString('hex').slice(start.length);
+    const token = `${start}-${randomBytes(16).toString('hex')}`;
+    return platform === 'WEB' ? makeSubscription(token) : token;
+  }
+
+  const register = ({ behaviour, ...device }: Registration, note: Note | undefined): Promise<void> =>
+    retryDeadlock(
+      async () =>
+        (await database.begin(async (tx) => {
+          const at = clock.now();
+          const { workspaceId, customerId, platform } = device;
+          if (!(await findWorkspace(tx, workspaceId)))
+            throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
+          await upsertUser(tx, { workspaceId, customerId, attributes: {}, at });
+          const user = (await lockPerson(tx, { workspaceId, customerId }))!;
+          await setUserIsTest(tx, { workspaceId, bucket: user.bucket, userId: user.userId, isTest: true, at });
+          await registerDevice(tx, { ...device, pushId: makeAddress(platform, behaviour), at });
+          await note?.(tx);
+        })) as void,
+    );
+
+  const list = async (workspaceId: string) =>
+    (await listTestDevices(database, { workspaceId, limit: mostListed })).map(describeDevice);
+
+  return {
+    list,
+
+    /** Its person is marked for tests, and made when unknown. @throws ServiceError NOT_FOUND */
+    add: (device: Omit<Registration, 'deviceId'>, note?: Note) =>
+      register({ ...device, deviceId: `virtual-${randomBytes(4).toString('hex')}` }, note),
+
+    /** @throws ServiceError NOT_FOUND */
+    async change(
+      { workspaceId, id, behaviour }: { workspaceId: string; id: string; behaviour: DeviceBehaviour },
+      note?: Note,
+    ) {
+      const device = (await list(workspaceId)).find((listed) => listed.id === id);
+      if (!device) throw new ServiceError('NOT_FOUND', { detail: 'no virtual device of that id' });
+      const { customerId, deviceId, platform } = device;
+      await register({ workspaceId, customerId, deviceId, platform, behaviour }, note);
+    },
+
+    /** What its app would tell of a message. @throws ServiceError NOT_FOUND for a message that asks for no reports */
+    async report({ workspaceId, id, kind }: { workspaceId: string; id: string; kind: InteractionKind }): Promise<void> {
+      const message = await findSandboxMessage(database, { workspaceId, id });
+      const token = message && findReportToken(message.payload);
+      if (token === undefined) throw new ServiceError('NOT_FOUND', { detail: 'no message that takes reports' });
+      await interactions.report({ token, kind, reportId: randomUUID(), address: '127.0.0.1' });
+    },
+  };
+}
+
+export type VirtualDevices = ReturnType<typeof makeVirtualDevices>;
+
+function describeDevice({ pushId, ...device }: TestDevice) {
+  // A message names a browser by the end of its subscription's address.
+  const token =
+    device.platform === 'WEB' ? decodeURIComponent(String(endpointOf(pushId)).split('/').at(-1) ?? '') : pushId;
+  const behaviour: DeviceBehaviour = magicOutcome(providerOf[device.platform], token) ?? 'works';
+  return { ...device, token, behaviour };
+}
+
+function endpointOf(subscription: string): unknown {
+  return (JSON.parse(subscription) as { endpoint?: unknown }).endpoint;
+}
+
+/** Each provider's payload has it elsewhere. */
+function findReportToken(payload: unknown): string | undefined {
+  if (payload === null || typeof payload !== 'object') return undefined;
+  for (const [name, value] of Object.entries(payload)) {
+    if (name.endsWith('report_token') && typeof value === 'string') return value;
+    const inner = findReportToken(value);
+    if (inner !== undefined) return inner;
+  }
+  return undefined;
+}

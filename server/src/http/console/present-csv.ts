@@ -1,0 +1,14 @@
+/** Rows as lines of a CSV file (RFC 4180). */
+export function presentCsv(rows: readonly (readonly string[])[]): string {
+  return rows.map((cells) => `${cells.map(toCell).join(',')}\r\n`).join('');
+}
+
+/**
+ * A cell that a spreadsheet shows and never computes: what begins like a formula gets an apostrophe before it (OWASP, CSV
+ * injection), and stands in quotes.
+ */
+function toCell(text: string): string {
+  const isFormula = /^[=+\-@\t\r]/.test(text);
+  if (!isFormula && !/[",\r\n]/.test(text)) return text;
+  return `"${isFormula ? "'" : ''}${text.replaceAll('"', '""')}"`;
+}

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { screens } from '../../../console/src/shell/screens.ts';
+import { until } from '../carillon-bundle.ts';
+import { expectAccessible, hasChromium, skipReason, startConsoleBrowser } from './console-browser.ts';
+import type { ConsoleBrowser } from './console-browser.ts';
+
+/** Reached from the menu of the own account, and no screens of a day's work. */
+const others = ['/w/$workspaceId/account', '/w/$workspaceId/accounts', '/w/$workspaceId/audit'];
+
+describe.skipIf(!hasChromium)(`every screen in Chromium${skipReason}`, () => {
+  let console: ConsoleBrowser;
+  const ids: Record<string, string> = {};
+  beforeAll(async () => {
+    console = await startConsoleBrowser();
+    const { bundle } = console;
+    const { cid } = (
+      await bundle.push({
+        campaignName: 'Spring sale',
+        targetPlatform: ['ANDROID', 'IOS'],
+        targetAudience: 'All Users',
+        payload: { ANDROID: { title: 'Hello', message: 'There' }, IOS: { title: 'Hello', message: 'There' } },
+        campaignDelivery: { type: 'soon' },
+      })
+    ).json();
+    await until(async () => (await bundle.database`select 1 from campaigns where status = 'SENT'`).length > 0);
+    const [person] = await bundle.database`select id from users where customer_id = 'ada'`;
+    await bundle.database`
+      insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, created_by,
+        created_at, updated_at)
+      values (${'5'.repeat(24)}, ${bundle.workspaceId}, 'Lapsed', 'FILE', 'READY', 'API', 'u_em', 'string', 'test', now(), now())`;
+    Object.assign(ids, {
+      workspaceId: bundle.workspaceId,
+      campaignId: cid,
+      personId: String(person!.id),
+      segmentId: '5'.repeat(24),
+    });
+  });
+  afterAll(() => console?.stop());
+
+  test('has one heading, an address of its own and no finding of axe, light and dark', async () => {
+    const { bundle } = console;
+    const { page, context, faults } = await console.openSignedIn();
+    // What is linked in the navigation is in the list of screens, so that none is walked past.
+    const linked = await page
+      .getByRole('navigation')
+      .first()
+      .getByRole('link')
+      .evaluateAll((links) => links.map((link) => new URL((link as unknown as { href: string }).href).pathname));
+    const known = Object.values(screens).map(
+      (address) => `/console${address.replace('$workspaceId', bundle.workspaceId)}`,
+    );
+    expect(linked.length).toBeGreaterThan(5);
+    expect(linked.filter((address) => !known.includes(address))).toEqual([]);
+
+    const walked: string[] = [];
+    for (const address of [...Object.values(screens), ...others]) {
+      const path = address.replace(/\$([A-Za-z]+)/g, (_whole, name: string) => ids[name] ?? name);
+      await page.goto(`${bundle.url}/console${path}`);
+      const heading = page.getByRole('heading', { level: 1 });
+      const nothing = page.getByText('There is no such screen');
+      await heading.or(nothing).first().waitFor();
+      if (await nothing.isVisible()) continue;
+      await page.waitForLoadState('networkidle').catch(() => {});
+      expect(await heading.count(), address).toBe(1);
+      await expectAccessible(page);
+      walked.push(address);
+    }
+    expect(walked).toEqual([...Object.values(screens), ...others]);
+    expect(faults).toEqual([]);
+    await context.close();
+  }, 300_000);
+});
