@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bucketOf } from '../../src/domain/audience/bucket.ts';
 import { makeAccountsBundle, goodPassword, start } from './accounts-bundle.ts';
 import type { AccountsBundle } from './accounts-bundle.ts';
 
@@ -13,6 +14,8 @@ const at = start;
 
 /** Posted, and nothing is changed by them but the own session, and what a phone tells of its messages. */
 const readings = [
+  'POST /composer/check',
+  'POST /composer/audience',
   'POST /sandbox/messages/:id/:kind',
   'POST /campaigns/search',
   'POST /preview',
@@ -52,12 +55,12 @@ async function addObjects(): Promise<void> {
     values (${idOf('5')}, ${workspaceId}, '{ops@example.com}', 'Filled', 'It is.', 'FAILED', 4, ${at}, ${at})`;
   await database`
     insert into users (workspace_id, bucket, id, customer_id, created_at, updated_at)
-    values (${workspaceId}, 5, ${idOf('1')}, 'ana', ${at}, ${at})`;
+    values (${workspaceId}, ${bucketOf('ana')}, ${idOf('1')}, 'ana', ${at}, ${at})`;
   await database`update users set is_test = true where customer_id = 'ana'`;
   await database`
     insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at, created_at,
       updated_at, blocked_state, blocked_at)
-    select ${workspaceId}, 5, id, ${idOf('1')}, id, 'ANDROID', id, state, ${at}, ${at}, ${at},
+    select ${workspaceId}, ${bucketOf('ana')}, id, ${idOf('1')}, id, 'ANDROID', id, state, ${at}, ${at}, ${at},
       case when state = 'BLOCKED' then 'ACTIVE' end, case when state = 'BLOCKED' then ${at}::timestamptz end
     from (values (${idOf('3')}, 'ACTIVE'), (${idOf('4')}, 'BLOCKED')) as given (id, state)`;
 }
@@ -66,14 +69,33 @@ type Facts = {
   keyId: string;
   accountId: string;
   disabledId: string;
+  draftId: string;
   invitationId: string;
   sessionId: string;
   codes: Record<string, string>;
 };
+/** Of V5, ready to be published. */
+const draft = (name: string) => ({
+  channel: 'PUSH',
+  campaign_delivery_type: 'ONE_TIME',
+  basic_details: { name, platforms: ['ANDROID'] },
+  campaign_content: { content: { push: { android: { basic_details: { title: 'Hello', message: 'There' } } } } },
+  segmentation_details: { is_all_user_campaign: true },
+  scheduling_details: { delivery_type: 'ASAP' },
+});
+
 type Change = { path: string; body?: unknown; headers?: Record<string, string> };
 
 /** One good call for each route that changes something, by the route. */
-function goodCalls({ keyId, accountId, disabledId, invitationId, sessionId, codes }: Facts): Record<string, Change> {
+function goodCalls({
+  keyId,
+  accountId,
+  disabledId,
+  draftId,
+  invitationId,
+  sessionId,
+  codes,
+}: Facts): Record<string, Change> {
   const settings = { timeZone: 'UTC', frequencyCaps: 'none', quietHours: 'none', quietMode: 'HOLD' };
   const password = 'nine more green bottles';
   return {
@@ -91,6 +113,16 @@ function goodCalls({ keyId, accountId, disabledId, invitationId, sessionId, code
     'POST /accounts/:id/disable': { path: `accounts/${accountId}/disable` },
     'POST /accounts/:id/enable': { path: `accounts/${disabledId}/enable` },
     'POST /accounts/:id/password-link': { path: `accounts/${accountId}/password-link` },
+    'POST /campaigns': { path: 'campaigns', body: draft('Another one') },
+    'PATCH /campaigns/:id': { path: `campaigns/${draftId}`, body: { basic_details: { name: 'Renamed' } } },
+    'POST /campaigns/:id/publish': { path: `campaigns/${draftId}/publish` },
+    'POST /composer/test': {
+      path: 'composer/test',
+      body: {
+        ...draft('Tested'),
+        test_campaign_meta: { identifier: 'USER_ATTRIBUTE_UNIQUE_ID', identifier_values: ['ana'] },
+      },
+    },
     'POST /campaigns/:id/pause': { path: `campaigns/${idOf('a')}/pause` },
     'POST /campaigns/:id/resume': { path: `campaigns/${idOf('b')}/resume` },
     'POST /campaigns/:id/stop': { path: `campaigns/${idOf('a')}/stop` },
@@ -203,10 +235,13 @@ test('no change on the console is left without its line of the audit log', async
   await bundle.call('POST', 'session/password', { body: { email: 'olga@example.com', password: goodPassword } });
   const [newest] = (await bundle.call('GET', 'own/sessions', { cookie })).body.sessions;
   await addObjects();
+  const made = await bundle.call('POST', `campaigns?workspaceId=${workspaceId}`, { cookie, body: draft('Drafted') });
+  const draftId = made.body.id as string;
   const calls = goodCalls({
     keyId: key.body.key.id,
     accountId,
     disabledId,
+    draftId,
     invitationId: invited.body.id,
     sessionId: newest.id,
     codes,
