@@ -21,14 +21,12 @@ type Filling = {
   start: StartLine;
   command: (...words: string[]) => void;
   folder: string;
-  /** Where the sandbox's clock is moved to. */
-  shownAt: Date;
 };
 
 const people = 1500;
 
 /** A shop's day: people with devices, some of them dead; campaigns, a segment of a file, and calls that failed. */
-export async function fillScreens({ start, command, folder, shownAt }: Filling): Promise<Filled> {
+export async function fillScreens({ start, command, folder }: Filling): Promise<Filled> {
   const { url, workspaceId, dbName, keys } = start;
   const basic = (secret: string) => `Basic ${Buffer.from(`${workspaceId}:${secret}`).toString('base64')}`;
   const post = async (path: string, body: unknown, headers: Record<string, string> = {}) => {
@@ -39,7 +37,6 @@ export async function fillScreens({ start, command, folder, shownAt }: Filling):
     });
     return (await answer.json().catch(() => ({}))) as Record<string, unknown>;
   };
-  await post('/sandbox/clock', { advanceSeconds: Math.round((shownAt.getTime() - Date.now()) / 1000) });
 
   const file = join(folder, 'people.ndjson');
   command('sandbox', 'generate-users', '--users', String(people), '--out', file);

@@ -6,6 +6,7 @@
  * Usage: npm run console:screens [-- <name of a screen>]
  */
 import { spawn, spawnSync } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -29,25 +30,44 @@ const phone: BrowserContextOptions = { ...desk, viewport: { width: 390, height: 
 const folder = await mkdtemp(join(tmpdir(), 'carillon-screens-'));
 const script = (name: string): string[] => ['--disable-warning=ExperimentalWarning', join(root, 'server', 'src', name)];
 const parameters = ['--data-dir', folder, '--port', '0', '--json', '--seed', '1'];
-const node = spawn(process.execPath, [...script('main.ts'), ...parameters], { stdio: ['ignore', 'pipe', 'inherit'] });
 const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+let node: ChildProcess | undefined;
 try {
-  const [line] = (await once(createInterface({ input: node.stdout }), 'line')) as [string];
-  const start = JSON.parse(line) as StartLine;
+  const { keys, url } = await startNode();
   const command = (...words: string[]): void => {
     const done = spawnSync(process.execPath, [...script('cli.ts'), '--data-dir', folder, ...words], {
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     if (done.status !== 0) throw new Error(`carillon ${words.join(' ')} ended with ${done.status}`);
   };
-  const filled = await fillScreens({ start, command, folder, shownAt });
+  const advanceSeconds = Math.round((shownAt.getTime() - Date.now()) / 1000);
+  const headers = { 'content-type': 'application/json' };
+  await fetch(`${url}/sandbox/clock`, { method: 'POST', headers, body: JSON.stringify({ advanceSeconds }) });
+  // A link made before the clock leapt is too old, and keys are printed by the first start alone.
+  const start = { ...(await startNode()), keys };
+  const filled = await fillScreens({ start, command, folder });
   await mkdir(pictures, { recursive: true });
   await photograph({ browser, start, ...filled });
 } finally {
   await browser.close();
-  node.kill('SIGTERM');
-  await once(node, 'exit');
+  await stopNode();
   await rm(folder, { recursive: true, force: true });
+}
+
+/** Starts the node, or starts it anew. */
+async function startNode(): Promise<StartLine> {
+  await stopNode();
+  node = spawn(process.execPath, [...script('main.ts'), ...parameters], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line] = (await once(createInterface({ input: node.stdout! }), 'line')) as [string];
+  return JSON.parse(line) as StartLine;
+}
+
+async function stopNode(): Promise<void> {
+  if (!node) return;
+  const exited = once(node, 'exit');
+  node.kill('SIGTERM');
+  await exited;
+  node = undefined;
 }
 
 type Shoot = { browser: Browser; start: StartLine; ids: ScreenIds; cookie: string };

@@ -17,6 +17,16 @@ create table access_tokens (
 CREATE INDEX access_tokens_expiry ON access_tokens USING btree (expires_at);
 CREATE INDEX access_tokens_refresh ON access_tokens USING btree (refresh_token_hash);
 
+create table account_identities (
+  issuer text collate "C" not null,
+  subject text collate "C" not null,
+  account_id text collate "C" not null,
+  created_at timestamp with time zone not null,
+  constraint account_identities_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint account_identities_pkey PRIMARY KEY (issuer, subject),
+  constraint account_identities_issuer_account_id_key UNIQUE (issuer, account_id)
+);
+
 create table account_links (
   id text collate "C" not null,
   secret_hash bytea not null,
@@ -43,7 +53,7 @@ create table accounts (
   email text not null,
   name text not null,
   role text not null,
-  password_hash text not null,
+  password_hash text,
   created_at timestamp with time zone not null,
   signed_in_at timestamp with time zone,
   disabled_at timestamp with time zone,
@@ -303,6 +313,17 @@ create table chunks (
 );
 CREATE INDEX chunks_open ON chunks USING btree (lane, not_before, created_at) WHERE (state = ANY (ARRAY['READY'::text, 'CLAIMED'::text]));
 CREATE INDEX chunks_quarantined ON chunks USING btree (ended_at) WHERE (state = 'QUARANTINED'::text);
+
+create table company_sign_ins (
+  state_hash bytea not null,
+  browser_hash bytea not null,
+  sealed bytea not null,
+  expires_at timestamp with time zone not null,
+  constraint company_sign_ins_browser_hash_check CHECK ((octet_length(browser_hash) = 32)),
+  constraint company_sign_ins_state_hash_check CHECK ((octet_length(state_hash) = 32)),
+  constraint company_sign_ins_pkey PRIMARY KEY (state_hash)
+);
+CREATE INDEX company_sign_ins_expiry ON company_sign_ins USING btree (expires_at);
 
 create table console_sessions (
   token_hash bytea not null,

@@ -45,10 +45,21 @@ export type AuditEntry = {
   detail: Record<string, unknown>;
 };
 
+/** What somebody may come in by who is not signed in. */
+export type Entrance = {
+  /** The company's accounts; null: there are passwords only. */
+  company: { name: string } | null;
+  /** Whose passwords open the console. */
+  passwordSignIn: 'everyone' | 'owners';
+};
+
 /** A link that works once. */
 export type OneTimeLink = { link: string; expiresAt: string };
 
 export type ConsoleAccounts = {
+  readEntrance(): Promise<Entrance>;
+  /** Begins a sign-in by the company's account. @returns where the browser goes now */
+  beginCompanySignIn(): Promise<string>;
   /** Opens the session of a sandbox's start link. @throws CarillonError */
   signInByLink(code: string): Promise<void>;
   signIn(person: { email: string; password: string }): Promise<void>;
@@ -79,6 +90,8 @@ export function makeConsoleAccounts({ read, send }: ConsoleCaller): ConsoleAccou
   const account = async (path: string, body?: unknown): Promise<ConsoleAccount> =>
     (await send<{ account: ConsoleAccount }>(body === undefined ? 'POST' : 'PUT', `accounts/${path}`, body)).account;
   return {
+    readEntrance: () => read('entrance', {}),
+    beginCompanySignIn: async () => (await send<{ location: string }>('POST', 'company')).location,
     signInByLink: (code) => send('POST', 'session', { code }),
     signIn: (person) => send('POST', 'session/password', person),
     signOut: () => send('DELETE', 'session'),

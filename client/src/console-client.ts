@@ -7,6 +7,8 @@ import type { ConsoleCampaigns } from './console-campaigns.ts';
 import { makeConsoleKeys } from './console-keys.ts';
 import type { ConsoleKeys } from './console-keys.ts';
 import { makeConsoleCaller } from './console-caller.ts';
+import { makeConsoleCredentials } from './console-credentials.ts';
+import type { ConsoleCredentials } from './console-credentials.ts';
 import { makeConsoleComposer } from './console-composer.ts';
 import type { ConsoleComposer } from './console-composer.ts';
 import { makeConsoleDeliveries } from './console-deliveries.ts';
@@ -236,6 +238,7 @@ export type ConsoleClient = {
   settings: ConsoleSettings;
   sandbox: ConsoleSandbox;
   system: ConsoleSystem;
+  credentials: ConsoleCredentials;
   calls: ConsoleCalls;
   deliveries: ConsoleDeliveries;
   /** What this session may see. @throws CarillonError 401 without one */
@@ -297,6 +300,7 @@ export function makeConsoleClient({ fetch: request = fetch }: { fetch?: typeof f
     settings: makeConsoleSettings(caller),
     sandbox: makeConsoleSandbox(caller),
     system: makeConsoleSystem(caller),
+    credentials: makeConsoleCredentials(caller),
     calls: makeConsoleCalls(caller),
     deliveries: makeConsoleDeliveries(caller),
     readSession: () => read<ConsoleSession>('session', {}),

@@ -1,4 +1,5 @@
 import type { ConsoleCaller } from './console-caller.ts';
+import type { LimitUse } from './console-overview.ts';
 
 /** As a person writes them; `none` for a control that is not set. */
 export type WorkspaceSettings = {
@@ -16,7 +17,19 @@ export type WorkspaceSettings = {
   zoneAttribute: string;
 };
 
+/** What is as it is: ids, and what the installation's settings say. */
+export type FixedSettings = {
+  workspaceId: string;
+  dbName: string;
+  dataCenter: string;
+  /** Under which callers reach the API. */
+  url: string;
+  headerPrefix: { value: string; setting: string };
+  limits: LimitUse[];
+};
+
 export type ConsoleSettings = {
+  readFixed(workspaceId: string): Promise<FixedSettings>;
   read(workspaceId: string): Promise<WorkspaceSettings>;
   /** @throws CarillonError 400 with what is possible */
   change(settings: WorkspaceSettings & { workspaceId: string }): Promise<WorkspaceSettings>;
@@ -24,6 +37,7 @@ export type ConsoleSettings = {
 
 export function makeConsoleSettings({ read, send }: ConsoleCaller): ConsoleSettings {
   return {
+    readFixed: (workspaceId) => read('settings/fixed', { workspaceId }),
     read: async (workspaceId) => (await read<{ settings: WorkspaceSettings }>('settings', { workspaceId })).settings,
     change: async ({ workspaceId, ...settings }) => {
       const path = `settings?${new URLSearchParams({ workspaceId })}`;

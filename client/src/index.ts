@@ -7,6 +7,7 @@ export type * from './console-accounts.ts';
 export type * from './console-calls.ts';
 export type * from './console-campaigns.ts';
 export type * from './console-client.ts';
+export type * from './console-credentials.ts';
 export type * from './console-composer.ts';
 export type * from './console-deliveries.ts';
 export type * from './console-keys.ts';

@@ -303,8 +303,9 @@ credentials
   .command('remove')
   .description('Remove a credential')
   .addArgument(new Argument('<provider>').choices(['fcm', 'apns', 'webpush']))
+  .option('--while-sending', 'also while sends need it; they pause')
   .option(...workspaceOption)
-  .action((provider: 'fcm' | 'apns' | 'webpush', options: { workspace?: string }) =>
+  .action((provider: 'fcm' | 'apns' | 'webpush', options: { workspace?: string; whileSending?: boolean }) =>
     withInstallation((context) => credentialsCommand.remove(context, { provider, ...options })),
   );
 
@@ -375,7 +376,8 @@ async function withInstallation(command: (context: CommandContext) => Promise<vo
 function toRefusal(error: ServiceError): StartError {
   const { field, reason } = error.context;
   const isTold = reason === undefined || error.message.includes(reason);
-  return new StartError('SETTING_INVALID', isTold ? error.message : `${error.message} ${field}: ${reason}.`, error);
+  const told = field === undefined ? `${error.message} ${reason}.` : `${error.message} ${field}: ${reason}.`;
+  return new StartError('SETTING_INVALID', isTold ? error.message : told, error);
 }
 
 try {

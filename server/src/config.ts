@@ -196,6 +196,54 @@ export const settings = {
     default: 'carillon@localhost',
     sentence: 'Sender of reports.',
   },
+  oidcIssuer: {
+    kind: 'text',
+    variable: 'CARILLON_OIDC_ISSUER',
+    pattern: /^(https:\/\/[^\s?#]+|http:\/\/(127\.0\.0\.1|localhost)(:\d+)?[^\s?#]*)$/,
+    default: undefined,
+    sentence:
+      'Issuer of the company’s OpenID provider, for signing in to the console. Its hosts may be internal; plain http on this machine only.',
+  },
+  oidcClientId: {
+    kind: 'text',
+    variable: 'CARILLON_OIDC_CLIENT_ID',
+    default: undefined,
+    sentence: 'Client id there. The redirect address to register is `<origin>/console/api/company/callback`.',
+  },
+  oidcClientSecret: {
+    kind: 'secret',
+    variable: 'CARILLON_OIDC_CLIENT_SECRET',
+    default: undefined,
+    sentence: 'Client secret there.',
+  },
+  oidcName: {
+    kind: 'text',
+    variable: 'CARILLON_OIDC_NAME',
+    pattern: /^.{1,60}$/,
+    default: 'the company account',
+    sentence: 'What the sign-in page calls it: “Sign in with …”.',
+  },
+  oidcDomains: {
+    kind: 'list',
+    variable: 'CARILLON_OIDC_DOMAINS',
+    default: [],
+    sentence:
+      'Domains (comma-separated) that an e-mail address must have at the first sign-in. Default: any, of people who are invited or have an account.',
+  },
+  oidcFirstRole: {
+    kind: 'choice',
+    variable: 'CARILLON_OIDC_FIRST_ROLE',
+    choices: ['none', 'analyst', 'marketer', 'developer'],
+    default: 'none',
+    sentence: 'Role of somebody of those domains whom nobody has invited; `none`: such people stay outside.',
+  },
+  passwordSignIn: {
+    kind: 'choice',
+    variable: 'CARILLON_PASSWORD_SIGN_IN',
+    choices: ['everyone', 'owners'],
+    default: 'everyone',
+    sentence: 'Whose passwords open the console; `owners` leaves the others the company account.',
+  },
   inboxMessages: {
     kind: 'integer',
     variable: 'CARILLON_INBOX_MESSAGES',
@@ -268,7 +316,21 @@ export function readConfig(sources: ConfigSources): Config {
     const given = (setting.flag && flags.get(setting.flag)) ?? fromEnvironment(setting.variable, sources.environment);
     values[name] = given === undefined ? setting.default : parseValue(setting, given);
   }
-  return values as Config;
+  const config = values as Config;
+  requireTogether(config);
+  return config;
+}
+
+/** What only makes sense together. @throws ConfigError */
+function requireTogether(config: Config): void {
+  const { oidcIssuer, oidcClientId, oidcClientSecret, oidcFirstRole, oidcDomains, passwordSignIn } = config;
+  if (oidcIssuer !== undefined && (oidcClientId === undefined || oidcClientSecret === undefined))
+    throw new ConfigError('CARILLON_OIDC_ISSUER needs CARILLON_OIDC_CLIENT_ID and CARILLON_OIDC_CLIENT_SECRET.');
+  // Everybody can have an account with a public issuer.
+  if (oidcFirstRole !== 'none' && oidcDomains.length === 0)
+    throw new ConfigError('CARILLON_OIDC_FIRST_ROLE needs CARILLON_OIDC_DOMAINS.');
+  if (passwordSignIn === 'owners' && oidcIssuer === undefined)
+    throw new ConfigError('CARILLON_PASSWORD_SIGN_IN=owners needs CARILLON_OIDC_ISSUER, or nobody else could sign in.');
 }
 
 /** The settings as the process sees them; variables of this process and its arguments are read nowhere else. */

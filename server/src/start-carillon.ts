@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { makeAccountUseCases } from './app/accounts/account-use-cases.ts';
+import { makeCompanySignIn } from './app/accounts/company-sign-in.ts';
+import type { CompanySignInUseCases } from './app/accounts/company-sign-in.ts';
 import { makePasswordHash } from './app/accounts/password-hash.ts';
 import { recordCalls } from './app/api-log/record-calls.ts';
 import type { CallRecorder } from './app/api-log/record-calls.ts';
@@ -19,6 +21,7 @@ import { makeConsoleSegments } from './app/console/console-segments.ts';
 import { makeConsoleSettings } from './app/console/console-settings.ts';
 import { makeConsoleSystem } from './app/console/console-system.ts';
 import { makeConsoleUseCases } from './app/console/console-use-cases.ts';
+import { makeManageCredentials } from './app/credentials/manage-credentials.ts';
 import { makeDataUseCases } from './app/data/data-use-cases.ts';
 import { explainDelivery } from './app/explain/explain-delivery.ts';
 import type { ExplainRequest, Explanation } from './app/explain/explain-delivery.ts';
@@ -42,8 +45,11 @@ import { listChangedSettings } from './config.ts';
 import type { Config } from './config.ts';
 import { makeInteractionTokens } from './domain/interactions/interaction-token.ts';
 import { ensureWebhookSecret } from './engine/callbacks/webhook-secret.ts';
+import { makeCompanyProvider } from './engine/company-account/make-company-provider.ts';
+import { makeAskProvider } from './engine/credentials/ask-provider.ts';
 import { makeShareProviderToken } from './engine/credentials/share-provider-token.ts';
 import { makeDelivery, realProviderEndpoints } from './engine/delivery/deliver.ts';
+import type { DeliveryEndpoints, DeliveryOptions } from './engine/delivery/deliver.ts';
 import { makeSimulatedSubscription } from './engine/delivery/simulator/make-simulated-subscription.ts';
 import { makeDutyBook } from './engine/duty-book.ts';
 import type { DutyBook } from './engine/duty-book.ts';
@@ -96,12 +102,20 @@ export type Carillon = {
   stop(): Promise<void>;
 };
 
+export type StartOptions = {
+  /** Where the providers are; a test puts stand-ins there. */
+  providers?: Pick<DeliveryEndpoints, 'fcm' | 'apns'>;
+};
+
 /**
  * Composes one node: configuration → database, clock, seal → use cases → roles. The only place where all layers meet.
  *
  * @throws StartError and the errors that `toStartError` knows; what had started is stopped again
  */
-export async function startCarillon(config: Config): Promise<Carillon> {
+export async function startCarillon(
+  config: Config,
+  { providers = realProviderEndpoints }: StartOptions = {},
+): Promise<Carillon> {
   const clock = makeClock();
   const log = makeLog({ level: config.logLevel, pretty: process.stderr.isTTY === true });
   const started: { stop(): Promise<void> }[] = [];
@@ -115,7 +129,7 @@ export async function startCarillon(config: Config): Promise<Carillon> {
   try {
     const installation = await openInstallation(config, { clock, log });
     started.push({ stop: installation.close });
-    return await startRoles({ config, clock, log, installation, started, stopAll });
+    return await startRoles({ config, providers, clock, log, installation, started, stopAll });
   } catch (error) {
     await stopAll();
     throw error;
@@ -124,6 +138,7 @@ export async function startCarillon(config: Config): Promise<Carillon> {
 
 type Composition = {
   config: Config;
+  providers: Pick<DeliveryEndpoints, 'fcm' | 'apns'>;
   clock: Clock;
   log: Logger;
   installation: OpenInstallation;
@@ -163,7 +178,8 @@ async function startRoles(composition: Composition): Promise<Carillon> {
   const families: RouteFamily[] = [healthRoutes({ findTroubles })];
   const readyCurl = makeReadyCurl({ database, seal });
   const isSandbox = config.mode === 'sandbox';
-  const accounts = makeAccountUseCases({ database, clock, passwords: makePasswordHash(), isSandbox });
+  const { passwordSignIn } = config;
+  const accounts = makeAccountUseCases({ database, clock, passwords: makePasswordHash(), passwordSignIn, isSandbox });
   if (config.role !== 'worker') {
     const vendorHeaders = makeVendorHeaders(config.headerPrefix);
     const useCases = { database, clock, seal };
@@ -205,6 +221,9 @@ async function startRoles(composition: Composition): Promise<Carillon> {
       }),
       consoleRoutes({
         accounts,
+        company: startCompanySignIn(composition),
+        passwordSignIn,
+        publicUrl: config.publicUrl,
         console: makeConsoleUseCases({ database, isSandbox }),
         overview: makeConsoleOverview({
           database,
@@ -222,7 +241,17 @@ async function startRoles(composition: Composition): Promise<Carillon> {
         deliveries: makeConsoleDeliveries(useCases),
         calls: makeConsoleCalls(useCases),
         sandbox: sandbox && makeConsoleSandbox({ clock, sandbox, devices }),
-        settings: makeConsoleSettings(useCases),
+        settings: makeConsoleSettings({
+          ...useCases,
+          headerPrefix: config.headerPrefix,
+          limits: { segments: limits, authoring: documentedAuthoringLimits },
+        }),
+        credentials: makeManageCredentials({
+          ...useCases,
+          ask: makeAskProvider(deliveryOptions(composition, phones)),
+          isSandbox,
+          onChanged: async () => phones?.refreshAccounts(),
+        }),
         system: makeConsoleSystem({
           database,
           clock,
@@ -319,17 +348,36 @@ async function startPhones({ clock, log, installation, started }: Composition): 
   return phones;
 }
 
+/** Signing in by the company's account, where one is set. */
+function startCompanySignIn({ config, clock, installation, started }: Composition): CompanySignInUseCases | undefined {
+  const { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret: clientSecret, oidcFirstRole } = config;
+  if (issuer === undefined || clientId === undefined || clientSecret === undefined) return undefined;
+  const provider = makeCompanyProvider({ issuer, clientId, clientSecret, name: config.oidcName });
+  started.push({ stop: () => provider.close() });
+  const rules = {
+    domains: config.oidcDomains.map((domain) => domain.toLowerCase()),
+    firstRole: oidcFirstRole === 'none' ? undefined : oidcFirstRole,
+  };
+  return makeCompanySignIn({ database: installation.database, seal: installation.seal, clock, provider, rules });
+}
+
+/** How this node reaches the providers, for messages and for questions about credentials. */
+function deliveryOptions(composition: Composition, phones: SandboxPhones | undefined): DeliveryOptions {
+  const { config, providers, clock, log, installation } = composition;
+  return {
+    clock,
+    log,
+    allowedNetworks: config.allowedNetworks,
+    endpoints: { ...providers, ...(phones ? { simulators: phones.endpoints } : {}) },
+    shareToken: makeShareProviderToken({ ...installation, log }),
+  };
+}
+
 type NodeParts = { phones: SandboxPhones | undefined; book: DutyBook; nodeId: string };
 
 async function startEngine(composition: Composition, { phones, book, nodeId }: NodeParts): Promise<Worker> {
   const { config, clock, log, installation, started } = composition;
-  const delivery = makeDelivery({
-    clock,
-    log,
-    allowedNetworks: config.allowedNetworks,
-    endpoints: { ...realProviderEndpoints, ...(phones ? { simulators: phones.endpoints } : {}) },
-    shareToken: makeShareProviderToken({ ...installation, log }),
-  });
+  const delivery = makeDelivery(deliveryOptions(composition, phones));
   started.push({ stop: () => delivery.close() });
   const worker = await startWorker({
     database: installation.database,

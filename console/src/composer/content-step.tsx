@@ -7,8 +7,9 @@ import { toldFaults, useCampaignForm } from './campaign-form.ts';
 import type { CampaignForm } from './campaign-form.ts';
 import { FallbackFields } from './fallback-fields.tsx';
 import { IosFields } from './ios-fields.tsx';
-import { platformPath, platformsOf } from './new-campaign.ts';
+import { platformPath, platformsOf, pushPath } from './new-campaign.ts';
 import type { Platform } from './new-campaign.ts';
+import { PartFaults } from './part-faults.tsx';
 import { Previews } from './previews.tsx';
 import { ShownTexts } from './shown-texts.tsx';
 import { WebFields } from './web-fields.tsx';
@@ -30,6 +31,11 @@ export function ContentStep() {
   );
 }
 
+const containers = [
+  'campaign_content',
+  ...['locales', 'variation_details', 'content', 'content.default'].map((name) => `campaign_content.${name}`),
+];
+
 function Texts({ chosen }: { chosen: Platform[] }) {
   const form = useCampaignForm();
   const { body, write } = form;
@@ -49,6 +55,7 @@ function Texts({ chosen }: { chosen: Platform[] }) {
   const shown = chosen.includes(opened) ? opened : chosen[0]!;
   return (
     <Stack gap="lg">
+      <PartFaults paths={[...containers, pushPath(body), ...paths]} />
       <Card withBorder>
         <Stack gap="sm">
           {chosen.length > 1 && (

@@ -1,3 +1,38 @@
+import { SimpleGrid, Stack } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { consoleClient } from '../console.ts';
+import { Loaded } from '../parts/loaded.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
+import { SettingsLinks } from '../settings/settings-links.tsx';
+import { useWorkspace } from '../shell/workspace.ts';
+import { ProviderCard } from './provider-card.tsx';
+
+/** Connects the workspace to FCM, APNs and Web Push, and asks whether they take it. */
 export function ProvidersPage() {
-  return null;
+  const { id: workspaceId } = useWorkspace();
+  const queries = useQueryClient();
+  const key = ['credentials', workspaceId];
+  const credentials = useQuery({ queryKey: key, queryFn: () => consoleClient.credentials.list(workspaceId) });
+  return (
+    <Stack gap="lg">
+      <PageHeader
+        title="Providers"
+        about="Of this workspace. A key is tried with its provider before it is stored; it is kept sealed and never shown again."
+        actions={<SettingsLinks />}
+      />
+      <Loaded query={credentials}>
+        {(states) => (
+          <SimpleGrid cols={1} spacing="lg">
+            {states.map((state) => (
+              <ProviderCard
+                key={state.provider}
+                state={state}
+                onChanged={() => queries.invalidateQueries({ queryKey: key })}
+              />
+            ))}
+          </SimpleGrid>
+        )}
+      </Loaded>
+    </Stack>
+  );
 }

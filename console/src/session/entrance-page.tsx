@@ -2,24 +2,30 @@ import { Container, Title } from '@mantine/core';
 import { FirstOwnerForm } from './first-owner-form.tsx';
 import { InvitationForm } from './invitation-form.tsx';
 import { NewPasswordForm } from './new-password-form.tsx';
-import { SignInForm } from './sign-in-form.tsx';
+import { SignIn } from './sign-in.tsx';
 import type { Link } from './take-link.ts';
 
 export type EntranceProps = { onEntered: () => void };
 
+type EntrancePageProps = EntranceProps & {
+  link: Link | undefined;
+  /** The word why a company account opened nothing. */
+  refusal: string | undefined;
+};
+
 /** What somebody sees who is not signed in. */
-export function EntrancePage({ link, onEntered }: EntranceProps & { link: Link | undefined }) {
+export function EntrancePage(props: EntrancePageProps) {
   return (
     <Container size="xs" py="xl" component="main">
       <Title order={1} size="h2" mb="md">
         Carillon
       </Title>
-      <Entrance link={link} onEntered={onEntered} />
+      <Entrance {...props} />
     </Container>
   );
 }
 
-function Entrance({ link, onEntered }: EntranceProps & { link: Link | undefined }) {
+function Entrance({ link, refusal, onEntered }: EntrancePageProps) {
   switch (link?.kind) {
     case 'first-owner':
       return <FirstOwnerForm code={link.code} onEntered={onEntered} />;
@@ -28,6 +34,6 @@ function Entrance({ link, onEntered }: EntranceProps & { link: Link | undefined 
     case 'new-password':
       return <NewPasswordForm code={link.code} onEntered={onEntered} />;
     default:
-      return <SignInForm onEntered={onEntered} />;
+      return <SignIn refusal={refusal} onEntered={onEntered} />;
   }
 }

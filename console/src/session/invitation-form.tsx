@@ -1,7 +1,8 @@
-import { TextInput } from '@mantine/core';
+import { Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { consoleClient } from '../console.ts';
 import { Loaded } from '../parts/loaded.tsx';
+import { CompanyButton } from './company-button.tsx';
 import { EntranceForm } from './entrance-form.tsx';
 import type { EntranceProps } from './entrance-page.tsx';
 import { NewPasswordField } from './new-password-field.tsx';
@@ -12,23 +13,45 @@ export function InvitationForm({ code, onEntered }: EntranceProps & { code: stri
     queryFn: () => consoleClient.accounts.readInvitation(code),
     staleTime: Infinity,
   });
+  const entrance = useQuery({
+    queryKey: ['entrance'],
+    queryFn: () => consoleClient.accounts.readEntrance(),
+    staleTime: Infinity,
+  });
   return (
     <Loaded query={invitation}>
       {({ email, role, invitedBy }) => (
-        <EntranceForm
-          title="You are invited"
-          about={`${invitedBy} invites ${email} as ${role}.`}
-          action="Create the account"
-          onSubmit={(field) =>
-            consoleClient.accounts.acceptInvitation({ code, name: field('name'), password: field('password') })
-          }
-          onEntered={onEntered}
-        >
-          <input type="hidden" name="email" value={email} autoComplete="username" />
-          <TextInput name="name" label="Name" autoComplete="name" required />
-          <NewPasswordField />
-        </EntranceForm>
+        <Stack>
+          {entrance.data?.company && <CompanyButton name={entrance.data.company.name} />}
+          {entrance.data?.passwordSignIn === 'owners' && role !== 'owner' ? (
+            <Text size="sm">
+              {invitedBy} invites {email} as {role}. Here one comes in by the company account of that address.
+            </Text>
+          ) : (
+            <PasswordInvitation {...{ code, email, role, invitedBy, onEntered }} />
+          )}
+        </Stack>
       )}
     </Loaded>
+  );
+}
+
+type PasswordInvitationProps = EntranceProps & { code: string; email: string; role: string; invitedBy: string };
+
+function PasswordInvitation({ code, email, role, invitedBy, onEntered }: PasswordInvitationProps) {
+  return (
+    <EntranceForm
+      title="You are invited"
+      about={`${invitedBy} invites ${email} as ${role}.`}
+      action="Create the account"
+      onSubmit={(field) =>
+        consoleClient.accounts.acceptInvitation({ code, name: field('name'), password: field('password') })
+      }
+      onEntered={onEntered}
+    >
+      <input type="hidden" name="email" value={email} autoComplete="username" />
+      <TextInput name="name" label="Name" autoComplete="name" required />
+      <NewPasswordField />
+    </EntranceForm>
   );
 }

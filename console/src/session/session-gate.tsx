@@ -6,19 +6,23 @@ import type { ReactNode } from 'react';
 import { consoleClient } from '../console.ts';
 import { Failure } from '../parts/failure.tsx';
 import { Waiting } from '../parts/waiting.tsx';
-import { takeLink } from './take-link.ts';
+import { hasLink, takeLink } from './take-link.ts';
 import { SessionContext } from './use-session.ts';
 
 const EntrancePage = lazy(async () => ({ default: (await import('./entrance-page.tsx')).EntrancePage }));
 
 // Before the router reads the address.
 const taken = takeLink();
+// A link that is opened in a tab of the console changes the address only after "#", which loads nothing.
+addEventListener('hashchange', () => {
+  if (hasLink()) location.reload();
+});
 
 /** Lets through who is signed in; the others get a page that lets them in. */
 export function SessionGate({ children }: { children: ReactNode }) {
   const queries = useQueryClient();
   // The link of a sandbox opens the session by itself; the others ask for a name or a password first.
-  const [link, setLink] = useState(taken?.kind === 'sign-in' ? undefined : taken);
+  const [link, setLink] = useState(taken?.kind === 'sign-in' || taken?.kind === 'refused' ? undefined : taken);
   const opened = useQuery({ queryKey: ['opened'], queryFn: openFromLink, staleTime: Infinity });
   const session = useQuery({
     queryKey: ['session'],
@@ -34,6 +38,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
       <Suspense fallback={<Waiting />}>
         <EntrancePage
           link={link}
+          refusal={taken?.kind === 'refused' ? taken.code : undefined}
           onEntered={() => {
             setLink(undefined);
             // What another person's session has read is not this one's.

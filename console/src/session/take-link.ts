@@ -1,6 +1,6 @@
-const kinds = ['sign-in', 'first-owner', 'invitation', 'new-password'] as const;
+const kinds = ['sign-in', 'first-owner', 'invitation', 'new-password', 'refused'] as const;
 
-/** What a one-time link is for, and its code. */
+/** What a one-time link is for, and its code; of `refused` the word why a company account opened nothing. */
 export type Link = { kind: (typeof kinds)[number]; code: string };
 
 /** Takes a one-time code out of the address before anything else sees it: it must not be copied, kept or reloaded. */
@@ -13,4 +13,9 @@ export function takeLink(): Link | undefined {
     return { kind, code };
   }
   return undefined;
+}
+
+export function hasLink(): boolean {
+  const parameters = new URLSearchParams(location.hash.slice(1));
+  return kinds.some((kind) => parameters.has(kind));
 }

@@ -1,11 +1,13 @@
 import type { WorkspaceSettings } from '@carillon/client';
-import { Button, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, NativeSelect, Stack, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { consoleClient } from '../console.ts';
 import { Failure } from '../parts/failure.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
+import { FixedSettings } from './fixed-settings.tsx';
+import { SettingsLinks } from './settings-links.tsx';
 
 const fields = [
   ['name', 'Name', '1 to 100 characters'],
@@ -23,13 +25,19 @@ export function SettingsPage() {
     queryKey: ['settings', workspaceId],
     queryFn: () => consoleClient.settings.read(workspaceId),
   });
+  const fixed = useQuery({
+    queryKey: ['fixed-settings', workspaceId],
+    queryFn: () => consoleClient.settings.readFixed(workspaceId),
+  });
   return (
-    <Stack gap="md">
+    <Stack gap="lg">
       <PageHeader
         title="Settings"
         about="Of this workspace. Campaigns under way follow them from their next chunk on."
+        actions={<SettingsLinks />}
       />
       <Loaded query={settings}>{(data) => <SettingsForm key={JSON.stringify(data)} settings={data} />}</Loaded>
+      <Loaded query={fixed}>{(data) => <FixedSettings fixed={data} />}</Loaded>
     </Stack>
   );
 }
@@ -71,9 +79,6 @@ function SettingsForm({ settings }: { settings: WorkspaceSettings }) {
             Save
           </Button>
         </Group>
-        <Text size="sm">
-          Provider credentials are set by <code>carillon credentials</code>, which tries them with the provider first.
-        </Text>
       </Stack>
     </form>
   );

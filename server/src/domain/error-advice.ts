@@ -125,6 +125,13 @@ export const errorAdvice: Record<ErrorName, string> = {
   ACCOUNT_LINK_INVALID: 'Ask an owner for a new link; links work once.',
   ACCOUNT_EMAIL_TAKEN: 'Sign in with the account that has this address.',
   ACCOUNT_LAST_OWNER: 'Make somebody else an owner first.',
+  ACCOUNT_COMPANY_REFUSED:
+    'An owner invites the address of the company account, or sets a first role for its domain (CARILLON_OIDC_FIRST_ROLE).',
+  ACCOUNT_PASSWORDS_OFF: 'Sign in with the company account.',
+  PROVIDER_KEY_INVALID: 'Paste the whole file as the provider gave it.',
+  PROVIDER_REFUSED: 'Do what the provider’s words ask for, then connect it again.',
+  PROVIDER_NOT_ASKED: 'Look whether this machine reaches the provider, or store the credential all the same.',
+  CREDENTIAL_IN_USE: 'Replace the credential instead, or let the sends pause.',
   ACCOUNT_NOT_PERMITTED: 'Ask an owner for a role that allows this; docs/console.md has the table.',
   BODY_MALFORMED: 'Send well-formed JSON in UTF-8; the detail says where reading ended.',
   BODY_EMPTY: 'Send a body; some clients drop it when they follow a redirect.',

@@ -113,7 +113,14 @@ export const errorRegistry = {
   ACCOUNT_LINK_INVALID: 'This link is unknown, used or too old.',
   ACCOUNT_EMAIL_TAKEN: 'This e-mail address has an account already.',
   ACCOUNT_LAST_OWNER: 'This is the last owner; make somebody else an owner first.',
+  ACCOUNT_COMPANY_REFUSED: 'The company account does not open this console.',
+  ACCOUNT_PASSWORDS_OFF: 'Passwords are for owners here; sign in with the company account.',
   ACCOUNT_NOT_PERMITTED: 'Your role does not allow this.',
+  // A workspace's credentials of the providers
+  PROVIDER_KEY_INVALID: 'This is not a key that can be used.',
+  PROVIDER_REFUSED: 'The provider refuses this credential.',
+  PROVIDER_NOT_ASKED: 'The provider could not be asked about this credential.',
+  CREDENTIAL_IN_USE: 'This credential is in use.',
   // Every family
   BODY_MALFORMED: 'The request body could not be decoded.',
   BODY_EMPTY: 'A request body is required.',

@@ -1,5 +1,6 @@
 import type { InjectOptions } from 'fastify';
 import { makeAccountUseCases } from '../../src/app/accounts/account-use-cases.ts';
+import type { CompanySignInUseCases } from '../../src/app/accounts/company-sign-in.ts';
 import { makePasswordHash } from '../../src/app/accounts/password-hash.ts';
 import { documentedAuthoringLimits } from '../../src/app/campaigns/authoring-dependencies.ts';
 import { makeConsoleCalls } from '../../src/app/console/console-calls.ts';
@@ -15,19 +16,23 @@ import { makeConsoleSegments } from '../../src/app/console/console-segments.ts';
 import { makeConsoleSettings } from '../../src/app/console/console-settings.ts';
 import { makeConsoleSystem } from '../../src/app/console/console-system.ts';
 import { makeConsoleUseCases } from '../../src/app/console/console-use-cases.ts';
+import { makeManageCredentials } from '../../src/app/credentials/manage-credentials.ts';
 import { explainDelivery } from '../../src/app/explain/explain-delivery.ts';
 import type { ExplainRequest } from '../../src/app/explain/explain-delivery.ts';
 import { makeVirtualDevices } from '../../src/app/sandbox/virtual-devices.ts';
 import { makeSandboxUseCases } from '../../src/app/sandbox/sandbox-use-cases.ts';
 import { documentedSegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
 import { makeManualClock } from '../../src/clock.ts';
+import type { Clock } from '../../src/clock.ts';
 import { makeSeal } from '../../src/domain/seal.ts';
+import type { Seal } from '../../src/domain/seal.ts';
 import type { Permission, Role } from '../../src/domain/accounts/roles.ts';
 import { buildServer } from '../../src/http/build-server.ts';
 import type { CompletedCall } from '../../src/http/build-server.ts';
 import { consoleRoutes } from '../../src/http/console/routes.ts';
 import { makeVendorHeaders } from '../../src/http/vendor-headers.ts';
 import { makeLog } from '../../src/log.ts';
+import type { Database } from '../../src/storage/pool.ts';
 import { createTestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
 
@@ -37,13 +42,24 @@ export const goodPassword = 'nine green bottles';
 export type ConsoleRoute = { method: string; url: string; permission: Permission | 'none' | undefined };
 export type AccountsBundle = Awaited<ReturnType<typeof makeAccountsBundle>>;
 
+export type BundleOptions = {
+  passwordSignIn?: 'everyone' | 'owners';
+  company?: (parts: { database: Database; clock: Clock; seal: Seal }) => CompanySignInUseCases;
+};
+
 /** The console's routes as production has them, on a clock that stands, with a log of the calls that were recorded. */
-export async function makeAccountsBundle() {
+export async function makeAccountsBundle(options: BundleOptions = {}) {
   const test = await createTestDatabase();
   const { database } = test;
   const clock = makeManualClock(start);
   const seal = makeSeal(Buffer.alloc(32, 7));
-  const accounts = makeAccountUseCases({ database, clock, passwords: makePasswordHash(), isSandbox: false });
+  const accounts = makeAccountUseCases({
+    database,
+    clock,
+    passwords: makePasswordHash(),
+    passwordSignIn: options.passwordSignIn ?? 'everyone',
+    isSandbox: false,
+  });
   const workspaceId = await insertTestWorkspace(database, start);
   const routes: ConsoleRoute[] = [];
   const recorded: CompletedCall[] = [];
@@ -87,7 +103,20 @@ export async function makeAccountsBundle() {
         },
       }),
     }),
-    settings: makeConsoleSettings({ database, clock }),
+    settings: makeConsoleSettings({
+      database,
+      clock,
+      headerPrefix: 'SVC',
+      limits: { segments: documentedSegmentLimits, authoring: documentedAuthoringLimits },
+    }),
+    credentials: makeManageCredentials({
+      database,
+      clock,
+      seal,
+      ask: async () => ({ verdict: 'ACCEPTED', words: 'yes' }),
+      isSandbox: false,
+      onChanged: async () => {},
+    }),
     system: makeConsoleSystem({
       database,
       clock,
@@ -104,6 +133,9 @@ export async function makeAccountsBundle() {
       limits: documentedSegmentLimits,
       webhookSecretOf: async () => 'whsec_test',
     }),
+    company: options.company?.({ database, clock, seal }),
+    passwordSignIn: options.passwordSignIn ?? 'everyone',
+    publicUrl: undefined,
     staticFolder: '/nowhere',
     isSecure: true,
   };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { bucketOf } from '../../src/domain/audience/bucket.ts';
 import { makeAccountsBundle, goodPassword, start } from './accounts-bundle.ts';
 import type { AccountsBundle } from './accounts-bundle.ts';
+import { bucketOf } from '../../src/domain/audience/bucket.ts';
 
 let bundle: AccountsBundle;
 beforeAll(async () => {
@@ -12,12 +12,21 @@ afterAll(() => bundle.end());
 const idOf = (letter: string) => letter.repeat(24);
 const at = start;
 
+const draftBody = {
+  channel: 'PUSH',
+  campaign_delivery_type: 'ONE_TIME',
+  basic_details: { name: 'Draft', platforms: ['ANDROID'] },
+  campaign_content: { content: { push: { android: { basic_details: { title: 'Hello', message: 'There' } } } } },
+  segmentation_details: { is_all_user_campaign: true },
+  scheduling_details: { delivery_type: 'ASAP' },
+};
+
 /** Posted, and nothing is changed by them but the own session, and what a phone tells of its messages. */
 const readings = [
-  'POST /composer/check',
-  'POST /composer/audience',
   'POST /sandbox/messages/:id/:kind',
   'POST /campaigns/search',
+  'POST /composer/check',
+  'POST /composer/audience',
   'POST /preview',
   'POST /invitation',
   'POST /session',
@@ -69,21 +78,11 @@ type Facts = {
   keyId: string;
   accountId: string;
   disabledId: string;
-  draftId: string;
   invitationId: string;
   sessionId: string;
+  draftId: string;
   codes: Record<string, string>;
 };
-/** Of V5, ready to be published. */
-const draft = (name: string) => ({
-  channel: 'PUSH',
-  campaign_delivery_type: 'ONE_TIME',
-  basic_details: { name, platforms: ['ANDROID'] },
-  campaign_content: { content: { push: { android: { basic_details: { title: 'Hello', message: 'There' } } } } },
-  segmentation_details: { is_all_user_campaign: true },
-  scheduling_details: { delivery_type: 'ASAP' },
-});
-
 type Change = { path: string; body?: unknown; headers?: Record<string, string> };
 
 /** One good call for each route that changes something, by the route. */
@@ -91,9 +90,9 @@ function goodCalls({
   keyId,
   accountId,
   disabledId,
-  draftId,
   invitationId,
   sessionId,
+  draftId,
   codes,
 }: Facts): Record<string, Change> {
   const settings = { timeZone: 'UTC', frequencyCaps: 'none', quietHours: 'none', quietMode: 'HOLD' };
@@ -113,20 +112,20 @@ function goodCalls({
     'POST /accounts/:id/disable': { path: `accounts/${accountId}/disable` },
     'POST /accounts/:id/enable': { path: `accounts/${disabledId}/enable` },
     'POST /accounts/:id/password-link': { path: `accounts/${accountId}/password-link` },
-    'POST /campaigns': { path: 'campaigns', body: draft('Another one') },
-    'PATCH /campaigns/:id': { path: `campaigns/${draftId}`, body: { basic_details: { name: 'Renamed' } } },
-    'POST /campaigns/:id/publish': { path: `campaigns/${draftId}/publish` },
-    'POST /composer/test': {
-      path: 'composer/test',
-      body: {
-        ...draft('Tested'),
-        test_campaign_meta: { identifier: 'USER_ATTRIBUTE_UNIQUE_ID', identifier_values: ['ana'] },
-      },
-    },
     'POST /campaigns/:id/pause': { path: `campaigns/${idOf('a')}/pause` },
     'POST /campaigns/:id/resume': { path: `campaigns/${idOf('b')}/resume` },
     'POST /campaigns/:id/stop': { path: `campaigns/${idOf('a')}/stop` },
     'POST /campaigns/:id/clone': { path: `campaigns/${idOf('2')}/clone` },
+    'POST /campaigns': { path: 'campaigns', body: draftBody },
+    'PATCH /campaigns/:id': { path: `campaigns/${draftId}`, body: { basic_details: { name: 'Changed draft' } } },
+    'POST /campaigns/:id/publish': { path: `campaigns/${draftId}/publish` },
+    'POST /composer/test': {
+      path: 'composer/test',
+      body: {
+        draft_id: draftId,
+        test_campaign_meta: { identifier: 'USER_ATTRIBUTE_UNIQUE_ID', identifier_values: ['ana'] },
+      },
+    },
     'POST /keys': { path: 'keys', body: { kind: 'data', name: 'New' } },
     'POST /keys/:id/rotate': { path: `keys/${keyId}/rotate`, body: { overlapHours: 1 } },
     'POST /keys/:id/revoke': { path: `keys/${keyId}/revoke` },
@@ -235,15 +234,14 @@ test('no change on the console is left without its line of the audit log', async
   await bundle.call('POST', 'session/password', { body: { email: 'olga@example.com', password: goodPassword } });
   const [newest] = (await bundle.call('GET', 'own/sessions', { cookie })).body.sessions;
   await addObjects();
-  const made = await bundle.call('POST', `campaigns?workspaceId=${workspaceId}`, { cookie, body: draft('Drafted') });
-  const draftId = made.body.id as string;
+  const draft = await bundle.call('POST', `campaigns?workspaceId=${workspaceId}`, { cookie, body: draftBody });
   const calls = goodCalls({
     keyId: key.body.key.id,
     accountId,
     disabledId,
-    draftId,
     invitationId: invited.body.id,
     sessionId: newest.id,
+    draftId: draft.body.id,
     codes,
   });
   await refuseLines();

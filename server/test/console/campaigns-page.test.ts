@@ -24,7 +24,7 @@ describe.skipIf(!hasChromium)(`campaigns in Chromium${skipReason}`, () => {
 
   test('without any the screen shows the command that makes one; with some, the address holds the search and the view', async () => {
     const { page, context, faults } = await console.openSignedIn();
-    await page.getByRole('link', { name: 'Campaigns' }).click();
+    await page.getByRole('link', { name: 'Campaigns', exact: true }).click();
     await page.getByText('Nothing was sent yet').waitFor();
     await page.getByText('X-SVC-PushAPI-Signature').waitFor();
     await expectAccessible(page);

@@ -216,6 +216,68 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
   );
 
   test(
+    'a campaign of a business event shows what the event says, which the picker offers',
+    async () => {
+      const event = {
+        event_name: 'Match over',
+        event_attributes: [{ attribute_name: 'team', attribute_data_type: 'string' }],
+      };
+      expect((await api('POST', '/v1.0/business_event', { ...event, created_by: 'a program' })).status).toBe(200);
+      const { page, context } = await console.openSignedIn();
+      await page.goto(`${console.home}/campaigns/new`);
+      await page.getByRole('textbox', { name: 'Name' }).fill('Over');
+      await stepLink(page, 'Schedule').click();
+      await page.getByLabel('Whenever a business event happens').check();
+      await page.getByRole('combobox', { name: 'Event', exact: true }).selectOption('Match over');
+      await page.getByText('It says team, which texts may show.').waitFor();
+      await page.getByRole('region', { name: 'When it is sent' }).getByText('Whenever the event happens.').waitFor();
+      await stepLink(page, 'Content').click();
+      await page.getByRole('button', { name: 'Insert an attribute into Title' }).click();
+      const picker = page.getByRole('dialog');
+      await picker.getByRole('textbox', { name: 'Find' }).fill('team');
+      await picker.getByRole('textbox', { name: 'For those without it (optional)' }).fill('Somebody');
+      await expectAccessible(page);
+      await picker.getByRole('button', { name: /team/ }).click();
+      await page.getByRole('textbox', { name: 'Message' }).fill('{{ BusinessEventAttribute.score }}');
+      await page.getByText('which the event does not have', { exact: false }).waitFor();
+      await page.getByRole('textbox', { name: 'Message' }).fill('It is over.');
+      const title = page.getByRole('article', { name: 'Preview on Android' }).locator('[data-shown="title"]');
+      await title.getByText('Somebody').waitFor();
+      await page.getByRole('group', { name: 'What the event says' }).getByLabel('team').fill('Reds');
+      await title.getByText('Reds').waitFor();
+      await stepLink(page, 'Audience').click();
+      await page.getByRole('textbox', { name: 'Name' }).waitFor();
+      // On a phone nothing but its tables scrolls sideways.
+      await page.setViewportSize({ width: 375, height: 800 });
+      expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')).toBeLessThanOrEqual(0);
+      await shoot(page, 'page-phone');
+      await stepLink(page, 'Review').click();
+      await page.getByText('It is sent whenever “Match over” happens.').waitFor();
+      await page.getByRole('button', { name: 'Start', exact: true }).and(page.locator(':enabled')).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Start' }).click();
+      await page.getByText('ACTIVE', { exact: true }).first().waitFor();
+      const { id } = await newest();
+
+      // A live one keeps whom and what it is for; its texts change at once.
+      await page.goto(`${console.home}/campaigns/${id}/edit`);
+      await page.getByText('Whom it is for cannot be changed once a campaign is live', { exact: false }).waitFor();
+      await stepLink(page, 'Content').click();
+      await page.getByRole('textbox', { name: 'Message' }).fill('It is all over now.');
+      await stepLink(page, 'Review').click();
+      await page.getByRole('button', { name: 'Save changes' }).and(page.locator(':enabled')).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Save changes' }).click();
+      await page.getByRole('heading', { name: 'Over', level: 1 }).waitFor();
+      const { parts, status } = await stored(id);
+      expect([status, parts.campaign_content.content.push.ios.basic_details.message]).toEqual([
+        'ACTIVE',
+        'It is all over now.',
+      ]);
+      await context.close();
+    },
+    patience,
+  );
+
+  test(
     'what other programs wrote stays as it is: filters, a locale, zones of users',
     async () => {
       const filter = {

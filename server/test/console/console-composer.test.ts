@@ -246,7 +246,7 @@ describe('writing', () => {
       ada: { status: 'success' },
       'nobody at all': { status: 'failed', failure_reason: 'User not found' },
     });
-    expect(await lastAudit()).toMatchObject({ action: 'campaign.test', detail: { people: 1 } });
+    expect(await lastAudit()).toMatchObject({ action: 'campaign.test', detail: { asked: 2 } });
   });
 
   test('a campaign of another workspace is out of reach', async () => {

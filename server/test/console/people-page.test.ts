@@ -73,6 +73,9 @@ describe.skipIf(!hasChromium)(`people in Chromium${skipReason}`, () => {
     await form.getByLabel('Value').fill('1');
     await form.getByRole('button', { name: 'Add attribute' }).click();
     await page.getByText('is a reserved name', { exact: false }).waitFor();
+    // The people of the demo are marked.
+    await page.getByRole('button', { name: 'No longer for tests' }).click();
+    await page.getByText('marked for tests', { exact: true }).waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Mark for tests' }).click();
     await page.getByText('marked for tests', { exact: true }).waitFor();
     const device2 = page.getByRole('form', { name: 'Add a device' });

@@ -109,20 +109,22 @@ describe('asking the provider', () => {
 
   test('a good credential is taken and nothing reaches a phone', async () => {
     for (const credential of Object.values(bundle.credentials))
-      expect(await checkCredential(bundle, credential)).toEqual({ kind: 'accepted' });
-    expect(bundle.delivered.filter((message) => message.platform === 'ANDROID')).toEqual([]);
+      expect(await checkCredential(bundle, credential)).toMatchObject({ verdict: 'ACCEPTED' });
+    // In the words of the provider, about the device that no phone is.
+    expect((await checkCredential(bundle, bundle.credentials.apns)).words).toContain('BadDeviceToken');
+    expect(bundle.delivered).toEqual([]);
   });
 
   test("another key is refused with the provider's own words", async () => {
     const { fcm, apns } = bundle.credentials;
     const other = { ...fcm, privateKey: rsa, privateKeyId: 'other' };
     expect(await checkCredential(bundle, other)).toMatchObject({
-      kind: 'refused',
-      reason: expect.stringContaining('TOKEN_REFUSED'),
+      verdict: 'REFUSED',
+      words: expect.stringContaining('TOKEN_REFUSED'),
     });
     expect(await checkCredential(bundle, { ...apns, privateKey: p256, keyId: 'OTHERKEY01' })).toMatchObject({
-      kind: 'refused',
-      reason: expect.stringContaining('InvalidProviderToken'),
+      verdict: 'REFUSED',
+      words: expect.stringContaining('InvalidProviderToken'),
     });
   });
 });
@@ -179,7 +181,7 @@ describe('carillon workspaces and credentials', () => {
         'SHOP',
       );
       expect(set.text).toMatch(
-        /^webpush stored for SHOP: taken by the provider\nPublic key for subscribing browsers: B/,
+        /^webpush stored for SHOP: taken. The two keys are a pair[^\n]*\nPublic key for subscribing browsers: B/,
       );
       const listed = await carillon('credentials', 'list', '--workspace', 'SHOP');
       expect(listed.text).toMatch(/^webpush {2}real/);

@@ -27,7 +27,7 @@ test('a campaign that goes as anybody expects has no warning', () => {
 describe('platforms', () => {
   test('without a credential pause the campaign; simulated ones reach no real device', () => {
     expect(warn({ credentials: {} })).toEqual([
-      ['NO_CREDENTIAL', 'warning', expect.stringContaining('Android has no')],
+      ['NO_CREDENTIAL', 'warning', expect.stringContaining('credential for Android')],
     ]);
     expect(warn({ credentials: { ANDROID: 'simulated' } })).toEqual([
       ['SIMULATED', 'note', expect.stringContaining('no real device')],

@@ -4,7 +4,13 @@ import type { Database } from '../../storage/pool.ts';
 import type { Actor } from './audit.ts';
 import type { PasswordHash } from './password-hash.ts';
 
-export type AccountDependencies = { database: Database; clock: Clock; passwords: PasswordHash };
+export type AccountDependencies = {
+  database: Database;
+  clock: Clock;
+  passwords: PasswordHash;
+  /** Whose passwords open a session; everyone's unless the company's accounts do. */
+  passwordSignIn?: 'everyone' | 'owners';
+};
 
 /** Who is signed in. The start link of a sandbox opens the console without an account, as an owner. */
 export type SignedIn = Actor & { sessionId: string; email: string | null; role: Role };

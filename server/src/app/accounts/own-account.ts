@@ -36,7 +36,7 @@ export function makeOwnAccount(deps: AccountDependencies) {
       const { id, email, name, sessionId } = { ...by, id: by.id, email: by.email };
       const password = readNewPassword(command.password, { email, name });
       await limitAttempts(database, { email, address: caller.address, at: clock.now() });
-      if (!(await passwords.matches(current, await findPasswordHash(database, id))))
+      if (!(await passwords.matches(current, (await findPasswordHash(database, id)) ?? undefined)))
         throw new ServiceError('ACCOUNT_SIGN_IN_FAILED', { detail: 'the current password is wrong' });
       const passwordHash = await passwords.hash(password);
       const at = clock.now();

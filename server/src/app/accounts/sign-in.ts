@@ -1,3 +1,4 @@
+import type { Role } from '../../domain/accounts/roles.ts';
 import { signInLimits } from '../../domain/accounts/sign-in-limits.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { secondsUntilPass } from '../../domain/limits/sliding-window.ts';
@@ -23,11 +24,13 @@ export async function signIn(deps: AccountDependencies, command: SignInCommand):
   const { email, password, caller } = command;
   await limitAttempts(database, { email, address: caller.address, at: clock.now() });
   const account = await findAccountByEmail(database, email.trim());
-  const isRight = await passwords.matches(password, account?.passwordHash);
+  const isRight = await passwords.matches(password, account?.passwordHash ?? undefined);
   if (!isRight || !account || account.disabledAt)
     throw new ServiceError('ACCOUNT_SIGN_IN_FAILED', {
       detail: account ? (account.disabledAt ? 'the account is disabled' : 'wrong password') : 'no such account',
     });
+  // Said only to somebody who knows the password.
+  requirePasswords(deps, account.role);
   const at = clock.now();
   return (await database.begin(async (tx) => {
     await noteSignIn(tx, { id: account.id, at });
@@ -47,17 +50,29 @@ export async function limitAttempts(
   { email, address, at }: { email: string; address: string; at: Date },
 ): Promise<void> {
   const source = sourceOfAddress(address);
-  const counters = [
-    { operation: 'sign-in-account-address', subject: limitSubject([email.trim().toLowerCase(), source]) },
-    { operation: 'sign-in-address', subject: limitSubject([source]) },
-  ] as const;
-  for (const counter of counters) {
-    const windows = signInLimits[counter.operation];
-    const { counted } = await countEvent(database, { ...counter, windows, at });
-    if (counted) continue;
-    const [events] = await findLimitWindows(database, [counter]);
-    throw new ServiceError('ACCOUNT_ATTEMPTS_LIMITED', {
-      retryAfterSeconds: Math.max(1, secondsUntilPass(windows, { events: events!, at })),
-    });
-  }
+  const subject = limitSubject([email.trim().toLowerCase(), source]);
+  await limit(database, { operation: 'sign-in-account-address', subject, at });
+  await limitSource(database, { address, at });
+}
+
+/** The same where nobody has said yet who it is. @throws ServiceError ACCOUNT_ATTEMPTS_LIMITED */
+export async function limitSource(database: Database, { address, at }: { address: string; at: Date }): Promise<void> {
+  await limit(database, { operation: 'sign-in-address', subject: limitSubject([sourceOfAddress(address)]), at });
+}
+
+type Attempt = { operation: keyof typeof signInLimits; subject: Buffer; at: Date };
+
+async function limit(database: Database, { at, ...counter }: Attempt): Promise<void> {
+  const windows = signInLimits[counter.operation];
+  const { counted } = await countEvent(database, { ...counter, windows, at });
+  if (counted) return;
+  const [events] = await findLimitWindows(database, [counter]);
+  throw new ServiceError('ACCOUNT_ATTEMPTS_LIMITED', {
+    retryAfterSeconds: Math.max(1, secondsUntilPass(windows, { events: events!, at })),
+  });
+}
+
+/** Where passwords are for owners alone, nobody else comes in by one. @throws ServiceError ACCOUNT_PASSWORDS_OFF */
+export function requirePasswords({ passwordSignIn }: Pick<AccountDependencies, 'passwordSignIn'>, role: Role): void {
+  if (passwordSignIn === 'owners' && role !== 'owner') throw new ServiceError('ACCOUNT_PASSWORDS_OFF');
 }

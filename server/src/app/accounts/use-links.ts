@@ -16,6 +16,7 @@ import { deleteSessionsOf } from '../../storage/sql/console-sessions.ts';
 import type { AccountDependencies, ConsoleCaller, OpenedSession } from './account-dependencies.ts';
 import { audit } from './audit.ts';
 import { openSession } from './open-session.ts';
+import { requirePasswords } from './sign-in.ts';
 
 type Presented = { code: string; caller: ConsoleCaller };
 
@@ -60,9 +61,10 @@ export function makeUseLinks(deps: AccountDependencies) {
       return { email: email!, role: role!, invitedBy: createdBy };
     },
 
-    /** The address is the invitation's. @throws ServiceError ACCOUNT_LINK_INVALID, ACCOUNT_EMAIL_TAKEN, PARAMETER_INVALID */
+    /** The address is the invitation's. @throws ServiceError ACCOUNT_LINK_INVALID, ACCOUNT_EMAIL_TAKEN, ACCOUNT_PASSWORDS_OFF, PARAMETER_INVALID */
     async acceptInvitation({ code, caller, ...command }: Presented & { name: string; password: string }) {
       const invitation = await find(code, 'INVITATION');
+      requirePasswords(deps, invitation.role!);
       const person = readPerson({ ...command, email: invitation.email! });
       const passwordHash = await passwords.hash(person.password);
       return (await database.begin(async (tx) => {
@@ -76,6 +78,7 @@ export function makeUseLinks(deps: AccountDependencies) {
     async setPasswordByLink({ code, caller, password }: Presented & { password: string }) {
       const { accountId } = await find(code, 'PASSWORD');
       const account = (await findAccount(database, accountId!))!;
+      requirePasswords(deps, account.role);
       const passwordHash = await passwords.hash(readNewPassword(password, account));
       return (await database.begin(async (tx) => {
         const at = clock.now();

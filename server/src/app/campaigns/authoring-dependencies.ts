@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { LimitWindow } from '../../domain/limits/sliding-window.ts';
 import type { Seal } from '../../domain/seal.ts';
-import type { Database } from '../../storage/pool.ts';
+import type { Database, Transaction } from '../../storage/pool.ts';
 
 export type AuthoringDependencies = { database: Database; clock: Clock; seal: Seal; limits: AuthoringLimits };
 
@@ -26,4 +26,6 @@ export type AuthoringCaller = {
   requestedBy: string;
   idempotencyKey: string | undefined;
   rawBody: string;
+  /** Written beside the change, in its transaction: the console's line of the audit log. */
+  note?: (tx: Transaction, campaignId: string) => Promise<void>;
 };

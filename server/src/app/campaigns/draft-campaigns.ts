@@ -35,9 +35,11 @@ export function makeDraftCampaigns(deps: AuthoringDependencies) {
   return {
     /** @throws ServiceError CAMPAIGN_REQUEST_INVALID, CAMPAIGN_CREATION_LIMITED */
     create: (command: DraftCommand): Promise<{ id: string }> =>
-      answerOnce(deps, once('create', command), (tx) =>
-        createDraft(tx, { ...command, limits: deps.limits, at: clock.now() }),
-      ),
+      answerOnce(deps, once('create', command), async (tx) => {
+        const draft = await createDraft(tx, { ...command, limits: deps.limits, at: clock.now() });
+        await command.note?.(tx, draft.id);
+        return draft;
+      }),
 
     /** @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_NOT_DRAFT, CAMPAIGN_REQUEST_INVALID */
     change: (command: DraftChange): Promise<{ id: string }> =>
@@ -47,6 +49,7 @@ export function makeDraftCampaigns(deps: AuthoringDependencies) {
         const columns = draftColumns(mergeParts(draft.parts, command.change));
         const updatedBy = command.updatedBy ?? requestedBy;
         await updateAuthoredCampaign(tx, { ...columns, id, workspaceId, updatedBy, at: clock.now() });
+        await command.note?.(tx, id);
         return { id };
       }),
 
@@ -71,6 +74,7 @@ export function makeDraftCampaigns(deps: AuthoringDependencies) {
           throw new ServiceError('CAMPAIGN_ACTION_INVALID', { field: 'PUBLISH', reason });
         }
         await publishDraft(tx, { workspaceId, id, parts: draft.parts, updatedBy: requestedBy, at: clock.now() });
+        await command.note?.(tx, id);
         return { id };
       }),
   };

@@ -46,21 +46,28 @@ export async function editCampaign(deps: AuthoringDependencies, command: EditCom
   return answerOnce(deps, { workspaceId, operation: `campaign:edit:${command.id}`, key, rawBody, at }, async (tx) => {
     const campaign = await lockNewest(tx, command);
     const parts = mergeParts(campaign.parts, command.change);
-    const edit: LiveEdit = { workspaceId, campaign, parts, updatedBy, at };
-    switch (campaign.status) {
-      case 'DRAFT':
-        await publishDraft(tx, { workspaceId, id: campaign.id, parts, updatedBy, at });
-        return { id: campaign.id };
-      case 'SCHEDULED':
-      case 'ACTIVE':
-      case 'PAUSED':
-        if (!isEditable(campaign)) break;
-        return { id: await editLive(tx, edit) };
-      default:
-        break;
-    }
-    throw notEditable(`it is ${campaign.status}`);
+    const id = await editNewest(tx, { workspaceId, campaign, parts, updatedBy, at });
+    await command.note?.(tx, id);
+    return { id };
   });
+}
+
+/** @returns the id of the document that holds the change */
+async function editNewest(tx: Transaction, edit: LiveEdit): Promise<string> {
+  const { workspaceId, campaign, parts, updatedBy, at } = edit;
+  switch (campaign.status) {
+    case 'DRAFT':
+      await publishDraft(tx, { workspaceId, id: campaign.id, parts, updatedBy, at });
+      return campaign.id;
+    case 'SCHEDULED':
+    case 'ACTIVE':
+    case 'PAUSED':
+      if (!isEditable(campaign)) break;
+      return editLive(tx, edit);
+    default:
+      break;
+  }
+  throw notEditable(`it is ${campaign.status}`);
 }
 
 async function lockNewest(tx: Transaction, { workspaceId, id }: EditCommand): Promise<LiveEdit['campaign']> {

@@ -46,7 +46,9 @@ export async function testCampaign(deps: AuthoringDependencies, command: TestCom
       outcome: matched.length > 0 ? 'found' : 'not found',
     }));
     if (users.size === 0) return { campaignId: undefined, results };
-    return { campaignId: await sendTest(tx, { command, definition, users: [...users.values()], at }), results };
+    const campaignId = await sendTest(tx, { command, definition, users: [...users.values()], at });
+    await command.note?.(tx, campaignId);
+    return { campaignId, results };
   });
 }
 

@@ -22,6 +22,7 @@ import type { TestCommand, TestResult } from '../campaigns/test-campaign.ts';
 
 type By = { by: SignedIn };
 type Key = { workspaceId: string; id: string };
+type Noted = By & { action: `campaign.${string}`; name?: string; detail?: Record<string, unknown> };
 type Written = By & { workspaceId: string; parts: CampaignParts };
 type TestRequest = By & Omit<TestCommand, keyof AuthoringCaller | 'requestId'> & { workspaceId: string };
 
@@ -46,19 +47,17 @@ export type ConsoleComposer = ReturnType<typeof makeConsoleComposer>;
 export function makeConsoleComposer(deps: AuthoringDependencies) {
   const { database, clock } = deps;
   const drafts = makeDraftCampaigns(deps);
-  const callerOf = (workspaceId: string, by: SignedIn): AuthoringCaller => ({
+  /** What is done and its line in the audit log are one transaction. */
+  const callerOf = (workspaceId: string, { by, action, name, detail = {} }: Noted): AuthoringCaller => ({
     workspaceId,
     requestedBy: by.name,
     idempotencyKey: undefined,
     rawBody: '',
+    note: (tx, id) => {
+      const object = { id, ...(name === undefined ? {} : { name }) };
+      return audit(tx, { actor: by, workspaceId, action, object, detail, at: clock.now() });
+    },
   });
-  const note = (
-    entry: By & Key & { action: `campaign.${string}`; name?: string; detail?: Record<string, unknown> },
-  ) => {
-    const { by, workspaceId, id, action, name, detail = {} } = entry;
-    const object = { id, ...(name === undefined ? {} : { name }) };
-    return audit(database, { actor: by, workspaceId, action, object, detail, at: clock.now() });
-  };
 
   async function requireControls(workspaceId: string) {
     const controls = await findWorkspaceControls(database, workspaceId);
@@ -114,9 +113,8 @@ export function makeConsoleComposer(deps: AuthoringDependencies) {
     /** @throws ServiceError as makeDraftCampaigns */
     async create({ by, workspaceId, parts }: Written): Promise<{ id: string }> {
       await requireControls(workspaceId);
-      const draft = await drafts.create({ ...callerOf(workspaceId, by), parts, createdBy: by.name });
-      await note({ by, workspaceId, id: draft.id, action: 'campaign.create', ...nameOf(parts) });
-      return draft;
+      const caller = callerOf(workspaceId, { by, action: 'campaign.create', ...nameOf(parts) });
+      return drafts.create({ ...caller, parts, createdBy: by.name });
     },
 
     /**
@@ -127,29 +125,27 @@ export function makeConsoleComposer(deps: AuthoringDependencies) {
      */
     async change({ by, workspaceId, id, parts: change }: Written & Key): Promise<{ id: string }> {
       const { status } = await requireCampaign({ workspaceId, id });
-      const command = { ...callerOf(workspaceId, by), id, change, updatedBy: by.name };
-      const changed = status === 'DRAFT' ? await drafts.change(command) : await editCampaign(deps, command);
-      await note({ by, workspaceId, id: changed.id, action: 'campaign.change', ...nameOf(change), detail: { status } });
-      return changed;
+      const caller = callerOf(workspaceId, { by, action: 'campaign.change', ...nameOf(change), detail: { status } });
+      const command = { ...caller, id, change, updatedBy: by.name };
+      return status === 'DRAFT' ? drafts.change(command) : editCampaign(deps, command);
     },
 
     /** Sends a draft, or lets it wait for its moment. @throws ServiceError as makeDraftCampaigns */
     async publish({ by, workspaceId, id }: Key & By): Promise<{ id: string }> {
       const { parts } = await requireCampaign({ workspaceId, id });
-      const published = await drafts.publish({ ...callerOf(workspaceId, by), id });
-      await note({ by, workspaceId, id, action: 'campaign.publish', ...nameOf(parts ?? {}) });
-      return published;
+      return drafts.publish({
+        ...callerOf(workspaceId, { by, action: 'campaign.publish', ...nameOf(parts ?? {}) }),
+        id,
+      });
     },
 
     /** To named people, marked as a test. @throws ServiceError as testCampaign */
     async test({ by, workspaceId, ...asked }: TestRequest): Promise<TestResult[]> {
       await requireControls(workspaceId);
-      const command = { ...callerOf(workspaceId, by), ...asked, requestId: undefined };
-      const { campaignId, results } = await testCampaign(deps, command);
       // Without the people: the log outlives them.
-      const detail = { people: results.filter(({ outcome }) => outcome === 'found').length };
-      if (campaignId !== undefined) await note({ by, workspaceId, id: campaignId, action: 'campaign.test', detail });
-      return results;
+      const detail = { asked: asked.values.length };
+      const caller = callerOf(workspaceId, { by, action: 'campaign.test', detail });
+      return (await testCampaign(deps, { ...caller, ...asked, requestId: undefined })).results;
     },
   };
 }

@@ -6,6 +6,8 @@ import type { Database } from '../../storage/pool.ts';
 import { findWorkspace, findWorkspaceControls } from '../../storage/sql/workspaces.ts';
 import type { SignedIn } from '../accounts/account-dependencies.ts';
 import { audit } from '../accounts/audit.ts';
+import { readLimits } from '../limits/read-limits.ts';
+import type { ReadLimitsDependencies } from '../limits/read-limits.ts';
 import { changeWorkspace, parseControls } from '../workspaces/change-workspace.ts';
 import { WorkspaceRefusedError } from '../workspaces/create-workspace.ts';
 
@@ -22,8 +24,15 @@ export type SettingTexts = {
 
 export type ConsoleSettings = ReturnType<typeof makeConsoleSettings>;
 
+export type ConsoleSettingsDependencies = {
+  database: Database;
+  clock: Clock;
+  headerPrefix: string;
+  limits: Omit<ReadLimitsDependencies, 'database'>;
+};
+
 /** A workspace's settings as an owner reads and changes them. */
-export function makeConsoleSettings({ database, clock }: { database: Database; clock: Clock }) {
+export function makeConsoleSettings({ database, clock, ...deps }: ConsoleSettingsDependencies) {
   /** @throws ServiceError NOT_FOUND */
   async function read(workspaceId: string): Promise<SettingTexts> {
     const workspace = await findWorkspace(database, workspaceId);
@@ -43,6 +52,19 @@ export function makeConsoleSettings({ database, clock }: { database: Database; c
 
   return {
     read,
+
+    /** What is as it is: ids, and what the installation's settings say. @throws ServiceError NOT_FOUND */
+    async readFixed(workspaceId: string) {
+      const workspace = await findWorkspace(database, workspaceId);
+      if (!workspace) throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
+      return {
+        workspaceId,
+        dbName: workspace.dbName,
+        dataCenter: workspace.dataCenter,
+        headerPrefix: { value: deps.headerPrefix, setting: 'CARILLON_HEADER_PREFIX' },
+        limits: await readLimits({ ...deps.limits, database }, { workspaceId, at: clock.now() }),
+      };
+    },
 
     /** Changes what differs. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
     async change({ by, workspaceId, ...texts }: SettingTexts & { by: SignedIn; workspaceId: string }) {

@@ -122,7 +122,8 @@ async function checkSignature(
   if (!campaignName.isWellFormed() || campaignName.includes('\0')) refuse('the name is not well-formed Unicode');
   const signed = { appId: workspace.id, campaignName, signature: credentials.signature };
   const key = findSigningKey(signed, keys);
-  if (!key) return refuse(`does not match any of ${keys.length} push keys over ${workspace.id}|${campaignName}|<push key>`);
+  if (!key)
+    return refuse(`does not match any of ${keys.length} push keys over ${workspace.id}|${campaignName}|<push key>`);
   if (!credentials.signatureV2)
     return workspace.signatureV2Required ? refuse('the workspace requires the v2 signature') : key;
   const keyV2 = findSigningKeyV2({ ...credentials.signatureV2, rawBody: credentials.rawBody, now: clock.now() }, keys);

@@ -48,27 +48,28 @@ export function warnOfCampaign(campaign: WarnedCampaign): CampaignWarning[] {
 }
 
 function credentialWarnings({ platforms, credentials }: WarnedCampaign): CampaignWarning[] {
-  return platforms.flatMap((platform): CampaignWarning[] => {
-    const credential = credentials[platform];
-    if (credential === 'real') return [];
-    return credential === undefined
-      ? [
-          {
-            code: 'NO_CREDENTIAL',
-            tone: 'warning',
-            part: 'audience',
-            message: `${names[platform]} has no provider credential: the campaign pauses before the first message.`,
-          },
-        ]
-      : [
-          {
-            code: 'SIMULATED',
-            tone: 'note',
-            part: 'audience',
-            message: `${names[platform]} is simulated here: no real device gets it.`,
-          },
-        ];
-  });
+  const namesOf = (credential: 'simulated' | undefined): string =>
+    platforms
+      .filter((platform) => credentials[platform] === credential)
+      .map((platform) => names[platform])
+      .join(' and ');
+  const [lacking, simulated] = [namesOf(undefined), namesOf('simulated')];
+  const warnings: CampaignWarning[] = [];
+  if (lacking !== '')
+    warnings.push({
+      code: 'NO_CREDENTIAL',
+      tone: 'warning',
+      part: 'audience',
+      message: `There is no provider credential for ${lacking}: the campaign pauses before the first message.`,
+    });
+  if (simulated !== '')
+    warnings.push({
+      code: 'SIMULATED',
+      tone: 'note',
+      part: 'audience',
+      message: `Providers are simulated here (${simulated}): no real device gets it.`,
+    });
+  return warnings;
 }
 
 /** Somebody of whom only the user id is known shows whether a template needs more than everybody has. */

@@ -1,9 +1,29 @@
 import { createECDH, createPrivateKey } from 'node:crypto';
-import type { ApnsCredential, FcmCredential, WebPushCredential } from '../provider-credential.ts';
+import type { ApnsCredential, FcmCredential, ProviderCredential, WebPushCredential } from '../provider-credential.ts';
 
 /** A key that cannot be a credential; the message says what is wrong and never holds key material. */
 export class ProviderKeyError extends Error {
   override readonly name = 'ProviderKeyError';
+}
+
+/** A key as a person hands it over. */
+export type GivenKey =
+  | { provider: 'fcm'; keyFile: string }
+  | ({ provider: 'apns' } & ApnsKey)
+  | { provider: 'webpush'; subject: string; keys: { publicKey: string; privateKey: string } | undefined };
+
+/** @throws ProviderKeyError */
+export function parseProviderKey(given: GivenKey): ProviderCredential {
+  switch (given.provider) {
+    case 'fcm':
+      return parseFcmKeyFile(given.keyFile);
+    case 'apns':
+      return parseApnsKey(given);
+    case 'webpush':
+      return parseWebPushKey(given);
+    default:
+      return given satisfies never;
+  }
 }
 
 const longestKeyFile = 16_384;

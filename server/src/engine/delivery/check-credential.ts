@@ -2,53 +2,81 @@ import { createHash } from 'node:crypto';
 import { messageIdentity } from '../../domain/campaign/message.ts';
 import type { Message } from '../../domain/campaign/message.ts';
 import type { Platform } from '../../domain/campaign/content.ts';
-import type { ProviderCredential } from '../../domain/provider-credential.ts';
+import type { CredentialCheck } from '../../domain/credentials/credential-check.ts';
+import { ProviderKeyError, parseWebPushKey } from '../../domain/credentials/parse-provider-key.ts';
+import type { ProviderCredential, WebPushCredential } from '../../domain/provider-credential.ts';
 import type { Delivery } from './deliver.ts';
 import type { Outcome } from './provider.ts';
 
-/** What the provider says of a credential. `unknown`: it could not be asked, or did not answer. */
-export type CredentialCheck =
-  { kind: 'accepted' } | { kind: 'refused'; reason: string } | { kind: 'unknown'; reason: string };
-
 /**
  * Asks the provider whether it takes a credential, without sending anything to anybody: FCM is asked to validate only,
- * APNs is given a device token that no device has, and refuses that, not us. Browsers' services know no accounts: a VAPID
- * pair is good when it is a pair, which was checked when it was read.
+ * APNs is given a device token that no device has, and refuses that, not us. Browsers' services know no accounts, so
+ * that nobody can be asked before one has subscribed: a VAPID pair is good when it is a pair.
  */
 export async function checkCredential(
   { delivery }: { delivery: Pick<Delivery, 'probe'> },
   credential: ProviderCredential,
 ): Promise<CredentialCheck> {
-  if (credential.provider === 'webpush') return { kind: 'accepted' };
+  if (credential.provider === 'webpush') return checkPair(credential);
   const platform = credential.provider === 'fcm' ? 'ANDROID' : 'IOS';
   const outcome = await delivery.probe({
     message: probeMessage(platform),
-    // Bytes that no provider has given out: the digest of a sentence.
+    // Bytes that no provider has given out: the digest of a sentence, after four by which the simulated Apple knows a bad
+    // device (simulator/magic-tokens.ts).
     device: {
       deviceId: 'probe',
       platform,
-      pushId: createHash('sha256').update('carillon credential check').digest('hex'),
+      pushId: `dead0400${createHash('sha256').update('carillon credential check').digest('hex').slice(8)}`,
     },
     credentials: { [credential.provider]: credential },
   });
-  return verdict(outcome);
+  return judge(outcome);
 }
 
-function verdict(outcome: Outcome): CredentialCheck {
+function checkPair({ subject, publicKey, privateKey }: WebPushCredential): CredentialCheck {
+  try {
+    parseWebPushKey({ subject, keys: { publicKey, privateKey } });
+  } catch (error) {
+    if (!(error instanceof ProviderKeyError)) throw error;
+    return { verdict: 'REFUSED', words: error.message };
+  }
+  return {
+    verdict: 'ACCEPTED',
+    words:
+      'The two keys are a pair. Push services know no accounts, so nobody is asked before a browser has subscribed.',
+  };
+}
+
+/** Refusals of Apple's that come as 400 and are about the credential, not about the made-up device. */
+const aboutCredential = /^(TopicDisallowed|BadTopic|MissingTopic|BadCertificate|BadEnvironmentKeyIdInToken)/;
+
+/** The made-up device must be what the provider minds: then it took the credential. */
+function judge(outcome: Outcome): CredentialCheck {
   switch (outcome.kind) {
     case 'accepted':
+      return { verdict: 'ACCEPTED', words: 'The provider took the call.' };
     case 'gone':
+      return {
+        verdict: 'ACCEPTED',
+        words: `${outcome.code}, which is about the made-up device, not about the credential.`,
+      };
     case 'rejected':
-      return { kind: 'accepted' };
+      return aboutCredential.test(outcome.code)
+        ? { verdict: 'REFUSED', words: wordsOf(outcome) }
+        : { verdict: 'ACCEPTED', words: `${wordsOf(outcome)}, which is about the made-up message.` };
     case 'stopped':
-      return { kind: 'refused', reason: `${outcome.code}: ${outcome.detail}` };
+      return { verdict: 'REFUSED', words: wordsOf(outcome) };
     case 'wait':
     case 'unreached':
     case 'unknown':
-      return { kind: 'unknown', reason: outcome.code };
+      return { verdict: 'UNKNOWN', words: outcome.code };
     default:
       return outcome satisfies never;
   }
+}
+
+function wordsOf({ code, detail }: { code: string; detail: string }): string {
+  return detail.includes(code) ? detail : `${code}: ${detail}`;
 }
 
 function probeMessage(platform: Exclude<Platform, 'WEB'>): Message {

@@ -13,13 +13,17 @@ import type { ConsoleSegments } from '../../app/console/console-segments.ts';
 import type { ConsoleSettings } from '../../app/console/console-settings.ts';
 import type { ConsoleSystem } from '../../app/console/console-system.ts';
 import type { ConsoleUseCases } from '../../app/console/console-use-cases.ts';
+import type { ManageCredentials } from '../../app/credentials/manage-credentials.ts';
 import type { RouteFamily } from '../build-server.ts';
 import type { VendorHeaders } from '../vendor-headers.ts';
 import { accountRoutes } from './account-routes.ts';
 import { consoleCallRoutes } from './call-routes.ts';
 import { consoleCampaignRoutes } from './campaign-routes.ts';
+import { companyRoutes } from './company-routes.ts';
+import type { CompanyRouteDependencies } from './company-routes.ts';
 import { consoleComposerRoutes } from './composer-routes.ts';
 import { guardConsole } from './console-access.ts';
+import { consoleCredentialRoutes } from './credential-routes.ts';
 import { consoleDeliveryRoutes } from './delivery-routes.ts';
 import { consoleExplainRoutes } from './explain-routes.ts';
 import type { ConsoleExplainRouteDependencies } from './explain-routes.ts';
@@ -48,6 +52,7 @@ export type ConsoleRouteDependencies = {
   vendorHeaders: VendorHeaders;
   settings: ConsoleSettings;
   system: ConsoleSystem;
+  credentials: ManageCredentials;
   /** Undefined in production. */
   sandbox: ConsoleSandbox | undefined;
   calls: ConsoleCalls;
@@ -58,7 +63,7 @@ export type ConsoleRouteDependencies = {
   staticFolder: string;
   /** The service is reached over TLS: cookies travel there only. */
   isSecure: boolean;
-};
+} & Omit<CompanyRouteDependencies, 'isSecure'>;
 
 /** The console: its pages, and the answers they are made of. */
 export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
@@ -85,6 +90,7 @@ export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
     });
     guardConsole(server, deps.accounts);
     sessionRoutes(server, deps);
+    companyRoutes(server, deps);
     accountRoutes(server, deps);
     overviewRoutes(server, deps);
     consoleCampaignRoutes(server, deps);
@@ -95,6 +101,7 @@ export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
     consolePeopleRoutes(server, deps);
     consoleSettingsRoutes(server, deps);
     consoleSystemRoutes(server, deps);
+    consoleCredentialRoutes(server, deps);
     if (deps.sandbox) consoleSandboxRoutes(server, deps.sandbox);
     consoleCallRoutes(server, deps);
     consoleDeliveryRoutes(server, deps);

@@ -26,6 +26,10 @@ export function consoleSettingsRoutes(server: FastifyInstance, { settings }: { s
   server.get(`${api}/settings`, { schema, config }, async (request) => ({
     settings: await settings.read((request.query as Static<typeof Workspace>).workspaceId),
   }));
+  server.get(`${api}/settings/fixed`, { schema, config }, async (request) => ({
+    ...(await settings.readFixed((request.query as Static<typeof Workspace>).workspaceId)),
+    url: `${request.protocol}://${request.host}`,
+  }));
   server.put(`${api}/settings`, { schema: { ...schema, body: Settings }, config }, async (request) => ({
     settings: await settings.change({
       ...(request.body as Static<typeof Settings>),

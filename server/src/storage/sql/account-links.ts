@@ -48,6 +48,21 @@ export async function takeAccountLink(
   return row;
 }
 
+/**
+ * Uses up every invitation of an address, however it is written, newest first: its owner is known by other means than a
+ * link. A table of tens of rows.
+ */
+export async function takeInvitationsOf(
+  tx: Queryable,
+  { email, at }: { email: string; at: Date },
+): Promise<AccountLink[]> {
+  const rows = await tx<AccountLink[]>`
+    delete from account_links
+    where purpose = 'INVITATION' and lower(email) = lower(${email}) and expires_at > ${at}
+    returning ${columns(tx)}`;
+  return rows.toSorted((one, other) => (one.id < other.id ? 1 : -1));
+}
+
 /** Invitations nobody has accepted yet, newest first. A table of tens of rows. */
 export async function listInvitations(tx: Queryable, at: Date): Promise<AccountLink[]> {
   return tx<AccountLink[]>`

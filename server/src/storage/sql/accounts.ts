@@ -17,7 +17,7 @@ const columns = (tx: Queryable) => tx`
 /** @returns undefined when the address has an account. Index: accounts_email. */
 export async function insertAccount(
   tx: Queryable,
-  account: { id: string; email: string; name: string; role: Role; passwordHash: string; at: Date },
+  account: { id: string; email: string; name: string; role: Role; passwordHash: string | null; at: Date },
 ): Promise<Account | undefined> {
   const [row] = await tx<Account[]>`
     insert into accounts (id, email, name, role, password_hash, created_at)
@@ -37,8 +37,8 @@ export async function findAccount(tx: Queryable, id: string): Promise<Account | 
 export async function findAccountByEmail(
   tx: Queryable,
   email: string,
-): Promise<(Account & { passwordHash: string }) | undefined> {
-  const [row] = await tx<(Account & { passwordHash: string })[]>`
+): Promise<(Account & { passwordHash: string | null }) | undefined> {
+  const [row] = await tx<(Account & { passwordHash: string | null })[]>`
     select ${columns(tx)}, password_hash as "passwordHash" from accounts where lower(email) = lower(${email})`;
   return row;
 }
@@ -83,8 +83,8 @@ export async function setPasswordHash(
 }
 
 /** Index: primary key. */
-export async function findPasswordHash(tx: Queryable, id: string): Promise<string | undefined> {
-  const [row] = await tx<{ passwordHash: string }[]>`
+export async function findPasswordHash(tx: Queryable, id: string): Promise<string | null | undefined> {
+  const [row] = await tx<{ passwordHash: string | null }[]>`
     select password_hash as "passwordHash" from accounts where id = ${id}`;
   return row?.passwordHash;
 }

@@ -1,0 +1,69 @@
+import type { ProviderCredentialState } from '@carillon/client';
+import { NativeSelect, SimpleGrid, TextInput } from '@mantine/core';
+import { KeyFileField } from './key-file-field.tsx';
+
+/** What each provider gives its customers to identify themselves by. */
+export function KeyFields({ provider }: { provider: ProviderCredentialState['provider'] }) {
+  switch (provider) {
+    case 'fcm':
+      return (
+        <KeyFileField
+          name="keyFile"
+          label="Key file of the service account"
+          description="Firebase console: Project settings, Service accounts, Generate new private key. Paste the JSON or choose the file."
+          accept=".json,application/json"
+        />
+      );
+    case 'apns':
+      return (
+        <>
+          <KeyFileField
+            name="privateKey"
+            label="Key (.p8)"
+            description="Apple developer account: Keys, with Apple Push Notifications service. Paste the file or choose it."
+            accept=".p8,.pem"
+          />
+          <SimpleGrid cols={{ base: 1, sm: 2 }}>
+            <TextInput name="keyId" label="Key id" description="Ten letters and digits" required />
+            <TextInput name="teamId" label="Team id" description="Ten letters and digits" required />
+            <TextInput name="topic" label="Bundle id" description="Of the app: com.example.shop" required />
+            <NativeSelect
+              name="environment"
+              label="Environment"
+              description="Builds from Xcode have tokens of the sandbox"
+              data={[
+                { value: 'production', label: 'production' },
+                { value: 'sandbox', label: 'sandbox' },
+              ]}
+            />
+          </SimpleGrid>
+        </>
+      );
+    case 'webpush':
+      return (
+        <>
+          <TextInput
+            name="subject"
+            label="Contact"
+            description="Whom push services write to when something is wrong: mailto:push@example.com or an https address"
+            required
+          />
+          <SimpleGrid cols={{ base: 1, sm: 2 }}>
+            <TextInput
+              name="publicKey"
+              label="Public key"
+              description="65 bytes in base64url; empty makes a new pair"
+            />
+            <TextInput
+              name="privateKey"
+              label="Private key"
+              description="32 bytes in base64url; empty makes a new pair"
+              autoComplete="off"
+            />
+          </SimpleGrid>
+        </>
+      );
+    default:
+      return provider satisfies never;
+  }
+}

@@ -1,0 +1,138 @@
+import type { ConnectedCredential, ProviderCredentialState } from '@carillon/client';
+import { Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useMutation } from '@tanstack/react-query';
+import { consoleClient } from '../console.ts';
+import { ConfirmButton } from '../parts/confirm-button.tsx';
+import { Copyable } from '../parts/copyable.tsx';
+import { Failure } from '../parts/failure.tsx';
+import { Time } from '../parts/time.tsx';
+import { useSession } from '../session/use-session.ts';
+import { useWorkspace } from '../shell/workspace.ts';
+import { CheckResult } from './check-result.tsx';
+import { ConnectForm } from './connect-form.tsx';
+import { hitsOf } from './hits-of.ts';
+import { WebKeySnippet } from './web-key-snippet.tsx';
+
+type ProviderCardProps = { state: ProviderCredentialState; onChanged: () => Promise<unknown> };
+
+/** One provider: what is connected, what it says, and what can be done about it. */
+export function ProviderCard({ state, onChanged }: ProviderCardProps) {
+  const { provider, name, connected } = state;
+  const [isOpen, form] = useDisclosure(false);
+  const { isSandbox } = useSession();
+  return (
+    <Card withBorder component="section" aria-label={name}>
+      <Stack gap="sm">
+        <Group justify="space-between">
+          <Title order={2} size="h4">
+            {name}
+          </Title>
+          <Badge color={connected ? 'teal.9' : 'gray.8'}>
+            {connected === null ? 'not connected' : connected.isSimulated ? 'simulator' : 'connected'}
+          </Badge>
+        </Group>
+        {connected && <Facts connected={connected} />}
+        {connected?.check && <CheckResult check={connected.check} />}
+        {connected?.check === null && <Text size="sm">Nobody has asked the provider about it yet.</Text>}
+        {provider === 'webpush' && connected && <WebKeySnippet publicKey={connected.summary.publicKey ?? ''} />}
+        <Actions state={state} onChanged={onChanged} onReplace={form.toggle} isReplacing={isOpen} />
+        {(isOpen || (connected === null && !isSandbox)) && (
+          <ConnectForm
+            state={state}
+            onConnected={async () => {
+              form.close();
+              await onChanged();
+            }}
+          />
+        )}
+      </Stack>
+    </Card>
+  );
+}
+
+const factNames: Record<string, string> = {
+  projectId: 'Firebase project',
+  clientEmail: 'Service account',
+  teamId: 'Team id',
+  keyId: 'Key id',
+  topic: 'Bundle id',
+  environment: 'Environment',
+  publicKey: 'Public key',
+  subject: 'Contact',
+};
+
+function Facts({ connected: { summary, updatedAt } }: { connected: ConnectedCredential }) {
+  return (
+    <Stack gap={4}>
+      {Object.entries(summary).map(([name, value]) => (
+        <Group key={name} gap="xs">
+          <Text size="sm" fw={600}>
+            {factNames[name] ?? name}
+          </Text>
+          <Copyable text={value} label={factNames[name] ?? name} />
+        </Group>
+      ))}
+      <Text size="xs" component="div">
+        Since <Time at={updatedAt} />
+      </Text>
+    </Stack>
+  );
+}
+
+type ActionsProps = ProviderCardProps & { onReplace: () => void; isReplacing: boolean };
+
+function Actions({ state, onChanged, onReplace, isReplacing }: ActionsProps) {
+  const { provider, name, connected, hits } = state;
+  const { id: workspaceId } = useWorkspace();
+  const { isSandbox } = useSession();
+  const of = { workspaceId, provider };
+  const check = useMutation({ mutationFn: () => consoleClient.credentials.check(of), onSettled: onChanged });
+  return (
+    <>
+      {check.error !== null && <Failure error={check.error} />}
+      <Group gap="xs">
+        {connected && (
+          <Button
+            variant="default"
+            loading={check.isPending}
+            onClick={() => check.mutate()}
+            aria-label={`Check ${name}`}
+          >
+            Check
+          </Button>
+        )}
+        {(connected || isSandbox) && (
+          <Button variant="default" onClick={onReplace} aria-expanded={isReplacing} aria-label={`Connect ${name}`}>
+            {connected ? 'Replace' : 'Connect'}
+          </Button>
+        )}
+        {connected && (
+          <ConfirmButton
+            label="Remove"
+            ariaLabel={`Remove ${name}`}
+            title={`Remove the credential of ${name}?`}
+            hits={`${hitsOf(hits)} No message reaches them until another is connected; sends that need it pause.`}
+            onConfirmed={async () => {
+              await consoleClient.credentials.remove({ ...of, whileSending: 'pause' });
+              await onChanged();
+            }}
+          />
+        )}
+        {isSandbox && connected?.isSimulated !== true && (
+          <ConfirmButton
+            label="Use the simulator"
+            ariaLabel={`Use the simulator of ${name}`}
+            color="indigo"
+            title={`Send to the simulated ${name}?`}
+            hits={connected ? `It takes the place of the credential that is connected. ${hitsOf(hits)}` : hitsOf(hits)}
+            onConfirmed={async () => {
+              await consoleClient.credentials.useSimulator(of);
+              await onChanged();
+            }}
+          />
+        )}
+      </Group>
+    </>
+  );
+}

@@ -1,0 +1,153 @@
+import { randomBytes } from 'node:crypto';
+import { readAccountName, readEmail } from '../../domain/accounts/account-fields.ts';
+import { readVerifiedEmail } from '../../domain/accounts/company-rules.ts';
+import type { CompanyClaims, CompanyRefusal, CompanyRules } from '../../domain/accounts/company-rules.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { makeId } from '../../domain/ids.ts';
+import type { Seal } from '../../domain/seal.ts';
+import { hashSecret } from '../../domain/tokens/secret.ts';
+import type { Transaction } from '../../storage/pool.ts';
+import { takeInvitationsOf } from '../../storage/sql/account-links.ts';
+import { findAccountByEmail, insertAccount, noteSignIn } from '../../storage/sql/accounts.ts';
+import type { Account } from '../../storage/sql/accounts.ts';
+import {
+  deleteExpiredCompanySignIns,
+  findAccountByIdentity,
+  insertAccountIdentity,
+  insertCompanySignIn,
+  takeCompanySignIn,
+} from '../../storage/sql/company-sign-ins.ts';
+import type { AccountDependencies, ConsoleCaller, OpenedSession } from './account-dependencies.ts';
+import { audit } from './audit.ts';
+import { openSession } from './open-session.ts';
+import { limitSource } from './sign-in.ts';
+
+/** What stays the same between the way there and the way back. */
+export type CompanyChecks = { state: string; nonce: string; codeVerifier: string };
+
+/** The company's OpenID provider, as configured by the operator. */
+export type CompanyProvider = {
+  /** On the button: "Sign in with Example". */
+  name: string;
+  /** Where the browser is sent. @throws when the provider cannot be asked */
+  authorize(request: CompanyChecks & { redirectUri: string }): Promise<string>;
+  /** Redeems the code and verifies everything that came. @throws when anything is not as it must be */
+  redeem(answer: CompanyChecks & { callbackUrl: URL }): Promise<CompanyClaims>;
+};
+
+export type CompanySignInDependencies = Omit<AccountDependencies, 'passwords'> & {
+  seal: Seal;
+  provider: CompanyProvider;
+  rules: CompanyRules;
+};
+
+export const companySignInSeconds = 600;
+const sealContext = 'company-sign-in';
+
+export type CompanySignInUseCases = ReturnType<typeof makeCompanySignIn>;
+
+/** Signing in by the company's account: the authorization code flow with PKCE, state and nonce. */
+export function makeCompanySignIn(deps: CompanySignInDependencies) {
+  const { database, clock, seal, provider } = deps;
+  return {
+    name: provider.name,
+
+    /**
+     * Begins: `browser` goes into a cookie, so that the answer counts in this browser only.
+     *
+     * @throws ServiceError ACCOUNT_ATTEMPTS_LIMITED, ACCOUNT_COMPANY_REFUSED
+     */
+    async begin({ redirectUri, caller }: { redirectUri: string; caller: ConsoleCaller }) {
+      const at = clock.now();
+      await limitSource(database, { address: caller.address, at });
+      const [state, browser, nonce, codeVerifier] = Array.from({ length: 4 }, () =>
+        randomBytes(32).toString('base64url'),
+      ) as [string, string, string, string];
+      const location = await provider
+        .authorize({ redirectUri, state, nonce, codeVerifier })
+        .catch((error: unknown) => refuse('provider', error));
+      await deleteExpiredCompanySignIns(database, at);
+      await insertCompanySignIn(database, {
+        stateHash: hashSecret(state),
+        browserHash: hashSecret(browser),
+        sealed: seal.seal(JSON.stringify({ nonce, codeVerifier }), sealContext),
+        expiresAt: new Date(at.getTime() + companySignInSeconds * 1000),
+      });
+      return { location, browser };
+    },
+
+    /**
+     * Ends what `begin` began, once.
+     *
+     * @throws ServiceError ACCOUNT_COMPANY_REFUSED with the kind of refusal
+     */
+    async end({ callbackUrl, browser, caller }: Return): Promise<OpenedSession> {
+      const state = callbackUrl.searchParams.get('state') ?? '';
+      const at = clock.now();
+      const sealed = await takeCompanySignIn(database, {
+        stateHash: hashSecret(state),
+        browserHash: hashSecret(browser ?? ''),
+        at,
+      });
+      if (!sealed) return refuse('expired');
+      const checks = JSON.parse(seal.open(sealed, sealContext).toString('utf8')) as Omit<CompanyChecks, 'state'>;
+      const claims = await provider
+        .redeem({ ...checks, state, callbackUrl })
+        .catch((error: unknown) => refuse('provider', error));
+      return (await database.begin(async (tx) => {
+        const account = await findOrAdmit(tx, { claims, rules: deps.rules, at });
+        if (account.disabledAt) return refuse('disabled');
+        await noteSignIn(tx, { id: account.id, at });
+        const object = { id: account.id, name: account.email };
+        const detail = { address: caller.address, by: provider.name };
+        await audit(tx, { actor: account, action: 'account.sign-in', object, detail, at });
+        return openSession(tx, { accountId: account.id, caller, at });
+      })) as OpenedSession;
+    },
+  };
+}
+
+type Return = { callbackUrl: URL; browser: string | undefined; caller: ConsoleCaller };
+type Admission = { claims: CompanyClaims; rules: CompanyRules; at: Date };
+
+/** By issuer and subject; at the first time by a verified address: an account's, an invitation's, or the first role's. */
+async function findOrAdmit(tx: Transaction, { claims, rules, at }: Admission): Promise<Account> {
+  const { issuer, subject } = claims;
+  const known = await findAccountByIdentity(tx, { issuer, subject });
+  if (known) return known;
+  const read = readVerifiedEmail(claims, rules);
+  if ('refusal' in read) return refuse(read.refusal);
+  const email = readEmail(read.email);
+  const account = (await findAccountByEmail(tx, email)) ?? (await create(tx, { claims, rules, email, at }));
+  // The account may be linked to another subject of this issuer: its address belongs to somebody else by now.
+  if (!(await insertAccountIdentity(tx, { issuer, subject, accountId: account.id, at }))) return refuse('taken');
+  const object = { id: account.id, name: account.email };
+  await audit(tx, { actor: account, action: 'account.link', object, detail: { issuer }, at });
+  return account;
+}
+
+async function create(tx: Transaction, { claims, rules, email, at }: Admission & { email: string }): Promise<Account> {
+  const [invitation] = await takeInvitationsOf(tx, { email, at });
+  const role = invitation?.role ?? rules.firstRole;
+  if (!role) return refuse('unknown');
+  const name = readName(claims.name) ?? email.split('@')[0]!;
+  const created = await insertAccount(tx, { id: makeId(at), email, name, role, passwordHash: null, at });
+  if (!created) return refuse('taken');
+  const detail = { role, by: invitation ? `invitation of ${invitation.createdBy}` : 'first sign-in' };
+  await audit(tx, { actor: created, action: 'account.create', object: { id: created.id, name: email }, detail, at });
+  return created;
+}
+
+/** A name that an issuer made up may be none of ours. */
+function readName(name: string | undefined): string | undefined {
+  try {
+    return name === undefined ? undefined : readAccountName([...name].slice(0, 100).join(''));
+  } catch {
+    return undefined;
+  }
+}
+
+function refuse(reason: CompanyRefusal, cause?: unknown): never {
+  const detail = cause === undefined ? reason : `${reason}: ${(cause as Error).message}`;
+  throw new ServiceError('ACCOUNT_COMPANY_REFUSED', { reason, detail, cause });
+}

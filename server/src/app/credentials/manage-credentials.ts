@@ -1,0 +1,199 @@
+import type { Clock } from '../../clock.ts';
+import { adviseOnCheck } from '../../domain/credentials/credential-check.ts';
+import type { CredentialCheck } from '../../domain/credentials/credential-check.ts';
+import { ProviderKeyError, parseProviderKey } from '../../domain/credentials/parse-provider-key.ts';
+import type { GivenKey } from '../../domain/credentials/parse-provider-key.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { credentialContext } from '../../domain/provider-credential.ts';
+import type { ProviderCredential } from '../../domain/provider-credential.ts';
+import type { Seal } from '../../domain/seal.ts';
+import type { Database } from '../../storage/pool.ts';
+import { countDevices } from '../../storage/sql/overview.ts';
+import {
+  deleteProviderCredential,
+  listProviderCredentials,
+  noteCredentialCheck,
+} from '../../storage/sql/provider-credentials.ts';
+import type { ProviderName, StoredCredential } from '../../storage/sql/provider-credentials.ts';
+import { countRunsOfPlatforms } from '../../storage/sql/runs-of-platforms.ts';
+import { findWorkspace } from '../../storage/sql/workspaces.ts';
+import { audit } from '../accounts/audit.ts';
+import type { Actor } from '../accounts/audit.ts';
+import { providersOfPlatforms } from '../console/read-provider-health.ts';
+import { makeSimulatedCredentials } from '../sandbox/make-simulated-credentials.ts';
+import { saveProviderCredential } from './save-provider-credential.ts';
+
+export type CredentialDependencies = {
+  database: Database;
+  clock: Clock;
+  seal: Seal;
+  /** Asks the provider, within seconds. */
+  ask: (credential: ProviderCredential) => Promise<CredentialCheck>;
+  /** There are simulators to go back to. */
+  isSandbox: boolean;
+  /** What a sandbox's simulators know of their customers has changed. */
+  onChanged: () => Promise<void>;
+};
+
+type Of = { by: Actor; workspaceId: string };
+
+export type ManageCredentials = ReturnType<typeof makeManageCredentials>;
+
+/** A workspace's credentials of the three providers: connected, checked, replaced, removed; each with its line in the audit log. */
+export function makeManageCredentials(deps: CredentialDependencies) {
+  const { database, clock, seal, ask, onChanged } = deps;
+  /** @throws ServiceError NOT_FOUND */
+  async function find(workspaceId: string, provider: ProviderName): Promise<StoredCredential> {
+    const row = (await listProviderCredentials(database, workspaceId)).find((stored) => stored.provider === provider);
+    if (!row) throw new ServiceError('NOT_FOUND', { detail: `no ${provider} credential` });
+    return row;
+  }
+
+  async function store({ by, workspaceId, credential, check }: Of & Stored): Promise<void> {
+    const { provider } = credential;
+    const at = clock.now();
+    await database.begin(async (tx) => {
+      const before = (await listProviderCredentials(tx, workspaceId)).find((row) => row.provider === provider);
+      await saveProviderCredential({ seal }, tx, { workspaceId, credential, at });
+      const row = (await listProviderCredentials(tx, workspaceId)).find((stored) => stored.provider === provider)!;
+      if (check) await noteCredentialCheck(tx, { ...check, workspaceId, provider, updatedAt: row.updatedAt, at });
+      const action = before ? 'credential.replace' : 'credential.connect';
+      const detail = { ...row.summary, verdict: check?.verdict ?? 'simulated' };
+      await audit(tx, { actor: by, workspaceId, action, object: { id: provider }, detail, at });
+    });
+  }
+
+  return {
+    /** The three, connected or not, with what hangs on each. Reads every device. @throws ServiceError NOT_FOUND */
+    async list(workspaceId: string) {
+      if (!(await findWorkspace(database, workspaceId)))
+        throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
+      const [stored, devices, runs] = await Promise.all([
+        listProviderCredentials(database, workspaceId),
+        countDevices(database, workspaceId),
+        countRunsOfPlatforms(database, workspaceId),
+      ]);
+      return providersOfPlatforms.map(({ platform, provider, name }) => {
+        const row = stored.find((credential) => credential.provider === provider);
+        return {
+          platform,
+          provider,
+          name,
+          connected: row ? presentable(row) : null,
+          hits: {
+            devices: devices
+              .filter((count) => count.platform === platform && count.state === 'ACTIVE')
+              .reduce((sum, count) => sum + count.devices, 0),
+            runs: runs.find((count) => count.platform === platform)?.runs ?? 0,
+          },
+        };
+      });
+    },
+
+    /**
+     * Tries a credential and stores it in the place of the earlier one; workers use it within seconds. One that the
+     * provider refuses is not stored; one it could not be asked about only with `unasked: 'store'`.
+     *
+     * @throws ServiceError NOT_FOUND, PROVIDER_KEY_INVALID, PROVIDER_REFUSED, PROVIDER_NOT_ASKED
+     */
+    async connect({ by, workspaceId, given, unasked }: Of & { given: GivenKey; unasked: 'store' | 'refuse' }) {
+      if (!(await findWorkspace(database, workspaceId)))
+        throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
+      const credential = readKey(given);
+      const { provider } = credential;
+      const check = await ask(credential);
+      const reason = `${check.words.replace(/\.$/, '')}. ${adviseOnCheck({ ...check, provider }).replace(/\.$/, '')}`;
+      if (check.verdict === 'REFUSED') throw new ServiceError('PROVIDER_REFUSED', { reason });
+      if (check.verdict === 'UNKNOWN' && unasked === 'refuse')
+        throw new ServiceError('PROVIDER_NOT_ASKED', { reason: check.words.replace(/\.$/, '') });
+      await store({ by, workspaceId, credential, check });
+      await onChanged();
+      return presentable(await find(workspaceId, provider));
+    },
+
+    /** A sandbox's way back to its simulated phones. @throws ServiceError NOT_FOUND in production */
+    async useSimulator({ by, workspaceId, provider }: Of & { provider: ProviderName }) {
+      if (!deps.isSandbox || !(await findWorkspace(database, workspaceId))) throw new ServiceError('NOT_FOUND');
+      const made = await makeSimulatedCredentials(workspaceId.slice(0, 12).toLowerCase());
+      const credential = made.find((each) => each.provider === provider)!;
+      await store({ by, workspaceId, credential, check: undefined });
+      await onChanged();
+      return presentable(await find(workspaceId, provider));
+    },
+
+    /** Asks the provider now and keeps what it says. @throws ServiceError NOT_FOUND */
+    async check({ by, workspaceId, provider }: Of & { provider: ProviderName }) {
+      const row = await find(workspaceId, provider);
+      const check = await ask(openCredential(seal, row));
+      const at = clock.now();
+      await database.begin(async (tx) => {
+        await noteCredentialCheck(tx, { ...check, workspaceId, provider, updatedAt: row.updatedAt, at });
+        const detail = { verdict: check.verdict };
+        await audit(tx, { actor: by, workspaceId, action: 'credential.check', object: { id: provider }, detail, at });
+      });
+      return presentable(await find(workspaceId, provider));
+    },
+
+    /**
+     * Sends that need it pause and say so. While some are under way it takes `whileSending: 'pause'`.
+     *
+     * @throws ServiceError NOT_FOUND, CREDENTIAL_IN_USE
+     */
+    async remove({ by, workspaceId, provider, whileSending }: Of & Removal): Promise<void> {
+      const { platform, name } = providersOfPlatforms.find((each) => each.provider === provider)!;
+      const at = clock.now();
+      await database.begin(async (tx) => {
+        const runs =
+          (await countRunsOfPlatforms(tx, workspaceId)).find((count) => count.platform === platform)?.runs ?? 0;
+        if (runs > 0 && whileSending === 'refuse')
+          throw new ServiceError('CREDENTIAL_IN_USE', {
+            reason: runs === 1 ? 'one send needs it' : `${runs} sends need it`,
+          });
+        if (!(await deleteProviderCredential(tx, { workspaceId, provider })))
+          throw new ServiceError('NOT_FOUND', { detail: `no ${name} credential` });
+        const object = { id: provider };
+        await audit(tx, { actor: by, workspaceId, action: 'credential.remove', object, detail: { runs }, at });
+      });
+      await onChanged();
+    },
+  };
+}
+
+/** @throws ServiceError PROVIDER_KEY_INVALID */
+function readKey(given: GivenKey): ProviderCredential {
+  try {
+    return parseProviderKey(given);
+  } catch (error) {
+    if (!(error instanceof ProviderKeyError)) throw error;
+    throw new ServiceError('PROVIDER_KEY_INVALID', { reason: error.message.replace(/\.$/, '') });
+  }
+}
+
+type Stored = { credential: ProviderCredential; check: CredentialCheck | undefined };
+type Removal = { provider: ProviderName; whileSending: 'pause' | 'refuse' };
+
+/** Everything but the sealed keys. */
+function presentable({
+  provider,
+  simulated,
+  summary,
+  updatedAt,
+  checkedAt,
+  checkVerdict,
+  checkWords,
+}: StoredCredential) {
+  const check =
+    checkedAt === null
+      ? null
+      : {
+          verdict: checkVerdict!,
+          words: checkWords!,
+          at: checkedAt,
+          advice: adviseOnCheck({ provider, verdict: checkVerdict!, words: checkWords! }),
+        };
+  return { isSimulated: simulated, summary, updatedAt, check };
+}
+
+function openCredential(seal: Seal, row: StoredCredential): ProviderCredential {
+  return JSON.parse(seal.open(row.sealed, credentialContext(row)).toString('utf8')) as ProviderCredential;
+}

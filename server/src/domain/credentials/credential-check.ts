@@ -1,0 +1,53 @@
+export type CheckVerdict = 'ACCEPTED' | 'REFUSED' | 'UNKNOWN';
+
+/** What a provider said of a credential. `UNKNOWN`: it could not be asked, or its answer says nothing about it. */
+export type CredentialCheck = {
+  verdict: CheckVerdict;
+  /** The provider's own, or why there are none. */
+  words: string;
+};
+
+type Checked = CredentialCheck & { provider: 'fcm' | 'apns' | 'webpush' };
+
+/** What a person does about a check. Pure. */
+export function adviseOnCheck({ provider, verdict, words }: Checked): string {
+  if (verdict === 'ACCEPTED')
+    return provider === 'webpush'
+      ? 'Give the public key to your web page; browsers that subscribed with another key stay silent until they subscribe anew.'
+      : 'Nothing to do.';
+  if (verdict === 'UNKNOWN')
+    return 'Look whether this machine reaches the provider (firewall, proxy, DNS), then check again.';
+  const known = advice.find(([provider_, pattern]) => provider_ === provider && pattern.test(words));
+  return known?.[2] ?? 'Make a new key with the provider and replace this one.';
+}
+
+const advice: [provider: string, words: RegExp, todo: string][] = [
+  [
+    'fcm',
+    /^TOKEN_REFUSED/,
+    'Google does not know this key: was it deleted, or is the clock of this machine wrong? Make a new key of the service account and replace this one.',
+  ],
+  [
+    'fcm',
+    /^(PERMISSION_DENIED|SERVICE_DISABLED)/,
+    'Turn on the Firebase Cloud Messaging API of the project and give the service account the role "Firebase Cloud Messaging API Admin".',
+  ],
+  ['fcm', /^(NOT_FOUND|404)/, 'There is no such Firebase project: compare project_id in the key file.'],
+  ['fcm', /^THIRD_PARTY_AUTH_ERROR/, 'Put the APNs key into the Firebase project, or send to iOS through APNs.'],
+  [
+    'apns',
+    /^InvalidProviderToken/,
+    'Apple does not know this key of this team: compare key id and team id with the developer account, and the file with the key.',
+  ],
+  [
+    'apns',
+    /^(BadEnvironmentKeyIdInToken|BadCertificateEnvironment)/,
+    'The key is of the other environment: production or sandbox.',
+  ],
+  [
+    'apns',
+    /^(TopicDisallowed|BadTopic|MissingTopic|UnrelatedKeyIdInToken)/,
+    'The key does not send to this app: compare the bundle id, and whether the key is limited to other apps.',
+  ],
+  ['webpush', /./, 'Connect a pair whose public key is made of the private one.'],
+];

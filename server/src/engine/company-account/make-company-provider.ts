@@ -1,0 +1,98 @@
+import * as openid from 'openid-client';
+import type { CompanyClaims } from '../../domain/accounts/company-rules.ts';
+import { makeOutgoingClient } from '../outgoing-http/outgoing-client.ts';
+import { makeBoundedFetch } from './bounded-fetch.ts';
+
+export type CompanyProviderSettings = {
+  issuer: string;
+  clientId: string;
+  clientSecret: string;
+  name: string;
+};
+
+type Checks = { state: string; nonce: string; codeVerifier: string };
+
+// An issuer rarely changes its addresses; what it changes is noticed within an hour.
+const freshMilliseconds = 3_600_000;
+// Clocks of two companies (RFC 7519 section 4.1.4: "usually no more than a few minutes").
+const toleranceSeconds = 60;
+
+/**
+ * A company's OpenID provider through openid-client, which verifies signature, issuer, audience, times, nonce, state and the
+ * answer's `iss` (RFC 9207). Its hosts are the operator's choice, so that they may be internal; calls are bounded all the
+ * same.
+ */
+export function makeCompanyProvider({ issuer, clientId, clientSecret, name }: CompanyProviderSettings) {
+  const outgoing = makeOutgoingClient({ allowedNetworks: ['0.0.0.0/0', '::/0'] });
+  const fetchBounded = makeBoundedFetch(outgoing);
+  let known: { readAt: number; configuration: Promise<openid.Configuration> } | undefined;
+
+  async function discover(): Promise<openid.Configuration> {
+    // TLS is left out on loopback alone; the setting takes no other http address.
+    const execute = issuer.startsWith('http:') ? [openid.allowInsecureRequests] : [];
+    const options = { [openid.customFetch]: fetchBounded, execute, timeout: 10 };
+    const found = await openid.discovery(new URL(issuer), clientId, clientSecret, undefined, options);
+    const methods = found.serverMetadata().token_endpoint_auth_methods_supported;
+    // Without a word about it, Basic is what every issuer takes (OpenID Connect Discovery 1.0 section 3).
+    const authentication = methods?.includes('client_secret_post') ? openid.ClientSecretPost : openid.ClientSecretBasic;
+    const metadata = { client_secret: clientSecret, [openid.clockTolerance]: toleranceSeconds };
+    const configuration = new openid.Configuration(
+      found.serverMetadata(),
+      clientId,
+      metadata,
+      authentication(clientSecret),
+    );
+    configuration[openid.customFetch] = fetchBounded;
+    configuration.timeout = 10;
+    for (const change of execute) change(configuration);
+    // OpenID Connect Core 3.1.3.7 lets a client trust TLS instead of the signature; a proxy that opens TLS is no issuer.
+    openid.enableNonRepudiationChecks(configuration);
+    return configuration;
+  }
+
+  function configure(): Promise<openid.Configuration> {
+    const now = performance.now();
+    if (known && now - known.readAt < freshMilliseconds) return known.configuration;
+    const configuration = discover();
+    known = { readAt: now, configuration };
+    // An issuer that is away is asked again at the next attempt.
+    configuration.catch(() => (known = undefined));
+    return configuration;
+  }
+
+  return {
+    name,
+
+    async authorize({ redirectUri, state, nonce, codeVerifier }: Checks & { redirectUri: string }): Promise<string> {
+      const url = openid.buildAuthorizationUrl(await configure(), {
+        redirect_uri: redirectUri,
+        scope: 'openid email profile',
+        state,
+        nonce,
+        code_challenge: await openid.calculatePKCECodeChallenge(codeVerifier),
+        code_challenge_method: 'S256',
+      });
+      return url.href;
+    },
+
+    async redeem({ callbackUrl, state, nonce, codeVerifier }: Checks & { callbackUrl: URL }): Promise<CompanyClaims> {
+      const tokens = await openid.authorizationCodeGrant(await configure(), callbackUrl, {
+        pkceCodeVerifier: codeVerifier,
+        expectedState: state,
+        expectedNonce: nonce,
+        idTokenExpected: true,
+      });
+      const claims = tokens.claims()!;
+      return {
+        issuer: claims.iss,
+        subject: claims.sub,
+        email: typeof claims.email === 'string' ? claims.email : undefined,
+        // Some issuers say it as a text.
+        isEmailVerified: claims.email_verified === true || claims.email_verified === 'true',
+        name: typeof claims.name === 'string' ? claims.name : undefined,
+      };
+    },
+
+    close: () => outgoing.close(),
+  };
+}

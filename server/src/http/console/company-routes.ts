@@ -1,0 +1,64 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { companySignInSeconds } from '../../app/accounts/company-sign-in.ts';
+import type { CompanySignInUseCases } from '../../app/accounts/company-sign-in.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { consoleApi as api, sessionCookie } from './console-access.ts';
+import { callerOf } from './session-routes.ts';
+
+export type CompanyRouteDependencies = {
+  /** Undefined: people sign in by passwords only. */
+  company: CompanySignInUseCases | undefined;
+  passwordSignIn: 'everyone' | 'owners';
+  /** The origin of the service where one is set; otherwise that of the request. */
+  publicUrl: string | undefined;
+  isSecure: boolean;
+};
+
+const cookieName = 'carillon_company';
+const callbackPath = `${api}/company/callback`;
+
+/** Signing in by the company's account, and what the entrance offers. */
+export function companyRoutes(server: FastifyInstance, deps: CompanyRouteDependencies): void {
+  const { company, passwordSignIn, isSecure } = deps;
+  const open = { schema: { hide: true }, config: { permission: 'none' as const } };
+  const originOf = (request: FastifyRequest): string => deps.publicUrl ?? `${request.protocol}://${request.host}`;
+  // Lax: the browser comes back from another site, and must bring it along.
+  const attributes = { path: callbackPath, httpOnly: true, sameSite: 'lax', secure: isSecure } as const;
+
+  server.get(`${api}/entrance`, open, () => ({
+    company: company ? { name: company.name } : null,
+    passwordSignIn,
+  }));
+  if (!company) return;
+
+  // A POST, so that no other site begins a sign-in.
+  server.post(`${api}/company`, open, async (request, reply) => {
+    const redirectUri = new URL(callbackPath, originOf(request)).href;
+    const { location, browser } = await company.begin({ redirectUri, caller: callerOf(request) });
+    return reply
+      .setCookie(cookieName, browser, { ...attributes, maxAge: companySignInSeconds })
+      .header('cache-control', 'no-store')
+      .send({ location });
+  });
+  server.get(callbackPath, open, async (request, reply) => {
+    const callbackUrl = new URL(request.url, originOf(request));
+    reply.clearCookie(cookieName, attributes).header('cache-control', 'no-store');
+    try {
+      const browser = request.cookies[cookieName];
+      const { token, maxAgeSeconds } = await company.end({ callbackUrl, browser, caller: callerOf(request) });
+      reply.setCookie(sessionCookie, token, {
+        path: '/console',
+        httpOnly: true,
+        sameSite: 'strict',
+        secure: isSecure,
+        maxAge: maxAgeSeconds,
+      });
+      return await reply.redirect('/console/', 303);
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== 'ACCOUNT_COMPANY_REFUSED') throw error;
+      request.log.info({ detail: error.context.detail }, 'company account refused');
+      // A word of a closed list: the page has a sentence for each, and shows no text of an address.
+      return reply.redirect(`/console/#refused=${error.context.reason ?? ''}`, 303);
+    }
+  });
+}

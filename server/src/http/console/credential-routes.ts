@@ -1,0 +1,93 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import type { ManageCredentials } from '../../app/credentials/manage-credentials.ts';
+import { consoleApi as api } from './console-access.ts';
+
+const closed = { additionalProperties: false };
+const text = Type.String({ minLength: 1, maxLength: 1000 });
+// Longer files are refused by the reader of keys, with words.
+const keyFile = Type.String({ minLength: 1, maxLength: 100_000 });
+const unasked = Type.Optional(Type.Union([Type.Literal('store'), Type.Literal('refuse')]));
+const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
+const provider = Type.Union([Type.Literal('fcm'), Type.Literal('apns'), Type.Literal('webpush')]);
+const Provider = Type.Object({ provider });
+const Removal = Type.Object({
+  workspaceId: Type.String({ maxLength: 64 }),
+  whileSending: Type.Optional(Type.Literal('pause')),
+});
+const Given = Type.Union([
+  Type.Object({ provider: Type.Literal('fcm'), keyFile, unasked }, closed),
+  Type.Object(
+    {
+      provider: Type.Literal('apns'),
+      privateKey: keyFile,
+      teamId: text,
+      keyId: text,
+      topic: text,
+      environment: Type.Union([Type.Literal('production'), Type.Literal('sandbox')]),
+      unasked,
+    },
+    closed,
+  ),
+  Type.Object(
+    {
+      provider: Type.Literal('webpush'),
+      subject: text,
+      keys: Type.Optional(Type.Object({ publicKey: text, privateKey: text }, closed)),
+      unasked,
+    },
+    closed,
+  ),
+]);
+
+/** A workspace's credentials of the providers. Keys come in and never go out. */
+export function consoleCredentialRoutes(
+  server: FastifyInstance,
+  { credentials }: { credentials: ManageCredentials },
+): void {
+  const config = { permission: 'settings.write' as const };
+  const querystring = Workspace;
+  const ofWorkspace = (request: FastifyRequest) => ({
+    ...(request.query as Static<typeof Workspace>),
+    by: request.signedIn,
+  });
+  server.get(`${api}/credentials`, { schema: { hide: true, querystring }, config }, async (request) => ({
+    credentials: await credentials.list(ofWorkspace(request).workspaceId),
+  }));
+  server.post(`${api}/credentials`, { schema: { hide: true, querystring, body: Given }, config }, async (request) => {
+    const { unasked: rule = 'refuse', ...given } = request.body as Static<typeof Given>;
+    const key = given.provider === 'webpush' ? { ...given, keys: given.keys } : given;
+    return { connected: await credentials.connect({ ...ofWorkspace(request), given: key, unasked: rule }) };
+  });
+  server.post(
+    `${api}/credentials/:provider/check`,
+    { schema: { hide: true, querystring, params: Provider }, config },
+    async (request) => ({
+      connected: await credentials.check({
+        ...ofWorkspace(request),
+        ...(request.params as Static<typeof Provider>),
+      }),
+    }),
+  );
+  server.post(
+    `${api}/credentials/:provider/simulator`,
+    { schema: { hide: true, querystring, params: Provider }, config },
+    async (request) => ({
+      connected: await credentials.useSimulator({
+        ...ofWorkspace(request),
+        ...(request.params as Static<typeof Provider>),
+      }),
+    }),
+  );
+  server.delete(
+    `${api}/credentials/:provider`,
+    { schema: { hide: true, querystring: Removal, params: Provider }, config },
+    async (request, reply) => {
+      const { whileSending = 'refuse' } = request.query as Static<typeof Removal>;
+      const { workspaceId, by } = ofWorkspace(request);
+      await credentials.remove({ by, workspaceId, whileSending, ...(request.params as Static<typeof Provider>) });
+      return reply.code(204).send();
+    },
+  );
+}

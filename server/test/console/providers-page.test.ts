@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expectAccessible, hasChromium, skipReason, startConsoleBrowser } from './console-browser.ts';
+import type { ConsoleBrowser } from './console-browser.ts';
+
+describe.skipIf(!hasChromium)(`providers of a sandbox in Chromium${skipReason}`, () => {
+  let console: ConsoleBrowser;
+  beforeAll(async () => {
+    console = await startConsoleBrowser();
+  });
+  afterAll(() => console?.stop());
+
+  test('a check asks the simulators really; a removed credential is named with what it hits, and the simulator is the way back', async () => {
+    const { page, context, faults } = await console.openSignedIn({ viewport: { width: 390, height: 844 } });
+    await page.goto(`${console.home}/settings`);
+    await page.getByRole('region', { name: 'For callers of the API' }).getByText(console.bundle.workspaceId).waitFor();
+    await page.getByText('CARILLON_SEGMENT_USERS_PER_DAY').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Providers' }).click();
+
+    const fcm = page.getByRole('region', { name: 'FCM (Android)' });
+    const received = async () =>
+      (await console.bundle.call('GET', '/sandbox/counters')).json().ANDROID?.received as number;
+    const before = await received();
+    await fcm.getByRole('button', { name: 'Check FCM (Android)' }).click();
+    await fcm.getByText('The provider takes it').waitFor();
+    expect(await received()).toBe(before + 1);
+    expect(await console.bundle.inbox()).toEqual([]);
+    await fcm.getByRole('button', { name: 'Connect FCM (Android)' }).click();
+    await fcm.getByLabel('Key file of the service account').waitFor();
+    await expectAccessible(page);
+    expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')).toBeLessThanOrEqual(0);
+    await fcm.getByRole('button', { name: 'Connect FCM (Android)' }).click();
+
+    await fcm.getByRole('button', { name: 'Remove FCM (Android)' }).click();
+    await page.getByRole('dialog').getByText('1 device is reached through it; no send is under way.').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await fcm.getByText('not connected').waitFor();
+    await fcm.getByRole('button', { name: 'Use the simulator of FCM (Android)' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Use the simulator' }).click();
+    await fcm.getByText('Firebase project').waitFor();
+    // The simulators know the new account at once.
+    await fcm.getByRole('button', { name: 'Check FCM (Android)' }).click();
+    await fcm.getByText('The provider takes it').waitFor();
+    expect(faults).toEqual([]);
+    await context.close();
+  }, 60_000);
+});

@@ -1,0 +1,167 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeManageCredentials } from '../../src/app/credentials/manage-credentials.ts';
+import { makeManualClock } from '../../src/clock.ts';
+import { adviseOnCheck } from '../../src/domain/credentials/credential-check.ts';
+import type { CredentialCheck } from '../../src/domain/credentials/credential-check.ts';
+import type { GivenKey } from '../../src/domain/credentials/parse-provider-key.ts';
+import { makeSeal } from '../../src/domain/seal.ts';
+import { makeAskProvider } from '../../src/engine/credentials/ask-provider.ts';
+import { realProviderEndpoints } from '../../src/engine/delivery/deliver.ts';
+import { makeLog } from '../../src/log.ts';
+import { startDeliveryBundle } from '../engine/delivery/delivery-bundle.ts';
+import { createTestDatabase } from '../test-database.ts';
+import type { TestDatabase } from '../test-database.ts';
+import { insertTestWorkspace } from '../test-workspace.ts';
+
+const start = new Date('2026-03-01T10:00:00Z');
+const pem = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' });
+const apns: GivenKey = {
+  provider: 'apns',
+  privateKey: String(pem),
+  teamId: 'TEAM123456',
+  keyId: 'KEY1234567',
+  topic: 'com.example.app',
+  environment: 'production',
+};
+const by = { id: null, name: 'Olga' };
+let bundle: TestDatabase;
+let workspaceId: string;
+let answer: CredentialCheck = { verdict: 'ACCEPTED', words: 'BadDeviceToken' };
+const clock = makeManualClock(start);
+let credentials: ReturnType<typeof makeManageCredentials>;
+
+beforeAll(async () => {
+  bundle = await createTestDatabase();
+  workspaceId = await insertTestWorkspace(bundle.database, start);
+  credentials = makeManageCredentials({
+    database: bundle.database,
+    clock,
+    seal: makeSeal(Buffer.alloc(32, 7)),
+    ask: async () => answer,
+    isSandbox: false,
+    onChanged: async () => {},
+  });
+});
+afterAll(() => bundle.drop());
+
+const stored = async () => (await credentials.list(workspaceId)).find(({ provider }) => provider === 'apns')!;
+const actions = async () =>
+  (await bundle.database<{ action: string; detail: object }[]>`select action, detail from audit_log order by id`).map(
+    ({ action, detail }) => [action, JSON.stringify(detail)] as const,
+  );
+
+describe('a credential', () => {
+  test('that is no key, or that the provider refuses, is not stored; the words say why and what to do', async () => {
+    const given = { ...apns, teamId: 'short' } as GivenKey;
+    await expect(credentials.connect({ by, workspaceId, given, unasked: 'refuse' })).rejects.toMatchObject({
+      code: 'PROVIDER_KEY_INVALID',
+      context: { reason: 'The team id must be ten capital letters and digits' },
+    });
+    answer = { verdict: 'REFUSED', words: 'InvalidProviderToken' };
+    await expect(credentials.connect({ by, workspaceId, given: apns, unasked: 'store' })).rejects.toMatchObject({
+      code: 'PROVIDER_REFUSED',
+      context: { reason: expect.stringMatching(/^InvalidProviderToken\. Apple does not know this key/) },
+    });
+    expect((await stored()).connected).toBeNull();
+  });
+
+  test('that nobody could be asked about is stored only on demand, and says so', async () => {
+    answer = { verdict: 'UNKNOWN', words: 'NOT_CONNECTED' };
+    const connect = (unasked: 'store' | 'refuse') => credentials.connect({ by, workspaceId, given: apns, unasked });
+    await expect(connect('refuse')).rejects.toMatchObject({ code: 'PROVIDER_NOT_ASKED' });
+    expect((await connect('store')).check).toMatchObject({ verdict: 'UNKNOWN', words: 'NOT_CONNECTED', at: start });
+  });
+
+  test('is checked: words and time are kept; replacing it forgets them for those about the new one', async () => {
+    clock.advance(60_000);
+    answer = { verdict: 'REFUSED', words: 'ExpiredProviderToken' };
+    const { check } = await credentials.check({ by, workspaceId, provider: 'apns' });
+    expect(check).toMatchObject({ verdict: 'REFUSED', words: 'ExpiredProviderToken', at: clock.now() });
+    answer = { verdict: 'ACCEPTED', words: 'BadDeviceToken' };
+    const given = { ...apns, keyId: 'KEY7654321' } as GivenKey;
+    await credentials.connect({ by, workspaceId, given, unasked: 'refuse' });
+    const { connected } = await stored();
+    expect(connected).toMatchObject({ summary: { keyId: 'KEY7654321' }, check: { verdict: 'ACCEPTED' } });
+  });
+
+  test('that a send needs is not removed unless that is said; the log has each step and no key', async () => {
+    const { database } = bundle;
+    await database`
+      insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
+        created_by, created_at, updated_at)
+      values ('c1', ${workspaceId}, 'Spring', 'CONSOLE', 'ONE_TIME', 'ALL_USERS', '{IOS,ANDROID}', '{}', '{}', 'SENDING',
+        'test', ${start}, ${start})`;
+    await database`
+      insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at, started_at)
+      values ('r1', ${workspaceId}, 'c1', 1, 'SENDING', ${start}, ${start}, ${start}, ${start})`;
+    expect((await stored()).hits).toEqual({ devices: 0, runs: 1 });
+    const remove = (whileSending: 'pause' | 'refuse') =>
+      credentials.remove({ by, workspaceId, provider: 'apns', whileSending });
+    await expect(remove('refuse')).rejects.toMatchObject({
+      code: 'CREDENTIAL_IN_USE',
+      context: { reason: 'one send needs it' },
+    });
+    await remove('pause');
+    await expect(remove('pause')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect((await stored()).connected).toBeNull();
+    const lines = await actions();
+    expect(lines.map(([action]) => action).sort()).toEqual([
+      'credential.check',
+      'credential.connect',
+      'credential.remove',
+      'credential.replace',
+    ]);
+    for (const [, detail] of lines) expect(detail).not.toContain('PRIVATE KEY');
+  });
+
+  test('of another workspace is not there, and production has no simulator to go back to', async () => {
+    await expect(credentials.list('OTHER')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    const of = { by, workspaceId, provider: 'fcm' } as const;
+    await expect(credentials.check(of)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(credentials.useSimulator(of)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+});
+
+test.each([
+  [
+    { provider: 'fcm', verdict: 'REFUSED', words: 'TOKEN_REFUSED: the service account was refused' },
+    'clock of this machine',
+  ],
+  [{ provider: 'fcm', verdict: 'REFUSED', words: 'PERMISSION_DENIED: no' }, 'Firebase Cloud Messaging API'],
+  [{ provider: 'apns', verdict: 'REFUSED', words: 'TopicDisallowed' }, 'bundle id'],
+  [{ provider: 'apns', verdict: 'REFUSED', words: 'SomethingNew' }, 'Make a new key'],
+  [{ provider: 'apns', verdict: 'UNKNOWN', words: 'NOT_CONNECTED' }, 'firewall'],
+  [{ provider: 'fcm', verdict: 'ACCEPTED', words: 'INVALID_ARGUMENT' }, 'Nothing to do'],
+] as const)('%j: says what to do', (check, todo) => {
+  expect(adviseOnCheck(check)).toContain(todo);
+});
+
+describe('asking', () => {
+  let phones: Awaited<ReturnType<typeof startDeliveryBundle>>;
+  beforeAll(async () => {
+    phones = await startDeliveryBundle();
+  });
+  afterAll(() => phones.stop());
+  const log = makeLog({ level: 'silent', pretty: false });
+
+  test('goes to the simulators in a sandbox, and ends in time when the provider is silent', async () => {
+    const options = {
+      clock: phones.clock,
+      log,
+      allowedNetworks: [],
+      endpoints: { ...realProviderEndpoints, simulators: phones.simulators.endpoints },
+    };
+    expect(await makeAskProvider(options)(phones.credentials.fcm)).toMatchObject({ verdict: 'ACCEPTED' });
+    const counters = await phones.simulators.counters();
+    expect(counters.ANDROID.received).toBe(1);
+    await phones.simulators.setFaults({ fcm: { delayMilliseconds: 60_000 } });
+    const ask = makeAskProvider({ ...options, mostMilliseconds: 50 });
+    expect(await ask(phones.credentials.fcm)).toEqual({ verdict: 'UNKNOWN', words: 'no answer within 0.05 seconds' });
+  });
+
+  test('a simulated credential without simulators is nobody to ask', async () => {
+    const ask = makeAskProvider({ clock: phones.clock, log, allowedNetworks: [], endpoints: realProviderEndpoints });
+    expect((await ask(phones.credentials.apns)).verdict).toBe('UNKNOWN');
+  });
+});
