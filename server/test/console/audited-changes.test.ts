@@ -23,6 +23,8 @@ const draftBody = {
 
 /** Posted, and nothing is changed by them but the own session, and what a phone tells of its messages. */
 const readings = [
+  // Of a sandbox, which this is not; it is stored by what `POST /credentials` stores with.
+  'POST /credentials/:provider/simulator',
   'POST /sandbox/messages/:id/:kind',
   'POST /campaigns/search',
   'POST /composer/check',
@@ -73,6 +75,8 @@ async function addObjects(): Promise<void> {
       case when state = 'BLOCKED' then 'ACTIVE' end, case when state = 'BLOCKED' then ${at}::timestamptz end
     from (values (${idOf('3')}, 'ACTIVE'), (${idOf('4')}, 'BLOCKED')) as given (id, state)`;
 }
+
+const webPush = { provider: 'webpush', subject: 'mailto:ops@example.com' };
 
 type Facts = {
   keyId: string;
@@ -148,6 +152,9 @@ function goodCalls({
     },
     'POST /sandbox/clock': { path: 'sandbox/clock', body: { advanceSeconds: 60 } },
     'PUT /sandbox/faults': { path: 'sandbox/faults', body: { fcm: { status: 503 } } },
+    'POST /credentials': { path: 'credentials', body: webPush },
+    'POST /credentials/:provider/check': { path: 'credentials/webpush/check' },
+    'DELETE /credentials/:provider': { path: 'credentials/webpush' },
     'POST /sandbox/devices': {
       path: 'sandbox/devices',
       body: { customerId: 'bea', platform: 'ANDROID', behaviour: 'gone' },
@@ -234,6 +241,9 @@ test('no change on the console is left without its line of the audit log', async
   await bundle.call('POST', 'session/password', { body: { email: 'olga@example.com', password: goodPassword } });
   const [newest] = (await bundle.call('GET', 'own/sessions', { cookie })).body.sessions;
   await addObjects();
+  expect((await bundle.call('POST', `credentials?workspaceId=${workspaceId}`, { cookie, body: webPush })).status).toBe(
+    200,
+  );
   const draft = await bundle.call('POST', `campaigns?workspaceId=${workspaceId}`, { cookie, body: draftBody });
   const calls = goodCalls({
     keyId: key.body.key.id,
