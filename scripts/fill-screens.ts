@@ -14,7 +14,13 @@ export type StartLine = {
   keys: { data: string; push: string; campaigns: string };
 };
 
-export type ScreenIds = { workspaceId: string; campaignId: string; segmentId: string; personId: string };
+export type ScreenIds = {
+  workspaceId: string;
+  campaignId: string;
+  draftId: string;
+  segmentId: string;
+  personId: string;
+};
 export type Filled = { ids: ScreenIds; cookie: string };
 
 type Filling = {
@@ -107,9 +113,14 @@ export async function fillScreens({ start, command, folder }: Filling): Promise<
         headers: { cookie },
       });
   }
+  const copied = await fetch(`${url}/console/api/campaigns/${campaignId}/clone?workspaceId=${workspaceId}`, {
+    method: 'POST',
+    headers: { cookie },
+  });
+  const { id: draftId } = (await copied.json()) as { id: string };
   const [segment] = (await read<Segments>('segments')).segments;
   const [ada] = (await read<{ people: { id: string }[] }>('people?q=ada')).people;
-  return { cookie, ids: { workspaceId, campaignId, segmentId: segment!.id, personId: ada!.id } };
+  return { cookie, ids: { workspaceId, campaignId, draftId, segmentId: segment!.id, personId: ada!.id } };
 }
 
 type Segments = { segments: { id: string; state: string }[] };

@@ -109,7 +109,9 @@ type Screen = { name: string; address: string; url: string; ids: ScreenIds };
 
 async function shoot(page: Page, { name, address, url, ids }: Screen): Promise<void> {
   if (only !== undefined && only !== name) return;
-  const path = address.replace(/\$([A-Za-z]+)/g, (_whole, id: string) => ids[id as keyof ScreenIds]);
+  // What was sent cannot be edited.
+  const given = address.endsWith('/edit') ? { ...ids, campaignId: ids.draftId } : ids;
+  const path = address.replace(/\$([A-Za-z]+)/g, (_whole, id: string) => given[id as keyof ScreenIds]);
   const search = name === 'people' ? '?q=ada' : '';
   await page.goto(`${url}/console${path}${search}`);
   await page.getByRole('heading', { level: 1 }).waitFor();
