@@ -81,5 +81,5 @@ describe.skipIf(!hasChromium)(`every screen in Chromium${skipReason}`, () => {
     expect(walked).toEqual([...Object.values(screens), ...others]);
     expect(faults).toEqual([]);
     await context.close();
-  }, 300_000);
+  }, 600_000);
 });
