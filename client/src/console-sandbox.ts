@@ -36,6 +36,8 @@ export type VirtualDevice = {
   state: string;
   /** By which messages of the inbox name it. */
   token: string;
+  /** The newest three. */
+  messages: { id: string; title: string; body: string; receivedAt: string }[];
   behaviour: DeviceBehaviour;
 };
 

@@ -27,7 +27,7 @@ export function Phones({ workspaceId }: { workspaceId: string }) {
   const command = overview.data?.curl;
   return (
     <>
-      <VirtualDevices workspaceId={workspaceId} messages={inbox.data ?? []} />
+      <VirtualDevices workspaceId={workspaceId} />
       <section>
         <Title order={2} size="h5" mb="xs">
           On the phones

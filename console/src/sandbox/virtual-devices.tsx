@@ -1,4 +1,4 @@
-import type { DeviceBehaviour, InboxMessage, VirtualDevice } from '@carillon/client';
+import type { DeviceBehaviour, VirtualDevice } from '@carillon/client';
 import { Button, Card, Group, NativeSelect, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -19,14 +19,13 @@ const behaviours: Record<DeviceBehaviour, string> = {
   busy: 'provider busy',
   silent: 'no answer at all',
 };
-const shown = 3;
 
 /** Phones and browsers to hold: each with its newest messages, which can be shown, clicked and closed. */
-export function VirtualDevices({ workspaceId, messages }: { workspaceId: string; messages: InboxMessage[] }) {
+export function VirtualDevices({ workspaceId }: { workspaceId: string }) {
   const devices = useQuery({
     queryKey: ['virtual-devices', workspaceId],
     queryFn: () => consoleClient.sandbox.listDevices(workspaceId),
-    refetchInterval: 3000,
+    refetchInterval: 1000,
   });
   return (
     <section>
@@ -37,12 +36,7 @@ export function VirtualDevices({ workspaceId, messages }: { workspaceId: string;
         {(all) => (
           <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }}>
             {all.map((device) => (
-              <Device
-                key={device.id}
-                workspaceId={workspaceId}
-                device={device}
-                messages={messages.filter(({ deviceToken }) => deviceToken === device.token).slice(0, shown)}
-              />
+              <Device key={device.id} workspaceId={workspaceId} device={device} />
             ))}
           </SimpleGrid>
         )}
@@ -52,10 +46,10 @@ export function VirtualDevices({ workspaceId, messages }: { workspaceId: string;
   );
 }
 
-type DeviceProps = { workspaceId: string; device: VirtualDevice; messages: InboxMessage[] };
+type DeviceProps = { workspaceId: string; device: VirtualDevice };
 
-function Device({ workspaceId, device, messages }: DeviceProps) {
-  const { id, personId, customerId, deviceId, platform, state, behaviour } = device;
+function Device({ workspaceId, device }: DeviceProps) {
+  const { id, personId, customerId, deviceId, platform, state, behaviour, messages } = device;
   const queries = useQueryClient();
   const queryKey = ['virtual-devices', workspaceId];
   const change = useMutation({
@@ -112,7 +106,7 @@ const reports = [
   { kind: 'close', label: 'Close', done: 'closed' },
 ] as const;
 
-function Message({ workspaceId, message }: { workspaceId: string; message: InboxMessage }) {
+function Message({ workspaceId, message }: { workspaceId: string; message: VirtualDevice['messages'][number] }) {
   const [told, tell] = useState<string>();
   const report = useMutation({
     mutationFn: async ({ kind }: (typeof reports)[number]) =>

@@ -239,7 +239,9 @@ test('no change on the console is left without its line of the audit log', async
   await bundle.call('POST', 'session/password', { body: { email: 'olga@example.com', password: goodPassword } });
   const [newest] = (await bundle.call('GET', 'own/sessions', { cookie })).body.sessions;
   await addObjects();
-  await bundle.call('POST', `credentials?workspaceId=${workspaceId}`, { cookie, body: webPush });
+  expect((await bundle.call('POST', `credentials?workspaceId=${workspaceId}`, { cookie, body: webPush })).status).toBe(
+    200,
+  );
   const draft = await bundle.call('POST', `campaigns?workspaceId=${workspaceId}`, { cookie, body: draftBody });
   const calls = goodCalls({
     keyId: key.body.key.id,

@@ -52,13 +52,26 @@ describe.skipIf(!hasChromium)(`every screen in Chromium${skipReason}`, () => {
     expect(linked.length).toBeGreaterThan(5);
     expect(linked.filter((address) => !known.includes(address))).toEqual([]);
 
+    // A draft to be edited; what was sent cannot be.
+    const copy = await page.request.post(
+      `${bundle.url}/console/api/campaigns/${ids.campaignId}/clone?workspaceId=${bundle.workspaceId}`,
+    );
+    const { id: draftId } = (await copy.json()) as { id: string };
+
     const walked: string[] = [];
     for (const address of [...Object.values(screens), ...others]) {
-      const path = address.replace(/\$([A-Za-z]+)/g, (_whole, name: string) => ids[name] ?? name);
+      const given = address.endsWith('/edit') ? { ...ids, campaignId: draftId } : ids;
+      const path = address.replace(/\$([A-Za-z]+)/g, (_whole, name: string) => given[name] ?? name);
       await page.goto(`${bundle.url}/console${path}`);
       const heading = page.getByRole('heading', { level: 1 });
       const nothing = page.getByText('There is no such screen');
-      await heading.or(nothing).first().waitFor();
+      await heading
+        .or(nothing)
+        .first()
+        .waitFor()
+        .catch((cause: unknown) => {
+          throw new Error(`${path} shows neither a heading nor that it is none`, { cause });
+        });
       if (await nothing.isVisible()) continue;
       await page.waitForLoadState('networkidle').catch(() => {});
       expect(await heading.count(), address).toBe(1);
@@ -68,5 +81,5 @@ describe.skipIf(!hasChromium)(`every screen in Chromium${skipReason}`, () => {
     expect(walked).toEqual([...Object.values(screens), ...others]);
     expect(faults).toEqual([]);
     await context.close();
-  }, 300_000);
+  }, 600_000);
 });

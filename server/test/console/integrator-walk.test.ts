@@ -50,7 +50,9 @@ describe.skipIf(!hasChromium)(`an integrator in Chromium${skipReason}`, () => {
     expect(broken).not.toBe(command);
     expect(await shell(broken)).toMatchObject({ status: 'Fail', Error_Message: 'Signature is not verified' });
 
+    // Whoever signs wrongly has not shown that they are of the workspace.
     await open('API log');
+    await page.getByRole('navigation', { name: 'Views' }).getByText('Calls of no workspace').click();
     await page.getByLabel('Refused ones only').check();
     const calls = page.getByRole('region', { name: 'Calls' });
     await calls.getByRole('link').first().click();

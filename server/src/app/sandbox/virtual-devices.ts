@@ -6,7 +6,7 @@ import type { InteractionKind } from '../../domain/interactions/interaction.ts';
 import { magicOutcome, magicTokens } from '../../domain/sandbox/magic-tokens.ts';
 import type { MagicOutcome } from '../../domain/sandbox/magic-tokens.ts';
 import type { Database, Transaction } from '../../storage/pool.ts';
-import { findSandboxMessage, listTestDevices } from '../../storage/sql/sandbox-messages.ts';
+import { findSandboxMessage, listMessagesOfDevices, listTestDevices } from '../../storage/sql/sandbox-messages.ts';
 import type { TestDevice } from '../../storage/sql/sandbox-messages.ts';
 import { setUserIsTest } from '../../storage/sql/users.ts';
 import { findWorkspace } from '../../storage/sql/workspaces.ts';
@@ -37,6 +37,7 @@ type Registration = {
 };
 
 const mostListed = 50;
+const messagesShown = 3;
 const providerOf = { ANDROID: 'fcm', IOS: 'apns', WEB: 'web' } as const;
 
 /**
@@ -69,8 +70,15 @@ export function makeVirtualDevices({ database, clock, makeSubscription, interact
         })) as void,
     );
 
-  const list = async (workspaceId: string) =>
-    (await listTestDevices(database, { workspaceId, limit: mostListed })).map(describeDevice);
+  const list = async (workspaceId: string) => {
+    const devices = (await listTestDevices(database, { workspaceId, limit: mostListed })).map(describeDevice);
+    const tokens = devices.map(({ token }) => token);
+    const messages = await listMessagesOfDevices(database, { workspaceId, tokens, each: messagesShown });
+    return devices.map((device) => ({
+      ...device,
+      messages: messages.filter(({ deviceToken }) => deviceToken === device.token),
+    }));
+  };
 
   return {
     list,

@@ -116,7 +116,7 @@ export async function listCallbackAttempts(tx: Queryable, callbackId: string): P
 /** The last one of the page before. */
 export type LogCursor = { createdAt: Date; id: string };
 
-/** Newest callbacks of a workspace, or those that were given up. Indexes: callbacks_newest, callbacks_given_up. */
+/** Newest callbacks of a workspace, or those that were given up. Indexes: callbacks_newest, callbacks_given_up_newest. */
 export async function listCallbacks(
   tx: Queryable,
   page: { workspaceId: string; isFailed?: boolean; after?: LogCursor; limit: number },

@@ -35,19 +35,18 @@ export type LoggedDelivery = {
   retryAt: Date | null;
 };
 
-/** Days that the ledger has, newest first, from one on: names of its partitions. */
+/**
+ * Days that the ledger has, newest first, from one on: names of its partitions. They are compared as texts, because a plan
+ * may look at the names of other relations first, which are no dates.
+ */
 export async function listLedgerDays(tx: Queryable, { until, limit }: { until: string; limit: number }) {
-  const rows = await tx<{ day: string }[]>`
-    select day::text as day
-    from (
-      select to_date(right(relname, 8), 'YYYYMMDD') as day
-      from pg_inherits join pg_class on pg_class.oid = pg_inherits.inhrelid
-      where inhparent = 'deliveries'::regclass
-    ) as partition
-    where day <= ${until}::date
-    order by partition.day desc
+  const rows = await tx<{ digits: string }[]>`
+    select right(relname, 8) as digits
+    from pg_inherits join pg_class on pg_class.oid = pg_inherits.inhrelid
+    where inhparent = 'deliveries'::regclass and right(relname, 8) <= ${until.replaceAll('-', '')}
+    order by digits desc
     limit ${limit}`;
-  return rows.map(({ day }) => day);
+  return rows.map(({ digits }) => `${digits.slice(0, 4)}-${digits.slice(4, 6)}-${digits.slice(6)}`);
 }
 
 /**

@@ -143,7 +143,7 @@ export async function resendMail(tx: Queryable, mail: { workspaceId: string; id:
   return rows.length === 1;
 }
 
-/** Newest mails of a workspace, or those that failed. Indexes: mails_newest, mails_failed. */
+/** Newest mails of a workspace, or those that failed. Indexes: mails_newest, mails_failed_newest. */
 export async function listMails(
   tx: Queryable,
   page: { workspaceId: string; isFailed?: boolean; after?: LogCursor; limit: number },

@@ -61,6 +61,23 @@ export async function findSandboxMessage(
   return row;
 }
 
+export type DeviceMessage = Pick<SandboxMessage, 'id' | 'deviceToken' | 'title' | 'body' | 'receivedAt'>;
+
+/** The newest messages of each device, however many others got some. The inbox is bounded. Index: sandbox_messages_workspace. */
+export async function listMessagesOfDevices(
+  tx: Queryable,
+  { workspaceId, tokens, each }: { workspaceId: string; tokens: string[]; each: number },
+): Promise<DeviceMessage[]> {
+  return tx<DeviceMessage[]>`
+    select newest.id, newest.device_token as "deviceToken", newest.title, newest.body, newest.received_at as "receivedAt"
+    from unnest(${tokens}::text[]) as device (token), lateral (
+      select id, device_token, title, body, received_at from sandbox_messages
+      where workspace_id = ${workspaceId} and device_token = device.token
+      order by id desc limit ${each}
+    ) as newest
+    order by newest.id desc`;
+}
+
 export type TestDevice = {
   /** Of the row. */
   id: string;

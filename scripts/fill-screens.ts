@@ -1,0 +1,179 @@
+import { createHash } from 'node:crypto';
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { makeCarillonClient } from '../client/src/index.ts';
+
+export type StartLine = {
+  url: string;
+  console: string;
+  workspaceId: string;
+  dbName: string;
+  keys: { data: string; push: string; campaigns: string };
+};
+
+export type ScreenIds = {
+  workspaceId: string;
+  campaignId: string;
+  draftId: string;
+  segmentId: string;
+  personId: string;
+};
+export type Filled = { ids: ScreenIds; cookie: string };
+
+type Filling = {
+  start: StartLine;
+  command: (...words: string[]) => void;
+  folder: string;
+};
+
+const people = 1500;
+
+/** A shop's day: people with devices, some of them dead; campaigns, a segment of a file, and calls that failed. */
+export async function fillScreens({ start, command, folder }: Filling): Promise<Filled> {
+  const { url, workspaceId, dbName, keys } = start;
+  const basic = (secret: string) => `Basic ${Buffer.from(`${workspaceId}:${secret}`).toString('base64')}`;
+  const post = async (path: string, body: unknown, headers: Record<string, string> = {}) => {
+    const answer = await fetch(`${url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: basic(keys.data), ...headers },
+      body: JSON.stringify(body),
+    });
+    return (await answer.json().catch(() => ({}))) as Record<string, unknown>;
+  };
+
+  const file = join(folder, 'people.ndjson');
+  command('sandbox', 'generate-users', '--users', String(people), '--out', file);
+  command('import', file);
+  const customer = (customerId: string, attributes: Record<string, unknown>) =>
+    post(`/v1/customer/${workspaceId}`, { type: 'customer', customer_id: customerId, attributes });
+  await customer('ada', { city: 'Lisbon', plan: 'gold', orders: 12, sizes: ['S', 'M'] });
+  for (const [number, token] of ['magic-gone', 'magic-gone', 'magic-invalid', 'magic-rejected'].entries()) {
+    await customer(`lost-${number}`, { city: 'Oslo' });
+    await post(`/v1/device/${workspaceId}`, {
+      type: 'device',
+      customer_id: `lost-${number}`,
+      device_id: 'old phone',
+      attributes: { platform: 'ANDROID', push_id: `${token}-${number}` },
+    });
+  }
+  await post(`/v1/event/${workspaceId}`, {
+    type: 'event',
+    customer_id: 'ada',
+    actions: [{ action: 'order placed', attributes: { total: 59.9 } }],
+  });
+
+  const client = makeCarillonClient({ baseUrl: url, workspaceId, pushKey: keys.push });
+  const send = async (campaignName: string, message: string): Promise<string> => {
+    const text = { title: campaignName, message };
+    const { cid } = await client.sendPush({
+      campaignName,
+      targetPlatform: ['ANDROID', 'IOS', 'WEB'],
+      targetAudience: 'All Users',
+      payload: {
+        ANDROID: text,
+        IOS: text,
+        WEB: { ...text, redirectURL: 'https://example.com/sale', iconURL: 'https://example.com/icon.png' },
+      },
+      campaignDelivery: { type: 'soon' },
+      conversionGoals: [{ name: 'Order', eventName: 'order placed' }],
+    } as never);
+    return cid!;
+  };
+  for (const name of ['Welcome back', 'Weekly digest', 'Price drop'])
+    await send(name, 'New in your size since you left');
+  const campaignId = await send('Spring sale', 'Everything 20 % off until Sunday');
+
+  // A call whose signature is of another name, and one with a reserved customer id.
+  const signature = createHash('sha256').update(`${workspaceId}|Another name|${keys.push}`).digest('hex');
+  await post(
+    '/v2.1/transaction/sendpush',
+    { campaignName: 'Order shipped', targetPlatform: ['ANDROID'], targetAudience: 'All Users' },
+    { 'x-svc-appkey': workspaceId, 'x-svc-pushapi-signature': signature, 'x-svc-query-type': 'all users' },
+  );
+  await customer('guest', {});
+  await fillSegment({ post, headers: { 'svc-appkey': workspaceId, 'svc-dbname': dbName } });
+
+  const cookie = await openConsole(start);
+  const read = async <Answer>(path: string): Promise<Answer> => {
+    const [address, query = ''] = path.split('?');
+    const asked = `${url}/console/api/${address}?workspaceId=${workspaceId}&${query}`;
+    return (await (await fetch(asked, { headers: { cookie } })).json()) as Answer;
+  };
+  await until(async () => (await read<{ status: string }>(`campaigns/${campaignId}/progress`)).status === 'SENT');
+  await until(async () => (await read<Segments>('segments')).segments.every(({ state }) => state === 'READY'));
+  // Somebody looked, and bought.
+  const { messages } = await read<{ messages: { id: string }[] }>('inbox');
+  for (const { id } of messages.slice(0, 12)) {
+    for (const kind of ['impression', 'click'])
+      await fetch(`${url}/console/api/sandbox/messages/${id}/${kind}?workspaceId=${workspaceId}`, {
+        method: 'POST',
+        headers: { cookie },
+      });
+  }
+  const copied = await fetch(`${url}/console/api/campaigns/${campaignId}/clone?workspaceId=${workspaceId}`, {
+    method: 'POST',
+    headers: { cookie },
+  });
+  const { id: draftId } = (await copied.json()) as { id: string };
+  const [segment] = (await read<Segments>('segments')).segments;
+  const [ada] = (await read<{ people: { id: string }[] }>('people?q=ada')).people;
+  return { cookie, ids: { workspaceId, campaignId, draftId, segmentId: segment!.id, personId: ada!.id } };
+}
+
+type Segments = { segments: { id: string; state: string }[] };
+type Post = (path: string, body: unknown, headers?: Record<string, string>) => Promise<Record<string, unknown>>;
+
+/** A file that is fetched, with values nobody has, and a receiver of the result. */
+async function fillSegment({ post, headers }: { post: Post; headers: Record<string, string> }): Promise<void> {
+  const lines = [
+    'ada@example.com',
+    'grace@example.com',
+    'tim@example.com',
+    'nobody@example.com',
+    'ada@example.com',
+    '',
+  ];
+  let told: () => void;
+  const isTold = new Promise<void>((resolve) => (told = resolve));
+  const server = createServer((request, response) => {
+    response.end(request.url === '/lapsed.csv' ? lines.join('\n') : '');
+    if (request.url === '/result') told();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await post(
+    '/v2/custom-segments/file-segment',
+    {
+      name: 'Lapsed customers',
+      attribute_name: 'u_em',
+      attribute_type: 'string',
+      file_url: `${origin}/lapsed.csv`,
+      expiry_time: 30,
+      callback_url: `${origin}/result`,
+      emails: ['crm@example.com'],
+    },
+    headers,
+  );
+  await Promise.race([isTold, setTimeout(15_000)]);
+  server.closeAllConnections();
+  server.close();
+}
+
+/** The link of the start opens once, for the filling and the browser alike. */
+async function openConsole({ url, console: link }: StartLine): Promise<string> {
+  const code = new URLSearchParams(new URL(link).hash.slice(1)).get('sign-in');
+  const answer = await fetch(`${url}/console/api/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ code }),
+  });
+  return answer.headers.get('set-cookie')!.split(';', 1)[0]!;
+}
+
+async function until(look: () => Promise<boolean>): Promise<void> {
+  while (!(await look())) await setTimeout(200);
+}
