@@ -240,7 +240,6 @@ async function startRoles(composition: Composition): Promise<Carillon> {
         keys: makeConsoleKeys(useCases),
         deliveries: makeConsoleDeliveries(useCases),
         calls: makeConsoleCalls(useCases),
-        sandbox: sandbox && makeConsoleSandbox({ clock, sandbox, devices }),
         settings: makeConsoleSettings({
           ...useCases,
           headerPrefix: config.headerPrefix,
@@ -252,6 +251,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
           isSandbox,
           onChanged: async () => phones?.refreshAccounts(),
         }),
+        sandbox: sandbox && makeConsoleSandbox({ clock, sandbox, devices }),
         system: makeConsoleSystem({
           database,
           clock,

@@ -8,16 +8,18 @@ import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { Time } from '../parts/time.tsx';
 import { NewPasswordField } from '../session/new-password-field.tsx';
+import { usePasswordsOf } from '../session/use-entrance.ts';
 import { useSession } from '../session/use-session.ts';
 
 /** The own account: where one is signed in, and the password. */
 export function AccountPage() {
   const { account } = useSession();
+  const hasPassword = usePasswordsOf();
   return (
     <Stack gap="lg">
       <PageHeader title="Sessions and password" about={`${account.email ?? account.name} · ${account.role}`} />
       <Sessions />
-      {account.id !== null && <PasswordCard />}
+      {account.id !== null && hasPassword(account.role) && <PasswordCard />}
     </Stack>
   );
 }

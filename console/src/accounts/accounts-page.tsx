@@ -10,6 +10,7 @@ import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { Time } from '../parts/time.tsx';
+import { usePasswordsOf } from '../session/use-entrance.ts';
 import { InviteForm } from './invite-form.tsx';
 import { OneTimeLinkAlert } from './one-time-link.tsx';
 import { roleOptions } from './role-names.ts';
@@ -120,7 +121,8 @@ type AccountActionsProps = {
 };
 
 function AccountActions({ account, onChanged, onLink }: AccountActionsProps) {
-  const { id, email, name, disabledAt } = account;
+  const { id, email, name, role, disabledAt } = account;
+  const hasPassword = usePasswordsOf();
   if (disabledAt !== null)
     return (
       <ConfirmButton
@@ -138,15 +140,17 @@ function AccountActions({ account, onChanged, onLink }: AccountActionsProps) {
     );
   return (
     <Group gap="xs">
-      <ConfirmButton
-        label="New password"
-        size="compact-xs"
-        color="indigo"
-        ariaLabel={`Make a password link for ${email}`}
-        title={`A new password for ${name}?`}
-        hits={`You get a link to hand over. Using it ends every session of ${email}.`}
-        onConfirmed={async () => onLink(await consoleClient.accounts.makePasswordLink(id))}
-      />
+      {hasPassword(role) && (
+        <ConfirmButton
+          label="New password"
+          size="compact-xs"
+          color="indigo"
+          ariaLabel={`Make a password link for ${email}`}
+          title={`A new password for ${name}?`}
+          hits={`You get a link to hand over. Using it ends every session of ${email}.`}
+          onConfirmed={async () => onLink(await consoleClient.accounts.makePasswordLink(id))}
+        />
+      )}
       <ConfirmButton
         label="Disable"
         size="compact-xs"

@@ -1,10 +1,10 @@
 import type { CampaignReport, ComposerResources } from '@carillon/client';
-import { Text } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { consoleClient } from '../console.ts';
-import { EmptyState } from '../parts/empty-state.tsx';
 import { Loaded } from '../parts/loaded.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
 import { RouteLink } from '../parts/route-link.tsx';
 import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
@@ -23,9 +23,7 @@ export function ComposerPage() {
     staleTime: 60_000,
   });
   if (!mayWrite)
-    return (
-      <EmptyState title="Your role does not write campaigns">Owners and marketers do; ask one of them.</EmptyState>
-    );
+    return <PageHeader title="Your role does not write campaigns" about="Owners and marketers do; ask one of them." />;
   return (
     <Loaded query={resources}>
       {(data) =>
@@ -69,18 +67,19 @@ function Existing({ campaignId, resources }: { campaignId: string; resources: Co
 function NotEditable({ campaign }: { campaign: CampaignReport['campaign'] }) {
   const { id: workspaceId } = useWorkspace();
   return (
-    <EmptyState title={`“${campaign.name}” cannot be changed`}>
-      <Text size="sm">
-        It is {campaign.status.toLowerCase()}, or it was made by a push request, whose campaigns stay as they are. Its
-        clone can be changed.
-      </Text>
+    <Stack gap="xs">
+      <PageHeader
+        title={`“${campaign.name}” cannot be changed`}
+        about={`It is ${campaign.status.toLowerCase()}, or it was made by a push request, whose campaigns stay as they are. Its clone can be changed.`}
+      />
       <RouteLink
         to="/w/$workspaceId/campaigns/$campaignId"
         params={{ workspaceId, campaignId: campaign.id }}
         search={{}}
+        style={{ width: 'fit-content' }}
       >
         To its report
       </RouteLink>
-    </EmptyState>
+    </Stack>
   );
 }

@@ -126,7 +126,8 @@ function Sentences() {
   const form = useCampaignForm();
   const count = useAudienceCount();
   const platforms = platformsOf(form.body);
-  const reach = count.data?.state === 'COUNTED' ? reachOf(count.data, platforms) : undefined;
+  const reach =
+    count.data?.state === 'COUNTED' && !count.isPlaceholderData ? reachOf(count.data, platforms) : undefined;
   return (
     <Card withBorder>
       <Title order={2} size="h5" mb="xs">

@@ -36,7 +36,9 @@ export function SendButton({ save, hasChanges }: SendButtonProps) {
 function Hits({ isChange }: { isChange: boolean }) {
   const { body, check } = useCampaignForm();
   const { timeZone } = useWorkspace();
-  const count = useAudienceCount();
+  const { data, isPlaceholderData } = useAudienceCount();
+  // The number of another audience would be a lie.
+  const reach = data?.state === 'COUNTED' && !isPlaceholderData ? reachOf(data, platformsOf(body)) : undefined;
   const platforms = platformsOf(body);
   const names = platforms.map((platform) => platformNames[platform]).join(', ');
   const [moment] = check?.schedule?.moments ?? [];
@@ -49,10 +51,8 @@ function Hits({ isChange }: { isChange: boolean }) {
   const number = (value: number) => value.toLocaleString('en');
   return (
     <Text size="sm" data-zone={timeZone}>
-      {count.data?.state === 'COUNTED'
-        ? `${number(reachOf(count.data, platforms).devices)} devices of ${number(reachOf(count.data, platforms).reached)} people`
-        : 'All devices of its audience'}{' '}
-      on {names} would get it, as they are now. It is sent {when}.{isChange && ' What was sent before stays as it was.'}
+      {reach ? `${number(reach.devices)} devices of ${number(reach.reached)} people` : 'All devices of its audience'} on{' '}
+      {names} would get it, as they are now. It is sent {when}.{isChange && ' What was sent before stays as it was.'}
     </Text>
   );
 }

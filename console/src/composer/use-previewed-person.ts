@@ -11,7 +11,7 @@ export function usePreviewedPerson(): {
     customerId: as,
     look(customerId) {
       const changed = (search: Record<string, unknown>) => ({ ...search, as: customerId });
-      void navigate({ to: '.', search: changed as never, replace: true });
+      void navigate({ to: '.', search: changed as never, replace: true, resetScroll: false });
     },
   };
 }

@@ -6,6 +6,7 @@ import { CompanyButton } from './company-button.tsx';
 import { EntranceForm } from './entrance-form.tsx';
 import type { EntranceProps } from './entrance-page.tsx';
 import { NewPasswordField } from './new-password-field.tsx';
+import { useEntrance, usePasswordsOf } from './use-entrance.ts';
 
 export function InvitationForm({ code, onEntered }: EntranceProps & { code: string }) {
   const invitation = useQuery({
@@ -13,17 +14,14 @@ export function InvitationForm({ code, onEntered }: EntranceProps & { code: stri
     queryFn: () => consoleClient.accounts.readInvitation(code),
     staleTime: Infinity,
   });
-  const entrance = useQuery({
-    queryKey: ['entrance'],
-    queryFn: () => consoleClient.accounts.readEntrance(),
-    staleTime: Infinity,
-  });
+  const entrance = useEntrance();
+  const hasPassword = usePasswordsOf();
   return (
     <Loaded query={invitation}>
       {({ email, role, invitedBy }) => (
         <Stack>
-          {entrance.data?.company && <CompanyButton name={entrance.data.company.name} />}
-          {entrance.data?.passwordSignIn === 'owners' && role !== 'owner' ? (
+          {entrance?.company && <CompanyButton name={entrance.company.name} />}
+          {!hasPassword(role) ? (
             <Text size="sm">
               {invitedBy} invites {email} as {role}. Here one comes in by the company account of that address.
             </Text>

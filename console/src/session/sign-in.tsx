@@ -1,9 +1,8 @@
 import { Alert, Divider, Stack } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
-import { consoleClient } from '../console.ts';
 import { CompanyButton } from './company-button.tsx';
 import type { EntranceProps } from './entrance-page.tsx';
 import { SignInForm } from './sign-in-form.tsx';
+import { useEntrance } from './use-entrance.ts';
 
 /** Why a company account opened nothing: the address has a word of this list, and no text of its own. */
 const refusals: Record<string, string> = {
@@ -18,12 +17,8 @@ const refusals: Record<string, string> = {
 
 /** By the company's account where there is one, and by password. */
 export function SignIn({ refusal, onEntered }: EntranceProps & { refusal: string | undefined }) {
-  const entrance = useQuery({
-    queryKey: ['entrance'],
-    queryFn: () => consoleClient.accounts.readEntrance(),
-    staleTime: Infinity,
-  });
-  const company = entrance.data?.company;
+  const entrance = useEntrance();
+  const company = entrance?.company;
   const sentence = refusal === undefined ? undefined : refusals[refusal];
   return (
     <Stack>
@@ -35,7 +30,7 @@ export function SignIn({ refusal, onEntered }: EntranceProps & { refusal: string
       {company && <CompanyButton name={company.name} />}
       {company && (
         <Divider
-          label={entrance.data?.passwordSignIn === 'owners' ? 'Owners may use a password' : 'or by password'}
+          label={entrance?.passwordSignIn === 'owners' ? 'Owners may use a password' : 'or by password'}
           styles={{ label: { color: 'inherit' } }}
         />
       )}

@@ -114,7 +114,7 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
       clock,
       seal,
       ask: async () => ({ verdict: 'ACCEPTED', words: 'yes' }),
-      isSandbox: false,
+      isSandbox: true,
       onChanged: async () => {},
     }),
     system: makeConsoleSystem({
@@ -169,7 +169,7 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
     return {
       status: answer.statusCode,
       headers: answer.headers,
-      body: answer.body === '' ? undefined : (answer.json() as any),
+      body: /json/.test(String(answer.headers['content-type'])) ? (answer.json() as any) : answer.body || undefined,
       /** For the next call. */
       cookie: String(answer.headers['set-cookie'] ?? '').split(';', 1)[0]!,
     };

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { makeManageAccounts } from '../../src/app/accounts/manage-accounts.ts';
+import { makePasswordHash } from '../../src/app/accounts/password-hash.ts';
 import { makeCompanySignIn } from '../../src/app/accounts/company-sign-in.ts';
 import { ConfigError, readConfig } from '../../src/config.ts';
 import { makeCompanyProvider } from '../../src/engine/company-account/make-company-provider.ts';
@@ -218,8 +220,13 @@ describe('passwords for owners alone', () => {
     expect([accepted.status, accepted.body.code]).toEqual([403, 'ACCOUNT_PASSWORDS_OFF']);
     const { accounts } = (await bundle.call('GET', 'accounts', { cookie })).body;
     const { id } = accounts.find(({ email }: { email: string }) => email === 'ana@example.com');
-    const made = await bundle.call('POST', `accounts/${id}/password-link`, { cookie });
-    const code = made.body.link.split('#new-password=')[1];
+    const refused = await bundle.call('POST', `accounts/${id}/password-link`, { cookie });
+    expect([refused.status, refused.body.code]).toEqual([403, 'ACCOUNT_PASSWORDS_OFF']);
+    // One that was made before the rule.
+    const { code } = await makeManageAccounts({ ...bundle, passwords: makePasswordHash() }).makePasswordLink({
+      by: { id: null, name: 'before' },
+      id,
+    });
     expect((await bundle.call('POST', 'new-password', { body: { code, password: goodPassword } })).status).toBe(403);
   });
 

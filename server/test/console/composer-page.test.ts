@@ -249,7 +249,9 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
       await page.getByRole('textbox', { name: 'Name' }).waitFor();
       // On a phone nothing but its tables scrolls sideways.
       await page.setViewportSize({ width: 375, height: 800 });
-      expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')).toBeLessThanOrEqual(0);
+      const beyond = () => page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
+      // The list of screens takes a moment to go.
+      await expect.poll(beyond, { timeout: 15_000 }).toBeLessThanOrEqual(0);
       await shoot(page, 'page-phone');
       await stepLink(page, 'Review').click();
       await page.getByText('It is sent whenever “Match over” happens.').waitFor();
@@ -266,7 +268,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
       await stepLink(page, 'Review').click();
       await page.getByRole('button', { name: 'Save changes' }).and(page.locator(':enabled')).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Save changes' }).click();
-      await page.getByRole('heading', { name: 'Over', level: 1 }).waitFor();
+      await page.waitForURL(`**/campaigns/${id}`);
       const { parts, status } = await stored(id);
       expect([status, parts.campaign_content.content.push.ios.basic_details.message]).toEqual([
         'ACTIVE',

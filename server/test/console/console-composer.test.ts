@@ -3,6 +3,7 @@ import { makeCarillonClient } from '../../../client/src/carillon-client.ts';
 import type { CampaignBody } from '../../../client/src/carillon-campaigns.ts';
 import { makeConsoleClient } from '../../../client/src/console-client.ts';
 import type { ConsoleClient } from '../../../client/src/console-client.ts';
+import { makeId } from '../../src/domain/ids.ts';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
 
@@ -141,6 +142,41 @@ describe('the audience', () => {
     expect(await ask(named(['nobody at all']))).toMatchObject({ state: 'COUNTED', people: [], devices: [] });
     expect(await ask({ included_filters: { filter_operator: 'nor' } })).toEqual({ state: 'UNREADABLE', faults: [] });
     expect(await ask({})).toEqual({ state: 'UNREADABLE', faults: [] });
+  });
+});
+
+test('segments are counted by their kind; one that is filling is told, one that is archived cannot be counted', async () => {
+  const { database } = bundle;
+  const tree = {
+    filter_operator: 'and',
+    filters: [{ filter_type: 'user_attributes', name: 'uid', data_type: 'string', operator: 'in', value: ['ada'] }],
+  };
+  const make = async (name: string, more: object) => {
+    const id = makeId(new Date('2026-01-01T00:00:00Z'));
+    const row = {
+      ...{ id, workspace_id: workspaceId, name, kind: 'FILE', state: 'READY', source: 'API', version: 1 },
+      ...{ attribute_name: 'uid', attribute_type: 'string', created_by: 'test' },
+      ...{ created_at: '2026-01-01', updated_at: '2026-01-01', ...more },
+    };
+    await database`insert into segments ${database(row as never)}`;
+    return { filter_type: 'custom_segments', id, name };
+  };
+  const ofFilter = { attribute_name: null, attribute_type: null, filters_digest: Buffer.alloc(32) };
+  const filter = await make('By filter', { ...ofFilter, kind: 'FILTER', included_filters: database.json(tree) });
+  const filling = await make('Filling', { state: 'FILLING' });
+  const archived = await make('Archived', { state: 'ARCHIVED', archived_at: '2026-01-02' });
+  const ask = (...filters: object[]) =>
+    client.composer.countAudience({
+      workspaceId,
+      campaign: campaign({ segmentation_details: { included_filters: { filter_operator: 'or', filters } } }),
+    });
+  expect(await ask(filter)).toMatchObject({ state: 'COUNTED', people: [{ reach: 'REACHED', people: 1 }], pending: [] });
+  const told = 'Filling is still being filled; a send waits for it';
+  expect(await ask(filling)).toMatchObject({ state: 'COUNTED', people: [], pending: [told] });
+  expect(await ask(filter, filling)).toMatchObject({ people: [{ reach: 'REACHED', people: 1 }], pending: [told] });
+  expect(await ask(archived)).toEqual({
+    state: 'UNREADABLE',
+    faults: [{ field: 'segmentation_details.included_filters', issue: 'names a segment that is archived' }],
   });
 });
 

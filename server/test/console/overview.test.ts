@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { countFileOperation } from '../../src/app/segments/limit-segments.ts';
+import { documentedSegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
 import { makeDutyBook } from '../../src/engine/duty-book.ts';
 import { startDuty } from '../../src/engine/duty.ts';
 import { reportNode } from '../../src/engine/housekeeping/report-node.ts';
 import { makeLog } from '../../src/log.ts';
+import { countWithinLimit } from '../../src/storage/sql/limit-marks.ts';
 import { listNodes } from '../../src/storage/sql/nodes.ts';
 import { silenceAccount } from '../../src/storage/sql/send-budgets.ts';
 import { until } from '../carillon-bundle.ts';
@@ -129,9 +132,19 @@ describe('the overview', () => {
     expect((await read()).providers[0].silent).toEqual({ until: until.toISOString(), reason: 'QUOTA_EXCEEDED' });
   });
 
-  test('says what of each limit is used', async () => {
+  test('says what of each limit is used, as the limits themselves count it', async () => {
+    const { database, workspaceId, clock } = bundle;
+    const at = clock.now();
+    await countFileOperation(database, { workspaceId, at, limits: documentedSegmentLimits });
+    const count = { operation: 'push', workspaceId, wanted: 7, limit: 10_000, windowSeconds: 60, at };
+    await database.begin((tx) => countWithinLimit(tx, count));
     const { limits } = await read();
-    expect(limits.find(({ id }: { id: string }) => id === 'pushes')).toMatchObject({ used: 0, most: 10_000 });
+    expect(limits.find(({ id }: { id: string }) => id === 'pushes')).toMatchObject({ used: 7, most: 10_000 });
+    const files = limits.filter(({ id }: { id: string }) => id.startsWith('segment-files'));
+    expect(files).toMatchObject([
+      { used: 1, most: 10, windowSeconds: 3600 },
+      { used: 1, most: 100, windowSeconds: 86_400 },
+    ]);
     expect(limits.find(({ id }: { id: string }) => id === 'segments')).toMatchObject({ used: 0, most: 1_000 });
     expect(limits.find(({ id }: { id: string }) => id === 'segment-users')).toMatchObject({
       most: 2_000_000,

@@ -17,11 +17,13 @@ import type { AccountDependencies, SignedIn } from './account-dependencies.ts';
 import { audit } from './audit.ts';
 import type { Actor } from './audit.ts';
 import { makeLink } from './make-link.ts';
+import { requirePasswords } from './sign-in.ts';
 
 type By = { by: SignedIn };
 
 /** What an owner does with the accounts of others. */
-export function makeManageAccounts({ database, clock }: AccountDependencies) {
+export function makeManageAccounts(deps: AccountDependencies) {
+  const { database, clock } = deps;
   return {
     /** Oldest first, and the invitations that nobody has accepted yet. */
     async list() {
@@ -93,12 +95,13 @@ export function makeManageAccounts({ database, clock }: AccountDependencies) {
       })) as Account;
     },
 
-    /** For a person who forgot the password. @throws ServiceError NOT_FOUND */
+    /** For a person who forgot the password. @throws ServiceError NOT_FOUND, ACCOUNT_PASSWORDS_OFF */
     async makePasswordLink({ by, id }: { by: Actor; id: string }) {
       const at = clock.now();
       return database.begin(async (tx) => {
         const account = await findAccount(tx, id);
         if (!account || account.disabledAt) throw new ServiceError('NOT_FOUND');
+        requirePasswords(deps, account.role);
         const link = await makeLink(tx, { purpose: 'PASSWORD', accountId: id, createdBy: by.name, at });
         await audit(tx, { actor: by, action: 'account.password-link', object: { id, name: account.email }, at });
         return link;
