@@ -1,6 +1,6 @@
 import type { CampaignTestAnswer } from '@carillon/client';
 import { Button, Card, Group, NativeSelect, SimpleGrid, Stack, TagsInput, Text, TextInput, Title } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { consoleClient } from '../console.ts';
 import { Failure } from '../parts/failure.tsx';
@@ -15,6 +15,8 @@ import { sentBody } from './sent-body.ts';
 import { usePreviewedPerson } from './use-previewed-person.ts';
 
 const userId = 'USER_ATTRIBUTE_UNIQUE_ID';
+// What a test may name.
+const mostPeople = 10;
 
 /** Sends what is written to named people at once: oneself, or whoever is marked as somebody to try things with. */
 export function TestSend() {
@@ -75,8 +77,14 @@ export function TestSend() {
             value={values}
             onChange={setValues}
             acceptValueOnBlur
-            maxTags={10}
+            maxTags={mostPeople}
           />
+          {identifier.trim() === '' && (
+            <MarkedPeople
+              left={(customerId) => !values.includes(customerId)}
+              onPick={(customerId) => setValues([...values, customerId].slice(0, mostPeople))}
+            />
+          )}
           <Group justify="flex-end">
             <Button type="submit" variant="default" loading={test.isPending} disabled={values.length === 0}>
               Send test
@@ -87,6 +95,34 @@ export function TestSend() {
         </Stack>
       </form>
     </Card>
+  );
+}
+
+/** Whom somebody marked as there to try things with, one press each. */
+function MarkedPeople({
+  left,
+  onPick,
+}: {
+  left: (customerId: string) => boolean;
+  onPick: (customerId: string) => void;
+}) {
+  const { id: workspaceId } = useWorkspace();
+  const marked = useQuery({
+    queryKey: ['test-people', workspaceId],
+    queryFn: () => consoleClient.people.listForTests(workspaceId),
+    enabled: useMay('people.read'),
+  });
+  const people = (marked.data ?? []).filter(({ customerId }) => left(customerId)).slice(0, mostPeople);
+  if (people.length === 0) return null;
+  return (
+    <Group gap="xs" role="group" aria-label="Marked for tests">
+      <Text size="sm">Marked for tests:</Text>
+      {people.map(({ customerId }) => (
+        <Button key={customerId} size="compact-xs" variant="default" onClick={() => onPick(customerId)}>
+          {customerId}
+        </Button>
+      ))}
+    </Group>
   );
 }
 
