@@ -6,7 +6,6 @@ import { setDeviceOptIn } from '../../storage/sql/devices.ts';
 import { findPersonRecord, listPersonDevices } from '../../storage/sql/person-records.ts';
 import type { PersonDevice, PersonRecord } from '../../storage/sql/person-records.ts';
 import { setUserIsTest } from '../../storage/sql/users.ts';
-import { findWorkspace } from '../../storage/sql/workspaces.ts';
 import type { SignedIn } from '../accounts/account-dependencies.ts';
 import { audit } from '../accounts/audit.ts';
 import { blockDevices } from '../data/block-devices.ts';
@@ -16,6 +15,7 @@ import type { RegisterDeviceCommand } from '../data/register-device.ts';
 import { retryDeadlock } from '../data/retry-deadlock.ts';
 import { upsertUser } from '../data/upsert-user.ts';
 import type { ConsolePeopleDependencies } from './console-people.ts';
+import { requireWorkspace } from '../workspaces/require-workspace.ts';
 
 type By = { by: SignedIn };
 type Key = { workspaceId: string; id: string };
@@ -59,8 +59,7 @@ export function makeChangePeople({ database, clock }: Pick<ConsolePeopleDependen
         async () =>
           (await database.begin(async (tx) => {
             const at = clock.now();
-            if (!(await findWorkspace(tx, workspaceId)))
-              throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
+            await requireWorkspace(tx, workspaceId);
             await upsertUser(tx, { workspaceId, customerId, attributes, at });
             const { userId: id } = (await lockPerson(tx, { workspaceId, customerId }))!;
             const detail = { changed: Object.keys(attributes) };

@@ -4,7 +4,7 @@ import type { ErrorName } from '../../domain/errors.ts';
 import type { Database } from '../../storage/pool.ts';
 import { findCall, listCalls } from '../../storage/sql/api-log.ts';
 import type { ApiLogFilters, ListedCall } from '../../storage/sql/api-log.ts';
-import { findWorkspace } from '../../storage/sql/workspaces.ts';
+import { requireWorkspace } from '../workspaces/require-workspace.ts';
 
 export type CallQuery = {
   workspaceId: string;
@@ -21,8 +21,7 @@ export function makeConsoleCalls({ database }: { database: Database }) {
   return {
     /** Newest first. @throws ServiceError NOT_FOUND */
     async list({ workspaceId, ofNobody, ...filters }: CallQuery) {
-      if (!(await findWorkspace(database, workspaceId)))
-        throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
+      await requireWorkspace(database, workspaceId);
       const of = ofNobody ? undefined : workspaceId;
       const found = await listCalls(database, { ...filters, workspaceId: of, limit: perPage + 1 });
       return { calls: found.slice(0, perPage).map(explain), hasMore: found.length > perPage };

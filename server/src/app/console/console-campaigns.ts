@@ -5,7 +5,6 @@ import type { CampaignAction } from '../../domain/campaign/campaign-states.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { findSearchSettings } from '../../storage/sql/campaign-records.ts';
 import { findCampaignRecord } from '../../storage/sql/campaign-states.ts';
-import { findWorkspace } from '../../storage/sql/workspaces.ts';
 import type { SignedIn } from '../accounts/account-dependencies.ts';
 import { audit } from '../accounts/audit.ts';
 import type { AuthoringDependencies } from '../campaigns/authoring-dependencies.ts';
@@ -16,6 +15,7 @@ import { listCampaignMeta } from '../campaigns/search-campaigns.ts';
 import type { CampaignSearchRequest } from '../campaigns/search-campaigns.ts';
 import { makeCampaignReport } from './campaign-report.ts';
 import type { CampaignKey } from './campaign-report.ts';
+import { requireWorkspace } from '../workspaces/require-workspace.ts';
 
 type By = { by: SignedIn };
 
@@ -28,8 +28,7 @@ export function makeConsoleCampaigns(deps: AuthoringDependencies) {
 
     /** @throws ServiceError NOT_FOUND */
     async settings(workspaceId: string) {
-      if (!(await findWorkspace(database, workspaceId)))
-        throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
+      await requireWorkspace(database, workspaceId);
       return findSearchSettings(database, workspaceId);
     },
 

@@ -13,7 +13,7 @@ import {
 } from '../../storage/sql/delivery-log.ts';
 import type { LoggedDelivery, LogKey, LogNames, LogPlace } from '../../storage/sql/delivery-log.ts';
 import { findUsersByCustomerIds } from '../../storage/sql/users.ts';
-import { findWorkspace } from '../../storage/sql/workspaces.ts';
+import { requireWorkspace } from '../workspaces/require-workspace.ts';
 
 export const deliveryOutcomes = ['ACCEPTED', 'WAITING', 'GONE', 'REJECTED', 'EXPIRED', 'FAILED', 'WITHHELD'] as const;
 
@@ -47,8 +47,7 @@ export type ConsoleDeliveries = ReturnType<typeof makeConsoleDeliveries>;
 export function makeConsoleDeliveries({ database, clock }: { database: Database; clock: Clock }) {
   async function readPage({ after, ...query }: DeliveryQuery, size: number): Promise<DeliveryPage> {
     const { workspaceId } = query;
-    if (!(await findWorkspace(database, workspaceId)))
-      throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
+    await requireWorkspace(database, workspaceId);
     const user = query.customerId === undefined ? undefined : await findUser(query.customerId, workspaceId);
     if (query.customerId !== undefined && !user) return { deliveries: [], next: undefined };
     const until = after?.day ?? new Date(clock.now().getTime() + aheadMilliseconds).toISOString().slice(0, 10);

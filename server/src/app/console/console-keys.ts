@@ -5,12 +5,12 @@ import type { KeyKind } from '../../domain/tokens/key-kinds.ts';
 import type { Database } from '../../storage/pool.ts';
 import { archiveApiKey, findApiKey, listApiKeys } from '../../storage/sql/api-keys.ts';
 import type { ApiKey } from '../../storage/sql/api-keys.ts';
-import { findWorkspace } from '../../storage/sql/workspaces.ts';
 import type { SignedIn } from '../accounts/account-dependencies.ts';
 import { audit } from '../accounts/audit.ts';
 import { createKey } from '../keys/create-key.ts';
 import { makeKeyCurl } from '../keys/make-key-curl.ts';
 import { rotateKey } from '../keys/rotate-key.ts';
+import { requireWorkspace } from '../workspaces/require-workspace.ts';
 
 type Call = { by: SignedIn; workspaceId: string; url: string };
 
@@ -21,24 +21,17 @@ export type MadeKey = { key: ApiKey; secret: string; curl: string };
 export function makeConsoleKeys(deps: { database: Database; clock: Clock; seal: Seal }) {
   const { database, clock } = deps;
 
-  /** @throws ServiceError NOT_FOUND */
-  async function requireWorkspace(id: string) {
-    const workspace = await findWorkspace(database, id);
-    if (!workspace) throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
-    return workspace;
-  }
-
   return {
     /** Newest first. @throws ServiceError NOT_FOUND */
     async list(workspaceId: string): Promise<ApiKey[]> {
-      await requireWorkspace(workspaceId);
+      await requireWorkspace(database, workspaceId);
       return listApiKeys(database, workspaceId);
     },
 
     /** @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
     async create(command: Call & { kind: KeyKind; name: string; accessTokenMinutes?: number }): Promise<MadeKey> {
       const { by, workspaceId, url, ...settings } = command;
-      const { dbName } = await requireWorkspace(workspaceId);
+      const { dbName } = await requireWorkspace(database, workspaceId);
       const at = clock.now();
       return (await database.begin(async (tx) => {
         const { key, secret } = await createKey(deps, tx, { ...settings, workspaceId, at });
@@ -51,7 +44,7 @@ export function makeConsoleKeys(deps: { database: Database; clock: Clock; seal: 
     /** @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
     async rotate(command: Call & { id: string; overlapHours: number }): Promise<MadeKey & { endsAt: Date }> {
       const { by, workspaceId, url, id, overlapHours } = command;
-      const { dbName } = await requireWorkspace(workspaceId);
+      const { dbName } = await requireWorkspace(database, workspaceId);
       const at = clock.now();
       return (await database.begin(async (tx) => {
         const { key, secret, endsAt } = await rotateKey(deps, tx, { workspaceId, keyId: id, overlapHours, at });

@@ -20,12 +20,12 @@ import { listPersonMoments } from '../../storage/sql/person-timeline.ts';
 import type { MomentPlace } from '../../storage/sql/person-timeline.ts';
 import { findUserById, findUsersByCustomerIds } from '../../storage/sql/users.ts';
 import type { UserKey } from '../../storage/sql/users.ts';
-import { findWorkspace } from '../../storage/sql/workspaces.ts';
 import type { SignedIn } from '../accounts/account-dependencies.ts';
 import { audit } from '../accounts/audit.ts';
 import { customerDigest, deleteUser } from '../data/delete-user.ts';
 import { retryDeadlock } from '../data/retry-deadlock.ts';
 import { makeChangePeople } from './change-people.ts';
+import { requireWorkspace } from '../workspaces/require-workspace.ts';
 
 export type ConsolePeopleDependencies = { database: Database; clock: Clock; erasureDelayHours: number };
 type Key = { workspaceId: string; id: string };
@@ -46,16 +46,12 @@ export type ConsolePeople = ReturnType<typeof makeConsolePeople>;
 
 /** People as the console finds, shows, changes and erases them. */
 export function makeConsolePeople({ database, clock, erasureDelayHours }: ConsolePeopleDependencies) {
-  async function requireWorkspace(id: string): Promise<void> {
-    if (!(await findWorkspace(database, id))) throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
-  }
-
   return {
     ...makeChangePeople({ database, clock }),
 
     /** Those marked for tests of campaigns. @throws ServiceError NOT_FOUND */
     async listForTests(workspaceId: string): Promise<FoundPerson[]> {
-      await requireWorkspace(workspaceId);
+      await requireWorkspace(database, workspaceId);
       return listTestPeople(database, { workspaceId, limit: mostTestPeople });
     },
 
@@ -70,7 +66,7 @@ export function makeConsolePeople({ database, clock, erasureDelayHours }: Consol
 
     /** People that a word names: a user id, a device token or an attribute's value. @throws ServiceError NOT_FOUND */
     async search({ workspaceId, word }: { workspaceId: string; word: string }): Promise<PersonHit[]> {
-      await requireWorkspace(workspaceId);
+      await requireWorkspace(database, workspaceId);
       const [byCustomerId, byId, byValue] = await Promise.all([
         findUsersByCustomerIds(database, { workspaceId, customerIds: [word], limit: mostHits }),
         isId(word) ? findUserById(database, { workspaceId, id: word }) : undefined,

@@ -9,6 +9,7 @@ import type { ReadSegmentsDependencies } from '../segments/read-segments.ts';
 import { storeFileOperation } from '../segments/request-file-operation.ts';
 import type { AcceptedOperation, FileOperationCommand } from '../segments/request-file-operation.ts';
 import type { SegmentDependencies } from '../segments/segment-dependencies.ts';
+import { requireWorkspace } from '../workspaces/require-workspace.ts';
 
 type Key = { workspaceId: string; id: string };
 type By = { by: SignedIn };
@@ -36,7 +37,7 @@ export function makeConsoleSegments(deps: SegmentDependencies & ReadSegmentsDepe
     },
     /** The file is downloaded when this is committed. @throws ServiceError as requestFileOperation */
     async fetchFile({ by, workspaceId, command }: By & { workspaceId: string; command: FileOperationCommand }) {
-      await read.requireWorkspace(workspaceId);
+      await requireWorkspace(database, workspaceId);
       const at = clock.now();
       return (await database.begin(async (tx) => {
         const accepted = await storeFileOperation(deps, tx, { workspaceId, requestedBy: by.name, command, at });

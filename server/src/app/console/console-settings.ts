@@ -10,6 +10,7 @@ import { readLimits } from '../limits/read-limits.ts';
 import type { ReadLimitsDependencies } from '../limits/read-limits.ts';
 import { changeWorkspace, parseControls } from '../workspaces/change-workspace.ts';
 import { WorkspaceRefusedError } from '../workspaces/create-workspace.ts';
+import { requireWorkspace } from '../workspaces/require-workspace.ts';
 
 /** As a person writes them; `none` for a control that is not set. */
 export type SettingTexts = {
@@ -55,8 +56,7 @@ export function makeConsoleSettings({ database, clock, ...deps }: ConsoleSetting
 
     /** What is as it is: ids, and what the installation's settings say. @throws ServiceError NOT_FOUND */
     async readFixed(workspaceId: string) {
-      const workspace = await findWorkspace(database, workspaceId);
-      if (!workspace) throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
+      const workspace = await requireWorkspace(database, workspaceId);
       return {
         workspaceId,
         dbName: workspace.dbName,

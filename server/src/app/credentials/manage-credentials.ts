@@ -22,6 +22,7 @@ import type { Actor } from '../accounts/audit.ts';
 import { providersOfPlatforms } from '../console/read-provider-health.ts';
 import { makeSimulatedCredentials } from '../sandbox/make-simulated-credentials.ts';
 import { saveProviderCredential } from './save-provider-credential.ts';
+import { requireWorkspace } from '../workspaces/require-workspace.ts';
 
 export type CredentialDependencies = {
   database: Database;
@@ -66,8 +67,7 @@ export function makeManageCredentials(deps: CredentialDependencies) {
   return {
     /** The three, connected or not, with what hangs on each. Reads every device. @throws ServiceError NOT_FOUND */
     async list(workspaceId: string) {
-      if (!(await findWorkspace(database, workspaceId)))
-        throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
+      await requireWorkspace(database, workspaceId);
       const [stored, devices, runs] = await Promise.all([
         listProviderCredentials(database, workspaceId),
         countDevices(database, workspaceId),
@@ -97,8 +97,7 @@ export function makeManageCredentials(deps: CredentialDependencies) {
      * @throws ServiceError NOT_FOUND, PROVIDER_KEY_INVALID, PROVIDER_REFUSED, PROVIDER_NOT_ASKED
      */
     async connect({ by, workspaceId, given, unasked }: Of & { given: GivenKey; unasked: 'store' | 'refuse' }) {
-      if (!(await findWorkspace(database, workspaceId)))
-        throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
+      await requireWorkspace(database, workspaceId);
       const credential = readKey(given);
       const { provider } = credential;
       const check = await ask(credential);

@@ -9,12 +9,12 @@ import type { Database, Transaction } from '../../storage/pool.ts';
 import { findSandboxMessage, listMessagesOfDevices, listTestDevices } from '../../storage/sql/sandbox-messages.ts';
 import type { TestDevice } from '../../storage/sql/sandbox-messages.ts';
 import { setUserIsTest } from '../../storage/sql/users.ts';
-import { findWorkspace } from '../../storage/sql/workspaces.ts';
 import { lockPerson } from '../data/find-person.ts';
 import { registerDevice } from '../data/register-device.ts';
 import { retryDeadlock } from '../data/retry-deadlock.ts';
 import { upsertUser } from '../data/upsert-user.ts';
 import type { InteractionUseCases } from '../interactions/interaction-use-cases.ts';
+import { requireWorkspace } from '../workspaces/require-workspace.ts';
 
 /** `works`, or how the provider answers for its address. */
 export const deviceBehaviours = ['works', ...magicTokens.map(({ outcome }) => outcome)] as const;
@@ -60,8 +60,7 @@ export function makeVirtualDevices({ database, clock, makeSubscription, interact
         (await database.begin(async (tx) => {
           const at = clock.now();
           const { workspaceId, customerId, platform } = device;
-          if (!(await findWorkspace(tx, workspaceId)))
-            throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
+          await requireWorkspace(tx, workspaceId);
           await upsertUser(tx, { workspaceId, customerId, attributes: {}, at });
           const user = (await lockPerson(tx, { workspaceId, customerId }))!;
           await setUserIsTest(tx, { workspaceId, bucket: user.bucket, userId: user.userId, isTest: true, at });

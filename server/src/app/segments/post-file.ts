@@ -3,10 +3,10 @@ import { mostFileBytes } from '../../domain/segments/file-rules.ts';
 import type { Transaction } from '../../storage/pool.ts';
 import { dropFileStaging, makeFileStaging, stageFilePiece, storeStagedFile } from '../../storage/sql/segment-files.ts';
 import type { PostingSession } from '../../storage/sql/segment-files.ts';
-import { findWorkspace } from '../../storage/sql/workspaces.ts';
 import { storeFileOperation } from './request-file-operation.ts';
 import type { AcceptedOperation, FileOperationCommand } from './request-file-operation.ts';
 import type { SegmentCaller, SegmentDependencies } from './segment-dependencies.ts';
+import { requireWorkspace } from '../workspaces/require-workspace.ts';
 
 export type PostFileDependencies = Pick<SegmentDependencies, 'database' | 'clock' | 'limits'>;
 
@@ -102,8 +102,7 @@ class WouldBeAccepted extends Error {}
 async function refuseBeforeReading(deps: PostFileDependencies, request: Omit<PostedFile, 'bytes'>): Promise<void> {
   try {
     await deps.database.begin(async (tx) => {
-      if (!(await findWorkspace(tx, request.workspaceId)))
-        throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
+      await requireWorkspace(tx, request.workspaceId);
       await storeFileOperation(deps, tx, { ...request, at: deps.clock.now() });
       throw new WouldBeAccepted();
     });

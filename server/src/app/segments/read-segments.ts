@@ -16,9 +16,9 @@ import type { OpenOperation } from '../../storage/sql/segment-overview.ts';
 import { listRejects } from '../../storage/sql/segment-rejects.ts';
 import { countActiveSegments, findSegmentById, findSegmentByName, listSegments } from '../../storage/sql/segments.ts';
 import type { Segment } from '../../storage/sql/segments.ts';
-import { findWorkspace } from '../../storage/sql/workspaces.ts';
 import type { Noted } from './archive-segments.ts';
 import type { SegmentDependencies } from './segment-dependencies.ts';
+import { requireWorkspace } from '../workspaces/require-workspace.ts';
 
 export type ReadSegmentsDependencies = Pick<SegmentDependencies, 'database' | 'clock' | 'limits'> & {
   /** The secret that signs a workspace's callbacks, made when it is first asked for. */
@@ -33,12 +33,6 @@ export const mostLogged = 100;
 /** What the console and the command line show of segments, of the callbacks and mails about them, and "send again". */
 export function makeReadSegments(deps: ReadSegmentsDependencies) {
   const { database, clock, limits } = deps;
-
-  /** @throws ServiceError NOT_FOUND */
-  async function requireWorkspace(workspaceId: string): Promise<void> {
-    if (!(await findWorkspace(database, workspaceId)))
-      throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
-  }
 
   /** @throws ServiceError NOT_FOUND */
   async function getCallback(key: Key) {
@@ -57,11 +51,9 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
   }
 
   return {
-    requireWorkspace,
-
     /** Newest first, with how many may still be active. @throws ServiceError NOT_FOUND */
     async list(workspaceId: string) {
-      await requireWorkspace(workspaceId);
+      await requireWorkspace(database, workspaceId);
       const archivedSince = new Date(clock.now().getTime() - shownMilliseconds);
       const [segments, open, active] = await readOneMoment(database, (tx) =>
         Promise.all([
@@ -102,7 +94,7 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
 
     /** Newest first. @throws ServiceError NOT_FOUND */
     async listCallbacks({ workspaceId, isFailed = false, after }: LogQuery) {
-      await requireWorkspace(workspaceId);
+      await requireWorkspace(database, workspaceId);
       const page = { workspaceId, isFailed, ...(after ? { after } : {}), limit: mostLogged };
       return (await listCallbacks(database, page)).map(countRounds);
     },
@@ -127,7 +119,7 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
 
     /** Newest first. @throws ServiceError NOT_FOUND */
     async listMails({ workspaceId, isFailed = false, after }: LogQuery) {
-      await requireWorkspace(workspaceId);
+      await requireWorkspace(database, workspaceId);
       const page = { workspaceId, isFailed, ...(after ? { after } : {}), limit: mostLogged };
       return (await listMails(database, page)).map(countRounds);
     },
@@ -152,7 +144,7 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
 
     /** @throws ServiceError NOT_FOUND */
     async readWebhookSecret({ workspaceId, note }: { workspaceId: string } & Noted): Promise<string> {
-      await requireWorkspace(workspaceId);
+      await requireWorkspace(database, workspaceId);
       return database.begin(async (tx) => {
         const secret = await deps.webhookSecretOf(tx, workspaceId);
         await note?.(tx);
