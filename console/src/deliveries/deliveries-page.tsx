@@ -1,11 +1,12 @@
 import type { LoggedDelivery } from '@carillon/client';
-import { Anchor, Button, Code, Group, Stack, Text } from '@mantine/core';
+import { Anchor, Code, Stack, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { consoleClient } from '../console.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { Loaded } from '../parts/loaded.tsx';
+import { Paging } from '../parts/paging.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { platformNames } from '../parts/platform-names.ts';
 import { RouteLink } from '../parts/route-link.tsx';
@@ -48,23 +49,19 @@ export function DeliveriesPage() {
             ) : (
               <DeliveryTable deliveries={deliveries} search={search} />
             )}
-            <Group justify="flex-end" gap="xs">
+            <Paging
+              after={after}
+              next={next}
+              onTurned={(place) =>
+                void navigate({ search: place === undefined ? chosen : { ...chosen, after: place } })
+              }
+            >
               {deliveries.length > 0 && (
                 <Anchor size="sm" href={fileUrlOf({ workspaceId, search })} download underline="always">
                   Download as CSV, at most 10,000 rows
                 </Anchor>
               )}
-              {after !== undefined && (
-                <Button variant="default" onClick={() => void navigate({ search: chosen })}>
-                  Newest
-                </Button>
-              )}
-              {next !== null && (
-                <Button variant="default" onClick={() => void navigate({ search: { ...chosen, after: next } })}>
-                  Older
-                </Button>
-              )}
-            </Group>
+            </Paging>
           </>
         )}
       </Loaded>

@@ -1,11 +1,12 @@
 import type { LoggedCall } from '@carillon/client';
-import { Button, Checkbox, Code, Group, NativeSelect, Text } from '@mantine/core';
+import { Checkbox, Code, Group, NativeSelect, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { consoleClient } from '../console.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { Loaded } from '../parts/loaded.tsx';
+import { Paging } from '../parts/paging.tsx';
 import { RouteLink } from '../parts/route-link.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { Time } from '../parts/time.tsx';
@@ -47,18 +48,13 @@ export function Calls({ search }: { search: LogSearch }) {
         {({ calls, next }) => (
           <>
             {calls.length === 0 ? <NoCalls search={filters} /> : <CallTable calls={calls} search={search} />}
-            <Group justify="flex-end" gap="xs">
-              {after !== undefined && (
-                <Button variant="default" onClick={() => void navigate({ search: chosen })}>
-                  Newest
-                </Button>
-              )}
-              {next !== null && (
-                <Button variant="default" onClick={() => void navigate({ search: { ...chosen, after: next } })}>
-                  Older
-                </Button>
-              )}
-            </Group>
+            <Paging
+              after={after}
+              next={next}
+              onTurned={(place) =>
+                void navigate({ search: place === undefined ? chosen : { ...chosen, after: place } })
+              }
+            />
           </>
         )}
       </Loaded>

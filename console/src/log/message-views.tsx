@@ -5,8 +5,8 @@ import { consoleClient } from '../console.ts';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { RouteLink } from '../parts/route-link.tsx';
-import { Callbacks } from '../segment/message-log.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
+import { Callbacks } from './callbacks.tsx';
 import type { LogSearch } from './log-search.ts';
 import { Mails } from './mails.tsx';
 

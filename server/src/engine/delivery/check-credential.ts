@@ -22,7 +22,7 @@ export async function checkCredential(
   const outcome = await delivery.probe({
     message: probeMessage(platform),
     // Bytes that no provider has given out: the digest of a sentence, after four by which the simulated Apple knows a bad
-    // device (simulator/magic-tokens.ts).
+    // device (domain/sandbox/magic-tokens.ts).
     device: {
       deviceId: 'probe',
       platform,

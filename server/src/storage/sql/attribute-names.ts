@@ -1,25 +1,17 @@
 import type { Queryable } from '../pool.ts';
+import { walkAttributeNames } from './identifiers.ts';
 
 /**
  * Names of the attributes that users of a workspace have: every one of texts and numbers, read name by name from the
  * index of identifiers, and those of other types as far as some users have them, the first of each bucket. In order of
- * the alphabet, at most `limit` of each kind. Indexes: identifiers_value, a look-up a name; users primary key.
+ * the alphabet, at most `limit` of each kind. Indexes: primary keys of identifiers and users.
  */
 export async function listAttributeNames(
   tx: Queryable,
   { workspaceId, perBucket, limit }: { workspaceId: string; perBucket: number; limit: number },
 ): Promise<string[]> {
   const rows = await tx<{ name: string }[]>`
-    with recursive names as (
-      (select attribute, 1 as number from identifiers where workspace_id = ${workspaceId} order by attribute limit 1)
-      union all
-      select next.attribute, names.number + 1
-      from names, lateral (
-        select attribute from identifiers
-        where workspace_id = ${workspaceId} and attribute > names.attribute order by attribute limit 1
-      ) as next
-      where names.number < ${limit}
-    ),
+    with recursive names as (${walkAttributeNames(tx, { workspaceId, limit })}),
     sampled as (
       select person.attributes
       from generate_series(0, 255) as part (bucket)

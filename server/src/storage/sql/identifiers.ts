@@ -83,3 +83,19 @@ export async function findUsersByIdentifier(
     order by bucket, "userId"
     limit ${wanted.limit}`;
 }
+
+/**
+ * Names of the attributes that users of a workspace have texts or numbers of, at most `limit`, in order: the body of a
+ * recursive query `names (attribute, number)`, each name one look-up of the index. Index: primary key.
+ */
+export function walkAttributeNames(tx: Queryable, { workspaceId, limit }: { workspaceId: string; limit: number }) {
+  return tx`
+    (select attribute, 1 as number from identifiers where workspace_id = ${workspaceId} order by attribute limit 1)
+    union all
+    select next.attribute, names.number + 1
+    from names, lateral (
+      select attribute from identifiers
+      where workspace_id = ${workspaceId} and attribute > names.attribute order by attribute limit 1
+    ) as next
+    where names.number < ${limit}`;
+}

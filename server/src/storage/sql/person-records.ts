@@ -2,6 +2,7 @@ import type { Attributes } from '../../domain/audience/user-attributes.ts';
 import type { Platform } from '../../domain/campaign/content.ts';
 import type { Queryable } from '../pool.ts';
 import type { DeliveryOutcome } from './deliveries.ts';
+import { walkAttributeNames } from './identifiers.ts';
 import { allBuckets } from './segment-members.ts';
 import type { UserKey } from './users.ts';
 
@@ -9,8 +10,8 @@ type Person = UserKey & { workspaceId: string };
 
 /**
  * Users that have a value under any attribute, with one of the attributes it was found under. The names of attributes
- * are walked through one by one, at most `mostAttributes`, so that each look-up is one of the index. Index:
- * the primary key of identifiers.
+ * are walked through one by one, at most `mostAttributes`, so that each look-up is one of the index. Index: the
+ * primary key of identifiers.
  */
 export async function findUsersByAnyIdentifier(
   tx: Queryable,
@@ -18,16 +19,7 @@ export async function findUsersByAnyIdentifier(
 ): Promise<(UserKey & { attribute: string })[]> {
   const { workspaceId } = wanted;
   return tx<(UserKey & { attribute: string })[]>`
-    with recursive names as (
-      (select attribute, 1 as number from identifiers where workspace_id = ${workspaceId} order by attribute limit 1)
-      union all
-      select next.attribute, names.number + 1
-      from names, lateral (
-        select attribute from identifiers
-        where workspace_id = ${workspaceId} and attribute > names.attribute order by attribute limit 1
-      ) as next
-      where names.number < ${wanted.mostAttributes}
-    )
+    with recursive names as (${walkAttributeNames(tx, { workspaceId, limit: wanted.mostAttributes })})
     select found.bucket, found.user_id as "userId", names.attribute
     from names, lateral (
       select bucket, user_id from identifiers

@@ -1,0 +1,106 @@
+import type { ConsoleCallback } from '@carillon/client';
+import { Button, Code } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { consoleClient } from '../console.ts';
+import { ConfirmButton } from '../parts/confirm-button.tsx';
+import { CopyableBlock } from '../parts/copyable.tsx';
+import { DataTable } from '../parts/data-table.tsx';
+import { Loaded } from '../parts/loaded.tsx';
+import { StatusBadge } from '../parts/status-badge.tsx';
+import { Time } from '../parts/time.tsx';
+import { useMay } from '../session/use-session.ts';
+
+/** Callbacks about the files of segments, with every try. */
+export function Callbacks({ callbacks, workspaceId }: { callbacks: ConsoleCallback[]; workspaceId: string }) {
+  const queries = useQueryClient();
+  const mayResend = useMay('log.resend');
+  const [opened, open] = useState<string>();
+  return (
+    <>
+      <DataTable
+        label="Callbacks"
+        rows={callbacks}
+        keyOf={({ id }) => id}
+        columns={[
+          { key: 'url', title: 'To', cell: ({ url }) => <span style={{ overflowWrap: 'anywhere' }}>{url}</span> },
+          { key: 'state', title: 'State', cell: ({ state }) => <StatusBadge status={state} /> },
+          {
+            key: 'tries',
+            title: 'Tries',
+            isNumber: true,
+            cell: ({ id, attempts, resends }) => (
+              <Button variant="default" size="compact-xs" onClick={() => open(opened === id ? undefined : id)}>
+                {attempts} {resends > 0 && `after ${resends} resends`} – show
+              </Button>
+            ),
+          },
+          {
+            key: 'next',
+            title: 'Next or last',
+            cell: ({ nextAt, endedAt, createdAt }) => <Time at={nextAt ?? endedAt ?? createdAt} />,
+          },
+          {
+            key: 'resend',
+            title: 'Again',
+            cell: ({ id, url, state }) =>
+              mayResend && state !== 'PENDING' ? (
+                <ConfirmButton
+                  label="Send again"
+                  size="compact-xs"
+                  color="indigo"
+                  title="Send this callback again?"
+                  hits={`${url} gets the same body under the same webhook-id; a receiver that keeps ids drops the repeat.`}
+                  onConfirmed={async () => {
+                    await consoleClient.resendCallback({ workspaceId, id });
+                    await queries.invalidateQueries({ queryKey: ['callbacks', workspaceId] });
+                  }}
+                />
+              ) : null,
+          },
+        ]}
+      />
+      {opened !== undefined && <Tries workspaceId={workspaceId} id={opened} />}
+    </>
+  );
+}
+
+function Tries({ workspaceId, id }: { workspaceId: string; id: string }) {
+  const callback = useQuery({
+    queryKey: ['callback', workspaceId, id],
+    queryFn: () => consoleClient.readCallback({ workspaceId, id }),
+    refetchInterval: 2000,
+  });
+  return (
+    <Loaded query={callback}>
+      {({ tries, body }) => (
+        <>
+          <DataTable
+            label="Tries of the callback"
+            rows={tries}
+            keyOf={({ resend, attempt }) => `${resend} ${attempt}`}
+            columns={[
+              { key: 'at', title: 'When', cell: ({ at }) => <Time at={at} /> },
+              {
+                key: 'answer',
+                title: 'Answer',
+                cell: ({ status, error }) => (
+                  <>
+                    {status !== null && <Code>HTTP {status}</Code>} {error}
+                  </>
+                ),
+              },
+              {
+                key: 'took',
+                title: 'Took',
+                isNumber: true,
+                cell: ({ durationMilliseconds }) => `${Math.round(durationMilliseconds)} ms`,
+              },
+            ]}
+          />
+          <CopyableBlock text={body} label="body of the callback" />
+        </>
+      )}
+    </Loaded>
+  );
+}
