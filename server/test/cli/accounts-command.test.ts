@@ -1,12 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { goodPassword } from '../console/accounts-bundle.ts';
 import { startCarillonBundle } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
-
-const cli = join(import.meta.dirname, '..', '..', 'src', 'cli.ts');
+import { runCommand } from './run-command.ts';
 
 let bundle: CarillonBundle;
 beforeAll(async () => {
@@ -14,24 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => bundle?.stop());
 
-async function run(...parameters: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', cli, ...parameters], {
-    env: {
-      PATH: process.env.PATH,
-      HOME: process.env.HOME,
-      DATABASE_URL: bundle.config.databaseUrl,
-      CARILLON_DATA_DIR: bundle.config.dataFolder,
-      CARILLON_LOG_LEVEL: 'silent',
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.on('data', (piece) => (stdout += piece));
-  child.stderr.on('data', (piece) => (stderr += piece));
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, stdout, stderr };
-}
+const run = (...parameters: string[]) => runCommand(bundle, parameters);
 
 test('an owner who forgot the password gets back in by a link of the command line', async () => {
   const post = (path: string, body: unknown, cookie = '') =>

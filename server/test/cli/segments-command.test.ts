@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server } from 'node:http';
@@ -10,8 +9,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
-
-const cli = join(import.meta.dirname, '..', '..', 'src', 'cli.ts');
+import { runCommand } from './run-command.ts';
 
 let bundle: CarillonBundle;
 let folder: string;
@@ -39,23 +37,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The command line as a process of its own, beside the running node. */
 async function run(...parameters: string[]): Promise<{ code: number | null; lines: string[]; stderr: string }> {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', cli, ...parameters], {
-    env: {
-      PATH: process.env.PATH,
-      HOME: process.env.HOME,
-      DATABASE_URL: bundle.config.databaseUrl,
-      CARILLON_DATA_DIR: bundle.config.dataFolder,
-      CARILLON_LOG_LEVEL: 'silent',
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.on('data', (piece) => (stdout += piece));
-  child.stderr.on('data', (piece) => (stderr += piece));
-  const [code] = (await once(child, 'close')) as [number | null];
+  const { code, stdout, stderr } = await runCommand(bundle, parameters);
   return { code, lines: stdout.trimEnd().split('\n'), stderr };
 }
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeConsoleClient } from '../../../client/src/console-client.ts';
 import type { ConsoleClient } from '../../../client/src/console-client.ts';
 import type { CampaignProgress } from '../../../client/src/console-campaigns.ts';
 import { adviseOnFailure } from '../../src/domain/campaign/failure-advice.ts';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
+import { openSignedInClient } from './signed-in-client.ts';
 
 let bundle: CarillonBundle;
 let client: ConsoleClient;
@@ -13,12 +13,7 @@ let workspaceId: string;
 beforeAll(async () => {
   bundle = await startCarillonBundle();
   ({ workspaceId } = bundle);
-  const code = bundle.block.console.split('#sign-in=')[1]!;
-  const answer = await bundle.call('POST', '/console/api/session', { body: { code } });
-  const cookie = answer.headers.get('set-cookie')!.split(';')[0]!;
-  client = makeConsoleClient({
-    fetch: (path, init) => fetch(`${bundle.url}${path as string}`, { ...init, headers: { ...init?.headers, cookie } }),
-  });
+  ({ client } = await openSignedInClient(bundle));
 });
 afterAll(() => bundle?.stop());
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { makeCarillonClient } from '../../../client/src/carillon-client.ts';
 import type { CampaignBody } from '../../../client/src/carillon-campaigns.ts';
-import { makeConsoleClient } from '../../../client/src/console-client.ts';
 import type { ConsoleClient } from '../../../client/src/console-client.ts';
 import { makeId } from '../../src/domain/ids.ts';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
+import { openSignedInClient } from './signed-in-client.ts';
 
 let bundle: CarillonBundle;
 let client: ConsoleClient;
@@ -13,12 +13,7 @@ let workspaceId: string;
 beforeAll(async () => {
   bundle = await startCarillonBundle();
   ({ workspaceId } = bundle);
-  const code = bundle.block.console.split('#sign-in=')[1]!;
-  const answer = await bundle.call('POST', '/console/api/session', { body: { code } });
-  const cookie = answer.headers.get('set-cookie')!.split(';')[0]!;
-  client = makeConsoleClient({
-    fetch: (path, init) => fetch(`${bundle.url}${path as string}`, { ...init, headers: { ...init?.headers, cookie } }),
-  });
+  ({ client } = await openSignedInClient(bundle));
 });
 // None of these is about how many campaigns may be made in a minute.
 beforeEach(() => bundle.database`delete from limit_windows where operation = 'campaign-create'`);

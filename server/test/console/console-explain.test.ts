@@ -1,24 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeConsoleClient } from '../../../client/src/index.ts';
+import type { ConsoleClient } from '../../../client/src/console-client.ts';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
+import { openSignedInClient } from './signed-in-client.ts';
 
 let bundle: CarillonBundle;
+let client: ConsoleClient;
 let cookie: string;
 beforeAll(async () => {
   bundle = await startCarillonBundle();
-  const code = bundle.block.console.split('#sign-in=')[1]!;
-  const answer = await bundle.call('POST', '/console/api/session', { body: { code } });
-  cookie = answer.headers.get('set-cookie')!.split(';')[0]!;
+  ({ client, cookie } = await openSignedInClient(bundle));
 });
 afterAll(() => bundle?.stop());
-
-/** The console's own client, as a browser with the session's cookie would call it. */
-const client = () =>
-  makeConsoleClient({
-    fetch: ((path: string, init: RequestInit = {}) =>
-      fetch(`${bundle.url}${path}`, { ...init, headers: { ...init.headers, cookie } })) as typeof fetch,
-  });
 
 test('the console explains why a person got a campaign, to who is signed in', async () => {
   const { workspaceId, database } = bundle;
@@ -33,12 +26,12 @@ test('the console explains why a person got a campaign, to who is signed in', as
   const [person] = await database`
     select users.customer_id as id from devices join users on users.id = devices.user_id where platform = 'ANDROID' limit 1`;
   const asked = { workspaceId, campaignId, customerId: person!.id as string };
-  const told = await client().explain(asked);
+  const told = await client.explain(asked);
   expect(told).toMatchObject({ campaign: { id: campaignId, status: 'SENT', nextAt: null }, step: 'ACCEPTED' });
   expect(told.explanation).toMatch(/^The provider accepted the message at .*Z\.$/);
   expect(told.runs[0]!.devices.map(({ step }) => step)).toContain('ACCEPTED');
   expect(told.runs[0]!.createdAt).toMatch(/^\d{4}-/);
-  expect(await client().explain({ ...asked, customerId: 'nobody' })).toMatchObject({
+  expect(await client.explain({ ...asked, customerId: 'nobody' })).toMatchObject({
     step: 'UNKNOWN_PERSON',
     runs: [],
   });

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeConsoleClient } from '../../../client/src/console-client.ts';
 import type { ConsoleClient } from '../../../client/src/console-client.ts';
 import type { KeyKind } from '../../../client/src/console-keys.ts';
 import { archiveEndedKeys } from '../../src/engine/housekeeping/archive-ended-keys.ts';
@@ -9,6 +8,7 @@ import { startCarillonBundle } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
 import { expectAccessible, hasChromium, skipReason, startConsoleBrowser } from './console-browser.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
+import { openSignedInClient } from './signed-in-client.ts';
 
 const hasPrograms = ['/usr/bin/curl', '/usr/bin/openssl'].every((path) => existsSync(path));
 
@@ -18,12 +18,7 @@ let workspaceId: string;
 beforeAll(async () => {
   bundle = await startCarillonBundle();
   ({ workspaceId } = bundle);
-  const code = bundle.block.console.split('#sign-in=')[1]!;
-  const answer = await bundle.call('POST', '/console/api/session', { body: { code } });
-  const cookie = answer.headers.get('set-cookie')!.split(';')[0]!;
-  client = makeConsoleClient({
-    fetch: (path, init) => fetch(`${bundle.url}${path as string}`, { ...init, headers: { ...init?.headers, cookie } }),
-  });
+  ({ client } = await openSignedInClient(bundle));
 });
 afterAll(() => bundle?.stop());
 

@@ -5,12 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { makeConsoleClient } from '../../../client/src/console-client.ts';
 import type { ConsoleClient, SegmentUpload } from '../../../client/src/console-client.ts';
 import { readUpload } from '../../src/http/console/read-upload.ts';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
+import { openSignedInClient } from './signed-in-client.ts';
 
 let bundle: CarillonBundle;
 let cookie: string;
@@ -27,12 +27,7 @@ let slowAnswer: ServerResponse | undefined;
 beforeAll(async () => {
   bundle = await startCarillonBundle();
   ({ workspaceId } = bundle);
-  const code = bundle.block.console.split('#sign-in=')[1]!;
-  const answer = await bundle.call('POST', '/console/api/session', { body: { code } });
-  cookie = answer.headers.get('set-cookie')!.split(';')[0]!;
-  client = makeConsoleClient({
-    fetch: (path, init) => fetch(`${bundle.url}${path as string}`, { ...init, headers: { ...init?.headers, cookie } }),
-  });
+  ({ client, cookie } = await openSignedInClient(bundle));
   otherWorkspaceId = await insertTestWorkspace(bundle.database, new Date('2026-01-01T00:00:00Z'));
   receiver = createServer(async (request, response) => {
     if (request.url === '/slow.csv') {

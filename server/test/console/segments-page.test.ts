@@ -3,12 +3,12 @@ import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeConsoleClient } from '../../../client/src/console-client.ts';
 import type { ConsoleClient } from '../../../client/src/console-client.ts';
 import { until } from '../carillon-bundle.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
 import { expectAccessible, hasChromium, skipReason, startConsoleBrowser } from './console-browser.ts';
 import type { ConsoleBrowser } from './console-browser.ts';
+import { openSignedInClient } from './signed-in-client.ts';
 
 describe.skipIf(!hasChromium)(`segments in Chromium${skipReason}`, () => {
   let console: ConsoleBrowser;
@@ -19,13 +19,7 @@ describe.skipIf(!hasChromium)(`segments in Chromium${skipReason}`, () => {
   beforeAll(async () => {
     console = await startConsoleBrowser();
     ({ workspaceId } = console.bundle);
-    const code = (await console.bundle.carillon.createConsoleLink()).split('#sign-in=')[1]!;
-    const answer = await console.bundle.call('POST', '/console/api/session', { body: { code } });
-    const cookie = answer.headers.get('set-cookie')!.split(';')[0]!;
-    client = makeConsoleClient({
-      fetch: (path, init) =>
-        fetch(`${console.bundle.url}${path as string}`, { ...init, headers: { ...init?.headers, cookie } }),
-    });
+    ({ client } = await openSignedInClient(console.bundle));
     files = createServer((request, response) => {
       request.resume();
       response.end(request.method === 'POST' ? '' : 'ada@example.com\n');
