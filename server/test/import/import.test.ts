@@ -3,9 +3,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { upsertUser } from '../../src/app/data/upsert-user.ts';
 import { importFile } from '../../src/app/import/import-file.ts';
 import type { ImportKind } from '../../src/storage/sql/imports.ts';
 import { makeLog } from '../../src/log.ts';
+import { until } from '../carillon-bundle.ts';
 import { makeDataBundle } from '../data/data-bundle.ts';
 import type { DataBundle } from '../data/data-bundle.ts';
 
@@ -49,6 +51,11 @@ async function stateOf(customerId: string) {
     identifiers: await bundle.identifiers(customerId),
     devices: devices.map(({ customer: _customer, ...row }) => row),
   };
+}
+
+async function stateOfNew(customerId: string, attributes: Record<string, unknown>) {
+  await bundle.addUser(customerId, attributes);
+  return stateOf(customerId);
 }
 
 describe('a file', () => {
@@ -100,6 +107,31 @@ describe('a file', () => {
     await load(lines({ customer_id: 'merged', attributes: { a: 'new', b: null } }));
     expect(await bundle.attributes('merged')).toEqual({ a: 'new', c: 'stays' });
     expect(await bundle.identifiers('merged')).toEqual(['a:string=new', 'c:string=stays']);
+  });
+
+  test('meets a user whom the API is making at that moment: values are replaced, the rest stays', async () => {
+    const { database, workspaceId, clock } = bundle;
+    const held = Promise.withResolvers<void>();
+    const made = Promise.withResolvers<void>();
+    const attributes = { city: 'Rome', plan: 'gold', stays: 'here' };
+    const making = database.begin(async (tx) => {
+      await upsertUser(tx, { workspaceId, customerId: 'twice', attributes, at: clock.now() });
+      made.resolve();
+      await held.promise;
+    });
+    await made.promise;
+    const loading = load(lines({ customer_id: 'twice', attributes: { city: 'Oslo', plan: null } }));
+    await until(async () => {
+      const [row] = await database`
+        select count(*)::int as waiting from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query ~ 'insert into users'`;
+      return row!.waiting === 1;
+    });
+    held.resolve();
+    await making;
+    expect((await loading).result).toMatchObject({ users: 1, rejected: 0 });
+    expect(await bundle.attributes('twice')).toEqual({ city: 'Oslo', stays: 'here' });
+    expect(await stateOf('twice')).toEqual(await stateOfNew('once', { city: 'Oslo', stays: 'here' }));
   });
 
   test('moves a push address to its new owner', async () => {
