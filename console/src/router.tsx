@@ -8,7 +8,7 @@ import {
   lazyRouteComponent,
 } from '@tanstack/react-router';
 import { readCampaignFilters } from './campaigns/campaign-filters.ts';
-import { readComposerSearch } from './composer/composer-search.ts';
+import { readComposerSearch } from './composer/page/steps.ts';
 import { readDeliverySearch } from './deliveries/delivery-search.ts';
 import { readLogSearch } from './log/log-search.ts';
 import { EmptyState } from './parts/empty-state.tsx';
@@ -46,55 +46,55 @@ const campaigns = createRoute({
   getParentRoute: () => workspace,
   path: below(screens.campaigns),
   validateSearch: readCampaignFilters,
-  component: lazyRouteComponent(() => import('./campaigns/campaigns-page.tsx'), 'CampaignsPage'),
+  component: lazyRouteComponent(() => import('./campaigns/list-page.tsx'), 'CampaignsPage'),
 });
 const campaign = createRoute({
   getParentRoute: () => workspace,
   path: below(screens.campaign),
   validateSearch: readPage,
-  component: lazyRouteComponent(() => import('./campaign/campaign-page.tsx'), 'CampaignPage'),
+  component: lazyRouteComponent(() => import('./campaigns/detail-page.tsx'), 'CampaignPage'),
 });
 const composer = createRoute({
   getParentRoute: () => workspace,
   path: below(screens.composer),
   validateSearch: readComposerSearch,
-  component: lazyRouteComponent(() => import('./composer/composer-page.tsx'), 'ComposerPage'),
+  component: lazyRouteComponent(() => import('./composer/page/composer-page.tsx'), 'ComposerPage'),
 });
 const composed = createRoute({
   getParentRoute: () => workspace,
   path: below(screens.composed),
   validateSearch: readComposerSearch,
-  component: lazyRouteComponent(() => import('./composer/composer-page.tsx'), 'ComposerPage'),
+  component: lazyRouteComponent(() => import('./composer/page/composer-page.tsx'), 'ComposerPage'),
 });
 
 const segments = createRoute({
   getParentRoute: () => workspace,
   path: below(screens.segments),
   validateSearch: readName,
-  component: lazyRouteComponent(() => import('./segments/segments-page.tsx'), 'SegmentsPage'),
+  component: lazyRouteComponent(() => import('./segments/list-page.tsx'), 'SegmentsPage'),
 });
 const segment = createRoute({
   getParentRoute: () => workspace,
   path: below(screens.segment),
-  component: lazyRouteComponent(() => import('./segment/segment-page.tsx'), 'SegmentPage'),
+  component: lazyRouteComponent(() => import('./segments/detail-page.tsx'), 'SegmentPage'),
 });
 const people = createRoute({
   getParentRoute: () => workspace,
   path: below(screens.people),
   validateSearch: readQuery,
-  component: lazyRouteComponent(() => import('./people/people-page.tsx'), 'PeoplePage'),
+  component: lazyRouteComponent(() => import('./users/list-page.tsx'), 'PeoplePage'),
 });
 const person = createRoute({
   getParentRoute: () => workspace,
   path: below(screens.person),
   validateSearch: readCampaign,
-  component: lazyRouteComponent(() => import('./person/person-page.tsx'), 'PersonPage'),
+  component: lazyRouteComponent(() => import('./users/detail-page.tsx'), 'PersonPage'),
 });
 const deliveries = createRoute({
   getParentRoute: () => workspace,
   path: below(screens.deliveries),
   validateSearch: readDeliverySearch,
-  component: lazyRouteComponent(() => import('./deliveries/deliveries-page.tsx'), 'DeliveriesPage'),
+  component: lazyRouteComponent(() => import('./deliveries/list-page.tsx'), 'DeliveriesPage'),
 });
 const log = createRoute({
   getParentRoute: () => workspace,
@@ -110,7 +110,7 @@ const sandbox = createRoute({
 const keys = createRoute({
   getParentRoute: () => workspace,
   path: below(screens.keys),
-  component: lazyRouteComponent(() => import('./keys/keys-page.tsx'), 'KeysPage'),
+  component: lazyRouteComponent(() => import('./keys/list-page.tsx'), 'KeysPage'),
 });
 
 const settings = createRoute({
@@ -122,7 +122,7 @@ const settings = createRoute({
 const providers = createRoute({
   getParentRoute: () => workspace,
   path: below(screens.providers),
-  component: lazyRouteComponent(() => import('./providers/providers-page.tsx'), 'ProvidersPage'),
+  component: lazyRouteComponent(() => import('./providers/list-page.tsx'), 'ProvidersPage'),
 });
 const system = createRoute({
   getParentRoute: () => workspace,
@@ -134,12 +134,12 @@ const system = createRoute({
 const account = createRoute({
   getParentRoute: () => workspace,
   path: 'account',
-  component: lazyRouteComponent(() => import('./account/account-page.tsx'), 'AccountPage'),
+  component: lazyRouteComponent(() => import('./accounts/own-account-page.tsx'), 'AccountPage'),
 });
 const accounts = createRoute({
   getParentRoute: () => workspace,
   path: 'accounts',
-  component: lazyRouteComponent(() => import('./accounts/accounts-page.tsx'), 'AccountsPage'),
+  component: lazyRouteComponent(() => import('./accounts/list-page.tsx'), 'AccountsPage'),
 });
 const audit = createRoute({
   getParentRoute: () => workspace,

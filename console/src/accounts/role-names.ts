@@ -1,7 +1,7 @@
 import type { Role } from '@carillon/client';
 
 /** What a role is for, in one line; docs/console.md has the whole table. */
-export const roleNames: Record<Role, string> = {
+const roleNames: Record<Role, string> = {
   owner: 'Owner: everything, and who may come in',
   marketer: 'Marketer: campaigns and segments',
   analyst: 'Analyst: reads reports, changes nothing',

@@ -8,7 +8,7 @@ import { RouteLink } from '../parts/route-link.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
 import { Callbacks } from './callbacks.tsx';
 import type { LogSearch } from './log-search.ts';
-import { Mails } from './mails.tsx';
+import { Mails } from './emails.tsx';
 
 /** Callbacks, newest first, page by page; the address holds filter and place. */
 export function CallbackLog({ search }: { search: LogSearch }) {

@@ -9,7 +9,7 @@ import { CampaignTable } from './campaign-table.tsx';
 import { Inbox } from './inbox.tsx';
 import { LastHour } from './last-hour.tsx';
 import { LimitList } from './limit-list.tsx';
-import { PeopleCard } from './people-card.tsx';
+import { PeopleCard } from './users-card.tsx';
 import { ProviderList } from './provider-list.tsx';
 import { SendingNow } from './sending-now.tsx';
 import { VerdictCard } from './verdict-card.tsx';

@@ -1,7 +1,7 @@
 import { Table } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-export type Column<Row> = {
+type Column<Row> = {
   title: ReactNode;
   /** Names the column where the title is not a text. */
   key: string;

@@ -15,3 +15,10 @@ export function formatDuration(milliseconds: number): string {
 export function formatAge(at: string, now: string): string {
   return formatDuration(Date.parse(now) - Date.parse(at));
 }
+
+/** How long a step of a chart is, in its largest whole unit. */
+export function spanText(seconds: number): string {
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${seconds / 60} min`;
+  return seconds < 86_400 ? `${seconds / 3600} h` : `${seconds / 86_400} d`;
+}

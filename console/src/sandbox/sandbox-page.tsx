@@ -11,7 +11,7 @@ import { useWorkspace } from '../shell/workspace.ts';
 import { ClockControl } from './clock-control.tsx';
 import { Counters } from './counters.tsx';
 import { FaultForm } from './fault-form.tsx';
-import { KeptMails } from './kept-mails.tsx';
+import { KeptMails } from './kept-emails.tsx';
 import { Phones } from './phones.tsx';
 
 /** Be the phone, the clock and the provider that fails. */

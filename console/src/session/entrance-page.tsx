@@ -4,8 +4,7 @@ import { InvitationForm } from './invitation-form.tsx';
 import { NewPasswordForm } from './new-password-form.tsx';
 import { SignIn } from './sign-in.tsx';
 import type { Link } from './take-link.ts';
-
-export type EntranceProps = { onEntered: () => void };
+import type { EntranceProps } from './use-entrance.ts';
 
 type EntrancePageProps = EntranceProps & {
   link: Link | undefined;

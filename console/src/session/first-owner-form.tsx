@@ -1,7 +1,7 @@
 import { TextInput } from '@mantine/core';
 import { consoleClient } from '../console.ts';
 import { EntranceForm } from './entrance-form.tsx';
-import type { EntranceProps } from './entrance-page.tsx';
+import type { EntranceProps } from './use-entrance.ts';
 import { NewPasswordField } from './new-password-field.tsx';
 
 export function FirstOwnerForm({ code, onEntered }: EntranceProps & { code: string }) {

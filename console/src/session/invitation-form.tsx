@@ -4,7 +4,7 @@ import { consoleClient } from '../console.ts';
 import { Loaded } from '../parts/loaded.tsx';
 import { CompanyButton } from './company-button.tsx';
 import { EntranceForm } from './entrance-form.tsx';
-import type { EntranceProps } from './entrance-page.tsx';
+import type { EntranceProps } from './use-entrance.ts';
 import { NewPasswordField } from './new-password-field.tsx';
 import { useEntrance, usePasswordsOf } from './use-entrance.ts';
 

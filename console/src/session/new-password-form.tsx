@@ -1,6 +1,6 @@
 import { consoleClient } from '../console.ts';
 import { EntranceForm } from './entrance-form.tsx';
-import type { EntranceProps } from './entrance-page.tsx';
+import type { EntranceProps } from './use-entrance.ts';
 import { NewPasswordField } from './new-password-field.tsx';
 
 export function NewPasswordForm({ code, onEntered }: EntranceProps & { code: string }) {

@@ -1,7 +1,7 @@
 import { Code, PasswordInput, TextInput } from '@mantine/core';
 import { consoleClient } from '../console.ts';
 import { EntranceForm } from './entrance-form.tsx';
-import type { EntranceProps } from './entrance-page.tsx';
+import type { EntranceProps } from './use-entrance.ts';
 
 export function SignInForm({ onEntered }: EntranceProps) {
   return (

@@ -1,8 +1,8 @@
 import { Alert, Divider, Stack } from '@mantine/core';
 import { CompanyButton } from './company-button.tsx';
-import type { EntranceProps } from './entrance-page.tsx';
 import { SignInForm } from './sign-in-form.tsx';
 import { useEntrance } from './use-entrance.ts';
+import type { EntranceProps } from './use-entrance.ts';
 
 /** Why a company account opened nothing: the address has a word of this list, and no text of its own. */
 const refusals: Record<string, string> = {

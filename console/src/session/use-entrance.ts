@@ -2,6 +2,9 @@ import type { Role } from '@carillon/client';
 import { useQuery } from '@tanstack/react-query';
 import { consoleClient } from '../console.ts';
 
+/** What every form of the entrance page is given. */
+export type EntranceProps = { onEntered: () => void };
+
 /** What one may come in by here; undefined until it is known. Settings hold as long as the server runs. */
 export function useEntrance() {
   const entrance = useQuery({

@@ -6,7 +6,7 @@ import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
 import { DatabaseCard } from './database-card.tsx';
-import { DutyTable } from './duty-table.tsx';
+import { DutyTable } from './job-table.tsx';
 import { InstallationCard } from './installation-card.tsx';
 import { NodeTable } from './node-table.tsx';
 import { QueueTable } from './queue-table.tsx';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { attributeNames, markerOf, standardNames } from '../../../console/src/composer/attribute-marker.ts';
+import { attributeNames, markerOf, standardNames } from '../../../console/src/composer/content/attribute-marker.ts';
 import {
   audienceKind,
   excludedSegments,
@@ -10,11 +10,10 @@ import {
   ofPeople,
   ofSegments,
   withoutSegments,
-} from '../../../console/src/composer/audience.ts';
-import { readAt, writeAt } from '../../../console/src/composer/body-path.ts';
-import { goalOperators } from '../../../console/src/composer/goal-operators.ts';
-import { mergePatchOf, sentBody } from '../../../console/src/composer/sent-body.ts';
-import { soonIn } from '../../../console/src/composer/timing.ts';
+} from '../../../console/src/composer/audience/audience.ts';
+import { mergePatchOf, readAt, sentBody, writeAt } from '../../../console/src/composer/page/campaign-body.ts';
+import { goalOperators } from '../../../console/src/composer/schedule/goal-operators.ts';
+import { soonIn } from '../../../console/src/composer/schedule/timing.ts';
 import type { CampaignBody } from '../../../client/src/carillon-campaigns.ts';
 import { userSource } from '../../src/domain/audience/user-source.ts';
 import { mergeParts } from '../../src/domain/campaign-parts/merge-parts.ts';

@@ -1,0 +1,53 @@
+import type { CampaignTimeline } from '@carillon/client';
+import { Card, Text, Title } from '@mantine/core';
+import { lazy, Suspense } from 'react';
+import { DataTable } from '../parts/data-table.tsx';
+import { spanText } from '../parts/format-duration.ts';
+import { Time } from '../parts/time.tsx';
+import { Waiting } from '../parts/waiting.tsx';
+
+const TimelineChart = lazy(async () => ({ default: (await import('./timeline-chart.tsx')).TimelineChart }));
+
+/** What became of the messages over time: a picture, and the same as a table for those who cannot see it. */
+export function Timeline({ timeline }: { timeline: CampaignTimeline }) {
+  const { steps, stepSeconds } = timeline;
+  return (
+    <Card withBorder component="section">
+      <Title order={2} size="h5" mb="xs">
+        Over time
+      </Title>
+      {steps.length === 0 ? (
+        <Text size="sm">Nothing was sent yet.</Text>
+      ) : (
+        <>
+          <Suspense fallback={<Waiting />}>
+            <TimelineChart timeline={timeline} />
+          </Suspense>
+          <details>
+            <summary style={{ fontSize: 'var(--mantine-font-size-sm)' }}>The same as a table</summary>
+            <DataTable
+              label="Over time"
+              rows={steps}
+              keyOf={({ at }) => at}
+              columns={[
+                { key: 'at', title: `From, each ${spanText(stepSeconds)}`, cell: ({ at }) => <Time at={at} /> },
+                {
+                  key: 'accepted',
+                  title: 'Accepted',
+                  isNumber: true,
+                  cell: ({ accepted }) => accepted.toLocaleString('en'),
+                },
+                {
+                  key: 'not',
+                  title: 'Not delivered',
+                  isNumber: true,
+                  cell: (step) => step.notDelivered.toLocaleString('en'),
+                },
+              ]}
+            />
+          </details>
+        </>
+      )}
+    </Card>
+  );
+}

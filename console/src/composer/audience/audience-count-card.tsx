@@ -1,0 +1,187 @@
+import type { AudienceCount, CampaignBody, Reach } from '@carillon/client';
+import { Button, Card, Group, Progress, Stack, Table, Text, Title } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { consoleClient } from '../../console.ts';
+import { Definition } from '../../parts/definition.tsx';
+import { Failure } from '../../parts/failure.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { platformNames } from '../../parts/platform-names.ts';
+import { useWorkspace } from '../../shell/workspace.ts';
+import { platforms, platformsOf, sentBody } from '../page/campaign-body.ts';
+import type { Platform } from '../page/campaign-body.ts';
+import { sentence, useCampaignForm } from '../page/campaign-form.ts';
+
+const number = (count: number) => count.toLocaleString('en');
+
+/** How many people it is for, how many of them have a device that takes it, and what is in the way of the others. */
+export function AudienceCountCard() {
+  const count = useAudienceCount();
+  return (
+    <Card withBorder style={{ position: 'sticky', top: 72 }} role="region" aria-label="Who would be reached now">
+      <Stack gap="sm" aria-busy={count.isFetching}>
+        <Group justify="space-between">
+          <Title order={2} size="h5">
+            Who would be reached now
+          </Title>
+          <Button size="compact-xs" variant="default" loading={count.isFetching} onClick={() => void count.refetch()}>
+            Count again
+          </Button>
+        </Group>
+        {count.error !== null && <Failure error={count.error} what="It could not be counted" />}
+        {count.data && <Counted count={count.data} />}
+      </Stack>
+    </Card>
+  );
+}
+
+function Counted({ count }: { count: AudienceCount }) {
+  const { body } = useCampaignForm();
+  const chosen = platformsOf(body);
+  if (count.state === 'TOO_SLOW')
+    return (
+      <Notice tone="warning" title={`Counting took longer than ${count.afterSeconds} s`}>
+        The audience is too large to be counted while you wait. It can be sent all the same: the report says how many it
+        was for.
+      </Notice>
+    );
+  if (count.state === 'UNREADABLE')
+    return (
+      <Text size="sm">
+        {count.faults.length === 0 ? 'Say who gets it, and they are counted.' : sentence(count.faults[0]!.issue)}
+      </Text>
+    );
+  const { people, reached } = reachOf(count, chosen);
+  return (
+    <>
+      {count.pending.map((reason) => (
+        <Notice key={reason} tone="warning">
+          {sentence(reason)}.
+        </Notice>
+      ))}
+      <div>
+        <Text fz={34} fw={700} lh={1.1} data-count="reached">
+          {number(reached)}
+        </Text>
+        <Text size="sm">
+          of {number(people)} {people === 1 ? 'person' : 'people'} would get it
+        </Text>
+      </div>
+      <Progress value={people === 0 ? 0 : (reached / people) * 100} aria-label="Part of the people who would get it" />
+      <DeviceTable count={count} chosen={chosen} />
+      <Reasons count={count} chosen={chosen} />
+    </>
+  );
+}
+
+type CountedProps = { count: Extract<AudienceCount, { state: 'COUNTED' }>; chosen: Platform[] };
+
+function DeviceTable({ count, chosen }: CountedProps) {
+  const of = (platform: Platform, state: string) =>
+    count.devices.find((row) => row.platform === platform && row.state === state)?.devices ?? 0;
+  const columns = [
+    ['ACTIVE', 'Reachable', 'Devices that take push messages.'],
+    ['OPTED_OUT', 'Opted out', 'Devices whose owner switched messages off.'],
+    ['BLOCKED', 'Blocked', 'Devices that were blocked through the API.'],
+    ['GONE', 'Gone', 'Devices whose provider says that the app is there no more.'],
+  ] as const;
+  return (
+    <Table.ScrollContainer type="native" minWidth={300} tabIndex={0} role="region" aria-label="Devices per platform">
+      <Table verticalSpacing={4} horizontalSpacing={6}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th scope="col">Devices</Table.Th>
+            {columns.map(([state, word, means]) => (
+              <Table.Th key={state} scope="col" ta="right">
+                <Definition word={word} means={means} />
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {platforms.map((platform) => (
+            <Table.Tr key={platform} data-platform={platform}>
+              <Table.Td>
+                {platformNames[platform]}
+                {!chosen.includes(platform) && (
+                  <Text size="xs" c="dimmed">
+                    not chosen
+                  </Text>
+                )}
+              </Table.Td>
+              {columns.map(([state]) => (
+                <Table.Td key={state} ta="right" data-state={state}>
+                  {number(of(platform, state))}
+                </Table.Td>
+              ))}
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+const reasons: Record<Exclude<Reach, 'REACHED'>, (count: string, chosen: string) => string> = {
+  NO_DEVICE: (count) => `${count} have no device that we know of`,
+  OTHER_PLATFORM: (count, chosen) => `${count} take messages, but not on ${chosen}`,
+  OPTED_OUT: (count) => `${count} switched messages off`,
+  BLOCKED: (count) => `${count} have only devices that are blocked`,
+  GONE: (count) => `${count} have only devices whose app is gone`,
+};
+
+function Reasons({ count, chosen }: CountedProps) {
+  const names = chosen.map((platform) => platformNames[platform]).join(' or ');
+  const rows = count.people.filter((row) => row.reach !== 'REACHED' && row.people > 0);
+  if (rows.length === 0) return null;
+  return (
+    <div>
+      <Text size="sm" fw={600}>
+        Why others would not
+      </Text>
+      <Text size="sm" component="ul" my={4} pl="lg">
+        {rows.map((row) => (
+          <li key={row.reach}>{reasons[row.reach as Exclude<Reach, 'REACHED'>](number(row.people), names)}</li>
+        ))}
+      </Text>
+      <Text size="xs" c="dimmed">
+        Each person counts once, by the best of their devices. Caps and quiet hours are decided person by person when it
+        is sent.
+      </Text>
+    </div>
+  );
+}
+
+const settleMilliseconds = 400;
+// Counting is the dearest question of these; people come and go slower.
+const freshMilliseconds = 30_000;
+
+/** Whom the campaign would reach now: counted anew when audience or platforms change. */
+export function useAudienceCount() {
+  const { id: workspaceId } = useWorkspace();
+  const { body } = useCampaignForm();
+  const asked = JSON.stringify(
+    sentBody({
+      basic_details: { platforms: platformsOf(body) },
+      segmentation_details: body.segmentation_details ?? {},
+    }),
+  );
+  const [settled] = useDebouncedValue(asked, settleMilliseconds);
+  return useQuery<AudienceCount>({
+    queryKey: ['audience-count', workspaceId, settled],
+    queryFn: ({ signal }) =>
+      consoleClient.composer.countAudience({ workspaceId, campaign: JSON.parse(settled) as CampaignBody, signal }),
+    placeholderData: keepPreviousData,
+    staleTime: freshMilliseconds,
+  });
+}
+
+/** Devices of chosen platforms that take messages, and the people who have them. */
+export function reachOf(count: Extract<AudienceCount, { state: 'COUNTED' }>, platforms: readonly string[]) {
+  const people = count.people.reduce((sum, row) => sum + row.people, 0);
+  const reached = count.people.find(({ reach }) => reach === 'REACHED')?.people ?? 0;
+  const devices = count.devices
+    .filter(({ platform, state }) => state === 'ACTIVE' && platforms.includes(platform))
+    .reduce((sum, row) => sum + row.devices, 0);
+  return { people, reached, devices };
+}

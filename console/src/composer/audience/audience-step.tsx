@@ -1,0 +1,253 @@
+import { Card, Checkbox, Grid, Group, Radio, Stack, TagsInput, Text, Title } from '@mantine/core';
+import { useState } from 'react';
+import { Notice } from '../../parts/notice.tsx';
+import { platformNames } from '../../parts/platform-names.ts';
+import { listAt, newContent, platformPath, platforms, platformsOf, readAt } from '../page/campaign-body.ts';
+import type { Platform } from '../page/campaign-body.ts';
+import { useCampaignForm, useFault } from '../page/campaign-form.ts';
+import { TextField } from '../page/form-fields.tsx';
+import { AudienceCountCard } from './audience-count-card.tsx';
+import {
+  audienceKind,
+  excludedSegments,
+  includedOperator,
+  includedSegments,
+  namedPeople,
+  ofEverybody,
+  ofPeople,
+  ofSegments,
+  withoutSegments,
+} from './audience.ts';
+import type { AudienceKind } from './audience.ts';
+import { SegmentPicker } from './segment-picker.tsx';
+
+const included = 'segmentation_details.included_filters';
+
+/** Who gets it: name and platforms, people, and how many they are. */
+export function AudienceStep() {
+  const { existing } = useCampaignForm();
+  // Facts 6.3: whom a live campaign is for stays.
+  const isLive = existing !== undefined && !['DRAFT', 'SCHEDULED'].includes(existing.status);
+  return (
+    <Grid gap="lg">
+      <Grid.Col span={{ base: 12, md: 7 }}>
+        <Stack gap="lg">
+          <Card withBorder>
+            <Stack gap="sm">
+              <TextField
+                path="basic_details.name"
+                label="Name"
+                description="For you and your colleagues; nobody who gets it sees it"
+                required
+              />
+              <TagsField />
+              <PlatformChoice />
+            </Stack>
+          </Card>
+          <Card withBorder>
+            {isLive ? (
+              <Text size="sm">Whom it is for cannot be changed once a campaign is live. Clone it to change that.</Text>
+            ) : (
+              <People />
+            )}
+          </Card>
+        </Stack>
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, md: 5 }}>
+        <AudienceCountCard />
+      </Grid.Col>
+    </Grid>
+  );
+}
+
+function PlatformChoice() {
+  const { body } = useCampaignForm();
+  const error = useFault('basic_details.platforms');
+  const choose = usePlatforms();
+  return (
+    <Checkbox.Group
+      label="Platforms"
+      withAsterisk
+      {...(error === undefined ? {} : { error })}
+      value={platformsOf(body)}
+      onChange={(chosen) => choose(platforms.filter((platform) => chosen.includes(platform)))}
+    >
+      <Group mt={4}>
+        {platforms.map((platform) => (
+          <Checkbox key={platform} value={platform} label={platformNames[platform]} />
+        ))}
+      </Group>
+    </Checkbox.Group>
+  );
+}
+
+const kinds: Record<Exclude<AudienceKind, 'filters'>, string> = {
+  all: 'Everybody',
+  segments: 'People in segments',
+  people: 'People by user id',
+};
+
+function People() {
+  const { body, write } = useCampaignForm();
+  const found = audienceKind(body);
+  const [chosen, setChosen] = useState(found);
+  // Nothing chosen yet reads as segments.
+  const kind = found === 'segments' && chosen === 'people' ? 'people' : found;
+  const choose = (next: AudienceKind) => {
+    setChosen(next);
+    if (next === 'all') write(ofEverybody());
+    if (next === 'segments') write(ofSegments([], 'or'));
+    if (next === 'people') write(ofPeople([]));
+  };
+  if (kind === 'filters') return <OtherFilters onReplaced={() => choose('all')} />;
+  return (
+    <Stack gap="md">
+      <Radio.Group label="For" value={kind} onChange={(next) => choose(next as AudienceKind)}>
+        <Group mt={4}>
+          {Object.entries(kinds).map(([value, label]) => (
+            <Radio key={value} value={value} label={label} />
+          ))}
+        </Group>
+      </Radio.Group>
+      {kind === 'segments' && <Included />}
+      {kind === 'people' && <NamedPeople />}
+      <Excluded />
+    </Stack>
+  );
+}
+
+function Included() {
+  const { body, write } = useCampaignForm();
+  const error = useFault(included, 'segmentation_details');
+  const segments = includedSegments(body);
+  const operator = includedOperator(body);
+  return (
+    <Stack gap="sm">
+      <SegmentPicker
+        title="In"
+        verb="Include"
+        segments={segments}
+        error={error}
+        onChanged={(next) => write(ofSegments(next, operator))}
+      />
+      {segments.length > 1 && (
+        <Radio.Group
+          label="Somebody belongs to it who is in"
+          value={operator}
+          onChange={(next) => write(ofSegments(segments, next as 'or' | 'and'))}
+        >
+          <Group mt={4}>
+            <Radio value="or" label="any of them" />
+            <Radio value="and" label="all of them" />
+          </Group>
+        </Radio.Group>
+      )}
+    </Stack>
+  );
+}
+
+function Excluded() {
+  const { body, write } = useCampaignForm();
+  const error = useFault('segmentation_details.excluded_filters');
+  const segments = excludedSegments(body) ?? [];
+  const [isOpen, open] = useState(segments.length > 0);
+  return (
+    <>
+      <Checkbox
+        label="Leave out people in some segments"
+        checked={isOpen}
+        onChange={({ currentTarget: { checked } }) => {
+          open(checked);
+          if (!checked) write(withoutSegments([]));
+        }}
+      />
+      {isOpen && (
+        <SegmentPicker
+          title="Not in"
+          verb="Leave out"
+          segments={segments}
+          error={error}
+          onChanged={(next) => write(withoutSegments(next))}
+        />
+      )}
+    </>
+  );
+}
+
+function NamedPeople() {
+  const { body, write } = useCampaignForm();
+  const error = useFault(included, 'segmentation_details');
+  return (
+    <TagsInput
+      label="User ids"
+      description="As they were sent; upper and lower case differ. Enter after each"
+      {...(error === undefined ? {} : { error })}
+      value={namedPeople(body)}
+      onChange={(ids) => write(ofPeople(ids))}
+      acceptValueOnBlur
+      splitChars={[',', ' ']}
+      maxTags={1000}
+    />
+  );
+}
+
+function OtherFilters({ onReplaced }: { onReplaced: () => void }) {
+  const { check } = useCampaignForm();
+  const error = useFault(included, 'segmentation_details.excluded_filters');
+  return (
+    <Stack gap="sm">
+      <Title order={2} size="h5">
+        People who pass filters
+      </Title>
+      <Text size="sm">{check?.audienceText ?? 'These filters were made through the API.'}</Text>
+      {error !== undefined && <Notice tone="error">{error}</Notice>}
+      <Checkbox label="Take them away, and choose here" checked={false} onChange={onReplaced} />
+    </Stack>
+  );
+}
+
+const path = 'basic_details.tags';
+
+function TagsField() {
+  const { body, write } = useCampaignForm();
+  const error = useFault(path);
+  return (
+    <TagsInput
+      label="Tags"
+      description="What campaigns are found by; Enter after each"
+      {...(error === undefined ? {} : { error })}
+      value={listAt<string>(body, path)}
+      onChange={(tags) => write({ [path]: tags.length === 0 ? undefined : tags })}
+      acceptValueOnBlur
+      splitChars={[',']}
+    />
+  );
+}
+
+/**
+ * Chooses the platforms. The server takes content of chosen ones alone; what was written for another comes back with it,
+ * and a new one begins with the texts of the first.
+ */
+function usePlatforms(): (chosen: Platform[]) => void {
+  const { body, write, setAside } = useCampaignForm();
+  return (chosen) => {
+    const before = platformsOf(body);
+    const changes: Record<string, unknown> = { 'basic_details.platforms': chosen };
+    for (const platform of platforms) {
+      const path = platformPath(body, platform);
+      if (!chosen.includes(platform)) {
+        setAside.set(platform, readAt(body, path) ?? setAside.get(platform));
+        changes[path] = undefined;
+      } else if (!before.includes(platform)) {
+        changes[path] = setAside.get(platform) ?? { ...newContent(platform), ...textsOf(before[0]) };
+      }
+    }
+    write(changes);
+  };
+
+  function textsOf(first: Platform | undefined): Record<string, unknown> {
+    if (first === undefined) return {};
+    const of = (name: string) => readAt(body, `${platformPath(body, first)}.basic_details.${name}`);
+    return { basic_details: { title: of('title') ?? '', message: of('message') ?? '' } };
+  }
+}

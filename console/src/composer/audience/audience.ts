@@ -1,0 +1,97 @@
+import type { CampaignBody } from '@carillon/client';
+import { readAt } from '../page/campaign-body.ts';
+
+const details = 'segmentation_details';
+
+export type ChosenSegment = { id: string; name: string };
+export type AudienceKind = 'all' | 'segments' | 'people' | 'filters';
+
+type Filter = { filter_type?: string; id?: string; name?: string; negate?: boolean } & Record<string, unknown>;
+type Tree = { filter_operator?: string; filters?: Filter[]; negate?: boolean };
+
+/** What an audience is of those that the composer writes; `filters` are those that only the API can. */
+export function audienceKind(body: CampaignBody): AudienceKind {
+  if (excludedSegments(body) === undefined) return 'filters';
+  const tree = treeAt(body, 'included');
+  if (tree === undefined) return readAt(body, `${details}.is_all_user_campaign`) === true ? 'all' : 'segments';
+  if (segmentsOf(tree) !== undefined) return 'segments';
+  return peopleOf(tree) === undefined ? 'filters' : 'people';
+}
+
+export function includedSegments(body: CampaignBody): ChosenSegment[] {
+  return segmentsOf(treeAt(body, 'included')) ?? [];
+}
+
+/** Undefined: who is left out is said by other filters. */
+export function excludedSegments(body: CampaignBody): ChosenSegment[] | undefined {
+  const tree = treeAt(body, 'excluded');
+  return tree === undefined ? [] : segmentsOf(tree, 'or');
+}
+
+/** `or`: people in any of the segments; `and`: people in all of them. */
+export function includedOperator(body: CampaignBody): 'or' | 'and' {
+  return treeAt(body, 'included')?.filter_operator === 'and' ? 'and' : 'or';
+}
+
+export function namedPeople(body: CampaignBody): string[] {
+  return peopleOf(treeAt(body, 'included')) ?? [];
+}
+
+/** The changes that make an audience of people in segments, or in none of them yet. */
+export function ofSegments(segments: ChosenSegment[], operator: 'or' | 'and'): Record<string, unknown> {
+  return {
+    [`${details}.is_all_user_campaign`]: undefined,
+    [`${details}.included_filters`]: treeOf(segments, operator),
+  };
+}
+
+export function withoutSegments(segments: ChosenSegment[]): Record<string, unknown> {
+  return { [`${details}.excluded_filters`]: treeOf(segments, 'or') };
+}
+
+export function ofEverybody(): Record<string, unknown> {
+  return { [`${details}.is_all_user_campaign`]: true, [`${details}.included_filters`]: undefined };
+}
+
+/** Ids are told apart by case, as everywhere but in filters that do not say so. */
+export function ofPeople(customerIds: string[]): Record<string, unknown> {
+  const filter = { filter_type: 'user_attributes', name: 'uid', data_type: 'string', operator: 'in' };
+  const value = customerIds.map((id) => id.trim()).filter((id) => id !== '');
+  const tree = { filter_operator: 'and', filters: [{ ...filter, case_sensitive: true, value }] };
+  return {
+    [`${details}.is_all_user_campaign`]: undefined,
+    [`${details}.included_filters`]: value.length === 0 ? undefined : tree,
+  };
+}
+
+function treeAt(body: CampaignBody, which: 'included' | 'excluded'): Tree | undefined {
+  const tree = readAt(body, `${details}.${which}_filters`);
+  return typeof tree === 'object' && tree !== null ? (tree as Tree) : undefined;
+}
+
+function treeOf(segments: ChosenSegment[], operator: 'or' | 'and') {
+  if (segments.length === 0) return undefined;
+  return {
+    filter_operator: operator,
+    filters: segments.map(({ id, name }) => ({ filter_type: 'custom_segments', id, name })),
+  };
+}
+
+/** The segments of a tree that holds nothing else; one alone may stand under either operator. */
+function segmentsOf(tree: Tree | undefined, operator?: 'or'): ChosenSegment[] | undefined {
+  if (tree === undefined || tree.negate === true || !Array.isArray(tree.filters)) return undefined;
+  if (operator !== undefined && tree.filters.length > 1 && tree.filter_operator !== operator) return undefined;
+  const isSegment = ({ filter_type, id, negate }: Filter) =>
+    filter_type === 'custom_segments' && typeof id === 'string' && negate !== true;
+  if (!tree.filters.every(isSegment)) return undefined;
+  return tree.filters.map(({ id, name }) => ({ id: id!, name: name ?? id! }));
+}
+
+function peopleOf(tree: Tree | undefined): string[] | undefined {
+  const [filter, ...others] = tree?.filters ?? [];
+  if (!filter || others.length > 0 || tree?.negate === true || filter.negate === true) return undefined;
+  const { filter_type: type, name, operator, data_type: dataType, value } = filter;
+  if (type !== 'user_attributes' || name !== 'uid' || dataType !== 'string') return undefined;
+  if (operator !== 'in' && operator !== 'is') return undefined;
+  return (Array.isArray(value) ? value : [value]).filter((one): one is string => typeof one === 'string');
+}

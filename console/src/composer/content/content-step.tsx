@@ -1,0 +1,191 @@
+import { Card, Checkbox, Grid, Stack, Tabs, Text } from '@mantine/core';
+import { useState } from 'react';
+import { platformNames } from '../../parts/platform-names.ts';
+import { newContent, platformPath, platformsOf, pushPath, readAt } from '../page/campaign-body.ts';
+import type { Platform } from '../page/campaign-body.ts';
+import { toldFaults, useCampaignForm } from '../page/campaign-form.ts';
+import type { CampaignForm } from '../page/campaign-form.ts';
+import { FlagField, PartFaults } from '../page/form-fields.tsx';
+import { Previews } from '../preview/previews.tsx';
+import { AndroidFields } from './android-fields.tsx';
+import { ClickActionFields } from './click-action-fields.tsx';
+import { IosFields } from './ios-fields.tsx';
+import { ShownTexts, TemplateField } from './template-field.tsx';
+
+/** What they see: texts, once for all or for each platform, and how each platform shows them. */
+export function ContentStep() {
+  const { body } = useCampaignForm();
+  const chosen = platformsOf(body);
+  if (chosen.length === 0) return <Text>Choose a platform under “Audience” first.</Text>;
+  return (
+    <Grid gap="lg">
+      <Grid.Col span={{ base: 12, md: 7 }}>
+        <Texts chosen={chosen} />
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, md: 5 }}>
+        <Previews />
+      </Grid.Col>
+    </Grid>
+  );
+}
+
+const containers = [
+  'campaign_content',
+  ...['locales', 'variation_details', 'content', 'content.default'].map((name) => `campaign_content.${name}`),
+];
+
+function Texts({ chosen }: { chosen: Platform[] }) {
+  const form = useCampaignForm();
+  const { body, write } = form;
+  const [isShared, setShared] = useState(() => areShared(body, chosen));
+  const [opened, open] = useState<Platform>(chosen[0]!);
+  const paths = chosen.map((platform) => platformPath(body, platform));
+  const share = (next: boolean) => {
+    setShared(next);
+    if (!next) return;
+    const of = (name: string) => readAt(body, `${paths[0]!}.basic_details.${name}`);
+    write(
+      Object.fromEntries(
+        paths.flatMap((path) => ['title', 'message'].map((name) => [`${path}.basic_details.${name}`, of(name)])),
+      ),
+    );
+  };
+  const shown = chosen.includes(opened) ? opened : chosen[0]!;
+  return (
+    <Stack gap="lg">
+      <PartFaults paths={[...containers, pushPath(body), ...paths]} />
+      <Card withBorder>
+        <Stack gap="sm">
+          {chosen.length > 1 && (
+            <Checkbox
+              label="The same title and message on every platform"
+              checked={isShared}
+              onChange={({ currentTarget: { checked } }) => share(checked)}
+            />
+          )}
+          {(isShared || chosen.length === 1) && <ShownTexts paths={paths} />}
+          {!isShared && chosen.length > 1 && <Text size="sm">Each platform has its own below.</Text>}
+        </Stack>
+      </Card>
+      <Card withBorder>
+        <Tabs value={shown} onChange={(next) => open(next as Platform)} keepMounted={false}>
+          <Tabs.List mb="md">
+            {chosen.map((platform) => (
+              <Tabs.Tab key={platform} value={platform}>
+                {platformNames[platform]}
+                <FaultMark form={form} path={platformPath(body, platform)} />
+              </Tabs.Tab>
+            ))}
+          </Tabs.List>
+          {chosen.map((platform) => (
+            <Tabs.Panel key={platform} value={platform}>
+              <Stack gap="sm">
+                {!isShared && chosen.length > 1 && <ShownTexts paths={[platformPath(body, platform)]} />}
+                <FieldsOf platform={platform} />
+                <FallbackFields platform={platform} />
+              </Stack>
+            </Tabs.Panel>
+          ))}
+        </Tabs>
+      </Card>
+    </Stack>
+  );
+}
+
+function FaultMark({ form, path }: { form: CampaignForm; path: string }) {
+  const count = toldFaults(form).filter(({ field }) => field.startsWith(path)).length;
+  return count === 0 ? null : (
+    <Text span size="xs" ml={6} fw={600}>
+      {count} to fix
+    </Text>
+  );
+}
+
+function FieldsOf({ platform }: { platform: Platform }) {
+  switch (platform) {
+    case 'ANDROID':
+      return <AndroidFields />;
+    case 'IOS':
+      return <IosFields />;
+    case 'WEB':
+      return <WebFields />;
+  }
+}
+
+function areShared(body: CampaignForm['body'], chosen: Platform[]): boolean {
+  const textOf = (platform: Platform, name: string) =>
+    readAt(body, `${platformPath(body, platform)}.basic_details.${name}`) ?? '';
+  return ['title', 'message'].every((name) =>
+    chosen.every((platform) => textOf(platform, name) === textOf(chosen[0]!, name)),
+  );
+}
+
+/** What somebody sees instead of whom too little is known for the texts above. */
+function FallbackFields({ platform }: { platform: Platform }) {
+  const { body, write } = useCampaignForm();
+  const base = platformPath(body, platform);
+  const path = `${base}.template_backup`;
+  const hasFallback = readAt(body, path) !== undefined;
+  return (
+    <Stack gap="sm" role="group" aria-label="Fallback">
+      <Checkbox
+        label="Has a fallback"
+        description="Shown to people for whom a text above cannot be made; without one they get nothing"
+        checked={hasFallback}
+        onChange={({ currentTarget: { checked } }) => write({ [path]: checked ? begun() : undefined })}
+      />
+      {hasFallback && (
+        <Stack gap="sm" pl="md" style={{ borderLeft: '3px solid var(--mantine-color-default-border)' }}>
+          <Text size="sm" fw={600}>
+            Fallback
+          </Text>
+          <ShownTexts paths={[path]} />
+          {platform === 'WEB' ? <WebAddressFields base={path} /> : <ClickActionFields base={path} />}
+        </Stack>
+      )}
+    </Stack>
+  );
+
+  /** A browser's notification needs its addresses; the ones above serve, unless they are personal too. */
+  function begun(): Record<string, unknown> {
+    if (platform !== 'WEB') return newContent(platform);
+    const of = (name: string) => readAt(body, `${base}.${name}`);
+    return {
+      ...newContent(platform),
+      basic_details: { redirect_url: of('basic_details.redirect_url') ?? '' },
+      advanced: { icon_image_type: 'ICON_URL', icon_url: of('advanced.icon_url') ?? '' },
+    };
+  }
+}
+
+function WebFields() {
+  const { body } = useCampaignForm();
+  const base = platformPath(body, 'WEB');
+  return (
+    <>
+      <WebAddressFields base={base} />
+      <TemplateField
+        path={`${base}.basic_details.image_url`}
+        label="Image"
+        description="https only"
+        placeholder="https://…/image.jpg"
+      />
+      <FlagField path={`${base}.basic_details.auto_dismiss_notification`} label="Goes away by itself after 8 seconds" />
+    </>
+  );
+}
+
+/** What a notification of a browser cannot be without. */
+function WebAddressFields({ base }: { base: string }) {
+  return (
+    <>
+      <TemplateField
+        path={`${base}.basic_details.redirect_url`}
+        label="A click opens"
+        placeholder="https://…"
+        required
+      />
+      <TemplateField path={`${base}.advanced.icon_url`} label="Icon" placeholder="https://…/icon.png" required />
+    </>
+  );
+}

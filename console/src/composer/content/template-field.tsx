@@ -1,0 +1,148 @@
+import { Box, Button, Group, Popover, ScrollArea, Stack, Text, TextInput, UnstyledButton } from '@mantine/core';
+import { useId } from '@mantine/hooks';
+import { useState } from 'react';
+import type { ReactNode } from 'react';
+import { textAt } from '../page/campaign-body.ts';
+import { useCampaignForm } from '../page/campaign-form.ts';
+import { AreaField, TextField } from '../page/form-fields.tsx';
+import { attributeNames, markerOf } from './attribute-marker.ts';
+import type { PickedAttribute } from './attribute-marker.ts';
+
+type TemplateFieldProps = {
+  path: string | string[];
+  label: string;
+  description?: ReactNode;
+  placeholder?: string;
+  required?: boolean;
+  isLong?: boolean;
+};
+
+/** A text that may be a template: what people are called, or anything else that is known of them, is put in by name. */
+export function TemplateField({ isLong = false, ...props }: TemplateFieldProps) {
+  const { body, write } = useCampaignForm();
+  const id = useId();
+  const paths = Array.isArray(props.path) ? props.path : [props.path];
+  const insert = (marker: string) => {
+    const input = document.getElementById(id) as HTMLInputElement | HTMLTextAreaElement | null;
+    const text = textAt(body, paths[0]!);
+    const from = input?.selectionStart ?? text.length;
+    const until = input?.selectionEnd ?? from;
+    const next = text.slice(0, from) + marker + text.slice(until);
+    write(Object.fromEntries(paths.map((path) => [path, next])));
+    // Behind what was put in, so that writing goes on there.
+    requestAnimationFrame(() => {
+      input?.focus();
+      input?.setSelectionRange(from + marker.length, from + marker.length);
+    });
+  };
+  const Field = isLong ? AreaField : TextField;
+  return (
+    <Group gap="xs" align="flex-end" wrap="nowrap">
+      <Box style={{ flexGrow: 1, minWidth: 0 }}>
+        <Field {...props} id={id} />
+      </Box>
+      <AttributePicker label={props.label} onPicked={insert} />
+    </Group>
+  );
+}
+
+/** Title and message, of one platform or of several at once. */
+export function ShownTexts({ paths }: { paths: string[] }) {
+  const at = (name: string) => paths.map((path) => `${path}.basic_details.${name}`);
+  return (
+    <>
+      <TemplateField path={at('title')} label="Title" required />
+      <TemplateField path={at('message')} label="Message" required isLong />
+    </>
+  );
+}
+
+type AttributePickerProps = { label: string; onPicked: (marker: string) => void };
+
+/** Puts what is known of a person into a text, by the names that the people of this workspace have. */
+function AttributePicker({ label, onPicked }: AttributePickerProps) {
+  const [isOpen, open] = useState(false);
+  return (
+    <Popover opened={isOpen} onChange={open} width={300} position="bottom-end" trapFocus withinPortal={false}>
+      <Popover.Target>
+        <Button
+          variant="default"
+          onClick={() => open(!isOpen)}
+          aria-label={`Insert an attribute into ${label}`}
+          title="Insert what is known of a person"
+          px="sm"
+          style={{ flexShrink: 0 }}
+        >
+          {'{ }'}
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown aria-label={`Attributes for ${label}`}>
+        <Choices
+          onPicked={(marker) => {
+            open(false);
+            onPicked(marker);
+          }}
+        />
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
+
+function Choices({ onPicked }: { onPicked: (marker: string) => void }) {
+  const { body, resources } = useCampaignForm();
+  const [word, setWord] = useState('');
+  const [otherwise, setOtherwise] = useState('');
+  const eventName = textAt(body, 'basic_details.business_event');
+  const event = resources.businessEvents.find(({ name, id }) => name === eventName || id === eventName);
+  const all: PickedAttribute[] = [
+    ...(event?.attributes ?? []).map(({ name }) => ({ source: 'BusinessEventAttribute' as const, name, shown: name })),
+    ...attributeNames(resources.attributes),
+  ];
+  const found = all.filter(({ name, shown }) => `${name} ${shown}`.toLowerCase().includes(word.trim().toLowerCase()));
+  return (
+    <Stack gap="xs">
+      <TextInput
+        label="Find"
+        size="xs"
+        value={word}
+        onChange={(event_) => setWord(event_.currentTarget.value)}
+        data-autofocus
+      />
+      <TextInput
+        label="For those without it (optional)"
+        placeholder="friend"
+        size="xs"
+        value={otherwise}
+        onChange={(event_) => setOtherwise(event_.currentTarget.value)}
+      />
+      <ScrollArea.Autosize
+        mah={220}
+        type="auto"
+        viewportProps={{ tabIndex: 0, role: 'group', 'aria-label': 'Attributes' }}
+      >
+        {found.map((attribute) => (
+          <UnstyledButton
+            key={`${attribute.source}.${attribute.name}`}
+            w="100%"
+            px={6}
+            py={5}
+            onClick={() => onPicked(markerOf(attribute, otherwise))}
+          >
+            <Group justify="space-between" wrap="nowrap" gap="xs">
+              <Text size="sm" truncate>
+                {attribute.shown}
+              </Text>
+              {attribute.shown !== attribute.name && (
+                <Text size="xs" c="dimmed">
+                  {attribute.name}
+                </Text>
+              )}
+              {attribute.source === 'BusinessEventAttribute' && <Text size="xs">of the event</Text>}
+            </Group>
+          </UnstyledButton>
+        ))}
+      </ScrollArea.Autosize>
+      {found.length === 0 && <Text size="sm">No attribute is called that.</Text>}
+    </Stack>
+  );
+}

@@ -1,0 +1,140 @@
+import type { CampaignBody } from '@carillon/client';
+import { platformNames } from '../../parts/platform-names.ts';
+import {
+  audienceKind,
+  excludedSegments,
+  includedOperator,
+  includedSegments,
+  namedPeople,
+} from '../audience/audience.ts';
+import { listAt, platformPath, platformsOf, readAt, textAt } from '../page/campaign-body.ts';
+import type { CampaignForm } from '../page/campaign-form.ts';
+import type { Platform } from '../page/campaign-body.ts';
+import type { Step } from '../page/steps.ts';
+import { scheduling, timingKind } from '../schedule/timing.ts';
+
+type Described = { step: Exclude<Step, 'review'>; sentences: string[] };
+type Counted = { people: number; reached: number; devices: number } | undefined;
+
+/** A campaign as one would tell it to a colleague. */
+export function describeCampaign(form: CampaignForm, counted: Counted): Described[] {
+  return [
+    { step: 'audience', sentences: audienceSentences(form, counted) },
+    { step: 'content', sentences: contentSentences(form.body) },
+    {
+      step: 'schedule',
+      sentences: [...scheduleSentences(form), ...controlSentences(form.body), ...goalSentences(form.body)],
+    },
+  ];
+}
+
+const number = (value: number) => value.toLocaleString('en');
+const list = (words: string[], last: 'and' | 'or') =>
+  words.length < 2 ? (words[0] ?? '') : `${words.slice(0, -1).join(', ')} ${last} ${words.at(-1)!}`;
+
+function audienceSentences({ body, check }: CampaignForm, counted: Counted): string[] {
+  const names = list(
+    platformsOf(body).map((platform) => platformNames[platform]),
+    'and',
+  );
+  const who = whoIsMeant(body, check?.audienceText ?? undefined);
+  const sentences = [`It goes to ${who}, on ${names || 'no platform yet'}.`];
+  if (counted)
+    sentences.push(
+      `That is ${number(counted.people)} ${counted.people === 1 ? 'person' : 'people'}; ${number(counted.reached)} of them would be reached now, on ${number(counted.devices)} ${counted.devices === 1 ? 'device' : 'devices'}.`,
+    );
+  return sentences;
+}
+
+function whoIsMeant(body: CampaignBody, audienceText: string | undefined): string {
+  const without = list(
+    (excludedSegments(body) ?? []).map(({ name }) => `“${name}”`),
+    'or',
+  );
+  const but = without === '' ? '' : ` but not in ${without}`;
+  switch (audienceKind(body)) {
+    case 'all':
+      return `everybody${but}`;
+    case 'segments': {
+      const segments = includedSegments(body).map(({ name }) => `“${name}”`);
+      const joined = list(segments, includedOperator(body));
+      return segments.length === 0 ? 'nobody yet' : `people in ${joined}${but}`;
+    }
+    case 'people':
+      return `the ${namedPeople(body).length === 1 ? 'person' : 'people'} ${list(namedPeople(body), 'and')}`;
+    case 'filters':
+      return `people who pass its filters (${audienceText ?? 'made through the API'})`;
+  }
+}
+
+function contentSentences(body: CampaignBody): string[] {
+  return platformsOf(body).map((platform) => contentSentence(body, platform));
+}
+
+function contentSentence(body: CampaignBody, platform: Platform): string {
+  const base = platformPath(body, platform);
+  const of = (name: string) => textAt(body, `${base}.${name}`);
+  const buttons = listAt(body, `${base}.buttons`).length;
+  const extras = [
+    of('basic_details.image_url') !== '' || of('basic_details.rich_media_value') !== ''
+      ? 'a picture, video or sound'
+      : '',
+    buttons > 0 ? `${buttons} ${buttons === 1 ? 'button' : 'buttons'}` : '',
+    readAt(body, `${base}.template_backup`) === undefined ? '' : 'a fallback',
+  ].filter((word) => word !== '');
+  const to = of('basic_details.default_click_action_value') || of('basic_details.redirect_url');
+  const title = of('basic_details.title');
+  const shown = title === '' ? 'has no title yet' : `shows “${title}”`;
+  return [
+    `${platformNames[platform]} ${shown}`,
+    extras.length > 0 ? `, with ${list(extras, 'and')}` : '',
+    to === '' ? '; a click opens the app.' : `; a click leads to ${to}.`,
+  ].join('');
+}
+
+function scheduleSentences({ body, check }: CampaignForm): string[] {
+  const moments = check?.schedule?.moments ?? [];
+  const [first] = moments;
+  const at = first
+    ? `${first.local.date} at ${first.local.time} ${first.timeZone} (${first.at.slice(0, 16).replace('T', ' ')} UTC)`
+    : 'a time that is still missing';
+  const own =
+    textAt(body, `${scheduling}.delivery_type`).toUpperCase() === 'SEND_IN_USER_TIMEZONE'
+      ? ', the first zone on earth; everybody gets it at that time of their own zone'
+      : '';
+  switch (timingKind(body)) {
+    case 'now':
+      return ['It is sent at once.'];
+    case 'once':
+      return [`It is sent once, on ${at}${own}.`];
+    case 'periodic': {
+      const then = moments.slice(1).map(({ local }) => `${local.date} ${local.time}`);
+      const after =
+        then.length === 0 ? ' and not again' : `, then ${list(then, 'and')}${moments.length < 3 ? '' : ', and so on'}`;
+      return [`It is sent first on ${at}${own}${after}.`];
+    }
+    case 'event':
+      return [`It is sent whenever “${textAt(body, 'basic_details.business_event') || 'an event'}” happens.`];
+  }
+}
+
+function controlSentences(body: CampaignBody): string[] {
+  const is = (name: string) => readAt(body, `delivery_controls.${name}`) === true;
+  const passes = [
+    is('bypass_dnd') ? 'quiet hours' : '',
+    is('ignore_frequency_capping') ? 'frequency caps' : '',
+    is('ignore_global_minimum_delay') ? 'the time between campaigns' : '',
+  ].filter((word) => word !== '');
+  const throttle = textAt(body, 'delivery_controls.campaign_throttle_rpm');
+  return [
+    ...(passes.length > 0 ? [`It passes ${list(passes, 'and')}.`] : []),
+    ...(throttle === '' ? [] : [`It goes to at most ${number(Number(throttle))} devices a minute.`]),
+  ];
+}
+
+function goalSentences(body: CampaignBody): string[] {
+  const names = listAt<{ goal_name?: string; goal_event_name?: string }>(body, 'conversion_goal_details.goals').map(
+    ({ goal_name: name, goal_event_name: event }) => `“${name ?? ''}” (${event ?? ''})`,
+  );
+  return names.length === 0 ? ['It has no goal.'] : [`It counts ${list(names, 'and')} as success.`];
+}

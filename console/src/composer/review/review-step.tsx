@@ -1,0 +1,159 @@
+import type { CampaignBody } from '@carillon/client';
+import { Card, Grid, Group, Stack, Text, Title, VisuallyHidden } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { Notice } from '../../parts/notice.tsx';
+import { CampaignCode } from '../code/campaign-code.tsx';
+import { sentence, toldFaults, useCampaignForm } from '../page/campaign-form.ts';
+import { describeCampaign } from './describe-campaign.ts';
+import { platformsOf } from '../page/campaign-body.ts';
+import { Previews } from '../preview/previews.tsx';
+import { stepOf, steps } from '../page/steps.ts';
+import type { Step } from '../page/steps.ts';
+import { TestSend } from './test-send.tsx';
+import { reachOf, useAudienceCount } from '../audience/audience-count-card.tsx';
+
+type ReviewStepProps = { change: CampaignBody | undefined; isChecking: boolean };
+
+/** Everything in sentences, what may surprise, and how to try it. */
+export function ReviewStep({ change, isChecking }: ReviewStepProps) {
+  return (
+    <Grid gap="lg">
+      <Grid.Col span={{ base: 12, md: 7 }}>
+        <Stack gap="lg">
+          <Faults />
+          <Warnings isChecking={isChecking} />
+          <Sentences />
+          <TestSend />
+          <CampaignCode change={change} />
+        </Stack>
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, md: 5 }}>
+        <Previews />
+      </Grid.Col>
+    </Grid>
+  );
+}
+
+function Faults() {
+  const form = useCampaignForm();
+  const faults = toldFaults(form);
+  if (faults.length === 0) return null;
+  return (
+    <Notice tone="error" title="This keeps it from being sent">
+      <ul style={{ margin: 0, paddingLeft: 18 }}>
+        {faults.map(({ field, issue }) => (
+          <li key={`${field} ${issue}`}>
+            <ToStep step={stepOf(field)}>{steps[stepOf(field)].name}</ToStep>: <code>{field}</code> {issue}.
+          </li>
+        ))}
+      </ul>
+    </Notice>
+  );
+}
+
+function ToStep({ step, children }: { step: Step; children: ReactNode }) {
+  return (
+    <Link
+      to="."
+      search={((search: Record<string, unknown>) => ({ ...search, step })) as never}
+      style={{ color: 'inherit' }}
+    >
+      {children}
+    </Link>
+  );
+}
+
+type Shown = { tone: 'warning' | 'note'; part: Step; message: string };
+
+function Warnings({ isChecking }: { isChecking: boolean }) {
+  const { check } = useCampaignForm();
+  const all = [...useAudienceWarnings(), ...(check?.warnings ?? [])];
+  const warnings = all.filter(({ tone }) => tone === 'warning');
+  const notes = all.filter(({ tone }) => tone === 'note');
+  return (
+    <section aria-label="Warnings" aria-busy={isChecking}>
+      <Stack gap="sm">
+        {warnings.length > 0 && (
+          <Notice tone="warning" title={warnings.length === 1 ? 'Look at this' : `Look at these ${warnings.length}`}>
+            <List items={warnings} />
+          </Notice>
+        )}
+        {notes.length > 0 && (
+          <Notice tone="note" title="Good to know">
+            <List items={notes} />
+          </Notice>
+        )}
+      </Stack>
+    </section>
+  );
+}
+
+function List({ items }: { items: Shown[] }) {
+  return (
+    <ul style={{ margin: 0, paddingLeft: 18 }}>
+      {items.map(({ message, part }) => (
+        <li key={message}>
+          {message} <ToStep step={part}>{steps[part].name}</ToStep>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** What the numbers warn of: nobody, or nobody with a device that takes it. */
+function useAudienceWarnings(): Shown[] {
+  const { body } = useCampaignForm();
+  const { data } = useAudienceCount();
+  const warn = (message: string): Shown => ({ tone: 'warning', part: 'audience', message });
+  if (data?.state === 'TOO_SLOW') return [{ ...warn('The audience is too large to be counted now.'), tone: 'note' }];
+  if (data?.state !== 'COUNTED') return [];
+  const { people, reached } = reachOf(data, platformsOf(body));
+  const pending = data.pending.map((reason) => warn(`${sentence(reason)}.`));
+  if (people === 0) return [...pending, warn('Nobody belongs to the audience.')];
+  if (reached === 0) return [...pending, warn('Nobody in the audience has a device that takes it.')];
+  const idle = platformsOf(body).filter((platform) => reachOf(data, [platform]).devices === 0);
+  return [
+    ...pending,
+    ...idle.map((platform) => ({
+      ...warn(`No device of the audience takes messages on ${platform}.`),
+      tone: 'note' as const,
+    })),
+  ];
+}
+
+function Sentences() {
+  const form = useCampaignForm();
+  const count = useAudienceCount();
+  const platforms = platformsOf(form.body);
+  const reach =
+    count.data?.state === 'COUNTED' && !count.isPlaceholderData ? reachOf(count.data, platforms) : undefined;
+  return (
+    <Card withBorder>
+      <Title order={2} size="h5" mb="xs">
+        What will happen
+      </Title>
+      <Stack gap="sm">
+        {describeCampaign(form, reach).map(({ step, sentences }) => (
+          <Group key={step} align="flex-start" wrap="nowrap" justify="space-between">
+            <div style={{ minWidth: 0 }}>
+              <Text size="sm" fw={600}>
+                {steps[step].name}
+              </Text>
+              {sentences.map((text) => (
+                <Text key={text} size="sm" style={{ overflowWrap: 'anywhere' }}>
+                  {text}
+                </Text>
+              ))}
+            </div>
+            <Text size="sm" component="div" style={{ flexShrink: 0 }}>
+              <ToStep step={step}>
+                Change<VisuallyHidden> {steps[step].name.toLowerCase()}</VisuallyHidden>
+              </ToStep>
+            </Text>
+          </Group>
+        ))}
+      </Stack>
+    </Card>
+  );
+}

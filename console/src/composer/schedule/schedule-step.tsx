@@ -1,0 +1,125 @@
+import type { CampaignMoment } from '@carillon/client';
+import { Card, Grid, Stack, Text, Title } from '@mantine/core';
+import { textAt } from '../page/campaign-body.ts';
+import { useCampaignForm } from '../page/campaign-form.ts';
+import { PartFaults } from '../page/form-fields.tsx';
+import { DeliveryFields } from './delivery-fields.tsx';
+import { GoalFields } from './goal-fields.tsx';
+import { TimingFields } from './timing-fields.tsx';
+import { scheduling, timingKind } from './timing.ts';
+
+const wholes = [
+  'scheduling_details.periodic_details',
+  'scheduling_details.user_timezone_details',
+  'delivery_controls',
+  'advanced',
+  'conversion_goal_details',
+  'conversion_goal_details.goals',
+];
+
+/** When it is sent, how it travels, and what counts as success. */
+export function ScheduleStep() {
+  return (
+    <Grid gap="lg">
+      <Grid.Col span={{ base: 12, md: 7 }}>
+        <Stack gap="lg">
+          <PartFaults paths={wholes} />
+          <Card withBorder>
+            <Title order={2} size="h5" mb="sm">
+              When
+            </Title>
+            <TimingFields />
+          </Card>
+          <Card withBorder>
+            <Title order={2} size="h5" mb="sm">
+              Delivery
+            </Title>
+            <DeliveryFields />
+          </Card>
+          <Card withBorder>
+            <Title order={2} size="h5" mb="sm">
+              Goals
+            </Title>
+            <GoalFields />
+          </Card>
+        </Stack>
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, md: 5 }}>
+        <Moments />
+      </Grid.Col>
+    </Grid>
+  );
+}
+
+/** The next times it is sent, by the function that sends it. */
+function Moments() {
+  const { check, body } = useCampaignForm();
+  const schedule = check?.schedule;
+  return (
+    <Card withBorder style={{ position: 'sticky', top: 72 }} role="region" aria-label="When it is sent">
+      <Stack gap="sm">
+        <Title order={2} size="h5">
+          When it is sent
+        </Title>
+        {!schedule && <Text size="sm">Say when, and the next three times stand here.</Text>}
+        {schedule && schedule.moments.length === 0 && <Text size="sm">{withoutMoments(timingKind(body))}</Text>}
+        {schedule?.moments.map((moment) => (
+          <MomentOf key={moment.at} moment={moment} />
+        ))}
+        {textAt(body, `${scheduling}.delivery_type`).toUpperCase() === 'SEND_IN_USER_TIMEZONE' && (
+          <Text size="sm">
+            These are the moments at which the first zone on earth is there; people in other zones follow when their own
+            clock says the time.
+          </Text>
+        )}
+        {timingKind(body) === 'periodic' && (schedule?.moments.length ?? 0) > 0 && (
+          <Text size="xs" c="dimmed">
+            {schedule!.moments.length < 3 ? 'There are no more.' : 'And so on.'} It keeps its local time over changes of
+            the clock.
+          </Text>
+        )}
+      </Stack>
+    </Card>
+  );
+}
+
+function withoutMoments(kind: ReturnType<typeof timingKind>): string {
+  return kind === 'event' ? 'Whenever the event happens.' : 'As soon as you send it.';
+}
+
+function MomentOf({ moment }: { moment: CampaignMoment }) {
+  const { local, timeZone, offset, at } = moment;
+  const day = new Intl.DateTimeFormat('en-GB', {
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    timeZone: 'UTC',
+  }).format(new Date(`${local.date}T00:00:00Z`));
+  return (
+    <div data-moment={at}>
+      <Text fw={600}>
+        {day}, {local.time}
+      </Text>
+      <Text size="sm">
+        {timeZone} (UTC{offset === '+00:00' ? '' : offset}) · {at.slice(0, 16).replace('T', ' ')} UTC
+      </Text>
+      {moment.clockChange && (
+        <Text size="sm" fw={500}>
+          {tellChange(moment.clockChange)}
+        </Text>
+      )}
+    </div>
+  );
+}
+
+function tellChange(change: NonNullable<CampaignMoment['clockChange']>): string {
+  switch (change.kind) {
+    case 'skipped':
+      return `There is no ${change.asked} on this day: the clock is put forward over it.`;
+    case 'twice':
+      return 'This time comes twice on this day: it is sent the first time.';
+    case 'shifted':
+      return `The clock changes before this: UTC${change.before} becomes UTC${change.after}.`;
+  }
+}

@@ -1,0 +1,152 @@
+import { Checkbox, Group, Radio, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Notice } from '../../parts/notice.tsx';
+import { useWorkspace } from '../../shell/workspace.ts';
+import { textAt } from '../page/campaign-body.ts';
+import { useCampaignForm, useFault } from '../page/campaign-form.ts';
+import { ChoiceField, FlagField, TimeField } from '../page/form-fields.tsx';
+import { PeriodFields } from './period-fields.tsx';
+import { ofTiming, scheduling, soonIn, timeZones, timingKind, timingNames } from './timing.ts';
+import type { TimingKind } from './timing.ts';
+
+export function TimingFields() {
+  const { body, write, resources, existing } = useCampaignForm();
+  const { timeZone } = useWorkspace();
+  const kind = timingKind(body);
+  const error = useFault('campaign_delivery_type', scheduling, `${scheduling}.delivery_type`);
+  // Facts 6.3: the kind of its schedule stays when a campaign was published.
+  const isFixed = existing !== undefined && existing.status !== 'DRAFT';
+  return (
+    <Stack gap="md">
+      <Radio.Group
+        label="It is sent"
+        {...(isFixed ? { description: 'The kind of its schedule stays once it was published' } : {})}
+        {...(error === undefined ? {} : { error })}
+        value={kind}
+        onChange={(next) =>
+          write(ofTiming({ kind: next as TimingKind, timeZone, start: soonIn(timeZone, resources.now) }))
+        }
+      >
+        <Stack gap={6} mt={4}>
+          {(Object.keys(timingNames) as TimingKind[]).map((value) => (
+            <Radio key={value} value={value} label={timingNames[value]} disabled={isFixed && value !== kind} />
+          ))}
+        </Stack>
+      </Radio.Group>
+      {kind === 'now' && <Text size="sm">It goes out as soon as you send it.</Text>}
+      {(kind === 'once' || kind === 'periodic') && <Moment kind={kind} />}
+      {kind === 'periodic' && <PeriodFields />}
+      {kind === 'event' && <EventFields />}
+    </Stack>
+  );
+}
+
+function Moment({ kind }: { kind: TimingKind }) {
+  return (
+    <>
+      <SimpleGrid cols={{ base: 1, xs: 2 }}>
+        <TimeField
+          path={`${scheduling}.start_time`}
+          label={kind === 'once' ? 'Day and time' : 'First day and time'}
+          required
+        />
+        <ZoneField />
+      </SimpleGrid>
+      <OwnZones />
+    </>
+  );
+}
+
+function ZoneField() {
+  const { body } = useCampaignForm();
+  const { timeZone } = useWorkspace();
+  const zones = timeZones(textAt(body, `${scheduling}.timezone`));
+  return (
+    <ChoiceField
+      path={`${scheduling}.timezone`}
+      label="Time zone"
+      none={`${timeZone} (of the workspace)`}
+      data={zones.map((value) => ({ value, label: value }))}
+    />
+  );
+}
+
+/** The same local time for everybody, wherever they are. */
+function OwnZones() {
+  const { body, write, existing } = useCampaignForm();
+  const isOwn = textAt(body, `${scheduling}.delivery_type`).toUpperCase() === 'SEND_IN_USER_TIMEZONE';
+  const isFixed = existing !== undefined && existing.status !== 'DRAFT';
+  const details = `${scheduling}.user_timezone_details`;
+  return (
+    <Group align="flex-start">
+      <Checkbox
+        label="At this time of each person’s own zone"
+        description="It begins when the first zone on earth is there, and takes 26 hours"
+        checked={isOwn}
+        disabled={isFixed}
+        onChange={({ currentTarget: { checked } }) =>
+          write({
+            [`${scheduling}.delivery_type`]: checked ? 'SEND_IN_USER_TIMEZONE' : 'AT_FIXED_TIME',
+            ...(checked ? {} : { [details]: undefined }),
+          })
+        }
+      />
+      {isOwn && (
+        <FlagField
+          path={`${details}.send_if_user_timezone_has_passed`}
+          label="People whose time has passed get it too"
+          description="At the time of the zone above; without this they are left out"
+        />
+      )}
+    </Group>
+  );
+}
+
+/** The event that sends it, and from when until when it does. */
+function EventFields() {
+  const { body, resources, existing } = useCampaignForm();
+  const isFixed = existing !== undefined && existing.status !== 'DRAFT';
+  const { businessEvents } = resources;
+  const named = textAt(body, 'basic_details.business_event');
+  if (businessEvents.length === 0)
+    return (
+      <Notice tone="warning" title="There is no business event yet">
+        One is made through the API: <code>POST /v1.0/business_event</code>.
+      </Notice>
+    );
+  const event = businessEvents.find(({ id, name }) => id === named || name === named);
+  return (
+    <Stack gap="sm">
+      <ChoiceField
+        path="basic_details.business_event"
+        label="Event"
+        none="Choose one"
+        required
+        disabled={isFixed}
+        data={businessEvents.map(({ name }) => ({ value: name, label: name }))}
+      />
+      {event && event.attributes.length > 0 && (
+        <Text size="sm">It says {event.attributes.map(({ name }) => name).join(', ')}, which texts may show.</Text>
+      )}
+      <SimpleGrid cols={{ base: 1, xs: 2 }}>
+        <TimeField path={`${scheduling}.expiry_time`} label="Until (optional)" />
+        <ZoneField />
+      </SimpleGrid>
+      <ChoiceField
+        path={`${scheduling}.delivery_type`}
+        label="It begins"
+        data={[
+          { value: 'ASAP', label: 'when it is published' },
+          { value: 'AT_FIXED_TIME', label: 'later' },
+        ]}
+        onChosen={(chosen) => {
+          const changes = { [`${scheduling}.delivery_type`]: chosen };
+          return chosen === 'ASAP' ? { ...changes, [`${scheduling}.start_time`]: undefined } : changes;
+        }}
+        disabled={isFixed}
+      />
+      {textAt(body, `${scheduling}.delivery_type`).toUpperCase() === 'AT_FIXED_TIME' && (
+        <TimeField path={`${scheduling}.start_time`} label="From" required />
+      )}
+    </Stack>
+  );
+}

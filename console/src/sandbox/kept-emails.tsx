@@ -1,0 +1,24 @@
+import { Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { consoleClient } from '../console.ts';
+import { Mails } from '../log/emails.tsx';
+import { Loaded } from '../parts/loaded.tsx';
+import { useWorkspace } from '../shell/workspace.ts';
+
+/** Mails are kept instead of sent where no mail server is set. */
+export function KeptMails() {
+  const { id: workspaceId } = useWorkspace();
+  const mails = useQuery({
+    queryKey: ['mails', workspaceId],
+    queryFn: () => consoleClient.listMails(workspaceId),
+    refetchInterval: 5000,
+  });
+  return (
+    <section>
+      <Title order={2} size="h5" mb="xs">
+        In the mailbox
+      </Title>
+      <Loaded query={mails}>{(all) => <Mails mails={all} />}</Loaded>
+    </section>
+  );
+}

@@ -1,0 +1,47 @@
+import { Stack, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { consoleClient } from '../console.ts';
+import { Callbacks } from '../log/callbacks.tsx';
+import { Mails } from '../log/emails.tsx';
+import { Loaded } from '../parts/loaded.tsx';
+
+type MessageLogProps = { workspaceId: string; operationIds: string[] };
+
+/** Whom the results were told: the callbacks with every try, and the mails. */
+export function MessageLog({ workspaceId, operationIds }: MessageLogProps) {
+  const callbacks = useQuery({
+    queryKey: ['callbacks', workspaceId],
+    queryFn: () => consoleClient.listCallbacks(workspaceId),
+    refetchInterval: 5000,
+  });
+  const mails = useQuery({
+    queryKey: ['mails', workspaceId],
+    queryFn: () => consoleClient.listMails(workspaceId),
+    refetchInterval: 5000,
+  });
+  return (
+    <section>
+      <Title order={2} size="h5" mb="xs">
+        Callbacks and mails
+      </Title>
+      <Stack>
+        <Loaded query={callbacks}>
+          {(all) => {
+            const own = all.filter(({ operationId }) => operationIds.includes(operationId));
+            return own.length === 0 ? (
+              <Text size="sm">No callback was asked for.</Text>
+            ) : (
+              <Callbacks callbacks={own} workspaceId={workspaceId} />
+            );
+          }}
+        </Loaded>
+        <Loaded query={mails}>
+          {(all) => {
+            const own = all.filter(({ operationId }) => operationId !== null && operationIds.includes(operationId));
+            return own.length > 0 && <Mails mails={own} />;
+          }}
+        </Loaded>
+      </Stack>
+    </section>
+  );
+}

@@ -1,0 +1,195 @@
+import type { Person, PersonMessage } from '@carillon/client';
+import { Alert, Badge, Button, Code, Group, Stack, Text, Title } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { consoleClient } from '../console.ts';
+import { ConfirmButton } from '../parts/confirm-button.tsx';
+import { Copyable } from '../parts/copyable.tsx';
+import { DataTable } from '../parts/data-table.tsx';
+import { Loaded } from '../parts/loaded.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
+import { platformNames } from '../parts/platform-names.ts';
+import { RouteLink } from '../parts/route-link.tsx';
+import { StatusBadge } from '../parts/status-badge.tsx';
+import { Time } from '../parts/time.tsx';
+import { useMay } from '../session/use-session.ts';
+import { useWorkspace } from '../shell/workspace.ts';
+import { AttributeTable } from './attribute-table.tsx';
+import { DeviceTable } from './device-table.tsx';
+import { DidTheyGetIt } from './did-they-get-it.tsx';
+import { PersonTimeline } from './user-timeline.tsx';
+
+const route = getRouteApi('/w/$workspaceId/people/$personId');
+
+/** Everything about one person. */
+export function PersonPage() {
+  const { id: workspaceId } = useWorkspace();
+  const { personId: id } = route.useParams();
+  const queries = useQueryClient();
+  const mayChange = useMay('people.write');
+  const queryKey = ['person', workspaceId, id];
+  const onChanged = () => queries.invalidateQueries({ queryKey });
+  const person = useQuery({ queryKey, queryFn: () => consoleClient.people.read({ workspaceId, id }) });
+  return (
+    <Loaded query={person}>
+      {(data) => (
+        <Stack gap="lg">
+          <PageHeader
+            title={data.customerId}
+            about={<About person={data} />}
+            actions={
+              mayChange && (
+                <Group gap="sm">
+                  <TestMark person={data} onChanged={onChanged} />
+                  {data.erasure === null && (
+                    <ConfirmButton
+                      label="Erase"
+                      title={`Erase ${data.customerId}?`}
+                      hits={<Hits person={data} />}
+                      onConfirmed={async () => {
+                        await consoleClient.people.erase({ workspaceId, id });
+                        await onChanged();
+                      }}
+                    />
+                  )}
+                </Group>
+              )
+            }
+          />
+          {data.erasure !== null && (
+            <Alert color="red" title="This person is to be erased">
+              On <Time at={data.erasure.dueAt} />, asked for on <Time at={data.erasure.requestedAt} />. Nothing is left
+              then but the proof of it, erasure <Code>{data.erasure.id}</Code>.
+            </Alert>
+          )}
+          <DidTheyGetIt customerId={data.customerId} />
+          <DeviceTable workspaceId={workspaceId} personId={id} devices={data.devices} onChanged={onChanged} />
+          <Messages messages={data.messages} />
+          <Segments segments={data.segments} />
+          <AttributeTable workspaceId={workspaceId} person={data} onChanged={onChanged} />
+          <PersonTimeline workspaceId={workspaceId} personId={id} />
+        </Stack>
+      )}
+    </Loaded>
+  );
+}
+
+/** Tests of campaigns are offered to be sent to those who are marked. */
+function TestMark({ person: { id, isTest }, onChanged }: { person: Person; onChanged: () => Promise<unknown> }) {
+  const { id: workspaceId } = useWorkspace();
+  const mark = useMutation({
+    mutationFn: async () => {
+      await consoleClient.people.markForTests({ workspaceId, id, isTest: !isTest });
+      await onChanged();
+    },
+  });
+  return (
+    <>
+      {isTest && <Badge color="indigo.9">marked for tests</Badge>}
+      <Button variant="default" loading={mark.isPending} onClick={() => mark.mutate()}>
+        {isTest ? 'No longer for tests' : 'Mark for tests'}
+      </Button>
+    </>
+  );
+}
+
+function About({ person }: { person: Person }) {
+  return (
+    <>
+      <Copyable text={person.id} label="id in Carillon" />
+      Since <Time at={person.createdAt} />, last changed <Time at={person.updatedAt} />
+      {person.mergedCustomerIds.length > 0 && `. Also known as ${person.mergedCustomerIds.join(', ')}`}
+    </>
+  );
+}
+
+function Hits({ person }: { person: Person }) {
+  const count = (many: number, word: string) => `${many.toLocaleString('en')} ${word}${many === 1 ? '' : 's'}`;
+  const others = person.mergedCustomerIds;
+  return (
+    <>
+      {count(Object.keys(person.attributes).length, 'attribute')}, {count(person.devices.length, 'device')}, the
+      membership in {count(person.segments.length, 'segment')}, all events, and the person&apos;s rows in the delivery
+      log go{others.length > 0 && `, as does what was known under ${others.join(', ')}`}. It happens after the delay
+      that is set for this installation, and cannot be undone then.
+    </>
+  );
+}
+
+function Messages({ messages }: { messages: PersonMessage[] }) {
+  const { id: workspaceId } = useWorkspace();
+  const { personId } = route.useParams();
+  return (
+    <section>
+      <Title order={2} size="h5" mb="xs">
+        Messages
+      </Title>
+      {messages.length === 0 ? (
+        <Text size="sm">Nothing was sent to this person in the days that the delivery log keeps.</Text>
+      ) : (
+        <DataTable
+          label="Messages"
+          minWidth={760}
+          rows={messages}
+          keyOf={({ runId, deviceId, platform, at }) => `${runId} ${deviceId} ${platform} ${at}`}
+          columns={[
+            { key: 'at', title: 'When', cell: ({ at }) => <Time at={at} /> },
+            {
+              key: 'campaign',
+              title: 'Campaign',
+              cell: ({ campaignId, campaignName }) => (
+                <>
+                  <RouteLink to="/w/$workspaceId/campaigns/$campaignId" params={{ workspaceId, campaignId }}>
+                    {campaignName}
+                  </RouteLink>{' '}
+                  <RouteLink
+                    to="/w/$workspaceId/people/$personId"
+                    params={{ workspaceId, personId }}
+                    search={{ campaign: campaignId }}
+                    activeProps={{}}
+                    aria-label={`Explain ${campaignName}`}
+                  >
+                    why?
+                  </RouteLink>
+                </>
+              ),
+            },
+            {
+              key: 'device',
+              title: 'Device',
+              cell: ({ deviceId, platform }) => `${platformNames[platform]}, ${deviceId ?? 'removed since'}`,
+            },
+            { key: 'outcome', title: 'Outcome', cell: ({ outcome }) => <StatusBadge status={outcome} /> },
+            { key: 'code', title: 'Code', cell: ({ code }) => (code === null ? '–' : <Code>{code}</Code>) },
+            { key: 'attempts', title: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
+          ]}
+        />
+      )}
+    </section>
+  );
+}
+
+function Segments({ segments }: { segments: Person['segments'] }) {
+  const { id: workspaceId } = useWorkspace();
+  return (
+    <section>
+      <Title order={2} size="h5" mb="xs">
+        Segments
+      </Title>
+      {segments.length === 0 ? (
+        <Text size="sm">In no segment of a file or of a partner.</Text>
+      ) : (
+        <Group gap="md">
+          {segments.map(({ id: segmentId, name }) => (
+            <RouteLink key={segmentId} to="/w/$workspaceId/segments/$segmentId" params={{ workspaceId, segmentId }}>
+              {name}
+            </RouteLink>
+          ))}
+        </Group>
+      )}
+      <Text size="xs" mt={4}>
+        Segments of filters are worked out when a campaign starts, so they are not listed.
+      </Text>
+    </section>
+  );
+}
