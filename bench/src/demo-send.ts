@@ -31,7 +31,7 @@ const folder = await mkdtemp(join(tmpdir(), 'carillon-demo-'));
 const dataFolder = join(folder, 'data');
 const campaignName = `Demo of ${users} devices`;
 // A run of a million devices takes minutes; an hour is the bound for any number.
-const longestSendMilliseconds = 3_600_000;
+const maxSendMilliseconds = 3_600_000;
 
 const node = (script: string, ...parameters: string[]): string[] => [
   '--disable-warning=ExperimentalWarning',
@@ -139,7 +139,7 @@ async function waitForEnd(
   database: postgres.Sql<{ bigint: bigint }>,
   campaignId: string,
 ): Promise<{ id: string; status: string }> {
-  const deadline = performance.now() + longestSendMilliseconds;
+  const deadline = performance.now() + maxSendMilliseconds;
   for (;;) {
     const [run] = await database<{ id: string; status: string; ended: boolean }[]>`
       select id, status, ended_at is not null as ended from runs where campaign_id = ${campaignId}`;

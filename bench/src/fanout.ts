@@ -10,8 +10,8 @@
 import { readFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { bucketOf } from '../../server/src/domain/audience/bucket.ts';
-import { parseFrequencyCaps } from '../../server/src/domain/delivery-gate/workspace-controls.ts';
+import { bucketOf } from '../../server/src/domain/users/bucket.ts';
+import { parseFrequencyCaps } from '../../server/src/domain/eligibility/workspace-controls.ts';
 import { makeId } from '../../server/src/domain/ids.ts';
 import { makeSimulatedSubscription } from '../../server/src/engine/delivery/simulator/make-simulated-subscription.ts';
 import { makeTortureBundle } from '../../server/test/torture/torture-bundle.ts';

@@ -4,7 +4,7 @@ import { makeOutgoingClient } from '../../server/src/engine/outgoing-http/outgoi
 import { fillSegments } from '../../server/src/engine/segment-fill/fill-segments.ts';
 import { makeLog } from '../../server/src/log.ts';
 import { openDatabase } from '../../server/src/storage/pool.ts';
-import { readDatabaseClock } from '../../server/src/storage/sql/database-clock.ts';
+import { readDatabaseClock } from '../../server/src/storage/installation/database-clock.ts';
 
 const database = openDatabase({ url: process.argv[2]!, connections: 4, name: 'fill-once' });
 const clock = makeClock();

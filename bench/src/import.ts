@@ -50,9 +50,9 @@ try {
 }
 
 async function load(what: string): Promise<void> {
-  let mostMegabytes = 0;
+  let maxMegabytes = 0;
   const sampling = setInterval(() => {
-    mostMegabytes = Math.max(mostMegabytes, Math.round(process.memoryUsage.rss() / 1e6));
+    maxMegabytes = Math.max(maxMegabytes, Math.round(process.memoryUsage.rss() / 1e6));
   }, 100);
   const [startedAt, cpuBefore] = [performance.now(), process.cpuUsage()];
   const result = await importFile(
@@ -67,7 +67,7 @@ async function load(what: string): Promise<void> {
   if (result.users !== users || row!.users !== users) throw new Error(`loaded ${JSON.stringify({ result, row })}`);
   report(
     `${what}: ${seconds.toFixed(1)} s (goal ${goalSeconds.toFixed(1)}), ${Math.round(users / seconds)} users/s, ` +
-      `${row!.identifiers as number} identifiers, ${((user + system) / 1e6).toFixed(1)} s of CPU and at most ${mostMegabytes} MB in the loader`,
+      `${row!.identifiers as number} identifiers, ${((user + system) / 1e6).toFixed(1)} s of CPU and at most ${maxMegabytes} MB in the loader`,
   );
 }
 

@@ -7,8 +7,8 @@
  */
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { userSource } from '../../server/src/domain/audience/user-source.ts';
-import type { AndroidContent } from '../../server/src/domain/campaign/content.ts';
+import { userSource } from '../../server/src/domain/users/user-source.ts';
+import type { AndroidContent } from '../../server/src/domain/campaigns/content.ts';
 import { Budget } from '../../server/src/domain/template/budget.ts';
 import { makePersonaliser } from '../../server/src/domain/template/personalise.ts';
 import { parseTemplate } from '../../server/src/domain/template/parse-template.ts';

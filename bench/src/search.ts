@@ -17,7 +17,7 @@ import { searchCampaigns } from '../../server/src/app/campaigns/search-campaigns
 import { createKey } from '../../server/src/app/keys/create-key.ts';
 import { makeTokenUseCases } from '../../server/src/app/tokens/token-use-cases.ts';
 import { makeManualClock } from '../../server/src/clock.ts';
-import { makeSeal } from '../../server/src/domain/seal.ts';
+import { makeSeal } from '../../server/src/domain/encryption.ts';
 import { buildServer } from '../../server/src/http/build-server.ts';
 import { parseSearch } from '../../server/src/http/campaigns/parse-search.ts';
 import { campaignRoutes } from '../../server/src/http/campaigns/routes.ts';

@@ -20,7 +20,7 @@ export type CarillonClientOptions = {
   headerPrefix?: string;
   fetch?: typeof fetch;
   /** Most times a call is repeated after 429 or 503; default 3. Each waits as long as the service asks, up to a minute. */
-  mostRepeats?: number;
+  maxRepeats?: number;
 };
 
 export type CarillonClient = {
@@ -43,11 +43,11 @@ export type CarillonClient = {
 
 type Call = { path: string; headers: Record<string, string>; body: object };
 
-const longestWaitSeconds = 60;
+const maxWaitSeconds = 60;
 
 /** A typed client of the service: signature, access tokens, and patience with 429 and 503. */
 export function makeCarillonClient(options: CarillonClientOptions): CarillonClient {
-  const { baseUrl, workspaceId, headerPrefix = 'SVC', fetch: request = fetch, mostRepeats = 3 } = options;
+  const { baseUrl, workspaceId, headerPrefix = 'SVC', fetch: request = fetch, maxRepeats = 3 } = options;
   const tokens =
     options.oauthKey === undefined
       ? undefined
@@ -65,10 +65,10 @@ export function makeCarillonClient(options: CarillonClientOptions): CarillonClie
         body: JSON.stringify(body),
       });
       const isBusy = answer.status === 429 || answer.status === 503;
-      if (!isBusy || repeats >= mostRepeats) return answer;
+      if (!isBusy || repeats >= maxRepeats) return answer;
       const seconds = Number(answer.headers.get('retry-after') ?? 1);
       await answer.body?.cancel();
-      await new Promise((resolve) => setTimeout(resolve, Math.min(seconds || 1, longestWaitSeconds) * 1000));
+      await new Promise((resolve) => setTimeout(resolve, Math.min(seconds || 1, maxWaitSeconds) * 1000));
     }
   }
 

@@ -125,7 +125,7 @@ export type SegmentOperation = {
   endedAt: string | null;
 };
 
-export type SegmentList = { segments: ConsoleSegment[]; active: number; mostActive: number };
+export type SegmentList = { segments: ConsoleSegment[]; active: number; maxActive: number };
 /** Operations newest first. */
 export type SegmentDetail = ConsoleSegment & { operations: SegmentOperation[] };
 

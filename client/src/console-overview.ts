@@ -84,7 +84,7 @@ export type Overview = {
   lastHour: {
     since: string;
     /** A count this high means "or more". */
-    mostCounted: number;
+    maxCounted: number;
     counts: { platform: Platform; outcome: string; devices: number }[];
     failures: RecentFailure[];
   };

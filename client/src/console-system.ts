@@ -54,7 +54,7 @@ export type SystemState = {
     version: string;
     sizeBytes: number;
     connections: number;
-    mostConnections: number;
+    maxConnections: number;
     startedAt: string;
     isEmbedded: boolean;
     replicas: { state: string; lagBytes: number | null }[];

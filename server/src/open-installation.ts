@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import type { Clock } from './clock.ts';
 import { defaultDataFolder } from './config.ts';
 import type { Config } from './config.ts';
-import { makeSeal } from './domain/seal.ts';
-import type { Seal } from './domain/seal.ts';
+import { makeSeal } from './domain/encryption.ts';
+import type { Seal } from './domain/encryption.ts';
 import type { Logger } from './log.ts';
 import { StartError } from './start-errors.ts';
 import { assertWritable, findRunningPostgres, startEmbeddedPostgres } from './storage/embedded-postgres.ts';
@@ -15,8 +15,8 @@ import { migrate } from './storage/migrate.ts';
 import { migrateQueue } from './storage/migrate-queue.ts';
 import { openDatabase } from './storage/pool.ts';
 import type { Database } from './storage/pool.ts';
-import { readDatabaseClock } from './storage/sql/database-clock.ts';
-import { findInstallation, insertInstallation } from './storage/sql/installation.ts';
+import { readDatabaseClock } from './storage/installation/database-clock.ts';
+import { findInstallation, insertInstallation } from './storage/installation/installation.ts';
 
 /** What every process of an installation shares: the migrated database, the seal, and the clock anchored to it. */
 export type OpenInstallation = {

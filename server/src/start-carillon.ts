@@ -15,7 +15,7 @@ import { makeConsoleComposer } from './app/console/console-composer.ts';
 import { makeConsoleDeliveries } from './app/console/console-deliveries.ts';
 import { makeConsoleKeys } from './app/console/console-keys.ts';
 import { makeConsoleOverview } from './app/console/console-overview.ts';
-import { makeConsolePeople } from './app/console/console-people.ts';
+import { makeConsolePeople } from './app/console/console-users.ts';
 import { makeConsoleSandbox } from './app/console/console-sandbox.ts';
 import { makeConsoleSegments } from './app/console/console-segments.ts';
 import { makeConsoleSettings } from './app/console/console-settings.ts';
@@ -51,14 +51,14 @@ import { makeShareProviderToken } from './engine/credentials/share-provider-toke
 import { makeDelivery, realProviderEndpoints } from './engine/delivery/deliver.ts';
 import type { DeliveryEndpoints, DeliveryOptions } from './engine/delivery/deliver.ts';
 import { makeSimulatedSubscription } from './engine/delivery/simulator/make-simulated-subscription.ts';
-import { makeDutyBook } from './engine/duty-book.ts';
-import type { DutyBook } from './engine/duty-book.ts';
-import { startDuty } from './engine/duty.ts';
-import type { RunningDuty } from './engine/duty.ts';
+import { makeDutyBook } from './engine/job-book.ts';
+import type { DutyBook } from './engine/job-book.ts';
+import { startDuty } from './engine/job.ts';
+import type { RunningDuty } from './engine/job.ts';
 import { measureContent } from './engine/fan-out/measure-content.ts';
 import { followDatabaseClock } from './engine/housekeeping/follow-database-clock.ts';
 import { reportNode } from './engine/housekeeping/report-node.ts';
-import { makeSmtpMailer } from './engine/mail/smtp-mailer.ts';
+import { makeSmtpMailer } from './engine/email/smtp-mailer.ts';
 import { startSandboxPhones } from './engine/sandbox/start-sandbox-phones.ts';
 import type { SandboxPhones } from './engine/sandbox/start-sandbox-phones.ts';
 import { startWorker } from './engine/start-worker.ts';
@@ -87,8 +87,8 @@ import { readMachine } from './read-machine.ts';
 import { StartError } from './start-errors.ts';
 import type { StartBlock } from './start-block.ts';
 import type { Queryable } from './storage/pool.ts';
-import { pingDatabase } from './storage/sql/database-clock.ts';
-import { findInstallation } from './storage/sql/installation.ts';
+import { pingDatabase } from './storage/installation/database-clock.ts';
+import { findInstallation } from './storage/installation/installation.ts';
 
 export type Carillon = {
   /** What a person or a test needs to use it. */

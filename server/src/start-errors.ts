@@ -1,7 +1,7 @@
 import { ConfigError } from './config.ts';
 import { WorkspaceRefusedError } from './app/workspaces/create-workspace.ts';
 import { ProviderKeyError } from './domain/credentials/parse-provider-key.ts';
-import { SealBrokenError } from './domain/seal.ts';
+import { SealBrokenError } from './domain/encryption.ts';
 import { DataFolderInUseError, EmbeddedPostgresFailedError } from './storage/embedded-postgres.ts';
 import { NoEmbeddedPostgresError } from './storage/embedded-postgres-binaries.ts';
 import { MigrationChangedError, SchemaTooNewError } from './storage/migrate.ts';

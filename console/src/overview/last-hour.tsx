@@ -6,9 +6,9 @@ import { OverviewCard } from './overview-card.tsx';
 
 /** What providers took in the last hour, and what they did not, with why. */
 export function LastHour({ overview }: { overview: Overview }) {
-  const { counts, failures, mostCounted } = overview.lastHour;
+  const { counts, failures, maxCounted } = overview.lastHour;
   const say = (devices: number) =>
-    devices >= mostCounted ? `${devices.toLocaleString('en')} or more` : devices.toLocaleString('en');
+    devices >= maxCounted ? `${devices.toLocaleString('en')} or more` : devices.toLocaleString('en');
   const accepted = counts.filter(({ outcome }) => outcome === 'ACCEPTED');
   return (
     <OverviewCard title="The last hour">

@@ -51,8 +51,8 @@ export function WorkCard({ overview }: { overview: Overview }) {
 }
 
 // The server stops counting there.
-const mostCounted = 100_000;
+const maxCounted = 100_000;
 
 function countOf(count: number): string {
-  return count >= mostCounted ? `${count.toLocaleString('en')} or more` : count.toLocaleString('en');
+  return count >= maxCounted ? `${count.toLocaleString('en')} or more` : count.toLocaleString('en');
 }

@@ -36,7 +36,7 @@ export function SegmentsPage() {
         title="Segments"
         about={
           segments.data &&
-          `${segments.data.active.toLocaleString('en')} of ${segments.data.mostActive.toLocaleString('en')} possible are active`
+          `${segments.data.active.toLocaleString('en')} of ${segments.data.maxActive.toLocaleString('en')} possible are active`
         }
       />
       {mayWrite && (

@@ -11,7 +11,7 @@ export function DatabaseCard({ state: { database } }: { state: SystemState }) {
       facts={[
         ['PostgreSQL', `${database.version}, ${database.isEmbedded ? 'embedded' : 'your own'}`],
         ['Size', formatBytes(database.sizeBytes)],
-        ['Connections', `${database.connections} of at most ${database.mostConnections}`],
+        ['Connections', `${database.connections} of at most ${database.maxConnections}`],
         ['Runs since', <Time key="since" at={database.startedAt} />],
         ['Migrations', migrations.newest ? `${migrations.count}, the newest ${migrations.newest.name}` : 'none'],
         [

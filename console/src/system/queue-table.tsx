@@ -17,12 +17,12 @@ const names: Record<string, [name: string, about: string]> = {
 };
 
 // The server stops counting there.
-const mostCounted = 100_000;
+const maxCounted = 100_000;
 
 /** What waits, what is worked and what went wrong, per kind of work. */
 export function QueueTable({ queues, now }: { queues: QueueState[]; now: string }) {
   const count = (of: QueueState, number: number) => (
-    <QueueLink name={of.name}>{`${number.toLocaleString('en')}${number >= mostCounted ? ' or more' : ''}`}</QueueLink>
+    <QueueLink name={of.name}>{`${number.toLocaleString('en')}${number >= maxCounted ? ' or more' : ''}`}</QueueLink>
   );
   return (
     <section>

@@ -2,7 +2,7 @@ import { makeManageAccounts } from '../app/accounts/manage-accounts.ts';
 import { makePasswordHash } from '../app/accounts/password-hash.ts';
 import type { CommandContext } from '../cli.ts';
 import { StartError } from '../start-errors.ts';
-import { findAccountByEmail } from '../storage/sql/accounts.ts';
+import { findAccountByEmail } from '../storage/accounts/accounts.ts';
 import { printTable } from './print-table.ts';
 
 /** `carillon accounts`: who may use the console, and the way back in for an owner who forgot the password. */

@@ -1,13 +1,13 @@
 import { changeCampaignState } from '../app/campaigns/change-campaign-state.ts';
 import type { CommandContext } from '../cli.ts';
-import type { CampaignAction } from '../domain/campaign/campaign-states.ts';
-import { nextMoments } from '../domain/timing/next-moments.ts';
+import type { CampaignAction } from '../domain/campaigns/campaign-states.ts';
+import { nextMoments } from '../domain/timing/next-occurrences.ts';
 import { fromStoredTiming } from '../domain/timing/stored-timing.ts';
 import { StartError } from '../start-errors.ts';
-import { listCampaignRuns } from '../storage/sql/campaign-runs.ts';
-import type { CampaignRun } from '../storage/sql/campaign-runs.ts';
-import { findCampaignRecord, listCampaignRecords } from '../storage/sql/campaign-states.ts';
-import type { CampaignRecord } from '../storage/sql/campaign-states.ts';
+import { listCampaignRuns } from '../storage/runs/campaign-runs.ts';
+import type { CampaignRun } from '../storage/runs/campaign-runs.ts';
+import { findCampaignRecord, listCampaignRecords } from '../storage/campaigns/campaigns.ts';
+import type { CampaignRecord } from '../storage/campaigns/campaigns.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
 import { printTable, toPlainLine } from './print-table.ts';
 
@@ -25,13 +25,13 @@ export const campaignsCommand = {
   stop: (context: ChangeContext, options: CampaignOptions) => changeCampaign(context, { ...options, action: 'stop' }),
 };
 
-const mostCampaignsShown = 50;
-const mostRunsShown = 20;
+const maxCampaignsShown = 50;
+const maxRunsShown = 20;
 const momentsShown = 3;
 
 async function listCampaigns({ database }: ChangeContext, options: { workspace?: string }): Promise<void> {
   const workspaceId = await findWorkspaceToUse(database, options.workspace);
-  const campaigns = await listCampaignRecords(database, { workspaceId, limit: mostCampaignsShown });
+  const campaigns = await listCampaignRecords(database, { workspaceId, limit: maxCampaignsShown });
   printTable(
     ['ID', 'STATUS', 'TYPE', 'NEXT', 'NAME'],
     campaigns.map((campaign) => [
@@ -58,7 +58,7 @@ async function showCampaign({ database, clock }: ChangeContext, options: Campaig
     ['Next', followingMoments(campaign, clock.now()).map(shown).join(', ') || '–'],
   ];
   for (const [title, value] of facts) process.stdout.write(`${title.padEnd(10)}${toPlainLine(value)}\n`);
-  const runs = await listCampaignRuns(database, { campaignId: campaign.id, limit: mostRunsShown });
+  const runs = await listCampaignRuns(database, { campaignId: campaign.id, limit: maxRunsShown });
   if (runs.length === 0) return;
   process.stdout.write('\n');
   printTable(

@@ -8,8 +8,8 @@ import { makeShareProviderToken } from '../engine/credentials/share-provider-tok
 import { realProviderEndpoints } from '../engine/delivery/deliver.ts';
 import { simulatedPushOrigin } from '../engine/delivery/simulator/make-simulated-subscription.ts';
 import { StartError } from '../start-errors.ts';
-import { listNodes } from '../storage/sql/nodes.ts';
-import type { ProviderName } from '../storage/sql/provider-credentials.ts';
+import { listNodes } from '../storage/installation/nodes.ts';
+import type { ProviderName } from '../storage/keys/provider-credentials.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
 
 type Workspace = { workspace?: string };

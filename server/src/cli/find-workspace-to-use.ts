@@ -1,7 +1,7 @@
 import { StartError } from '../start-errors.ts';
 import type { Database } from '../storage/pool.ts';
-import { findInstallation } from '../storage/sql/installation.ts';
-import { findWorkspace } from '../storage/sql/workspaces.ts';
+import { findInstallation } from '../storage/installation/installation.ts';
+import { findWorkspace } from '../storage/installation/workspaces.ts';
 
 /** The workspace a command names, or the demo workspace. @throws StartError SETTING_INVALID */
 export async function findWorkspaceToUse(database: Database, named: string | undefined): Promise<string> {

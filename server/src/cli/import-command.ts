@@ -2,7 +2,7 @@ import { SingleBar } from 'cli-progress';
 import type { CommandContext } from '../cli.ts';
 import { importFile, ImportUnderWayError } from '../app/import/import-file.ts';
 import { StartError } from '../start-errors.ts';
-import type { ImportKind } from '../storage/sql/imports.ts';
+import type { ImportKind } from '../storage/users/user-import.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
 
 export type ImportOptions = { file: string; kind: ImportKind; again?: true; workspace?: string };

@@ -28,7 +28,7 @@ export const segmentsCommand = { list: listSegments, create: createSegment, show
 
 async function listSegments(context: CommandContext, options: { workspace?: string }): Promise<void> {
   const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
-  const { segments, active, mostActive } = await composeSegments(context).read.list(workspaceId);
+  const { segments, active, maxActive } = await composeSegments(context).read.list(workspaceId);
   printTable(
     ['NAME', 'KIND', 'STATE', 'USERS', 'EXPIRES'],
     segments.map((segment) => [
@@ -39,7 +39,7 @@ async function listSegments(context: CommandContext, options: { workspace?: stri
       segment.expiresAt?.toISOString() ?? '–',
     ]),
   );
-  process.stdout.write(`${active} of ${mostActive} active\n`);
+  process.stdout.write(`${active} of ${maxActive} active\n`);
 }
 
 async function createSegment(context: CommandContext, options: CreateSegmentOptions): Promise<void> {
@@ -110,8 +110,8 @@ async function openFile(path: string): Promise<FileHandle> {
   }
 }
 
-const mostOperationsShown = 20;
-const mostRejectsShown = 20;
+const maxOperationsShown = 20;
+const maxRejectsShown = 20;
 
 async function showSegment(context: CommandContext, options: { name: string; workspace?: string }): Promise<void> {
   const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
@@ -127,7 +127,7 @@ async function showSegment(context: CommandContext, options: { name: string; wor
     ['Expires', segment.expiresAt?.toISOString() ?? '–'],
   ];
   for (const [title, value] of facts) process.stdout.write(`${title.padEnd(11)}${toPlainLine(value)}\n`);
-  const operations = segment.operations.slice(0, mostOperationsShown);
+  const operations = segment.operations.slice(0, maxOperationsShown);
   if (operations.length === 0) return;
   process.stdout.write('\n');
   printTable(
@@ -151,8 +151,8 @@ async function printRejects(read: ReadSegments, { workspaceId, segmentId, operat
   const rejects = await read.listRejects({ workspaceId, segmentId, operationId: operation.id });
   if (rejects.length === 0) return;
   process.stdout.write(`\nRejected lines of operation ${operation.number}:\n`);
-  for (const { line, reason } of rejects.slice(0, mostRejectsShown))
+  for (const { line, reason } of rejects.slice(0, maxRejectsShown))
     process.stdout.write(`  line ${line}: ${toPlainLine(reason)}\n`);
-  const hidden = rejects.length - mostRejectsShown;
+  const hidden = rejects.length - maxRejectsShown;
   if (hidden > 0) process.stdout.write(`  and ${hidden} more\n`);
 }

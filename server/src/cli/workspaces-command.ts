@@ -1,9 +1,9 @@
 import { changeWorkspace, parseControls } from '../app/workspaces/change-workspace.ts';
 import { WorkspaceRefusedError, createWorkspace } from '../app/workspaces/create-workspace.ts';
 import type { CommandContext } from '../cli.ts';
-import { presentFrequencyCap } from '../domain/delivery-gate/workspace-controls.ts';
-import { listWorkspaces } from '../storage/sql/overview.ts';
-import { findWorkspace, findWorkspaceControls } from '../storage/sql/workspaces.ts';
+import { presentFrequencyCap } from '../domain/eligibility/workspace-controls.ts';
+import { listWorkspaces } from '../storage/installation/overview.ts';
+import { findWorkspace, findWorkspaceControls } from '../storage/installation/workspaces.ts';
 import { toPlainLine } from './print-table.ts';
 
 export type CreateWorkspaceOptions = {

@@ -1,5 +1,5 @@
 import type { Queryable } from '../storage/pool.ts';
-import { addJob } from '../storage/sql/jobs.ts';
+import { addJob } from '../storage/installation/queues.ts';
 
 /** The task names of the queue; engine/queue.ts holds the function of each. */
 export const taskNames = { wakeFanOut: 'wake-fan-out', wakeSegments: 'wake-segments' } as const;

@@ -54,7 +54,7 @@ export async function startQueue(deps: QueueDependencies): Promise<Queue> {
 }
 
 // Two workers that each look every two seconds: twenty seconds without one good look.
-const mostFaults = 20;
+const maxFaults = 20;
 
 /** A fault while it reads the names of its tasks stays with the library for ever: only another runner gets over it. */
 function endWhenLost(runner: Runner): void {
@@ -66,7 +66,7 @@ function endWhenLost(runner: Runner): void {
   runner.events.on('job:start', isWell);
   runner.events.on('worker:getJob:error', () => {
     faults += 1;
-    if (faults === mostFaults) void runner.stop('the queue cannot be read').catch(() => {});
+    if (faults === maxFaults) void runner.stop('the queue cannot be read').catch(() => {});
   });
 }
 

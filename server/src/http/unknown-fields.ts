@@ -11,7 +11,7 @@ type Schema = {
   allOf?: Schema[];
 };
 
-const mostReported = 20;
+const maxReported = 20;
 
 /**
  * Paths of the fields that a schema does not name, at any depth (decisions D5): they are ignored with a warning, never
@@ -28,7 +28,7 @@ export function findUnknownFields(schema: object, value: unknown): string[] {
 type Walk = { path: string; found: string[] };
 
 function collect(schema: Schema, value: unknown, walk: Walk): void {
-  if (walk.found.length >= mostReported || value === null || typeof value !== 'object') return;
+  if (walk.found.length >= maxReported || value === null || typeof value !== 'object') return;
   const variants = [schema, ...(schema.anyOf ?? []), ...(schema.allOf ?? [])];
   if (Array.isArray(value)) {
     const items = variants.find((variant) => variant.items)?.items;
@@ -41,7 +41,7 @@ function collect(schema: Schema, value: unknown, walk: Walk): void {
   for (const [name, member] of Object.entries(value)) {
     const path = walk.path === '' ? name : `${walk.path}.${name}`;
     if (!Object.hasOwn(named, name)) {
-      if (walk.found.length < mostReported) walk.found.push(path);
+      if (walk.found.length < maxReported) walk.found.push(path);
     } else collect(named[name]!, member, { ...walk, path });
   }
 }

@@ -1,6 +1,6 @@
 import postgres from 'postgres';
 import type { Database, Transaction } from './pool.ts';
-import { planByValues } from './sql/plan-by-values.ts';
+import { planByValues } from './plan-by-values.ts';
 
 // SQLSTATE query_canceled.
 const canceled = '57014';

@@ -9,7 +9,7 @@ import { makePushUseCases } from '../../src/app/push/push-use-cases.ts';
 import { makeSegmentUseCases } from '../../src/app/segments/segment-use-cases.ts';
 import { makeTokenUseCases } from '../../src/app/tokens/token-use-cases.ts';
 import { makeId } from '../../src/domain/ids.ts';
-import { makeSeal } from '../../src/domain/seal.ts';
+import { makeSeal } from '../../src/domain/encryption.ts';
 import { signPush } from '../../src/domain/signature/sign-push.ts';
 import { fireDueCampaigns } from '../../src/engine/scheduler/fire-due-campaigns.ts';
 import { buildServer } from '../../src/http/build-server.ts';

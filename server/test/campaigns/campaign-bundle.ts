@@ -7,7 +7,7 @@ import { makePushUseCases } from '../../src/app/push/push-use-cases.ts';
 import { makeTokenUseCases } from '../../src/app/tokens/token-use-cases.ts';
 import { makeManualClock } from '../../src/clock.ts';
 import { makeId } from '../../src/domain/ids.ts';
-import { makeSeal } from '../../src/domain/seal.ts';
+import { makeSeal } from '../../src/domain/encryption.ts';
 import { signPush } from '../../src/domain/signature/sign-push.ts';
 import { buildServer } from '../../src/http/build-server.ts';
 import { campaignRoutes } from '../../src/http/campaigns/routes.ts';

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   freshMilliseconds,
-  longestMilliseconds,
+  maxMilliseconds,
   makeCampaignTotals,
   settledMilliseconds,
   smallestKept,
 } from '../../src/app/campaigns/campaign-totals.ts';
 import type { CampaignTotals } from '../../src/app/campaigns/campaign-totals.ts';
 import { makeManualClock } from '../../src/clock.ts';
-import { selectCampaigns } from '../../src/domain/campaign/campaign-search.ts';
+import { selectCampaigns } from '../../src/domain/campaigns/campaign-search.ts';
 import { parseSearch } from '../../src/http/campaigns/parse-search.ts';
-import { countCampaigns } from '../../src/storage/sql/campaign-search.ts';
+import { countCampaigns } from '../../src/storage/campaigns/campaign-search.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
@@ -83,7 +83,7 @@ describe('the total of a large search (docs/decisions/0021)', () => {
   test('is counted before the answer when nobody asked for ten minutes', async () => {
     const before = await count();
     await archive(4);
-    clock.advance(longestMilliseconds + 1);
+    clock.advance(maxMilliseconds + 1);
     expect(await count()).toBe(before - 4);
     await totals.settle();
   });

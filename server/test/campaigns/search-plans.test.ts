@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { selectCampaigns } from '../../src/domain/campaign/campaign-search.ts';
-import type { CampaignSearch, SearchVersion } from '../../src/domain/campaign/campaign-search.ts';
+import { selectCampaigns } from '../../src/domain/campaigns/campaign-search.ts';
+import type { CampaignSearch, SearchVersion } from '../../src/domain/campaigns/campaign-search.ts';
 import {
   countCampaigns,
   findCampaignPage,
@@ -8,8 +8,8 @@ import {
   selectCampaignCount,
   selectCampaignPage,
   selectFewCampaigns,
-} from '../../src/storage/sql/campaign-search.ts';
-import { planByValues } from '../../src/storage/sql/plan-by-values.ts';
+} from '../../src/storage/campaigns/campaign-search.ts';
+import { planByValues } from '../../src/storage/plan-by-values.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { defaultDeliverySettings } from '../../src/domain/campaign/delivery-settings.ts';
+import { defaultDeliverySettings } from '../../src/domain/campaigns/delivery-settings.ts';
 import { android, campaign, expectStatus, faultsOf, makeAuthoringBundle } from './authoring-bundle.ts';
 import type { AuthoringBundle } from './authoring-bundle.ts';
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseSegmentFilter } from '../../src/domain/segments/parse-segment-filter.ts';
 import type { Queryable } from '../../src/storage/pool.ts';
-import { countAudienceDevices, countAudiencePeople } from '../../src/storage/sql/audience-counts.ts';
-import type { CountedAudience } from '../../src/storage/sql/audience-counts.ts';
-import { listAttributeNames } from '../../src/storage/sql/attribute-names.ts';
+import { countAudienceDevices, countAudiencePeople } from '../../src/storage/campaigns/audience.ts';
+import type { CountedAudience } from '../../src/storage/campaigns/audience.ts';
+import { listAttributeNames } from '../../src/storage/users/identifiers.ts';
 import { withinTime } from '../../src/storage/within-time.ts';
 import { collectPlans } from '../collect-plans.ts';
 import { createTestDatabase } from '../test-database.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { listPersonMoments } from '../../src/storage/sql/person-timeline.ts';
+import { listPersonMoments } from '../../src/storage/users/user-records.ts';
 import { makeAccountsBundle } from './accounts-bundle.ts';
 import type { AccountsBundle } from './accounts-bundle.ts';
 

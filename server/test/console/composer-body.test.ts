@@ -15,9 +15,9 @@ import { mergePatchOf, readAt, sentBody, writeAt } from '../../../console/src/co
 import { goalOperators } from '../../../console/src/composer/schedule/goal-operators.ts';
 import { soonIn } from '../../../console/src/composer/schedule/timing.ts';
 import type { CampaignBody } from '../../../client/src/carillon-campaigns.ts';
-import { userSource } from '../../src/domain/audience/user-source.ts';
-import { mergeParts } from '../../src/domain/campaign-parts/merge-parts.ts';
-import { goalOperators as goalOperatorsOfServer } from '../../src/domain/campaign/conversion-goal.ts';
+import { userSource } from '../../src/domain/users/user-source.ts';
+import { mergeParts } from '../../src/domain/campaign-document/merge-parts.ts';
+import { goalOperators as goalOperatorsOfServer } from '../../src/domain/campaigns/conversion-goal.ts';
 import { makePersonaliser } from '../../src/domain/template/personalise.ts';
 
 const write = (body: CampaignBody, changes: Record<string, unknown>): CampaignBody =>

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ConsoleClient } from '../../../client/src/console-client.ts';
 import type { CampaignProgress } from '../../../client/src/console-campaigns.ts';
-import { adviseOnFailure } from '../../src/domain/campaign/failure-advice.ts';
+import { adviseOnFailure } from '../../src/domain/campaigns/failure-advice.ts';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';

@@ -126,9 +126,9 @@ describe('a file uploaded in the console', () => {
 
     await upload({ kind: 'remove', content: 'ada@example.com' });
     expect((await waitForEnd(segmentId, 2)).userCount).toBe(1);
-    const { segments, active, mostActive } = await client.listSegments(workspaceId);
+    const { segments, active, maxActive } = await client.listSegments(workspaceId);
     expect(segments).toMatchObject([{ id: segmentId, name: 'Uploaded', state: 'READY', userCount: 1 }]);
-    expect([active, mostActive]).toEqual([1, 1_000]);
+    expect([active, maxActive]).toEqual([1, 1_000]);
   });
 
   test('waits for the one before it; meanwhile the list shows how far that is', async () => {

@@ -1,16 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeConsoleDeliveries } from '../../src/app/console/console-deliveries.ts';
+import { deliveryOutcomes, makeConsoleDeliveries } from '../../src/app/console/console-deliveries.ts';
 import type { DeliveryCursor, DeliveryQuery } from '../../src/app/console/console-deliveries.ts';
-import { deliveryOutcomes } from '../../src/app/console/console-deliveries.ts';
 import { makeManualClock } from '../../src/clock.ts';
-import { platforms } from '../../src/domain/campaign/content.ts';
-import { bucketOf } from '../../src/domain/audience/bucket.ts';
+import { platforms } from '../../src/domain/campaigns/content.ts';
+import { bucketOf } from '../../src/domain/users/bucket.ts';
 import { makeId } from '../../src/domain/ids.ts';
-import { findLoggedDelivery, listLoggedDeliveries } from '../../src/storage/sql/delivery-log.ts';
-import type { LogFilters } from '../../src/storage/sql/delivery-log.ts';
+import { findLoggedDelivery, listLoggedDeliveries } from '../../src/storage/ledger/delivery-log.ts';
+import type { LogFilters } from '../../src/storage/ledger/delivery-log.ts';
 import { collectPlans } from '../collect-plans.ts';
-import { groupFailures, listRunDays, readTimeline } from '../../src/storage/sql/campaign-report.ts';
-import type { RunDay } from '../../src/storage/sql/campaign-report.ts';
+import { groupFailures, listRunDays, readTimeline } from '../../src/storage/campaigns/campaign-stats.ts';
+import type { RunDay } from '../../src/storage/campaigns/campaign-stats.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { insertApiLogEntries, listCalls } from '../../src/storage/sql/api-log.ts';
-import type { ApiLogEntry, ApiLogFilters } from '../../src/storage/sql/api-log.ts';
+import { insertApiLogEntries, listCalls } from '../../src/storage/installation/api-log.ts';
+import type { ApiLogEntry, ApiLogFilters } from '../../src/storage/installation/api-log.ts';
 import { collectPlans } from '../collect-plans.ts';
 import { createTestDatabase } from '../test-database.ts';
 import { expectAccessible, hasChromium, skipReason, startConsoleBrowser } from './console-browser.ts';

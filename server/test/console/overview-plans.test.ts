@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Queryable } from '../../src/storage/pool.ts';
-import { readCounted } from '../../src/storage/sql/limit-marks.ts';
+import { readCounted } from '../../src/storage/limits/limit-windows.ts';
 import {
   countRecentDeliveries,
   groupPausedSends,
@@ -8,9 +8,9 @@ import {
   listFailedRuns,
   listRunningSends,
   listScheduledSends,
-} from '../../src/storage/sql/overview-health.ts';
-import { readQueues } from '../../src/storage/sql/queues.ts';
-import { listAccountRestraints } from '../../src/storage/sql/send-budgets.ts';
+} from '../../src/storage/installation/overview.ts';
+import { readQueues } from '../../src/storage/installation/queues.ts';
+import { listAccountRestraints } from '../../src/storage/limits/send-budgets.ts';
 import { collectPlans } from '../collect-plans.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { countFileOperation } from '../../src/app/segments/limit-segments.ts';
 import { documentedSegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
-import { makeDutyBook } from '../../src/engine/duty-book.ts';
-import { startDuty } from '../../src/engine/duty.ts';
+import { makeDutyBook } from '../../src/engine/job-book.ts';
+import { startDuty } from '../../src/engine/job.ts';
 import { reportNode } from '../../src/engine/housekeeping/report-node.ts';
 import { makeLog } from '../../src/log.ts';
-import { countWithinLimit } from '../../src/storage/sql/limit-marks.ts';
-import { listNodes } from '../../src/storage/sql/nodes.ts';
-import { silenceAccount } from '../../src/storage/sql/send-budgets.ts';
+import { countWithinLimit } from '../../src/storage/limits/limit-windows.ts';
+import { listNodes } from '../../src/storage/installation/nodes.ts';
+import { silenceAccount } from '../../src/storage/limits/send-budgets.ts';
 import { until } from '../carillon-bundle.ts';
 import { goodPassword, makeAccountsBundle, start } from './accounts-bundle.ts';
 import type { AccountsBundle } from './accounts-bundle.ts';

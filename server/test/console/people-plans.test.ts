@@ -6,10 +6,10 @@ import {
   listFoundPeople,
   listPersonDevices,
   listPersonMessages,
+  listPersonMoments,
   listPersonSegments,
   listTestPeople,
-} from '../../src/storage/sql/person-records.ts';
-import { listPersonMoments } from '../../src/storage/sql/person-timeline.ts';
+} from '../../src/storage/users/user-records.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 import { collectPlans } from '../collect-plans.ts';
@@ -82,7 +82,7 @@ beforeAll(async () => {
 afterAll(() => bundle.drop());
 
 const byValue = (tx: Queryable, value: string) =>
-  findUsersByAnyIdentifier(tx, { workspaceId, values: [value], mostAttributes: 1000, limit: 25 });
+  findUsersByAnyIdentifier(tx, { workspaceId, values: [value], maxAttributes: 1000, limit: 25 });
 
 test.each<[string, (tx: Queryable) => Promise<unknown>, string[]]>([
   ['a value under any name', (tx) => byValue(tx, 'u_em7'), ['identifiers_pkey']],

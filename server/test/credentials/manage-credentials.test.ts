@@ -5,7 +5,7 @@ import { makeManualClock } from '../../src/clock.ts';
 import { adviseOnCheck } from '../../src/domain/credentials/credential-check.ts';
 import type { CredentialCheck } from '../../src/domain/credentials/credential-check.ts';
 import type { GivenKey } from '../../src/domain/credentials/parse-provider-key.ts';
-import { makeSeal } from '../../src/domain/seal.ts';
+import { makeSeal } from '../../src/domain/encryption.ts';
 import { makeAskProvider } from '../../src/engine/credentials/ask-provider.ts';
 import { realProviderEndpoints } from '../../src/engine/delivery/deliver.ts';
 import { makeLog } from '../../src/log.ts';
@@ -156,7 +156,7 @@ describe('asking', () => {
     const counters = await phones.simulators.counters();
     expect(counters.ANDROID.received).toBe(1);
     await phones.simulators.setFaults({ fcm: { delayMilliseconds: 60_000 } });
-    const ask = makeAskProvider({ ...options, mostMilliseconds: 50 });
+    const ask = makeAskProvider({ ...options, maxMilliseconds: 50 });
     expect(await ask(phones.credentials.fcm)).toEqual({ verdict: 'UNKNOWN', words: 'no answer within 0.05 seconds' });
   });
 

@@ -1,6 +1,6 @@
 import { makeId } from '../../src/domain/ids.ts';
-import { ensureDeliveriesPartition, insertDeliveries } from '../../src/storage/sql/deliveries.ts';
-import type { DeliveryOutcome } from '../../src/storage/sql/deliveries.ts';
+import { ensureDeliveriesPartition, insertDeliveries } from '../../src/storage/ledger/deliveries.ts';
+import type { DeliveryOutcome } from '../../src/storage/ledger/deliveries.ts';
 import { start } from './data-bundle.ts';
 import type { DataBundle } from './data-bundle.ts';
 

@@ -4,7 +4,7 @@ import { makeDataUseCases } from '../../src/app/data/data-use-cases.ts';
 import { createKey } from '../../src/app/keys/create-key.ts';
 import { makeTokenUseCases } from '../../src/app/tokens/token-use-cases.ts';
 import { makeManualClock } from '../../src/clock.ts';
-import { makeSeal } from '../../src/domain/seal.ts';
+import { makeSeal } from '../../src/domain/encryption.ts';
 import { buildServer } from '../../src/http/build-server.ts';
 import type { CompletedCall } from '../../src/http/build-server.ts';
 import { dataRoutes } from '../../src/http/data/routes.ts';

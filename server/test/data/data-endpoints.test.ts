@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { identifiersOf } from '../../src/domain/audience/identifier.ts';
-import { mergeAttributes } from '../../src/domain/audience/user-attributes.ts';
+import { identifiersOf } from '../../src/domain/users/identifier.ts';
+import { mergeAttributes } from '../../src/domain/users/user-attributes.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
 import { makeDataBundle, start } from './data-bundle.ts';
 import type { DataBundle } from './data-bundle.ts';

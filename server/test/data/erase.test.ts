@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeInteractionUseCases } from '../../src/app/interactions/interaction-use-cases.ts';
 import { makeInteractionTokens } from '../../src/domain/interactions/interaction-token.ts';
-import { erasePeople } from '../../src/engine/housekeeping/erase-people.ts';
+import { erasePeople } from '../../src/engine/housekeeping/erase-users.ts';
 import { addHistory, addRun } from './add-history.ts';
 import { makeDataBundle, start } from './data-bundle.ts';
 import type { DataBundle } from './data-bundle.ts';

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { calendarDates } from '../../src/domain/timing/calendar-rule.ts';
 import type { CalendarRule, MonthWeekday, Weekday } from '../../src/domain/timing/calendar-rule.ts';
 import { addDays, localDate } from '../../src/domain/timing/local-time.ts';
-import { nextMoments } from '../../src/domain/timing/next-moments.ts';
+import { nextMoments } from '../../src/domain/timing/next-occurrences.ts';
 import type { Timing } from '../../src/domain/timing/timing.ts';
 
 const zones = Intl.supportedValuesOf('timeZone');

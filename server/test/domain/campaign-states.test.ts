@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { campaignStatuses, campaignTransitions, statusAfter } from '../../src/domain/campaign/campaign-states.ts';
+import { campaignStatuses, campaignTransitions, statusAfter } from '../../src/domain/campaigns/campaign-states.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { warnOfCampaign } from '../../src/domain/campaign/campaign-warnings.ts';
-import type { WarnedCampaign } from '../../src/domain/campaign/campaign-warnings.ts';
-import { defaultDeliverySettings } from '../../src/domain/campaign/delivery-settings.ts';
+import { warnOfCampaign } from '../../src/domain/campaigns/campaign-warnings.ts';
+import type { WarnedCampaign } from '../../src/domain/campaigns/campaign-warnings.ts';
+import { defaultDeliverySettings } from '../../src/domain/campaigns/delivery-settings.ts';
 
 const android = { message: 'M', title: 'T', richContent: [], additionalActions: [] };
 const campaign: WarnedCampaign = {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { goalOperators } from '../../src/domain/campaign/conversion-goal.ts';
-import type { ConversionGoal } from '../../src/domain/campaign/conversion-goal.ts';
-import { matchGoal } from '../../src/domain/campaign/match-goal.ts';
+import { goalOperators } from '../../src/domain/campaigns/conversion-goal.ts';
+import type { ConversionGoal } from '../../src/domain/campaigns/conversion-goal.ts';
+import { matchGoal } from '../../src/domain/campaigns/match-goal.ts';
 import { goodBody, makePushBundle } from '../push/push-bundle.ts';
 import type { PushBundle } from '../push/push-bundle.ts';
 

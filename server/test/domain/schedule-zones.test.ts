@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { describe, expect, test } from 'vitest';
 import { addDays, localDate } from '../../src/domain/timing/local-time.ts';
-import { nextMoments } from '../../src/domain/timing/next-moments.ts';
+import { nextMoments } from '../../src/domain/timing/next-occurrences.ts';
 import type { Timing } from '../../src/domain/timing/timing.ts';
 
 const zones = Intl.supportedValuesOf('timeZone');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { localDate, parseDate, parseTime, toInstant } from '../../src/domain/timing/local-time.ts';
-import { nextMoments } from '../../src/domain/timing/next-moments.ts';
+import { nextMoments } from '../../src/domain/timing/next-occurrences.ts';
 import { parseTiming } from '../../src/domain/timing/parse-timing.ts';
 import type { Timing } from '../../src/domain/timing/timing.ts';
 

@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { explainRunToUsers } from '../../src/app/explain/explain-delivery.ts';
 import { changeWorkspace, parseControls } from '../../src/app/workspaces/change-workspace.ts';
-import { bucketOf } from '../../src/domain/audience/bucket.ts';
-import type { Platform } from '../../src/domain/campaign/content.ts';
+import { bucketOf } from '../../src/domain/users/bucket.ts';
+import type { Platform } from '../../src/domain/campaigns/content.ts';
 import type { RunExplanation } from '../../src/domain/explain/explain-run.ts';
 import { makeId } from '../../src/domain/ids.ts';
 import type { Outcome } from '../../src/engine/delivery/provider.ts';
-import { findCampaignToExplain, listRunsToExplain } from '../../src/storage/sql/explanations.ts';
-import type { WorkspaceChanges } from '../../src/storage/sql/workspaces.ts';
+import { findCampaignToExplain, listRunsToExplain } from '../../src/storage/ledger/explanations.ts';
+import type { WorkspaceChanges } from '../../src/storage/installation/workspaces.ts';
 import { makeFanOutBundle } from '../engine/fan-out/fan-out-bundle.ts';
 import type { FanOutBundle } from '../engine/fan-out/fan-out-bundle.ts';
 

@@ -7,7 +7,7 @@ import type { ExportSubject } from '../../src/app/export/export-rows.ts';
 import { toCsvLine } from '../../src/app/export/write-csv.ts';
 import { importFile } from '../../src/app/import/import-file.ts';
 import { makeLog } from '../../src/log.ts';
-import type { ImportKind } from '../../src/storage/sql/imports.ts';
+import type { ImportKind } from '../../src/storage/users/user-import.ts';
 import { addHistory, addMember, addSegment } from '../data/add-history.ts';
 import type { History } from '../data/add-history.ts';
 import { makeDataBundle, start } from '../data/data-bundle.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { importFile } from '../../src/app/import/import-file.ts';
 import { parseCsvRecord } from '../../src/app/import/parse-csv.ts';
 import { makeLog } from '../../src/log.ts';
-import type { ImportKind } from '../../src/storage/sql/imports.ts';
+import type { ImportKind } from '../../src/storage/users/user-import.ts';
 import { makeDataBundle } from '../data/data-bundle.ts';
 import type { DataBundle } from '../data/data-bundle.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { upsertUser } from '../../src/app/data/upsert-user.ts';
 import { importFile } from '../../src/app/import/import-file.ts';
-import type { ImportKind } from '../../src/storage/sql/imports.ts';
+import type { ImportKind } from '../../src/storage/users/user-import.ts';
 import { makeLog } from '../../src/log.ts';
 import { until } from '../carillon-bundle.ts';
 import { makeDataBundle } from '../data/data-bundle.ts';

@@ -1,6 +1,6 @@
 import { makeInteractionUseCases } from '../../src/app/interactions/interaction-use-cases.ts';
 import { makeManualClock } from '../../src/clock.ts';
-import type { Platform } from '../../src/domain/campaign/content.ts';
+import type { Platform } from '../../src/domain/campaigns/content.ts';
 import { makeId } from '../../src/domain/ids.ts';
 import { makeInteractionTokens } from '../../src/domain/interactions/interaction-token.ts';
 import type { ReportLimit } from '../../src/domain/interactions/report-limits.ts';
@@ -9,7 +9,7 @@ import { buildServer } from '../../src/http/build-server.ts';
 import { interactionRoutes } from '../../src/http/interactions/routes.ts';
 import { makeVendorHeaders } from '../../src/http/vendor-headers.ts';
 import { makeLog } from '../../src/log.ts';
-import { listCampaignInteractions } from '../../src/storage/sql/interactions.ts';
+import { listCampaignInteractions } from '../../src/storage/ledger/interactions.ts';
 import { createTestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
 

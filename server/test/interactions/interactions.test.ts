@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { mostReports } from '../../src/domain/interactions/interaction.ts';
+import { maxReports } from '../../src/domain/interactions/interaction.ts';
 import { address, makeInteractionBundle } from './interaction-bundle.ts';
 import type { InteractionBundle } from './interaction-bundle.ts';
 
@@ -145,9 +145,9 @@ describe('POST /v1/interactions', () => {
   test('one device cannot raise a figure for ever', async () => {
     const { token } = bundle.pass(runId);
     const post = (number: number) => bundle.post({ token, kind: 'click', id: `click ${number}` });
-    await Promise.all(Array.from({ length: mostReports + 20 }, (_, number) => post(number)));
+    await Promise.all(Array.from({ length: maxReports + 20 }, (_, number) => post(number)));
     expect(await post(9999)).toMatchObject({ statusCode: 204 });
-    expect(await bundle.figures(campaignId)).toEqual({ 'WEB CLICK': [mostReports, 1] });
+    expect(await bundle.figures(campaignId)).toEqual({ 'WEB CLICK': [maxReports, 1] });
   });
 
   test('a token that is forged, cut, or of a run that is gone is unknown', async () => {

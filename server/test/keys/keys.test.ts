@@ -7,7 +7,7 @@ import { editKey } from '../../src/app/keys/edit-key.ts';
 import { listPushSecrets } from '../../src/app/keys/list-push-secrets.ts';
 import { regenerateKey } from '../../src/app/keys/regenerate-key.ts';
 import type { KeySettings } from '../../src/domain/tokens/key-settings.ts';
-import { makeSeal, SealBrokenError } from '../../src/domain/seal.ts';
+import { makeSeal, SealBrokenError } from '../../src/domain/encryption.ts';
 import type { Database } from '../../src/storage/pool.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';

@@ -5,7 +5,7 @@ import { makeTokenUseCases } from '../../src/app/tokens/token-use-cases.ts';
 import { registerDevice } from '../../src/app/data/register-device.ts';
 import { upsertUser } from '../../src/app/data/upsert-user.ts';
 import { makeManualClock } from '../../src/clock.ts';
-import { makeSeal } from '../../src/domain/seal.ts';
+import { makeSeal } from '../../src/domain/encryption.ts';
 import { signPush } from '../../src/domain/signature/sign-push.ts';
 import { buildServer } from '../../src/http/build-server.ts';
 import type { CompletedCall } from '../../src/http/build-server.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { emptiedTables } from '../../src/storage/sql/demo-workspace.ts';
+import { emptiedTables } from '../../src/storage/installation/sandbox.ts';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { postFile } from '../../src/app/segments/post-file.ts';
 import { documentedSegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
 import type { SegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
-import { mostFileBytes } from '../../src/domain/segments/file-rules.ts';
+import { maxFileBytes } from '../../src/domain/segments/file-rules.ts';
 import { readPostedFile } from '../../src/engine/segment-fill/read-posted-file.ts';
 import type { UploadCommand } from '../../src/http/console/parse-upload.ts';
 import { makeSegmentBundle } from './segment-bundle.ts';
@@ -154,7 +154,7 @@ describe('nothing is stored of a file', () => {
     const { operationId } = await post(fileOf(150, []));
     const [kept] = await bundle.database`
       select sum(octet_length(bytes))::bigint as bytes from segment_file_pieces where operation_id = ${operationId}`;
-    expect(kept!.bytes).toBe(mostFileBytes);
+    expect(kept!.bytes).toBe(maxFileBytes);
   }, 60_000);
 
   test('that breaks off', async () => {

@@ -8,10 +8,10 @@ import { makeSegmentUseCases } from '../../src/app/segments/segment-use-cases.ts
 import type { SegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
 import { makeTokenUseCases } from '../../src/app/tokens/token-use-cases.ts';
 import { makeManualClock } from '../../src/clock.ts';
-import { bucketOf } from '../../src/domain/audience/bucket.ts';
-import { toIdentifierValue } from '../../src/domain/audience/identifier.ts';
+import { bucketOf } from '../../src/domain/users/bucket.ts';
+import { toIdentifierValue } from '../../src/domain/users/identifier.ts';
 import { makeId } from '../../src/domain/ids.ts';
-import { makeSeal } from '../../src/domain/seal.ts';
+import { makeSeal } from '../../src/domain/encryption.ts';
 import { deliverCallbacks } from '../../src/engine/callbacks/deliver-callbacks.ts';
 import { expireSegments } from '../../src/engine/housekeeping/expire-segments.ts';
 import { dropSegmentLeftovers } from '../../src/engine/housekeeping/drop-segment-leftovers.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bucketOf } from '../../src/domain/audience/bucket.ts';
+import { bucketOf } from '../../src/domain/users/bucket.ts';
 import { makeId } from '../../src/domain/ids.ts';
-import { countFilterUsers, freezeFilterAudience } from '../../src/storage/sql/segment-filters.ts';
+import { countFilterUsers, freezeFilterAudience } from '../../src/storage/segments/segment-filters.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';

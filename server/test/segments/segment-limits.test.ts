@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { makeSegmentUseCases } from '../../src/app/segments/segment-use-cases.ts';
 import { makeManualClock } from '../../src/clock.ts';
-import { makeSeal } from '../../src/domain/seal.ts';
+import { makeSeal } from '../../src/domain/encryption.ts';
 import { createTestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
 

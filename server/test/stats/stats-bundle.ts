@@ -1,5 +1,5 @@
-import type { Platform } from '../../src/domain/campaign/content.ts';
-import type { ConversionGoal } from '../../src/domain/campaign/conversion-goal.ts';
+import type { Platform } from '../../src/domain/campaigns/content.ts';
+import type { ConversionGoal } from '../../src/domain/campaigns/conversion-goal.ts';
 import { makeId } from '../../src/domain/ids.ts';
 import { attributeConversions, settleMilliseconds } from '../../src/engine/conversions/attribute-conversions.ts';
 import { buildServer } from '../../src/http/build-server.ts';
@@ -8,8 +8,8 @@ import { makeVendorHeaders } from '../../src/http/vendor-headers.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeStatsUseCases } from '../../src/app/stats/stats-use-cases.ts';
 import { createKey } from '../../src/app/keys/create-key.ts';
-import { addRunCounts, ensureDeliveriesPartition, insertDeliveries } from '../../src/storage/sql/deliveries.ts';
-import type { DeliveryOutcome } from '../../src/storage/sql/deliveries.ts';
+import { addRunCounts, ensureDeliveriesPartition, insertDeliveries } from '../../src/storage/ledger/deliveries.ts';
+import type { DeliveryOutcome } from '../../src/storage/ledger/deliveries.ts';
 import { makeDataBundle, start } from '../data/data-bundle.ts';
 
 export { start } from '../data/data-bundle.ts';

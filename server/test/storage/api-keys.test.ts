@@ -15,7 +15,7 @@ import {
   setApiKeyName,
   setApiKeyScopes,
   touchApiKey,
-} from '../../src/storage/sql/api-keys.ts';
+} from '../../src/storage/keys/api-keys.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { countWithinLimit } from '../../src/storage/sql/limit-marks.ts';
-import type { LimitGrant } from '../../src/storage/sql/limit-marks.ts';
+import { countWithinLimit } from '../../src/storage/limits/limit-windows.ts';
+import type { LimitGrant } from '../../src/storage/limits/limit-windows.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 

@@ -10,7 +10,7 @@ import {
   deleteIdleLimitWindows,
   findLimitWindows,
   trimLimitWindows,
-} from '../../src/storage/sql/limit-windows.ts';
+} from '../../src/storage/limits/limit-windows.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 

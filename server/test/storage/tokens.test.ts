@@ -1,21 +1,19 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createKey } from '../../src/app/keys/create-key.ts';
-import { makeSeal } from '../../src/domain/seal.ts';
+import { makeSeal } from '../../src/domain/encryption.ts';
 import { hashSecret } from '../../src/domain/tokens/secret.ts';
 import type { Database } from '../../src/storage/pool.ts';
 import {
   deleteExpiredAccessTokens,
+  deleteExpiredRefreshTokens,
   findAccessToken,
+  findRefreshToken,
   insertAccessToken,
+  insertRefreshToken,
   revokeAccessToken,
   revokeAccessTokensOfRefresh,
-} from '../../src/storage/sql/access-tokens.ts';
-import {
-  deleteExpiredRefreshTokens,
-  findRefreshToken,
-  insertRefreshToken,
   revokeRefreshToken,
-} from '../../src/storage/sql/refresh-tokens.ts';
+} from '../../src/storage/keys/tokens.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';

@@ -4,15 +4,15 @@ import {
   listDevicesToExplain,
   listMembersToExplain,
   listRunsToExplain,
-} from '../../src/storage/sql/explanations.ts';
-import type { RunToExplain } from '../../src/storage/sql/explanations.ts';
+} from '../../src/storage/ledger/explanations.ts';
+import type { RunToExplain } from '../../src/storage/ledger/explanations.ts';
 import type { Queryable } from '../../src/storage/pool.ts';
 import {
   findUsersAtGate,
   moveUserMessages,
   reserveUserMessages,
   withdrawUserMessages,
-} from '../../src/storage/sql/user-messages.ts';
+} from '../../src/storage/users/user-messages.ts';
 import { collectPlans } from '../collect-plans.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';

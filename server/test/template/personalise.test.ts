@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { unknownPerson, userSource } from '../../src/domain/audience/user-source.ts';
-import type { CampaignContent } from '../../src/domain/campaign/content.ts';
+import { unknownPerson, userSource } from '../../src/domain/users/user-source.ts';
+import type { CampaignContent } from '../../src/domain/campaigns/content.ts';
 import { makePersonaliser } from '../../src/domain/template/personalise.ts';
 
 const android = (more: object = {}): CampaignContent => ({

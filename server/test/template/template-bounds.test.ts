@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Budget, mostCharacters, mostSteps } from '../../src/domain/template/budget.ts';
+import { Budget, maxCharacters, maxSteps } from '../../src/domain/template/budget.ts';
 import { parseTemplate } from '../../src/domain/template/parse-template.ts';
 import { renderTemplate } from '../../src/domain/template/render-template.ts';
 import { sourcesOf } from './template-sources.ts';
@@ -69,13 +69,13 @@ const broken: Record<string, string> = {
 };
 
 /** A whole window of messages like the worst of these must not keep the process from its other work. */
-const mostMilliseconds = 100;
+const maxMilliseconds = 100;
 
 function timed<Result>(work: () => Result): Result {
   work();
   const begun = performance.now();
   const result = work();
-  expect(performance.now() - begun).toBeLessThan(mostMilliseconds);
+  expect(performance.now() - begun).toBeLessThan(maxMilliseconds);
   return result;
 }
 
@@ -111,7 +111,7 @@ describe('a template cannot stall a worker', () => {
     if ('fault' in parsed) throw new Error(parsed.fault);
     const rendered = Array.from({ length: 30 }, () => renderTemplate(parsed.template, { sources, budget }));
     expect(rendered[0]).toHaveProperty('text');
-    expect(rendered.at(-1)).toMatchObject({ fault: { cause: 'LIMIT', reason: `takes more than ${mostSteps} steps` } });
+    expect(rendered.at(-1)).toMatchObject({ fault: { cause: 'LIMIT', reason: `takes more than ${maxSteps} steps` } });
   });
 
   test('a text up to the limit is made, one beyond it is not', () => {
@@ -119,7 +119,7 @@ describe('a template cannot stall a worker', () => {
     if ('fault' in parsed) throw new Error(parsed.fault);
     const give = (length: number) =>
       renderTemplate(parsed.template, { sources: sourcesOf({ t: 'x'.repeat(length) }), budget: new Budget() });
-    expect(give(mostCharacters)).toHaveProperty('text');
-    expect(give(mostCharacters + 1)).toMatchObject({ fault: { cause: 'LIMIT' } });
+    expect(give(maxCharacters)).toHaveProperty('text');
+    expect(give(maxCharacters + 1)).toMatchObject({ fault: { cause: 'LIMIT' } });
   });
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { mostCharacters } from '../../src/domain/template/budget.ts';
+import { maxCharacters } from '../../src/domain/template/budget.ts';
 import { parseTemplate } from '../../src/domain/template/parse-template.ts';
 import { renderText, sourcesOf } from './template-sources.ts';
 
@@ -137,7 +137,7 @@ describe('any template', () => {
         const parsed = parseTemplate(text);
         if ('fault' in parsed) return;
         const rendered = renderText(text, sourcesOf({ k }));
-        if ('text' in rendered) expect(rendered.text.length).toBeLessThanOrEqual(mostCharacters);
+        if ('text' in rendered) expect(rendered.text.length).toBeLessThanOrEqual(maxCharacters);
         else expect(rendered.fault.reason).not.toBe('could not be rendered');
       }),
       { numRuns: 5_000 },

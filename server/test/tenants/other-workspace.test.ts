@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createKey } from '../../src/app/keys/create-key.ts';
-import { makeSeal } from '../../src/domain/seal.ts';
+import { makeSeal } from '../../src/domain/encryption.ts';
 import { startCarillonBundle } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';

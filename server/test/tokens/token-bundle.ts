@@ -3,7 +3,7 @@ import { createKey } from '../../src/app/keys/create-key.ts';
 import type { CreateKeyCommand } from '../../src/app/keys/create-key.ts';
 import { makeTokenUseCases } from '../../src/app/tokens/token-use-cases.ts';
 import { makeManualClock } from '../../src/clock.ts';
-import { makeSeal } from '../../src/domain/seal.ts';
+import { makeSeal } from '../../src/domain/encryption.ts';
 import { makeRequireBearer } from '../../src/http/auth/bearer.ts';
 import { buildServer } from '../../src/http/build-server.ts';
 import type { CompletedCall, RouteFamily } from '../../src/http/build-server.ts';

@@ -1,4 +1,4 @@
-import { messageIdentity } from '../../src/domain/campaign/message.ts';
+import { messageIdentity } from '../../src/domain/campaigns/message.ts';
 import type { Report } from './scenario.ts';
 import { makeTortureBundle } from './torture-bundle.ts';
 import type { TortureBundle, TortureOptions } from './torture-bundle.ts';
@@ -6,7 +6,7 @@ import type { TortureBundle, TortureOptions } from './torture-bundle.ts';
 const clients = 64;
 const people = 999;
 // A round without answers (the limit of the API is reached, say) is not waited out.
-const longestRoundMilliseconds = 5_000;
+const maxRoundMilliseconds = 5_000;
 
 /**
  * R1: many clients send pushes to single users while the API node, the worker or the database is killed at random
@@ -21,7 +21,7 @@ export async function apiCrash(options: TortureOptions): Promise<Report> {
     const kills = { api: 0, worker: 0, database: 0 };
     for (let round = 0; round < options.rounds; round += 1) {
       const wanted = load.answered.length + bundle.random.between(20, 400);
-      const until = performance.now() + longestRoundMilliseconds;
+      const until = performance.now() + maxRoundMilliseconds;
       await bundle.waitFor('answers', () =>
         load.answered.length >= wanted || performance.now() > until ? true : undefined,
       );

@@ -1,13 +1,13 @@
 import { createPublicKey } from 'node:crypto';
 import type { Clock } from '../../src/clock.ts';
-import type { Seal } from '../../src/domain/seal.ts';
+import type { Seal } from '../../src/domain/encryption.ts';
 import { openCredentials } from '../../src/engine/credentials/load-credentials.ts';
 import type { SimulatorEndpoints } from '../../src/engine/delivery/deliver.ts';
 import { startSimulators } from '../../src/engine/delivery/simulator/start-simulators.ts';
 import type { DeliveredMessage, SimulatorAccount } from '../../src/engine/delivery/simulator/start-simulators.ts';
 import type { Logger } from '../../src/log.ts';
 import type { Database } from '../../src/storage/pool.ts';
-import { listSimulatedCredentials } from '../../src/storage/sql/provider-credentials.ts';
+import { listSimulatedCredentials } from '../../src/storage/keys/provider-credentials.ts';
 
 /** What one device received of one campaign. A list, because nearly every device has one identity and there are a million. */
 export type Received = { requests: number; identities: string[] };

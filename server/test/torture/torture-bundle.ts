@@ -9,7 +9,7 @@ import { signPush } from '../../src/domain/signature/sign-push.ts';
 import type { SimulatorEndpoints } from '../../src/engine/delivery/deliver.ts';
 import { makeLog } from '../../src/log.ts';
 import { openInstallation } from '../../src/open-installation.ts';
-import { setClockOffset } from '../../src/storage/sql/installation.ts';
+import { setClockOffset } from '../../src/storage/installation/installation.ts';
 import { startNode } from '../start/start-bundle.ts';
 import type { Node, StartLine } from '../start/start-bundle.ts';
 import { makeRandom } from './make-random.ts';
@@ -31,7 +31,7 @@ export type TortureOptions = {
 export type TortureBundle = Awaited<ReturnType<typeof makeTortureBundle>>;
 
 /** Longer than a lease: whoever waits for one to end is not stuck. */
-const longestStallMilliseconds = 150_000;
+const maxStallMilliseconds = 150_000;
 
 /**
  * An installation in processes that can be killed: database, one node of role `api`, workers; and the simulated
@@ -163,7 +163,7 @@ async function startNodes(
         if (collector.requests() !== requests) {
           requests = collector.requests();
           movedAt = performance.now();
-        } else if (performance.now() - movedAt > longestStallMilliseconds) throw new Error(`${what}: nothing moves`);
+        } else if (performance.now() - movedAt > maxStallMilliseconds) throw new Error(`${what}: nothing moves`);
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
     },

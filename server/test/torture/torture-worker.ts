@@ -10,7 +10,7 @@ import { makeInteractionTokens } from '../../src/domain/interactions/interaction
 import { makeShareProviderToken } from '../../src/engine/credentials/share-provider-token.ts';
 import { makeDelivery, realProviderEndpoints } from '../../src/engine/delivery/deliver.ts';
 import type { SimulatorEndpoints } from '../../src/engine/delivery/deliver.ts';
-import { startDuty } from '../../src/engine/duty.ts';
+import { startDuty } from '../../src/engine/job.ts';
 import { followDatabaseClock } from '../../src/engine/housekeeping/follow-database-clock.ts';
 import { startWorker } from '../../src/engine/start-worker.ts';
 import { makeLog } from '../../src/log.ts';

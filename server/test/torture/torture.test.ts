@@ -8,7 +8,7 @@ import { stopWorkers } from './stop-workers.ts';
 
 // Small, so that every change is tried; `npm run test:torture` does the same with 100,000 devices and 20 rounds.
 const options = { seed: 7, devices: 3_000, rounds: 3, windowDevices: 50, parallelChunks: 4 };
-const longestMilliseconds = 180_000;
+const maxMilliseconds = 180_000;
 
 const scenarios: [string, () => Promise<Report>][] = [
   [
@@ -24,7 +24,7 @@ const scenarios: [string, () => Promise<Report>][] = [
   ['two campaigns under a cap, and workers killed: everybody gets one', () => cappedCampaigns(options)],
 ];
 
-test.each(scenarios)('%s', { timeout: longestMilliseconds }, async (name, run) => {
+test.each(scenarios)('%s', { timeout: maxMilliseconds }, async (name, run) => {
   const { numbers, broken } = await run();
   process.stdout.write(`${name}: ${JSON.stringify(numbers)}\n`);
   expect(broken).toEqual([]);

@@ -19,7 +19,7 @@ type SegmentPickerProps = {
   onChanged: (segments: ChosenSegment[]) => void;
 };
 
-const mostShown = 8;
+const maxShown = 8;
 
 /** Segments that are chosen, and others to choose from, found by a part of their name. */
 export function SegmentPicker({ title, verb, segments, error, onChanged }: SegmentPickerProps) {
@@ -59,7 +59,7 @@ export function SegmentPicker({ title, verb, segments, error, onChanged }: Segme
           const found = all.filter((one) => mayBeChosen(one, { word, segments }));
           return (
             <>
-              {found.slice(0, mostShown).map((segment) => (
+              {found.slice(0, maxShown).map((segment) => (
                 <Choice
                   key={segment.id}
                   segment={segment}
@@ -68,8 +68,8 @@ export function SegmentPicker({ title, verb, segments, error, onChanged }: Segme
                 />
               ))}
               <Text size="sm" component="div">
-                {found.length > mostShown &&
-                  `${(found.length - mostShown).toLocaleString('en')} more: say more of the name. `}
+                {found.length > maxShown &&
+                  `${(found.length - maxShown).toLocaleString('en')} more: say more of the name. `}
                 {found.length === 0 &&
                   (all.length === 0 ? 'There is no segment yet. ' : 'No other segment is like that. ')}
                 <RouteLink to="/w/$workspaceId/segments" params={{ workspaceId }} search={{}}>

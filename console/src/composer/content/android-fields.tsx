@@ -19,7 +19,7 @@ const valueLabels: Record<string, string> = {
   snooze: 'Value that the app reads',
 };
 
-const mostButtons = 2;
+const maxButtons = 2;
 
 export function AndroidFields() {
   const { body } = useCampaignForm();
@@ -92,7 +92,7 @@ function Buttons({ base }: { base: string }) {
           </Card>
         );
       })}
-      {buttons.length < mostButtons && (
+      {buttons.length < maxButtons && (
         <Group>
           <Button
             size="compact-sm"

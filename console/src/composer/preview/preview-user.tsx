@@ -9,7 +9,7 @@ import { useWorkspace } from '../../shell/workspace.ts';
 import { includedSegments } from '../audience/audience.ts';
 import { useCampaignForm } from '../page/campaign-form.ts';
 
-const mostSuggested = 4;
+const maxSuggested = 4;
 
 /** Whom the previews are for: found by one word, as on the screen of people, or one of the audience. */
 export function PreviewPerson() {
@@ -89,7 +89,7 @@ function OfAudience({ onChosen }: { onChosen: (customerId: string) => void }) {
     staleTime: 60_000,
   });
   if (members.data === undefined || members.data.length === 0) return null;
-  return <Choices label={`In ${segment!.name}`} ids={members.data.slice(0, mostSuggested)} onChosen={onChosen} />;
+  return <Choices label={`In ${segment!.name}`} ids={members.data.slice(0, maxSuggested)} onChosen={onChosen} />;
 }
 
 type ChoicesProps = { label: string; ids: string[]; onChosen: (customerId: string) => void };

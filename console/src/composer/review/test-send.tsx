@@ -15,7 +15,7 @@ import { usePreviewedPerson } from '../preview/preview-user.tsx';
 
 const userId = 'USER_ATTRIBUTE_UNIQUE_ID';
 // What a test may name.
-const mostPeople = 10;
+const maxPeople = 10;
 
 /** Sends what is written to named people at once: oneself, or whoever is marked as somebody to try things with. */
 export function TestSend() {
@@ -76,12 +76,12 @@ export function TestSend() {
             value={values}
             onChange={setValues}
             acceptValueOnBlur
-            maxTags={mostPeople}
+            maxTags={maxPeople}
           />
           {identifier.trim() === '' && (
             <MarkedPeople
               left={(customerId) => !values.includes(customerId)}
-              onPick={(customerId) => setValues([...values, customerId].slice(0, mostPeople))}
+              onPick={(customerId) => setValues([...values, customerId].slice(0, maxPeople))}
             />
           )}
           <Group justify="flex-end">
@@ -111,7 +111,7 @@ function MarkedPeople({
     queryFn: () => consoleClient.people.listForTests(workspaceId),
     enabled: useMay('people.read'),
   });
-  const people = (marked.data ?? []).filter(({ customerId }) => left(customerId)).slice(0, mostPeople);
+  const people = (marked.data ?? []).filter(({ customerId }) => left(customerId)).slice(0, maxPeople);
   if (people.length === 0) return null;
   return (
     <Group gap="xs" role="group" aria-label="Marked for tests">

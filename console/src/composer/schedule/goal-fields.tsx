@@ -6,7 +6,7 @@ import { operatorsOf, valueForm } from './goal-operators.ts';
 import type { GoalType } from './goal-operators.ts';
 
 const path = 'conversion_goal_details.goals';
-const mostGoals = 5;
+const maxGoals = 5;
 
 /** What people are to do after it: events that count as success for 36 hours. */
 export function GoalFields() {
@@ -41,7 +41,7 @@ export function GoalFields() {
           </Stack>
         </Card>
       ))}
-      {goals.length < mostGoals && (
+      {goals.length < maxGoals && (
         <Group>
           <Button
             size="compact-sm"

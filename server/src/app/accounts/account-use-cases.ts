@@ -2,9 +2,12 @@ import { mayDo, permissionsOf } from '../../domain/accounts/roles.ts';
 import type { Permission, Role } from '../../domain/accounts/roles.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { hashSecret } from '../../domain/tokens/secret.ts';
-import { hasOwner } from '../../storage/sql/accounts.ts';
-import { listAuditEntries } from '../../storage/sql/audit-log.ts';
-import { deleteConsoleSession, findSessionOwner, touchConsoleSession } from '../../storage/sql/console-sessions.ts';
+import { hasOwner, listAuditEntries } from '../../storage/accounts/accounts.ts';
+import {
+  deleteConsoleSession,
+  findSessionOwner,
+  touchConsoleSession,
+} from '../../storage/accounts/console-sessions.ts';
 import type { AccountDependencies, SignedIn } from './account-dependencies.ts';
 import { makeLink } from './make-link.ts';
 import { makeManageAccounts } from './manage-accounts.ts';

@@ -1,6 +1,6 @@
 import { makeId } from '../../domain/ids.ts';
 import type { Queryable } from '../../storage/pool.ts';
-import { insertAuditEntry } from '../../storage/sql/audit-log.ts';
+import { insertAuditEntry } from '../../storage/accounts/accounts.ts';
 
 /** Who does something in the console, and what the log calls them. */
 export type Actor = { id: string | null; name: string };

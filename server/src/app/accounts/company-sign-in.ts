@@ -4,19 +4,19 @@ import { readVerifiedEmail } from '../../domain/accounts/company-rules.ts';
 import type { CompanyClaims, CompanyRefusal, CompanyRules } from '../../domain/accounts/company-rules.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
-import type { Seal } from '../../domain/seal.ts';
+import type { Seal } from '../../domain/encryption.ts';
 import { hashSecret } from '../../domain/tokens/secret.ts';
 import type { Transaction } from '../../storage/pool.ts';
-import { takeInvitationsOf } from '../../storage/sql/account-links.ts';
-import { findAccountByEmail, insertAccount, noteSignIn } from '../../storage/sql/accounts.ts';
-import type { Account } from '../../storage/sql/accounts.ts';
+import { takeInvitationsOf } from '../../storage/accounts/account-links.ts';
+import { findAccountByEmail, insertAccount, noteSignIn } from '../../storage/accounts/accounts.ts';
+import type { Account } from '../../storage/accounts/accounts.ts';
 import {
   deleteExpiredCompanySignIns,
   findAccountByIdentity,
   insertAccountIdentity,
   insertCompanySignIn,
   takeCompanySignIn,
-} from '../../storage/sql/company-sign-ins.ts';
+} from '../../storage/accounts/console-sessions.ts';
 import type { AccountDependencies, ConsoleCaller, OpenedSession } from './account-dependencies.ts';
 import { audit } from './audit.ts';
 import { openSession } from './open-session.ts';

@@ -3,8 +3,8 @@ import type { Role } from '../../domain/accounts/roles.ts';
 import { makeId } from '../../domain/ids.ts';
 import { hashSecret } from '../../domain/tokens/secret.ts';
 import type { Queryable } from '../../storage/pool.ts';
-import { deleteExpiredLinks, insertAccountLink } from '../../storage/sql/account-links.ts';
-import type { LinkPurpose } from '../../storage/sql/account-links.ts';
+import { deleteExpiredLinks, insertAccountLink } from '../../storage/accounts/account-links.ts';
+import type { LinkPurpose } from '../../storage/accounts/account-links.ts';
 
 const hour = 3_600_000;
 const lifetimes: Record<LinkPurpose, number> = {

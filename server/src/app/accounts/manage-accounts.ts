@@ -2,7 +2,7 @@ import { readEmail } from '../../domain/accounts/account-fields.ts';
 import type { Role } from '../../domain/accounts/roles.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Transaction } from '../../storage/pool.ts';
-import { deleteInvitation, deletePasswordLinks, listInvitations } from '../../storage/sql/account-links.ts';
+import { deleteInvitation, deletePasswordLinks, listInvitations } from '../../storage/accounts/account-links.ts';
 import {
   findAccount,
   findAccountByEmail,
@@ -10,9 +10,9 @@ import {
   lockOwners,
   setAccountDisabled,
   setAccountRole,
-} from '../../storage/sql/accounts.ts';
-import type { Account } from '../../storage/sql/accounts.ts';
-import { deleteSessionsOf } from '../../storage/sql/console-sessions.ts';
+} from '../../storage/accounts/accounts.ts';
+import type { Account } from '../../storage/accounts/accounts.ts';
+import { deleteSessionsOf } from '../../storage/accounts/console-sessions.ts';
 import type { AccountDependencies, SignedIn } from './account-dependencies.ts';
 import { audit } from './audit.ts';
 import type { Actor } from './audit.ts';

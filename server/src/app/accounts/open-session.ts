@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { hashSecret } from '../../domain/tokens/secret.ts';
 import { makeId } from '../../domain/ids.ts';
 import type { Queryable } from '../../storage/pool.ts';
-import { deleteExpiredConsoleSessions, insertConsoleSession } from '../../storage/sql/console-sessions.ts';
+import { deleteExpiredConsoleSessions, insertConsoleSession } from '../../storage/accounts/console-sessions.ts';
 import type { ConsoleCaller, OpenedSession } from './account-dependencies.ts';
 
 const sessionMilliseconds = 12 * 3_600_000;
-const mostUserAgentCharacters = 300;
+const maxUserAgentCharacters = 300;
 
 /** Opens a session for twelve hours. Its token is 256 random bits; only the hash is stored. */
 export async function openSession(
@@ -21,7 +21,7 @@ export async function openSession(
     id: makeId(at),
     accountId,
     sourceAddress: caller.address,
-    userAgent: caller.userAgent.slice(0, mostUserAgentCharacters),
+    userAgent: caller.userAgent.slice(0, maxUserAgentCharacters),
     at,
     expiresAt: new Date(at.getTime() + sessionMilliseconds),
   });

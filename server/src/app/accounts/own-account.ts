@@ -1,8 +1,8 @@
 import { readNewPassword } from '../../domain/accounts/account-fields.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { deletePasswordLinks } from '../../storage/sql/account-links.ts';
-import { findPasswordHash, setPasswordHash } from '../../storage/sql/accounts.ts';
-import { deleteSessionOf, deleteSessionsOf, listConsoleSessions } from '../../storage/sql/console-sessions.ts';
+import { deletePasswordLinks } from '../../storage/accounts/account-links.ts';
+import { findPasswordHash, setPasswordHash } from '../../storage/accounts/accounts.ts';
+import { deleteSessionOf, deleteSessionsOf, listConsoleSessions } from '../../storage/accounts/console-sessions.ts';
 import type { AccountDependencies, ConsoleCaller, SignedIn } from './account-dependencies.ts';
 import { audit } from './audit.ts';
 import { limitAttempts } from './sign-in.ts';

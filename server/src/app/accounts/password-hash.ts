@@ -13,12 +13,12 @@ const derive = promisify(argon2);
  * Hashing and comparing passwords. At most two at a time a process, so that a flood of attempts takes neither all
  * memory nor all cores; the others wait their turn.
  */
-export function makePasswordHash({ mostAtOnce = 2 }: { mostAtOnce?: number } = {}) {
+export function makePasswordHash({ maxAtOnce = 2 }: { maxAtOnce?: number } = {}) {
   let running = 0;
   const waiting: (() => void)[] = [];
 
   async function inTurn(work: () => Promise<Buffer>): Promise<Buffer> {
-    if (running >= mostAtOnce) await new Promise<void>((resolve) => waiting.push(resolve));
+    if (running >= maxAtOnce) await new Promise<void>((resolve) => waiting.push(resolve));
     else running += 1;
     try {
       return await work();

@@ -9,10 +9,10 @@ import {
   deletePasswordLinks,
   findAccountLink,
   takeAccountLink,
-} from '../../storage/sql/account-links.ts';
-import type { LinkPurpose } from '../../storage/sql/account-links.ts';
-import { findAccount, hasOwner, insertAccount, noteSignIn, setPasswordHash } from '../../storage/sql/accounts.ts';
-import { deleteSessionsOf } from '../../storage/sql/console-sessions.ts';
+} from '../../storage/accounts/account-links.ts';
+import type { LinkPurpose } from '../../storage/accounts/account-links.ts';
+import { findAccount, hasOwner, insertAccount, noteSignIn, setPasswordHash } from '../../storage/accounts/accounts.ts';
+import { deleteSessionsOf } from '../../storage/accounts/console-sessions.ts';
 import type { AccountDependencies, ConsoleCaller, OpenedSession } from './account-dependencies.ts';
 import { audit } from './audit.ts';
 import { openSession } from './open-session.ts';

@@ -2,8 +2,8 @@ import type { Clock } from '../../clock.ts';
 import { makeId } from '../../domain/ids.ts';
 import type { Logger } from '../../log.ts';
 import type { Database } from '../../storage/pool.ts';
-import { insertApiLogEntries } from '../../storage/sql/api-log.ts';
-import type { ApiLogEntry } from '../../storage/sql/api-log.ts';
+import { insertApiLogEntries } from '../../storage/installation/api-log.ts';
+import type { ApiLogEntry } from '../../storage/installation/api-log.ts';
 
 /** A finished call, as the edge describes it. Bodies of calls that carry credentials never come here. */
 export type RecordedCall = Omit<ApiLogEntry, 'id'>;
@@ -17,8 +17,8 @@ export type CallRecorder = {
 const flushMilliseconds = 500;
 const batchCalls = 500;
 // About 20 MB at most. Beyond it calls are dropped and counted: the log must never slow the answers down.
-const mostWaitingCalls = 5_000;
-const longestBodyCharacters = 4_096;
+const maxWaitingCalls = 5_000;
+const maxBodyCharacters = 4_096;
 
 export type RecordCallsDependencies = { database: Database; clock: Clock; log: Logger };
 
@@ -40,7 +40,7 @@ export function recordCalls({ database, clock, log }: RecordCallsDependencies): 
           batch.map((call) => ({
             ...call,
             id: makeId(now),
-            requestBody: call.requestBody?.slice(0, longestBodyCharacters).replaceAll('\0', '') ?? null,
+            requestBody: call.requestBody?.slice(0, maxBodyCharacters).replaceAll('\0', '') ?? null,
           })),
         );
       } catch (error) {
@@ -56,7 +56,7 @@ export function recordCalls({ database, clock, log }: RecordCallsDependencies): 
 
   return {
     record(call) {
-      if (waiting.length >= mostWaitingCalls) dropped += 1;
+      if (waiting.length >= maxWaitingCalls) dropped += 1;
       else waiting.push(call);
     },
     async stop() {

@@ -1,9 +1,9 @@
 import type { Clock } from '../../clock.ts';
-import type { Seal } from '../../domain/seal.ts';
+import type { Seal } from '../../domain/encryption.ts';
 import type { Database } from '../../storage/pool.ts';
-import { listBusinessEvents } from '../../storage/sql/business-events.ts';
-import type { BusinessEvent, BusinessEventPage } from '../../storage/sql/business-events.ts';
-import { findWorkspace } from '../../storage/sql/workspaces.ts';
+import { listBusinessEvents } from '../../storage/campaigns/business-events.ts';
+import type { BusinessEvent, BusinessEventPage } from '../../storage/campaigns/business-events.ts';
+import { findWorkspace } from '../../storage/installation/workspaces.ts';
 import { createBusinessEvent } from './create-business-event.ts';
 import type { BusinessEventCommand } from './create-business-event.ts';
 import { triggerBusinessEvent } from './trigger-business-event.ts';

@@ -1,8 +1,12 @@
-import { mostBusinessEvents } from '../../domain/business-events/business-event.ts';
+import { maxBusinessEvents } from '../../domain/business-events/business-event.ts';
 import type { BusinessAttribute } from '../../domain/business-events/business-event.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
-import { countBusinessEvents, insertBusinessEvent, lockBusinessEvents } from '../../storage/sql/business-events.ts';
+import {
+  countBusinessEvents,
+  insertBusinessEvent,
+  lockBusinessEvents,
+} from '../../storage/campaigns/business-events.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import type { AuthoringCaller, AuthoringDependencies } from '../campaigns/authoring-dependencies.ts';
 
@@ -25,7 +29,7 @@ export async function createBusinessEvent(
     const id = makeId(at);
     const isNew = await insertBusinessEvent(tx, { id, workspaceId, name, attributes, createdBy, createdAt: at });
     if (!isNew) throw new ServiceError('BUSINESS_EVENT_NAME_TAKEN', { field: 'event_name' });
-    if (count >= mostBusinessEvents) throw new ServiceError('BUSINESS_EVENT_LIMITED');
+    if (count >= maxBusinessEvents) throw new ServiceError('BUSINESS_EVENT_LIMITED');
     return { id };
   });
 }

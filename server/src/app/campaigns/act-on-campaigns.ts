@@ -1,11 +1,11 @@
-import { whyNotAllowed } from '../../domain/campaign/allowed-actions.ts';
-import type { StatusAction } from '../../domain/campaign/allowed-actions.ts';
-import type { SearchVersion } from '../../domain/campaign/campaign-search.ts';
-import type { CampaignAction } from '../../domain/campaign/campaign-states.ts';
+import { whyNotAllowed } from '../../domain/campaigns/allowed-actions.ts';
+import type { StatusAction } from '../../domain/campaigns/allowed-actions.ts';
+import type { SearchVersion } from '../../domain/campaigns/campaign-search.ts';
+import type { CampaignAction } from '../../domain/campaigns/campaign-states.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Transaction } from '../../storage/pool.ts';
-import { findNewestVersionId } from '../../storage/sql/authored-campaigns.ts';
-import { findCampaignRecord } from '../../storage/sql/campaign-states.ts';
+import { findNewestVersionId } from '../../storage/campaigns/authored-campaigns.ts';
+import { findCampaignRecord } from '../../storage/campaigns/campaigns.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import type { AuthoringCaller, AuthoringDependencies } from './authoring-dependencies.ts';
 import { changeInTransaction, retryChanges } from './change-campaign-state.ts';

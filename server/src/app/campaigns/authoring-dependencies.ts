@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { LimitWindow } from '../../domain/limits/sliding-window.ts';
-import type { Seal } from '../../domain/seal.ts';
+import type { Seal } from '../../domain/encryption.ts';
 import type { Database, Transaction } from '../../storage/pool.ts';
 
 export type AuthoringDependencies = { database: Database; clock: Clock; seal: Seal; limits: AuthoringLimits };

@@ -1,8 +1,8 @@
 import type { Clock } from '../../clock.ts';
 import type { Database, Transaction } from '../../storage/pool.ts';
-import { countCampaigns } from '../../storage/sql/campaign-search.ts';
-import type { FoundCampaigns } from '../../storage/sql/campaign-search.ts';
-import { planByValues } from '../../storage/sql/plan-by-values.ts';
+import { countCampaigns } from '../../storage/campaigns/campaign-search.ts';
+import type { FoundCampaigns } from '../../storage/campaigns/campaign-search.ts';
+import { planByValues } from '../../storage/plan-by-values.ts';
 
 type Found = FoundCampaigns;
 
@@ -19,9 +19,9 @@ export const smallestKept = 20_000;
 // is all there.
 export const settledMilliseconds = 60_000;
 export const freshMilliseconds = 60_000;
-export const longestMilliseconds = 600_000;
+export const maxMilliseconds = 600_000;
 // A few hundred bytes each.
-const mostKept = 1_000;
+const maxKept = 1_000;
 
 type Kept = { total: number; boundary: Date; countedAt: number; isCounting: 'yes' | 'no' };
 
@@ -44,7 +44,7 @@ export function makeCampaignTotals({ database, clock }: { database: Database; cl
   function keep(key: string, counted: { total: number; boundary: Date }): void {
     totals.delete(key);
     if (counted.total < smallestKept) return;
-    if (totals.size >= mostKept) totals.delete(totals.keys().next().value!);
+    if (totals.size >= maxKept) totals.delete(totals.keys().next().value!);
     totals.set(key, { ...counted, countedAt: clock.now().getTime(), isCounting: 'no' });
   }
 
@@ -70,7 +70,7 @@ export function makeCampaignTotals({ database, clock }: { database: Database; cl
       const kept = totals.get(key);
       const age = kept ? clock.now().getTime() - kept.countedAt : Number.POSITIVE_INFINITY;
       // A clock that was set back knows nothing of what was kept.
-      if (!kept || age > longestMilliseconds || age < 0) {
+      if (!kept || age > maxMilliseconds || age < 0) {
         const counted = await countUntil(tx, found);
         keep(key, counted);
         return counted.total + (await countCampaigns(tx, since(found, counted.boundary)));

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { LimitWindow } from '../../domain/limits/sliding-window.ts';
-import type { Seal } from '../../domain/seal.ts';
+import type { Seal } from '../../domain/encryption.ts';
 import type { Database } from '../../storage/pool.ts';
-import { findSearchSettings } from '../../storage/sql/campaign-records.ts';
-import { findLimitWindows } from '../../storage/sql/limit-windows.ts';
+import { findSearchSettings } from '../../storage/campaigns/campaign-search.ts';
+import { findLimitWindows } from '../../storage/limits/limit-windows.ts';
 import { authenticateKey } from '../keys/authenticate-key.ts';
 import type { KeyAuthentication } from '../keys/authenticate-key.ts';
 import { countCall } from '../segments/limit-segments.ts';

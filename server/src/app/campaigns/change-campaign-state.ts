@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
-import { statusAfter } from '../../domain/campaign/campaign-states.ts';
-import type { CampaignAction, CampaignStatus } from '../../domain/campaign/campaign-states.ts';
-import { nextMoments } from '../../domain/timing/next-moments.ts';
+import { statusAfter } from '../../domain/campaigns/campaign-states.ts';
+import type { CampaignAction, CampaignStatus } from '../../domain/campaigns/campaign-states.ts';
+import { nextMoments } from '../../domain/timing/next-occurrences.ts';
 import { fromStoredTiming } from '../../domain/timing/stored-timing.ts';
 import { enqueueFanOut } from '../../engine/enqueue.ts';
 import type { Database, Transaction } from '../../storage/pool.ts';
@@ -11,10 +11,10 @@ import {
   rescheduleWaitingRuns,
   resumeCampaignRuns,
   stopCampaignRuns,
-} from '../../storage/sql/campaign-runs.ts';
-import { findCampaignRecord, moveCampaign } from '../../storage/sql/campaign-states.ts';
-import type { CampaignMove, CampaignRecord } from '../../storage/sql/campaign-states.ts';
-import { expireWaitingDeliveries } from '../../storage/sql/stopped-runs.ts';
+} from '../../storage/runs/campaign-runs.ts';
+import { findCampaignRecord, moveCampaign } from '../../storage/campaigns/campaigns.ts';
+import type { CampaignMove, CampaignRecord } from '../../storage/campaigns/campaigns.ts';
+import { expireWaitingDeliveries } from '../../storage/runs/run-states.ts';
 
 export type CampaignChange = {
   workspaceId: string;
@@ -33,7 +33,7 @@ export type ChangedCampaign =
 class ChangedMeanwhileError extends Error {}
 
 // A fire, an end or a join may come between; each is one short transaction.
-const mostAttempts = 5;
+const maxAttempts = 5;
 
 /**
  * Pauses, resumes or stops a campaign, with its runs, in one transaction. A paused campaign does not fire: a recurring
@@ -53,7 +53,7 @@ export async function retryChanges<Answer>(work: () => Promise<Answer>): Promise
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof ChangedMeanwhileError) || attempt >= mostAttempts) throw error;
+      if (!(error instanceof ChangedMeanwhileError) || attempt >= maxAttempts) throw error;
     }
   }
 }

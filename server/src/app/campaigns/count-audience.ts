@@ -1,13 +1,13 @@
-import type { Platform } from '../../domain/campaign/content.ts';
+import type { Platform } from '../../domain/campaigns/content.ts';
 import { SegmentExpansionError } from '../../domain/segments/expand-segment-filter.ts';
 import { expandStoredFilters } from '../../domain/segments/parse-stored-filters.ts';
 import type { StoredFilters } from '../../domain/segments/parse-stored-filters.ts';
 import type { Queryable } from '../../storage/pool.ts';
-import { countAudienceDevices, countAudiencePeople } from '../../storage/sql/audience-counts.ts';
-import type { CountedAudience, Reach } from '../../storage/sql/audience-counts.ts';
-import type { DeviceCount } from '../../storage/sql/overview.ts';
-import { findReferencedSegments } from '../../storage/sql/segment-references.ts';
-import { findSegmentById } from '../../storage/sql/segments.ts';
+import { countAudienceDevices, countAudiencePeople } from '../../storage/campaigns/audience.ts';
+import type { CountedAudience, Reach } from '../../storage/campaigns/audience.ts';
+import type { DeviceCount } from '../../storage/installation/overview.ts';
+import { findReferencedSegments } from '../../storage/segments/segment-members.ts';
+import { findSegmentById } from '../../storage/segments/segments.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
 
 export type AudienceCount = {

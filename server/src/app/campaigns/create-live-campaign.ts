@@ -1,6 +1,6 @@
-import type { CampaignParts } from '../../domain/campaign-parts/read-campaign.ts';
+import type { CampaignParts } from '../../domain/campaign-document/read-campaign.ts';
 import { makeId } from '../../domain/ids.ts';
-import { insertAuthoredCampaign } from '../../storage/sql/authored-campaigns.ts';
+import { insertAuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import type { AuthoringCaller, AuthoringDependencies } from './authoring-dependencies.ts';
 import { countCreation } from './count-creation.ts';

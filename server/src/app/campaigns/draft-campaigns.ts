@@ -1,7 +1,7 @@
-import { mergeParts } from '../../domain/campaign-parts/merge-parts.ts';
-import { readCampaign } from '../../domain/campaign-parts/read-campaign.ts';
-import type { CampaignParts } from '../../domain/campaign-parts/read-campaign.ts';
-import { defaultDeliverySettings } from '../../domain/campaign/delivery-settings.ts';
+import { mergeParts } from '../../domain/campaign-document/merge-parts.ts';
+import { readCampaign } from '../../domain/campaign-document/read-campaign.ts';
+import type { CampaignParts } from '../../domain/campaign-document/read-campaign.ts';
+import { defaultDeliverySettings } from '../../domain/campaigns/delivery-settings.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { RequestFault } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
@@ -10,8 +10,8 @@ import {
   insertAuthoredCampaign,
   lockAuthoredCampaign,
   updateAuthoredCampaign,
-} from '../../storage/sql/authored-campaigns.ts';
-import type { AuthoredCampaign, AuthoredColumns } from '../../storage/sql/authored-campaigns.ts';
+} from '../../storage/campaigns/authored-campaigns.ts';
+import type { AuthoredCampaign, AuthoredColumns } from '../../storage/campaigns/authored-campaigns.ts';
 import type { Transaction } from '../../storage/pool.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import type { AuthoringCaller, AuthoringDependencies } from './authoring-dependencies.ts';

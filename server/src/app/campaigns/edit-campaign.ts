@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { mergeParts } from '../../domain/campaign-parts/merge-parts.ts';
-import type { CampaignParts } from '../../domain/campaign-parts/read-campaign.ts';
-import { startOf, whatMayNotChange } from '../../domain/campaign-parts/frozen-parts.ts';
-import { isEditable } from '../../domain/campaign/allowed-actions.ts';
+import { mergeParts } from '../../domain/campaign-document/merge-parts.ts';
+import type { CampaignParts } from '../../domain/campaign-document/read-campaign.ts';
+import { startOf, whatMayNotChange } from '../../domain/campaign-document/frozen-parts.ts';
+import { isEditable } from '../../domain/campaigns/allowed-actions.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { fromStoredTiming } from '../../domain/timing/stored-timing.ts';
 import type { StoredTiming } from '../../domain/timing/stored-timing.ts';
@@ -12,10 +12,10 @@ import {
   lockAuthoredCampaign,
   relabelCampaign,
   updateAuthoredCampaign,
-} from '../../storage/sql/authored-campaigns.ts';
-import type { AuthoredCampaign } from '../../storage/sql/authored-campaigns.ts';
-import { findSearchSettings } from '../../storage/sql/campaign-records.ts';
-import { hasOpenRuns } from '../../storage/sql/campaign-runs.ts';
+} from '../../storage/campaigns/authored-campaigns.ts';
+import type { AuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
+import { findSearchSettings } from '../../storage/campaigns/campaign-search.ts';
+import { hasOpenRuns } from '../../storage/runs/campaign-runs.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import type { AuthoringCaller, AuthoringDependencies } from './authoring-dependencies.ts';
 import { publishDraft } from './draft-campaigns.ts';

@@ -1,13 +1,13 @@
-import { sendUntil } from '../../domain/campaign/delivery-settings.ts';
-import type { CampaignStatus } from '../../domain/campaign/campaign-states.ts';
+import { sendUntil } from '../../domain/campaigns/delivery-settings.ts';
+import type { CampaignStatus } from '../../domain/campaigns/campaign-states.ts';
 import { makeId } from '../../domain/ids.ts';
-import { nextMoments } from '../../domain/timing/next-moments.ts';
+import { nextMoments } from '../../domain/timing/next-occurrences.ts';
 import type { Timing } from '../../domain/timing/timing.ts';
 import { enqueueFanOut } from '../../engine/enqueue.ts';
 import type { Transaction } from '../../storage/pool.ts';
-import type { AuthoredColumns } from '../../storage/sql/authored-campaigns.ts';
-import { insertQueuedRuns } from '../../storage/sql/runs.ts';
-import { deleteCampaignSegments, insertSegment } from '../../storage/sql/segments.ts';
+import type { AuthoredColumns } from '../../storage/campaigns/authored-campaigns.ts';
+import { insertQueuedRuns } from '../../storage/runs/runs.ts';
+import { deleteCampaignSegments, insertSegment } from '../../storage/segments/segments.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
 
 type Standing = { status: CampaignStatus; nextAt: Date | null };

@@ -1,11 +1,7 @@
 import { ServiceError } from '../../domain/errors.ts';
 import type { Database, Transaction } from '../../storage/pool.ts';
-import {
-  countExecutions,
-  findParentCampaign,
-  listExecutions as listRuns,
-} from '../../storage/sql/campaign-executions.ts';
-import type { CampaignExecution } from '../../storage/sql/campaign-executions.ts';
+import { countExecutions, findParentCampaign, listExecutions as listRuns } from '../../storage/runs/campaign-runs.ts';
+import type { CampaignExecution } from '../../storage/runs/campaign-runs.ts';
 
 export type { CampaignExecution };
 

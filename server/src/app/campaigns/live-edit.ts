@@ -1,6 +1,6 @@
-import type { CampaignParts } from '../../domain/campaign-parts/read-campaign.ts';
+import type { CampaignParts } from '../../domain/campaign-document/read-campaign.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { AuthoredCampaign } from '../../storage/sql/authored-campaigns.ts';
+import type { AuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
 import { standingOf } from './go-live.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
 

@@ -1,18 +1,18 @@
-import { readCampaign } from '../../domain/campaign-parts/read-campaign.ts';
-import type { CampaignDefinition, CampaignParts } from '../../domain/campaign-parts/read-campaign.ts';
-import type { CampaignAudience } from '../../domain/campaign-parts/read-segmentation.ts';
-import { scheduleTiming } from '../../domain/campaign-parts/schedule-timing.ts';
-import type { ScheduleContext } from '../../domain/campaign-parts/schedule-timing.ts';
+import { readCampaign } from '../../domain/campaign-document/read-campaign.ts';
+import type { CampaignDefinition, CampaignParts } from '../../domain/campaign-document/read-campaign.ts';
+import type { CampaignAudience } from '../../domain/campaign-document/read-segmentation.ts';
+import { scheduleTiming } from '../../domain/campaign-document/schedule-timing.ts';
+import type { ScheduleContext } from '../../domain/campaign-document/schedule-timing.ts';
 import { makePersonaliser } from '../../domain/template/personalise.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { RequestFault } from '../../domain/errors.ts';
 import type { BusinessAttribute } from '../../domain/business-events/business-event.ts';
-import { defaultDeliverySettings } from '../../domain/campaign/delivery-settings.ts';
+import { defaultDeliverySettings } from '../../domain/campaigns/delivery-settings.ts';
 import type { Timing } from '../../domain/timing/timing.ts';
 import type { Queryable } from '../../storage/pool.ts';
-import { findBusinessEvent } from '../../storage/sql/business-events.ts';
-import { findSegmentById } from '../../storage/sql/segments.ts';
-import { findWorkspace } from '../../storage/sql/workspaces.ts';
+import { findBusinessEvent } from '../../storage/campaigns/business-events.ts';
+import { findSegmentById } from '../../storage/segments/segments.ts';
+import { findWorkspace } from '../../storage/installation/workspaces.ts';
 import { prepareFilters } from '../segments/filter-segments.ts';
 
 /** A campaign that can go live now. */

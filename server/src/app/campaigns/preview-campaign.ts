@@ -1,10 +1,10 @@
-import type { Platform } from '../../domain/campaign/content.ts';
-import { unknownPerson } from '../../domain/audience/user-source.ts';
-import type { Person } from '../../domain/audience/user-source.ts';
+import type { Platform } from '../../domain/campaigns/content.ts';
+import { unknownPerson } from '../../domain/users/user-source.ts';
+import type { Person } from '../../domain/users/user-source.ts';
 import { makePersonaliser } from '../../domain/template/personalise.ts';
 import type { Personal } from '../../domain/template/personalise.ts';
 import type { Database } from '../../storage/pool.ts';
-import { findPeople } from '../../storage/sql/people.ts';
+import { findPeople } from '../../storage/users/users.ts';
 import { invalidCampaign } from './prepare-campaign.ts';
 import { findNamedUsers, readShownCampaign } from './read-shown-campaign.ts';
 import type { ShownCampaign } from './read-shown-campaign.ts';

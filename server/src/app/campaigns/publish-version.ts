@@ -1,13 +1,13 @@
 import { makeId } from '../../domain/ids.ts';
 import type { Transaction } from '../../storage/pool.ts';
-import { insertAuthoredCampaign, retireVersion } from '../../storage/sql/authored-campaigns.ts';
+import { insertAuthoredCampaign, retireVersion } from '../../storage/campaigns/authored-campaigns.ts';
 import { liveColumns, storeAudience } from './go-live.ts';
 import { notEditable, standingAfterEdit } from './live-edit.ts';
 import type { LiveEdit } from './live-edit.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
 
 /** Facts 6.3. */
-const mostVersions = 15;
+const maxVersions = 15;
 
 /**
  * Makes of a change a version of its own: a new document with the next number, under the campaign's own id. The old one
@@ -22,7 +22,7 @@ export async function publishVersion(
 ): Promise<string> {
   const { workspaceId, campaign, updatedBy, at } = edit;
   const number = (campaign.versionNumber ?? 1) + 1;
-  if (number > mostVersions) throw notEditable(`it has ${mostVersions} versions`);
+  if (number > maxVersions) throw notEditable(`it has ${maxVersions} versions`);
   const standing = standingAfterEdit(edit, prepared);
   await retireVersion(tx, { workspaceId, id: campaign.id, reason: `version ${number} took its place`, updatedBy, at });
   const id = makeId(at);

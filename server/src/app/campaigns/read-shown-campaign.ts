@@ -1,11 +1,11 @@
-import { readCampaign } from '../../domain/campaign-parts/read-campaign.ts';
-import type { CampaignDefinition, CampaignParts } from '../../domain/campaign-parts/read-campaign.ts';
-import type { Platform } from '../../domain/campaign/content.ts';
+import { readCampaign } from '../../domain/campaign-document/read-campaign.ts';
+import type { CampaignDefinition, CampaignParts } from '../../domain/campaign-document/read-campaign.ts';
+import type { Platform } from '../../domain/campaigns/content.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Queryable } from '../../storage/pool.ts';
-import { findAuthoredCampaign } from '../../storage/sql/authored-campaigns.ts';
-import { findSelectedUsers } from '../../storage/sql/selected-users.ts';
-import type { UserKey } from '../../storage/sql/users.ts';
+import { findAuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
+import { findSelectedUsers } from '../../storage/users/users.ts';
+import type { UserKey } from '../../storage/users/users.ts';
 import { invalidCampaign } from './prepare-campaign.ts';
 
 export type ShownCampaign = {

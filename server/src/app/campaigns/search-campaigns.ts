@@ -1,13 +1,17 @@
-import { selectCampaigns } from '../../domain/campaign/campaign-search.ts';
-import type { CampaignSearch, SearchVersion } from '../../domain/campaign/campaign-search.ts';
+import { selectCampaigns } from '../../domain/campaigns/campaign-search.ts';
+import type { CampaignSearch, SearchVersion } from '../../domain/campaigns/campaign-search.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Database, Transaction } from '../../storage/pool.ts';
-import { hasCampaign, readCampaignRecords } from '../../storage/sql/campaign-records.ts';
-import type { CampaignRecord, SearchSettings } from '../../storage/sql/campaign-records.ts';
-import { readCampaignMeta } from '../../storage/sql/campaign-meta.ts';
-import type { CampaignMeta } from '../../storage/sql/campaign-meta.ts';
-import { findCampaignPage, findFewCampaigns } from '../../storage/sql/campaign-search.ts';
-import { planByValues } from '../../storage/sql/plan-by-values.ts';
+import {
+  findCampaignPage,
+  findFewCampaigns,
+  hasCampaign,
+  readCampaignRecords,
+} from '../../storage/campaigns/campaign-search.ts';
+import type { CampaignRecord, SearchSettings } from '../../storage/campaigns/campaign-search.ts';
+import { readCampaignMeta } from '../../storage/campaigns/campaign-stats.ts';
+import type { CampaignMeta } from '../../storage/campaigns/campaign-stats.ts';
+import { planByValues } from '../../storage/plan-by-values.ts';
 import type { CampaignTotals } from './campaign-totals.ts';
 
 export type SearchDependencies = { database: Database; totals: CampaignTotals };

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../domain/errors.ts';
 import type { Transaction } from '../../storage/pool.ts';
-import { takeCampaignRequestId } from '../../storage/sql/campaign-request-ids.ts';
+import { takeCampaignRequestId } from '../../storage/campaigns/campaigns.ts';
 
 /**
  * Takes V1's `request_id` for an hour (facts 6.1), in the caller's transaction: after a failure it may be used again at

@@ -1,12 +1,12 @@
-import { mostSelectedUsers } from '../../domain/audience/user-selector.ts';
-import type { CampaignDefinition } from '../../domain/campaign-parts/read-campaign.ts';
-import { sendUntil } from '../../domain/campaign/delivery-settings.ts';
-import type { Platform } from '../../domain/campaign/content.ts';
+import { maxSelectedUsers } from '../../domain/users/user-selector.ts';
+import type { CampaignDefinition } from '../../domain/campaign-document/read-campaign.ts';
+import { sendUntil } from '../../domain/campaigns/delivery-settings.ts';
+import type { Platform } from '../../domain/campaigns/content.ts';
 import { lastIdAt, makeId } from '../../domain/ids.ts';
 import { enqueueFanOut } from '../../engine/enqueue.ts';
 import type { Transaction } from '../../storage/pool.ts';
-import { insertAuthoredCampaign } from '../../storage/sql/authored-campaigns.ts';
-import { insertTargetedRuns } from '../../storage/sql/runs.ts';
+import { insertAuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
+import { insertTargetedRuns } from '../../storage/runs/runs.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import type { AuthoringCaller, AuthoringDependencies } from './authoring-dependencies.ts';
 import { findNamedUsers, readShownCampaign } from './read-shown-campaign.ts';
@@ -57,7 +57,7 @@ type FoundPeople = { value: string; users: [bucket: number, userId: string][] };
 async function findPeople(tx: Transaction, { workspaceId, identifier, values }: TestCommand): Promise<FoundPeople[]> {
   const found: FoundPeople[] = [];
   for (const value of values) {
-    const limit = Math.floor(mostSelectedUsers / values.length);
+    const limit = Math.floor(maxSelectedUsers / values.length);
     const users = await findNamedUsers(tx, { workspaceId, identifier, value, limit });
     found.push({ value, users: users.map(({ bucket, userId }) => [bucket, userId]) });
   }

@@ -1,19 +1,21 @@
 import type { Clock } from '../../clock.ts';
-import { campaignActions, statusAfter } from '../../domain/campaign/campaign-states.ts';
-import { adviseOnFailure } from '../../domain/campaign/failure-advice.ts';
+import { campaignActions, statusAfter } from '../../domain/campaigns/campaign-states.ts';
+import { adviseOnFailure } from '../../domain/campaigns/failure-advice.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Database } from '../../storage/pool.ts';
 import {
+  countConversions,
+  findInteractionNumbers,
   groupFailures,
   listReportedRuns,
   listRunDays,
   listVersions,
+  sumOutcomes,
   sumRuns,
-} from '../../storage/sql/campaign-report.ts';
-import type { FailureGroup } from '../../storage/sql/campaign-report.ts';
-import { findCampaignRecord } from '../../storage/sql/campaign-states.ts';
-import type { CampaignRecord } from '../../storage/sql/campaign-states.ts';
-import { countConversions, findInteractionNumbers, sumOutcomes } from '../../storage/sql/campaign-stats.ts';
+} from '../../storage/campaigns/campaign-stats.ts';
+import type { FailureGroup } from '../../storage/campaigns/campaign-stats.ts';
+import { findCampaignRecord } from '../../storage/campaigns/campaigns.ts';
+import type { CampaignRecord } from '../../storage/campaigns/campaigns.ts';
 import { getCampaign } from '../campaigns/search-campaigns.ts';
 import { makeCampaignTimeline } from './campaign-timeline.ts';
 import type { Timeline } from './campaign-timeline.ts';
@@ -22,7 +24,7 @@ export type CampaignKey = { workspaceId: string; id: string };
 
 // Every run there is: no campaign is older, and none begins later.
 const always = { startsAt: new Date(0), endsBefore: new Date('9999-01-01T00:00:00Z') };
-const mostFailureGroups = 100;
+const maxFailureGroups = 100;
 export const runsPerPage = 15;
 
 export type CampaignProgress = Awaited<ReturnType<CampaignReport['progress']>>;
@@ -117,7 +119,7 @@ async function listFailures(database: Database, campaignId: string): Promise<Fai
       const newest = same && same.lastAt > group.lastAt ? same : group;
       groups.set(name, { ...newest, devices: group.devices + (same?.devices ?? 0) });
     }
-  return [...groups.values()].toSorted((one, other) => other.devices - one.devices).slice(0, mostFailureGroups);
+  return [...groups.values()].toSorted((one, other) => other.devices - one.devices).slice(0, maxFailureGroups);
 }
 
 function allowedActions({ deliveryType, status, nextAt }: CampaignRecord) {

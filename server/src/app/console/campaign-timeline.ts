@@ -1,15 +1,15 @@
 import type { Clock } from '../../clock.ts';
 import type { Database } from '../../storage/pool.ts';
-import { listRunDays, readTimeline } from '../../storage/sql/campaign-report.ts';
-import type { RunSums, TimelineStep } from '../../storage/sql/campaign-report.ts';
+import { listRunDays, readTimeline } from '../../storage/campaigns/campaign-stats.ts';
+import type { RunSums, TimelineStep } from '../../storage/campaigns/campaign-stats.ts';
 
 export type Timeline = { stepSeconds: number; steps: TimelineStep[] };
 
-const mostSteps = 60;
+const maxSteps = 60;
 const stepsSeconds = [1, 2, 5, 10, 30, 60, 300, 900, 3_600, 21_600, 86_400, 604_800];
 const keptMilliseconds = 5_000;
 /** What has ended does not change any more; so many of those that were looked at last are kept. */
-const mostKept = 200;
+const maxKept = 200;
 
 /** `end`: of the last run; null while one is open. */
 type Reading = { readAt: number; end: number | null; answer: Promise<Timeline> };
@@ -34,7 +34,7 @@ export function makeCampaignTimeline({ database, clock }: { database: Database; 
     readings.delete(id);
     readings.set(id, { readAt: now.getTime(), end, answer });
     answer.catch(() => readings.delete(id));
-    for (const oldest of readings.keys()) if (readings.size > mostKept) readings.delete(oldest);
+    for (const oldest of readings.keys()) if (readings.size > maxKept) readings.delete(oldest);
     return answer;
   };
 }
@@ -43,7 +43,7 @@ type Read = { id: string; startedAt: Date; until: Date; before: Timeline | undef
 
 async function readOn(database: Database, { id, startedAt, until, before }: Read): Promise<Timeline> {
   const seconds = (until.getTime() - startedAt.getTime()) / 1000;
-  const stepSeconds = stepsSeconds.find((step) => seconds / step <= mostSteps) ?? stepsSeconds.at(-1)!;
+  const stepSeconds = stepsSeconds.find((step) => seconds / step <= maxSteps) ?? stepsSeconds.at(-1)!;
   // Of the last two steps more may have been stored since; what is not of the same steps is read anew.
   const settled = before?.stepSeconds === stepSeconds ? before.steps.slice(0, -2) : [];
   const last = settled.at(-1);

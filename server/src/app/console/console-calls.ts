@@ -2,8 +2,8 @@ import { errorAdvice } from '../../domain/error-advice.ts';
 import { errorRegistry, ServiceError } from '../../domain/errors.ts';
 import type { ErrorName } from '../../domain/errors.ts';
 import type { Database } from '../../storage/pool.ts';
-import { findCall, listCalls } from '../../storage/sql/api-log.ts';
-import type { ApiLogFilters, ListedCall } from '../../storage/sql/api-log.ts';
+import { findCall, listCalls } from '../../storage/installation/api-log.ts';
+import type { ApiLogFilters, ListedCall } from '../../storage/installation/api-log.ts';
 import { requireWorkspace } from '../workspaces/require-workspace.ts';
 
 export type CallQuery = {

@@ -1,10 +1,10 @@
-import { mergeParts } from '../../domain/campaign-parts/merge-parts.ts';
-import { partNames } from '../../domain/campaign-parts/read-campaign.ts';
-import type { CampaignParts } from '../../domain/campaign-parts/read-campaign.ts';
-import type { CampaignAction } from '../../domain/campaign/campaign-states.ts';
+import { mergeParts } from '../../domain/campaign-document/merge-parts.ts';
+import { partNames } from '../../domain/campaign-document/read-campaign.ts';
+import type { CampaignParts } from '../../domain/campaign-document/read-campaign.ts';
+import type { CampaignAction } from '../../domain/campaigns/campaign-states.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { findSearchSettings } from '../../storage/sql/campaign-records.ts';
-import { findCampaignRecord } from '../../storage/sql/campaign-states.ts';
+import { findSearchSettings } from '../../storage/campaigns/campaign-search.ts';
+import { findCampaignRecord } from '../../storage/campaigns/campaigns.ts';
 import type { SignedIn } from '../accounts/account-dependencies.ts';
 import { audit } from '../accounts/audit.ts';
 import type { AuthoringDependencies } from '../campaigns/authoring-dependencies.ts';
@@ -84,9 +84,9 @@ export function makeConsoleCampaigns(deps: AuthoringDependencies) {
 
 export type ConsoleCampaigns = ReturnType<typeof makeConsoleCampaigns>;
 
-const mostNameCharacters = 256;
+const maxNameCharacters = 256;
 
 function nameOfCopy(name: string): string {
   const suffix = ' (copy)';
-  return [...name].slice(0, mostNameCharacters - suffix.length).join('') + suffix;
+  return [...name].slice(0, maxNameCharacters - suffix.length).join('') + suffix;
 }

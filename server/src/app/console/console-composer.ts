@@ -1,11 +1,11 @@
-import type { CampaignParts } from '../../domain/campaign-parts/read-campaign.ts';
+import type { CampaignParts } from '../../domain/campaign-document/read-campaign.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { RequestFault } from '../../domain/errors.ts';
-import { listAttributeNames } from '../../storage/sql/attribute-names.ts';
-import { findAuthoredCampaign } from '../../storage/sql/authored-campaigns.ts';
-import type { AuthoredCampaign } from '../../storage/sql/authored-campaigns.ts';
-import { listBusinessEvents } from '../../storage/sql/business-events.ts';
-import { findWorkspaceControls } from '../../storage/sql/workspaces.ts';
+import { listAttributeNames } from '../../storage/users/identifiers.ts';
+import { findAuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
+import type { AuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
+import { listBusinessEvents } from '../../storage/campaigns/business-events.ts';
+import { findWorkspaceControls } from '../../storage/installation/workspaces.ts';
 import { withinTime } from '../../storage/within-time.ts';
 import type { SignedIn } from '../accounts/account-dependencies.ts';
 import { audit } from '../accounts/audit.ts';
@@ -32,11 +32,11 @@ export type CountAnswer =
   | { kind: 'too slow'; afterSeconds: number }
   | { kind: 'unreadable'; faults: RequestFault[] };
 
-const mostCountSeconds = 10;
-const mostAttributes = 500;
+const maxCountSeconds = 10;
+const maxAttributes = 500;
 // 256 buckets: some 500 people whose attributes of other types than text and number are looked at.
 const sampledPerBucket = 2;
-const mostEvents = 50;
+const maxEvents = 50;
 
 export type ConsoleComposer = ReturnType<typeof makeConsoleComposer>;
 
@@ -76,13 +76,13 @@ export function makeConsoleComposer(deps: AuthoringDependencies) {
     async readResources(workspaceId: string) {
       const controls = await requireControls(workspaceId);
       const [attributes, events, credentials] = await Promise.all([
-        listAttributeNames(database, { workspaceId, perBucket: sampledPerBucket, limit: mostAttributes }),
+        listAttributeNames(database, { workspaceId, perBucket: sampledPerBucket, limit: maxAttributes }),
         listBusinessEvents(database, {
           workspaceId,
           ids: undefined,
           names: undefined,
           after: undefined,
-          limit: mostEvents,
+          limit: maxEvents,
         }),
         findPlatformCredentials(database, workspaceId),
       ]);
@@ -104,9 +104,9 @@ export function makeConsoleComposer(deps: AuthoringDependencies) {
       const found = await findCampaignSegment(database, { workspaceId, audience });
       if ('fault' in found) return { kind: 'unreadable', faults: [found.fault] };
       const asked = { workspaceId, segment: found.segment, platforms: readPlatformsOf(parts), at: clock.now() };
-      const milliseconds = mostCountSeconds * 1000;
+      const milliseconds = maxCountSeconds * 1000;
       const counted = await withinTime(database, { milliseconds, work: (tx) => countAudience(tx, asked) });
-      if (counted === 'too slow') return { kind: 'too slow', afterSeconds: mostCountSeconds };
+      if (counted === 'too slow') return { kind: 'too slow', afterSeconds: maxCountSeconds };
       return { kind: 'counted', count: counted.result };
     },
 

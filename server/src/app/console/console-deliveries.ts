@@ -1,18 +1,18 @@
 import type { Clock } from '../../clock.ts';
-import { platforms } from '../../domain/campaign/content.ts';
-import type { Platform } from '../../domain/campaign/content.ts';
-import { adviseOnFailure } from '../../domain/campaign/failure-advice.ts';
+import { platforms } from '../../domain/campaigns/content.ts';
+import type { Platform } from '../../domain/campaigns/content.ts';
+import { adviseOnFailure } from '../../domain/campaigns/failure-advice.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Database } from '../../storage/pool.ts';
-import type { DeliveryOutcome } from '../../storage/sql/deliveries.ts';
+import type { DeliveryOutcome } from '../../storage/ledger/deliveries.ts';
 import {
   findLoggedDelivery,
   listLedgerDays,
   listLoggedDeliveries,
   nameLoggedDeliveries,
-} from '../../storage/sql/delivery-log.ts';
-import type { LoggedDelivery, LogKey, LogNames, LogPlace } from '../../storage/sql/delivery-log.ts';
-import { findUsersByCustomerIds } from '../../storage/sql/users.ts';
+} from '../../storage/ledger/delivery-log.ts';
+import type { LoggedDelivery, LogKey, LogNames, LogPlace } from '../../storage/ledger/delivery-log.ts';
+import { findUsersByCustomerIds } from '../../storage/users/users.ts';
 import { requireWorkspace } from '../workspaces/require-workspace.ts';
 
 export const deliveryOutcomes = ['ACCEPTED', 'WAITING', 'GONE', 'REJECTED', 'EXPIRED', 'FAILED', 'WITHHELD'] as const;
@@ -34,7 +34,7 @@ export type DeliveryPage = { deliveries: ListedDelivery[]; next: DeliveryCursor 
 
 const perPage = 50;
 /** What a file of the log holds at most; more of it is for the data warehouse. */
-export const mostExported = 10_000;
+export const maxExported = 10_000;
 const exportedAtOnce = 500;
 // A filter that hardly anything passes is looked for in so many days at once; the page goes on from there.
 const daysAtOnce = 31;
@@ -81,7 +81,7 @@ export function makeConsoleDeliveries({ database, clock }: { database: Database;
 
     /** The same, page after page, to the bound. @throws ServiceError NOT_FOUND */
     async *export(query: Omit<DeliveryQuery, 'after'>): AsyncGenerator<ListedDelivery[]> {
-      let left = mostExported;
+      let left = maxExported;
       for (let after: DeliveryCursor | undefined, isFirst = true; left > 0 && (isFirst || after); isFirst = false) {
         const page: DeliveryPage = await readPage(
           { ...query, ...(after ? { after } : {}) },

@@ -1,10 +1,10 @@
 import type { Clock } from '../../clock.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { Seal } from '../../domain/seal.ts';
+import type { Seal } from '../../domain/encryption.ts';
 import type { KeyKind } from '../../domain/tokens/key-kinds.ts';
 import type { Database } from '../../storage/pool.ts';
-import { archiveApiKey, findApiKey, listApiKeys } from '../../storage/sql/api-keys.ts';
-import type { ApiKey } from '../../storage/sql/api-keys.ts';
+import { archiveApiKey, findApiKey, listApiKeys } from '../../storage/keys/api-keys.ts';
+import type { ApiKey } from '../../storage/keys/api-keys.ts';
 import type { SignedIn } from '../accounts/account-dependencies.ts';
 import { audit } from '../accounts/audit.ts';
 import { createKey } from '../keys/create-key.ts';

@@ -1,21 +1,24 @@
 import type { Clock } from '../../clock.ts';
 import { mayDo } from '../../domain/accounts/roles.ts';
-import { adviseOnFailure } from '../../domain/campaign/failure-advice.ts';
+import { adviseOnFailure } from '../../domain/campaigns/failure-advice.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { judgeOverview } from '../../domain/overview/judge-overview.ts';
 import type { Database } from '../../storage/pool.ts';
-import { listLedgerDays } from '../../storage/sql/delivery-log.ts';
-import { listNodes } from '../../storage/sql/nodes.ts';
+import { listLedgerDays } from '../../storage/ledger/delivery-log.ts';
+import { listNodes } from '../../storage/installation/nodes.ts';
 import {
+  countDevices,
   countRecentDeliveries,
+  countUsers,
   groupPausedSends,
   groupRecentFailures,
   listFailedRuns,
+  listRecentCampaigns,
   listRunningSends,
   listScheduledSends,
-} from '../../storage/sql/overview-health.ts';
-import { countDevices, countUsers, listRecentCampaigns, listWorkspaces } from '../../storage/sql/overview.ts';
-import { readQueues } from '../../storage/sql/queues.ts';
+  listWorkspaces,
+} from '../../storage/installation/overview.ts';
+import { readQueues } from '../../storage/installation/queues.ts';
 import type { SignedIn } from '../accounts/account-dependencies.ts';
 import { readLimits } from '../limits/read-limits.ts';
 import type { ReadLimitsDependencies } from '../limits/read-limits.ts';
@@ -39,8 +42,8 @@ const hourMilliseconds = 3_600_000;
 const aheadMilliseconds = 26 * hourMilliseconds;
 const ledgerDays = 4;
 /** Of each platform and outcome; what there is beyond is said as "10,000+". */
-export const mostCounted = 10_000;
-const mostShown = 20;
+export const maxCounted = 10_000;
+const maxShown = 20;
 // Counting an hour's failures reads up to 120,000 rows; pages ask every two seconds.
 const recentMilliseconds = 5_000;
 
@@ -55,7 +58,7 @@ export function makeConsoleOverview(deps: OverviewDependencies) {
     const until = new Date(at.getTime() + aheadMilliseconds).toISOString().slice(0, 10);
     const days = await listLedgerDays(database, { until, limit: ledgerDays });
     const since = new Date(at.getTime() - hourMilliseconds);
-    const asked = { workspaceId, days, since, most: mostCounted };
+    const asked = { workspaceId, days, since, most: maxCounted };
     const [counts, failures] = await Promise.all([
       countRecentDeliveries(database, asked),
       groupRecentFailures(database, asked),
@@ -108,9 +111,9 @@ export function makeConsoleOverview(deps: OverviewDependencies) {
         curl,
       ] = await Promise.all([
         deps.findTroubles(),
-        listRunningSends(database, { workspaceId, limit: mostShown }),
+        listRunningSends(database, { workspaceId, limit: maxShown }),
         groupPausedSends(database, workspaceId),
-        listFailedRuns(database, { workspaceId, since, limit: mostShown }),
+        listFailedRuns(database, { workspaceId, since, limit: maxShown }),
         listScheduledSends(database, { workspaceId, limit: 5 }),
         listRecentCampaigns(database, { workspaceId, limit: 10 }),
         lastHour(workspaceId, at),
@@ -151,7 +154,7 @@ export function makeConsoleOverview(deps: OverviewDependencies) {
         paused,
         scheduled,
         failedRuns,
-        lastHour: { ...hour, mostCounted },
+        lastHour: { ...hour, maxCounted },
         providers,
         limits,
         work: {

@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts';
 import type { Transaction } from '../../storage/pool.ts';
 import type { SignedIn } from '../accounts/account-dependencies.ts';
 import { audit } from '../accounts/audit.ts';
-import type { Platform } from '../../domain/campaign/content.ts';
+import type { Platform } from '../../domain/campaigns/content.ts';
 import type { SandboxUseCases } from '../sandbox/sandbox-use-cases.ts';
 import type { DeviceBehaviour, VirtualDevices } from '../sandbox/virtual-devices.ts';
 

@@ -1,4 +1,4 @@
-import { listCampaignsOfSegment, listSampleMembers } from '../../storage/sql/segment-overview.ts';
+import { listCampaignsOfSegment, listSampleMembers } from '../../storage/segments/segment-members.ts';
 import type { SignedIn } from '../accounts/account-dependencies.ts';
 import { audit } from '../accounts/audit.ts';
 import { archiveNamedSegment, unarchiveNamedSegment } from '../segments/archive-segments.ts';

@@ -1,9 +1,9 @@
 import type { Clock } from '../../clock.ts';
-import { presentFrequencyCap } from '../../domain/delivery-gate/workspace-controls.ts';
-import type { QuietMode } from '../../domain/delivery-gate/workspace-controls.ts';
+import { presentFrequencyCap } from '../../domain/eligibility/workspace-controls.ts';
+import type { QuietMode } from '../../domain/eligibility/workspace-controls.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Database } from '../../storage/pool.ts';
-import { findWorkspace, findWorkspaceControls } from '../../storage/sql/workspaces.ts';
+import { findWorkspace, findWorkspaceControls } from '../../storage/installation/workspaces.ts';
 import type { SignedIn } from '../accounts/account-dependencies.ts';
 import { audit } from '../accounts/audit.ts';
 import { readLimits } from '../limits/read-limits.ts';

@@ -1,8 +1,8 @@
 import type { Clock } from '../../clock.ts';
 import type { Database } from '../../storage/pool.ts';
-import { listAppliedMigrations, listReplicas, readDatabaseFacts } from '../../storage/sql/database-facts.ts';
-import { listNodes } from '../../storage/sql/nodes.ts';
-import { readQueues } from '../../storage/sql/queues.ts';
+import { listAppliedMigrations, listReplicas, readDatabaseFacts } from '../../storage/installation/installation.ts';
+import { listNodes } from '../../storage/installation/nodes.ts';
+import { readQueues } from '../../storage/installation/queues.ts';
 import { isAlive } from './node-health.ts';
 import { readProviderHealth } from './read-provider-health.ts';
 

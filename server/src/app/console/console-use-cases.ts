@@ -1,6 +1,6 @@
 import type { Database } from '../../storage/pool.ts';
-import { listWorkspaces } from '../../storage/sql/overview.ts';
-import { listSandboxMessages } from '../../storage/sql/sandbox-messages.ts';
+import { listWorkspaces } from '../../storage/installation/overview.ts';
+import { listSandboxMessages } from '../../storage/installation/sandbox.ts';
 
 export type ConsoleDependencies = { database: Database; isSandbox: boolean };
 

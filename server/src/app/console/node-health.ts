@@ -1,4 +1,4 @@
-import type { NodeReport } from '../../storage/sql/nodes.ts';
+import type { NodeReport } from '../../storage/installation/nodes.ts';
 
 // A node reports itself every five seconds.
 const silentMilliseconds = 30_000;

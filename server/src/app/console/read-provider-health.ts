@@ -1,8 +1,8 @@
-import type { Platform } from '../../domain/campaign/content.ts';
+import type { Platform } from '../../domain/campaigns/content.ts';
 import type { Database } from '../../storage/pool.ts';
-import { listProviderCredentials } from '../../storage/sql/provider-credentials.ts';
-import type { CheckVerdict, ProviderName } from '../../storage/sql/provider-credentials.ts';
-import { listAccountRestraints } from '../../storage/sql/send-budgets.ts';
+import { listProviderCredentials } from '../../storage/keys/provider-credentials.ts';
+import type { CheckVerdict, ProviderName } from '../../storage/keys/provider-credentials.ts';
+import { listAccountRestraints } from '../../storage/limits/send-budgets.ts';
 
 export const providersOfPlatforms = [
   { platform: 'ANDROID', provider: 'fcm', name: 'FCM (Android)' },

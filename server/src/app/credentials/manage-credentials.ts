@@ -6,17 +6,17 @@ import type { GivenKey } from '../../domain/credentials/parse-provider-key.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { credentialContext } from '../../domain/provider-credential.ts';
 import type { ProviderCredential } from '../../domain/provider-credential.ts';
-import type { Seal } from '../../domain/seal.ts';
+import type { Seal } from '../../domain/encryption.ts';
 import type { Database } from '../../storage/pool.ts';
-import { countDevices } from '../../storage/sql/overview.ts';
+import { countDevices } from '../../storage/installation/overview.ts';
 import {
   deleteProviderCredential,
   listProviderCredentials,
   noteCredentialCheck,
-} from '../../storage/sql/provider-credentials.ts';
-import type { ProviderName, StoredCredential } from '../../storage/sql/provider-credentials.ts';
-import { countRunsOfPlatforms } from '../../storage/sql/runs-of-platforms.ts';
-import { findWorkspace } from '../../storage/sql/workspaces.ts';
+} from '../../storage/keys/provider-credentials.ts';
+import type { ProviderName, StoredCredential } from '../../storage/keys/provider-credentials.ts';
+import { countRunsOfPlatforms } from '../../storage/runs/runs.ts';
+import { findWorkspace } from '../../storage/installation/workspaces.ts';
 import { audit } from '../accounts/audit.ts';
 import type { Actor } from '../accounts/audit.ts';
 import { providersOfPlatforms } from '../console/read-provider-health.ts';

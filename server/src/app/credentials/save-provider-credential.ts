@@ -1,8 +1,8 @@
 import { credentialContext } from '../../domain/provider-credential.ts';
 import type { ProviderCredential } from '../../domain/provider-credential.ts';
-import type { Seal } from '../../domain/seal.ts';
+import type { Seal } from '../../domain/encryption.ts';
 import type { Queryable } from '../../storage/pool.ts';
-import { upsertProviderCredential } from '../../storage/sql/provider-credentials.ts';
+import { upsertProviderCredential } from '../../storage/keys/provider-credentials.ts';
 
 /** Seals and stores a workspace's credential of one provider; an earlier one is replaced. */
 export async function saveProviderCredential(

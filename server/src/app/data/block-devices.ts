@@ -1,9 +1,9 @@
 import { ServiceError } from '../../domain/errors.ts';
-import type { DeviceName } from '../../domain/audience/device-name.ts';
-import type { UserIdentity } from '../../domain/audience/user-identity.ts';
+import type { DeviceName } from '../../domain/devices/device-name.ts';
+import type { UserIdentity } from '../../domain/users/user-identity.ts';
 import type { Transaction } from '../../storage/pool.ts';
-import { blockDevicesOf, listDevicesOfUser, unblockDevicesOf } from '../../storage/sql/blocked-devices.ts';
-import { lockIdentified } from './find-person.ts';
+import { blockDevicesOf, listDevicesOfUser, unblockDevicesOf } from '../../storage/devices/devices.ts';
+import { lockIdentified } from './find-user.ts';
 
 export type BlockDevicesCommand = {
   workspaceId: string;

@@ -1,6 +1,6 @@
 import type { Database, Transaction } from '../../storage/pool.ts';
-import { countWithinLimit } from '../../storage/sql/limit-marks.ts';
-import type { LimitCount, LimitGrant } from '../../storage/sql/limit-marks.ts';
+import { countWithinLimit } from '../../storage/limits/limit-windows.ts';
+import type { LimitCount, LimitGrant } from '../../storage/limits/limit-windows.ts';
 
 export type UseGrant = LimitGrant & { limit: number };
 

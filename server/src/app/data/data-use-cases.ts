@@ -1,8 +1,8 @@
 import type { Clock } from '../../clock.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { Seal } from '../../domain/seal.ts';
+import type { Seal } from '../../domain/encryption.ts';
 import type { Database, Transaction } from '../../storage/pool.ts';
-import { ensureEventsPartition } from '../../storage/sql/events.ts';
+import { ensureEventsPartition } from '../../storage/users/events.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import { authenticateKey } from '../keys/authenticate-key.ts';
 import type { KeyAuthentication } from '../keys/authenticate-key.ts';

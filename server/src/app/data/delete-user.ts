@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { UserIdentity } from '../../domain/audience/user-identity.ts';
+import type { UserIdentity } from '../../domain/users/user-identity.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
 import type { Transaction } from '../../storage/pool.ts';
-import { insertErasure } from '../../storage/sql/erasures.ts';
-import { lockIdentified } from './find-person.ts';
+import { insertErasure } from '../../storage/users/erasures.ts';
+import { lockIdentified } from './find-user.ts';
 
 export type DeleteUserCommand = { workspaceId: string; identity: UserIdentity; delayHours: number; at: Date };
 

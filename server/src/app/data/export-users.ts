@@ -1,8 +1,8 @@
-import type { UserIdentity } from '../../domain/audience/user-identity.ts';
+import type { UserIdentity } from '../../domain/users/user-identity.ts';
 import { isId } from '../../domain/ids.ts';
 import type { Database } from '../../storage/pool.ts';
-import { findUsersToExport } from '../../storage/sql/exported-users.ts';
-import type { ExportedUser } from '../../storage/sql/exported-users.ts';
+import { findUsersToExport } from '../../storage/users/users.ts';
+import type { ExportedUser } from '../../storage/users/users.ts';
 
 export type ExportUsersQuery = {
   workspaceId: string;

@@ -1,21 +1,27 @@
-import { identifiersOf } from '../../domain/audience/identifier.ts';
+import { identifiersOf } from '../../domain/users/identifier.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
 import type { Transaction } from '../../storage/pool.ts';
-import { listDevicesOfUser } from '../../storage/sql/blocked-devices.ts';
-import { isErasurePending } from '../../storage/sql/erasures.ts';
+import { listDevicesOfUser } from '../../storage/devices/devices.ts';
+import { isErasurePending } from '../../storage/users/erasures.ts';
 import {
   deleteIdentifiersOfUser,
   insertIdentifiers,
   insertIdentifiersOfDevices,
-} from '../../storage/sql/identifiers.ts';
-import { insertMergedUser } from '../../storage/sql/merged-users.ts';
-import { deleteClashingDevices, moveDevices } from '../../storage/sql/moved-devices.ts';
-import { moveConversions, moveDeliveries, moveEvents, moveMemberships } from '../../storage/sql/moved-history.ts';
-import { moveUserMessages } from '../../storage/sql/user-messages.ts';
-import { deleteUser, lockUsersInOrder, setUserAttributes } from '../../storage/sql/users.ts';
-import type { LockedUser } from '../../storage/sql/users.ts';
-import { lockPerson } from './find-person.ts';
+} from '../../storage/users/identifiers.ts';
+import {
+  deleteClashingDevices,
+  insertMergedUser,
+  moveConversions,
+  moveDeliveries,
+  moveDevices,
+  moveEvents,
+  moveMemberships,
+} from '../../storage/users/merged-users.ts';
+import { moveUserMessages } from '../../storage/users/user-messages.ts';
+import { deleteUser, lockUsersInOrder, setUserAttributes } from '../../storage/users/users.ts';
+import type { LockedUser } from '../../storage/users/users.ts';
+import { lockPerson } from './find-user.ts';
 
 export type MergeUsersCommand = {
   workspaceId: string;

@@ -1,12 +1,17 @@
-import { addressHash, deviceIdentifiersOf } from '../../domain/audience/device-identifier.ts';
-import type { Platform } from '../../domain/campaign/content.ts';
+import { addressHash, deviceIdentifiersOf } from '../../domain/devices/device-identifier.ts';
+import type { Platform } from '../../domain/campaigns/content.ts';
 import { makeId } from '../../domain/ids.ts';
 import type { Transaction } from '../../storage/pool.ts';
-import { deleteDevice, lockDevice, upsertDevice } from '../../storage/sql/devices.ts';
-import type { DeviceRecord, StoredDevice } from '../../storage/sql/devices.ts';
-import { deleteIdentifiers, insertIdentifiers, insertIdentifiersOfDevices } from '../../storage/sql/identifiers.ts';
-import { claimPushAddress, releasePushAddress } from '../../storage/sql/push-addresses.ts';
-import { lockPerson } from './find-person.ts';
+import {
+  claimPushAddress,
+  deleteDevice,
+  lockDevice,
+  releasePushAddress,
+  upsertDevice,
+} from '../../storage/devices/devices.ts';
+import type { DeviceRecord, StoredDevice } from '../../storage/devices/devices.ts';
+import { deleteIdentifiers, insertIdentifiers, insertIdentifiersOfDevices } from '../../storage/users/identifiers.ts';
+import { lockPerson } from './find-user.ts';
 import { without } from './upsert-user.ts';
 
 export type RegisterDeviceCommand = {

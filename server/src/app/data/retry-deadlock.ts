@@ -1,6 +1,6 @@
 // PostgreSQL's code for "a deadlock was found and this transaction was ended".
 const deadlock = '40P01';
-const mostTries = 3;
+const maxTries = 3;
 
 /** Does the work again when the database ended it to break a circle of locks. */
 export async function retryDeadlock<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -8,7 +8,7 @@ export async function retryDeadlock<Result>(work: () => Promise<Result>): Promis
     try {
       return await work();
     } catch (error) {
-      if ((error as { code?: string }).code !== deadlock || attempt === mostTries) throw error;
+      if ((error as { code?: string }).code !== deadlock || attempt === maxTries) throw error;
     }
   }
 }

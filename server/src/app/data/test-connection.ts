@@ -1,6 +1,6 @@
 import { ServiceError } from '../../domain/errors.ts';
 import type { Database } from '../../storage/pool.ts';
-import { findWorkspace } from '../../storage/sql/workspaces.ts';
+import { findWorkspace } from '../../storage/installation/workspaces.ts';
 
 export type TestConnectionQuery = {
   workspaceId: string;

@@ -1,11 +1,11 @@
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
 import type { Transaction } from '../../storage/pool.ts';
-import { insertEvents, insertUnattributedEvents } from '../../storage/sql/events.ts';
-import type { NewEvent } from '../../storage/sql/events.ts';
-import { holdUser } from '../../storage/sql/users.ts';
-import type { UserKey } from '../../storage/sql/users.ts';
-import { lockOrMakePerson } from './find-person.ts';
+import { insertEvents, insertUnattributedEvents } from '../../storage/users/events.ts';
+import type { NewEvent } from '../../storage/users/events.ts';
+import { holdUser } from '../../storage/users/users.ts';
+import type { UserKey } from '../../storage/users/users.ts';
+import { lockOrMakePerson } from './find-user.ts';
 
 export type TrackedAction = Omit<NewEvent, 'id' | 'occurredAt'> & {
   /** Undefined: when the request came. */

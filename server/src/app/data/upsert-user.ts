@@ -1,11 +1,11 @@
-import { identifiersOf } from '../../domain/audience/identifier.ts';
-import type { Identifier } from '../../domain/audience/identifier.ts';
-import { mergeAttributes } from '../../domain/audience/user-attributes.ts';
-import type { Attributes } from '../../domain/audience/user-attributes.ts';
+import { identifiersOf } from '../../domain/users/identifier.ts';
+import type { Identifier } from '../../domain/users/identifier.ts';
+import { mergeAttributes } from '../../domain/users/user-attributes.ts';
+import type { Attributes } from '../../domain/users/user-attributes.ts';
 import type { Transaction } from '../../storage/pool.ts';
-import { deleteIdentifiers, insertIdentifiers } from '../../storage/sql/identifiers.ts';
-import { setUserAttributes } from '../../storage/sql/users.ts';
-import { lockOrMakePerson, lockPerson } from './find-person.ts';
+import { deleteIdentifiers, insertIdentifiers } from '../../storage/users/identifiers.ts';
+import { setUserAttributes } from '../../storage/users/users.ts';
+import { lockOrMakePerson, lockPerson } from './find-user.ts';
 
 export type UpsertUserCommand = {
   workspaceId: string;

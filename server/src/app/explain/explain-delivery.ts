@@ -1,4 +1,4 @@
-import { deliverySettings, iosProvisional } from '../../domain/campaign/delivery-settings.ts';
+import { deliverySettings, iosProvisional } from '../../domain/campaigns/delivery-settings.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { explainRun } from '../../domain/explain/explain-run.ts';
 import type { Membership, RunExplanation } from '../../domain/explain/explain-run.ts';
@@ -11,11 +11,11 @@ import {
   listDevicesToExplain,
   listMembersToExplain,
   listRunsToExplain,
-} from '../../storage/sql/explanations.ts';
-import type { CampaignToExplain, RunToExplain } from '../../storage/sql/explanations.ts';
-import { planByValues } from '../../storage/sql/plan-by-values.ts';
-import { findUsersByCustomerIds } from '../../storage/sql/users.ts';
-import type { UserKey } from '../../storage/sql/users.ts';
+} from '../../storage/ledger/explanations.ts';
+import type { CampaignToExplain, RunToExplain } from '../../storage/ledger/explanations.ts';
+import { planByValues } from '../../storage/plan-by-values.ts';
+import { findUsersByCustomerIds } from '../../storage/users/users.ts';
+import type { UserKey } from '../../storage/users/users.ts';
 
 export type ExplainRequest = {
   workspaceId: string;
@@ -32,7 +32,7 @@ export type Explanation = {
   runs: (RunExplanation & { createdAt: Date })[] | undefined;
 };
 
-const mostRuns = 20;
+const maxRuns = 20;
 
 /**
  * Why a person got a campaign's messages or did not: what decided in each of its newest runs, of one snapshot.
@@ -51,7 +51,7 @@ export async function explainDelivery(
     const shown = { campaign: { id, name, status, statusReason, nextAt }, customerId };
     const [user] = await findUsersByCustomerIds(tx, { workspaceId, customerIds: [customerId], limit: 1 });
     if (!user) return { ...shown, runs: undefined };
-    const runs = await listRunsToExplain(tx, { campaignId: id, runId, limit: mostRuns });
+    const runs = await listRunsToExplain(tx, { campaignId: id, runId, limit: maxRuns });
     const explained: Explanation['runs'] = [];
     for (const run of runs) {
       const [explanation] = await explainRunToUsers(tx, { workspaceId, campaign, run, users: [user] });

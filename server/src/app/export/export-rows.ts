@@ -1,7 +1,7 @@
 import { ServiceError } from '../../domain/errors.ts';
 import { expandStoredFilters } from '../../domain/segments/parse-stored-filters.ts';
 import type { Database, Transaction } from '../../storage/pool.ts';
-import { findCampaignRecord } from '../../storage/sql/campaign-states.ts';
+import { findCampaignRecord } from '../../storage/campaigns/campaigns.ts';
 import {
   readStream,
   streamDeliveries,
@@ -9,10 +9,10 @@ import {
   streamEvents,
   streamMembers,
   streamUsers,
-} from '../../storage/sql/exports.ts';
-import { streamFilterUsers } from '../../storage/sql/segment-filters.ts';
-import { findReferencedSegments } from '../../storage/sql/segment-references.ts';
-import { findSegmentByName } from '../../storage/sql/segments.ts';
+} from '../../storage/ledger/exports.ts';
+import { streamFilterUsers } from '../../storage/segments/segment-filters.ts';
+import { findReferencedSegments } from '../../storage/segments/segment-members.ts';
+import { findSegmentByName } from '../../storage/segments/segments.ts';
 import { columnsOf, presentDelivery, presentDevice, presentEvent, presentUser } from './present-rows.ts';
 import type { ExportedRow } from './present-rows.ts';
 import { toCsvLine } from './write-csv.ts';

@@ -1,6 +1,6 @@
-import type { Platform } from '../../domain/campaign/content.ts';
+import type { Platform } from '../../domain/campaigns/content.ts';
 import { eventPlatforms } from '../../domain/events/event-fields.ts';
-import type { DeliveryToExport, DeviceToExport, EventToExport, UserToExport } from '../../storage/sql/exports.ts';
+import type { DeliveryToExport, DeviceToExport, EventToExport, UserToExport } from '../../storage/ledger/exports.ts';
 
 /** A row as it is written; `import` takes back what it knows of it. */
 export type ExportedRow = Record<string, unknown>;

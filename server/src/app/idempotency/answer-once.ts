@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../../domain/errors.ts';
-import type { Seal } from '../../domain/seal.ts';
+import type { Seal } from '../../domain/encryption.ts';
 import type { Database, Transaction } from '../../storage/pool.ts';
-import { claimIdempotencyKey, findIdempotencyKey, storeIdempotentAnswer } from '../../storage/sql/idempotency-keys.ts';
+import {
+  claimIdempotencyKey,
+  findIdempotencyKey,
+  storeIdempotentAnswer,
+} from '../../storage/limits/idempotency-keys.ts';
 
 export type AnswerOnceDependencies = { database: Database; seal: Seal };
 

@@ -1,10 +1,10 @@
-import { bucketOf } from '../../domain/audience/bucket.ts';
-import { addressHash } from '../../domain/audience/device-identifier.ts';
-import { identifiersOf } from '../../domain/audience/identifier.ts';
+import { bucketOf } from '../../domain/users/bucket.ts';
+import { addressHash } from '../../domain/devices/device-identifier.ts';
+import { identifiersOf } from '../../domain/users/identifier.ts';
 import { makeId } from '../../domain/ids.ts';
-import type { Attributes } from '../../domain/audience/user-attributes.ts';
-import { clearUserStaging, storeStagedIdentifiers, storeStagedUsers } from '../../storage/sql/user-import.ts';
-import type { ImportSession } from '../../storage/sql/user-import.ts';
+import type { Attributes } from '../../domain/users/user-attributes.ts';
+import { clearUserStaging, storeStagedIdentifiers, storeStagedUsers } from '../../storage/users/user-import.ts';
+import type { ImportSession } from '../../storage/users/user-import.ts';
 import { copyRows, toArrayText } from './copy-rows.ts';
 import type { Cell } from './copy-rows.ts';
 import type { ImportedEvent } from './parse-event-row.ts';

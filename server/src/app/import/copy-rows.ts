@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { copyInto } from '../../storage/sql/user-import.ts';
-import type { ImportSession, CopiedTable } from '../../storage/sql/user-import.ts';
+import { copyInto } from '../../storage/users/user-import.ts';
+import type { ImportSession, CopiedTable } from '../../storage/users/user-import.ts';
 
 export type Cell = string | number | null;
 

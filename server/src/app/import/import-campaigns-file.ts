@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import type { Clock } from '../../clock.ts';
 import type { Database } from '../../storage/pool.ts';
-import { findForeignIds, insertImportedCampaigns } from '../../storage/sql/imported-campaigns.ts';
-import type { ImportedCampaign } from '../../storage/sql/imported-campaigns.ts';
+import { findForeignIds, insertImportedCampaigns } from '../../storage/campaigns/authored-campaigns.ts';
+import type { ImportedCampaign } from '../../storage/campaigns/authored-campaigns.ts';
 import { openImportFile } from './open-import-file.ts';
 import { parseCampaignLine } from './parse-campaign-line.ts';
 import { readLines } from './read-lines.ts';

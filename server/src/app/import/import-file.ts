@@ -4,15 +4,21 @@ import { createGunzip } from 'node:zlib';
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../log.ts';
 import type { Database } from '../../storage/pool.ts';
-import { ensureEventsPartition } from '../../storage/sql/events.ts';
-import { deleteImport, findImport, lockImport, noteImport, unlockImport } from '../../storage/sql/imports.ts';
-import type { ImportCounts, ImportKey, ImportKind } from '../../storage/sql/imports.ts';
-import { lockImportsOf, unlockImportsOf } from '../../storage/sql/user-import.ts';
-import type { ImportSession } from '../../storage/sql/user-import.ts';
+import { ensureEventsPartition } from '../../storage/users/events.ts';
+import {
+  deleteImport,
+  findImport,
+  lockImport,
+  lockImportsOf,
+  noteImport,
+  unlockImport,
+  unlockImportsOf,
+} from '../../storage/users/user-import.ts';
+import type { ImportCounts, ImportKey, ImportKind, ImportSession } from '../../storage/users/user-import.ts';
 import { eventDay } from '../data/track-events.ts';
 import { fileDigest } from './file-digest.ts';
-import { makeGatherer } from './gather.ts';
-import type { Batch } from './gather.ts';
+import { makeGatherer } from './import-batch.ts';
+import type { Batch } from './import-batch.ts';
 import { keepRejects } from './keep-rejects.ts';
 import type { Rejects } from './keep-rejects.ts';
 import { readLines } from './read-lines.ts';

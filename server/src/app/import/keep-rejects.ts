@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 
-const mostKept = 10_000;
+const maxKept = 10_000;
 
 export type Rejects = {
   add(rejects: { line: number; reason: string }[]): Promise<void>;
@@ -14,7 +14,7 @@ export function keepRejects(path: string, { isContinued }: { isContinued: boolea
   let kept = 0;
   return {
     async add(rejects) {
-      const taken = rejects.slice(0, mostKept - kept);
+      const taken = rejects.slice(0, maxKept - kept);
       if (taken.length === 0) return;
       kept += taken.length;
       handle ??= await open(path, isContinued ? 'a' : 'w');

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { textFault } from '../../domain/audience/user-attributes.ts';
-import { isObject } from '../../domain/campaign-parts/part.ts';
-import { partNames } from '../../domain/campaign-parts/read-campaign.ts';
-import { campaignChannels, campaignDeliveryTypes } from '../../domain/campaign/campaign-search.ts';
-import { platforms } from '../../domain/campaign/content.ts';
+import { textFault } from '../../domain/users/user-attributes.ts';
+import { isObject } from '../../domain/campaign-document/part.ts';
+import { partNames } from '../../domain/campaign-document/read-campaign.ts';
+import { campaignChannels, campaignDeliveryTypes } from '../../domain/campaigns/campaign-search.ts';
+import { platforms } from '../../domain/campaigns/content.ts';
 import { isId, makeId } from '../../domain/ids.ts';
 import { parseIsoTime } from '../../domain/segments/iso-time.ts';
-import type { ImportedCampaign } from '../../storage/sql/imported-campaigns.ts';
+import type { ImportedCampaign } from '../../storage/campaigns/authored-campaigns.ts';
 import type { FileLine } from './read-lines.ts';
 
 export type CampaignLine = { campaign: ImportedCampaign } | { reason: string } | undefined;

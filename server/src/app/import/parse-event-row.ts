@@ -1,13 +1,13 @@
-import { attributesFault, textFault } from '../../domain/audience/user-attributes.ts';
+import { attributesFault, textFault } from '../../domain/users/user-attributes.ts';
 import {
   isOffset,
-  longestAppVersion,
-  longestEventName,
-  mostOffsetSeconds,
+  maxAppVersion,
+  maxEventName,
+  maxOffsetSeconds,
   readEventPlatform,
   readEventTime,
 } from '../../domain/events/event-fields.ts';
-import type { NewEvent } from '../../storage/sql/events.ts';
+import type { NewEvent } from '../../storage/users/events.ts';
 import { isRecord, prefixes, readCustomerId } from './parse-user-row.ts';
 
 export type ImportedEvent = Omit<NewEvent, 'id'> & { customerId: string; deviceId: string | null };
@@ -16,7 +16,7 @@ export type ImportedEvent = Omit<NewEvent, 'id'> & { customerId: string; deviceI
 export function parseEventRow(value: unknown, now: Date): { event: ImportedEvent } | { reason: string } {
   if (!isRecord(value)) return { reason: 'not a JSON object' };
   const { customer_id: customerId, action, attributes = {}, platform, user_timezone_offset: offset } = value;
-  const fault = readCustomerId(customerId) ?? textReason(value, 'action', longestEventName);
+  const fault = readCustomerId(customerId) ?? textReason(value, 'action', maxEventName);
   if (fault !== undefined) return { reason: fault };
   if (!isRecord(attributes)) return { reason: "'attributes' must be an object" };
   const wrong = attributesFault(attributes, prefixes);
@@ -27,10 +27,10 @@ export function parseEventRow(value: unknown, now: Date): { event: ImportedEvent
   const stored = isAbsent(platform) ? null : readEventPlatform(platform);
   if (stored === undefined) return { reason: "'platform' is not a valid platform." };
   if (!isAbsent(offset) && !isOffset(offset))
-    return { reason: `'user_timezone_offset' must be whole seconds, at most ${mostOffsetSeconds} from UTC` };
+    return { reason: `'user_timezone_offset' must be whole seconds, at most ${maxOffsetSeconds} from UTC` };
   const optional =
     (isAbsent(value.device_id) ? undefined : textReason(value, 'device_id', 512)) ??
-    (isAbsent(value.app_version) ? undefined : textReason(value, 'app_version', longestAppVersion));
+    (isAbsent(value.app_version) ? undefined : textReason(value, 'app_version', maxAppVersion));
   if (optional !== undefined) return { reason: optional };
   return {
     event: {

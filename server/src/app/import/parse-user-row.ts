@@ -1,7 +1,7 @@
-import { parseDeviceAttributes } from '../../domain/audience/device-attributes.ts';
-import type { DeviceAttributes } from '../../domain/audience/device-attributes.ts';
-import { attributesFault, customerIdFault, isListEdit, textFault } from '../../domain/audience/user-attributes.ts';
-import type { Attributes } from '../../domain/audience/user-attributes.ts';
+import { parseDeviceAttributes } from '../../domain/devices/device-attributes.ts';
+import type { DeviceAttributes } from '../../domain/devices/device-attributes.ts';
+import { attributesFault, customerIdFault, isListEdit, textFault } from '../../domain/users/user-attributes.ts';
+import type { Attributes } from '../../domain/users/user-attributes.ts';
 
 export type ImportedDevice = DeviceAttributes & { deviceId: string };
 

@@ -2,7 +2,7 @@
 export type FileLine = { text: string } | { tooLong: true };
 
 // The API takes 128 KB of body (facts 5); a line without end must not fill the memory.
-const longestLineBytes = 128 * 1024;
+const maxLineBytes = 128 * 1024;
 
 /** Splits a byte stream into lines at LF, CR LF or CR; a byte-order mark is dropped. Bounded memory whatever comes. */
 export async function* readLines(stream: NodeJS.ReadableStream): AsyncGenerator<FileLine> {
@@ -20,7 +20,7 @@ function makeSplitter() {
 
   function keep(part: Buffer): void {
     keptBytes += part.length;
-    if (keptBytes > longestLineBytes) {
+    if (keptBytes > maxLineBytes) {
       isTooLong = true;
       kept = [];
     } else if (part.length > 0) kept.push(part);

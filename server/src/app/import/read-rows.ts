@@ -26,7 +26,7 @@ function parseJson(text: string): { value: unknown } | { reason: string } {
   }
 }
 
-const longestRecord = 128 * 1024;
+const maxRecord = 128 * 1024;
 
 /**
  * CSV after RFC 4180: the first row names the columns, `name:type` where the cells are no texts. A quoted cell may hold
@@ -45,7 +45,7 @@ export async function* readCsvRows(lines: AsyncIterable<FileLine>, fromCells: Fr
     }
     const text = open === '' ? given.text : `${open}\n${given.text}`;
     const cells = text.trim() === '' ? [] : parseCsvRecord(text);
-    if (cells === undefined && text.length <= longestRecord) {
+    if (cells === undefined && text.length <= maxRecord) {
       open = text;
       continue;
     }

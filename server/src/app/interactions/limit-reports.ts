@@ -9,7 +9,7 @@ export type LimitReports = {
 };
 
 // About 20 MB at most.
-const mostSubjects = 100_000;
+const maxSubjects = 100_000;
 
 /**
  * Keeps a limit in this process's memory: a row in the database would cost as much as the report it guards against.
@@ -30,7 +30,7 @@ export function limitReports(
       // The map's order is that of the last report, so the first subject is the one silent for longest.
       fullAtOf.delete(subject);
       fullAtOf.set(subject, passed.fullAt);
-      if (fullAtOf.size > mostSubjects) fullAtOf.delete(fullAtOf.keys().next().value!);
+      if (fullAtOf.size > maxSubjects) fullAtOf.delete(fullAtOf.keys().next().value!);
     },
   };
 }

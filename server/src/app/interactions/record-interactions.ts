@@ -1,10 +1,10 @@
 import type { InteractionKind } from '../../domain/interactions/interaction.ts';
-import { mostReports } from '../../domain/interactions/interaction.ts';
+import { maxReports } from '../../domain/interactions/interaction.ts';
 import type { InteractionSubject } from '../../domain/interactions/interaction-token.ts';
 import type { Database } from '../../storage/pool.ts';
-import { findErasedDevices } from '../../storage/sql/erasures.ts';
-import { countReports, findReportedRuns, lockCampaignInteractions } from '../../storage/sql/interactions.ts';
-import type { DeviceReport, StoredInteractionKind } from '../../storage/sql/interactions.ts';
+import { findErasedDevices } from '../../storage/users/erasures.ts';
+import { countReports, findReportedRuns, lockCampaignInteractions } from '../../storage/ledger/interactions.ts';
+import type { DeviceReport, StoredInteractionKind } from '../../storage/ledger/interactions.ts';
 
 export type ReceivedReport = {
   subject: InteractionSubject;
@@ -35,7 +35,7 @@ export async function recordInteractions(database: Database, received: ReceivedR
   if (known.length > 0) {
     await database.begin(async (tx) => {
       await lockCampaignInteractions(tx, known);
-      await countReports(tx, { reports: known, at: received[0]!.at, most: mostReports });
+      await countReports(tx, { reports: known, at: received[0]!.at, most: maxReports });
     });
   }
   return reports.map((report) => report !== undefined);

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../domain/errors.ts';
 import type { Database } from '../../storage/pool.ts';
-import { archiveApiKey, findApiKey } from '../../storage/sql/api-keys.ts';
+import { archiveApiKey, findApiKey } from '../../storage/keys/api-keys.ts';
 
 /**
  * Archives a key, for good. It and all of its tokens fail from the commit on, on every node (decisions D14). Archiving

@@ -1,8 +1,8 @@
 import { hashesEqual, hashSecret } from '../../domain/tokens/secret.ts';
 import { isWorkspaceId } from '../../domain/tokens/workspace-id.ts';
 import type { Queryable } from '../../storage/pool.ts';
-import type { ApiKey } from '../../storage/sql/api-keys.ts';
-import { findApiKeyBySecretHash, touchApiKey } from '../../storage/sql/api-keys.ts';
+import type { ApiKey } from '../../storage/keys/api-keys.ts';
+import { findApiKeyBySecretHash, touchApiKey } from '../../storage/keys/api-keys.ts';
 
 export type { ApiKey };
 

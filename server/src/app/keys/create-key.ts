@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { makeId } from '../../domain/ids.ts';
-import type { Seal } from '../../domain/seal.ts';
+import type { Seal } from '../../domain/encryption.ts';
 import type { KeyKind } from '../../domain/tokens/key-kinds.ts';
 import { assertKeySettings, defaultAccessTokenMinutes } from '../../domain/tokens/key-settings.ts';
 import { defaultScopes } from '../../domain/tokens/scopes.ts';
 import type { Random } from '../../domain/tokens/secret.ts';
 import { makeSecret } from '../../domain/tokens/secret.ts';
 import type { Queryable } from '../../storage/pool.ts';
-import type { ApiKey } from '../../storage/sql/api-keys.ts';
-import { insertApiKey } from '../../storage/sql/api-keys.ts';
+import type { ApiKey } from '../../storage/keys/api-keys.ts';
+import { insertApiKey } from '../../storage/keys/api-keys.ts';
 import { storedSecret } from './stored-secret.ts';
 
 export type CreateKeyCommand = {

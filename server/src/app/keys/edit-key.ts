@@ -2,8 +2,8 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { KeySettings } from '../../domain/tokens/key-settings.ts';
 import { assertKeySettings } from '../../domain/tokens/key-settings.ts';
 import type { Database } from '../../storage/pool.ts';
-import type { ApiKey } from '../../storage/sql/api-keys.ts';
-import { findApiKey, setAccessTokenMinutes, setApiKeyName, setApiKeyScopes } from '../../storage/sql/api-keys.ts';
+import type { ApiKey } from '../../storage/keys/api-keys.ts';
+import { findApiKey, setAccessTokenMinutes, setApiKeyName, setApiKeyScopes } from '../../storage/keys/api-keys.ts';
 
 /**
  * Changes the settings that are given. A shorter lifetime concerns tokens issued from now on (decisions D15); scopes

@@ -1,7 +1,7 @@
-import type { Seal } from '../../domain/seal.ts';
+import type { Seal } from '../../domain/encryption.ts';
 import { isWorkspaceId } from '../../domain/tokens/workspace-id.ts';
 import type { Queryable } from '../../storage/pool.ts';
-import { listActiveApiKeys } from '../../storage/sql/api-keys.ts';
+import { listActiveApiKeys } from '../../storage/keys/api-keys.ts';
 import { pushKeyContext } from './stored-secret.ts';
 
 export type PushSecret = { keyId: string; name: string; secret: string; lastUsedAt: Date | null };

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { ServiceError } from '../../domain/errors.ts';
-import type { Seal } from '../../domain/seal.ts';
+import type { Seal } from '../../domain/encryption.ts';
 import type { Random } from '../../domain/tokens/secret.ts';
 import { makeSecret } from '../../domain/tokens/secret.ts';
 import type { Database } from '../../storage/pool.ts';
-import type { ApiKey } from '../../storage/sql/api-keys.ts';
-import { findApiKey, replaceApiKeySecret } from '../../storage/sql/api-keys.ts';
+import type { ApiKey } from '../../storage/keys/api-keys.ts';
+import { findApiKey, replaceApiKeySecret } from '../../storage/keys/api-keys.ts';
 import { storedSecret } from './stored-secret.ts';
 
 /**

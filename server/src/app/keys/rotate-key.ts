@@ -1,11 +1,11 @@
 import { ServiceError } from '../../domain/errors.ts';
-import type { Seal } from '../../domain/seal.ts';
+import type { Seal } from '../../domain/encryption.ts';
 import type { Transaction } from '../../storage/pool.ts';
-import type { ApiKey } from '../../storage/sql/api-keys.ts';
-import { endApiKeyAt, findApiKey } from '../../storage/sql/api-keys.ts';
+import type { ApiKey } from '../../storage/keys/api-keys.ts';
+import { endApiKeyAt, findApiKey } from '../../storage/keys/api-keys.ts';
 import { createKey } from './create-key.ts';
 
-export const mostOverlapHours = 30 * 24;
+export const maxOverlapHours = 30 * 24;
 
 /**
  * Makes a successor of a key, with its kind, name, scopes and lifetime. The old one goes on for the overlap, so that

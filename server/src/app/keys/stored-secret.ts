@@ -1,4 +1,4 @@
-import type { Seal } from '../../domain/seal.ts';
+import type { Seal } from '../../domain/encryption.ts';
 import type { KeyKind } from '../../domain/tokens/key-kinds.ts';
 import { hashSecret, hintOfSecret } from '../../domain/tokens/secret.ts';
 

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '../../storage/pool.ts';
-import { readCounted } from '../../storage/sql/limit-marks.ts';
-import { findLimitWindows } from '../../storage/sql/limit-windows.ts';
-import { sumCountedUsers } from '../../storage/sql/segment-operations.ts';
-import { countActiveSegments } from '../../storage/sql/segments.ts';
+import { findLimitWindows, readCounted } from '../../storage/limits/limit-windows.ts';
+import { sumCountedUsers } from '../../storage/segments/segment-operations.ts';
+import { countActiveSegments } from '../../storage/segments/segments.ts';
 import type { AuthoringLimits } from '../campaigns/authoring-dependencies.ts';
 import { campaignCallsPerMinute } from '../campaigns/campaign-use-cases.ts';
 import { pushRequestsPerMinute } from '../push/count-push-request.ts';

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
-import { mostSelectedUsers, tooManyUsers } from '../../domain/audience/user-selector.ts';
-import { deliverySettings, sendUntil } from '../../domain/campaign/delivery-settings.ts';
-import type { PushCommand } from '../../domain/campaign/push-command.ts';
+import { maxSelectedUsers, tooManyUsers } from '../../domain/users/user-selector.ts';
+import { deliverySettings, sendUntil } from '../../domain/campaigns/delivery-settings.ts';
+import type { PushCommand } from '../../domain/push/push-command.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
-import type { Seal } from '../../domain/seal.ts';
+import type { Seal } from '../../domain/encryption.ts';
 import type { Database } from '../../storage/pool.ts';
-import { findCampaignByName } from '../../storage/sql/campaigns.ts';
-import { findSegmentByName } from '../../storage/sql/segments.ts';
-import { findSelectedUsers } from '../../storage/sql/selected-users.ts';
+import { findCampaignByName } from '../../storage/campaigns/campaigns.ts';
+import { findSegmentByName } from '../../storage/segments/segments.ts';
+import { findSelectedUsers } from '../../storage/users/users.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import type { AdmittedPush } from './admit-push.ts';
 import { commitTogether } from './commit-together.ts';
@@ -80,14 +80,14 @@ async function matchUsers(
   audience: UserAudience,
 ): Promise<[number, string][]> {
   // One more than allowed tells "too many" from "just enough" (decisions D32).
-  const users = await findSelectedUsers(database, { workspaceId, selector: audience, limit: mostSelectedUsers + 1 });
+  const users = await findSelectedUsers(database, { workspaceId, selector: audience, limit: maxSelectedUsers + 1 });
   if (!users) {
     throw new ServiceError('PUSH_PARAMETER_INVALID', {
       field: 'targetUserAttributes.attribute',
       reason: 'is unknown; a custom attribute needs isCustom',
     });
   }
-  if (users.length > mostSelectedUsers) throw new ServiceError('PUSH_PARAMETER_INVALID', tooManyUsers);
+  if (users.length > maxSelectedUsers) throw new ServiceError('PUSH_PARAMETER_INVALID', tooManyUsers);
   return users.map(({ bucket, userId }) => [bucket, userId]);
 }
 

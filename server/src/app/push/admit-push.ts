@@ -1,12 +1,12 @@
 import type { Clock } from '../../clock.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { Seal } from '../../domain/seal.ts';
+import type { Seal } from '../../domain/encryption.ts';
 import { findSigningKey } from '../../domain/signature/sign-push.ts';
 import { findSigningKeyV2 } from '../../domain/signature/sign-push-v2.ts';
 import type { Database } from '../../storage/pool.ts';
-import { findCampaignByName } from '../../storage/sql/campaigns.ts';
-import type { StoredCampaign } from '../../storage/sql/campaigns.ts';
-import type { LimitGrant } from '../../storage/sql/limit-marks.ts';
+import { findCampaignByName } from '../../storage/campaigns/campaigns.ts';
+import type { StoredCampaign } from '../../storage/campaigns/campaigns.ts';
+import type { LimitGrant } from '../../storage/limits/limit-windows.ts';
 import { noteUse } from '../keys/authenticate-key.ts';
 import type { PushSecret } from '../keys/list-push-secrets.ts';
 import { makeCountPushRequest, pushRequestsPerMinute } from './count-push-request.ts';
@@ -45,8 +45,8 @@ export type AdmittedPush = {
   limit: LimitGrant;
 };
 
-export const shortestName = 5;
-export const longestName = 256;
+export const minName = 5;
+export const maxName = 256;
 
 export type AdmitPush = (credentials: PushCredentials) => Promise<AdmittedPush>;
 
@@ -95,7 +95,7 @@ function checkName(sent: string | undefined): string {
   const name = sent?.trim();
   if (name === undefined || name === '') throw new ServiceError('PUSH_NAME_MISSING');
   // Characters, not UTF-16 units: an emoji is one.
-  if ([...name].length < shortestName) throw new ServiceError('PUSH_NAME_TOO_SHORT');
+  if ([...name].length < minName) throw new ServiceError('PUSH_NAME_TOO_SHORT');
   return name;
 }
 

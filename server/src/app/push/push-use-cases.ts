@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import type { Seal } from '../../domain/seal.ts';
+import type { Seal } from '../../domain/encryption.ts';
 import type { Database } from '../../storage/pool.ts';
 import { makeAcceptPush } from './accept-push.ts';
 import type { AcceptPush } from './accept-push.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '../../storage/pool.ts';
-import { claimIdempotencyKey } from '../../storage/sql/idempotency-keys.ts';
+import { claimIdempotencyKey } from '../../storage/limits/idempotency-keys.ts';
 
 /**
  * Remembers the id of a v2 signature for a day, far longer than its five minutes of validity (decisions D35a).

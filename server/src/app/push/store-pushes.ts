@@ -1,16 +1,19 @@
-import type { UserSelector } from '../../domain/audience/user-selector.ts';
-import type { CampaignStatus } from '../../domain/campaign/campaign-states.ts';
-import type { PushCommand } from '../../domain/campaign/push-command.ts';
+import type { UserSelector } from '../../domain/users/user-selector.ts';
+import type { CampaignStatus } from '../../domain/campaigns/campaign-states.ts';
+import type { PushCommand } from '../../domain/push/push-command.ts';
 import { lastIdAt } from '../../domain/ids.ts';
-import { nextMoments } from '../../domain/timing/next-moments.ts';
+import { nextMoments } from '../../domain/timing/next-occurrences.ts';
 import { enqueueFanOut } from '../../engine/enqueue.ts';
 import type { Transaction } from '../../storage/pool.ts';
-import { takeCampaignNames } from '../../storage/sql/campaign-names.ts';
-import { insertCampaigns, joinCampaigns } from '../../storage/sql/campaigns.ts';
-import type { NewCampaign, StoredCampaign } from '../../storage/sql/campaigns.ts';
-import { insertPushRequests } from '../../storage/sql/push-requests.ts';
-import { endFinishedCampaigns } from '../../storage/sql/run-states.ts';
-import { insertQueuedRuns, insertTargetedRuns, insertWaitingRuns } from '../../storage/sql/runs.ts';
+import {
+  insertCampaigns,
+  insertPushRequests,
+  joinCampaigns,
+  takeCampaignNames,
+} from '../../storage/campaigns/campaigns.ts';
+import type { NewCampaign, StoredCampaign } from '../../storage/campaigns/campaigns.ts';
+import { endFinishedCampaigns } from '../../storage/runs/run-states.ts';
+import { insertQueuedRuns, insertTargetedRuns, insertWaitingRuns } from '../../storage/runs/runs.ts';
 import type { AcceptedPush } from './accept-push.ts';
 
 export type PushToStore = {

@@ -1,8 +1,8 @@
 import type { Clock } from '../../clock.ts';
-import type { Seal } from '../../domain/seal.ts';
+import type { Seal } from '../../domain/encryption.ts';
 import type { Database } from '../../storage/pool.ts';
-import { findWorkspace } from '../../storage/sql/workspaces.ts';
-import type { Workspace } from '../../storage/sql/workspaces.ts';
+import { findWorkspace } from '../../storage/installation/workspaces.ts';
+import type { Workspace } from '../../storage/installation/workspaces.ts';
 import { listPushSecrets } from '../keys/list-push-secrets.ts';
 import type { PushSecret } from '../keys/list-push-secrets.ts';
 
@@ -10,7 +10,7 @@ export type WorkspaceContext = { workspace: Workspace; keys: PushSecret[] };
 
 // Decisions D14: a key that is archived ends everywhere within a second.
 const freshMilliseconds = 900;
-const mostWorkspaces = 10_000;
+const maxWorkspaces = 10_000;
 
 /** Finds a workspace with its push keys, remembered for under a second: at thousands of requests a second, one query. */
 export function makeFindWorkspaceContext(deps: { database: Database; seal: Seal; clock: Clock }) {
@@ -30,7 +30,7 @@ export function makeFindWorkspaceContext(deps: { database: Database; seal: Seal;
     remembered.delete(id);
     remembered.set(id, { until: now + freshMilliseconds, context });
     context.catch(() => remembered.delete(id));
-    if (remembered.size > mostWorkspaces) remembered.delete(remembered.keys().next().value!);
+    if (remembered.size > maxWorkspaces) remembered.delete(remembered.keys().next().value!);
     return context;
   };
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Database } from '../../storage/pool.ts';
-import { listProviderCredentials } from '../../storage/sql/provider-credentials.ts';
+import { listProviderCredentials } from '../../storage/keys/provider-credentials.ts';
 import { registerDevice } from '../data/register-device.ts';
 import { upsertUser } from '../data/upsert-user.ts';
 

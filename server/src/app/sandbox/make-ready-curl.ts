@@ -1,4 +1,4 @@
-import type { Seal } from '../../domain/seal.ts';
+import type { Seal } from '../../domain/encryption.ts';
 import { signPush } from '../../domain/signature/sign-push.ts';
 import type { Database } from '../../storage/pool.ts';
 import { listPushSecrets } from '../keys/list-push-secrets.ts';

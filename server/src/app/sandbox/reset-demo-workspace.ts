@@ -1,15 +1,15 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { Seal } from '../../domain/seal.ts';
+import type { Seal } from '../../domain/encryption.ts';
 import type { Database, Transaction } from '../../storage/pool.ts';
 import {
   countWorkUnderWay,
   emptyWorkspace,
   listLiveCampaigns,
   restoreWorkspace,
-} from '../../storage/sql/demo-workspace.ts';
-import { findInstallation, lockInstallation } from '../../storage/sql/installation.ts';
+} from '../../storage/installation/sandbox.ts';
+import { findInstallation, lockInstallation } from '../../storage/installation/installation.ts';
 import { changeInTransaction, retryChanges } from '../campaigns/change-campaign-state.ts';
 import { makeWorkspaceId } from '../workspaces/create-workspace.ts';
 import { demoSeedContext, demoSettings, fillDemoWorkspace, makeSeededRandom } from './seed-demo-workspace.ts';
@@ -22,7 +22,7 @@ export type ResetDemoDependencies = {
 };
 
 // A window of a chunk takes seconds at most once its campaign is stopped.
-const longestWaitMilliseconds = 20_000;
+const maxWaitMilliseconds = 20_000;
 const lookMilliseconds = 50;
 
 /**
@@ -72,7 +72,7 @@ async function stopSending({ database, clock }: ResetDemoDependencies, workspace
 }
 
 async function waitForWorkers({ database, clock }: ResetDemoDependencies, workspaceId: string): Promise<void> {
-  const deadline = performance.now() + longestWaitMilliseconds;
+  const deadline = performance.now() + maxWaitMilliseconds;
   while ((await countWorkUnderWay(database, { workspaceId, at: clock.now() })) > 0) {
     if (performance.now() > deadline) throw new ServiceError('OVERLOADED', { retryAfterSeconds: 30 });
     await setTimeout(lookMilliseconds);

@@ -1,9 +1,9 @@
 import type { Clock } from '../../clock.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Database, Transaction } from '../../storage/pool.ts';
-import { setClockOffset } from '../../storage/sql/installation.ts';
-import { deleteSandboxMessages, listSandboxMessages } from '../../storage/sql/sandbox-messages.ts';
-import type { SandboxMessage } from '../../storage/sql/sandbox-messages.ts';
+import { setClockOffset } from '../../storage/installation/installation.ts';
+import { deleteSandboxMessages, listSandboxMessages } from '../../storage/installation/sandbox.ts';
+import type { SandboxMessage } from '../../storage/installation/sandbox.ts';
 
 /** What the sandbox may do to its phones; the simulators of the engine are of this form. */
 export type SimulatorControl<Faults> = {
@@ -32,7 +32,7 @@ export type InboxQuery = { workspaceId?: string; after: string; limit: number; w
 type Note = (tx: Transaction) => Promise<void>;
 
 /** Moves of more than ten years are a slip of the hand. */
-const longestMoveMilliseconds = 10 * 366 * 24 * 3600 * 1000;
+const maxMoveMilliseconds = 10 * 366 * 24 * 3600 * 1000;
 
 /** What an integrator does to the sandbox: look at the phones, move the clock, break the providers, start again. */
 export function makeSandboxUseCases<Faults>(deps: SandboxDependencies<Faults>) {
@@ -60,7 +60,7 @@ export function makeSandboxUseCases<Faults>(deps: SandboxDependencies<Faults>) {
       note?: Note,
     ): Promise<{ now: Date; offsetMilliseconds: number }> {
       const offset = 'reset' in move ? 0 : clock.offsetMilliseconds() + move.advanceSeconds * 1000;
-      if (offset > longestMoveMilliseconds) {
+      if (offset > maxMoveMilliseconds) {
         throw new ServiceError('PARAMETER_INVALID', { field: 'advanceSeconds', reason: 'is too far ahead' });
       }
       await database.begin(async (tx) => {

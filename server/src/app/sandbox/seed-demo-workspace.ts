@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { makeId } from '../../domain/ids.ts';
-import type { Seal } from '../../domain/seal.ts';
+import type { Seal } from '../../domain/encryption.ts';
 import type { Database, Transaction } from '../../storage/pool.ts';
-import { findInstallation, lockInstallation, setDemoWorkspace } from '../../storage/sql/installation.ts';
-import { lockOrInsertUser, setUserIsTest } from '../../storage/sql/users.ts';
-import { findWorkspace, insertWorkspace } from '../../storage/sql/workspaces.ts';
+import { findInstallation, lockInstallation, setDemoWorkspace } from '../../storage/installation/installation.ts';
+import { lockOrInsertUser, setUserIsTest } from '../../storage/users/users.ts';
+import { findWorkspace, insertWorkspace } from '../../storage/installation/workspaces.ts';
 import { saveProviderCredential } from '../credentials/save-provider-credential.ts';
 import { createKey } from '../keys/create-key.ts';
 import { makeWorkspaceId } from '../workspaces/create-workspace.ts';

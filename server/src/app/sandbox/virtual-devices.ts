@@ -1,15 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
-import type { Platform } from '../../domain/campaign/content.ts';
+import type { Platform } from '../../domain/campaigns/content.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { InteractionKind } from '../../domain/interactions/interaction.ts';
 import { magicOutcome, magicTokens } from '../../domain/sandbox/magic-tokens.ts';
 import type { MagicOutcome } from '../../domain/sandbox/magic-tokens.ts';
 import type { Database, Transaction } from '../../storage/pool.ts';
-import { findSandboxMessage, listMessagesOfDevices, listTestDevices } from '../../storage/sql/sandbox-messages.ts';
-import type { TestDevice } from '../../storage/sql/sandbox-messages.ts';
-import { setUserIsTest } from '../../storage/sql/users.ts';
-import { lockPerson } from '../data/find-person.ts';
+import { findSandboxMessage, listMessagesOfDevices, listTestDevices } from '../../storage/installation/sandbox.ts';
+import type { TestDevice } from '../../storage/installation/sandbox.ts';
+import { setUserIsTest } from '../../storage/users/users.ts';
+import { lockPerson } from '../data/find-user.ts';
 import { registerDevice } from '../data/register-device.ts';
 import { retryDeadlock } from '../data/retry-deadlock.ts';
 import { upsertUser } from '../data/upsert-user.ts';
@@ -36,7 +36,7 @@ type Registration = {
   behaviour: DeviceBehaviour;
 };
 
-const mostListed = 50;
+const maxListed = 50;
 const messagesShown = 3;
 const providerOf = { ANDROID: 'fcm', IOS: 'apns', WEB: 'web' } as const;
 
@@ -70,7 +70,7 @@ export function makeVirtualDevices({ database, clock, makeSubscription, interact
     );
 
   const list = async (workspaceId: string) => {
-    const devices = (await listTestDevices(database, { workspaceId, limit: mostListed })).map(describeDevice);
+    const devices = (await listTestDevices(database, { workspaceId, limit: maxListed })).map(describeDevice);
     const tokens = devices.map(({ token }) => token);
     const messages = await listMessagesOfDevices(database, { workspaceId, tokens, each: messagesShown });
     return devices.map((device) => ({

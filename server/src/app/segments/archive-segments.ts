@@ -6,8 +6,8 @@ import {
   findSegmentByName,
   lockSegment,
   unarchiveSegment,
-} from '../../storage/sql/segments.ts';
-import type { Segment } from '../../storage/sql/segments.ts';
+} from '../../storage/segments/segments.ts';
+import type { Segment } from '../../storage/segments/segments.ts';
 import { requireRoomForSegment } from './limit-segments.ts';
 import type { SegmentDependencies } from './segment-dependencies.ts';
 

@@ -8,8 +8,8 @@ import { expandStoredFilters } from '../../domain/segments/parse-stored-filters.
 import type { StoredFilters } from '../../domain/segments/parse-stored-filters.ts';
 import type { GroupFilter } from '../../domain/segments/segment-filter.ts';
 import type { Queryable, Transaction } from '../../storage/pool.ts';
-import type { ReferencedSegment } from '../../storage/sql/segment-references.ts';
-import { findReferencedSegments } from '../../storage/sql/segment-references.ts';
+import type { ReferencedSegment } from '../../storage/segments/segment-members.ts';
+import { findReferencedSegments } from '../../storage/segments/segment-members.ts';
 import {
   findSegmentByFilters,
   findSegmentById,
@@ -17,8 +17,8 @@ import {
   listSegments,
   lockSegment,
   updateFilterSegment,
-} from '../../storage/sql/segments.ts';
-import type { Segment } from '../../storage/sql/segments.ts';
+} from '../../storage/segments/segments.ts';
+import type { Segment } from '../../storage/segments/segments.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import { countCall, requireRoomForSegment } from './limit-segments.ts';
 import type { Once, SegmentCaller, SegmentDependencies } from './segment-dependencies.ts';
@@ -46,7 +46,7 @@ export const filterSegmentLimits = {
 
 // Facts 2.2: archived segments disappear from view after 180 days.
 const shownDays = 180;
-const mostListed = 1_000;
+const maxListed = 1_000;
 
 /** Filter segments and the look-up of all segments (facts 2.3). */
 export function makeFilterSegments(deps: SegmentDependencies) {
@@ -63,7 +63,7 @@ export function makeFilterSegments(deps: SegmentDependencies) {
         workspaceId,
         name,
         archivedSince: new Date(clock.now().getTime() - shownDays * day * 1000),
-        limit: mostListed,
+        limit: maxListed,
       }),
     /** @throws ServiceError SEGMENT_ID_NOT_FOUND */
     async get(key: { workspaceId: string; id: string }): Promise<Segment> {

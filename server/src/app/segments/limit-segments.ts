@@ -3,9 +3,9 @@ import { ServiceError } from '../../domain/errors.ts';
 import { secondsUntilPass } from '../../domain/limits/sliding-window.ts';
 import type { LimitWindow } from '../../domain/limits/sliding-window.ts';
 import type { Queryable } from '../../storage/pool.ts';
-import { countEvent, findLimitWindows } from '../../storage/sql/limit-windows.ts';
-import { sumCountedUsers } from '../../storage/sql/segment-operations.ts';
-import { countActiveSegments, lockSegmentsOfWorkspace } from '../../storage/sql/segments.ts';
+import { countEvent, findLimitWindows } from '../../storage/limits/limit-windows.ts';
+import { sumCountedUsers } from '../../storage/segments/segment-operations.ts';
+import { countActiveSegments, lockSegmentsOfWorkspace } from '../../storage/segments/segments.ts';
 import type { SegmentLimits } from './segment-dependencies.ts';
 
 const hourSeconds = 3_600;

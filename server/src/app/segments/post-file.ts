@@ -1,8 +1,13 @@
 import { ServiceError } from '../../domain/errors.ts';
-import { mostFileBytes } from '../../domain/segments/file-rules.ts';
+import { maxFileBytes } from '../../domain/segments/file-rules.ts';
 import type { Transaction } from '../../storage/pool.ts';
-import { dropFileStaging, makeFileStaging, stageFilePiece, storeStagedFile } from '../../storage/sql/segment-files.ts';
-import type { PostingSession } from '../../storage/sql/segment-files.ts';
+import {
+  dropFileStaging,
+  makeFileStaging,
+  stageFilePiece,
+  storeStagedFile,
+} from '../../storage/segments/segment-operations.ts';
+import type { PostingSession } from '../../storage/segments/segment-operations.ts';
 import { storeFileOperation } from './request-file-operation.ts';
 import type { AcceptedOperation, FileOperationCommand } from './request-file-operation.ts';
 import type { SegmentCaller, SegmentDependencies } from './segment-dependencies.ts';
@@ -82,7 +87,7 @@ async function* cutPieces(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
   let total = 0;
   for await (const chunk of bytes) {
     total += chunk.length;
-    if (total > mostFileBytes) throw fileTooLarge();
+    if (total > maxFileBytes) throw fileTooLarge();
     for (let from = 0; from < chunk.length;) {
       const part = chunk.subarray(from, from + pieceBytes - used);
       piece.set(part, used);

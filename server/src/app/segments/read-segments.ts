@@ -1,5 +1,5 @@
 import { ServiceError } from '../../domain/errors.ts';
-import { mostRejectsKept } from '../../domain/segments/file-rules.ts';
+import { maxRejectsKept } from '../../domain/segments/file-rules.ts';
 import type { Queryable, Transaction } from '../../storage/pool.ts';
 import {
   attemptsPerRound,
@@ -7,15 +7,19 @@ import {
   listCallbackAttempts,
   listCallbacks,
   resendCallback,
-} from '../../storage/sql/callbacks.ts';
-import type { LogCursor } from '../../storage/sql/callbacks.ts';
-import { findMail, listMailAttempts, listMails, resendMail } from '../../storage/sql/mails.ts';
-import { listOperations } from '../../storage/sql/segment-operations.ts';
-import { isOperationOf, listOpenOperations, readOneMoment } from '../../storage/sql/segment-overview.ts';
-import type { OpenOperation } from '../../storage/sql/segment-overview.ts';
-import { listRejects } from '../../storage/sql/segment-rejects.ts';
-import { countActiveSegments, findSegmentById, findSegmentByName, listSegments } from '../../storage/sql/segments.ts';
-import type { Segment } from '../../storage/sql/segments.ts';
+} from '../../storage/outbox/callbacks.ts';
+import type { LogCursor } from '../../storage/outbox/callbacks.ts';
+import { findMail, listMailAttempts, listMails, resendMail } from '../../storage/outbox/emails.ts';
+import { listOperations, listRejects } from '../../storage/segments/segment-operations.ts';
+import { isOperationOf, listOpenOperations, readOneMoment } from '../../storage/segments/segment-members.ts';
+import type { OpenOperation } from '../../storage/segments/segment-members.ts';
+import {
+  countActiveSegments,
+  findSegmentById,
+  findSegmentByName,
+  listSegments,
+} from '../../storage/segments/segments.ts';
+import type { Segment } from '../../storage/segments/segments.ts';
 import type { Noted } from './archive-segments.ts';
 import type { SegmentDependencies } from './segment-dependencies.ts';
 import { requireWorkspace } from '../workspaces/require-workspace.ts';
@@ -27,8 +31,8 @@ export type ReadSegmentsDependencies = Pick<SegmentDependencies, 'database' | 'c
 
 // Facts 2.2: archived segments disappear from view after 180 days.
 const shownMilliseconds = 180 * 24 * 3_600_000;
-const mostListed = 1_000;
-export const mostLogged = 100;
+const maxListed = 1_000;
+export const maxLogged = 100;
 
 /** What the console and the command line show of segments, of the callbacks and mails about them, and "send again". */
 export function makeReadSegments(deps: ReadSegmentsDependencies) {
@@ -57,7 +61,7 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
       const archivedSince = new Date(clock.now().getTime() - shownMilliseconds);
       const [segments, open, active] = await readOneMoment(database, (tx) =>
         Promise.all([
-          listSegments(tx, { workspaceId, name: undefined, archivedSince, limit: mostListed }),
+          listSegments(tx, { workspaceId, name: undefined, archivedSince, limit: maxListed }),
           listOpenOperations(tx, workspaceId),
           countActiveSegments(tx, workspaceId),
         ]),
@@ -65,7 +69,7 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
       return {
         segments: segments.map((segment) => ({ ...segment, progress: progressOf(segment, open) })),
         active,
-        mostActive: limits.activeSegments,
+        maxActive: limits.activeSegments,
       };
     },
 
@@ -89,13 +93,13 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
     async listRejects({ workspaceId, segmentId, operationId }: RejectsQuery) {
       if (!(await isOperationOf(database, { workspaceId, segmentId, id: operationId })))
         throw new ServiceError('NOT_FOUND', { detail: `no operation ${operationId}` });
-      return listRejects(database, { workspaceId, operationId, limit: mostRejectsKept });
+      return listRejects(database, { workspaceId, operationId, limit: maxRejectsKept });
     },
 
     /** Newest first. @throws ServiceError NOT_FOUND */
     async listCallbacks({ workspaceId, isFailed = false, after }: LogQuery) {
       await requireWorkspace(database, workspaceId);
-      const page = { workspaceId, isFailed, ...(after ? { after } : {}), limit: mostLogged };
+      const page = { workspaceId, isFailed, ...(after ? { after } : {}), limit: maxLogged };
       return (await listCallbacks(database, page)).map(countRounds);
     },
 
@@ -120,7 +124,7 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
     /** Newest first. @throws ServiceError NOT_FOUND */
     async listMails({ workspaceId, isFailed = false, after }: LogQuery) {
       await requireWorkspace(database, workspaceId);
-      const page = { workspaceId, isFailed, ...(after ? { after } : {}), limit: mostLogged };
+      const page = { workspaceId, isFailed, ...(after ? { after } : {}), limit: maxLogged };
       return (await listMails(database, page)).map(countRounds);
     },
 
@@ -164,7 +168,7 @@ type RejectsQuery = { workspaceId: string; segmentId: string; operationId: strin
 async function withOperations(tx: Transaction, segment: Segment) {
   const { workspaceId, id: segmentId } = segment;
   const open = await listOpenOperations(tx, workspaceId);
-  const operations = await listOperations(tx, { workspaceId, segmentId, limit: mostLogged });
+  const operations = await listOperations(tx, { workspaceId, segmentId, limit: maxLogged });
   return { ...segment, progress: progressOf(segment, open), operations };
 }
 

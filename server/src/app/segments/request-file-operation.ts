@@ -3,15 +3,15 @@ import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
 import { enqueueSegmentFill } from '../../engine/enqueue.ts';
 import type { Transaction } from '../../storage/pool.ts';
-import { insertOperation } from '../../storage/sql/segment-operations.ts';
+import { insertOperation } from '../../storage/segments/segment-operations.ts';
 import {
   findSegmentById,
   findSegmentByName,
   insertSegment,
   lockSegment,
   markSegmentFilling,
-} from '../../storage/sql/segments.ts';
-import type { Segment } from '../../storage/sql/segments.ts';
+} from '../../storage/segments/segments.ts';
+import type { Segment } from '../../storage/segments/segments.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import { countFileOperation, requireRoomForSegment } from './limit-segments.ts';
 import type { Once, SegmentCaller, SegmentDependencies } from './segment-dependencies.ts';

@@ -1,6 +1,6 @@
 import { authenticateKey } from '../keys/authenticate-key.ts';
 import type { KeyAuthentication } from '../keys/authenticate-key.ts';
-import { findWorkspace } from '../../storage/sql/workspaces.ts';
+import { findWorkspace } from '../../storage/installation/workspaces.ts';
 import { archiveNamedSegment, unarchiveNamedSegment } from './archive-segments.ts';
 import { makeFilterSegments } from './filter-segments.ts';
 import { requestFileOperation } from './request-file-operation.ts';

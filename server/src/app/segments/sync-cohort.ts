@@ -1,11 +1,11 @@
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
 import type { Transaction } from '../../storage/pool.ts';
-import { addMembersByCustomerId, removeMembersByCustomerId } from '../../storage/sql/segment-members.ts';
-import { settleSegment } from '../../storage/sql/segment-operations.ts';
-import { countLiveMembers } from '../../storage/sql/segment-staging.ts';
-import { findCohort, insertSegment, lockSegment } from '../../storage/sql/segments.ts';
-import { findUsersByCustomerIds } from '../../storage/sql/users.ts';
+import { addMembersByCustomerId, removeMembersByCustomerId } from '../../storage/segments/segment-members.ts';
+import { settleSegment } from '../../storage/segments/segment-operations.ts';
+import { countLiveMembers } from '../../storage/segments/segment-staging.ts';
+import { findCohort, insertSegment, lockSegment } from '../../storage/segments/segments.ts';
+import { findUsersByCustomerIds } from '../../storage/users/users.ts';
 import { countCall, requireRoomForSegment } from './limit-segments.ts';
 import type { SegmentCaller, SegmentDependencies } from './segment-dependencies.ts';
 

@@ -1,5 +1,5 @@
-import type { CampaignFigures, PlatformFigures } from '../../domain/campaign/campaign-figures.ts';
-import type { Platform } from '../../domain/campaign/content.ts';
+import type { CampaignFigures, PlatformFigures } from '../../domain/campaigns/campaign-figures.ts';
+import type { Platform } from '../../domain/campaigns/content.ts';
 import { addDays, toInstant } from '../../domain/timing/local-time.ts';
 import type { Database, Transaction } from '../../storage/pool.ts';
 import {
@@ -10,9 +10,9 @@ import {
   findInteractionNumbers,
   listStatsCampaigns,
   sumOutcomes,
-} from '../../storage/sql/campaign-stats.ts';
-import type { StatsCampaign, StatsSpan } from '../../storage/sql/campaign-stats.ts';
-import { findWorkspace } from '../../storage/sql/workspaces.ts';
+} from '../../storage/campaigns/campaign-stats.ts';
+import type { StatsCampaign, StatsSpan } from '../../storage/campaigns/campaign-stats.ts';
+import { findWorkspace } from '../../storage/installation/workspaces.ts';
 
 export type CampaignStatsRequest = {
   workspaceId: string;

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { Database } from '../../storage/pool.ts';
-import { countWithinLimit } from '../../storage/sql/limit-marks.ts';
-import type { LimitGrant } from '../../storage/sql/limit-marks.ts';
+import { countWithinLimit } from '../../storage/limits/limit-windows.ts';
+import type { LimitGrant } from '../../storage/limits/limit-windows.ts';
 import { authenticateKey } from '../keys/authenticate-key.ts';
 import type { KeyAuthentication } from '../keys/authenticate-key.ts';
 import { readCampaignStats } from './read-campaign-stats.ts';

@@ -2,8 +2,8 @@ import { stateOfToken } from '../../domain/tokens/lifetimes.ts';
 import type { Scope } from '../../domain/tokens/scopes.ts';
 import { hashSecret, isSecret } from '../../domain/tokens/secret.ts';
 import type { Queryable } from '../../storage/pool.ts';
-import { findAccessToken } from '../../storage/sql/access-tokens.ts';
-import type { ApiKey } from '../../storage/sql/api-keys.ts';
+import { findAccessToken } from '../../storage/keys/tokens.ts';
+import type { ApiKey } from '../../storage/keys/api-keys.ts';
 import { noteUse } from '../keys/authenticate-key.ts';
 
 export type PresentedToken = {

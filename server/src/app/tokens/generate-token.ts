@@ -1,6 +1,6 @@
 import { refreshTokenSeconds } from '../../domain/tokens/lifetimes.ts';
 import { hashSecret, makeSecret } from '../../domain/tokens/secret.ts';
-import { insertRefreshToken } from '../../storage/sql/refresh-tokens.ts';
+import { insertRefreshToken } from '../../storage/keys/tokens.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import { authenticateClient } from './authenticate-client.ts';
 import { issueAccessToken } from './issue-access-token.ts';

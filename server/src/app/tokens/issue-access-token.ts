@@ -2,8 +2,8 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { Random } from '../../domain/tokens/secret.ts';
 import { hashSecret, makeSecret } from '../../domain/tokens/secret.ts';
 import type { Transaction } from '../../storage/pool.ts';
-import { insertAccessToken } from '../../storage/sql/access-tokens.ts';
-import type { ApiKey } from '../../storage/sql/api-keys.ts';
+import { insertAccessToken } from '../../storage/keys/tokens.ts';
+import type { ApiKey } from '../../storage/keys/api-keys.ts';
 import type { IssuedTokens } from './generate-token.ts';
 
 /**

@@ -4,8 +4,8 @@ import type { LimitWindow } from '../../domain/limits/sliding-window.ts';
 import { secondsUntilPass } from '../../domain/limits/sliding-window.ts';
 import type { TokenOperation } from '../../domain/tokens/token-limits.ts';
 import { guessLimits, limitSubject, requestLimits, slowAnswerMilliseconds } from '../../domain/tokens/token-limits.ts';
-import type { LimitSubject } from '../../storage/sql/limit-windows.ts';
-import { countEvent, findLimitWindows } from '../../storage/sql/limit-windows.ts';
+import type { LimitSubject } from '../../storage/limits/limit-windows.ts';
+import { countEvent, findLimitWindows } from '../../storage/limits/limit-windows.ts';
 import type { TokenCaller, TokenDependencies } from './token-dependencies.ts';
 
 /**

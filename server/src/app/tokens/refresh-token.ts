@@ -1,8 +1,8 @@
 import { ServiceError } from '../../domain/errors.ts';
 import { stateOfToken } from '../../domain/tokens/lifetimes.ts';
 import { hashSecret, isSecret } from '../../domain/tokens/secret.ts';
-import type { StoredRefreshToken } from '../../storage/sql/refresh-tokens.ts';
-import { findRefreshToken } from '../../storage/sql/refresh-tokens.ts';
+import type { StoredRefreshToken } from '../../storage/keys/tokens.ts';
+import { findRefreshToken } from '../../storage/keys/tokens.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import { authenticateKey, noteUse } from '../keys/authenticate-key.ts';
 import type { IssuedTokens } from './generate-token.ts';

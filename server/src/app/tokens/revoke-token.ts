@@ -1,6 +1,5 @@
 import { hashSecret } from '../../domain/tokens/secret.ts';
-import { revokeAccessToken, revokeAccessTokensOfRefresh } from '../../storage/sql/access-tokens.ts';
-import { revokeRefreshToken } from '../../storage/sql/refresh-tokens.ts';
+import { revokeAccessToken, revokeAccessTokensOfRefresh, revokeRefreshToken } from '../../storage/keys/tokens.ts';
 import { authenticateClient } from './authenticate-client.ts';
 import type { TokenCaller, TokenDependencies } from './token-dependencies.ts';
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import type { Seal } from '../../domain/seal.ts';
+import type { Seal } from '../../domain/encryption.ts';
 import type { Random } from '../../domain/tokens/secret.ts';
 import type { Database } from '../../storage/pool.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
-import type { Seal } from '../../domain/seal.ts';
+import type { Seal } from '../../domain/encryption.ts';
 import type { Random } from '../../domain/tokens/secret.ts';
 import type { Database } from '../../storage/pool.ts';
 import type { BearerAuthentication, PresentedToken } from './authenticate-token.ts';

@@ -1,15 +1,15 @@
 import {
-  mostCapHours,
-  mostCapMessages,
-  mostCaps,
-  mostDelayMinutes,
+  maxCapHours,
+  maxCapMessages,
+  maxCaps,
+  maxDelayMinutes,
   parseFrequencyCaps,
   parseQuietSpan,
-} from '../../domain/delivery-gate/workspace-controls.ts';
-import type { QuietMode } from '../../domain/delivery-gate/workspace-controls.ts';
+} from '../../domain/eligibility/workspace-controls.ts';
+import type { QuietMode } from '../../domain/eligibility/workspace-controls.ts';
 import type { Queryable } from '../../storage/pool.ts';
-import { updateWorkspace } from '../../storage/sql/workspaces.ts';
-import type { WorkspaceChanges } from '../../storage/sql/workspaces.ts';
+import { updateWorkspace } from '../../storage/installation/workspaces.ts';
+import type { WorkspaceChanges } from '../../storage/installation/workspaces.ts';
 import { WorkspaceRefusedError, requireTimeZone, requireWorkspaceName } from './create-workspace.ts';
 
 /** As a person writes them: `none` takes a control away. */
@@ -45,14 +45,14 @@ export function parseControls(texts: WorkspaceControlTexts) {
 }
 
 const capSentence =
-  `Frequency caps are up to ${mostCaps} rules such as 2/1d,5/7d, of different lengths: ` +
-  `1 to ${mostCapMessages} messages in 1 to ${mostCapHours} hours (h) or 1 to ${mostCapHours / 24} days (d), or none.`;
+  `Frequency caps are up to ${maxCaps} rules such as 2/1d,5/7d, of different lengths: ` +
+  `1 to ${maxCapMessages} messages in 1 to ${maxCapHours} hours (h) or 1 to ${maxCapHours / 24} days (d), or none.`;
 const quietSentence = 'Quiet hours are two different times such as 22:00-08:00, or none.';
-const delaySentence = `The minimum delay is 1 to ${mostDelayMinutes} minutes, or none.`;
+const delaySentence = `The minimum delay is 1 to ${maxDelayMinutes} minutes, or none.`;
 
 function parseMinutes(text: string): number | undefined {
   const minutes = /^\d{1,5}$/.test(text) ? Number(text) : 0;
-  return minutes >= 1 && minutes <= mostDelayMinutes ? minutes : undefined;
+  return minutes >= 1 && minutes <= maxDelayMinutes ? minutes : undefined;
 }
 
 type Reading<Value> = { parse: (text: string) => Value | undefined; sentence: string };

@@ -3,8 +3,8 @@ import { isWorkspaceId } from '../../domain/tokens/workspace-id.ts';
 import { dataCenters } from '../../domain/tokens/data-center.ts';
 import type { DataCenter } from '../../domain/tokens/data-center.ts';
 import type { Database } from '../../storage/pool.ts';
-import { findWorkspace, findWorkspaceByDbName, insertWorkspace } from '../../storage/sql/workspaces.ts';
-import type { Workspace } from '../../storage/sql/workspaces.ts';
+import { findWorkspace, findWorkspaceByDbName, insertWorkspace } from '../../storage/installation/workspaces.ts';
+import type { Workspace } from '../../storage/installation/workspaces.ts';
 
 export type NewWorkspace = {
   /** Undefined makes one. */

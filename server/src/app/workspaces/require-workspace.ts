@@ -1,7 +1,7 @@
 import { ServiceError } from '../../domain/errors.ts';
 import type { Queryable } from '../../storage/pool.ts';
-import { findWorkspace } from '../../storage/sql/workspaces.ts';
-import type { Workspace } from '../../storage/sql/workspaces.ts';
+import { findWorkspace } from '../../storage/installation/workspaces.ts';
+import type { Workspace } from '../../storage/installation/workspaces.ts';
 
 /** The workspace that somebody names who may see all of them. @throws ServiceError NOT_FOUND */
 export async function requireWorkspace(tx: Queryable, id: string): Promise<Workspace> {

@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts';
 
 const leastPasswordCharacters = 12;
-const mostPasswordCharacters = 256;
+const maxPasswordCharacters = 256;
 
 /** Trimmed; the address of a person, as it is written. @throws ServiceError PARAMETER_INVALID */
 export function readEmail(text: string): string {
@@ -27,8 +27,8 @@ export function readAccountName(text: string): string {
  */
 export function readNewPassword(password: string, { email, name }: { email: string; name: string }): string {
   const length = [...password].length;
-  if (length < leastPasswordCharacters || length > mostPasswordCharacters)
-    throw invalid('password', `must have ${leastPasswordCharacters} to ${mostPasswordCharacters} characters`);
+  if (length < leastPasswordCharacters || length > maxPasswordCharacters)
+    throw invalid('password', `must have ${leastPasswordCharacters} to ${maxPasswordCharacters} characters`);
   const folded = password.toLowerCase();
   const [local] = email.toLowerCase().split('@');
   if (new Set(folded).size < 5) throw invalid('password', 'must have more than four different characters');

@@ -1,5 +1,5 @@
-import { textFault } from '../audience/user-attributes.ts';
-import { isObject } from '../campaign-parts/part.ts';
+import { textFault } from '../users/user-attributes.ts';
+import { isObject } from '../campaign-document/part.ts';
 import { parseIsoTime } from '../segments/iso-time.ts';
 
 /** Facts 6.3. */
@@ -7,12 +7,12 @@ export const businessAttributeTypes = ['string', 'int', 'float', 'array', 'date'
 export type BusinessAttributeType = (typeof businessAttributeTypes)[number];
 export type BusinessAttribute = { name: string; type: BusinessAttributeType };
 
-export const mostBusinessEvents = 50;
-export const mostBusinessAttributes = 100;
-export const longestBusinessName = 256;
+export const maxBusinessEvents = 50;
+export const maxBusinessAttributes = 100;
+export const maxBusinessName = 256;
 
-const longestText = 4_096;
-const mostItems = 1_000;
+const maxText = 4_096;
+const maxItems = 1_000;
 
 /**
  * Why the attributes of a firing are not those of its event: one that the event does not have, or a value of another
@@ -39,7 +39,7 @@ function isOfType(value: unknown, type: BusinessAttributeType): boolean {
     case 'float':
       return typeof value === 'number' && Number.isFinite(value);
     case 'array':
-      return Array.isArray(value) && value.length <= mostItems && value.every(isItem);
+      return Array.isArray(value) && value.length <= maxItems && value.every(isItem);
     case 'date':
       return typeof value === 'string' && parseIsoTime(value) !== undefined;
     default:
@@ -52,20 +52,20 @@ function isItem(value: unknown): boolean {
 }
 
 function isText(value: unknown): boolean {
-  return typeof value === 'string' && value.length <= longestText && textFault(value) === undefined;
+  return typeof value === 'string' && value.length <= maxText && textFault(value) === undefined;
 }
 
 /** Reads `event_attributes` of a new event. @returns the attributes, or why they cannot be taken */
 export function readBusinessAttributes(sent: unknown): BusinessAttribute[] | { reason: string } {
   if (sent === undefined || sent === null) return [];
-  if (!Array.isArray(sent) || sent.length > mostBusinessAttributes)
-    return { reason: `must be a list of at most ${mostBusinessAttributes} attributes` };
+  if (!Array.isArray(sent) || sent.length > maxBusinessAttributes)
+    return { reason: `must be a list of at most ${maxBusinessAttributes} attributes` };
   const attributes: BusinessAttribute[] = [];
   for (const item of sent) {
     const { attribute_name: name, attribute_data_type: type } = isObject(item) ? item : {};
     const known = businessAttributeTypes.find((one) => one === type);
-    if (!isText(name) || name === '' || (name as string).length > longestBusinessName)
-      return { reason: `must hold objects with attribute_name, a text of 1 to ${longestBusinessName} characters` };
+    if (!isText(name) || name === '' || (name as string).length > maxBusinessName)
+      return { reason: `must hold objects with attribute_name, a text of 1 to ${maxBusinessName} characters` };
     if (!known) return { reason: `must have attribute_data_type ${businessAttributeTypes.join(', ')}` };
     if (attributes.some((one) => one.name === name)) return { reason: `names ${String(name)} twice` };
     attributes.push({ name: name as string, type: known });

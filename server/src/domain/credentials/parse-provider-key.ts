@@ -26,7 +26,7 @@ export function parseProviderKey(given: GivenKey): ProviderCredential {
   }
 }
 
-const longestKeyFile = 16_384;
+const maxKeyFile = 16_384;
 
 /**
  * Reads a service account's key file (JSON, as Google's console gives it). Its `token_uri` is not used: where tokens
@@ -36,7 +36,7 @@ const longestKeyFile = 16_384;
  * @throws ProviderKeyError
  */
 export function parseFcmKeyFile(text: string): FcmCredential {
-  if (text.length > longestKeyFile) throw new ProviderKeyError('The key file is too long to be a service account key.');
+  if (text.length > maxKeyFile) throw new ProviderKeyError('The key file is too long to be a service account key.');
   let file: Record<string, unknown>;
   try {
     file = JSON.parse(text) as Record<string, unknown>;
@@ -78,7 +78,7 @@ export type ApnsKey = {
 
 /** Reads an APNs key (.p8, PKCS#8, P-256) with the ids that Apple gives beside it. @throws ProviderKeyError */
 export function parseApnsKey({ privateKey, teamId, keyId, topic, environment }: ApnsKey): ApnsCredential {
-  if (privateKey.length > longestKeyFile || !privateKey.includes('-----BEGIN PRIVATE KEY-----'))
+  if (privateKey.length > maxKeyFile || !privateKey.includes('-----BEGIN PRIVATE KEY-----'))
     throw new ProviderKeyError('The key is not a .p8 file (PEM, "BEGIN PRIVATE KEY").');
   requireKey(privateKey, 'ec');
   for (const [name, value] of Object.entries({ team: teamId, key: keyId })) {

@@ -3,18 +3,18 @@ import { parseIsoTime } from '../segments/iso-time.ts';
 /** Where an event happened, as callers write it (facts 5). */
 export const eventPlatforms = { ANDROID: 'ANDROID', iOS: 'IOS', web: 'WEB', TV: 'TV', unknown: 'UNKNOWN' } as const;
 
-export const longestEventName = 256;
-export const longestAppVersion = 256;
+export const maxEventName = 256;
+export const maxAppVersion = 256;
 /** 15 hours (facts 5). */
-export const mostOffsetSeconds = 54_000;
+export const maxOffsetSeconds = 54_000;
 // Beyond every time a Date can hold, in seconds.
-const mostEpochSeconds = 8.64e12;
+const maxEpochSeconds = 8.64e12;
 
 /** ISO 8601 (UTC unless it names an offset) or seconds since 1970, as a number or its digits; undefined is neither. */
 export function readEventTime(value: unknown): Date | undefined {
   const isSeconds = typeof value === 'number' || (typeof value === 'string' && /^\d{1,13}(\.\d{1,9})?$/.test(value));
   const seconds = isSeconds ? Number(value) : Number.NaN;
-  if (seconds >= 0 && seconds <= mostEpochSeconds) return new Date(seconds * 1000);
+  if (seconds >= 0 && seconds <= maxEpochSeconds) return new Date(seconds * 1000);
   const time = typeof value === 'string' ? parseIsoTime(value) : undefined;
   return time && (time.kind === 'day' ? time.startsAt : time.at);
 }
@@ -28,5 +28,5 @@ export function readEventPlatform(value: unknown): (typeof eventPlatforms)[keyof
 
 /** Whether a number of seconds can be a distance from UTC. */
 export function isOffset(value: unknown): value is number {
-  return Number.isInteger(value) && Math.abs(value as number) <= mostOffsetSeconds;
+  return Number.isInteger(value) && Math.abs(value as number) <= maxOffsetSeconds;
 }

@@ -1,4 +1,4 @@
-import type { Platform } from '../campaign/content.ts';
+import type { Platform } from '../campaigns/content.ts';
 
 /** What decided whether a person got a message; the first that applies, in the order in which the service asks. */
 export const steps = [

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
-import { platforms } from '../campaign/content.ts';
-import type { Platform } from '../campaign/content.ts';
+import { platforms } from '../campaigns/content.ts';
+import type { Platform } from '../campaigns/content.ts';
 import { hmacSha256 } from '../hmac-sha256.ts';
 import { isId } from '../ids.ts';
 
@@ -33,7 +33,7 @@ export type InteractionTokens = {
 const version = 1;
 // Version, platform, bucket, run and device; the workspace's id follows to the end.
 const headBytes = 1 + 1 + 1 + 12 + 12;
-const mostWorkspaceBytes = 64;
+const maxWorkspaceBytes = 64;
 // 128 bits: a forger has one try a request, and requests are limited.
 const proofBytes = 16;
 const purposes = { report: Buffer.from('report\0'), click: Buffer.from('click\0') };
@@ -82,7 +82,7 @@ export function isWebAddress(address: string): boolean {
 
 function encodeSubject({ workspaceId, runId, bucket, deviceId, platform }: InteractionSubject): Buffer {
   const workspace = Buffer.from(workspaceId);
-  if (!isId(runId) || !isId(deviceId) || workspace.length === 0 || workspace.length > mostWorkspaceBytes)
+  if (!isId(runId) || !isId(deviceId) || workspace.length === 0 || workspace.length > maxWorkspaceBytes)
     throw new RangeError(`not a message at a device: run ${runId}, device ${deviceId}`);
   return Buffer.concat([
     Buffer.from([version, platforms.indexOf(platform), bucket]),

@@ -17,4 +17,4 @@ export function reportDigest(reportId: string | undefined): Buffer {
 }
 
 /** Reports counted of one kind from one device in one run; nobody clicks a message more often. */
-export const mostReports = 100;
+export const maxReports = 100;

@@ -1,4 +1,4 @@
-import type { Platform } from '../campaign/content.ts';
+import type { Platform } from '../campaigns/content.ts';
 
 /** Where something is looked at or mended, for a link. */
 export type FindingPlace =
@@ -48,7 +48,7 @@ const lateSeconds = 120;
 /** Fewer failures than this say nothing about a provider. */
 const tellingFailures = 20;
 /** Google judges a sender by the same share (design of delivery 1). */
-const mostFailing = 0.05;
+const maxFailing = 0.05;
 const nearlyUsed = 0.9;
 
 /** Whether all is well, and if not, what is wrong and what to do, the worst first. Pure. */
@@ -168,7 +168,7 @@ function judgeFailedRuns({ failedRuns }: OverviewFacts): Finding[] {
 function judgeFailures({ accepted, failures }: OverviewFacts): Finding[] {
   const faults = failures.filter(({ outcome }) => outcome !== 'GONE');
   const failed = faults.reduce((sum, { devices }) => sum + devices, 0);
-  if (failed < tellingFailures || failed <= (accepted + failed) * mostFailing) return [];
+  if (failed < tellingFailures || failed <= (accepted + failed) * maxFailing) return [];
   const { platform, outcome, code, devices, advice } = faults[0]!;
   const share = Math.round((failed / (accepted + failed)) * 100);
   return [

@@ -10,16 +10,16 @@ export type DescribedFilters = {
 
 type Names = ReadonlyMap<string, string>;
 
-const longestDescription = 1_000;
-const mostListed = 3;
+const maxDescription = 1_000;
+const maxListed = 3;
 
 /** What a filter segment holds, as one English sentence of at most 1,000 characters (facts 2.3, `description`). */
 export function describeSegmentFilter({ included, excluded, segmentNames }: DescribedFilters): string {
   const names: Names = segmentNames ?? new Map();
   const sentence = `Users for whom ${describe(included, names)}${excluded ? `, except those for whom ${describe(excluded, names)}` : ''}`;
-  if (sentence.length < longestDescription) return `${sentence}.`;
+  if (sentence.length < maxDescription) return `${sentence}.`;
   // A cut must not leave half of a surrogate pair.
-  return `${sentence.slice(0, longestDescription - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+  return `${sentence.slice(0, maxDescription - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
 function describe(filter: SegmentFilter, names: Names): string {
@@ -143,6 +143,6 @@ function quoted(value: string | number): string {
 
 function oneOf(texts: string[]): string {
   const listed =
-    texts.length > mostListed + 1 ? [...texts.slice(0, mostListed), `${texts.length - mostListed} more`] : texts;
+    texts.length > maxListed + 1 ? [...texts.slice(0, maxListed), `${texts.length - maxListed} more`] : texts;
   return listed.length < 2 ? listed.join('') : `${listed.slice(0, -1).join(', ')} or ${listed.at(-1)}`;
 }

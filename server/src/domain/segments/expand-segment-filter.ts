@@ -14,7 +14,7 @@ export class SegmentExpansionError extends Error {
 }
 
 // References multiply: 20 a segment over a few levels would be more conditions than a statement can hold.
-const mostFilters = 1_000;
+const maxFilters = 1_000;
 
 /**
  * Replaces every reference to a filter segment by its trees, as deep as they go; references to other segments stay.
@@ -34,8 +34,8 @@ type Walk = {
 
 function expand(filter: SegmentFilter, walk: Walk): SegmentFilter {
   walk.count.filters += 1;
-  if (walk.count.filters > mostFilters)
-    throw new SegmentExpansionError('too-large', `the segments referred to hold more than ${mostFilters} filters`);
+  if (walk.count.filters > maxFilters)
+    throw new SegmentExpansionError('too-large', `the segments referred to hold more than ${maxFilters} filters`);
   switch (filter.kind) {
     case 'attribute':
       return filter;

@@ -1,16 +1,16 @@
-import { canonicalNumber } from '../audience/identifier.ts';
+import { canonicalNumber } from '../users/identifier.ts';
 
 /** Longest value of a file (decisions D23). */
-export const longestValueBytes = 1_024;
+export const maxValueBytes = 1_024;
 /** Rejected lines that are kept, with their reason (decisions D23). */
-export const mostRejectsKept = 10_000;
+export const maxRejectsKept = 10_000;
 /** 150 MB = 150 × 1024 × 1024 bytes after decoding (decisions D25). */
-export const mostFileBytes = 150 * 1024 * 1024;
+export const maxFileBytes = 150 * 1024 * 1024;
 
 /** Why a line was skipped; the words a person reads in the report. */
 export const rejectReasons = {
   empty: 'the line is empty',
-  long: `the value is longer than ${longestValueBytes} bytes`,
+  long: `the value is longer than ${maxValueBytes} bytes`,
   comma: 'the value contains a comma',
   quote: 'the value contains a quote',
   hash: 'the value contains #',

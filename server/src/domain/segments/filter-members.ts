@@ -1,4 +1,4 @@
-import { textFault } from '../audience/user-attributes.ts';
+import { textFault } from '../users/user-attributes.ts';
 
 export type FilterFaultCode = 'invalid' | 'too-deep' | 'too-many-segments' | 'too-long' | 'unavailable';
 
@@ -38,11 +38,11 @@ export class FilterMembers {
     throw this.fault(name, 'must be true or false');
   }
 
-  /** A text in Unicode NFC. @param longestBytes of UTF-8 */
-  text(name: string, longestBytes: number): string {
+  /** A text in Unicode NFC. @param maxBytes of UTF-8 */
+  text(name: string, maxBytes: number): string {
     const value = this.get(name);
     if (value === undefined) throw this.fault(name, 'is required');
-    return toText(value, { path: this.pathOf(name), longestBytes });
+    return toText(value, { path: this.pathOf(name), maxBytes });
   }
 
   choice<Choice extends string>(name: string, choices: readonly Choice[]): Choice {
@@ -76,15 +76,15 @@ export class FilterMembers {
   }
 }
 
-export function toText(value: unknown, { path, longestBytes }: { path: string; longestBytes: number }): string {
+export function toText(value: unknown, { path, maxBytes }: { path: string; maxBytes: number }): string {
   if (typeof value !== 'string') throw new FilterFault('invalid', `${path} must be a text`);
   // Before NFC, which is slow on a long text; it can also lengthen one.
-  if (value.length > longestBytes) throw new FilterFault('too-long', `${path} must have at most ${longestBytes} bytes`);
+  if (value.length > maxBytes) throw new FilterFault('too-long', `${path} must have at most ${maxBytes} bytes`);
   const fault = textFault(value);
   if (fault !== undefined) throw new FilterFault('invalid', `${path} ${fault}`);
   const text = value.normalize('NFC');
-  if (Buffer.byteLength(text) > longestBytes)
-    throw new FilterFault('too-long', `${path} must have at most ${longestBytes} bytes`);
+  if (Buffer.byteLength(text) > maxBytes)
+    throw new FilterFault('too-long', `${path} must have at most ${maxBytes} bytes`);
   return text;
 }
 

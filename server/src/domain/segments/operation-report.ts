@@ -11,8 +11,8 @@ export type OperationReportInput = {
 
 export type OperationReport = { subject: string; body: string };
 
-const mostRejects = 20;
-const longestNameInSubject = 120;
+const maxRejects = 20;
+const maxNameInSubject = 120;
 
 /**
  * The mail about a finished file operation: subject and plain text. It shows counts and line numbers, never a value of
@@ -61,7 +61,7 @@ function resultLines(result: OperationReportInput['result']): string[] {
 
 function rejectLines(rejects: OperationReportInput['rejects']): string[] {
   if (rejects.length === 0) return [];
-  const shown = rejects.toSorted((left, right) => left.line - right.line).slice(0, mostRejects);
+  const shown = rejects.toSorted((left, right) => left.line - right.line).slice(0, maxRejects);
   const hidden = rejects.length - shown.length;
   return [
     '',
@@ -85,5 +85,5 @@ function toOneLine(text: string): string {
 /** By code points, so that no character is cut in half. */
 function cut(name: string): string {
   const points = Array.from(name);
-  return points.length <= longestNameInSubject ? name : `${points.slice(0, longestNameInSubject - 1).join('')}…`;
+  return points.length <= maxNameInSubject ? name : `${points.slice(0, maxNameInSubject - 1).join('')}…`;
 }

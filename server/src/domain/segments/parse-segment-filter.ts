@@ -14,7 +14,7 @@ const groupMembers = ['filter_type', 'filter_operator', 'filters', 'negate'];
 const referenceMembers = ['filter_type', 'id', 'name', 'negate'];
 const filterTypes = ['user_attributes', 'custom_segments', 'nested_filters'] as const;
 const unavailableTypes: readonly unknown[] = ['actions', 'psychographic_event'];
-const mostUnknownFields = 20;
+const maxUnknownFields = 20;
 
 /**
  * Reads `included_filters` or `excluded_filters` (facts 2.3). At most 10 groups deep, the tree itself being the first;
@@ -94,5 +94,5 @@ function readReference(members: FilterMembers, walk: Walk): SegmentReference {
 }
 
 function noteUnknown(members: FilterMembers, { walk, known }: { walk: Walk; known: readonly string[] }): void {
-  walk.unknownFields.push(...members.unknown(known).slice(0, mostUnknownFields - walk.unknownFields.length));
+  walk.unknownFields.push(...members.unknown(known).slice(0, maxUnknownFields - walk.unknownFields.length));
 }

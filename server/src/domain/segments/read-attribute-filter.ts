@@ -12,8 +12,8 @@ export const attributeMembers = [
   ...['value_type', 'extract_type', 'radius', 'array_filter_type', 'is_dynamic_value', 'dynamic_attribute_type'],
 ];
 
-const longestName = 256;
-const mostDays = 36_500;
+const maxName = 256;
+const maxDays = 36_500;
 const dataTypes = ['string', 'double', 'bool', 'datetime', 'array_string', 'array_double'] as const;
 const unavailableTypes: readonly unknown[] = ['geopoint', 'object', 'array_object'];
 
@@ -48,11 +48,11 @@ export function readAttributeFilter(members: FilterMembers): AttributeFilter {
 
 /** As it is stored: names are not normalised. */
 function readName(members: FilterMembers): string {
-  members.text('name', longestName * 4);
+  members.text('name', maxName * 4);
   const name = members.get('name') as string;
   if (name === '') throw members.fault('name', 'must not be empty');
-  if (name.length <= longestName) return name;
-  throw new FilterFault('too-long', `${members.pathOf('name')} must have at most ${longestName} characters`);
+  if (name.length <= maxName) return name;
+  throw new FilterFault('too-long', `${members.pathOf('name')} must have at most ${maxName} characters`);
 }
 
 function readTest(members: FilterMembers): AttributeTest {
@@ -100,7 +100,7 @@ function readTextTest(members: FilterMembers, { operators, isCaseSensitive }: Te
   const operator = operators[members.choice('operator', Object.keys(operators))]!;
   if (operator === 'exists') return withoutValue(members, operator);
   const values = readValues(members).map((value) => {
-    const text = toText(value, { path: members.pathOf('value'), longestBytes: filterLimits.textBytes });
+    const text = toText(value, { path: members.pathOf('value'), maxBytes: filterLimits.textBytes });
     // Every text contains the empty one: a slip that would reach everybody.
     if (text === '' && operator !== 'in') throw members.fault('value', 'must not be empty');
     return text;
@@ -192,9 +192,9 @@ function toDays(
   value: unknown,
   { members, name, fewest }: { members: FilterMembers; name: string; fewest: number },
 ): number {
-  if (typeof value === 'number' && Number.isInteger(value) && value >= fewest && value <= mostDays)
+  if (typeof value === 'number' && Number.isInteger(value) && value >= fewest && value <= maxDays)
     return value === 0 ? 0 : value;
-  const reason = `must be a whole number of days from ${fewest} to ${mostDays}`;
+  const reason = `must be a whole number of days from ${fewest} to ${maxDays}`;
   throw members.fault(name, value === undefined ? 'is required' : reason);
 }
 

@@ -5,19 +5,19 @@ import { RenderError } from './render-error.ts';
  * it makes: every operation pays for its size before it begins, so neither time nor memory depends on what a template asks for.
  * Measured: all of it is spent within a third of a millisecond (docs/decisions/0019).
  */
-export const mostSteps = 5_000;
+export const maxSteps = 5_000;
 
 /** Longest text that a rendering may make at any point; a provider takes 4,096 bytes. */
-export const mostCharacters = 8_192;
+export const maxCharacters = 8_192;
 
-const longestNumber = 30;
+const maxNumber = 30;
 
 export class Budget {
-  #left = mostSteps;
+  #left = maxSteps;
 
   spend(steps: number): void {
     this.#left -= steps;
-    if (this.#left < 0) throw new RenderError('LIMIT', `takes more than ${mostSteps} steps`);
+    if (this.#left < 0) throw new RenderError('LIMIT', `takes more than ${maxSteps} steps`);
   }
 
   /** Pays for reading so many characters. */
@@ -27,8 +27,8 @@ export class Budget {
 
   /** Pays for a text of so many characters that is about to be made. */
   make(characters: number): void {
-    if (characters > mostCharacters)
-      throw new RenderError('LIMIT', `makes a text of more than ${mostCharacters} characters`);
+    if (characters > maxCharacters)
+      throw new RenderError('LIMIT', `makes a text of more than ${maxCharacters} characters`);
     this.spend(1 + (characters >>> 4));
   }
 
@@ -40,6 +40,6 @@ export class Budget {
   number(value: number): string {
     this.spend(1);
     if (!Number.isFinite(value)) throw new RenderError('UNKNOWN', 'a number became too large');
-    return String(value === 0 ? 0 : value).slice(0, longestNumber);
+    return String(value === 0 ? 0 : value).slice(0, maxNumber);
   }
 }

@@ -5,7 +5,7 @@ import { tokenize, TemplateSyntaxError } from './tokenize.ts';
 import type { Piece } from './tokenize.ts';
 import { TokenStream } from './token-stream.ts';
 
-const mostDepth = 20;
+const maxDepth = 20;
 
 const unavailable = ['macro', 'call', 'include', 'import', 'from', 'extends', 'block', 'filter', 'with', 'autoescape'];
 
@@ -46,7 +46,7 @@ class TemplateReader {
   /** Reads up to one of the tags, which is taken. */
   #body(stops: readonly string[]): { body: Statement[]; stop: Tag | undefined } {
     this.#depth += 1;
-    if (this.#depth > mostDepth)
+    if (this.#depth > maxDepth)
       throw new TemplateSyntaxError('is nested too deeply', this.#pieces[this.#place]?.at ?? 0);
     const body: Statement[] = [];
     for (;;) {

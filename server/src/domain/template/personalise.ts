@@ -1,9 +1,9 @@
-import { storedNames, userSource } from '../audience/user-source.ts';
-import type { Person } from '../audience/user-source.ts';
-import { changeTexts } from '../campaign/content-texts.ts';
-import type { OwnContent, TextPlace } from '../campaign/content-texts.ts';
-import { platforms } from '../campaign/content.ts';
-import type { CampaignContent, Platform } from '../campaign/content.ts';
+import { storedNames, userSource } from '../users/user-source.ts';
+import type { Person } from '../users/user-source.ts';
+import { changeTexts } from '../campaigns/content-texts.ts';
+import type { OwnContent, TextPlace } from '../campaigns/content-texts.ts';
+import { platforms } from '../campaigns/content.ts';
+import type { CampaignContent, Platform } from '../campaigns/content.ts';
 import { Budget } from './budget.ts';
 import { parseTemplate } from './parse-template.ts';
 import { renderTemplate } from './render-template.ts';

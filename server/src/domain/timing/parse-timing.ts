@@ -1,5 +1,5 @@
 import { addDays, isTimeZone, localDate, parseDate, parseTime, toInstant } from './local-time.ts';
-import { nextMoments } from './next-moments.ts';
+import { nextMoments } from './next-occurrences.ts';
 import type { Timing } from './timing.ts';
 
 /** `campaignDelivery` as it was sent; members of other types are refused by name. */

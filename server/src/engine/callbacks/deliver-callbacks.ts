@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import type { Clock } from '../../clock.ts';
-import type { Seal } from '../../domain/seal.ts';
+import type { Seal } from '../../domain/encryption.ts';
 import type { Logger } from '../../log.ts';
 import type { Database } from '../../storage/pool.ts';
 import {
@@ -8,9 +8,9 @@ import {
   claimDueCallbacks,
   insertCallbackAttempt,
   settleCallback,
-} from '../../storage/sql/callbacks.ts';
-import type { CallbackOutcome, DueCallback } from '../../storage/sql/callbacks.ts';
-import type { Duty } from '../duty.ts';
+} from '../../storage/outbox/callbacks.ts';
+import type { CallbackOutcome, DueCallback } from '../../storage/outbox/callbacks.ts';
+import type { Duty } from '../job.ts';
 import { ensureWebhookSecret } from './webhook-secret.ts';
 
 export type CallbackAnswer = { kind: 'answered'; status: number } | { kind: 'failed'; error: string };
@@ -37,9 +37,9 @@ export type CallbackDuty = Duty & {
 
 /** After the first attempt, the waits before the second to the seventh; then it is given up (decisions D27). */
 const retryDelaysSeconds = [30, 60, 120, 600, 3_600, 21_600];
-const mostAttempts = retryDelaysSeconds.length + 1;
+const maxAttempts = retryDelaysSeconds.length + 1;
 
-const mostUnderWay = 20;
+const maxUnderWay = 20;
 /** Four times what a request may take: a lease that ends means a worker that died. */
 const leaseMilliseconds = 60_000;
 /** A round waits this long for its receivers and leaves slower ones under way, so they do not hold up the next round. */
@@ -66,7 +66,7 @@ export function deliverCallbacks(deps: DeliverCallbacksDependencies): CallbackDu
     name: 'deliver-callbacks',
     intervalMilliseconds: 1000,
     async runOnce(now) {
-      const free = mostUnderWay - underWay.size;
+      const free = maxUnderWay - underWay.size;
       if (free === 0) return 0;
       const due = await claimDueCallbacks(database, {
         at: now,
@@ -86,7 +86,7 @@ async function deliver(deps: DeliverCallbacksDependencies, callback: DueCallback
   const { database, clock, log } = deps;
   const { id, attempts } = callback;
   const nth = ((attempts - 1) % attemptsPerRound) + 1;
-  if (nth > mostAttempts) {
+  if (nth > maxAttempts) {
     // The worker of the last attempt died before it wrote down the answer.
     await settleCallback(database, { id, attempts, outcome: { state: 'GIVEN_UP', endedAt: clock.now() } });
     return;

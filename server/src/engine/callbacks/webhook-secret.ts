@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { Seal } from '../../domain/seal.ts';
+import type { Seal } from '../../domain/encryption.ts';
 import type { Queryable } from '../../storage/pool.ts';
-import { findWebhookSecret, storeWebhookSecret } from '../../storage/sql/webhook-secrets.ts';
+import { findWebhookSecret, storeWebhookSecret } from '../../storage/installation/workspaces.ts';
 
 // The Standard Webhooks specification asks for 24 to 64 bytes.
 const secretBytes = 32;

@@ -1,9 +1,9 @@
 import type { CustomFetch } from 'openid-client';
 import type { OutgoingClient } from '../outgoing-http/outgoing-client.ts';
 
-const mostMilliseconds = 10_000;
+const maxMilliseconds = 10_000;
 // Key sets and metadata have some kilobytes.
-const mostBytes = 1024 * 1024;
+const maxBytes = 1024 * 1024;
 
 /** `fetch` as openid-client calls it, over our own client: no redirect, no cookie, no proxy; bounded in time and size. */
 export function makeBoundedFetch(outgoing: OutgoingClient): CustomFetch {
@@ -13,14 +13,14 @@ export function makeBoundedFetch(outgoing: OutgoingClient): CustomFetch {
       method: method === 'POST' ? 'POST' : 'GET',
       headers,
       ...(body === undefined || body === null ? {} : { body: bodyText(body) }),
-      totalMilliseconds: mostMilliseconds,
+      totalMilliseconds: maxMilliseconds,
       ...(signal ? { signal } : {}),
     });
     const parts: Buffer[] = [];
     let bytes = 0;
     for await (const part of answer.body as AsyncIterable<Buffer>) {
       bytes += part.length;
-      if (bytes > mostBytes) throw new Error('the answer of the issuer is too long');
+      if (bytes > maxBytes) throw new Error('the answer of the issuer is too long');
       parts.push(part);
     }
     const known = Object.entries(answer.headers).flatMap(([name, value]) =>

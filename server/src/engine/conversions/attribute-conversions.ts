@@ -1,9 +1,9 @@
-import { conversionWindowHours, matchGoal } from '../../domain/campaign/match-goal.ts';
+import { conversionWindowHours, matchGoal } from '../../domain/campaigns/match-goal.ts';
 import type { Database } from '../../storage/pool.ts';
-import { findReachedEvents, insertConversions } from '../../storage/sql/conversions.ts';
-import type { Conversion, ReachedEvent } from '../../storage/sql/conversions.ts';
-import { takeUnattributedEvents } from '../../storage/sql/events.ts';
-import type { Duty } from '../duty.ts';
+import { findReachedEvents, insertConversions } from '../../storage/ledger/interactions.ts';
+import type { Conversion, ReachedEvent } from '../../storage/ledger/interactions.ts';
+import { takeUnattributedEvents } from '../../storage/users/events.ts';
+import type { Duty } from '../job.ts';
 
 const batchEvents = 500;
 

@@ -8,14 +8,14 @@ export type AskProvider = (credential: ProviderCredential) => Promise<Credential
 
 // An account's token and one message, each with 10 s to connect and 15 s to answer, take 50 s at worst; a person who waits
 // for a page has given up by then.
-const longestMilliseconds = 20_000;
+const defaultMaxMilliseconds = 20_000;
 
 /**
  * Asks a provider about a credential, over a connection of its own: nothing that was learned with another credential of
  * the same name plays a part, and nothing stays.
  */
-export function makeAskProvider(options: DeliveryOptions & { mostMilliseconds?: number }): AskProvider {
-  const { mostMilliseconds = longestMilliseconds } = options;
+export function makeAskProvider(options: DeliveryOptions & { maxMilliseconds?: number }): AskProvider {
+  const { maxMilliseconds = defaultMaxMilliseconds } = options;
   return async (credential) => {
     const { simulators } = options.endpoints;
     if (credential.simulated && !simulators)
@@ -23,8 +23,8 @@ export function makeAskProvider(options: DeliveryOptions & { mostMilliseconds?: 
     const delivery = makeDelivery(options);
     const late = Promise.withResolvers<CredentialCheck>();
     const timer = setTimeout(
-      () => late.resolve({ verdict: 'UNKNOWN', words: `no answer within ${mostMilliseconds / 1000} seconds` }),
-      mostMilliseconds,
+      () => late.resolve({ verdict: 'UNKNOWN', words: `no answer within ${maxMilliseconds / 1000} seconds` }),
+      maxMilliseconds,
     );
     try {
       return await Promise.race([checkCredential({ delivery }, credential), late.promise]);

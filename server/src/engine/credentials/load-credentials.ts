@@ -1,16 +1,16 @@
 import type { Clock } from '../../clock.ts';
 import { credentialContext } from '../../domain/provider-credential.ts';
 import type { ProviderCredentials } from '../../domain/provider-credential.ts';
-import type { Seal } from '../../domain/seal.ts';
+import type { Seal } from '../../domain/encryption.ts';
 import type { Database } from '../../storage/pool.ts';
-import { listProviderCredentials } from '../../storage/sql/provider-credentials.ts';
-import type { SealedCredential } from '../../storage/sql/provider-credentials.ts';
+import { listProviderCredentials } from '../../storage/keys/provider-credentials.ts';
+import type { SealedCredential } from '../../storage/keys/provider-credentials.ts';
 
 export type LoadCredentials = (workspaceId: string) => Promise<ProviderCredentials>;
 
 // A replaced credential is in use everywhere this soon, without a restart.
 const freshMilliseconds = 2_000;
-const mostWorkspaces = 1_000;
+const maxWorkspaces = 1_000;
 
 export type LoadCredentialsDependencies = { database: Database; seal: Seal; clock: Clock };
 
@@ -25,7 +25,7 @@ export function makeLoadCredentials({ database, seal, clock }: LoadCredentialsDe
     remembered.delete(workspaceId);
     remembered.set(workspaceId, { until: now + freshMilliseconds, credentials });
     credentials.catch(() => remembered.delete(workspaceId));
-    if (remembered.size > mostWorkspaces) remembered.delete(remembered.keys().next().value!);
+    if (remembered.size > maxWorkspaces) remembered.delete(remembered.keys().next().value!);
     return credentials;
   };
 }

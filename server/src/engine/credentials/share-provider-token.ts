@@ -1,7 +1,7 @@
-import type { Seal } from '../../domain/seal.ts';
+import type { Seal } from '../../domain/encryption.ts';
 import type { Logger } from '../../log.ts';
 import type { Database } from '../../storage/pool.ts';
-import { findProviderToken, lockProviderToken, upsertProviderToken } from '../../storage/sql/provider-tokens.ts';
+import { findProviderToken, lockProviderToken, upsertProviderToken } from '../../storage/keys/provider-credentials.ts';
 import type { ProviderToken, ShareProviderToken } from '../delivery/apns/apns-provider-token.ts';
 
 export type ShareProviderTokenDependencies = { database: Database; seal: Seal; log: Logger };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { messageIdentity } from '../../domain/campaign/message.ts';
-import type { Message } from '../../domain/campaign/message.ts';
-import type { Platform } from '../../domain/campaign/content.ts';
+import { messageIdentity } from '../../domain/campaigns/message.ts';
+import type { Message } from '../../domain/campaigns/message.ts';
+import type { Platform } from '../../domain/campaigns/content.ts';
 import type { CredentialCheck } from '../../domain/credentials/credential-check.ts';
 import { ProviderKeyError, parseWebPushKey } from '../../domain/credentials/parse-provider-key.ts';
 import type { ProviderCredential, WebPushCredential } from '../../domain/provider-credential.ts';

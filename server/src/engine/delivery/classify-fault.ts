@@ -32,7 +32,7 @@ export function readJsonAnswer(body: string): unknown {
   }
 }
 
-const mostWordCharacters = 300;
+const maxWordCharacters = 300;
 
 /**
  * A text of the provider as the ledger can keep it: short, of whole characters, with no control characters (PostgreSQL
@@ -41,7 +41,7 @@ const mostWordCharacters = 300;
 export function readWord(value: unknown): string | undefined {
   if (typeof value !== 'string' || value === '') return undefined;
   return value
-    .slice(0, mostWordCharacters)
+    .slice(0, maxWordCharacters)
     .toWellFormed()
     .replace(/\p{Cc}/gu, ' ');
 }

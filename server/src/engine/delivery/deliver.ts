@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import type { Message } from '../../domain/campaign/message.ts';
+import type { Message } from '../../domain/campaigns/message.ts';
 import type { ProviderCredentials } from '../../domain/provider-credential.ts';
 import type { Logger } from '../../log.ts';
 import type { ShareProviderToken } from './apns/apns-provider-token.ts';

@@ -1,4 +1,4 @@
-import type { Message } from '../../domain/campaign/message.ts';
+import type { Message } from '../../domain/campaigns/message.ts';
 import { measureApnsMessage } from './apns/plan-apns-request.ts';
 import { measureFcmMessage } from './fcm/plan-fcm-request.ts';
 import { measureWebPushMessage } from './webpush/plan-web-push-request.ts';

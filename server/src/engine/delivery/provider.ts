@@ -1,5 +1,5 @@
-import type { Message } from '../../domain/campaign/message.ts';
-import type { Platform } from '../../domain/campaign/content.ts';
+import type { Message } from '../../domain/campaigns/message.ts';
+import type { Platform } from '../../domain/campaigns/content.ts';
 
 /** Where a message goes: the provider's own address of one device. */
 export type DeviceAddress = {

@@ -1,4 +1,4 @@
-import type { Platform } from '../../domain/campaign/content.ts';
+import type { Platform } from '../../domain/campaigns/content.ts';
 import type { ProviderCredentials } from '../../domain/provider-credential.ts';
 import { parseSubscription } from './webpush/parse-subscription.ts';
 

@@ -1,10 +1,10 @@
-import type { OwnContent } from '../../domain/campaign/content-texts.ts';
-import type { Platform } from '../../domain/campaign/content.ts';
-import { messageIdentity } from '../../domain/campaign/message.ts';
-import type { Message } from '../../domain/campaign/message.ts';
+import type { OwnContent } from '../../domain/campaigns/content-texts.ts';
+import type { Platform } from '../../domain/campaigns/content.ts';
+import { messageIdentity } from '../../domain/campaigns/message.ts';
+import type { Message } from '../../domain/campaigns/message.ts';
 import type { InteractionTokens } from '../../domain/interactions/interaction-token.ts';
-import { deliverySettings } from '../../domain/campaign/delivery-settings.ts';
-import type { RunToSend } from '../../storage/sql/run-states.ts';
+import { deliverySettings } from '../../domain/campaigns/delivery-settings.ts';
+import type { RunToSend } from '../../storage/runs/run-states.ts';
 import type { Recipient } from './personalise-devices.ts';
 
 type ComposedRun = Pick<RunToSend, 'id' | 'workspaceId' | 'campaignId' | 'content' | 'settings' | 'createdAt'>;

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { InteractionTokens } from '../../domain/interactions/interaction-token.ts';
-import type { Delivery } from '../../storage/sql/deliveries.ts';
-import type { RunToSend } from '../../storage/sql/run-states.ts';
+import type { Delivery } from '../../storage/ledger/deliveries.ts';
+import type { RunToSend } from '../../storage/runs/run-states.ts';
 import type { LoadCredentials } from '../credentials/load-credentials.ts';
 import type { Delivery as DeliveryService } from '../delivery/deliver.ts';
 import type { Outcome } from '../delivery/provider.ts';
@@ -14,8 +14,8 @@ import { retryDelaySeconds } from './retry-delay.ts';
 import type { DeviceResult } from './send-window.ts';
 
 // Faults F5: at most 8 attempts and never beyond the message's time to live.
-const mostAttempts = 8;
-const mostSpreadMilliseconds = 5_000;
+const maxAttempts = 8;
+const maxSpreadMilliseconds = 5_000;
 
 export type DeliverToDeviceDependencies = {
   clock: Clock;
@@ -57,7 +57,7 @@ export function makeDeliverToDevice(deps: DeliverToDeviceDependencies): DeliverT
 
 /** Not sent, so not an attempt. A few seconds apart, so that all who waited do not come back together. */
 function notTried(until: Date, { attempt, random }: { attempt: number; random: number }): Partial<Delivery> {
-  return { retryAt: new Date(until.getTime() + random * mostSpreadMilliseconds), attempts: attempt - 1 };
+  return { retryAt: new Date(until.getTime() + random * maxSpreadMilliseconds), attempts: attempt - 1 };
 }
 
 type Settling = {
@@ -96,7 +96,7 @@ function settleOutcome(
     }
     case 'wait':
     case 'unknown': {
-      if (attempt >= mostAttempts) return settle('FAILED', outcome.code);
+      if (attempt >= maxAttempts) return settle('FAILED', outcome.code);
       const retryAfterSeconds = outcome.kind === 'wait' ? outcome.retryAfterSeconds : undefined;
       const delay = retryDelaySeconds({
         attempts: attempt,

@@ -1,7 +1,11 @@
 import type { Database } from '../../storage/pool.ts';
-import { endFinishedCampaigns, endFinishedRuns, retireFinishedCampaigns } from '../../storage/sql/run-states.ts';
-import { settleStoppedRuns } from '../../storage/sql/stopped-runs.ts';
-import type { Duty } from '../duty.ts';
+import {
+  endFinishedCampaigns,
+  endFinishedRuns,
+  retireFinishedCampaigns,
+  settleStoppedRuns,
+} from '../../storage/runs/run-states.ts';
+import type { Duty } from '../job.ts';
 
 // A window that was on its way when its run was stopped has stored its outcomes minutes later; the rest is room for a downtime.
 const stoppedMilliseconds = 24 * 3_600_000;

@@ -1,17 +1,16 @@
-import { deliverySettings, iosProvisional } from '../../domain/campaign/delivery-settings.ts';
+import { deliverySettings, iosProvisional } from '../../domain/campaigns/delivery-settings.ts';
 import { lastIdAt } from '../../domain/ids.ts';
 import { SegmentExpansionError } from '../../domain/segments/expand-segment-filter.ts';
 import { expandStoredFilters } from '../../domain/segments/parse-stored-filters.ts';
 import type { Queryable } from '../../storage/pool.ts';
-import { countAllUsersDevices, countSegmentDevices } from '../../storage/sql/audience-pages.ts';
-import { countUsers } from '../../storage/sql/overview.ts';
-import type { RunToSend } from '../../storage/sql/run-states.ts';
-import { freezeFilterAudience } from '../../storage/sql/segment-filters.ts';
-import { analyzeSegmentMembers } from '../../storage/sql/segment-members.ts';
-import type { ReferencedSegment } from '../../storage/sql/segment-references.ts';
-import { findReferencedSegments } from '../../storage/sql/segment-references.ts';
-import { findAudienceSegment } from '../../storage/sql/segments.ts';
-import type { Segment } from '../../storage/sql/segments.ts';
+import { countAllUsersDevices, countSegmentDevices } from '../../storage/campaigns/audience.ts';
+import { countUsers } from '../../storage/installation/overview.ts';
+import type { RunToSend } from '../../storage/runs/run-states.ts';
+import { freezeFilterAudience } from '../../storage/segments/segment-filters.ts';
+import { analyzeSegmentMembers, findReferencedSegments } from '../../storage/segments/segment-members.ts';
+import type { ReferencedSegment } from '../../storage/segments/segment-members.ts';
+import { findAudienceSegment } from '../../storage/segments/segments.ts';
+import type { Segment } from '../../storage/segments/segments.ts';
 
 /** Whom a run reaches, as it stays for the whole run. */
 export type FrozenAudience = {

@@ -1,5 +1,5 @@
-import type { OwnContent } from '../../domain/campaign/content-texts.ts';
-import type { Platform } from '../../domain/campaign/content.ts';
+import type { OwnContent } from '../../domain/campaigns/content-texts.ts';
+import type { Platform } from '../../domain/campaigns/content.ts';
 import { makeInteractionTokens } from '../../domain/interactions/interaction-token.ts';
 import { measureMessage } from '../delivery/measure-message.ts';
 import { composeMessage } from './compose-message.ts';

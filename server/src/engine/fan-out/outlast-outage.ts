@@ -1,6 +1,6 @@
 const pauseMilliseconds = 1_000;
 // As long as a lease: later another worker may have taken the work over.
-const mostTries = 60;
+const maxTries = 60;
 
 /**
  * Repeats what stores the outcome of requests that have left, while the database is away: what was sent is known here
@@ -14,7 +14,7 @@ export async function outlastOutage<Result>(store: () => Promise<Result>): Promi
     try {
       return await store();
     } catch (error) {
-      if (!isOutage(error) || tries >= mostTries) throw error;
+      if (!isOutage(error) || tries >= maxTries) throw error;
       await new Promise((resolve) => setTimeout(resolve, pauseMilliseconds));
     }
   }

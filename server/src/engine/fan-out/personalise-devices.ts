@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
-import { unknownPerson } from '../../domain/audience/user-source.ts';
-import { deliverySettings } from '../../domain/campaign/delivery-settings.ts';
+import { unknownPerson } from '../../domain/users/user-source.ts';
+import { deliverySettings } from '../../domain/campaigns/delivery-settings.ts';
 import { makePersonaliser } from '../../domain/template/personalise.ts';
 import type { Personal, Personaliser } from '../../domain/template/personalise.ts';
 import type { Database } from '../../storage/pool.ts';
-import type { AudienceDevice } from '../../storage/sql/audience-pages.ts';
-import { findPeople } from '../../storage/sql/people.ts';
-import type { RunToSend } from '../../storage/sql/run-states.ts';
+import type { AudienceDevice } from '../../storage/campaigns/audience.ts';
+import { findPeople } from '../../storage/users/users.ts';
+import type { RunToSend } from '../../storage/runs/run-states.ts';
 
 /** A device with the message that is its user's own; absent where everybody gets the same. */
 export type Recipient = AudienceDevice & { personal?: Personal };

@@ -1,9 +1,9 @@
-import { bucketCount } from '../../domain/audience/bucket.ts';
-import { deliverySettings, runDevicesPerMinute } from '../../domain/campaign/delivery-settings.ts';
+import { bucketCount } from '../../domain/users/bucket.ts';
+import { deliverySettings, runDevicesPerMinute } from '../../domain/campaigns/delivery-settings.ts';
 import type { Database } from '../../storage/pool.ts';
-import { insertChunks } from '../../storage/sql/chunks.ts';
-import { failRun, lockQueuedRun, startRun } from '../../storage/sql/run-states.ts';
-import type { Duty } from '../duty.ts';
+import { insertChunks } from '../../storage/runs/chunks.ts';
+import { failRun, lockQueuedRun, startRun } from '../../storage/runs/run-states.ts';
+import type { Duty } from '../job.ts';
 import { freezeAudience } from './freeze-audience.ts';
 
 // Below this an audience is one chunk: its pages cross buckets, so a small send is a few queries, not 256.

@@ -1,10 +1,10 @@
 /** Google asks for 10 s at least before the first retry (design of delivery 1). */
 const firstDelaySeconds = 10;
-const longestDelaySeconds = 600;
+const maxDelaySeconds = 600;
 /** Google's customary wait for a 429 that names none (design of delivery 1). */
 const rateLimitDelaySeconds = 60;
 /** Spreads what one Retry-After sent away together. */
-const mostSpreadSeconds = 5;
+const maxSpreadSeconds = 5;
 
 export type RetryDelayInput = {
   /** Attempts made so far, 1 or more. */
@@ -22,7 +22,7 @@ export type RetryDelayInput = {
  */
 export function retryDelaySeconds({ attempts, retryAfterSeconds, isRateLimited, random }: RetryDelayInput): number {
   if (retryAfterSeconds !== undefined) {
-    const asked = retryAfterSeconds + random * mostSpreadSeconds;
+    const asked = retryAfterSeconds + random * maxSpreadSeconds;
     return attempts <= 1 ? asked : Math.max(asked, grownDelaySeconds(attempts - 1, random));
   }
   const grown = grownDelaySeconds(attempts, random);
@@ -30,6 +30,6 @@ export function retryDelaySeconds({ attempts, retryAfterSeconds, isRateLimited, 
 }
 
 function grownDelaySeconds(attempts: number, random: number): number {
-  const ceiling = Math.min(longestDelaySeconds, firstDelaySeconds * 2 ** Math.min(attempts, 10));
+  const ceiling = Math.min(maxDelaySeconds, firstDelaySeconds * 2 ** Math.min(attempts, 10));
   return firstDelaySeconds + random * (ceiling - firstDelaySeconds);
 }

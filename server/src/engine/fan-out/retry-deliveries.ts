@@ -1,13 +1,18 @@
 import type { Clock } from '../../clock.ts';
-import type { Platform } from '../../domain/campaign/content.ts';
+import type { Platform } from '../../domain/campaigns/content.ts';
 import type { Database } from '../../storage/pool.ts';
-import { addRunCounts, claimDueDeliveries, markDevicesGone, settleDeliveries } from '../../storage/sql/deliveries.ts';
-import type { CountChange, DueDelivery, SettledDelivery } from '../../storage/sql/deliveries.ts';
-import { findRunsToSend, pauseRun } from '../../storage/sql/run-states.ts';
-import type { RunToSend } from '../../storage/sql/run-states.ts';
-import type { Duty } from '../duty.ts';
-import { gateOfRun, makeDeliverThroughGate } from './deliver-through-gate.ts';
-import type { DeliverThroughGate, DeviceToDeliver } from './deliver-through-gate.ts';
+import {
+  addRunCounts,
+  claimDueDeliveries,
+  markDevicesGone,
+  settleDeliveries,
+} from '../../storage/ledger/deliveries.ts';
+import type { CountChange, DueDelivery, SettledDelivery } from '../../storage/ledger/deliveries.ts';
+import { findRunsToSend, pauseRun } from '../../storage/runs/run-states.ts';
+import type { RunToSend } from '../../storage/runs/run-states.ts';
+import type { Duty } from '../job.ts';
+import { gateOfRun, makeDeliverThroughGate } from './deliver-to-eligible.ts';
+import type { DeliverThroughGate, DeviceToDeliver } from './deliver-to-eligible.ts';
 import type { DeliverToDevice } from './deliver-to-device.ts';
 import { outlastOutage } from './outlast-outage.ts';
 import type { PersonaliseDevices } from './personalise-devices.ts';

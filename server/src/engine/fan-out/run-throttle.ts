@@ -1,5 +1,5 @@
 import type { Database } from '../../storage/pool.ts';
-import type { RunToSend } from '../../storage/sql/run-states.ts';
+import type { RunToSend } from '../../storage/runs/run-states.ts';
 import { leaseBudget } from '../governor/lease-budget.ts';
 
 type Throttled = { run: RunToSend; at: Date };

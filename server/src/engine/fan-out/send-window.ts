@@ -1,22 +1,22 @@
 import type { Clock } from '../../clock.ts';
-import { deliverySettings, iosProvisional } from '../../domain/campaign/delivery-settings.ts';
-import { gateCodes } from '../../domain/delivery-gate/decide-admissions.ts';
+import { deliverySettings, iosProvisional } from '../../domain/campaigns/delivery-settings.ts';
+import { gateCodes } from '../../domain/eligibility/decide-eligibility.ts';
 import { lastIdAt } from '../../domain/ids.ts';
 import type { Database } from '../../storage/pool.ts';
-import { findAllUsersPage, findSegmentPage, findTargetUsersPage } from '../../storage/sql/audience-pages.ts';
-import type { PagedDevice } from '../../storage/sql/audience-pages.ts';
-import { endChunk, moveCursor, openWindow } from '../../storage/sql/chunks.ts';
-import type { ClaimedChunk } from '../../storage/sql/chunks.ts';
+import { findAllUsersPage, findSegmentPage, findTargetUsersPage } from '../../storage/campaigns/audience.ts';
+import type { PagedDevice } from '../../storage/campaigns/audience.ts';
+import { endChunk, moveCursor, openWindow } from '../../storage/runs/chunks.ts';
+import type { ClaimedChunk } from '../../storage/runs/chunks.ts';
 import {
   addRunCounts,
   ensureDeliveriesPartition,
   insertDeliveries,
   markDevicesGone,
-} from '../../storage/sql/deliveries.ts';
-import type { Delivery } from '../../storage/sql/deliveries.ts';
-import { pauseRun } from '../../storage/sql/run-states.ts';
-import type { RunToSend } from '../../storage/sql/run-states.ts';
-import { makeDeliverThroughGate } from './deliver-through-gate.ts';
+} from '../../storage/ledger/deliveries.ts';
+import type { Delivery } from '../../storage/ledger/deliveries.ts';
+import { pauseRun } from '../../storage/runs/run-states.ts';
+import type { RunToSend } from '../../storage/runs/run-states.ts';
+import { makeDeliverThroughGate } from './deliver-to-eligible.ts';
 import type { DeliverToDevice } from './deliver-to-device.ts';
 import { outlastOutage } from './outlast-outage.ts';
 import type { PersonaliseDevices } from './personalise-devices.ts';

@@ -1,9 +1,9 @@
 import type { Transaction } from '../../storage/pool.ts';
-import { planByValues } from '../../storage/sql/plan-by-values.ts';
-import type { RunToSend } from '../../storage/sql/run-states.ts';
-import { withdrawUserMessages } from '../../storage/sql/user-messages.ts';
-import type { UserKey } from '../../storage/sql/users.ts';
-import { gateOfRun } from './deliver-through-gate.ts';
+import { planByValues } from '../../storage/plan-by-values.ts';
+import type { RunToSend } from '../../storage/runs/run-states.ts';
+import { withdrawUserMessages } from '../../storage/users/user-messages.ts';
+import type { UserKey } from '../../storage/users/users.ts';
+import { gateOfRun } from './deliver-to-eligible.ts';
 import type { DeviceResult } from './send-window.ts';
 
 type Settled = { run: RunToSend; chunk: { number: number; state: 'HELD' | 'ENDED' }; results: DeviceResult[] };

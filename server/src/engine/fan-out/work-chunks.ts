@@ -1,9 +1,9 @@
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../log.ts';
 import type { Database } from '../../storage/pool.ts';
-import { claimChunks, endChunk, postponeChunks, releaseChunk, renewLeases } from '../../storage/sql/chunks.ts';
-import type { ClaimedChunk } from '../../storage/sql/chunks.ts';
-import { findRunsToSend } from '../../storage/sql/run-states.ts';
+import { claimChunks, endChunk, postponeChunks, releaseChunk, renewLeases } from '../../storage/runs/chunks.ts';
+import type { ClaimedChunk } from '../../storage/runs/chunks.ts';
+import { findRunsToSend } from '../../storage/runs/run-states.ts';
 import { isOutage, outlastOutage } from './outlast-outage.ts';
 import type { SendWindow } from './send-window.ts';
 
@@ -12,7 +12,7 @@ export const leaseMilliseconds = 60_000;
 const heartbeatMilliseconds = 10_000;
 const pollMilliseconds = 1_000;
 /** A chunk whose worker died this often without storing a window is set aside, so that it stops killing workers. */
-const mostCrashes = 3;
+const maxCrashes = 3;
 
 export type WorkChunksDependencies = {
   database: Database;
@@ -118,7 +118,7 @@ async function workChunkThroughOutage(
 
 async function workChunk(deps: WorkChunksDependencies, chunk: ClaimedChunk, isStopping: () => boolean): Promise<void> {
   const { database, clock, log } = deps;
-  if (chunk.crashes >= mostCrashes) {
+  if (chunk.crashes >= maxCrashes) {
     log.error({ runId: chunk.runId, chunk: chunk.number, crashes: chunk.crashes }, 'chunk quarantined');
     await endChunk(database, { ...chunk, state: 'QUARANTINED', at: clock.now() });
     deps.onChunkEnded();

@@ -1,8 +1,8 @@
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../log.ts';
 import type { Database } from '../../storage/pool.ts';
-import { listRestraints, penaliseAccount, silenceAccount } from '../../storage/sql/send-budgets.ts';
-import type { Restraint } from '../../storage/sql/send-budgets.ts';
+import { listRestraints, penaliseAccount, silenceAccount } from '../../storage/limits/send-budgets.ts';
+import type { Restraint } from '../../storage/limits/send-budgets.ts';
 import type { Outcome } from '../delivery/provider.ts';
 import type { SendAccount } from '../delivery/send-account.ts';
 import { watchAnswers } from './watch-answers.ts';
@@ -34,10 +34,10 @@ export type GovernorDependencies = {
 };
 
 // Accounts are as many as projects, teams and push services; subscriptions name the last, so there is a bound.
-const mostAccounts = 10_000;
+const maxAccounts = 10_000;
 const freshMilliseconds = 1_000;
 const firstUnreachedSeconds = 5;
-const longestUnreachedSeconds = 120;
+const maxUnreachedSeconds = 120;
 
 export function makeGovernor(deps: GovernorDependencies): Governor {
   const { database, clock, log } = deps;
@@ -139,7 +139,7 @@ export function makeGovernor(deps: GovernorDependencies): Governor {
       const times = failures.get(account.key) ?? 0;
       failures.set(account.key, times + 1);
       bound(failures);
-      const seconds = Math.min(longestUnreachedSeconds, firstUnreachedSeconds * 2 ** Math.min(times, 10));
+      const seconds = Math.min(maxUnreachedSeconds, firstUnreachedSeconds * 2 ** Math.min(times, 10));
       const until = new Date(now.getTime() + seconds * 1000);
       silence(account, { until, reason: 'not reached' });
       return until;
@@ -152,5 +152,5 @@ export function makeGovernor(deps: GovernorDependencies): Governor {
 }
 
 function bound(map: Map<string, unknown>): void {
-  if (map.size > mostAccounts) map.delete(map.keys().next().value!);
+  if (map.size > maxAccounts) map.delete(map.keys().next().value!);
 }

@@ -1,7 +1,7 @@
 import { drawFromBudget } from '../../domain/limits/send-budget.ts';
 import type { BudgetDraw } from '../../domain/limits/send-budget.ts';
 import type { Database } from '../../storage/pool.ts';
-import { lockSendBudget, storeSendBudget } from '../../storage/sql/send-budgets.ts';
+import { lockSendBudget, storeSendBudget } from '../../storage/limits/send-budgets.ts';
 
 export type BudgetLease = BudgetDraw & { key: string };
 

@@ -20,7 +20,7 @@ type Waiting = { lane: 0 | 1; end: (until: Date | undefined) => void };
 const leaseMilliseconds = 1_000;
 const pauseMilliseconds = 250;
 // Three seconds: longer than that a window would keep its chunk from going on.
-const mostLeases = 12;
+const maxLeases = 12;
 /** What mass sends leave to one-time passwords: a tenth of each second. */
 const urgentShare = 0.1;
 
@@ -44,7 +44,7 @@ export function makeShare({ clock, perMinute, lease, pause }: ShareDependencies)
 
   async function leaseForAll(): Promise<void> {
     isLeasing = true;
-    for (let leases = 0; waiting.length > 0 && leases < mostLeases; leases += 1) {
+    for (let leases = 0; waiting.length > 0 && leases < maxLeases; leases += 1) {
       if (leases > 0) await pause(pauseMilliseconds);
       const returned = held;
       held = 0;

@@ -9,11 +9,11 @@ type Minute = { number: number; answers: number; clientErrors: number; refusals:
 
 const minuteMilliseconds = 60_000;
 // Google raises quotas of projects below 5 % client errors only, and counts them against the quota (design of delivery 1).
-const mostClientErrors = 0.05;
+const maxClientErrors = 0.05;
 const tellingAnswers = 1_000;
 /** Answers 429 of one push service within a minute; a single browser that is asked too often does not make as many. */
 const noisyRefusals = 20;
-const mostAccounts = 10_000;
+const maxAccounts = 10_000;
 
 /** Counts an account's answers by the minute: warns of client errors, and notices a push service that finds us noisy. */
 export function watchAnswers({
@@ -35,7 +35,7 @@ export function watchAnswers({
         minute = { number, answers: 0, clientErrors: 0, refusals: 0 };
         minutes.delete(account.key);
         minutes.set(account.key, minute);
-        if (minutes.size > mostAccounts) minutes.delete(minutes.keys().next().value!);
+        if (minutes.size > maxAccounts) minutes.delete(minutes.keys().next().value!);
       }
       minute.answers += 1;
       if (outcome.kind === 'gone' || outcome.kind === 'rejected' || outcome.kind === 'stopped')
@@ -48,6 +48,6 @@ export function watchAnswers({
 }
 
 function warnOfClientErrors(log: Logger, account: SendAccount, { answers, clientErrors }: Minute): void {
-  if (answers < tellingAnswers || clientErrors <= answers * mostClientErrors) return;
+  if (answers < tellingAnswers || clientErrors <= answers * maxClientErrors) return;
   log.warn({ account: account.key, answers, clientErrors }, 'more than 5 % of the answers are client errors');
 }

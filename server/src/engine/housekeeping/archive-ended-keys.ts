@@ -1,6 +1,6 @@
 import type { Database } from '../../storage/pool.ts';
-import { archiveEndedApiKeys } from '../../storage/sql/api-keys.ts';
-import type { Duty } from '../duty.ts';
+import { archiveEndedApiKeys } from '../../storage/keys/api-keys.ts';
+import type { Duty } from '../job.ts';
 
 /** The duty that archives keys whose time after a rotation is over; they and their tokens fail from then on. */
 export function archiveEndedKeys({ database }: { database: Database }): Duty {

@@ -1,14 +1,13 @@
 import type { Database } from '../../storage/pool.ts';
-import { deleteExpiredAccessTokens } from '../../storage/sql/access-tokens.ts';
-import { deleteOldApiLogEntries } from '../../storage/sql/api-log.ts';
-import { deleteOldCampaignRequestIds } from '../../storage/sql/campaign-request-ids.ts';
-import { deleteOldIdempotencyKeys } from '../../storage/sql/idempotency-keys.ts';
-import { deleteOldProviderTokens } from '../../storage/sql/provider-tokens.ts';
-import { deleteExpiredRefreshTokens } from '../../storage/sql/refresh-tokens.ts';
-import { dropIdleBudgets } from '../../storage/sql/send-budgets.ts';
-import { trimLimitWindows } from '../../storage/sql/limit-windows.ts';
-import { trimSandboxMessages } from '../../storage/sql/sandbox-messages.ts';
-import type { Duty } from '../duty.ts';
+import { deleteExpiredAccessTokens, deleteExpiredRefreshTokens } from '../../storage/keys/tokens.ts';
+import { deleteOldApiLogEntries } from '../../storage/installation/api-log.ts';
+import { deleteOldCampaignRequestIds } from '../../storage/campaigns/campaigns.ts';
+import { deleteOldIdempotencyKeys } from '../../storage/limits/idempotency-keys.ts';
+import { deleteOldProviderTokens } from '../../storage/keys/provider-credentials.ts';
+import { dropIdleBudgets } from '../../storage/limits/send-budgets.ts';
+import { trimLimitWindows } from '../../storage/limits/limit-windows.ts';
+import { trimSandboxMessages } from '../../storage/installation/sandbox.ts';
+import type { Duty } from '../job.ts';
 
 const hour = 3_600_000;
 const apiLogRetentionMilliseconds = 7 * 24 * hour;

@@ -3,9 +3,9 @@ import {
   deleteFrozenAudiences,
   deleteMembersOfArchived,
   deleteRemovedMembers,
-} from '../../storage/sql/segment-members.ts';
-import { dropSegmentStaging, findAbandonedStaging } from '../../storage/sql/segment-staging.ts';
-import type { Duty } from '../duty.ts';
+} from '../../storage/segments/segment-members.ts';
+import { dropSegmentStaging, findAbandonedStaging } from '../../storage/segments/segment-staging.ts';
+import type { Duty } from '../job.ts';
 
 const batchRows = 20_000;
 // Facts 2.2: members of a segment archived for longer are deleted for good.

@@ -1,6 +1,6 @@
 import type { Database } from '../../storage/pool.ts';
-import { archiveExpiredSegments } from '../../storage/sql/segments.ts';
-import type { Duty } from '../duty.ts';
+import { archiveExpiredSegments } from '../../storage/segments/segments.ts';
+import type { Duty } from '../job.ts';
 
 const batch = 500;
 

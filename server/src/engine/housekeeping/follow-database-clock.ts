@@ -1,8 +1,8 @@
 import type { Clock } from '../../clock.ts';
 import type { Database } from '../../storage/pool.ts';
-import { readDatabaseClock } from '../../storage/sql/database-clock.ts';
-import { findInstallation } from '../../storage/sql/installation.ts';
-import type { Duty } from '../duty.ts';
+import { readDatabaseClock } from '../../storage/installation/database-clock.ts';
+import { findInstallation } from '../../storage/installation/installation.ts';
+import type { Duty } from '../job.ts';
 
 export type FollowDatabaseClockDependencies = { database: Database; clock: Clock; onMoved: () => void };
 

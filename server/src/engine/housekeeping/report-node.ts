@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
 import type { Clock } from '../../clock.ts';
 import type { Database } from '../../storage/pool.ts';
-import { deleteNode, deleteSilentNodes, upsertNode } from '../../storage/sql/nodes.ts';
-import type { NodeRole, SimulatorOrigins } from '../../storage/sql/nodes.ts';
-import type { DutyBook } from '../duty-book.ts';
-import type { Duty } from '../duty.ts';
+import { deleteNode, deleteSilentNodes, upsertNode } from '../../storage/installation/nodes.ts';
+import type { NodeRole, SimulatorOrigins } from '../../storage/installation/nodes.ts';
+import type { DutyBook } from '../job-book.ts';
+import type { Duty } from '../job.ts';
 
 export type ReportNodeDependencies = {
   database: Database;

@@ -15,7 +15,7 @@ export type Post = {
 };
 
 // Enough to let an honest receiver finish its sentence; one that talks on is cut off (faults F24).
-const mostAnswerBytes = 64 * 1024;
+const maxAnswerBytes = 64 * 1024;
 
 /**
  * Posts to a URL that somebody else chose, once: a redirect is an answer like any other. Never throws; when the status
@@ -40,7 +40,7 @@ async function discard(body: Readable): Promise<void> {
     // Leaving the loop destroys the body.
     for await (const chunk of body as AsyncIterable<Buffer>) {
       bytes += chunk.length;
-      if (bytes >= mostAnswerBytes) return;
+      if (bytes >= maxAnswerBytes) return;
     }
   } catch {
     // The status is known, and nothing else was wanted.

@@ -1,15 +1,19 @@
-import { deliverySettings, sendUntil } from '../../domain/campaign/delivery-settings.ts';
+import { deliverySettings, sendUntil } from '../../domain/campaigns/delivery-settings.ts';
 import { lastIdAt, makeId } from '../../domain/ids.ts';
-import { decideDueMoments } from '../../domain/timing/decide-due-moments.ts';
+import { decideDueMoments } from '../../domain/timing/decide-due-occurrences.ts';
 import { isInUserZone, zoneSpanHours } from '../../domain/timing/local-send.ts';
 import { fromStoredTiming } from '../../domain/timing/stored-timing.ts';
 import type { Database, Transaction } from '../../storage/pool.ts';
-import { advanceCampaigns, lockDueCampaigns } from '../../storage/sql/due-campaigns.ts';
-import type { AdvancedCampaign, DueCampaign } from '../../storage/sql/due-campaigns.ts';
-import { endFinishedCampaigns } from '../../storage/sql/run-states.ts';
-import { insertEndedRuns, insertQueuedRuns, insertTargetedRuns } from '../../storage/sql/runs.ts';
-import type { EndedRun, QueuedRun, TargetedRun } from '../../storage/sql/runs.ts';
-import type { Duty } from '../duty.ts';
+import {
+  advanceCampaigns,
+  insertEndedRuns,
+  insertQueuedRuns,
+  insertTargetedRuns,
+  lockDueCampaigns,
+} from '../../storage/runs/runs.ts';
+import type { AdvancedCampaign, DueCampaign, EndedRun, QueuedRun, TargetedRun } from '../../storage/runs/runs.ts';
+import { endFinishedCampaigns } from '../../storage/runs/run-states.ts';
+import type { Duty } from '../job.ts';
 import { enqueueFanOut } from '../enqueue.ts';
 import { resolveTargets } from './resolve-targets.ts';
 import { startDueRuns } from './start-due-runs.ts';

@@ -1,7 +1,7 @@
-import { mostSelectedUsers, tooManyUsers } from '../../domain/audience/user-selector.ts';
-import type { UserSelector } from '../../domain/audience/user-selector.ts';
+import { maxSelectedUsers, tooManyUsers } from '../../domain/users/user-selector.ts';
+import type { UserSelector } from '../../domain/users/user-selector.ts';
 import type { Transaction } from '../../storage/pool.ts';
-import { findSelectedUsers } from '../../storage/sql/selected-users.ts';
+import { findSelectedUsers } from '../../storage/users/users.ts';
 
 /**
  * The users a scheduled send to named users reaches, looked up when it fires. The limit of decisions D32 holds now as
@@ -13,8 +13,8 @@ export async function resolveTargets(
   tx: Transaction,
   { workspaceId, selector }: { workspaceId: string; selector: UserSelector },
 ): Promise<{ targetUsers: [bucket: number, userId: string][] } | { reason: string }> {
-  const users = await findSelectedUsers(tx, { workspaceId, selector, limit: mostSelectedUsers + 1 });
+  const users = await findSelectedUsers(tx, { workspaceId, selector, limit: maxSelectedUsers + 1 });
   if (!users) return { reason: 'targetUserAttributes.attribute is unknown' };
-  if (users.length > mostSelectedUsers) return { reason: `${tooManyUsers.field}: ${tooManyUsers.reason}` };
+  if (users.length > maxSelectedUsers) return { reason: `${tooManyUsers.field}: ${tooManyUsers.reason}` };
   return { targetUsers: users.map(({ bucket, userId }) => [bucket, userId]) };
 }

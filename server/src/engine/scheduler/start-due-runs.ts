@@ -1,10 +1,10 @@
-import { deliverySettings, sendUntil } from '../../domain/campaign/delivery-settings.ts';
+import { deliverySettings, sendUntil } from '../../domain/campaigns/delivery-settings.ts';
 import { lastIdAt } from '../../domain/ids.ts';
-import { whyTooLate } from '../../domain/timing/decide-due-moments.ts';
+import { whyTooLate } from '../../domain/timing/decide-due-occurrences.ts';
 import type { Transaction } from '../../storage/pool.ts';
-import { endFinishedCampaigns } from '../../storage/sql/run-states.ts';
-import { endWaitingRun, lockDueRuns, startWaitingRun } from '../../storage/sql/waiting-runs.ts';
-import type { DueRun } from '../../storage/sql/waiting-runs.ts';
+import { endFinishedCampaigns } from '../../storage/runs/run-states.ts';
+import { endWaitingRun, lockDueRuns, startWaitingRun } from '../../storage/runs/runs.ts';
+import type { DueRun } from '../../storage/runs/runs.ts';
 import { enqueueFanOut } from '../enqueue.ts';
 import { resolveTargets } from './resolve-targets.ts';
 

@@ -20,7 +20,7 @@ export type DownloadFault =
 export type FileToDownload = {
   url: string;
   /** Counted after decoding. */
-  mostBytes?: number;
+  maxBytes?: number;
   signal?: AbortSignal;
 };
 
@@ -32,16 +32,16 @@ export type FileToDownload = {
  */
 export async function* downloadFile(
   client: OutgoingClient,
-  { url, mostBytes = 150 * 1024 * 1024, signal }: FileToDownload,
+  { url, maxBytes = 150 * 1024 * 1024, signal }: FileToDownload,
 ): AsyncGenerator<Buffer, void, undefined> {
   let answer: OutgoingAnswer | undefined;
   try {
     answer = await openAfterRedirects(client, { url, ...(signal && { signal }) });
-    checkHeaders(answer, mostBytes);
+    checkHeaders(answer, maxBytes);
     let bytes = 0;
     for await (const chunk of decodeBody(answer)) {
       bytes += chunk.length;
-      if (bytes > mostBytes) throw tooLarge(mostBytes);
+      if (bytes > maxBytes) throw tooLarge(maxBytes);
       yield chunk;
     }
   } catch (error) {
@@ -87,14 +87,14 @@ export function decideRedirect(from: URL, location: string | string[] | undefine
 }
 
 const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-const mostRedirects = 5;
+const maxRedirects = 5;
 
 async function openAfterRedirects(
   client: OutgoingClient,
   { url, signal }: { url: string; signal?: AbortSignal },
 ): Promise<OutgoingAnswer> {
   let next = url;
-  for (let redirects = 0; redirects <= mostRedirects; redirects++) {
+  for (let redirects = 0; redirects <= maxRedirects; redirects++) {
     const headers = { 'accept-encoding': 'gzip, br, zstd, deflate' };
     const answer = await client.open({ url: next, method: 'GET', headers, ...(signal && { signal }) });
     if (!redirectStatuses.has(answer.status)) return answer;
@@ -103,7 +103,7 @@ async function openAfterRedirects(
     if (!decision.allowed) throw new DownloadFailedError('refused', decision.reason);
     next = decision.url;
   }
-  throw new DownloadFailedError('redirects', `more than ${mostRedirects} redirects`);
+  throw new DownloadFailedError('redirects', `more than ${maxRedirects} redirects`);
 }
 
 /** What servers send CSV as; a page of HTML is mostly a login form that answers 200 (faults F29). */
@@ -117,11 +117,11 @@ const acceptedTypes: ReadonlySet<string> = new Set([
   '',
 ]);
 
-function checkHeaders({ status, headers }: OutgoingAnswer, mostBytes: number): void {
+function checkHeaders({ status, headers }: OutgoingAnswer, maxBytes: number): void {
   if (status !== 200) throw new DownloadFailedError('status', `the answer was ${status}`);
   const type = oneValue(headers['content-type']).split(';', 1)[0]!.trim();
   if (!acceptedTypes.has(type)) throw new DownloadFailedError('content-type', `the content type is ${shorten(type)}`);
-  if (encodingOf(headers) === undefined && Number(headers['content-length']) > mostBytes) throw tooLarge(mostBytes);
+  if (encodingOf(headers) === undefined && Number(headers['content-length']) > maxBytes) throw tooLarge(maxBytes);
 }
 
 type Decoder = Duplex & { bytesWritten: number };
@@ -185,8 +185,8 @@ function classifyBodyFault(error: unknown): unknown {
   return new DownloadFailedError('truncated', 'the file broke off or its encoding is damaged', { cause: error });
 }
 
-function tooLarge(mostBytes: number): DownloadFailedError {
-  return new DownloadFailedError('too-large', `the file has more than ${mostBytes} bytes`);
+function tooLarge(maxBytes: number): DownloadFailedError {
+  return new DownloadFailedError('too-large', `the file has more than ${maxBytes} bytes`);
 }
 
 function codeOf(error: unknown): string {

@@ -1,22 +1,23 @@
 import type { Clock } from '../../clock.ts';
 import { makeId } from '../../domain/ids.ts';
-import { mostRejectsKept, rejectReasons } from '../../domain/segments/file-rules.ts';
+import { maxRejectsKept, rejectReasons } from '../../domain/segments/file-rules.ts';
 import { callbackBody, describeFault } from '../../domain/segments/operation-outcome.ts';
 import type { OperationFault, OperationOutcome } from '../../domain/segments/operation-outcome.ts';
 import { operationReport } from '../../domain/segments/operation-report.ts';
 import type { Database, Queryable } from '../../storage/pool.ts';
-import { insertCallback } from '../../storage/sql/callbacks.ts';
-import { insertMail } from '../../storage/sql/mails.ts';
-import { deleteFilePieces } from '../../storage/sql/segment-files.ts';
+import { insertCallback } from '../../storage/outbox/callbacks.ts';
+import { insertMail } from '../../storage/outbox/emails.ts';
 import {
+  deleteFilePieces,
   endOperation,
+  insertRejects,
+  listRejects,
   lockHeldOperation,
   lockUploadedUsers,
   settleSegment,
   sumCountedUsers,
-} from '../../storage/sql/segment-operations.ts';
-import type { ClaimedOperation, OperationResult } from '../../storage/sql/segment-operations.ts';
-import { insertRejects, listRejects } from '../../storage/sql/segment-rejects.ts';
+} from '../../storage/segments/segment-operations.ts';
+import type { ClaimedOperation, OperationResult } from '../../storage/segments/segment-operations.ts';
 import {
   addNamedMembers,
   countLiveMembers,
@@ -24,8 +25,8 @@ import {
   removeUnmatchedMembers,
   stageMatches,
   stagingKeyOf,
-} from '../../storage/sql/segment-staging.ts';
-import type { FillSession } from '../../storage/sql/segment-staging.ts';
+} from '../../storage/segments/segment-staging.ts';
+import type { FillSession } from '../../storage/segments/segment-staging.ts';
 import { meaningOf } from './fill-segment.ts';
 import type { CountedValues, FillProgress, StagedFile } from './fill-segment.ts';
 
@@ -94,7 +95,7 @@ export async function applyStagedFile(
     const { segmentId } = operation;
     await settleSegment(tx, { segmentId, version: operation.number, userCount: members.now, reason: null, at });
     const rejects = values.rejects.map(({ line, reason }) => ({ line, reason: rejectReasons[reason] }));
-    await insertRejects(tx, { operationId: operation.id, rejects, most: mostRejectsKept });
+    await insertRejects(tx, { operationId: operation.id, rejects, most: maxRejectsKept });
     await tell(deps, tx, { operation, outcome: result, at });
     await session`commit`;
     return result;

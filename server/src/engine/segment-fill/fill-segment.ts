@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import type { Clock } from '../../clock.ts';
-import { identifierOf } from '../../domain/audience/identifier.ts';
-import { mostRejectsKept } from '../../domain/segments/file-rules.ts';
+import { identifierOf } from '../../domain/users/identifier.ts';
+import { maxRejectsKept } from '../../domain/segments/file-rules.ts';
 import type { RejectReason } from '../../domain/segments/file-rules.ts';
 import type { Database } from '../../storage/pool.ts';
-import type { ClaimedOperation } from '../../storage/sql/segment-operations.ts';
+import type { ClaimedOperation } from '../../storage/segments/segment-operations.ts';
 import {
   analyzeSegmentLines,
   copySegmentLines,
@@ -12,8 +12,8 @@ import {
   listRepeatedLines,
   makeSegmentStaging,
   stagingKeyOf,
-} from '../../storage/sql/segment-staging.ts';
-import type { FillSession, ValueMeaning } from '../../storage/sql/segment-staging.ts';
+} from '../../storage/segments/segment-staging.ts';
+import type { FillSession, ValueMeaning } from '../../storage/segments/segment-staging.ts';
 import type { OutgoingClient } from '../outgoing-http/outgoing-client.ts';
 import { downloadFile } from './download-file.ts';
 import { prepareLines } from './prepare-lines.ts';
@@ -72,11 +72,11 @@ export async function countValues(
   return (await database.begin(async (tx) => {
     const values = await countDistinctValues(tx, stagingKey);
     if (values === staged.valuesKept) return { valuesProcessed: values, rejects: staged.rejects };
-    const repeated = await listRepeatedLines(tx, { stagingKey, limit: mostRejectsKept });
+    const repeated = await listRepeatedLines(tx, { stagingKey, limit: maxRejectsKept });
     const rejects = [...staged.rejects, ...repeated.map((line) => ({ line, reason: 'repeated' as const }))];
     return {
       valuesProcessed: values,
-      rejects: rejects.sort((one, other) => one.line - other.line).slice(0, mostRejectsKept),
+      rejects: rejects.sort((one, other) => one.line - other.line).slice(0, maxRejectsKept),
     };
   })) as CountedValues;
 }

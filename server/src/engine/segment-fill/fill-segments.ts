@@ -3,12 +3,12 @@ import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../log.ts';
 import type { OperationFault } from '../../domain/segments/operation-outcome.ts';
 import type { Database, Queryable } from '../../storage/pool.ts';
-import { claimOperation, noteProgress, releaseOperation } from '../../storage/sql/segment-operations.ts';
-import type { ClaimedOperation } from '../../storage/sql/segment-operations.ts';
-import { analyzeSegmentMembers } from '../../storage/sql/segment-members.ts';
-import { dropSegmentStaging, stagingKeyOf } from '../../storage/sql/segment-staging.ts';
-import type { FillSession } from '../../storage/sql/segment-staging.ts';
-import type { Duty } from '../duty.ts';
+import { claimOperation, noteProgress, releaseOperation } from '../../storage/segments/segment-operations.ts';
+import type { ClaimedOperation } from '../../storage/segments/segment-operations.ts';
+import { analyzeSegmentMembers } from '../../storage/segments/segment-members.ts';
+import { dropSegmentStaging, stagingKeyOf } from '../../storage/segments/segment-staging.ts';
+import type { FillSession } from '../../storage/segments/segment-staging.ts';
+import type { Duty } from '../job.ts';
 import type { OutgoingClient } from '../outgoing-http/outgoing-client.ts';
 import { applyStagedFile, failOperation, LostOperationError } from './end-fill.ts';
 import type { EndFillDependencies } from './end-fill.ts';
@@ -31,7 +31,7 @@ const leaseMilliseconds = 60_000;
 const progressMilliseconds = 1_000;
 // A surprise (a full disk, a lost connection) is tried again; the third ends the operation with 500.
 const surpriseSeconds = 30;
-const mostCrashes = 3;
+const maxCrashes = 3;
 
 class StoppedError extends Error {}
 
@@ -70,7 +70,7 @@ async function workOperation(
   const lost = new AbortController();
   const heartbeat = startHeartbeat(deps, { operation, progress, lost });
   try {
-    if (operation.crashes >= mostCrashes) throw new Error('the operation ended its worker repeatedly');
+    if (operation.crashes >= maxCrashes) throw new Error('the operation ended its worker repeatedly');
     const outcome = await fill(deps, { operation, progress, signal: AbortSignal.any([stopping, lost.signal]) });
     deps.log.info(
       { operationId: operation.id, kind: operation.kind, ...progress, ...outcome },
@@ -142,7 +142,7 @@ async function settleFault(deps: FillSegmentsDependencies, { operation, progress
   }
   if (fault.kind === 'internal') {
     deps.log.error({ err: error, operationId: operation.id }, 'segment operation failed');
-    if (crashes + 1 < mostCrashes) {
+    if (crashes + 1 < maxCrashes) {
       await release(deps, operation, { seconds: surpriseSeconds, detail, counted: { attempts, crashes: crashes + 1 } });
       return;
     }

@@ -1,4 +1,4 @@
-import { fileFault, longestValueBytes, mostRejectsKept, parseFileNumber } from '../../domain/segments/file-rules.ts';
+import { fileFault, maxValueBytes, maxRejectsKept, parseFileNumber } from '../../domain/segments/file-rules.ts';
 import type { RejectReason } from '../../domain/segments/file-rules.ts';
 
 /** The file is no column of values at all. */
@@ -40,7 +40,7 @@ classes[0x5c] = escaped;
 export function prepareLines(type: 'string' | 'double'): LinePreparer {
   const out = makeOutput();
   const rejects: { line: number; reason: RejectReason }[] = [];
-  const rest = Buffer.alloc(longestValueBytes);
+  const rest = Buffer.alloc(maxValueBytes);
   let head: Buffer | undefined = Buffer.alloc(0);
   let found = 0;
   let kept = 0;
@@ -52,14 +52,14 @@ export function prepareLines(type: 'string' | 'double'): LinePreparer {
   let endedWithReturn = false;
 
   function reject(why: RejectReason): void {
-    if (rejects.length < mostRejectsKept) rejects.push({ line: found, reason: why });
+    if (rejects.length < maxRejectsKept) rejects.push({ line: found, reason: why });
   }
 
   function finishLine(piece: Buffer, start: number, end: number): void {
     found += 1;
     const length = restBytes + end - start;
     if (length === 0 && !isLong) reject('empty');
-    else if (isLong || length > longestValueBytes) reject('long');
+    else if (isLong || length > maxValueBytes) reject('long');
     else if (reason !== undefined) reject(reason);
     else keepLine(piece, start, end);
     restBytes = 0;
@@ -84,7 +84,7 @@ export function prepareLines(type: 'string' | 'double'): LinePreparer {
 
   function keepRest(piece: Buffer, start: number): void {
     const bytes = piece.length - start;
-    if (restBytes + bytes > longestValueBytes) isLong = true;
+    if (restBytes + bytes > maxValueBytes) isLong = true;
     else {
       piece.copy(rest, restBytes, start);
       restBytes += bytes;
@@ -170,7 +170,7 @@ function normalise(bytes: Buffer, type: 'string' | 'double'): { text: string } |
   }
   if (laterControls.test(text)) return { reason: 'control' };
   const normal = text.normalize('NFC');
-  return Buffer.byteLength(normal) > longestValueBytes ? { reason: 'long' } : { text: normal };
+  return Buffer.byteLength(normal) > maxValueBytes ? { reason: 'long' } : { text: normal };
 }
 
 /** Gathers lines in one growing buffer; the line number counts up in ASCII. */

@@ -1,5 +1,5 @@
 import type { Database } from '../../storage/pool.ts';
-import { findFilePiece } from '../../storage/sql/segment-files.ts';
+import { findFilePiece } from '../../storage/segments/segment-operations.ts';
 
 /** The pieces of a file that was posted to us, in order. */
 export async function* readPostedFile(database: Database, operationId: string): AsyncGenerator<Buffer> {

@@ -1,6 +1,6 @@
-import { longestBusinessName, readBusinessAttributes } from '../../domain/business-events/business-event.ts';
+import { maxBusinessName, readBusinessAttributes } from '../../domain/business-events/business-event.ts';
 import type { BusinessAttribute } from '../../domain/business-events/business-event.ts';
-import type { SearchVersion } from '../../domain/campaign/campaign-search.ts';
+import type { SearchVersion } from '../../domain/campaigns/campaign-search.ts';
 import { makeCampaignReader } from '../campaigns/campaign-reader.ts';
 import type { Body, CampaignReader } from '../campaigns/campaign-reader.ts';
 import { isAbsent, readRequestId } from '../campaigns/parse-authoring.ts';
@@ -43,7 +43,7 @@ export type EventsAsked = {
   after: string | undefined;
 };
 
-const mostPerPage = 20;
+const maxPerPage = 20;
 
 /** V1 names events, at least one; V5 may name some and has pages. @throws ServiceError CAMPAIGN_REQUEST_INVALID */
 export function parseEventSearch(
@@ -70,7 +70,7 @@ export function parseEventPage(query: Record<string, unknown>): EventsAsked {
 }
 
 function readPage(reader: CampaignReader, body: Body): { limit: number; after: string | undefined } {
-  const limit = reader.integer(body.limit, 'limit', { minimum: 1, maximum: mostPerPage }) ?? mostPerPage;
+  const limit = reader.integer(body.limit, 'limit', { minimum: 1, maximum: maxPerPage }) ?? maxPerPage;
   const cursor = isAbsent(body.cursor) ? undefined : reader.text(body.cursor, 'cursor');
   return { limit, after: cursor };
 }
@@ -81,6 +81,6 @@ function requiredText(reader: CampaignReader, body: Body, field: string): string
     return '';
   }
   const text = reader.text(body[field], field) ?? '';
-  if (text.length > longestBusinessName) reader.invalid(field, `must have at most ${longestBusinessName} characters`);
+  if (text.length > maxBusinessName) reader.invalid(field, `must have at most ${maxBusinessName} characters`);
   return text;
 }

@@ -20,8 +20,8 @@ export type CampaignReader = {
   throwFaults(): void;
 };
 
-const longestText = 256;
-const mostItems = 100;
+const maxText = 256;
+const maxItems = 100;
 const dayMilliseconds = 86_400_000;
 
 export function makeCampaignReader(): CampaignReader {
@@ -61,10 +61,10 @@ export function makeCampaignReader(): CampaignReader {
     },
     texts(value, field) {
       if (!isSent(value)) return undefined;
-      if (!Array.isArray(value) || value.length === 0 || value.length > mostItems)
-        reader.invalid(field, `must be a list of 1 to ${mostItems} texts`);
+      if (!Array.isArray(value) || value.length === 0 || value.length > maxItems)
+        reader.invalid(field, `must be a list of 1 to ${maxItems} texts`);
       else if (value.some((item) => textFault(item) !== undefined))
-        reader.invalid(field, `must hold texts of 1 to ${longestText} characters`);
+        reader.invalid(field, `must hold texts of 1 to ${maxText} characters`);
       else return [...new Set(value as string[])];
       return undefined;
     },
@@ -92,7 +92,7 @@ export function makeCampaignReader(): CampaignReader {
 
 function textFault(value: unknown): string | undefined {
   if (typeof value !== 'string') return 'must be a text';
-  if (value === '' || value.length > longestText) return `must have 1 to ${longestText} characters`;
+  if (value === '' || value.length > maxText) return `must have 1 to ${maxText} characters`;
   if (!value.isWellFormed()) return 'must be well-formed Unicode';
   return undefined;
 }

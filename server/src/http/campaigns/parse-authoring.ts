@@ -1,8 +1,8 @@
-import { partNames } from '../../domain/campaign-parts/read-campaign.ts';
-import type { CampaignParts } from '../../domain/campaign-parts/read-campaign.ts';
-import { statusActions } from '../../domain/campaign/allowed-actions.ts';
-import type { StatusAction } from '../../domain/campaign/allowed-actions.ts';
-import type { SearchVersion } from '../../domain/campaign/campaign-search.ts';
+import { partNames } from '../../domain/campaign-document/read-campaign.ts';
+import type { CampaignParts } from '../../domain/campaign-document/read-campaign.ts';
+import { statusActions } from '../../domain/campaigns/allowed-actions.ts';
+import type { StatusAction } from '../../domain/campaigns/allowed-actions.ts';
+import type { SearchVersion } from '../../domain/campaigns/campaign-search.ts';
 import { makeCampaignReader } from './campaign-reader.ts';
 import type { Body, CampaignReader } from './campaign-reader.ts';
 
@@ -66,7 +66,7 @@ export function parseV5Status(body: Body, requestIdHeader: string | undefined): 
   return action!;
 }
 
-const mostIds = 10;
+const maxIds = 10;
 
 /** @throws ServiceError CAMPAIGN_REQUEST_INVALID */
 export function parseV1Status(body: Body): { action: Exclude<StatusAction, 'PUBLISH'>; ids: string[] } {
@@ -76,7 +76,7 @@ export function parseV1Status(body: Body): { action: Exclude<StatusAction, 'PUBL
   const action = readAction(reader, body, 'V1');
   if (isAbsent(body.campaign_ids)) reader.missing('campaign_ids');
   const ids = reader.texts(body.campaign_ids, 'campaign_ids');
-  if (ids && ids.length > mostIds) reader.invalid('campaign_ids', `must be a list of 1 to ${mostIds} texts`);
+  if (ids && ids.length > maxIds) reader.invalid('campaign_ids', `must be a list of 1 to ${maxIds} texts`);
   reader.throwFaults();
   return { action: action as Exclude<StatusAction, 'PUBLISH'>, ids: ids! };
 }

@@ -1,5 +1,5 @@
 import type { PreviewRequest } from '../../app/campaigns/preview-campaign.ts';
-import { platforms } from '../../domain/campaign/content.ts';
+import { platforms } from '../../domain/campaigns/content.ts';
 import { makeCampaignReader } from './campaign-reader.ts';
 import type { Body } from './campaign-reader.ts';
 import { isAbsent } from './parse-authoring.ts';

@@ -2,11 +2,11 @@ import type { FastifyRequest } from 'fastify';
 import {
   campaignChannels,
   campaignDeliveryTypes,
-  mostCampaignsPerPage,
+  maxCampaignsPerPage,
   otherDeliveryTypes,
-} from '../../domain/campaign/campaign-search.ts';
-import type { CampaignSearch, SearchVersion } from '../../domain/campaign/campaign-search.ts';
-import { campaignStatuses } from '../../domain/campaign/campaign-states.ts';
+} from '../../domain/campaigns/campaign-search.ts';
+import type { CampaignSearch, SearchVersion } from '../../domain/campaigns/campaign-search.ts';
+import { campaignStatuses } from '../../domain/campaigns/campaign-states.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeCampaignReader } from './campaign-reader.ts';
 import type { Body, CampaignReader } from './campaign-reader.ts';
@@ -81,7 +81,7 @@ function readPage(reader: CampaignReader, body: Body, { version, requestIdHeader
   const sentId = reader.text(sent('request_id'), 'request_id');
   if (sentId !== undefined && requestIdHeader !== undefined && sentId !== requestIdHeader)
     reader.invalid('request_id', 'must be the same in header and body');
-  const limits = { minimum: 1, maximum: mostCampaignsPerPage[version] };
+  const limits = { minimum: 1, maximum: maxCampaignsPerPage[version] };
   return {
     requestId: sentId ?? requestIdHeader,
     limit: reader.integer(sent('limit'), 'limit', limits) ?? 1,

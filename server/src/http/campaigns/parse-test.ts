@@ -1,13 +1,13 @@
 import type { TestCommand } from '../../app/campaigns/test-campaign.ts';
-import { platforms } from '../../domain/campaign/content.ts';
-import type { SearchVersion } from '../../domain/campaign/campaign-search.ts';
+import { platforms } from '../../domain/campaigns/content.ts';
+import type { SearchVersion } from '../../domain/campaigns/campaign-search.ts';
 import { isAbsent, readRequestId, takeParts } from './parse-authoring.ts';
 import { makeCampaignReader } from './campaign-reader.ts';
 import type { Body, CampaignReader } from './campaign-reader.ts';
 
 export type TestAsked = Pick<TestCommand, 'source' | 'identifier' | 'values' | 'platform' | 'requestId'>;
 
-const mostIdentifiers = 10;
+const maxIdentifiers = 10;
 
 /** Reads a test (facts 6.1): what is shown, or in V5 the draft that holds it, and to whom. */
 export function parseTest(
@@ -38,8 +38,8 @@ function readMeta(reader: CampaignReader, meta: Body | undefined) {
   const at = (name: string): string => `test_campaign_meta.${name}`;
   for (const name of ['identifier', 'identifier_values']) if (isAbsent(meta[name])) reader.missing(at(name));
   const values = reader.texts(meta.identifier_values, at('identifier_values')) ?? [];
-  if (values.length > mostIdentifiers)
-    reader.invalid(at('identifier_values'), `must be a list of 1 to ${mostIdentifiers} texts`);
+  if (values.length > maxIdentifiers)
+    reader.invalid(at('identifier_values'), `must be a list of 1 to ${maxIdentifiers} texts`);
   // There is one locale and one variation.
   for (const [name, only] of [
     ['locale_name', ['default']],

@@ -1,7 +1,7 @@
-import type { CampaignParts } from '../../domain/campaign-parts/read-campaign.ts';
+import type { CampaignParts } from '../../domain/campaign-document/read-campaign.ts';
 import type { CampaignRecord } from '../../app/campaigns/search-campaigns.ts';
-import { partNames } from '../../domain/campaign-parts/read-campaign.ts';
-import { deliverySettings } from '../../domain/campaign/delivery-settings.ts';
+import { partNames } from '../../domain/campaign-document/read-campaign.ts';
+import { deliverySettings } from '../../domain/campaigns/delivery-settings.ts';
 import { presentPushContent } from './present-push-content.ts';
 import { presentGoals } from './present-goals.ts';
 

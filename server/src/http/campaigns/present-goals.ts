@@ -1,4 +1,4 @@
-import type { ConversionGoal } from '../../domain/campaign/conversion-goal.ts';
+import type { ConversionGoal } from '../../domain/campaigns/conversion-goal.ts';
 
 /** `conversion_goal_details` (facts 6.2). */
 export function presentGoals(stored: unknown) {

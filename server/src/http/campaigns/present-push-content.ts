@@ -4,7 +4,7 @@ import type {
   DefaultAction,
   IosContent,
   WebContent,
-} from '../../domain/campaign/content.ts';
+} from '../../domain/campaigns/content.ts';
 
 /**
  * The content of a push as campaign records show it: `{"push": {"android", "ios", "web"}}` (facts 6.2). What comes from

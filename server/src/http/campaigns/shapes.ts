@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { TProperties } from 'typebox';
-import { campaignChannels, campaignDeliveryTypes } from '../../domain/campaign/campaign-search.ts';
-import { campaignStatuses } from '../../domain/campaign/campaign-states.ts';
+import { campaignChannels, campaignDeliveryTypes } from '../../domain/campaigns/campaign-search.ts';
+import { campaignStatuses } from '../../domain/campaigns/campaign-states.ts';
 
 /** Bodies and answers of campaign search. They document the fields and tell unknown ones; the parser holds the rules. */
 const texts = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));

@@ -1,5 +1,5 @@
-import { isObject } from '../../domain/campaign-parts/part.ts';
-import type { CampaignParts } from '../../domain/campaign-parts/read-campaign.ts';
+import { isObject } from '../../domain/campaign-document/part.ts';
+import type { CampaignParts } from '../../domain/campaign-document/read-campaign.ts';
 
 const hasOffset = /(Z|[+-]\d{2}:?\d{2})$/;
 

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AuthoringCaller } from '../../app/campaigns/authoring-dependencies.ts';
-import { readCampaign } from '../../domain/campaign-parts/read-campaign.ts';
+import { readCampaign } from '../../domain/campaign-document/read-campaign.ts';
 import { unknownFieldsWarning, warnOfUnknownFields } from '../unknown-fields.ts';
 import type { CampaignRouteDependencies } from './campaign-route-dependencies.ts';
 import { takeParts } from './parse-authoring.ts';

@@ -14,7 +14,7 @@ const lookMilliseconds = 1000;
 // A session that has ended is noticed so soon, and a proxy sees that the line lives.
 const looksPerCheck = 15;
 // Each open report asks the database each second.
-const mostStreams = 200;
+const maxStreams = 200;
 
 /** How a campaign goes on, as server-sent events: `progress` when a number moved, `end` when none will any more. */
 export function campaignEventRoutes(
@@ -30,7 +30,7 @@ export function campaignEventRoutes(
     { schema: { hide: true, querystring: Query, params: Params }, config: { permission: 'overview.read' } },
     async (request, reply) => {
       const key = keyOf(request);
-      if (streams >= mostStreams) throw new ServiceError('OVERLOADED', { retryAfterSeconds: 5 });
+      if (streams >= maxStreams) throw new ServiceError('OVERLOADED', { retryAfterSeconds: 5 });
       let progress = await campaigns.report.progress(key);
 
       async function* follow(): AsyncGenerator<string> {

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import type { ConsoleCampaigns } from '../../app/console/console-campaigns.ts';
 import type { AccountUseCases } from '../../app/accounts/account-use-cases.ts';
-import { campaignActions } from '../../domain/campaign/campaign-states.ts';
+import { campaignActions } from '../../domain/campaigns/campaign-states.ts';
 import { parseSearch, readBody } from '../campaigns/parse-search.ts';
 import { campaignEventRoutes } from './campaign-event-routes.ts';
 import { consoleApi as api } from './console-access.ts';

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { deliveryOutcomes } from '../../app/console/console-deliveries.ts';
 import type { ConsoleDeliveries, DeliveryCursor } from '../../app/console/console-deliveries.ts';
-import { platforms } from '../../domain/campaign/content.ts';
+import { platforms } from '../../domain/campaigns/content.ts';
 import { consoleApi as api } from './console-access.ts';
 import { presentCursor, presentDeliveryFile, presentListedDelivery } from './present-deliveries.ts';
 

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import type { ConsoleKeys } from '../../app/console/console-keys.ts';
-import { mostOverlapHours } from '../../app/keys/rotate-key.ts';
+import { maxOverlapHours } from '../../app/keys/rotate-key.ts';
 import { keyKinds } from '../../domain/tokens/key-kinds.ts';
 import { consoleApi as api } from './console-access.ts';
 import { presentKey } from './present.ts';
@@ -18,7 +18,7 @@ const NewKey = Type.Object(
   },
   closed,
 );
-const Rotation = Type.Object({ overlapHours: Type.Integer({ minimum: 0, maximum: mostOverlapHours }) }, closed);
+const Rotation = Type.Object({ overlapHours: Type.Integer({ minimum: 0, maximum: maxOverlapHours }) }, closed);
 
 /** API keys on the console. A secret is answered once, when its key is made. */
 export function consoleKeyRoutes(server: FastifyInstance, { keys }: { keys: ConsoleKeys }): void {

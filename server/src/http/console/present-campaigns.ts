@@ -1,8 +1,8 @@
-import { partNames } from '../../domain/campaign-parts/read-campaign.ts';
-import type { CampaignParts } from '../../domain/campaign-parts/read-campaign.ts';
+import { partNames } from '../../domain/campaign-document/read-campaign.ts';
+import type { CampaignParts } from '../../domain/campaign-document/read-campaign.ts';
 import type { ConsoleCampaigns } from '../../app/console/console-campaigns.ts';
 import type { SearchSettings } from '../../app/campaigns/search-campaigns.ts';
-import { isEditable } from '../../domain/campaign/allowed-actions.ts';
+import { isEditable } from '../../domain/campaigns/allowed-actions.ts';
 import { presentStatus } from '../campaigns/present-campaign.ts';
 import { presentV5Schedule } from '../campaigns/present-schedule.ts';
 import { presentV5Campaign } from '../campaigns/present-v5.ts';

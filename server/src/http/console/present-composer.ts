@@ -1,8 +1,8 @@
 import type { CheckedCampaign } from '../../app/campaigns/check-campaign.ts';
 import type { ConsoleComposer, CountAnswer } from '../../app/console/console-composer.ts';
-import { presentFrequencyCap } from '../../domain/delivery-gate/workspace-controls.ts';
+import { presentFrequencyCap } from '../../domain/eligibility/workspace-controls.ts';
 import type { RequestFault } from '../../domain/errors.ts';
-import type { DescribedMoment } from '../../domain/timing/describe-moments.ts';
+import type { DescribedMoment } from '../../domain/timing/describe-occurrences.ts';
 
 type Resources = Awaited<ReturnType<ConsoleComposer['readResources']>>;
 

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import type { ConsoleSandbox } from '../../app/console/console-sandbox.ts';
 import { deviceBehaviours } from '../../app/sandbox/virtual-devices.ts';
-import { platforms } from '../../domain/campaign/content.ts';
+import { platforms } from '../../domain/campaigns/content.ts';
 import { interactionKinds } from '../../domain/interactions/interaction.ts';
 import { requireCustomerId } from '../data/parse-data.ts';
 import { consoleApi as api } from './console-access.ts';

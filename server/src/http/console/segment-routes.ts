@@ -4,10 +4,10 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import type { ConsoleSegments } from '../../app/console/console-segments.ts';
 import { fileTooLarge } from '../../app/segments/post-file.ts';
-import { mostLogged } from '../../app/segments/read-segments.ts';
+import { maxLogged } from '../../app/segments/read-segments.ts';
 import type { LogQuery } from '../../app/segments/read-segments.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { mostFileBytes } from '../../domain/segments/file-rules.ts';
+import { maxFileBytes } from '../../domain/segments/file-rules.ts';
 import { consoleApi as api, refuseCrossSite } from './console-access.ts';
 import { FetchBody, parseOperation, parseUpload, UploadQuery } from './parse-upload.ts';
 import {
@@ -143,7 +143,7 @@ function serveUploads(server: FastifyInstance, deps: ConsoleSegmentRouteDependen
       if (body === undefined) throw new ServiceError('BODY_EMPTY');
       try {
         // Fastify's bodyLimit does not hold for streams; a size told beforehand is refused before anything is read.
-        if (Number(request.headers['content-length']) > mostFileBytes) throw fileTooLarge();
+        if (Number(request.headers['content-length']) > maxFileBytes) throw fileTooLarge();
         const command = parseUpload(upload);
         const bytes = readUpload(body);
         const accepted = await deps.segments.postFile({ workspaceId, by: request.signedIn, command, bytes });
@@ -180,7 +180,7 @@ function logQueryOf(request: FastifyRequest): LogQuery {
 /** The place after which the next page begins; null when this one was not full. */
 function presentNext(rows: readonly { createdAt: Date; id: string }[]): string | null {
   const last = rows.at(-1);
-  return last && rows.length === mostLogged ? `${last.createdAt.toISOString()}~${last.id}` : null;
+  return last && rows.length === maxLogged ? `${last.createdAt.toISOString()}~${last.id}` : null;
 }
 
 function workspaceOf(request: FastifyRequest): string {

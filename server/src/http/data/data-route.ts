@@ -31,7 +31,7 @@ export type DataRoute = {
   workspaceIn: { path: string } | { query: string };
   shape: TSchema;
   answer?: TSchema;
-  mostBodyBytes?: number;
+  maxBodyBytes?: number;
   /** The limits that a request is counted in, always in one order. The first is shown when nothing was counted. */
   operations: readonly [DataOperation, ...DataOperation[]];
   /** What a body asks to be counted; it may be anything, and what counts nothing counts as one of the first. */
@@ -39,7 +39,7 @@ export type DataRoute = {
   handle(deps: DataRouteDependencies, call: HandledCall): Promise<object>;
 };
 
-const mostBodyBytes = 128 * 1024;
+const maxBodyBytes = 128 * 1024;
 
 /** Adds one route of the data family (facts 5), which all have the same checks in the same order. */
 export function addDataRoute(server: FastifyInstance, deps: DataRouteDependencies, route: DataRoute): void {
@@ -50,7 +50,7 @@ export function addDataRoute(server: FastifyInstance, deps: DataRouteDependencie
     notCovering: 'SCOPE_MISSING',
   });
   server.post(url, {
-    bodyLimit: route.mostBodyBytes ?? mostBodyBytes,
+    bodyLimit: route.maxBodyBytes ?? maxBodyBytes,
     config: { dataOperation: route.operations[0] },
     schema: {
       tags: ['Data'],

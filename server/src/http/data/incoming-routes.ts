@@ -7,9 +7,9 @@ import { countElements, parseTransition } from './parse-transition.ts';
 import { describeElementFault, presentAccepted } from './present.ts';
 import { customerBody, deviceBody, eventBody, transitionBody } from './shapes.ts';
 
-const mostBulkBytes = 100 * 1024;
+const maxBulkBytes = 100 * 1024;
 // Of the faults of a bulk request; the log's detail is read by people.
-const mostFaultsKept = 20;
+const maxFaultsKept = 20;
 
 /**
  * Users, devices and events in (facts 5).
@@ -60,7 +60,7 @@ export function incomingRoutes(prefixes: readonly string[]): DataRoute[] {
       summary: 'Users, devices and events in bulk',
       workspaceIn: { path: 'workspace_id' },
       shape: transitionBody(prefixes),
-      mostBodyBytes: mostBulkBytes,
+      maxBodyBytes: maxBulkBytes,
       operations: ['data-bulk-users', 'data-bulk-events'],
       countUses: countElements,
       async handle({ data }, { request, body, workspaceId }) {
@@ -77,7 +77,7 @@ export function incomingRoutes(prefixes: readonly string[]): DataRoute[] {
 
 function describeFaults(faults: ElementFault[]): string {
   const told = faults
-    .slice(0, mostFaultsKept)
+    .slice(0, maxFaultsKept)
     .map(({ index, error }) => `elements[${index}]: ${describeElementFault(error)}`);
   const others = faults.length - told.length;
   return `${faults.length} elements refused. ${told.join('; ')}${others > 0 ? `; and ${others} more` : ''}`;

@@ -1,12 +1,12 @@
 import type { BlockDevicesCommand } from '../../app/data/block-devices.ts';
-import type { DeviceName } from '../../domain/audience/device-name.ts';
-import { deviceNameKinds } from '../../domain/audience/device-name.ts';
+import type { DeviceName } from '../../domain/devices/device-name.ts';
+import { deviceNameKinds } from '../../domain/devices/device-name.ts';
 import type { DataBody } from './data-call.ts';
 import { invalid, missing, readRecord, requireText } from './parse-data.ts';
-import { readKind } from './parse-people.ts';
+import { readKind } from './parse-users.ts';
 
-const longestReason = 1_000;
-const mostDevices = 100;
+const maxReason = 1_000;
+const maxDevices = 100;
 
 /** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID */
 export function parseBlock(
@@ -30,7 +30,7 @@ function readText(body: DataBody, field: string): string | null {
   const value = body[field];
   return value === undefined || value === null || value === ''
     ? null
-    : requireText(body, field, { longest: longestReason });
+    : requireText(body, field, { longest: maxReason });
 }
 
 /** Undefined means all devices. An empty list is refused: it must not mean the opposite of what it says. */
@@ -38,7 +38,7 @@ function readDevices(value: unknown, prefixes: readonly string[]): DeviceName[] 
   if (value === undefined || value === null) return undefined;
   if (!Array.isArray(value)) throw invalid('device_identifiers', 'must be a list');
   if (value.length === 0) throw invalid('device_identifiers', 'can not be an empty list');
-  if (value.length > mostDevices) throw invalid('device_identifiers', `must have at most ${mostDevices} entries`);
+  if (value.length > maxDevices) throw invalid('device_identifiers', `must have at most ${maxDevices} entries`);
   return value.flatMap((item, index) => readDevice(item, { at: `device_identifiers[${index}]`, prefixes }));
 }
 

@@ -1,9 +1,9 @@
 import type { RegisterDeviceCommand } from '../../app/data/register-device.ts';
 import type { UpsertUserCommand } from '../../app/data/upsert-user.ts';
-import { parseDeviceAttributes } from '../../domain/audience/device-attributes.ts';
-import type { DeviceAttributes } from '../../domain/audience/device-attributes.ts';
-import { attributesFault, customerIdFault } from '../../domain/audience/user-attributes.ts';
-import type { Attributes } from '../../domain/audience/user-attributes.ts';
+import { parseDeviceAttributes } from '../../domain/devices/device-attributes.ts';
+import type { DeviceAttributes } from '../../domain/devices/device-attributes.ts';
+import { attributesFault, customerIdFault } from '../../domain/users/user-attributes.ts';
+import type { Attributes } from '../../domain/users/user-attributes.ts';
 import { ServiceError } from '../../domain/errors.ts';
 
 type Body = Record<string, unknown>;

@@ -1,10 +1,10 @@
 import type { TrackEventsCommand, TrackedAction } from '../../app/data/track-events.ts';
-import { attributesFault } from '../../domain/audience/user-attributes.ts';
+import { attributesFault } from '../../domain/users/user-attributes.ts';
 import {
   isOffset,
-  longestAppVersion,
-  longestEventName,
-  mostOffsetSeconds,
+  maxAppVersion,
+  maxEventName,
+  maxOffsetSeconds,
   readEventPlatform,
   readEventTime,
 } from '../../domain/events/event-fields.ts';
@@ -42,7 +42,7 @@ export function parseEvents(
 
 function parseAction(item: unknown, { at, prefixes }: { at: string; prefixes: readonly string[] }): TrackedAction {
   const action = readRecord(item ?? null, at);
-  const name = requireText(action, 'action', { at, longest: longestEventName });
+  const name = requireText(action, 'action', { at, longest: maxEventName });
   const attributes = readRecord(action.attributes ?? undefined, `${at}.attributes`);
   const fault = attributesFault(attributes, prefixes);
   if (fault) throw invalid(fault.attribute, fault.reason);
@@ -53,7 +53,7 @@ function parseAction(item: unknown, { at, prefixes }: { at: string; prefixes: re
     platform: readPlatform(action.platform),
     appVersion: isAbsent(action.app_version)
       ? null
-      : requireText(action, 'app_version', { at, longest: longestAppVersion }),
+      : requireText(action, 'app_version', { at, longest: maxAppVersion }),
     // The sender's clock at the sending is the nearest to the event when the event's own time is not given.
     occurredAt: readTime(action.user_time, `${at}.user_time`) ?? currentTime,
     utcOffsetSeconds: readOffset(action.user_timezone_offset, `${at}.user_timezone_offset`),
@@ -77,7 +77,7 @@ function readTime(value: unknown, field: string): Date | undefined {
 function readOffset(value: unknown, field: string): number | null {
   if (isAbsent(value)) return null;
   if (isOffset(value)) return value;
-  throw invalid(field, `must be a whole number of seconds from -${mostOffsetSeconds} to ${mostOffsetSeconds}`);
+  throw invalid(field, `must be a whole number of seconds from -${maxOffsetSeconds} to ${maxOffsetSeconds}`);
 }
 
 function isAbsent(value: unknown): value is undefined | null {

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ExportedUser, ExportUsersQuery } from '../../app/data/export-users.ts';
-import type { UserIdentity } from '../../domain/audience/user-identity.ts';
+import type { UserIdentity } from '../../domain/users/user-identity.ts';
 import type { ErrorName, ServiceError } from '../../domain/errors.ts';
 import { isGatewayError, presentGatewayError } from '../auth/present.ts';
 import { makeRequestId } from '../request-id.ts';

@@ -6,7 +6,7 @@ import { showLimit } from './data-call.ts';
 import { addDataRoute } from './data-route.ts';
 import type { DataRouteDependencies } from './data-route.ts';
 import { incomingRoutes } from './incoming-routes.ts';
-import { peopleRoutes } from './people-routes.ts';
+import { peopleRoutes } from './user-routes.ts';
 import { presentDataError } from './present.ts';
 
 export type { DataRouteDependencies };

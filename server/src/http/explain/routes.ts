@@ -44,15 +44,15 @@ export function explainRoutes(deps: ExplainRouteDependencies): RouteFamily {
   };
 }
 
-const longestCustomerId = 512;
+const maxCustomerId = 512;
 
 function parseQuery(request: FastifyRequest): { customerId: string; runId: string | undefined } {
   const query = request.query as Record<string, unknown>;
   const faults: RequestFault[] = [];
   const { customer_id: customerId, run_id: runId } = query;
   if (customerId === undefined || customerId === '') faults.push({ field: 'customer_id', reason: 'missing' });
-  else if (typeof customerId !== 'string' || Buffer.byteLength(customerId) > longestCustomerId)
-    faults.push({ field: 'customer_id', reason: `must be one text of at most ${longestCustomerId} bytes` });
+  else if (typeof customerId !== 'string' || Buffer.byteLength(customerId) > maxCustomerId)
+    faults.push({ field: 'customer_id', reason: `must be one text of at most ${maxCustomerId} bytes` });
   else if (customerId.includes('\0') || !customerId.isWellFormed())
     faults.push({ field: 'customer_id', reason: 'must be well-formed Unicode without NUL' });
   if (runId !== undefined && (typeof runId !== 'string' || !/^[0-9a-f]{24}$/.test(runId)))

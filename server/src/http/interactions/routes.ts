@@ -12,7 +12,7 @@ import { clickParameters, clickQuery, interactionBody, problem } from './shapes.
 
 export type InteractionRouteDependencies = { interactions: InteractionUseCases; vendorHeaders: VendorHeaders };
 
-const mostBodyBytes = 4 * 1024;
+const maxBodyBytes = 4 * 1024;
 const reportUrl = '/v1/interactions';
 const clickUrl = '/v1/click/:token';
 const tags = ['Interactions'];
@@ -32,7 +32,7 @@ export function interactionRoutes(deps: InteractionRouteDependencies): RouteFami
         .send(),
     );
     server.post(reportUrl, {
-      bodyLimit: mostBodyBytes,
+      bodyLimit: maxBodyBytes,
       schema: {
         tags,
         summary: 'Report that a message was shown, clicked or closed',

@@ -19,7 +19,7 @@ export type FieldReader = {
   /** A text that is the same for everybody, and so no template. */
   plain(value: unknown, field: string, rule?: TextRule): string | undefined;
   choice<const C extends string | number>(value: unknown, field: string, choices: readonly C[]): C | undefined;
-  list(value: unknown, field: string, mostItems: number): unknown[] | undefined;
+  list(value: unknown, field: string, maxItems: number): unknown[] | undefined;
   boolean(value: unknown, field: string): boolean | undefined;
   integer(value: unknown, field: string, range: { minimum: number; maximum: number }): number | undefined;
   url(value: unknown, field: string, schemes: readonly string[]): string | undefined;
@@ -93,13 +93,13 @@ export function makeFieldReader(templates: TemplateMode = 'OFF'): FieldReader {
       if (found === undefined) reader.notAllowed(field);
       return found;
     },
-    list(value, field, mostItems) {
+    list(value, field, maxItems) {
       if (value === undefined) return undefined;
       if (!Array.isArray(value)) {
         reader.notAllowed(field);
         return undefined;
       }
-      if (value.length > mostItems) reader.invalid(field, `must have at most ${mostItems} items`);
+      if (value.length > maxItems) reader.invalid(field, `must have at most ${maxItems} items`);
       return value;
     },
     boolean(value, field) {

@@ -5,11 +5,11 @@ import type {
   IosContent,
   Platform,
   WebContent,
-} from '../../domain/campaign/content.ts';
+} from '../../domain/campaigns/content.ts';
 import type { FieldReader } from './field-reader.ts';
 
-const mostGroupKeyCharacters = 45;
-const mostRichItems = 10;
+const maxGroupKeyCharacters = 45;
+const maxRichItems = 10;
 
 /** Reads `payload`: one entry for each targeted platform (facts 3.3). */
 export function parseContent(reader: FieldReader, value: unknown, platforms: readonly Platform[]): CampaignContent {
@@ -123,7 +123,7 @@ function parseKeys({ reader, entry, field }: Entry): { groupKey?: string; collap
 
 /** At most 45 ASCII letters and digits; other letters, specials and spaces are dropped (facts 3.3). */
 function normaliseGroupKey(text: string | undefined): string | undefined {
-  const key = text?.replace(/[^A-Za-z0-9]/g, '').slice(0, mostGroupKeyCharacters);
+  const key = text?.replace(/[^A-Za-z0-9]/g, '').slice(0, maxGroupKeyCharacters);
   return key === '' ? undefined : key;
 }
 
@@ -131,7 +131,7 @@ function parseRichContent<const Type extends string>(
   { reader, entry, field }: Entry,
   types: readonly Type[],
 ): { type: Type; value: string }[] {
-  const items = reader.list(entry.richContent, `${field}.richContent`, mostRichItems) ?? [];
+  const items = reader.list(entry.richContent, `${field}.richContent`, maxRichItems) ?? [];
   return items.flatMap((item, index) => {
     const at = `${field}.richContent[${index}]`;
     const record = reader.record(item, at);

@@ -1,12 +1,12 @@
-import { goalOperators, goalValueFault } from '../../domain/campaign/conversion-goal.ts';
-import type { ConversionGoal } from '../../domain/campaign/conversion-goal.ts';
+import { goalOperators, goalValueFault } from '../../domain/campaigns/conversion-goal.ts';
+import type { ConversionGoal } from '../../domain/campaigns/conversion-goal.ts';
 import type { FieldReader } from './field-reader.ts';
 
-const mostGoals = 5;
+const maxGoals = 5;
 
 /** Reads `conversionGoals` (interface 2.10): at most five, each operator with the value it takes. */
 export function parseGoals(reader: FieldReader, value: unknown): ConversionGoal[] {
-  const items = reader.list(value, 'conversionGoals', mostGoals) ?? [];
+  const items = reader.list(value, 'conversionGoals', maxGoals) ?? [];
   return items.map((item, index) => {
     const at = `conversionGoals[${index}]`;
     const goal = reader.record(item, at) ?? {};

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { longestName } from '../../app/push/admit-push.ts';
+import { maxName } from '../../app/push/admit-push.ts';
 import type { AdmittedPush } from '../../app/push/admit-push.ts';
-import { platforms as everyPlatform } from '../../domain/campaign/content.ts';
-import type { Platform } from '../../domain/campaign/content.ts';
-import { deliverySettings } from '../../domain/campaign/delivery-settings.ts';
-import type { PushAudience, PushCommand } from '../../domain/campaign/push-command.ts';
+import { platforms as everyPlatform } from '../../domain/campaigns/content.ts';
+import type { Platform } from '../../domain/campaigns/content.ts';
+import { deliverySettings } from '../../domain/campaigns/delivery-settings.ts';
+import type { PushAudience, PushCommand } from '../../domain/push/push-command.ts';
 import type { TemplateMode } from '../../domain/template/template-mode.ts';
 import { parseTiming } from '../../domain/timing/parse-timing.ts';
 import type { Timing } from '../../domain/timing/timing.ts';
@@ -23,8 +23,8 @@ export type ParseContext = {
   queryType: { value: string | undefined } | undefined;
 };
 
-const mostTags = 50;
-const mostUserValues = 50;
+const maxTags = 50;
+const maxUserValues = 50;
 
 /**
  * Turns the body of either version into one command. The name and the signature have been checked; here is everything
@@ -34,8 +34,7 @@ const mostUserValues = 50;
  */
 export function parsePush(body: PushBody, { admitted, now, queryType }: ParseContext): PushCommand {
   const reader = makeFieldReader(readTemplateMode(body, admitted));
-  if ([...admitted.name].length > longestName)
-    reader.invalid('campaignName', `must have at most ${longestName} characters`);
+  if ([...admitted.name].length > maxName) reader.invalid('campaignName', `must have at most ${maxName} characters`);
   const audience = parseAudience(reader, body);
   if (queryType) checkQueryType(reader, queryType.value, body.targetAudience);
   const sentPlatforms = parsePlatforms(reader, body.targetPlatform);
@@ -43,7 +42,7 @@ export function parsePush(body: PushBody, { admitted, now, queryType }: ParseCon
   const platforms = admitted.existing?.platforms ?? sentPlatforms;
   const content = parseContent(reader, body.payload, platforms);
   const timing = readTiming(reader, body.campaignDelivery, { now, workspaceTimeZone: admitted.workspace.timeZone });
-  const tags = (reader.list(body.campaignTags, 'campaignTags', mostTags) ?? []).map(
+  const tags = (reader.list(body.campaignTags, 'campaignTags', maxTags) ?? []).map(
     (tag, index) => reader.text(tag, `campaignTags[${index}]`, { longest: 256 }) ?? '',
   );
   const conversionGoals = parseGoals(reader, body.conversionGoals);
@@ -99,7 +98,7 @@ function parseUser(reader: FieldReader, value: unknown): PushAudience {
   const field = `${at}.attributeValue`;
   if (comparison !== 'in')
     return { kind: 'user', attribute, isCustom, values: [reader.requiredText(attributes.attributeValue, field)] };
-  const items = reader.list(attributes.attributeValue, field, mostUserValues);
+  const items = reader.list(attributes.attributeValue, field, maxUserValues);
   if (!items || items.length === 0) reader.invalid(field, 'must be a list of 1 to 50 texts');
   const values = (items ?? []).map((item, index) => reader.requiredText(item, `${field}[${index}]`));
   return { kind: 'user', attribute, isCustom, values };

@@ -1,9 +1,9 @@
-import { defaultDeliverySettings } from '../../domain/campaign/delivery-settings.ts';
-import type { DeliverySettings } from '../../domain/campaign/delivery-settings.ts';
+import { defaultDeliverySettings } from '../../domain/campaigns/delivery-settings.ts';
+import type { DeliverySettings } from '../../domain/campaigns/delivery-settings.ts';
 import type { TemplateMode } from '../../domain/template/template-mode.ts';
 import type { FieldReader } from './field-reader.ts';
 
-const mostTtlMinutes = 10_080;
+const maxTtlMinutes = 10_080;
 
 /**
  * Flags whose one value asks for what happens anyway, because the other side does not exist in this version. The other
@@ -75,7 +75,7 @@ function parsePriorities(reader: FieldReader, settings: Record<string, unknown>)
 
 function parseTtl(reader: FieldReader, value: unknown): DeliverySettings['ttlMinutes'] {
   const ttl = reader.record(value, 'advancedSettings.ttl') ?? {};
-  const range = { minimum: 0, maximum: mostTtlMinutes };
+  const range = { minimum: 0, maximum: maxTtlMinutes };
   const { ttlMinutes } = defaultDeliverySettings;
   return {
     ANDROID: reader.integer(ttl.ANDROID, 'advancedSettings.ttl.ANDROID', range) ?? ttlMinutes.ANDROID,

@@ -24,7 +24,7 @@ export type PushRouteDependencies = {
   serviceDomain?: string | undefined;
 };
 
-const mostBodyBytes = 256 * 1024;
+const maxBodyBytes = 256 * 1024;
 
 type Version = 'v2' | 'v2.1';
 
@@ -40,7 +40,7 @@ export function pushRoutes(deps: PushRouteDependencies): RouteFamily {
     for (const version of ['v2', 'v2.1'] as const) {
       const url = `/${version}/transaction/sendpush`;
       server.post(url, {
-        bodyLimit: mostBodyBytes,
+        bodyLimit: maxBodyBytes,
         schema: {
           tags: ['Push'],
           summary: `Create and send a push campaign, ${version}`,

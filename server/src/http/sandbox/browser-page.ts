@@ -5,8 +5,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import type { BrowserUseCases, RegisterBrowserCommand } from '../../app/sandbox/browser-use-cases.ts';
-import { parseDeviceAttributes } from '../../domain/audience/device-attributes.ts';
-import { customerIdFault } from '../../domain/audience/user-attributes.ts';
+import { parseDeviceAttributes } from '../../domain/devices/device-attributes.ts';
+import { customerIdFault } from '../../domain/users/user-attributes.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { RouteFamily } from '../build-server.ts';
 

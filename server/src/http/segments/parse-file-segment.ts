@@ -3,10 +3,10 @@ import { ServiceError } from '../../domain/errors.ts';
 
 type Body = Record<string, unknown>;
 
-const longestName = 256;
-const longestUrl = 2_048;
-const mostEmails = 20;
-const longestEmail = 254;
+const maxName = 256;
+const maxUrl = 2_048;
+const maxEmails = 20;
+const maxEmail = 254;
 
 /** @throws ServiceError SEGMENT_FIELD_MISSING, SEGMENT_FIELD_INVALID */
 export function parseCreate(body: Body): CreateFileSegment {
@@ -63,7 +63,7 @@ export function parseName(value: unknown): string {
 
 function parseText(value: unknown, field: string): string {
   if (typeof value !== 'string') throw invalid(field, 'must be a text');
-  if (value.length > longestName) throw invalid(field, `must have at most ${longestName} characters`);
+  if (value.length > maxName) throw invalid(field, `must have at most ${maxName} characters`);
 
   if (!value.isWellFormed() || /[\u0000-\u001f\u007f]/.test(value))
     throw invalid(field, 'must be one line of well-formed Unicode');
@@ -79,7 +79,7 @@ function parseSegmentId(body: Body): string | undefined {
 
 /** Where an address leads is decided when it is connected to; here only its form is. */
 function parseUrl(value: unknown, field: string): string {
-  if (typeof value !== 'string' || value.length > longestUrl || !value.isWellFormed() || !URL.canParse(value))
+  if (typeof value !== 'string' || value.length > maxUrl || !value.isWellFormed() || !URL.canParse(value))
     throw invalid(field, 'must be a URL');
   const url = new URL(value);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw invalid(field, 'must be a URL with http or https');
@@ -89,13 +89,13 @@ function parseUrl(value: unknown, field: string): string {
 
 function parseEmails(value: unknown): string[] {
   if (value === undefined) return [];
-  if (!Array.isArray(value) || value.length > mostEmails)
-    throw invalid('emails', `must be a list of at most ${mostEmails} addresses`);
+  if (!Array.isArray(value) || value.length > maxEmails)
+    throw invalid('emails', `must be a list of at most ${maxEmails} addresses`);
   for (const email of value as unknown[]) {
     // What mail servers take, without quoted local parts: no blanks, no line ends, one @, a domain with a dot.
     const isEmail =
       typeof email === 'string' &&
-      email.length <= longestEmail &&
+      email.length <= maxEmail &&
       /^[A-Za-z0-9.!#$%&*+/=?^_{|}~'`-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+$/.test(email);
     if (!isEmail) throw invalid('emails', 'must hold e-mail addresses');
   }

@@ -87,7 +87,7 @@ function parseUpdatedBy(value: unknown): string | undefined {
   throw new ServiceError('SEGMENT_BODY_INVALID', { detail: 'updated_by must be an e-mail address' });
 }
 
-const mostCohortText = 256;
+const maxCohortText = 256;
 
 /** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID (facts 2.4: the shape of the data family) */
 export function parseCohort(body: Body): Omit<SyncCohortCommand, 'workspaceId' | 'requestedBy'> {
@@ -125,8 +125,8 @@ function cohortMembers(value: unknown): string[] {
 
 function cohortText(value: unknown, field: string): string {
   if (value === undefined || value === null || value === '') throw missing(field);
-  if (typeof value !== 'string' || value.length > mostCohortText)
-    throw wrong(field, `must be a text of at most ${mostCohortText} characters`);
+  if (typeof value !== 'string' || value.length > maxCohortText)
+    throw wrong(field, `must be a text of at most ${maxCohortText} characters`);
 
   if (!value.isWellFormed() || /[\u0000-\u001f\u007f]/.test(value))
     throw wrong(field, 'must be one line of well-formed Unicode');

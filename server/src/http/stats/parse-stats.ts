@@ -1,5 +1,5 @@
 import type { CampaignStatsRequest } from '../../app/stats/read-campaign-stats.ts';
-import type { FigureMetric } from '../../domain/campaign/campaign-figures.ts';
+import type { FigureMetric } from '../../domain/campaigns/campaign-figures.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
 import { parseIsoTime } from '../../domain/segments/iso-time.ts';
@@ -21,12 +21,12 @@ export type StatsAsked = Omit<CampaignStatsRequest, 'workspaceId'> & {
 
 type Body = Record<string, unknown>;
 
-const mostCampaigns = 10;
-const mostDays = 30;
-const longestRequestId = 256;
+const maxCampaigns = 10;
+const maxDays = 30;
+const maxRequestId = 256;
 const dayMilliseconds = 86_400_000;
 // Beyond any number of campaigns; a page after the last is empty.
-const mostOffset = 1_000_000_000;
+const maxOffset = 1_000_000_000;
 
 /** @throws ServiceError STATS_FIELD_INVALID for the first field that is wrong */
 export function parseStats(body: Body): StatsAsked {
@@ -36,7 +36,7 @@ export function parseStats(body: Body): StatsAsked {
   const endDate = readDate(body, 'end_date');
   const days = (Date.parse(endDate) - Date.parse(startDate)) / dayMilliseconds;
   if (days < 0) throw invalid('end_date', 'must not be before start_date');
-  if (days > mostDays) throw invalid('end_date', `must be at most ${mostDays} days after start_date`);
+  if (days > maxDays) throw invalid('end_date', `must be at most ${maxDays} days after start_date`);
   return {
     requestId,
     campaignIds,
@@ -44,8 +44,8 @@ export function parseStats(body: Body): StatsAsked {
     endDate,
     attribution: readChoice(body, 'attribution_type', attributionTypes),
     metric: readChoice(body, 'metric_type', ['TOTAL', 'UNIQUE']),
-    offset: readInteger(body, 'offset', { minimum: 0, maximum: mostOffset }) ?? 0,
-    limit: readInteger(body, 'limit', { minimum: 1, maximum: mostCampaigns }) ?? mostCampaigns,
+    offset: readInteger(body, 'offset', { minimum: 0, maximum: maxOffset }) ?? 0,
+    limit: readInteger(body, 'limit', { minimum: 1, maximum: maxCampaigns }) ?? maxCampaigns,
   };
 }
 
@@ -64,14 +64,14 @@ function required(body: Body, field: string): unknown {
 
 function readRequestId(body: Body): string {
   const value = required(body, 'request_id');
-  if (typeof value === 'string' && value.isWellFormed() && value.length <= longestRequestId) return value;
-  throw invalid('request_id', `must be a text of at most ${longestRequestId} characters`);
+  if (typeof value === 'string' && value.isWellFormed() && value.length <= maxRequestId) return value;
+  throw invalid('request_id', `must be a text of at most ${maxRequestId} characters`);
 }
 
 function readCampaignIds(value: unknown): string[] | undefined {
   if (isAbsent(value)) return undefined;
-  if (!Array.isArray(value) || value.length === 0 || value.length > mostCampaigns)
-    throw invalid('campaign_ids', `must be a list of 1 to ${mostCampaigns} ids`);
+  if (!Array.isArray(value) || value.length === 0 || value.length > maxCampaigns)
+    throw invalid('campaign_ids', `must be a list of 1 to ${maxCampaigns} ids`);
   if (!value.every((item) => typeof item === 'string' && isId(item)))
     throw invalid('campaign_ids', 'must hold ids of 24 hexadecimal characters');
   return [...new Set(value as string[])];

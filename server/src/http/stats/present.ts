@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CampaignStats } from '../../app/stats/read-campaign-stats.ts';
-import { areDeliveriesKnown, performanceOf } from '../../domain/campaign/campaign-figures.ts';
-import type { CampaignFigures, PlatformFigures } from '../../domain/campaign/campaign-figures.ts';
+import { areDeliveriesKnown, performanceOf } from '../../domain/campaigns/campaign-figures.ts';
+import type { CampaignFigures, PlatformFigures } from '../../domain/campaigns/campaign-figures.ts';
 import type { ErrorName, ServiceError } from '../../domain/errors.ts';
 import { isGatewayError, presentGatewayError } from '../auth/present.ts';
 import { makeRequestId } from '../request-id.ts';

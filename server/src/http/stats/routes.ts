@@ -22,7 +22,7 @@ export type StatsRouteDependencies = {
   serviceDomain?: string | undefined;
 };
 
-const mostBodyBytes = 16 * 1024;
+const maxBodyBytes = 16 * 1024;
 const schema = {
   tags: ['Statistics'],
   summary: 'Read the statistics of campaigns',
@@ -50,7 +50,7 @@ export function statsRoutes(deps: StatsRouteDependencies): RouteFamily {
       presentStatsError(toServiceError(error, request), { request, reply }),
     );
     for (const url of ['/core-services/v1/campaign-stats', '/v1/campaign-stats']) {
-      server.post(url, { bodyLimit: mostBodyBytes, schema, onRequest: requireAccess }, async (request, reply) => {
+      server.post(url, { bodyLimit: maxBodyBytes, schema, onRequest: requireAccess }, async (request, reply) => {
         const body = readBody(request);
         const asked = parseStats(body);
         warnOfUnknownFields(vendorHeaders, body, { request, reply, shape: statsBody });

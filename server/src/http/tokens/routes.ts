@@ -38,7 +38,7 @@ export type TokenRouteDependencies = {
 };
 
 /** Bytes of a token request; the longest honest one has about 250 (decisions D12). */
-const mostBodyBytes = 8 * 1024;
+const maxBodyBytes = 8 * 1024;
 const mediaType = 'application/x-www-form-urlencoded';
 const queryCredentials = ['client_secret', 'refresh_token', 'client_id', 'access_token', 'token'];
 
@@ -112,7 +112,7 @@ export function tokenRoutes({
 function prepareScope(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   // The text is the body: repeated fields stay visible, and request.rawBody, which the API log keeps, stays empty.
-  server.addContentTypeParser('*', { parseAs: 'string', bodyLimit: mostBodyBytes }, (_request, text, done) => {
+  server.addContentTypeParser('*', { parseAs: 'string', bodyLimit: maxBodyBytes }, (_request, text, done) => {
     done(null, text);
   });
   // The schemas document; the handlers check.
@@ -143,7 +143,7 @@ function route(server: FastifyInstance, path: string, { summary, form, answer, h
   server.route({
     method: 'POST',
     url: path,
-    bodyLimit: mostBodyBytes,
+    bodyLimit: maxBodyBytes,
     schema: {
       summary,
       tags: ['Tokens'],

@@ -2,7 +2,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
 import { makeId } from '../../../src/domain/ids.ts';
-import { makeSeal } from '../../../src/domain/seal.ts';
+import { makeSeal } from '../../../src/domain/encryption.ts';
 import { deliverCallbacks } from '../../../src/engine/callbacks/deliver-callbacks.ts';
 import type { CallbackAnswer, PostCallback } from '../../../src/engine/callbacks/deliver-callbacks.ts';
 import { ensureWebhookSecret } from '../../../src/engine/callbacks/webhook-secret.ts';
@@ -15,8 +15,8 @@ import {
   listCallbacks,
   resendCallback,
   settleCallback,
-} from '../../../src/storage/sql/callbacks.ts';
-import { findWebhookSecret, storeWebhookSecret } from '../../../src/storage/sql/webhook-secrets.ts';
+} from '../../../src/storage/outbox/callbacks.ts';
+import { findWebhookSecret, storeWebhookSecret } from '../../../src/storage/installation/workspaces.ts';
 import { createTestDatabase } from '../../test-database.ts';
 import { insertTestWorkspace } from '../../test-workspace.ts';
 

@@ -2,7 +2,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
 import type { ApnsCredential } from '../../../src/domain/provider-credential.ts';
-import { makeSeal } from '../../../src/domain/seal.ts';
+import { makeSeal } from '../../../src/domain/encryption.ts';
 import { makeShareProviderToken } from '../../../src/engine/credentials/share-provider-token.ts';
 import { makeApnsProviderTokens } from '../../../src/engine/delivery/apns/apns-provider-token.ts';
 import { makeLog } from '../../../src/log.ts';

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Platform } from '../../../src/domain/campaign/content.ts';
+import type { Platform } from '../../../src/domain/campaigns/content.ts';
 import { magicTokens } from '../../../src/domain/sandbox/magic-tokens.ts';
 import { startDeliveryBundle } from './delivery-bundle.ts';
 

@@ -2,10 +2,10 @@ import { createECDH, randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import * as ece from 'http_ece';
 import { expect, test } from 'vitest';
-import type { Message } from '../../../src/domain/campaign/message.ts';
+import type { Message } from '../../../src/domain/campaigns/message.ts';
 import { decryptWebPush } from '../../../src/engine/delivery/simulator/decrypt-web-push.ts';
 import { makeSimulatedSubscription } from '../../../src/engine/delivery/simulator/make-simulated-subscription.ts';
-import { encryptWebPush, mostPlainBytes } from '../../../src/engine/delivery/webpush/encrypt-web-push.ts';
+import { encryptWebPush, maxPlainBytes } from '../../../src/engine/delivery/webpush/encrypt-web-push.ts';
 import { planWebPushRequest } from '../../../src/engine/delivery/webpush/plan-web-push-request.ts';
 import { makeMessage } from './delivery-bundle.ts';
 
@@ -58,8 +58,8 @@ function decryptElsewhere(message: Buffer, { ecdh, auth }: ReturnType<typeof mak
 test('an independent library decrypts texts of any script and length up to the largest', () => {
   const text = fc
     .tuple(fc.string({ unit: 'binary', maxLength: 200 }), fc.nat(4_000))
-    .map(([piece, length]) => Buffer.from(piece.padEnd(length, piece || '.')).subarray(0, mostPlainBytes));
-  const edges = [0, 1, 15, 16, 17, 3_992, mostPlainBytes].map((length): [Buffer] => [randomBytes(length)]);
+    .map(([piece, length]) => Buffer.from(piece.padEnd(length, piece || '.')).subarray(0, maxPlainBytes));
+  const edges = [0, 1, 15, 16, 17, 3_992, maxPlainBytes].map((length): [Buffer] => [randomBytes(length)]);
   fc.assert(
     fc.property(text, (plain) => {
       const browser = makeBrowser();

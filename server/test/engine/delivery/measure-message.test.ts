@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Platform } from '../../../src/domain/campaign/content.ts';
-import type { Message } from '../../../src/domain/campaign/message.ts';
+import type { Platform } from '../../../src/domain/campaigns/content.ts';
+import type { Message } from '../../../src/domain/campaigns/message.ts';
 import { planApnsRequest } from '../../../src/engine/delivery/apns/plan-apns-request.ts';
 import { planFcmRequest } from '../../../src/engine/delivery/fcm/plan-fcm-request.ts';
 import { measureMessage } from '../../../src/engine/delivery/measure-message.ts';

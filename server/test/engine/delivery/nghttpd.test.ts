@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, test } from 'vitest';
 import { makeSimulatedCredentials } from '../../../src/app/sandbox/make-simulated-credentials.ts';
 import { makeManualClock } from '../../../src/clock.ts';
-import type { Platform } from '../../../src/domain/campaign/content.ts';
+import type { Platform } from '../../../src/domain/campaigns/content.ts';
 import { makeDelivery, realProviderEndpoints } from '../../../src/engine/delivery/deliver.ts';
 import { makeLog } from '../../../src/log.ts';
 import { makeMessage } from './delivery-bundle.ts';
@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 /** Frames and stream ends of one connection, as nghttpd's log tells them. */
-type Connection = { open: Set<string>; mostOpen: number; requests: number };
+type Connection = { open: Set<string>; maxOpen: number; requests: number };
 
 /** The server of nghttp2 over files, with its log read as it comes. */
 async function startNghttpd(files: Record<string, string>, streams: number) {
@@ -59,12 +59,12 @@ function readLine(line: string, found: { connections: Map<string, Connection>; f
   const [, id] = /^\[id=(\d+)\]/.exec(line) ?? [];
   if (id === undefined) return;
   let connection = found.connections.get(id);
-  if (!connection) found.connections.set(id, (connection = { open: new Set(), mostOpen: 0, requests: 0 }));
+  if (!connection) found.connections.set(id, (connection = { open: new Set(), maxOpen: 0, requests: 0 }));
   const [, stream] = /recv HEADERS frame <.*stream_id=(\d+)>/.exec(line) ?? [];
   if (stream !== undefined) {
     connection.open.add(stream);
     connection.requests += 1;
-    connection.mostOpen = Math.max(connection.mostOpen, connection.open.size);
+    connection.maxOpen = Math.max(connection.maxOpen, connection.open.size);
   }
   const [, closed] = /stream_id=(\d+) closed/.exec(line) ?? [];
   if (closed !== undefined) connection.open.delete(closed);
@@ -130,9 +130,9 @@ describe.skipIf(!hasProgram)(`our senders against nghttpd${hasProgram ? '' : ` (
     // One more for FCM's access token.
     const requests = connections.reduce((sum, connection) => sum + connection.requests, 0);
     expect(requests).toBe(platform === 'ANDROID' ? 2_001 : 2_000);
-    expect(Math.max(...connections.map(({ mostOpen }) => mostOpen))).toBeLessThanOrEqual(streams);
+    expect(Math.max(...connections.map(({ maxOpen }) => maxOpen))).toBeLessThanOrEqual(streams);
     expect(server.faults).toEqual([]);
     // With room for many the room is used.
-    if (streams > 1) expect(Math.max(...connections.map(({ mostOpen }) => mostOpen))).toBeGreaterThan(1);
+    if (streams > 1) expect(Math.max(...connections.map(({ maxOpen }) => maxOpen))).toBeGreaterThan(1);
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Platform } from '../../../src/domain/campaign/content.ts';
+import type { Platform } from '../../../src/domain/campaigns/content.ts';
 import { makeApnsProvider } from '../../../src/engine/delivery/apns/make-apns-provider.ts';
 import { makeFcmProvider } from '../../../src/engine/delivery/fcm/make-fcm-provider.ts';
 import { makeHttp2Transport } from '../../../src/engine/delivery/http2/http2-transport.ts';

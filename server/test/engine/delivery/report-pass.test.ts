@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Message } from '../../../src/domain/campaign/message.ts';
-import type { Platform } from '../../../src/domain/campaign/content.ts';
+import type { Message } from '../../../src/domain/campaigns/message.ts';
+import type { Platform } from '../../../src/domain/campaigns/content.ts';
 import { planApnsRequest } from '../../../src/engine/delivery/apns/plan-apns-request.ts';
 import { planFcmRequest } from '../../../src/engine/delivery/fcm/plan-fcm-request.ts';
 import type { Outcome, Plan } from '../../../src/engine/delivery/provider.ts';
@@ -28,7 +28,7 @@ function plan(message: Message): { plan: Plan } | { outcome: Outcome } {
 }
 
 /** Bytes of the longest text that still fits beside all the rest. */
-function longestText(message: Message): number {
+function maxText(message: Message): number {
   const fits = (length: number) =>
     'plan' in plan({ ...message, content: { ...message.content, message: 'x'.repeat(length) } } as Message);
   let [most, tooMany] = [0, 5000];
@@ -53,8 +53,8 @@ test.each([
     const { report, ...without } = message;
     // The workspace's id has 9 characters here.
     expect(report!.token).toHaveLength(70);
-    expect(longestText(without as Message) - longestText(message)).toBeLessThanOrEqual(bytes);
-    expect(longestText(message)).toBeGreaterThan(1500);
+    expect(maxText(without as Message) - maxText(message)).toBeLessThanOrEqual(bytes);
+    expect(maxText(message)).toBeGreaterThan(1500);
   },
 );
 

@@ -1,10 +1,10 @@
 import { makeManualClock } from '../../../src/clock.ts';
-import type { Platform } from '../../../src/domain/campaign/content.ts';
-import type { Message } from '../../../src/domain/campaign/message.ts';
-import type { DeliverySettings } from '../../../src/domain/campaign/delivery-settings.ts';
-import type { PushAudience } from '../../../src/domain/campaign/push-command.ts';
+import type { Platform } from '../../../src/domain/campaigns/content.ts';
+import type { Message } from '../../../src/domain/campaigns/message.ts';
+import type { DeliverySettings } from '../../../src/domain/campaigns/delivery-settings.ts';
+import type { PushAudience } from '../../../src/domain/push/push-command.ts';
 import type { Timing } from '../../../src/domain/timing/timing.ts';
-import { bucketOf } from '../../../src/domain/audience/bucket.ts';
+import { bucketOf } from '../../../src/domain/users/bucket.ts';
 import { makeId } from '../../../src/domain/ids.ts';
 import { makeInteractionTokens } from '../../../src/domain/interactions/interaction-token.ts';
 import type { ProviderCredentials } from '../../../src/domain/provider-credential.ts';
@@ -19,9 +19,9 @@ import { retryDeliveries } from '../../../src/engine/fan-out/retry-deliveries.ts
 import { makeSendWindow } from '../../../src/engine/fan-out/send-window.ts';
 import { leaseEnd, startChunkWorkers } from '../../../src/engine/fan-out/work-chunks.ts';
 import { makeGovernor } from '../../../src/engine/governor/governor.ts';
-import { claimChunks } from '../../../src/storage/sql/chunks.ts';
-import type { RunToSend } from '../../../src/storage/sql/run-states.ts';
-import { findRunsToSend, sumRunCounts } from '../../../src/storage/sql/run-states.ts';
+import { claimChunks } from '../../../src/storage/runs/chunks.ts';
+import type { RunToSend } from '../../../src/storage/runs/run-states.ts';
+import { findRunsToSend, sumRunCounts } from '../../../src/storage/runs/run-states.ts';
 import { createTestDatabase } from '../../test-database.ts';
 import { insertTestWorkspace } from '../../test-workspace.ts';
 

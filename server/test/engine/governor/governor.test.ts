@@ -7,7 +7,7 @@ import { fcmPerMinute, sendAccountOf } from '../../../src/engine/delivery/send-a
 import { makeGovernor } from '../../../src/engine/governor/governor.ts';
 import { leaseBudget } from '../../../src/engine/governor/lease-budget.ts';
 import { makeLog } from '../../../src/log.ts';
-import { dropIdleBudgets } from '../../../src/storage/sql/send-budgets.ts';
+import { dropIdleBudgets } from '../../../src/storage/limits/send-budgets.ts';
 import { createTestDatabase } from '../../test-database.ts';
 import type { TestDatabase } from '../../test-database.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { changeCampaignState } from '../../../src/app/campaigns/change-campaign-state.ts';
-import type { CampaignAction } from '../../../src/domain/campaign/campaign-states.ts';
+import type { CampaignAction } from '../../../src/domain/campaigns/campaign-states.ts';
 import { parseTiming } from '../../../src/domain/timing/parse-timing.ts';
 import type { TimingInput } from '../../../src/domain/timing/parse-timing.ts';
 import type { Timing } from '../../../src/domain/timing/timing.ts';

@@ -231,8 +231,8 @@ describe('the size limit', () => {
     });
     expect(await fail(makeClient(), { url: `${url}/${limit + 1}` })).toMatchObject({ kind: 'too-large', bytes: 0 });
     expect(packed.length).toBeGreaterThan(100);
-    expect(await read(makeClient(), { url: `${url}/gzip`, mostBytes: 100 })).toHaveLength(100);
-    expect(await fail(makeClient(), { url: `${url}/gzip`, mostBytes: 99 })).toMatchObject({ kind: 'too-large' });
+    expect(await read(makeClient(), { url: `${url}/gzip`, maxBytes: 100 })).toHaveLength(100);
+    expect(await fail(makeClient(), { url: `${url}/gzip`, maxBytes: 99 })).toMatchObject({ kind: 'too-large' });
   });
 
   test.each([

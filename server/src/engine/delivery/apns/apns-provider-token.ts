@@ -23,8 +23,8 @@ export type ApnsProviderTokens = {
 
 // Apple refuses tokens over an hour old, and counts renewals within 20 minutes against the whole team.
 const lifeMilliseconds = 50 * 60_000;
-const shortestLifeMilliseconds = 20 * 60_000;
-const mostTokens = 1_000;
+const minLifeMilliseconds = 20 * 60_000;
+const maxTokens = 1_000;
 
 export type ApnsProviderTokensOptions = { clock: Clock; share: ShareProviderToken };
 
@@ -46,7 +46,7 @@ export function makeApnsProviderTokens({ clock, share }: ApnsProviderTokensOptio
     tokens.set(key, obtained);
     // A key that cannot sign throws each time anew.
     obtained.catch(() => tokens.delete(key));
-    if (tokens.size > mostTokens) tokens.delete(tokens.keys().next().value!);
+    if (tokens.size > maxTokens) tokens.delete(tokens.keys().next().value!);
     return obtained;
   }
 
@@ -63,8 +63,8 @@ export function makeApnsProviderTokens({ clock, share }: ApnsProviderTokensOptio
     },
     async renew(credential) {
       const known = await tokens.get(keyOf(credential));
-      if (known && known.issuedAt > before(shortestLifeMilliseconds)) return false;
-      await obtain(credential, before(shortestLifeMilliseconds));
+      if (known && known.issuedAt > before(minLifeMilliseconds)) return false;
+      await obtain(credential, before(minLifeMilliseconds));
       return true;
     },
   };

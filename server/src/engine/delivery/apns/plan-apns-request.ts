@@ -1,9 +1,9 @@
-import type { IosContent } from '../../../domain/campaign/content.ts';
-import type { Message } from '../../../domain/campaign/message.ts';
+import type { IosContent } from '../../../domain/campaigns/content.ts';
+import type { Message } from '../../../domain/campaigns/message.ts';
 import type { ApnsCredential } from '../../../domain/provider-credential.ts';
 import type { Outcome, Plan, PlanInput } from '../provider.ts';
 
-const mostPayloadBytes = 4096;
+const maxPayloadBytes = 4096;
 
 export type ApnsPlanContext = { origin: string; now: Date };
 
@@ -16,8 +16,8 @@ export function planApnsRequest(
   // The token becomes part of the path; Apple's are hexadecimal of a length that has grown before.
   if (!/^[0-9a-fA-F]{16,200}$/.test(device.pushId)) return { outcome: { kind: 'gone', code: 'BadDeviceToken' } };
   const body = Buffer.from(JSON.stringify(makePayload(message, message.content)));
-  if (body.length > mostPayloadBytes) {
-    const detail = `${body.length} bytes; APNs takes ${mostPayloadBytes}`;
+  if (body.length > maxPayloadBytes) {
+    const detail = `${body.length} bytes; APNs takes ${maxPayloadBytes}`;
     return { outcome: { kind: 'rejected', code: 'PayloadTooLarge', detail } };
   }
   const expiration = message.ttlSeconds === 0 ? 0 : Math.floor(now.getTime() / 1000) + message.ttlSeconds;
@@ -41,7 +41,7 @@ export function planApnsRequest(
 
 /** What APNs counts of a message, and the most it takes. */
 export function measureApnsMessage(message: Extract<Message, { platform: 'IOS' }>): { bytes: number; most: number } {
-  return { bytes: Buffer.byteLength(JSON.stringify(makePayload(message, message.content))), most: mostPayloadBytes };
+  return { bytes: Buffer.byteLength(JSON.stringify(makePayload(message, message.content))), most: maxPayloadBytes };
 }
 
 function makePayload(message: Message, content: Omit<IosContent, 'fallback'>): object {

@@ -17,7 +17,7 @@ export type FcmAccessTokens = {
 const scope = 'https://www.googleapis.com/auth/firebase.messaging';
 // Google's tokens live an hour; five minutes before that a new one is fetched.
 const renewBeforeMilliseconds = 5 * 60_000;
-const mostTokens = 1_000;
+const maxTokens = 1_000;
 
 type Stored = { until: number; result: Promise<{ token: string } | { refusal: Answer }> };
 
@@ -66,7 +66,7 @@ export function makeFcmAccessTokens({
       const stored: Stored = { until: Number.MAX_SAFE_INTEGER, result: undefined as never };
       stored.result = fetchToken(credential, target, stored);
       tokens.set(key, stored);
-      if (tokens.size > mostTokens) tokens.delete(tokens.keys().next().value!);
+      if (tokens.size > maxTokens) tokens.delete(tokens.keys().next().value!);
       const result = await stored.result;
       if ('refusal' in result && tokens.get(key) === stored) tokens.delete(key);
       return result;

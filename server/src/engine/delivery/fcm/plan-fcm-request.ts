@@ -1,10 +1,10 @@
-import type { AndroidContent } from '../../../domain/campaign/content.ts';
+import type { AndroidContent } from '../../../domain/campaigns/content.ts';
 import type { FcmCredential } from '../../../domain/provider-credential.ts';
-import type { Message } from '../../../domain/campaign/message.ts';
+import type { Message } from '../../../domain/campaigns/message.ts';
 import type { Outcome, Plan, PlanInput } from '../provider.ts';
 
 // Keys and values of notification and data together (design of delivery 1).
-const mostPayloadBytes = 4096;
+const maxPayloadBytes = 4096;
 
 /**
  * The request for one Android device: a notification, so that the system shows it with nobody's help, and data with
@@ -21,8 +21,8 @@ export function planFcmRequest(
   const data = makeData(message, message.content);
   const notification = makeNotification(message, message.content);
   const { bytes } = measure(data, notification);
-  if (bytes > mostPayloadBytes) {
-    const detail = `${bytes} bytes of keys and values; FCM takes ${mostPayloadBytes}`;
+  if (bytes > maxPayloadBytes) {
+    const detail = `${bytes} bytes of keys and values; FCM takes ${maxPayloadBytes}`;
     return { outcome: { kind: 'rejected', code: 'MESSAGE_TOO_LARGE', detail } };
   }
   const body = {
@@ -53,7 +53,7 @@ export function measureFcmMessage(message: AndroidMessage): { bytes: number; mos
 }
 
 function measure(data: Record<string, string>, notification: Record<string, string>) {
-  return { bytes: payloadBytes(data) + payloadBytes(notification), most: mostPayloadBytes };
+  return { bytes: payloadBytes(data) + payloadBytes(notification), most: maxPayloadBytes };
 }
 
 type AndroidMessage = Extract<Message, { platform: 'ANDROID' }>;

@@ -1,5 +1,5 @@
 import type { Answer } from '../provider.ts';
-import { lost, mostBodyBytes, timedOut, toAnswer, toBrokenAnswer, unsent } from './client-streams.ts';
+import { lost, maxBodyBytes, timedOut, toAnswer, toBrokenAnswer, unsent } from './client-streams.ts';
 import type { ClientStream } from './client-streams.ts';
 import {
   ConnectionError,
@@ -10,7 +10,7 @@ import {
   frameHeaderBytes,
   frameTypes,
   makeFrame,
-  mostWindowBytes,
+  maxWindowBytes,
   settingIds,
   usualWindowBytes,
   withoutPadding,
@@ -55,11 +55,11 @@ export type ClientConnectionOptions = {
 };
 
 // Without a limit in SETTINGS a peer allows any number; this many keep a connection busy without flooding memory.
-const mostStreams = 1_000;
+const maxStreams = 1_000;
 const receiveWindowBytes = 4 * 1024 * 1024;
 const streamWindowBytes = 128 * 1024;
 /** A header list that is spread over more is an attack (CONTINUATION flood, CVE-2024-27316). */
-const mostBlockBytes = 64 * 1024;
+const maxBlockBytes = 64 * 1024;
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 
 /** RFC 9113, as far as a client of push services needs it. */
@@ -73,7 +73,7 @@ export function makeClientConnection(options: ClientConnectionOptions): ClientCo
     options.write(bytes);
   });
   const waiting = new Set<ClientStream>();
-  const peer = { initialWindow: usualWindowBytes, frameBytes, streams: mostStreams };
+  const peer = { initialWindow: usualWindowBytes, frameBytes, streams: maxStreams };
   let nextId = 1;
   let sendWindow = usualWindowBytes;
   let unacknowledged = 0;
@@ -175,7 +175,7 @@ export function makeClientConnection(options: ClientConnectionOptions): ClientCo
     if (!stream) return;
     if (!stream.headers)
       return reset(stream, { code: errorCodes.protocolError, answer: lost('a body without headers') });
-    const room = mostBodyBytes - stream.bodyBytes;
+    const room = maxBodyBytes - stream.bodyBytes;
     if (room > 0) stream.body.push(Buffer.from(data.subarray(0, room)));
     stream.bodyBytes += Math.min(room, data.length);
     if ((frame.flags & flags.endStream) !== 0) return settle(stream, toAnswer(stream));
@@ -202,7 +202,7 @@ export function makeClientConnection(options: ClientConnectionOptions): ClientCo
   function addToBlock(piece: Buffer, given: number): void {
     block!.pieces.push(Buffer.from(piece));
     block!.bytes += piece.length;
-    if (block!.bytes > mostBlockBytes || block!.pieces.length > 100)
+    if (block!.bytes > maxBlockBytes || block!.pieces.length > 100)
       throw broken('headers without end', errorCodes.enhanceYourCalm);
     if ((given & flags.endHeaders) === 0) return;
     const { streamId, pieces, flags: first } = block!;
@@ -263,10 +263,10 @@ export function makeClientConnection(options: ClientConnectionOptions): ClientCo
       case settingIds.headerTableSize:
         return encoder.limitTable(value);
       case settingIds.maxConcurrentStreams:
-        peer.streams = Math.min(mostStreams, value);
+        peer.streams = Math.min(maxStreams, value);
         return;
       case settingIds.initialWindowSize:
-        if (value > mostWindowBytes) throw broken('a window too large', errorCodes.flowControlError);
+        if (value > maxWindowBytes) throw broken('a window too large', errorCodes.flowControlError);
         for (const stream of streams.values()) stream.sendWindow += value - peer.initialWindow;
         peer.initialWindow = value;
         return;
@@ -303,7 +303,7 @@ export function makeClientConnection(options: ClientConnectionOptions): ClientCo
     const more = payload.readUInt32BE(0) & 0x7fffffff;
     if (streamId === 0) {
       sendWindow += more;
-      if (more === 0 || sendWindow > mostWindowBytes) throw broken('a wrong window', errorCodes.flowControlError);
+      if (more === 0 || sendWindow > maxWindowBytes) throw broken('a wrong window', errorCodes.flowControlError);
       sendWaiting();
       return;
     }
@@ -311,7 +311,7 @@ export function makeClientConnection(options: ClientConnectionOptions): ClientCo
     const stream = streams.get(streamId);
     if (!stream) return;
     stream.sendWindow += more;
-    if (more === 0 || stream.sendWindow > mostWindowBytes)
+    if (more === 0 || stream.sendWindow > maxWindowBytes)
       return reset(stream, { code: errorCodes.flowControlError, answer: lost('a wrong window') });
     if (stream.pending) sendBody(stream);
   }
@@ -370,7 +370,7 @@ export function makeClientConnection(options: ClientConnectionOptions): ClientCo
       try {
         if (isLeaving) throw new Error('the connection is ending');
         nextId += 2;
-        if (nextId > mostWindowBytes) isLeaving = true;
+        if (nextId > maxWindowBytes) isLeaving = true;
         streams.set(stream.id, stream);
         written.push(stream);
         sendRequest(stream, request);
@@ -420,7 +420,7 @@ function ownSettings(): Buffer {
     [settingIds.headerTableSize, 0],
     [settingIds.enablePush, 0],
     [settingIds.initialWindowSize, streamWindowBytes],
-    [settingIds.maxHeaderListSize, mostBlockBytes],
+    [settingIds.maxHeaderListSize, maxBlockBytes],
   ] as const;
   const payload = Buffer.alloc(settings.length * 6);
   settings.forEach(([id, value], index) => {

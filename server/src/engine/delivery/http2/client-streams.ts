@@ -21,7 +21,7 @@ export type ClientStream = {
 };
 
 /** The interesting answers have a few hundred bytes; a hostile push service could send without end. */
-export const mostBodyBytes = 64 * 1024;
+export const maxBodyBytes = 64 * 1024;
 
 export function toAnswer(stream: ClientStream): Answer {
   const body = Buffer.concat(stream.body).toString('utf8');

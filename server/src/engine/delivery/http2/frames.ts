@@ -40,7 +40,7 @@ export const frameHeaderBytes = 9;
 export const frameBytes = 16_384;
 /** RFC 9113 §6.9.2. */
 export const usualWindowBytes = 65_535;
-export const mostWindowBytes = 2 ** 31 - 1;
+export const maxWindowBytes = 2 ** 31 - 1;
 
 export type Frame = { type: number; flags: number; streamId: number; payload: Buffer };
 

@@ -5,8 +5,8 @@ export class HpackError extends Error {
 }
 
 /** More than any provider sends, and far from what would hurt. */
-const mostHeaders = 200;
-const mostTextBytes = 16 * 1024;
+const maxHeaders = 200;
+const maxTextBytes = 16 * 1024;
 
 /**
  * Decodes one header block (RFC 7541). There is no dynamic table: this client announces a table of size 0, so a
@@ -30,7 +30,7 @@ export function decodeHeaders(block: Buffer): [name: string, value: string][] {
       const name = index === 0 ? reader.text() : fromTable(index)[0];
       headers.push([name, reader.text()]);
     }
-    if (headers.length > mostHeaders) throw new HpackError('too many headers');
+    if (headers.length > maxHeaders) throw new HpackError('too many headers');
   }
   return headers;
 }
@@ -75,7 +75,7 @@ class BlockReader {
     const isHuffman = (this.peek() & 0x80) !== 0;
     const length = this.integer(7);
     const end = this.#place + length;
-    if (length > mostTextBytes || end > this.#block.length) throw new HpackError('a text beyond its block');
+    if (length > maxTextBytes || end > this.#block.length) throw new HpackError('a text beyond its block');
     const bytes = this.#block.subarray(this.#place, end);
     this.#place = end;
     return isHuffman ? decodeHuffman(bytes) : bytes.toString('latin1');

@@ -101,13 +101,13 @@ export function makeHpackEncoder(): HpackEncoder {
 }
 
 /** Index and lengths take six bytes at most, a table size update three. */
-const mostOverheadBytes = 12;
+const maxOverheadBytes = 12;
 
 function assertBlock(headers: readonly Header[], roomBytes: number): void {
-  let bytes = mostOverheadBytes;
+  let bytes = maxOverheadBytes;
   for (const [name, value] of headers) {
     assertValue(name, value);
-    bytes += name.length + value.length + mostOverheadBytes;
+    bytes += name.length + value.length + maxOverheadBytes;
   }
   if (bytes > roomBytes) throw new RangeError(`headers of ${bytes} bytes`);
 }

@@ -40,9 +40,9 @@ export type Http2Session = {
 
 const pingMilliseconds = 60_000;
 const idleMilliseconds = 10 * 60_000;
-const mostSweepMilliseconds = 250;
+const maxSweepMilliseconds = 250;
 /** A peer that reads nothing must not fill the memory with what it is told. */
-const mostUnsentBytes = 16 * 1024 * 1024;
+const maxUnsentBytes = 16 * 1024 * 1024;
 
 /**
  * Connects and waits for the peer's SETTINGS, because they say how many streams there may be: Apple allows one until it
@@ -101,7 +101,7 @@ function attach(socket: Socket, options: Attachment): Http2Session {
   const connection = makeClientConnection({
     write(bytes) {
       socket.write(bytes);
-      if (socket.writableLength > mostUnsentBytes) socket.destroy(new Error('the peer reads nothing'));
+      if (socket.writableLength > maxUnsentBytes) socket.destroy(new Error('the peer reads nothing'));
     },
     onReady: options.onReady,
     onFreeStream() {
@@ -131,7 +131,7 @@ function attach(socket: Socket, options: Attachment): Http2Session {
   }
 
   function work(): void {
-    const milliseconds = Math.min(mostSweepMilliseconds, Math.ceil(requestMilliseconds / 4));
+    const milliseconds = Math.min(maxSweepMilliseconds, Math.ceil(requestMilliseconds / 4));
     sweep = setInterval(() => connection.expire(performance.now()), milliseconds);
     socket.ref();
   }

@@ -23,11 +23,11 @@ export type Http2TransportOptions = {
 };
 
 // A worker has at most some thousand requests open; more waiting than this means something is badly wrong.
-const mostWaiting = 10_000;
+const maxWaiting = 10_000;
 // Targets are as many as providers, teams and push services; endpoints are chosen by others, so there is a bound.
-const mostTargets = 500;
+const maxTargets = 500;
 // A refused stream was not processed (RFC 9113 §8.7), so it is sent again on another session.
-const mostTries = 3;
+const maxTries = 3;
 
 type Waiting = { request: Http2Request; tries: number; settle: (answer: Answer) => void };
 type Pool = {
@@ -53,7 +53,7 @@ export function makeHttp2Transport(options: Http2TransportOptions): Http2Transpo
   function poolOf(target: Http2Target): Pool {
     let pool = pools.get(target.key);
     if (!pool) {
-      if (pools.size >= mostTargets) dropIdlePool();
+      if (pools.size >= maxTargets) dropIdlePool();
       pool = { target, sessions: [], opening: 0, waiting: [], openedInVain: 0, standstill: undefined };
       pools.set(target.key, pool);
     }
@@ -84,7 +84,7 @@ export function makeHttp2Transport(options: Http2TransportOptions): Http2Transpo
     const wantsSession = pool.waiting.length > 0 && pool.opening === 0;
     if (!wantsSession || pool.sessions.filter((session) => !session.isLeaving()).length >= sessionsPerTarget) return;
     // A peer that ends every connection before it serves one would be called without pause.
-    if (pool.openedInVain < mostTries) void open(pool);
+    if (pool.openedInVain < maxTries) void open(pool);
     else {
       pool.openedInVain = 0;
       failWaiting(pool, new Error('every connection ended before it served a request'));
@@ -144,7 +144,7 @@ export function makeHttp2Transport(options: Http2TransportOptions): Http2Transpo
   function run(pool: Pool, session: Http2Session, waiting: Waiting): void {
     session.request(waiting.request, (answer) => {
       const isUnsent = answer.kind === 'failure' && answer.certainty === 'unsent';
-      if (isUnsent && waiting.tries < mostTries && !isClosed) {
+      if (isUnsent && waiting.tries < maxTries && !isClosed) {
         waiting.tries += 1;
         pool.waiting.push(waiting);
         dispatch(pool);
@@ -156,7 +156,7 @@ export function makeHttp2Transport(options: Http2TransportOptions): Http2Transpo
     request(target, request) {
       return new Promise((settle) => {
         const pool = poolOf(target);
-        if (isClosed || pool.waiting.length >= mostWaiting) {
+        if (isClosed || pool.waiting.length >= maxWaiting) {
           const detail = isClosed ? 'the transport is closed' : 'too many requests are waiting';
           settle({ kind: 'failure', certainty: 'unsent', reason: 'refused', detail });
           return;

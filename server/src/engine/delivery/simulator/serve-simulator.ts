@@ -22,7 +22,7 @@ export type ServeOptions = {
   onDelivered: (message: DeliveredMessage) => Promise<void> | undefined;
 };
 
-const mostBodyBytes = 64 * 1024;
+const maxBodyBytes = 64 * 1024;
 const usualStreams = 1_000;
 // A client that stays is shown the door.
 const lingerMilliseconds = 5_000;
@@ -114,7 +114,7 @@ function readBody(stream: ServerHttp2Stream): Promise<Buffer> {
     let bytes = 0;
     stream.on('data', (piece: Buffer) => {
       bytes += piece.length;
-      if (bytes <= mostBodyBytes) pieces.push(piece);
+      if (bytes <= maxBodyBytes) pieces.push(piece);
     });
     stream.on('end', () => resolve(Buffer.concat(pieces)));
     // A stream that ends early has no end event; its answer goes nowhere.

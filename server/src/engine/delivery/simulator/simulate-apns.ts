@@ -2,8 +2,8 @@ import { createPublicKey, randomUUID, verify } from 'node:crypto';
 import { magicOutcome } from '../../../domain/sandbox/magic-tokens.ts';
 import type { Simulate, SimulatedAnswer, SimulatedRequest, SimulatorAccount } from './simulator-account.ts';
 
-const mostPayloadBytes = 4096;
-const mostTokens = 1_000;
+const maxPayloadBytes = 4096;
+const maxTokens = 1_000;
 const pushTypes = new Set([
   'alert',
   'background',
@@ -57,7 +57,7 @@ function authenticate(
     known = verifyToken(accounts, token);
     if (!known) return reason(403, 'InvalidProviderToken');
     verified.set(token, known);
-    if (verified.size > mostTokens) verified.delete(verified.keys().next().value!);
+    if (verified.size > maxTokens) verified.delete(verified.keys().next().value!);
   }
   const age = request.now.getTime() / 1000 - known.issuedAt;
   // Apple refuses tokens over an hour old; a small step into the future is a clock's error.
@@ -107,7 +107,7 @@ function checkHeaders(account: SimulatorAccount, { headers }: SimulatedRequest):
 
 function checkPayload({ body }: SimulatedRequest): Refusal | undefined {
   if (body.length === 0) return reason(400, 'PayloadEmpty');
-  if (body.length > mostPayloadBytes) return reason(413, 'PayloadTooLarge');
+  if (body.length > maxPayloadBytes) return reason(413, 'PayloadTooLarge');
   try {
     const { aps } = JSON.parse(body.toString('utf8')) as { aps?: unknown };
     return aps !== null && typeof aps === 'object' ? undefined : reason(400, 'BadMessage');

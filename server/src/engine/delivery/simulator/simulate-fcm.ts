@@ -6,8 +6,8 @@ import type { Simulate, SimulatedAnswer, SimulatedRequest, SimulatorAccount } fr
 const googleTokenUrl = 'https://oauth2.googleapis.com/token';
 const messagingScope = 'https://www.googleapis.com/auth/firebase.messaging';
 const tokenSeconds = 3600;
-const mostTokens = 1_000;
-const mostPayloadBytes = 4096;
+const maxTokens = 1_000;
+const maxPayloadBytes = 4096;
 
 const messageFields = new Set(['token', 'data', 'notification', 'android', 'apns', 'webpush', 'fcm_options', 'name']);
 const androidFields = new Set([
@@ -62,7 +62,7 @@ async function issueToken(
   }
   const token = `ya29.simulated-${randomBytes(24).toString('base64url')}`;
   tokens.set(token, { workspaceId: account.workspaceId, expiresAt: request.now.getTime() + tokenSeconds * 1000 });
-  if (tokens.size > mostTokens) tokens.delete(tokens.keys().next().value!);
+  if (tokens.size > maxTokens) tokens.delete(tokens.keys().next().value!);
   return { status: 200, body: { access_token: token, expires_in: tokenSeconds - 1, token_type: 'Bearer' } };
 }
 
@@ -162,7 +162,7 @@ function findViolation(message: FcmMessage | undefined): { field: string; descri
     return { field: 'message.android.priority', description: 'Invalid priority.' };
   }
   const bytes = payloadBytes(data ?? {}) + payloadBytes(android?.notification ?? {});
-  if (bytes > mostPayloadBytes) return { field: 'message', description: 'Android message is too big.' };
+  if (bytes > maxPayloadBytes) return { field: 'message', description: 'Android message is too big.' };
   return undefined;
 }
 

@@ -4,8 +4,8 @@ import { magicOutcome } from '../../../domain/sandbox/magic-tokens.ts';
 import { simulatedBrowser, simulatedPushOrigin } from './make-simulated-subscription.ts';
 import type { Simulate, SimulatedAnswer, SimulatedRequest, SimulatorAccount } from './simulator-account.ts';
 
-const mostBodyBytes = 4096;
-const mostTokens = 1_000;
+const maxBodyBytes = 4096;
+const maxTokens = 1_000;
 
 /** A push service and the browsers behind it: VAPID, headers, and the decryption a browser would do (RFC 8030, 8291, 8292). */
 export function simulateWebPush(accounts: () => SimulatorAccount[], { secret }: { secret: Buffer }): Simulate {
@@ -38,7 +38,7 @@ function authenticate(
     known = verifyVapid(accounts, header, request.now);
     if (!known) return { status: 403, body: 'VAPID is not valid' };
     verified.set(header, known);
-    if (verified.size > mostTokens) verified.delete(verified.keys().next().value!);
+    if (verified.size > maxTokens) verified.delete(verified.keys().next().value!);
   }
   return known.expiresAt > request.now.getTime() / 1000 ? known : { status: 403, body: 'VAPID has expired' };
 }
@@ -86,7 +86,7 @@ function checkHeaders({ headers, body }: SimulatedRequest): Refusal | undefined 
     return { status: 400, body: 'bad topic' };
   if (headers.urgency !== undefined && !['very-low', 'low', 'normal', 'high'].includes(String(headers.urgency)))
     return { status: 400, body: 'bad urgency' };
-  if (body.length > mostBodyBytes) return { status: 413 };
+  if (body.length > maxBodyBytes) return { status: 413 };
   return undefined;
 }
 

@@ -31,7 +31,7 @@ let accounts = data.accounts;
 const batchMessages = 500;
 const batchMilliseconds = 20;
 // Beyond this the phones wait for the inbox, and the senders for the phones.
-const mostWaiting = 20_000;
+const maxWaiting = 20_000;
 const waiting: DeliveredMessage[] = [];
 let isStoring = false;
 let timer: NodeJS.Timeout | undefined;
@@ -48,7 +48,7 @@ function onDelivered(message: DeliveredMessage): Promise<void> | undefined {
   waiting.push(message);
   if (waiting.length >= batchMessages) flush();
   timer ??= setTimeout(flush, batchMilliseconds);
-  return waiting.length < mostWaiting ? undefined : new Promise((resolve) => roomWaits.push(resolve));
+  return waiting.length < maxWaiting ? undefined : new Promise((resolve) => roomWaits.push(resolve));
 }
 
 const now = (): Date => new Date(performance.timeOrigin + performance.now() + data.clockDifference[0]!);

@@ -12,7 +12,7 @@ export type SubscriptionKeys = {
 export type EncryptionRandomness = { salt: Buffer; senderPrivateKey: Buffer };
 
 // 4096 less the header (86), the tag (16) and the delimiter (1): RFC 8291 §4.
-export const mostPlainBytes = 3993;
+export const maxPlainBytes = 3993;
 const recordSize = 4096;
 
 /**

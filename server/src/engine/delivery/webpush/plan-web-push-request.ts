@@ -1,8 +1,8 @@
-import type { WebContent } from '../../../domain/campaign/content.ts';
-import type { Message } from '../../../domain/campaign/message.ts';
+import type { WebContent } from '../../../domain/campaigns/content.ts';
+import type { Message } from '../../../domain/campaigns/message.ts';
 import type { WebPushCredential } from '../../../domain/provider-credential.ts';
 import type { Outcome, Plan, PlanInput } from '../provider.ts';
-import { encryptWebPush, mostPlainBytes } from './encrypt-web-push.ts';
+import { encryptWebPush, maxPlainBytes } from './encrypt-web-push.ts';
 import { parseSubscription } from './parse-subscription.ts';
 
 /** The request for one browser: the message encrypted for it (RFC 8291), with TTL, urgency and topic (RFC 8030 §5). */
@@ -14,8 +14,8 @@ export function planWebPushRequest({
   const subscription = parseSubscription(device.pushId);
   if (!subscription) return { outcome: { kind: 'gone', code: 'INVALID_SUBSCRIPTION' } };
   const plain = Buffer.from(JSON.stringify(makePayload(message, message.content)));
-  if (plain.length > mostPlainBytes) {
-    const detail = `${plain.length} bytes; Web Push takes ${mostPlainBytes}`;
+  if (plain.length > maxPlainBytes) {
+    const detail = `${plain.length} bytes; Web Push takes ${maxPlainBytes}`;
     return { outcome: { kind: 'rejected', code: 'MESSAGE_TOO_LARGE', detail } };
   }
   let body: Buffer;
@@ -44,7 +44,7 @@ export function planWebPushRequest({
 
 /** What Web Push counts of a message before it is encrypted, and the most it takes. */
 export function measureWebPushMessage(message: Extract<Message, { platform: 'WEB' }>): { bytes: number; most: number } {
-  return { bytes: Buffer.byteLength(JSON.stringify(makePayload(message, message.content))), most: mostPlainBytes };
+  return { bytes: Buffer.byteLength(JSON.stringify(makePayload(message, message.content))), most: maxPlainBytes };
 }
 
 /** What the service worker reads. */

@@ -9,7 +9,7 @@ export type VapidAuthorizations = {
 
 // RFC 8292 §2 allows 24 hours; services with a skewed clock refuse what is close to it.
 const lifeSeconds = 12 * 3600;
-const mostTokens = 5_000;
+const maxTokens = 5_000;
 
 /**
  * VAPID tokens (RFC 8292), one per key and push service, renewed at half their life. Signing one for every message is
@@ -26,7 +26,7 @@ export function makeVapidAuthorizations({ clock }: { clock: Clock }): VapidAutho
       const header = `vapid t=${signToken(credential, { origin, now })}, k=${credential.publicKey}`;
       tokens.delete(key);
       tokens.set(key, { header, renewAt: now + (lifeSeconds / 2) * 1000 });
-      if (tokens.size > mostTokens) tokens.delete(tokens.keys().next().value!);
+      if (tokens.size > maxTokens) tokens.delete(tokens.keys().next().value!);
       return header;
     },
   };

@@ -168,7 +168,7 @@ describe('streams at once', () => {
       },
       requests: 30,
     });
-    expect(settled.server.peers.map(({ mostOpen }) => mostOpen).every((most) => most <= 1)).toBe(true);
+    expect(settled.server.peers.map(({ maxOpen }) => maxOpen).every((most) => most <= 1)).toBe(true);
     expectAllAnswered(settled);
   });
 
@@ -184,7 +184,7 @@ describe('streams at once', () => {
             peer.answer(stream);
             opened -= 1;
           }
-          if (isLimited && opened === 0) peer.mostOpen = 0;
+          if (isLimited && opened === 0) peer.maxOpen = 0;
         };
         onAcknowledged(peer, (count) => {
           if (count < 2) return;
@@ -203,7 +203,7 @@ describe('streams at once', () => {
     });
     const limited = settled.server.peers.filter(({ receipts }) => receipts.length >= 3);
     expect(limited.length).toBeGreaterThan(0);
-    for (const { mostOpen } of limited) expect(mostOpen).toBeLessThanOrEqual(1);
+    for (const { maxOpen } of limited) expect(maxOpen).toBeLessThanOrEqual(1);
     expectAllAnswered(settled);
   });
 
@@ -218,7 +218,7 @@ describe('streams at once', () => {
       },
       requests: 10,
     });
-    for (const { mostOpen } of settled.server.peers) expect(mostOpen).toBeLessThanOrEqual(3);
+    for (const { maxOpen } of settled.server.peers) expect(maxOpen).toBeLessThanOrEqual(3);
     expectAllAnswered(settled);
   });
 });

@@ -47,7 +47,7 @@ export type Peer = {
   socket: Socket;
   receipts: Receipt[];
   /** Most streams that were open at once, since the count was last set. */
-  mostOpen: number;
+  maxOpen: number;
   /** Frames of the client by type, as they came. */
   frames: { type: number; flags: number; stream: number; payload: Buffer }[];
   /** False: neither SETTINGS nor PING is acknowledged, and no window is given back. */
@@ -154,7 +154,7 @@ function makePeer(socket: Socket, number: number): Peer {
     number,
     socket,
     receipts: [],
-    mostOpen: 0,
+    maxOpen: 0,
     frames: [],
     isPolite: true,
     onHeaders: () => {},
@@ -203,7 +203,7 @@ function makePeer(socket: Socket, number: number): Peer {
     if (type === types.reset) open.delete(stream);
     if (type === types.headers) {
       open.add(stream);
-      peer.mostOpen = Math.max(peer.mostOpen, open.size);
+      peer.maxOpen = Math.max(peer.maxOpen, open.size);
       bodies.set(stream, []);
       peer.onHeaders(stream);
     }

@@ -25,7 +25,7 @@ export type Settled = { answers: Answer[]; server: HostileServer; milliseconds: 
 
 const soon = { timeout: 5_000, interval: 5 };
 // The transport sends what was surely not processed three times in all.
-const mostTries = 3;
+const maxTries = 3;
 
 /**
  * Sends requests to a hostile server and holds what is true whatever it does: each settles in time with an answer or a
@@ -88,11 +88,11 @@ async function sendToHostileServer(given: Given): Promise<Settled> {
         body: Buffer.from(body),
       });
     // At worst every request waits for all before it, and each of them is sent three times.
-    const limit = requests * mostTries * (connectMilliseconds + requestMilliseconds) + 5_000;
+    const limit = requests * maxTries * (connectMilliseconds + requestMilliseconds) + 5_000;
     const answers = await inTime(limit, given.inTurn ? sendInTurn(bodies, send) : bodies.map(send));
     const milliseconds = performance.now() - startedAt;
     for (const [number, answer] of answers.entries()) checkAnswer(answer, { server, body: bodies[number]! });
-    expect(server.peers.length, 'connections').toBeLessThanOrEqual(2 * mostTries * requests + 2);
+    expect(server.peers.length, 'connections').toBeLessThanOrEqual(2 * maxTries * requests + 2);
     return { answers, server, milliseconds };
   } finally {
     await transport.close();

@@ -1,0 +1,149 @@
+import type { Attributes } from '../../domain/users/user-attributes.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { isId } from '../../domain/ids.ts';
+import type { Transaction } from '../../storage/pool.ts';
+import { setDeviceOptIn } from '../../storage/devices/devices.ts';
+import { findPersonRecord, listPersonDevices } from '../../storage/users/user-records.ts';
+import type { PersonDevice, PersonRecord } from '../../storage/users/user-records.ts';
+import { setUserIsTest } from '../../storage/users/users.ts';
+import type { SignedIn } from '../accounts/account-dependencies.ts';
+import { audit } from '../accounts/audit.ts';
+import { blockDevices } from '../data/block-devices.ts';
+import { lockIdentified, lockPerson } from '../data/find-user.ts';
+import { registerDevice, removeDevice } from '../data/register-device.ts';
+import type { RegisterDeviceCommand } from '../data/register-device.ts';
+import { retryDeadlock } from '../data/retry-deadlock.ts';
+import { upsertUser } from '../data/upsert-user.ts';
+import type { ConsolePeopleDependencies } from './console-users.ts';
+import { requireWorkspace } from '../workspaces/require-workspace.ts';
+
+type By = { by: SignedIn };
+type Key = { workspaceId: string; id: string };
+type DeviceKey = Key & { deviceRowId: string };
+export type NewDevice = Omit<RegisterDeviceCommand, 'workspaceId' | 'customerId' | 'at'>;
+export const deviceActions = ['block', 'unblock', 'opt-out', 'opt-in', 'remove'] as const;
+export type DeviceAction = (typeof deviceActions)[number];
+
+/**
+ * What is changed of people by hand, through the use cases of the data API. Lines of the audit log name the person by our
+ * id, which an erasure takes out of them, and attributes by name; never a value, a customer id or a device.
+ */
+export function makeChangePeople({ database, clock }: Pick<ConsolePeopleDependencies, 'database' | 'clock'>) {
+  /** @throws ServiceError NOT_FOUND */
+  async function findPerson(tx: Transaction, { workspaceId, id }: Key): Promise<PersonRecord> {
+    const person = isId(id) ? await findPersonRecord(tx, { workspaceId, id }) : undefined;
+    if (!person) throw new ServiceError('NOT_FOUND');
+    return person;
+  }
+
+  /** One transaction of a person's change and its line. */
+  const change = <Result>(
+    { by, workspaceId, id, action }: By & Key & { action: string },
+    work: (tx: Transaction, given: { person: PersonRecord; at: Date }) => Promise<[Result, Record<string, unknown>]>,
+  ): Promise<Result> =>
+    retryDeadlock(
+      async () =>
+        (await database.begin(async (tx) => {
+          const at = clock.now();
+          const person = await findPerson(tx, { workspaceId, id });
+          const [result, detail] = await work(tx, { person, at });
+          await audit(tx, { actor: by, workspaceId, action: `person.${action}`, object: { id }, detail, at });
+          return result;
+        })) as Result,
+    );
+
+  return {
+    /** Somebody new, or somebody known whose attributes change. @returns the id */
+    add: ({ by, workspaceId, customerId, attributes }: By & NewPerson): Promise<{ id: string }> =>
+      retryDeadlock(
+        async () =>
+          (await database.begin(async (tx) => {
+            const at = clock.now();
+            await requireWorkspace(tx, workspaceId);
+            await upsertUser(tx, { workspaceId, customerId, attributes, at });
+            const { userId: id } = (await lockPerson(tx, { workspaceId, customerId }))!;
+            const detail = { changed: Object.keys(attributes) };
+            await audit(tx, { actor: by, workspaceId, action: 'person.add', object: { id }, detail, at });
+            return { id };
+          })) as { id: string },
+      ),
+
+    /** A value replaces, null removes. @throws ServiceError NOT_FOUND */
+    changeAttributes: ({ attributes, ...key }: By & Key & { attributes: Attributes }): Promise<void> =>
+      change({ ...key, action: 'attributes' }, async (tx, { person: { customerId }, at }) => {
+        await upsertUser(tx, { workspaceId: key.workspaceId, customerId, attributes, updateExistingOnly: true, at });
+        const names = Object.keys(attributes);
+        const removed = names.filter((name) => attributes[name] === null);
+        return [undefined, { changed: names.filter((name) => !removed.includes(name)), removed }];
+      }),
+
+    /** Tests of campaigns are offered to be sent to them. @throws ServiceError NOT_FOUND */
+    markForTests: ({ isTest, ...key }: By & Key & { isTest: boolean }): Promise<void> =>
+      change({ ...key, action: 'test' }, async (tx, { at }) => {
+        const { workspaceId, id: value } = key;
+        const user = await lockIdentified(tx, { workspaceId, identity: { kind: 'id', value } });
+        if (!user) throw new ServiceError('NOT_FOUND');
+        await setUserIsTest(tx, { workspaceId, bucket: user.bucket, userId: user.userId, isTest, at });
+        return [undefined, { isTest }];
+      }),
+
+    /** @throws ServiceError NOT_FOUND */
+    addDevice: ({ device, ...key }: By & Key & { device: NewDevice }): Promise<void> =>
+      change({ ...key, action: 'device-add' }, async (tx, { person: { customerId }, at }) => {
+        await registerDevice(tx, { ...device, workspaceId: key.workspaceId, customerId, at });
+        return [undefined, { platform: device.platform }];
+      }),
+
+    /** @throws ServiceError NOT_FOUND, PARAMETER_INVALID for what a device in its state cannot become */
+    changeDevice: ({ action, ...key }: By & DeviceKey & { action: DeviceAction }): Promise<void> =>
+      change({ ...key, action: `device-${action}` }, async (tx, { at }) => {
+        const { workspaceId, id: value } = key;
+        const user = await lockIdentified(tx, { workspaceId, identity: { kind: 'id', value } });
+        const owner = { workspaceId, bucket: user?.bucket ?? -1, userId: user?.userId ?? '' };
+        const device = (await listPersonDevices(tx, owner)).find(({ id }) => id === key.deviceRowId);
+        if (!device) throw new ServiceError('NOT_FOUND');
+        await changeDevice(tx, { ...owner, action, device, at });
+        return [undefined, { platform: device.platform }];
+      }),
+  };
+}
+
+type NewPerson = { workspaceId: string; customerId: string; attributes: Attributes };
+type DeviceChange = {
+  workspaceId: string;
+  bucket: number;
+  userId: string;
+  action: DeviceAction;
+  device: PersonDevice;
+  at: Date;
+};
+
+async function changeDevice(tx: Transaction, { action, device, ...owner }: DeviceChange): Promise<void> {
+  const { workspaceId, userId, at } = owner;
+  switch (action) {
+    case 'block':
+    case 'unblock':
+      return blockDevices(tx, {
+        workspaceId,
+        identity: { kind: 'id', value: userId },
+        action,
+        devices: [{ kind: 'row-id', value: device.id }],
+        reason: action === 'block' ? 'blocked in the console' : null,
+        reference: null,
+        at,
+      });
+    case 'opt-out':
+    case 'opt-in': {
+      const state = action === 'opt-out' ? 'OPTED_OUT' : 'ACTIVE';
+      if (await setDeviceOptIn(tx, { ...owner, id: device.id, state })) return;
+      const reason = 'the provider no longer knows its token; it is back when its app registers anew';
+      throw new ServiceError('PARAMETER_INVALID', { field: 'device', reason });
+    }
+    case 'remove':
+      return removeDevice(tx, { ...owner, id: device.id });
+    default: {
+      const never: never = action;
+      throw new Error(`unknown action ${String(never)}`);
+    }
+  }
+}

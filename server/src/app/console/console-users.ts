@@ -1,0 +1,144 @@
+import type { Clock } from '../../clock.ts';
+import { pushIdValue } from '../../domain/devices/device-identifier.ts';
+import { canonicalNumber } from '../../domain/users/identifier.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { isId } from '../../domain/ids.ts';
+import type { Database, Transaction } from '../../storage/pool.ts';
+import { listErasures } from '../../storage/users/erasures.ts';
+import type { ErasureRecord } from '../../storage/users/erasures.ts';
+import {
+  findPersonRecord,
+  findUsersByAnyIdentifier,
+  listFoundPeople,
+  listPersonDevices,
+  listPersonMessages,
+  listPersonMoments,
+  listPersonSegments,
+  listTestPeople,
+} from '../../storage/users/user-records.ts';
+import type { FoundPerson, MomentPlace } from '../../storage/users/user-records.ts';
+import { findUserById, findUsersByCustomerIds } from '../../storage/users/users.ts';
+import type { UserKey } from '../../storage/users/users.ts';
+import type { SignedIn } from '../accounts/account-dependencies.ts';
+import { audit } from '../accounts/audit.ts';
+import { customerDigest, deleteUser } from '../data/delete-user.ts';
+import { retryDeadlock } from '../data/retry-deadlock.ts';
+import { makeChangePeople } from './change-users.ts';
+import { requireWorkspace } from '../workspaces/require-workspace.ts';
+
+export type ConsolePeopleDependencies = { database: Database; clock: Clock; erasureDelayHours: number };
+type Key = { workspaceId: string; id: string };
+
+/** What a search word turned out to be. */
+export type FoundBy = 'USER_ID' | 'CARILLON_ID' | 'DEVICE_TOKEN' | 'ATTRIBUTE';
+export type PersonHit = FoundPerson & { foundBy: FoundBy; attribute: string | null };
+
+const maxHits = 25;
+// Each name is two index look-ups; a workspace with more of them is found by the first in the alphabet.
+const maxAttributes = 1000;
+const maxMessages = 50;
+const momentsPerPage = 50;
+// More are no test any more.
+const maxTestPeople = 100;
+
+export type ConsolePeople = ReturnType<typeof makeConsolePeople>;
+
+/** People as the console finds, shows, changes and erases them. */
+export function makeConsolePeople({ database, clock, erasureDelayHours }: ConsolePeopleDependencies) {
+  return {
+    ...makeChangePeople({ database, clock }),
+
+    /** Those marked for tests of campaigns. @throws ServiceError NOT_FOUND */
+    async listForTests(workspaceId: string): Promise<FoundPerson[]> {
+      await requireWorkspace(database, workspaceId);
+      return listTestPeople(database, { workspaceId, limit: maxTestPeople });
+    },
+
+    /** What happened, newest first. @throws ServiceError NOT_FOUND */
+    async listMoments({ workspaceId, id, after }: Key & { after: MomentPlace | undefined }) {
+      const person = isId(id) ? await findPersonRecord(database, { workspaceId, id }) : undefined;
+      if (!person) throw new ServiceError('NOT_FOUND');
+      const key = { workspaceId, bucket: person.bucket, userId: person.userId };
+      const found = await listPersonMoments(database, { ...key, after, limit: momentsPerPage + 1 });
+      return { moments: found.slice(0, momentsPerPage), hasMore: found.length > momentsPerPage };
+    },
+
+    /** People that a word names: a user id, a device token or an attribute's value. @throws ServiceError NOT_FOUND */
+    async search({ workspaceId, word }: { workspaceId: string; word: string }): Promise<PersonHit[]> {
+      await requireWorkspace(database, workspaceId);
+      const [byCustomerId, byId, byValue] = await Promise.all([
+        findUsersByCustomerIds(database, { workspaceId, customerIds: [word], limit: maxHits }),
+        isId(word) ? findUserById(database, { workspaceId, id: word }) : undefined,
+        findUsersByAnyIdentifier(database, { workspaceId, values: valuesOf(word), maxAttributes, limit: maxHits }),
+      ]);
+      const hits = new Map<string, UserKey & Pick<PersonHit, 'foundBy' | 'attribute'>>();
+      const add = (user: UserKey, foundBy: FoundBy, attribute: string | null = null) => {
+        if (!hits.has(user.userId)) hits.set(user.userId, { ...user, foundBy, attribute });
+      };
+      for (const user of byCustomerId) add(user, 'USER_ID');
+      if (byId) add(byId, 'CARILLON_ID');
+      for (const { attribute, ...user } of byValue)
+        if (attribute === 'device:push_id') add(user, 'DEVICE_TOKEN');
+        else add(user, 'ATTRIBUTE', attribute);
+      const people = await listFoundPeople(database, { workspaceId, users: [...hits.values()].slice(0, maxHits) });
+      return people.map((person) => {
+        const { foundBy, attribute } = hits.get(person.userId)!;
+        return { ...person, foundBy, attribute };
+      });
+    },
+
+    /** @throws ServiceError NOT_FOUND */
+    read: (key: Key) => inSnapshot(database, (tx) => readPerson(tx, key)),
+
+    /**
+     * Writes down that a person is to be erased; the delay is that of the API. The line in the audit log names the
+     * erasure and not the person, whose traces it would keep.
+     *
+     * @throws ServiceError NOT_FOUND
+     */
+    async erase({ by, workspaceId, id }: Key & { by: SignedIn }): Promise<ErasureRecord> {
+      return retryDeadlock(
+        async () =>
+          (await database.begin(async (tx) => {
+            const at = clock.now();
+            const person = await findPersonRecord(tx, { workspaceId, id });
+            if (!person) throw new ServiceError('NOT_FOUND');
+            const identity = { kind: 'id' as const, value: id };
+            await deleteUser(tx, { workspaceId, identity, delayHours: erasureDelayHours, at });
+            const erasure = (await findErasure(tx, { workspaceId, customerId: person.customerId }))!;
+            const object = { id: erasure.id };
+            const detail = { dueAt: erasure.dueAt.toISOString() };
+            await audit(tx, { actor: by, workspaceId, action: 'person.erase', object, detail, at });
+            return erasure;
+          })) as ErasureRecord,
+      );
+    },
+  };
+}
+
+async function readPerson(tx: Transaction, { workspaceId, id }: Key) {
+  const person = isId(id) ? await findPersonRecord(tx, { workspaceId, id }) : undefined;
+  if (!person) throw new ServiceError('NOT_FOUND');
+  const key = { workspaceId, bucket: person.bucket, userId: person.userId };
+  const devices = await listPersonDevices(tx, key);
+  const segments = await listPersonSegments(tx, key);
+  const messages = await listPersonMessages(tx, { ...key, limit: maxMessages });
+  const erasure = await findErasure(tx, { workspaceId, customerId: person.customerId });
+  return { person, devices, segments, messages, erasure: erasure?.state === 'PENDING' ? erasure : undefined };
+}
+
+async function findErasure(tx: Transaction, { workspaceId, customerId }: { workspaceId: string; customerId: string }) {
+  const digest = customerDigest(workspaceId, customerId);
+  const [newest] = await listErasures(tx, { workspaceId, customerDigest: digest, limit: 1 });
+  return newest;
+}
+
+async function inSnapshot<Result>(database: Database, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
+  return (await database.begin('isolation level repeatable read read only', work)) as Result;
+}
+
+/** A word as it may be stored: a text, a number, a long device token. */
+function valuesOf(word: string): string[] {
+  const number = /^-?\d+(\.\d+)?$/.test(word) ? [canonicalNumber(Number(word))] : [];
+  return [...new Set([word.normalize('NFC'), pushIdValue(word), ...number])];
+}

@@ -1,0 +1,43 @@
+import { platforms } from '../campaigns/content.ts';
+import type { Platform } from '../campaigns/content.ts';
+import type { Part } from './part.ts';
+
+export type BasicDetails = { name: string; tags: string[]; platforms: Platform[]; businessEvent: string | undefined };
+
+const maxName = 256;
+const maxTags = 100;
+
+/** `basic_details` (facts 6.2). There is one team, the default one. */
+export function readBasicDetails(details: Part, { isTriggered }: { isTriggered: boolean }): BasicDetails {
+  const team = details.text('team', maxName);
+  if (team !== undefined && !/^default( team)?$/i.test(team))
+    details.invalid('team', 'must be Default Team: other teams are not available in this version');
+  details.refuse('geofences', 'broadcast_live_activity_id');
+  details.only(false, 'send_to_triggered_platform_only');
+  readPlatformDetails(details.part('platform_specific_details'));
+  const businessEvent = details.text('business_event', maxName);
+  if (isTriggered) details.requires('business_event');
+  else if (businessEvent !== undefined)
+    details.invalid('business_event', 'is for campaigns of type BUSINESS_EVENT_TRIGGERED');
+  return {
+    name: details.requiredText('name', maxName).trim(),
+    tags: details.texts('tags', { maxItems: maxTags, longest: maxName }),
+    platforms: readPlatforms(details),
+    businessEvent,
+  };
+}
+
+function readPlatforms(details: Part): Platform[] {
+  details.requires('platforms');
+  const sent = details.list('platforms', platforms.length).map((word) => String(word).toUpperCase());
+  const known = platforms.filter((platform) => sent.includes(platform));
+  if (known.length !== new Set(sent).size) details.invalid('platforms', `must hold only ${platforms.join(', ')}`);
+  return known;
+}
+
+function readPlatformDetails(details: Part): void {
+  details.part('android').only(false, 'push_amp_plus_enabled');
+  const ios = details.part('ios');
+  ios.only(true, 'send_to_all_eligible_device');
+  ios.only(false, 'exclude_provisional_push_devices', 'send_to_only_provisional_push_enabled_devices');
+}

@@ -1,0 +1,107 @@
+import type { CampaignDeliveryType } from '../campaigns/campaign-search.ts';
+import type { CampaignContent } from '../campaigns/content.ts';
+import type { ConversionGoal } from '../campaigns/conversion-goal.ts';
+import type { DeliverySettings } from '../campaigns/delivery-settings.ts';
+import type { RequestFault } from '../errors.ts';
+import { Part, unavailable } from './part.ts';
+import { readBasicDetails } from './read-basic-details.ts';
+import type { BasicDetails } from './read-basic-details.ts';
+import { readAdvanced, readDeliveryControls } from './read-delivery.ts';
+import { readGoals } from './read-goals.ts';
+import { readPushContent } from './read-push-content.ts';
+import { readSchedule } from './read-schedule.ts';
+import type { Schedule } from './read-schedule.ts';
+import { readSegmentation } from './read-segmentation.ts';
+import type { CampaignAudience } from './read-segmentation.ts';
+
+/** The parts of a campaign's record, as they were sent (facts 6.2): what a draft keeps and what search shows. */
+export type CampaignParts = Record<string, unknown>;
+
+/** The parts that are objects; `channel` and `campaign_delivery_type` stand beside them. */
+export const partNames = [
+  'basic_details',
+  'campaign_content',
+  'trigger_condition',
+  'segmentation_details',
+  'scheduling_details',
+  'delivery_controls',
+  'advanced',
+  'conversion_goal_details',
+  'control_group_details',
+  'utm_params',
+  'campaign_audience_limit',
+] as const;
+
+/** What this version creates; the documented others are refused by name. */
+export const authoredDeliveryTypes = ['ONE_TIME', 'PERIODIC', 'BUSINESS_EVENT_TRIGGERED'] as const;
+export type AuthoredDeliveryType = (typeof authoredDeliveryTypes)[number];
+
+/** A campaign whose every member is true, though nobody looked at the clock or into the database yet. */
+export type CampaignDefinition = BasicDetails & {
+  deliveryType: AuthoredDeliveryType;
+  content: CampaignContent;
+  audience: CampaignAudience;
+  schedule: Schedule;
+  goals: ConversionGoal[];
+  settings: DeliverySettings;
+};
+
+export type ReadCampaign = {
+  /** Of a draft anything may be wrong or absent. */
+  basics: BasicDetails;
+  deliveryType: CampaignDeliveryType | undefined;
+  definition: CampaignDefinition | undefined;
+  /** What is absent has the reason `missing`. */
+  faults: RequestFault[];
+  /** Members of filters that nobody knows (decisions D5). */
+  unknownFields: string[];
+};
+
+/** Reads a campaign of the push channel. Every documented member that is not carried out is a fault by its name. */
+export function readCampaign(parts: CampaignParts): ReadCampaign {
+  const faults: RequestFault[] = [];
+  const part = new Part(parts, { path: '', faults });
+  part.requires('channel');
+  part.choice('channel', ['PUSH']);
+  part.requires('campaign_delivery_type');
+  const deliveryType = part.choice('campaign_delivery_type', authoredDeliveryTypes);
+  refuseParts(part);
+  const isTriggered = deliveryType === 'BUSINESS_EVENT_TRIGGERED';
+  for (const name of ['basic_details', 'campaign_content', 'segmentation_details', 'scheduling_details'])
+    part.requires(name);
+  const basics = readBasicDetails(part.part('basic_details'), { isTriggered });
+  const content = readPushContent(part.part('campaign_content'), basics.platforms);
+  const { audience, unknownFields } = readSegmentation(part.part('segmentation_details'));
+  const schedule = readSchedule(part.part('scheduling_details'), deliveryType);
+  const controls = readDeliveryControls(part.part('delivery_controls'));
+  const settings = { ...readAdvanced(part.part('advanced')), ...controls };
+  const goals = readGoals(part.part('conversion_goal_details'));
+  const definition =
+    faults.length === 0 && deliveryType && schedule
+      ? { ...basics, deliveryType, content, audience, schedule, goals, settings }
+      : undefined;
+  return { basics, deliveryType, definition, faults: withoutRepeats(faults), unknownFields };
+}
+
+/** Parts of which nothing is carried out; those that switch something off are taken. */
+function refuseParts(part: Part): void {
+  part.refuse('connector', 'sender_name');
+  for (const name of ['trigger_condition', 'utm_params'])
+    if (part.get(name) !== undefined) part.invalid(name, unavailable);
+  const groups = part.part('control_group_details');
+  groups.only(false, 'is_campaign_control_group_enabled', 'is_global_control_group_enabled');
+  groups.integer('campaign_control_group_percentage', { minimum: 0, maximum: 0 });
+  const limit = part.part('campaign_audience_limit');
+  limit.only(false, 'is_campaign_audience_limit_enabled');
+  limit.refuse('metric', 'metrics', 'frequency', 'limit');
+}
+
+/** An absent part makes its members absent too; the part alone is named. */
+function withoutRepeats(faults: RequestFault[]): RequestFault[] {
+  const missing = new Set(faults.filter(({ reason }) => reason === 'missing').map(({ field }) => field));
+  return faults.filter(({ field, reason }) => {
+    if (reason !== 'missing') return true;
+    const parents = field.split('.').map((_name, index, names) => names.slice(0, index).join('.'));
+    return !parents.some((parent) => missing.has(parent));
+  });
+}

@@ -1,0 +1,94 @@
+import type { CampaignDeliveryType } from '../campaigns/campaign-search.ts';
+import { isTimeZone } from '../timing/local-time.ts';
+import type { PassedPolicy } from '../timing/timing.ts';
+import { readPeriod } from './read-period.ts';
+import type { Period } from './read-period.ts';
+import type { Part } from './part.ts';
+
+/** A time as it was sent: of the campaign's zone, or an instant when it named its offset. */
+export type SentTime = { date: string; time: string } | { at: Date };
+
+/** `scheduling_details` before anybody looked at the clock. `timeZone` undefined: the workspace's. */
+export type Schedule = { timeZone: string | undefined; inUserZone?: PassedPolicy } & (
+  | { kind: 'asap' }
+  | { kind: 'once'; start: SentTime }
+  | { kind: 'repeated'; start: SentTime; expiry: SentTime | undefined; period: Period }
+  | { kind: 'triggered'; start: SentTime | undefined; expiry: SentTime | undefined }
+);
+
+/** Reads `scheduling_details` (facts 6.2). Undefined when something is wrong; the part's faults say what. */
+export function readSchedule(details: Part, deliveryType: CampaignDeliveryType | undefined): Schedule | undefined {
+  details.refuse('bts_details');
+  details.requires('delivery_type');
+  // SEND_IN_BTS is documented and not carried out.
+  const type = details.choice('delivery_type', ['ASAP', 'AT_FIXED_TIME', 'SEND_IN_USER_TIMEZONE']);
+  const zoned = readUserZone(details, type);
+  const timeZone = details.text('timezone', 100);
+  if (timeZone !== undefined && !isTimeZone(timeZone)) details.invalid('timezone', 'is not a time-zone name');
+  const start = readTime(details, 'start_time');
+  const expiry = readTime(details, 'expiry_time');
+  if (deliveryType !== 'PERIODIC' && details.get('periodic_details') !== undefined)
+    details.invalid('periodic_details', 'is for campaigns of type PERIODIC');
+  if (type !== undefined && type !== 'ASAP' && start === undefined) details.requires('start_time');
+  if (type === 'ASAP' && details.get('start_time') !== undefined) details.invalid('start_time', 'needs AT_FIXED_TIME');
+  switch (deliveryType) {
+    case 'ONE_TIME':
+      if (expiry) details.invalid('expiry_time', 'is for campaigns that are sent more than once');
+      if (type === 'ASAP') return { kind: 'asap', timeZone };
+      return start && { kind: 'once', start, timeZone, ...zoned };
+    case 'PERIODIC': {
+      if (type === 'ASAP') details.invalid('delivery_type', 'must name a time for a campaign of type PERIODIC');
+      if (details.requires('periodic_details') && !expiry && !hasCount(details)) details.missing('expiry_time');
+      const period = readPeriod(details.part('periodic_details'));
+      return start && period && { kind: 'repeated', start, expiry, period, timeZone, ...zoned };
+    }
+    case 'BUSINESS_EVENT_TRIGGERED':
+      if (zoned) details.invalid('delivery_type', 'must be ASAP or AT_FIXED_TIME for a campaign of an event');
+      return { kind: 'triggered', start, expiry, timeZone };
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * A send at one local time in every user's zone. Facts 6.2 name the object and not its members; the one flag says what
+ * becomes of users in whose zone the time has passed (docs/decisions/0018).
+ */
+function readUserZone(details: Part, type: string | undefined): { inUserZone: PassedPolicy } | undefined {
+  const isSent = details.part('user_timezone_details').flag('send_if_user_timezone_has_passed');
+  if (type === 'SEND_IN_USER_TIMEZONE') return { inUserZone: isSent === true ? 'SEND' : 'SKIP' };
+  if (details.get('user_timezone_details') !== undefined)
+    details.invalid('user_timezone_details', 'needs SEND_IN_USER_TIMEZONE');
+  return undefined;
+}
+
+function hasCount(details: Part): boolean {
+  return details.part('periodic_details').get('no_of_occurences') !== undefined;
+}
+
+const timePattern =
+  /^(\d{4}-\d{2}-\d{2})[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.\d{1,9})?)?(Z|[+-](?:0\d|1[0-4]):?[0-5]\d)?$/;
+
+/** Seconds are kept, fractions are not: nothing is sent to the millisecond. */
+function readTime(details: Part, name: 'start_time' | 'expiry_time'): SentTime | undefined {
+  const text = details.text(name, 40);
+  if (text === undefined) return undefined;
+  const parts = timePattern.exec(text);
+  const isDay = parts && !Number.isNaN(Date.parse(`${parts[1]!}T00:00:00Z`)) && isOfCalendar(parts[1]!);
+  if (!isDay) {
+    details.invalid(name, 'must be a date and time as YYYY-MM-DDThh:mm:ss');
+    return undefined;
+  }
+  const [, date, hour, minute, second = '00', offset] = parts;
+  if (offset !== undefined) return { at: new Date(`${date}T${hour}:${minute}:${second}${withColon(offset)}`) };
+  return { date: date!, time: second === '00' ? `${hour}:${minute}` : `${hour}:${minute}:${second}` };
+}
+
+/** JavaScript reads February 30 as March 2. */
+function isOfCalendar(date: string): boolean {
+  return new Date(`${date}T00:00:00Z`).toISOString().startsWith(date);
+}
+
+function withColon(offset: string): string {
+  return offset === 'Z' || offset.includes(':') ? offset : `${offset.slice(0, 3)}:${offset.slice(3)}`;
+}

@@ -1,0 +1,163 @@
+import type { BusinessAttribute } from '../business-events/business-event.ts';
+import { presentFrequencyCap } from '../eligibility/workspace-controls.ts';
+import type { WorkspaceControls } from '../eligibility/workspace-controls.ts';
+import { quietUntil } from '../eligibility/quiet-hours.ts';
+import { makePersonaliser } from '../template/personalise.ts';
+import { localDate, localTime } from '../timing/local-time.ts';
+import type { CampaignContent, Platform } from './content.ts';
+import type { DeliverySettings } from './delivery-settings.ts';
+
+/** What may go otherwise than somebody who sends a campaign expects; none of it keeps the campaign from going live. */
+export type CampaignWarning = {
+  code:
+    | 'NO_CREDENTIAL'
+    | 'SIMULATED'
+    | 'TEMPLATE_CAN_FAIL'
+    | 'QUIET_HOURS'
+    | 'FREQUENCY_CAP'
+    | 'MINIMUM_DELAY'
+    | 'SHORT_LIVED';
+  /** A note says what happens; a warning, that somebody gets nothing, or nobody does. */
+  tone: 'warning' | 'note';
+  /** The step of the composer where it can be changed. */
+  part: 'audience' | 'content' | 'schedule';
+  message: string;
+};
+
+export type WarnedCampaign = {
+  platforms: readonly Platform[];
+  content: CampaignContent;
+  settings: DeliverySettings;
+  /** The instants it will be sent at, as far as they are known. */
+  moments: readonly Date[];
+  controls: WorkspaceControls;
+  credentials: Partial<Record<Platform, 'real' | 'simulated'>>;
+  eventAttributes: readonly BusinessAttribute[];
+};
+
+const names: Record<Platform, string> = { ANDROID: 'Android', IOS: 'iOS', WEB: 'Web' };
+
+/** Pure: the same campaign and workspace give the same warnings. */
+export function warnOfCampaign(campaign: WarnedCampaign): CampaignWarning[] {
+  return [
+    ...credentialWarnings(campaign),
+    ...templateWarnings(campaign),
+    ...quietWarnings(campaign),
+    ...controlNotes(campaign),
+  ];
+}
+
+function credentialWarnings({ platforms, credentials }: WarnedCampaign): CampaignWarning[] {
+  const namesOf = (credential: 'simulated' | undefined): string =>
+    platforms
+      .filter((platform) => credentials[platform] === credential)
+      .map((platform) => names[platform])
+      .join(' and ');
+  const [lacking, simulated] = [namesOf(undefined), namesOf('simulated')];
+  const warnings: CampaignWarning[] = [];
+  if (lacking !== '')
+    warnings.push({
+      code: 'NO_CREDENTIAL',
+      tone: 'warning',
+      part: 'audience',
+      message: `There is no provider credential for ${lacking}: the campaign pauses before the first message.`,
+    });
+  if (simulated !== '')
+    warnings.push({
+      code: 'SIMULATED',
+      tone: 'note',
+      part: 'audience',
+      message: `Providers are simulated here (${simulated}): no real device gets it.`,
+    });
+  return warnings;
+}
+
+/** Somebody of whom only the user id is known shows whether a template needs more than everybody has. */
+const stranger = { customerId: '0', attributes: {} };
+
+function templateWarnings({ platforms, content, settings, eventAttributes }: WarnedCampaign): CampaignWarning[] {
+  const personaliser = makePersonaliser(content, settings.templates);
+  if (!personaliser) return [];
+  const event = Object.fromEntries(eventAttributes.map(({ name, type }) => [name, sampleOf(type)]));
+  const failing = new Map<string, Platform[]>();
+  for (const platform of platforms) {
+    if (!content[platform]) continue;
+    const rendered = personaliser.render({ platform, person: stranger, event });
+    if ('content' in rendered) continue;
+    const { field, reason } = rendered.fault;
+    const way = content[platform].fallback
+      ? 'and so does the fallback'
+      : 'and there is no fallback and no default filter';
+    const what = `the template of ${field} fails for people of whom too little is known (${reason}), ${way}`;
+    failing.set(what, [...(failing.get(what) ?? []), platform]);
+  }
+  // The same text on several platforms is one thing to put right.
+  return [...failing].map(([what, where]) => ({
+    code: 'TEMPLATE_CAN_FAIL',
+    tone: 'warning',
+    part: 'content',
+    message: `${where.map((platform) => names[platform]).join(' and ')}: ${what}: they get nothing.`,
+  }));
+}
+
+function sampleOf(type: BusinessAttribute['type']): unknown {
+  switch (type) {
+    case 'string':
+      return 'text';
+    case 'int':
+    case 'float':
+      return 1;
+    case 'array':
+      return ['text'];
+    case 'date':
+      return '2026-01-01';
+    default:
+      return type satisfies never;
+  }
+}
+
+function quietWarnings({ platforms, settings, moments, controls }: WarnedCampaign): CampaignWarning[] {
+  const { quietHours, timeZone } = controls;
+  if (!quietHours || settings.bypassesQuietHours) return [];
+  const at = moments.find((moment) => quietUntil(quietHours, { at: moment, timeZone }));
+  const span = `${quietHours.from}-${quietHours.to}`;
+  if (!at)
+    return [
+      {
+        code: 'QUIET_HOURS',
+        tone: 'note',
+        part: 'schedule',
+        message: `Quiet hours (${span}) hold in each person's zone; in ${timeZone} it is sent outside of them.`,
+      },
+    ];
+  const until = quietUntil(quietHours, { at, timeZone })!;
+  const when = `${localDate(at, timeZone)} ${localTime(at, timeZone).slice(0, 5)} is in the quiet hours (${span}) of people in ${timeZone}`;
+  const livesMinutes = Math.min(...platforms.map((platform) => settings.ttlMinutes[platform]));
+  const isTooLate = at.getTime() + livesMinutes * 60_000 < until.getTime();
+  if (quietHours.mode === 'DROP' || isTooLate) {
+    const reason =
+      quietHours.mode === 'DROP' ? 'they do not get it' : 'it lives no longer than they last, so they do not get it';
+    return [{ code: 'QUIET_HOURS', tone: 'warning', part: 'schedule', message: `${when}: ${reason}.` }];
+  }
+  const message = `${when}: they get it at ${localTime(until, timeZone).slice(0, 5)}, when they are over.`;
+  return [{ code: 'QUIET_HOURS', tone: 'warning', part: 'schedule', message }];
+}
+
+function controlNotes({ settings, controls }: WarnedCampaign): CampaignWarning[] {
+  const notes: CampaignWarning[] = [];
+  const note = (code: CampaignWarning['code'], message: string) =>
+    notes.push({ code, tone: 'note', part: 'schedule', message });
+  if (controls.caps.length > 0 && !settings.ignoresCap)
+    note(
+      'FREQUENCY_CAP',
+      `Frequency caps hold (${controls.caps.map(presentFrequencyCap).join(', ')}): people who have had as many are left out.`,
+    );
+  if (controls.minimumDelayMinutes !== null && !settings.ignoresMinimumDelay)
+    note(
+      'MINIMUM_DELAY',
+      `People who got another campaign in the last ${controls.minimumDelayMinutes} minutes are left out.`,
+    );
+  if (settings.ttlMinutes.ANDROID === 0)
+    note('SHORT_LIVED', 'It lives for no time: devices that are not connected at that moment never get it.');
+  return notes;
+}

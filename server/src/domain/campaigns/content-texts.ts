@@ -1,0 +1,144 @@
+import type { AndroidContent, DefaultAction, IosContent, Platform, WebContent } from './content.ts';
+
+/** What stands at a place of a content, without the fallback. */
+export type OwnContent = {
+  ANDROID: Omit<AndroidContent, 'fallback'>;
+  IOS: Omit<IosContent, 'fallback'>;
+  WEB: Omit<WebContent, 'fallback'>;
+};
+
+/** A place whose text may be a person's own, and what the text must be there. */
+export type TextPlace = {
+  /** As in `richContent[0].value`. */
+  field: string;
+  longest: number;
+  /** Absent: any text will do. */
+  schemes?: readonly string[];
+  isRequired: boolean;
+};
+
+/** @returns what is to stand there; undefined at a place that may be empty: nothing */
+export type ChangeText = (text: string, place: TextPlace) => string | undefined;
+
+const maxText = 4_096;
+const maxValue = 2_048;
+const maxName = 256;
+const web = ['https:', 'http:'];
+
+/**
+ * A content with its personal texts changed: all that is shown, values, web addresses and the key of replacement. What
+ * is not listed here names something of the app, such as a channel or a category, and is the same for everybody.
+ */
+export function changeTexts<P extends Platform>(
+  platform: P,
+  { content, change }: { content: OwnContent[P]; change: ChangeText },
+): OwnContent[P] {
+  switch (platform) {
+    case 'ANDROID':
+      return changeAndroid(content as OwnContent['ANDROID'], change) as OwnContent[P];
+    case 'IOS':
+      return changeIos(content as OwnContent['IOS'], change) as OwnContent[P];
+    case 'WEB':
+      return changeWeb(content as OwnContent['WEB'], change) as OwnContent[P];
+    default:
+      throw new Error(`unknown platform ${String(platform)}`);
+  }
+}
+
+function changeAndroid(content: OwnContent['ANDROID'], change: ChangeText): OwnContent['ANDROID'] {
+  const { summary: _summary, ...rest } = content;
+  return {
+    ...rest,
+    ...changeShown(content, change),
+    ...optional('summary', { text: content.summary, change, longest: maxText }),
+    ...changeShared(content, change),
+    additionalActions: content.additionalActions.map(({ iconUrl, ...action }, index) => {
+      const at = `additionalActions[${index}]`;
+      const icon = iconUrl === undefined ? undefined : change(iconUrl, optionalUrl(`${at}.iconUrl`));
+      return {
+        ...action,
+        name: change(action.name, { field: `${at}.name`, longest: maxName, isRequired: action.name !== '' })!,
+        value: change(action.value, { field: `${at}.value`, longest: maxValue, isRequired: action.value !== '' })!,
+        ...(icon === undefined ? {} : { iconUrl: icon }),
+      };
+    }),
+  };
+}
+
+function changeIos(content: OwnContent['IOS'], change: ChangeText): OwnContent['IOS'] {
+  const { subtitle: _subtitle, ...rest } = content;
+  return {
+    ...rest,
+    ...changeShown(content, change),
+    ...optional('subtitle', { text: content.subtitle, change, longest: maxText }),
+    ...changeShared(content, change),
+  };
+}
+
+function changeWeb(content: OwnContent['WEB'], change: ChangeText): OwnContent['WEB'] {
+  const { imageUrl: image, ...rest } = content;
+  const imageUrl = image === undefined ? undefined : change(image, { ...optionalUrl('imageUrl'), schemes: ['https:'] });
+  const requiredUrl = (field: 'redirectUrl' | 'iconUrl'): string =>
+    change(content[field], { field, longest: maxValue, schemes: web, isRequired: true })!;
+  return {
+    ...rest,
+    ...changeShown(content, change),
+    redirectUrl: requiredUrl('redirectUrl'),
+    iconUrl: requiredUrl('iconUrl'),
+    ...(imageUrl === undefined ? {} : { imageUrl }),
+  };
+}
+
+function changeShown(content: { title: string; message: string }, change: ChangeText) {
+  return {
+    title: change(content.title, { field: 'title', longest: maxText, isRequired: true })!,
+    message: change(content.message, { field: 'message', longest: maxText, isRequired: true })!,
+  };
+}
+
+type Shared<Type extends string> = {
+  collapseReplaceKey?: string;
+  richContent: { type: Type; value: string }[];
+  defaultAction?: DefaultAction;
+};
+
+function changeShared<Type extends string>(content: Shared<Type>, change: ChangeText) {
+  const { defaultAction: action, collapseReplaceKey: key } = content;
+  return {
+    ...(key === undefined
+      ? {}
+      : { collapseReplaceKey: change(key, { field: 'collapseReplaceKey', longest: maxName, isRequired: true })! }),
+    // An image that a person does not have is left out.
+    richContent: content.richContent.flatMap(({ type, value: given }, index) => {
+      const place = { field: `richContent[${index}].value`, longest: maxValue, isRequired: false };
+      const value = change(given, place);
+      return value === undefined ? [] : [{ type, value }];
+    }),
+    ...(action ? { defaultAction: changeAction(action, change) } : {}),
+  };
+}
+
+function changeAction({ type, value, keyValuePairs }: DefaultAction, change: ChangeText): DefaultAction {
+  return {
+    type,
+    value: change(value, { field: 'defaultAction.value', longest: maxValue, isRequired: true })!,
+    keyValuePairs: Object.fromEntries(
+      Object.entries(keyValuePairs).map(([name, pair]) => [
+        name,
+        change(pair, { field: `defaultAction.keyValuePairs.${name}`, longest: maxText, isRequired: false }) ?? '',
+      ]),
+    ),
+  };
+}
+
+function optionalUrl(field: string): TextPlace {
+  return { field, longest: maxValue, schemes: web, isRequired: false };
+}
+
+function optional<Name extends string>(
+  name: Name,
+  { text, change, longest }: { text: string | undefined; change: ChangeText; longest: number },
+): Partial<Record<Name, string>> {
+  const changed = text === undefined ? undefined : change(text, { field: name, longest, isRequired: false });
+  return changed === undefined ? {} : ({ [name]: changed } as Record<Name, string>);
+}

@@ -1,0 +1,114 @@
+import type { Platform } from '../campaigns/content.ts';
+import { textFault } from '../users/user-attributes.ts';
+
+export type DeviceAttributes = {
+  platform: Platform;
+  pushId: string;
+  isOptedOut: boolean;
+  isProvisional: boolean;
+  model: string | null;
+  appVersion: string | null;
+  osVersion: string | null;
+  gaid: string | null;
+  idfv: string | null;
+};
+
+export type ParsedDevice =
+  { device: DeviceAttributes } | { missing: string } | { fault: { attribute: string; reason: string } };
+
+const platformNames: Record<string, Platform> = { ANDROID: 'ANDROID', iOS: 'IOS', web: 'WEB' };
+const maxPushId = 4_096;
+const maxText = 512;
+
+class Fault extends Error {
+  readonly attribute: string;
+  constructor(attribute: string, reason: string) {
+    super(reason);
+    this.attribute = attribute;
+  }
+}
+
+/**
+ * Reads a device's attributes, of the API and of import files alike (facts 5).
+ *
+ * @param prefixes spellings of the vendor's abbreviation in names such as `svc_push_opted`
+ */
+export function parseDeviceAttributes(attributes: Record<string, unknown>, prefixes: readonly string[]): ParsedDevice {
+  if (attributes.platform === undefined) return { missing: 'platform' };
+  if (attributes.push_id === undefined || attributes.push_id === null || attributes.push_id === '')
+    return { missing: 'push_id' };
+  const vendor = (name: string): unknown =>
+    prefixes.map((prefix) => attributes[`${prefix}_${name}`]).find((value) => value !== undefined);
+  try {
+    const platform = readPlatform(attributes.platform);
+    return {
+      device: {
+        platform,
+        pushId: platform === 'WEB' ? readSubscription(attributes.push_id) : readToken(attributes.push_id, platform),
+        isOptedOut: readFlag(vendor('push_opted'), 'push_opted') === false,
+        isProvisional: readFlag(vendor('push_provisional_opted'), 'push_provisional_opted') ?? false,
+        model: readText(attributes.model, 'model'),
+        appVersion: readText(attributes.app_version, 'app_version'),
+        osVersion: readText(attributes.os_version, 'os_version'),
+        gaid: readText(vendor('gaid'), 'gaid'),
+        idfv: readText(attributes.idfv ?? attributes.advertising_identifier, 'idfv'),
+      },
+    };
+  } catch (error) {
+    if (error instanceof Fault) return { fault: { attribute: error.attribute, reason: error.message } };
+    throw error;
+  }
+}
+
+function readPlatform(value: unknown): Platform {
+  const platform = typeof value === 'string' ? platformNames[value] : undefined;
+  if (platform) return platform;
+  throw new Fault(
+    'platform',
+    value === 'TV' ? 'TV devices cannot be reached by this service.' : 'is not a valid platform.',
+  );
+}
+
+function readToken(value: unknown, platform: Platform): string {
+  if (typeof value !== 'string') throw new Fault('push_id', 'must be a text');
+  if (value.length > maxPushId) throw new Fault('push_id', `must have at most ${maxPushId} characters`);
+  // Both providers' tokens are printable ASCII; anything else could not stand in a path or a header.
+  if (!/^[\x21-\x7e]+$/.test(value)) throw new Fault('push_id', 'is not a device token');
+  if (platform === 'IOS' && !/^[0-9a-fA-F]{16,200}$/.test(value))
+    throw new Fault('push_id', 'is not an APNs device token (hexadecimal)');
+  return platform === 'IOS' ? value.toLowerCase() : value;
+}
+
+/** A browser's PushSubscription, as an object or as its JSON text; stored in one form, so that equal ones are equal. */
+function readSubscription(value: unknown): string {
+  const fault = new Fault('push_id', 'is not a PushSubscription with endpoint, keys.p256dh and keys.auth');
+  let subscription: { endpoint?: unknown; keys?: { p256dh?: unknown; auth?: unknown } };
+  try {
+    subscription = (typeof value === 'string' ? JSON.parse(value) : value) as typeof subscription;
+  } catch {
+    throw fault;
+  }
+  const { endpoint, keys } = subscription ?? {};
+  if (typeof endpoint !== 'string' || typeof keys?.p256dh !== 'string' || typeof keys.auth !== 'string') throw fault;
+  if (!URL.canParse(endpoint) || new URL(endpoint).protocol !== 'https:' || endpoint.length > 2_048) throw fault;
+  const isKey =
+    Buffer.from(keys.p256dh, 'base64url').length === 65 && Buffer.from(keys.auth, 'base64url').length === 16;
+  if (!isKey) throw fault;
+  return JSON.stringify({ endpoint, keys: { p256dh: keys.p256dh, auth: keys.auth } });
+}
+
+function readFlag(value: unknown, name: string): boolean | undefined {
+  if (value === undefined) return undefined;
+  if (value === true || /^true$/i.test(String(value))) return true;
+  if (value === false || /^false$/i.test(String(value))) return false;
+  throw new Fault(name, 'must be True or False');
+}
+
+function readText(value: unknown, name: string): string | null {
+  if (value === undefined || value === null || value === '') return null;
+  if (typeof value !== 'string') throw new Fault(name, 'must be a text');
+  if (value.length > maxText) throw new Fault(name, `must have at most ${maxText} characters`);
+  const fault = textFault(value);
+  if (fault !== undefined) throw new Fault(name, fault);
+  return value;
+}

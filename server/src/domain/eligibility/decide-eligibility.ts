@@ -1,0 +1,80 @@
+import { isTimeZone } from '../timing/local-time.ts';
+import { decideLocalSend } from '../timing/local-send.ts';
+import type { DeliveryGate } from './eligibility-rules.ts';
+import { quietUntil } from './quiet-hours.ts';
+
+/** Why a device is not sent to, or not yet; the words of `deliveries.code`. */
+export const gateCodes = ['FREQUENCY_CAP', 'MINIMUM_DELAY', 'QUIET_HOURS', 'USER_TIME_ZONE'] as const;
+export type GateCode = (typeof gateCodes)[number];
+
+/** Whether a run reaches a user now. One that is held is asked about again at that moment. */
+export type Admission =
+  { kind: 'send' } | { kind: 'hold'; code: GateCode; until: Date } | { kind: 'withhold'; code: GateCode };
+
+/** A message that was sent to a user, or is about to be. */
+export type UserMessage = { runId: string; campaignId: string; sentAt: Date; isCounted: boolean };
+
+export type GatedUser = { timeZone: string | null; messages: readonly UserMessage[] };
+
+export type RunAtGate = { id: string; campaignId: string; startedAt: Date; sendUntil: Date };
+
+/**
+ * Decides about the users of a run at one instant. The clock comes first, so that a message that is held is counted when
+ * it goes out; then what was sent before. What the clock says is worked out once a zone, not once a user.
+ */
+export function decideAdmissions(
+  gate: DeliveryGate,
+  { run, now }: { run: RunAtGate; now: Date },
+): (user: GatedUser) => Admission {
+  const byZone = new Map<string | null, Admission>();
+  return ({ timeZone, messages }) => {
+    let clock = byZone.get(timeZone);
+    if (!clock) {
+      clock = askClock(gate, { named: timeZone, run, now });
+      byZone.set(timeZone, clock);
+    }
+    return clock.kind === 'send' ? askMessages(gate, { messages, run, now }) : clock;
+  };
+}
+
+type ClockQuestion = { named: string | null; run: RunAtGate; now: Date };
+
+function askClock({ localSend, quietHours, zone }: DeliveryGate, { named, run, now }: ClockQuestion): Admission {
+  const known = named !== null && isTimeZone(named) ? named : undefined;
+  if (localSend) {
+    const question = { timeZone: known ?? localSend.timeZone, startedAt: run.startedAt, now };
+    const decided = decideLocalSend(localSend, question);
+    if (decided === 'passed') return { kind: 'withhold', code: 'USER_TIME_ZONE' };
+    if (decided) return hold({ code: 'USER_TIME_ZONE', until: decided, run });
+  }
+  const quietEnd = quietHours && quietUntil(quietHours, { at: now, timeZone: known ?? zone.fallback });
+  if (!quietEnd) return { kind: 'send' };
+  if (quietHours.mode === 'DROP') return { kind: 'withhold', code: 'QUIET_HOURS' };
+  return hold({ code: 'QUIET_HOURS', until: quietEnd, run });
+}
+
+/** A message that has died by then need not wait for it. */
+function hold({ code, until, run }: { code: GateCode; until: Date; run: RunAtGate }): Admission {
+  return until < run.sendUntil ? { kind: 'hold', code, until } : { kind: 'withhold', code };
+}
+
+type MessageQuestion = { messages: readonly UserMessage[]; run: RunAtGate; now: Date };
+
+/** A user whom the run has reached already (another device, or a window sent again after a crash) passes. */
+function askMessages(
+  { caps, otherDelayMinutes, ownDelayMinutes }: DeliveryGate,
+  { messages, run, now }: MessageQuestion,
+): Admission {
+  if (messages.some(({ runId }) => runId === run.id)) return { kind: 'send' };
+  const count = (minutes: number, matches: (message: UserMessage) => boolean): number =>
+    messages.filter((message) => message.sentAt.getTime() > now.getTime() - minutes * 60_000 && matches(message))
+      .length;
+  const isOwn = ({ campaignId }: UserMessage): boolean => campaignId === run.campaignId;
+  const isOther = (message: UserMessage): boolean => message.isCounted && !isOwn(message);
+  const isTooSoon =
+    (otherDelayMinutes !== null && count(otherDelayMinutes, isOther) > 0) ||
+    (ownDelayMinutes !== null && count(ownDelayMinutes, isOwn) > 0);
+  if (isTooSoon) return { kind: 'withhold', code: 'MINIMUM_DELAY' };
+  const isCapped = caps.some((cap) => count(cap.hours * 60, ({ isCounted }) => isCounted) >= cap.messages);
+  return isCapped ? { kind: 'withhold', code: 'FREQUENCY_CAP' } : { kind: 'send' };
+}

@@ -1,0 +1,52 @@
+import type { DeliverySettings } from '../campaigns/delivery-settings.ts';
+import type { LocalSend } from '../timing/local-send.ts';
+import type { FrequencyCap, QuietHours, WorkspaceControls } from './workspace-controls.ts';
+
+/** What stands between a run's audience and its devices. */
+export type DeliveryGate = {
+  caps: FrequencyCap[];
+  quietHours: QuietHours | null;
+  /** To the last message of another campaign. */
+  otherDelayMinutes: number | null;
+  /** To the last message of this campaign. */
+  ownDelayMinutes: number | null;
+  /** Sent to everyone at this local time. */
+  localSend: LocalSend | null;
+  /** How its messages are written down; null: not at all, because nobody would ask for them. */
+  record: { isCounted: boolean } | null;
+  zone: { attribute: string; fallback: string };
+};
+
+/** Whether a gate must know the user's zone, and whether it must know what was sent to the user. */
+export const needsZone = (gate: DeliveryGate): boolean => gate.quietHours !== null || gate.localSend !== null;
+export const needsMessages = (gate: DeliveryGate): boolean =>
+  gate.record !== null || gate.caps.length > 0 || gate.otherDelayMinutes !== null;
+
+type GatedRun = {
+  settings: DeliverySettings;
+  controls: WorkspaceControls;
+  localSend: LocalSend | null;
+  isTest: boolean;
+};
+
+/**
+ * The gate of a run, or undefined when everything passes: then the sending of the run costs nothing more. A test of a
+ * campaign passes always and is never counted, so that it can be tried at any hour.
+ */
+export function deliveryGateOf({ settings, controls, localSend, isTest }: GatedRun): DeliveryGate | undefined {
+  if (isTest) return undefined;
+  const { minimumDelayMinutes } = controls;
+  const ownDelayMinutes = settings.ownDelayHours === null ? null : settings.ownDelayHours * 60;
+  const isAskedFor = controls.caps.length > 0 || minimumDelayMinutes !== null;
+  const isCounted = settings.countsForCap && isAskedFor;
+  const gate: DeliveryGate = {
+    caps: settings.ignoresCap ? [] : controls.caps,
+    quietHours: settings.bypassesQuietHours ? null : controls.quietHours,
+    otherDelayMinutes: settings.ignoresMinimumDelay ? null : minimumDelayMinutes,
+    ownDelayMinutes,
+    localSend,
+    record: isCounted || ownDelayMinutes !== null ? { isCounted } : null,
+    zone: { attribute: controls.zoneAttribute, fallback: controls.timeZone },
+  };
+  return needsZone(gate) || needsMessages(gate) ? gate : undefined;
+}

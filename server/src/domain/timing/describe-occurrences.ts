@@ -1,0 +1,60 @@
+import { Temporal } from 'temporal-polyfill';
+import { isInUserZone } from './local-send.ts';
+import { localDate, localTime } from './local-time.ts';
+import { nextMoments } from './next-occurrences.ts';
+import type { Timing } from './timing.ts';
+
+/** What a change of the clock does to a moment. */
+export type ClockChange =
+  /** The local time that was asked for does not exist on that day; it is sent so much later. */
+  | { kind: 'skipped'; asked: string }
+  /** The local time comes twice; it is sent at the first. */
+  | { kind: 'twice' }
+  /** The zone's distance from UTC differs from that of the moment before. */
+  | { kind: 'shifted'; before: string; after: string };
+
+export type DescribedMoment = {
+  at: Date;
+  /** YYYY-MM-DD and hh:mm in `timeZone`. */
+  local: { date: string; time: string };
+  timeZone: string;
+  /** As in `+05:30`. */
+  offset: string;
+  clockChange: ClockChange | undefined;
+};
+
+/** The next moments of a campaign, by the function that fires it, as a person reads them. */
+export function describeMoments(timing: Timing, { after, count }: { after: Date; count: number }): DescribedMoment[] {
+  // Every user has a zone of its own then; the local time is the same in each, and no zone's clock speaks for all.
+  const isOfOneZone = !isInUserZone(timing);
+  const timeZone = 'timeZone' in timing ? timing.timeZone : 'UTC';
+  const asked = 'time' in timing ? timing.time : undefined;
+  let before = offsetAt(after, timeZone);
+  return nextMoments(timing, { after, count }).map((at) => {
+    const local = { date: localDate(at, timeZone), time: localTime(at, timeZone) };
+    const offset = offsetAt(at, timeZone);
+    const clockChange = isOfOneZone ? changeOf({ at, local, timeZone, asked, before }) : undefined;
+    before = offset;
+    return { at, local, timeZone, offset, clockChange };
+  });
+}
+
+type Moment = Pick<DescribedMoment, 'at' | 'local' | 'timeZone'> & { asked: string | undefined; before: string };
+
+function changeOf({ at, local, timeZone, asked, before }: Moment): ClockChange | undefined {
+  if (asked !== undefined && local.time !== asked) return { kind: 'skipped', asked };
+  if (comesTwice({ ...local, timeZone })) return { kind: 'twice' };
+  const offset = offsetAt(at, timeZone);
+  return offset === before ? undefined : { kind: 'shifted', before, after: offset };
+}
+
+function comesTwice({ date, time, timeZone }: { date: string; time: string; timeZone: string }): boolean {
+  const local = Temporal.PlainDateTime.from(`${date}T${time}`);
+  const instantOf = (disambiguation: 'earlier' | 'later'): number =>
+    local.toZonedDateTime(timeZone, { disambiguation }).epochMilliseconds;
+  return instantOf('earlier') !== instantOf('later');
+}
+
+function offsetAt(instant: Date, timeZone: string): string {
+  return Temporal.Instant.fromEpochMilliseconds(instant.getTime()).toZonedDateTimeISO(timeZone).offset;
+}

@@ -1,0 +1,133 @@
+export type Attributes = Record<string, unknown>;
+
+/** Customer ids that stand for "nobody" in careless clients (facts 5); they would merge strangers into one person. */
+const refusedCustomerIds = new Set(
+  [
+    'unknown',
+    'guest',
+    'null',
+    '0',
+    '1',
+    '2',
+    '-1',
+    '-2',
+    'true',
+    'false',
+    '(empty)',
+    'na',
+    'n/a',
+    'none',
+    'user_id',
+    'id',
+    'uid',
+  ].concat(['userid', 'customer_id', 'user_attribute_unique_id', 'dummy_seller_code', '']),
+);
+
+const maxCustomerId = 512;
+const maxName = 256;
+
+/** Why a customer id cannot be used, or undefined. */
+export function customerIdFault(customerId: string): string | undefined {
+  if (refusedCustomerIds.has(customerId.trim().toLowerCase())) return 'is a reserved value';
+  if (Buffer.byteLength(customerId) > maxCustomerId) return `must have at most ${maxCustomerId} bytes`;
+  return textFault(customerId);
+}
+
+/** Why a text cannot be stored, or undefined. */
+export function textFault(text: string): string | undefined {
+  if (!text.isWellFormed()) return 'must be well-formed Unicode';
+  return text.includes('\0') ? 'must not hold NUL' : undefined;
+}
+
+export type AttributeFault = { attribute: string; reason: string };
+
+/**
+ * Checks attribute names and values (facts 5). Reserved are `id`, `_id`, the empty name and the vendor's prefix; a
+ * colon never occurs in the names of devices' identifiers that attributes could shadow.
+ */
+export function attributesFault(attributes: Attributes, prefixes: readonly string[]): AttributeFault | undefined {
+  for (const [attribute, value] of Object.entries(attributes)) {
+    const isReserved =
+      ['', 'id', '_id'].includes(attribute) ||
+      attribute.startsWith('device:') ||
+      (prefixes.some((prefix) => attribute.startsWith(`${prefix}_`)) &&
+        !allowedVendorNames.has(attribute.replace(/^[^_]+_/, '')));
+    if (isReserved) return { attribute, reason: 'is a reserved name' };
+    if (attribute.length > maxName)
+      return { attribute: attribute.slice(0, 50), reason: `must have at most ${maxName} characters` };
+    const fault = textFault(attribute) ?? valueFault(value);
+    if (fault !== undefined) return { attribute, reason: fault };
+  }
+  return undefined;
+}
+
+/** Standard keys that carry the vendor's prefix (facts 5). */
+const allowedVendorNames = new Set(['gaid', 'sub_w']);
+
+/**
+ * Values are of JSON's types: text, number, yes or no, list, object. A moment is a text in ISO 8601, which filters read as
+ * one. A number too large for a double would be stored as nothing.
+ */
+function valueFault(value: unknown): string | undefined {
+  if (typeof value === 'string') return textFault(value);
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'must be a number that a double can hold';
+  if (value !== null && typeof value === 'object') {
+    for (const [name, inner] of Object.entries(value)) {
+      const fault = textFault(name) ?? valueFault(inner);
+      if (fault !== undefined) return fault;
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Merges changes into a user's attributes: a value replaces, `null` removes, and a list is edited with
+ * `{"addValueToArrayField": […]}` or `{"removeValueFromArrayField": […]}` (facts 5). Values are compared as JSON; one that
+ * is in the list is not added again.
+ */
+export function mergeAttributes(current: Attributes, changes: Attributes): Attributes {
+  const merged = { ...current };
+  for (const [name, change] of Object.entries(changes)) {
+    if (change === null) delete merged[name];
+    else merged[name] = editList(merged[name], change);
+  }
+  return merged;
+}
+
+function editList(current: unknown, change: unknown): unknown {
+  if (!isListEdit(change)) return change;
+  const list = current === undefined ? [] : toList(current);
+  const removed = new Set(toList(change.removeValueFromArrayField).map(toComparable));
+  const edited = list.filter((item) => !removed.has(toComparable(item)));
+  const known = new Set(edited.map(toComparable));
+  for (const item of toList(change.addValueToArrayField)) {
+    if (known.has(toComparable(item))) continue;
+    known.add(toComparable(item));
+    edited.push(item);
+  }
+  return edited;
+}
+
+type ListEdit = { addValueToArrayField?: unknown; removeValueFromArrayField?: unknown };
+
+/** Whether a change edits a list; an object that has anything else in it is a value. */
+export function isListEdit(change: unknown): change is ListEdit {
+  if (typeof change !== 'object' || change === null || Array.isArray(change)) return false;
+  const names = Object.keys(change);
+  return (
+    names.length > 0 && names.every((name) => name === 'addValueToArrayField' || name === 'removeValueFromArrayField')
+  );
+}
+
+function toList(value: unknown): unknown[] {
+  return value === undefined ? [] : Array.isArray(value) ? value : [value];
+}
+
+/** Equal texts for equal values, whatever the order of an object's members. */
+function toComparable(value: unknown): string {
+  return JSON.stringify(value, (_name, inner: unknown) =>
+    inner !== null && typeof inner === 'object' && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}

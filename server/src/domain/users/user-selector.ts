@@ -1,0 +1,11 @@
+/** Whom audience `User` names (interface 2.8): the users with one of these values in an attribute. */
+export type UserSelector = { attribute: string; isCustom: boolean; values: string[] };
+
+/** Interface 8. */
+export const maxSelectedUsers = 100;
+
+/** The refusal of decisions D32, at acceptance and when a schedule fires. */
+export const tooManyUsers = {
+  field: 'targetUserAttributes',
+  reason: `matches more than ${maxSelectedUsers} users`,
+} as const;

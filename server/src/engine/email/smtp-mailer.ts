@@ -1,0 +1,75 @@
+import { createTransport } from 'nodemailer';
+
+export type MailToSend = {
+  to: string[];
+  subject: string;
+  text: string;
+  /** The part before the @ of the Message-ID: the same on every try, so that mailboxes can drop a repeat. */
+  messageId: string;
+};
+
+export type MailResult =
+  /** The server took it for at least one recipient. `refused` are the others, with its words. */
+  | { kind: 'sent'; refused: string[]; answer: string }
+  /** `isPermanent`: the server said 5xx, and would again. */
+  | { kind: 'failed'; reason: string; isPermanent: boolean };
+
+export type SmtpMailer = {
+  send(mail: MailToSend): Promise<MailResult>;
+  close(): void;
+};
+
+const connectMilliseconds = 10_000;
+const greetingMilliseconds = 10_000;
+const socketMilliseconds = 30_000;
+/** A server that keeps trickling bytes is idle for none of the limits above; the lease of a mail counts on this one. */
+const totalMilliseconds = 60_000;
+const maxReason = 300;
+
+/**
+ * Sends plain text through one SMTP server, a connection a mail: reports are few.
+ *
+ * @param options.url `smtp://` or `smtps://`, with user and password where the server asks for them
+ * @param options.from sender, an address or `Name <address>`
+ */
+export function makeSmtpMailer({ url, from }: { url: string; from: string }): SmtpMailer {
+  const transport = createTransport({
+    url,
+    dnsTimeout: connectMilliseconds,
+    connectionTimeout: connectMilliseconds,
+    greetingTimeout: greetingMilliseconds,
+    socketTimeout: socketMilliseconds,
+    // Text of a mail never names a file or an address to fetch.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  const domain = /@([^@\s>]+)>?\s*$/.exec(from)?.[1] ?? 'localhost';
+  return {
+    async send(mail) {
+      try {
+        const sent = await transport.sendMail({
+          from,
+          // As objects: a text would be parsed, and a comma in it would make two addresses.
+          to: mail.to.map((address) => ({ name: '', address })),
+          subject: mail.subject,
+          text: mail.text,
+          messageId: `<${mail.messageId}@${domain}>`,
+          // Keeps answering machines quiet (RFC 3834 §5).
+          headers: { 'Auto-Submitted': 'auto-generated' },
+          signal: AbortSignal.timeout(totalMilliseconds),
+        });
+        return { kind: 'sent', refused: (sent.rejectedErrors ?? []).map(toReason), answer: toReason(sent.response) };
+      } catch (error) {
+        const code = (error as { responseCode?: number }).responseCode ?? 0;
+        return { kind: 'failed', reason: toReason(error), isPermanent: code >= 500 };
+      }
+    },
+    close: () => transport.close(),
+  };
+}
+
+/** One line: a server may answer with several, or with bytes the database does not take. */
+function toReason(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.replace(/\p{Cc}+/gu, ' ').slice(0, maxReason);
+}

@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto';
+import type { Database, Transaction } from '../../storage/pool.ts';
+import {
+  anonymiseAuditLines,
+  anonymiseConversions,
+  anonymiseDeliveries,
+  eraseDevices,
+  eraseEvents,
+  eraseIdentifiers,
+  eraseInteractions,
+  eraseMemberships,
+  eraseTargets,
+  eraseUserMessages,
+  eraseUsers,
+  noteErasureStep,
+  takeDueErasure,
+} from '../../storage/users/erasures.ts';
+import type { Erasure, Person } from '../../storage/users/erasures.ts';
+import { listMergedRows } from '../../storage/users/merged-users.ts';
+import { lockUserByKey } from '../../storage/users/users.ts';
+import type { Duty } from '../job.ts';
+
+// Longer than any window, attempt or file under way, which may still write rows of the person.
+const secondLookMilliseconds = 3_600_000;
+
+/**
+ * The duty that erases people whose deletion is due (docs/decisions/0013), each step one transaction. The first removes
+ * all there is; the second, an hour later, what work under way wrote meanwhile, and forgets whose rows they were. What
+ * is left is the proof, with the counts.
+ */
+export function erasePeople({ database }: { database: Database }): Duty {
+  return {
+    name: 'erase-people',
+    intervalMilliseconds: 5_000,
+    runOnce: (now) =>
+      database.begin(async (tx) => {
+        const erasure = await takeDueErasure(tx, now);
+        if (!erasure) return 0;
+        await takeStep(tx, erasure, now);
+        return 1;
+      }) as Promise<number>,
+  };
+}
+
+async function takeStep(tx: Transaction, erasure: Erasure, at: Date): Promise<void> {
+  const { id, workspaceId } = erasure;
+  const user = erasure.users[0]!;
+  // A registration or a merge under way ends first.
+  await lockUserByKey(tx, { workspaceId, ...user });
+  const merged = await listMergedRows(tx, { workspaceId, ...user });
+  const users = [...erasure.users, ...merged];
+  const counts = addCounts(erasure.counts, await eraseTraces(tx, { workspaceId, users }));
+  if (erasure.state === 'REMOVED') return noteErasureStep(tx, { id, counts, at, state: 'DONE' });
+  const dueAt = new Date(at.getTime() + secondLookMilliseconds);
+  return noteErasureStep(tx, { id, counts, at, state: 'REMOVED', users, dueAt });
+}
+
+/** In one order: what the ledger leads to before the ledger. */
+async function eraseTraces(tx: Transaction, person: Person): Promise<Record<string, number>> {
+  const salted = { ...person, salt: randomBytes(32).toString('hex') };
+  const interactions = await eraseInteractions(tx, person);
+  const { devices, addresses, messages } = await eraseDevices(tx, person);
+  const identifiers = await eraseIdentifiers(tx, person);
+  const events = await eraseEvents(tx, person);
+  const memberships = await eraseMemberships(tx, person);
+  const conversions = await anonymiseConversions(tx, salted);
+  const deliveries = await anonymiseDeliveries(tx, salted);
+  const userMessages = await eraseUserMessages(tx, person);
+  const runs = await eraseTargets(tx, person);
+  const auditLines = await anonymiseAuditLines(tx, person);
+  const { users, mergedIds } = await eraseUsers(tx, person);
+  return {
+    users,
+    merged_users: mergedIds,
+    identifiers,
+    devices,
+    push_addresses: addresses,
+    events,
+    segment_members: memberships,
+    device_interactions: interactions,
+    conversions,
+    deliveries,
+    user_messages: userMessages,
+    runs,
+    sandbox_messages: messages,
+    audit_log: auditLines,
+  };
+}
+
+function addCounts(before: Record<string, number>, more: Record<string, number>): Record<string, number> {
+  return Object.fromEntries(Object.entries(more).map(([table, count]) => [table, (before[table] ?? 0) + count]));
+}

@@ -1,0 +1,72 @@
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../log.ts';
+import type { DutyBook } from './job-book.ts';
+
+/** A background duty: `runOnce` does the work that is due and says how much it was; the loop belongs to `startDuty`. */
+export type Duty = {
+  name: string;
+  /** Longest time between two looks; a wake-up shortens it. */
+  intervalMilliseconds: number;
+  /** @returns how many things were done; more than 0 asks to be run again at once */
+  runOnce(now: Date): Promise<number>;
+};
+
+export type RunningDuty = {
+  /** Looks now instead of at the end of the interval. */
+  wake(): void;
+  /** Ends after the round under way. */
+  stop(): Promise<void>;
+};
+
+export type DutyDependencies = { clock: Clock; log: Logger; book?: DutyBook | undefined };
+
+/**
+ * Runs a duty until it is stopped: rounds follow each other while there is work, else one waits for the interval or a
+ * wake-up. A round that throws is logged and waits out the interval, at least a second, so a broken database is not
+ * hammered.
+ */
+export function startDuty(duty: Duty, { clock, log, book }: DutyDependencies): RunningDuty {
+  let isStopped = false;
+  let isWoken = false;
+  let endWait: (() => void) | undefined;
+
+  const wait = (milliseconds: number) =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, milliseconds);
+      endWait = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+
+  const loop = async (): Promise<void> => {
+    while (!isStopped) {
+      isWoken = false;
+      let pause = duty.intervalMilliseconds;
+      try {
+        const at = clock.now();
+        const done = await duty.runOnce(at);
+        book?.note(duty.name, { at, done });
+        if (done > 0) continue;
+      } catch (error) {
+        book?.note(duty.name, { at: clock.now(), error });
+        log.error({ duty: duty.name, err: error }, 'duty failed');
+        pause = Math.max(pause, 1000);
+      }
+      if (!isStopped && !isWoken) await wait(pause);
+    }
+  };
+  const ended = loop();
+
+  return {
+    wake() {
+      isWoken = true;
+      endWait?.();
+    },
+    async stop() {
+      isStopped = true;
+      endWait?.();
+      await ended;
+    },
+  };
+}

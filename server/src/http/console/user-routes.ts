@@ -1,0 +1,151 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { deviceActions } from '../../app/console/change-users.ts';
+import type { ConsolePeople } from '../../app/console/console-users.ts';
+import { checkAttributes, parseDeviceRecord, requireCustomerId, requireText } from '../data/parse-data.ts';
+import type { VendorHeaders } from '../vendor-headers.ts';
+import { consoleApi as api } from './console-access.ts';
+import {
+  presentErasure,
+  presentFoundPerson,
+  presentMoment,
+  presentPerson,
+  presentPlace,
+  presentTestPerson,
+} from './present-users.ts';
+
+const workspaceId = Type.String({ maxLength: 64 });
+const Workspace = Type.Object({ workspaceId });
+// As long as a browser's subscription may be.
+const Search = Type.Object({ workspaceId, q: Type.String({ minLength: 1, maxLength: 4096 }) });
+const rowId = Type.String({ pattern: '^[0-9a-f]{24}$' });
+const Id = Type.Object({ id: rowId });
+const DeviceId = Type.Object({ id: rowId, deviceRowId: rowId });
+const instant = '[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{6}Z';
+const After = Type.Object({
+  workspaceId,
+  after: Type.Optional(Type.String({ pattern: `^${instant}~.{1,600}$` })),
+});
+const closed = { additionalProperties: false };
+const attributes = Type.Record(Type.String(), Type.Unknown());
+// What they may hold is checked as by the data API, with its errors.
+const NewPerson = Type.Object({ customerId: Type.Unknown(), attributes: Type.Optional(attributes) }, closed);
+const Attributes = Type.Object({ attributes }, closed);
+const Mark = Type.Object({ isTest: Type.Boolean() }, closed);
+const NewDevice = Type.Object({ deviceId: Type.Unknown(), attributes }, closed);
+
+export type ConsolePeopleRouteDependencies = { people: ConsolePeople; vendorHeaders: VendorHeaders };
+
+/** People on the console: found by one word, shown whole, changed, erased. */
+export function consolePeopleRoutes(server: FastifyInstance, deps: ConsolePeopleRouteDependencies): void {
+  const { people } = deps;
+  const config = { permission: 'people.read' as const };
+  const one = { hide: true, querystring: Workspace, params: Id };
+
+  server.get(`${api}/people`, { schema: { hide: true, querystring: Search }, config }, async (request) => {
+    const { q, ...query } = request.query as Static<typeof Search>;
+    const word = q.trim();
+    return { people: word === '' ? [] : (await people.search({ ...query, word })).map(presentFoundPerson) };
+  });
+  server.get(`${api}/people/:id`, { schema: one, config }, async (request) =>
+    presentPerson(
+      await people.read({ ...(request.query as Static<typeof Workspace>), ...(request.params as Static<typeof Id>) }),
+    ),
+  );
+  server.get(
+    `${api}/people/for-tests`,
+    { schema: { hide: true, querystring: Workspace }, config },
+    async (request) => ({
+      people: (await people.listForTests((request.query as Static<typeof Workspace>).workspaceId)).map(
+        presentTestPerson,
+      ),
+    }),
+  );
+  server.get(
+    `${api}/people/:id/timeline`,
+    { schema: { hide: true, querystring: After, params: Id }, config },
+    async (request) => {
+      const { after, ...query } = request.query as Static<typeof After>;
+      const { id } = request.params as Static<typeof Id>;
+      const page = await people.listMoments({
+        ...query,
+        id,
+        after: after === undefined ? undefined : parsePlace(after),
+      });
+      const last = page.moments.at(-1);
+      return { moments: page.moments.map(presentMoment), next: page.hasMore && last ? presentPlace(last) : null };
+    },
+  );
+  addChanges(server, deps);
+  server.post(
+    `${api}/people/:id/erase`,
+    { schema: one, config: { permission: 'people.write' } },
+    async (request, reply) => {
+      const { id } = request.params as Static<typeof Id>;
+      const query = request.query as Static<typeof Workspace>;
+      const erasure = await people.erase({ by: request.signedIn, ...query, id });
+      return reply.code(202).send({ erasure: presentErasure(erasure) });
+    },
+  );
+}
+
+function addChanges(server: FastifyInstance, { people, vendorHeaders }: ConsolePeopleRouteDependencies): void {
+  const { prefixes } = vendorHeaders;
+  const config = { permission: 'people.write' as const };
+  const one = { hide: true, querystring: Workspace, params: Id };
+  const keyOf = (request: FastifyRequest) => ({
+    ...(request.query as Static<typeof Workspace>),
+    ...(request.params as Static<typeof Id>),
+    by: request.signedIn,
+  });
+  server.post(
+    `${api}/people`,
+    { schema: { hide: true, querystring: Workspace, body: NewPerson }, config },
+    async (request, reply) => {
+      const body = request.body as Static<typeof NewPerson>;
+      const customerId = requireCustomerId({ customer_id: body.customerId });
+      const given = body.attributes ?? {};
+      checkAttributes(given, prefixes);
+      const query = request.query as Static<typeof Workspace>;
+      return reply.code(201).send(await people.add({ ...query, by: request.signedIn, customerId, attributes: given }));
+    },
+  );
+  server.patch(
+    `${api}/people/:id/attributes`,
+    { schema: { ...one, body: Attributes }, config },
+    async (request, reply) => {
+      const body = request.body as Static<typeof Attributes>;
+      checkAttributes(body.attributes, prefixes);
+      await people.changeAttributes({ ...keyOf(request), attributes: body.attributes });
+      return reply.code(204).send();
+    },
+  );
+  server.put(`${api}/people/:id/test`, { schema: { ...one, body: Mark }, config }, async (request, reply) => {
+    await people.markForTests({ ...keyOf(request), ...(request.body as Static<typeof Mark>) });
+    return reply.code(204).send();
+  });
+  server.post(`${api}/people/:id/devices`, { schema: { ...one, body: NewDevice }, config }, async (request, reply) => {
+    const body = request.body as Static<typeof NewDevice>;
+    const deviceId = requireText({ device_id: body.deviceId }, 'device_id');
+    const device = { deviceId, ...parseDeviceRecord(body.attributes, prefixes) };
+    await people.addDevice({ ...keyOf(request), device });
+    return reply.code(204).send();
+  });
+  for (const action of deviceActions)
+    server.post(
+      `${api}/people/:id/devices/:deviceRowId/${action}`,
+      { schema: { ...one, params: DeviceId }, config },
+      async (request, reply) => {
+        const { deviceRowId } = request.params as Static<typeof DeviceId>;
+        await people.changeDevice({ ...keyOf(request), deviceRowId, action });
+        return reply.code(204).send();
+      },
+    );
+}
+
+/** The shape is checked before. */
+function parsePlace(text: string): { place: string; key: string } {
+  const [place, ...key] = text.split('~') as [string, ...string[]];
+  return { place, key: key.join('~') };
+}

@@ -1,0 +1,67 @@
+import { onceOf } from './data-call.ts';
+import type { DataBody } from './data-call.ts';
+import type { DataRoute } from './data-route.ts';
+import { parseBlock } from './parse-block.ts';
+import { parseDelete, parseExport, parseMerge } from './parse-users.ts';
+import { presentAccepted, presentExport } from './present.ts';
+import { blockBody, deleteBody, exportAnswer, exportBody, mergeAnswer, mergeBody } from './shapes.ts';
+
+const workspaceIn = { query: 'app_id' };
+
+/** What is done with people who are there: exported, merged, deleted, their devices blocked (facts 5). */
+export const peopleRoutes: DataRoute[] = [
+  {
+    url: '/v1/devices/manage',
+    summary: "Block a user's devices, or unblock them",
+    workspaceIn,
+    shape: blockBody,
+    operations: ['data-block'],
+    async handle({ data, vendorHeaders }, { request, body, workspaceId }) {
+      const command = parseBlock(body, vendorHeaders.prefixes);
+      return presentAccepted(await data.blockDevices({ ...command, workspaceId }, onceOf(request)));
+    },
+  },
+  {
+    url: '/v1/customers/export',
+    summary: 'Get users with their attributes, up to 20',
+    workspaceIn,
+    shape: exportBody,
+    answer: exportAnswer,
+    operations: ['data-export'],
+    countUses: (body) => [
+      { operation: 'data-export', wanted: lengthOf((body as { data?: DataBody } | null)?.data?.identifiers) },
+    ],
+    async handle({ data, vendorHeaders }, { body, workspaceId }) {
+      const query = parseExport(body, vendorHeaders.prefixes);
+      return presentExport(query, await data.exportUsers({ ...query, workspaceId }));
+    },
+  },
+  {
+    url: '/v1/customer/merge',
+    summary: 'Merge users into others, up to 50',
+    workspaceIn,
+    shape: mergeBody,
+    answer: mergeAnswer,
+    operations: ['data-merge'],
+    countUses: (body) => [{ operation: 'data-merge', wanted: lengthOf((body as DataBody | null)?.merge_data) }],
+    async handle({ data }, { request, body, workspaceId }) {
+      await data.mergeUsers({ ...parseMerge(body), workspaceId }, onceOf(request));
+      return { status: 'success', operation: 'created' };
+    },
+  },
+  {
+    url: '/v1/customer/delete',
+    summary: 'Delete a user and all that is known of them',
+    workspaceIn,
+    shape: deleteBody,
+    operations: ['data-delete'],
+    async handle({ data, vendorHeaders }, { request, body, workspaceId }) {
+      const command = parseDelete(body, vendorHeaders.prefixes);
+      return presentAccepted(await data.deleteUser({ ...command, workspaceId }, onceOf(request)));
+    },
+  },
+];
+
+function lengthOf(value: unknown): number {
+  return Array.isArray(value) ? value.length : 0;
+}

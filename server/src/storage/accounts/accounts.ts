@@ -1,0 +1,137 @@
+import type { Role } from '../../domain/accounts/roles.ts';
+import type { Queryable } from '../pool.ts';
+
+export type Account = {
+  id: string;
+  email: string;
+  name: string;
+  role: Role;
+  createdAt: Date;
+  signedInAt: Date | null;
+  disabledAt: Date | null;
+};
+
+const columns = (tx: Queryable) => tx`
+  id, email, name, role, created_at as "createdAt", signed_in_at as "signedInAt", disabled_at as "disabledAt"`;
+
+/** @returns undefined when the address has an account. Index: accounts_email. */
+export async function insertAccount(
+  tx: Queryable,
+  account: { id: string; email: string; name: string; role: Role; passwordHash: string | null; at: Date },
+): Promise<Account | undefined> {
+  const [row] = await tx<Account[]>`
+    insert into accounts (id, email, name, role, password_hash, created_at)
+    values (${account.id}, ${account.email}, ${account.name}, ${account.role}, ${account.passwordHash}, ${account.at})
+    on conflict (lower(email)) do nothing
+    returning ${columns(tx)}`;
+  return row;
+}
+
+/** Index: primary key. */
+export async function findAccount(tx: Queryable, id: string): Promise<Account | undefined> {
+  const [row] = await tx<Account[]>`select ${columns(tx)} from accounts where id = ${id}`;
+  return row;
+}
+
+/** However the address is written. Index: accounts_email. */
+export async function findAccountByEmail(
+  tx: Queryable,
+  email: string,
+): Promise<(Account & { passwordHash: string | null }) | undefined> {
+  const [row] = await tx<(Account & { passwordHash: string | null })[]>`
+    select ${columns(tx)}, password_hash as "passwordHash" from accounts where lower(email) = lower(${email})`;
+  return row;
+}
+
+/** Oldest first; an installation has tens. */
+export async function listAccounts(tx: Queryable): Promise<Account[]> {
+  return tx<Account[]>`select ${columns(tx)} from accounts order by id limit 1000`;
+}
+
+/**
+ * Locks every owner who can sign in, in one order, so that of two changes at once one sees the other's: there must be
+ * one left. A table scan of tens of rows.
+ */
+export async function lockOwners(tx: Queryable): Promise<string[]> {
+  const rows = await tx<{ id: string }[]>`
+    select id from accounts where role = 'owner' and disabled_at is null order by id for update`;
+  return rows.map(({ id }) => id);
+}
+
+/** Whether anybody can manage accounts. A table scan of tens of rows. */
+export async function hasOwner(tx: Queryable): Promise<boolean> {
+  const rows = await tx`select 1 from accounts where role = 'owner' and disabled_at is null limit 1`;
+  return rows.length === 1;
+}
+
+/** Index: primary key. */
+export async function setAccountRole(tx: Queryable, { id, role }: { id: string; role: Role }): Promise<void> {
+  await tx`update accounts set role = ${role} where id = ${id}`;
+}
+
+/** `at` null: enables it again. Index: primary key. */
+export async function setAccountDisabled(tx: Queryable, { id, at }: { id: string; at: Date | null }): Promise<void> {
+  await tx`update accounts set disabled_at = ${at} where id = ${id}`;
+}
+
+/** Index: primary key. */
+export async function setPasswordHash(
+  tx: Queryable,
+  { id, passwordHash }: { id: string; passwordHash: string },
+): Promise<void> {
+  await tx`update accounts set password_hash = ${passwordHash} where id = ${id}`;
+}
+
+/** Index: primary key. */
+export async function findPasswordHash(tx: Queryable, id: string): Promise<string | null | undefined> {
+  const [row] = await tx<{ passwordHash: string | null }[]>`
+    select password_hash as "passwordHash" from accounts where id = ${id}`;
+  return row?.passwordHash;
+}
+
+/** Index: primary key. */
+export async function noteSignIn(tx: Queryable, { id, at }: { id: string; at: Date }): Promise<void> {
+  await tx`update accounts set signed_in_at = ${at} where id = ${id}`;
+}
+
+export type AuditEntry = {
+  id: string;
+  /** Null: what concerns the whole installation. */
+  workspaceId: string | null;
+  at: Date;
+  /** Null: the sandbox's start link, the command line. */
+  actorId: string | null;
+  actorName: string;
+  /** `campaign.stop` */
+  action: string;
+  objectKind: string;
+  objectId: string | null;
+  objectName: string | null;
+  detail: Record<string, unknown>;
+};
+
+export async function insertAuditEntry(tx: Queryable, entry: AuditEntry): Promise<void> {
+  await tx`
+    insert into audit_log
+      (id, workspace_id, at, actor_id, actor_name, action, object_kind, object_id, object_name, detail)
+    values (${entry.id}, ${entry.workspaceId}, ${entry.at}, ${entry.actorId}, ${entry.actorName}, ${entry.action},
+      ${entry.objectKind}, ${entry.objectId}, ${entry.objectName}, ${tx.json(entry.detail as never)})`;
+}
+
+/**
+ * Newest first: of a workspace and of the installation as a whole, older than `beforeId`. Index: primary key, or
+ * audit_log_workspace.
+ */
+export async function listAuditEntries(
+  tx: Queryable,
+  page: { workspaceId: string; beforeId: string | undefined; limit: number },
+): Promise<AuditEntry[]> {
+  return tx<AuditEntry[]>`
+    select id, workspace_id as "workspaceId", at, actor_id as "actorId", actor_name as "actorName", action,
+      object_kind as "objectKind", object_id as "objectId", object_name as "objectName", detail
+    from audit_log
+    where (workspace_id = ${page.workspaceId} or workspace_id is null)
+      and ${page.beforeId === undefined ? tx`true` : tx`id < ${page.beforeId}`}
+    order by id desc
+    limit ${page.limit}`;
+}

@@ -1,0 +1,232 @@
+import type { CampaignParts } from '../../domain/campaign-document/read-campaign.ts';
+import type { CampaignChannel, CampaignDeliveryType } from '../../domain/campaigns/campaign-search.ts';
+import type { CampaignStatus } from '../../domain/campaigns/campaign-states.ts';
+import type { CampaignContent, Platform } from '../../domain/campaigns/content.ts';
+import type { ConversionGoal } from '../../domain/campaigns/conversion-goal.ts';
+import type { DeliverySettings } from '../../domain/campaigns/delivery-settings.ts';
+import type { StoredTiming } from '../../domain/timing/stored-timing.ts';
+import type { Timing } from '../../domain/timing/timing.ts';
+import type { Queryable } from '../pool.ts';
+
+/** What the campaign API writes of a campaign: the columns that the push API fills too, and the parts as sent. */
+export type AuthoredColumns = {
+  name: string;
+  deliveryType: CampaignDeliveryType;
+  audience: 'ALL_USERS' | 'SEGMENT' | 'USER';
+  segmentId: string | null;
+  platforms: Platform[];
+  content: CampaignContent;
+  /** A draft has none. */
+  timing: Timing | undefined;
+  tags: string[];
+  conversionGoals: ConversionGoal[];
+  settings: DeliverySettings;
+  /** The event that starts it, when one does. */
+  businessEventId: string | null;
+  parts: CampaignParts;
+  status: CampaignStatus;
+  nextAt: Date | null;
+};
+
+type Identified = { workspaceId: string; id: string };
+
+export type NewAuthoredCampaign = Identified &
+  AuthoredColumns & {
+    /** The first version and the number of this one, when it is a version of another document. */
+    version?: { of: string; number: number };
+    isTest?: boolean;
+    createdBy: string;
+    at: Date;
+  };
+
+const columnsOf = (tx: Queryable, campaign: AuthoredColumns) => ({
+  name: campaign.name,
+  delivery_type: campaign.deliveryType,
+  audience: campaign.audience,
+  segment_id: campaign.segmentId,
+  platforms: campaign.platforms,
+  content: tx.json(campaign.content as never),
+  timing: tx.json((campaign.timing ?? {}) as never),
+  tags: campaign.tags,
+  conversion_goals: tx.json(campaign.conversionGoals as never),
+  settings: tx.json(campaign.settings as never),
+  business_event_id: campaign.businessEventId,
+  parts: tx.json(campaign.parts as never),
+  status: campaign.status,
+  next_at: campaign.nextAt,
+});
+
+export async function insertAuthoredCampaign(tx: Queryable, campaign: NewAuthoredCampaign): Promise<void> {
+  const row = {
+    ...columnsOf(tx, campaign),
+    id: campaign.id,
+    workspace_id: campaign.workspaceId,
+    source: 'CAMPAIGN_API',
+    version_of: campaign.version?.of ?? null,
+    version_number: campaign.version?.number ?? null,
+    is_test: campaign.isTest ?? false,
+    created_by: campaign.createdBy,
+    created_at: campaign.at,
+    updated_at: campaign.at,
+  };
+  await tx`insert into campaigns ${tx(row as never)}`;
+}
+
+/** Writes a campaign anew; the caller holds its lock. Index: primary key. */
+export async function updateAuthoredCampaign(
+  tx: Queryable,
+  campaign: Identified & AuthoredColumns & { updatedBy: string; at: Date },
+): Promise<void> {
+  const row = {
+    ...columnsOf(tx, campaign),
+    status_reason: null,
+    updated_by: campaign.updatedBy,
+    updated_at: campaign.at,
+  };
+  await tx`
+    update campaigns set ${tx(row as never)} where id = ${campaign.id} and workspace_id = ${campaign.workspaceId}`;
+}
+
+export type AuthoredCampaign = Identified & {
+  /** What all versions share. */
+  campaignId: string;
+  versionNumber: number | null;
+  channel: string;
+  deliveryType: CampaignDeliveryType;
+  status: CampaignStatus;
+  timing: StoredTiming | Record<string, never>;
+  nextAt: Date | null;
+  /** Null: not made by the campaign API. */
+  parts: CampaignParts | null;
+  createdBy: string;
+};
+
+const columns = (tx: Queryable) => tx`
+  id, workspace_id as "workspaceId", campaign_id as "campaignId", version_number as "versionNumber", channel,
+  delivery_type as "deliveryType", status, timing, next_at as "nextAt", parts, created_by as "createdBy"`;
+
+/** Index: primary key. */
+export async function findAuthoredCampaign(
+  tx: Queryable,
+  { workspaceId, id }: Identified,
+): Promise<AuthoredCampaign | undefined> {
+  const [campaign] = await tx<AuthoredCampaign[]>`
+    select ${columns(tx)} from campaigns where id = ${id} and workspace_id = ${workspaceId} and not is_test`;
+  return campaign;
+}
+
+/** Locks a campaign until the transaction ends: nobody fires, moves or changes it meanwhile. Index: primary key. */
+export async function lockAuthoredCampaign(
+  tx: Queryable,
+  { workspaceId, id }: Identified,
+): Promise<AuthoredCampaign | undefined> {
+  const [campaign] = await tx<AuthoredCampaign[]>`
+    select ${columns(tx)} from campaigns where id = ${id} and workspace_id = ${workspaceId} and not is_test
+    for update`;
+  return campaign;
+}
+
+/**
+ * The newest version of the campaign that any version's id or the campaign's own names; the campaign itself when it was
+ * never revised. Indexes: primary key, campaigns_version_of.
+ */
+export async function findNewestVersionId(tx: Queryable, { workspaceId, id }: Identified): Promise<string | undefined> {
+  const [row] = await tx<{ id: string }[]>`
+    select version.id
+    from campaigns as named
+    join campaigns as version on version.id = named.campaign_id or version.version_of = named.campaign_id
+    where named.id = ${id} and named.workspace_id = ${workspaceId} and not named.is_test
+    order by version.version_number desc nulls last
+    limit 1`;
+  return row?.id;
+}
+
+/** Writes what changes on a version itself: its name, its tags and the parts that say them. Index: primary key. */
+export async function relabelCampaign(
+  tx: Queryable,
+  campaign: Identified & Pick<AuthoredColumns, 'name' | 'tags' | 'parts'> & { updatedBy: string; at: Date },
+): Promise<void> {
+  await tx`
+    update campaigns
+    set name = ${campaign.name}, tags = ${campaign.tags}, parts = ${tx.json(campaign.parts as never)},
+      updated_by = ${campaign.updatedBy}, updated_at = ${campaign.at}
+    where id = ${campaign.id} and workspace_id = ${campaign.workspaceId}`;
+}
+
+/** ACTIVE or PAUSED → RETIRED, because a newer version takes its place. The caller holds its lock. Index: primary key. */
+export async function retireVersion(
+  tx: Queryable,
+  version: Identified & { reason: string; updatedBy: string; at: Date },
+): Promise<void> {
+  await tx`
+    update campaigns
+    set status = 'RETIRED', status_reason = ${version.reason}, next_at = null,
+      version_number = coalesce(version_number, 1), updated_by = ${version.updatedBy}, updated_at = ${version.at}
+    where id = ${version.id} and workspace_id = ${version.workspaceId}`;
+}
+
+/** A campaign that another service sent. */
+export type ImportedCampaign = {
+  id: string;
+  name: string;
+  channel: CampaignChannel;
+  deliveryType: CampaignDeliveryType;
+  status: CampaignStatus;
+  platforms: Platform[];
+  tags: string[];
+  parts: CampaignParts;
+  createdBy: string;
+  updatedBy: string | null;
+  createdAt: Date;
+  updatedAt: Date;
+  sentAt: Date | null;
+};
+
+/**
+ * Inserts records, in one statement; one whose id is there already stays as it is. Rows in id order, so that two imports
+ * never wait in a circle. Index: primary key.
+ *
+ * @returns the ids that are new
+ */
+export async function insertImportedCampaigns(
+  tx: Queryable,
+  { workspaceId, campaigns }: { workspaceId: string; campaigns: readonly ImportedCampaign[] },
+): Promise<Set<string>> {
+  const rows = [...campaigns]
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+    .map((campaign) => ({
+      id: campaign.id,
+      workspace_id: workspaceId,
+      name: campaign.name,
+      channel: campaign.channel,
+      source: 'IMPORT',
+      delivery_type: campaign.deliveryType,
+      audience: 'ALL_USERS',
+      platforms: campaign.platforms,
+      content: tx.json({}),
+      timing: tx.json({}),
+      tags: campaign.tags,
+      parts: tx.json(campaign.parts as never),
+      status: campaign.status,
+      status_reason: campaign.status === 'FAILED' ? 'imported as failed' : null,
+      created_by: campaign.createdBy,
+      updated_by: campaign.updatedBy,
+      created_at: campaign.createdAt,
+      updated_at: campaign.updatedAt,
+      imported_sent_at: campaign.sentAt,
+    }));
+  const inserted = await tx<{ id: string }[]>`
+    insert into campaigns ${tx(rows as never)} on conflict (id) do nothing returning id`;
+  return new Set(inserted.map(({ id }) => id));
+}
+
+/** Of these ids those that another campaign has: one of another workspace, or one that was not imported. Primary key. */
+export async function findForeignIds(
+  tx: Queryable,
+  { workspaceId, ids }: { workspaceId: string; ids: readonly string[] },
+): Promise<Set<string>> {
+  const rows = await tx<{ id: string }[]>`
+    select id from campaigns
+    where id = any(${[...ids]}) and (workspace_id <> ${workspaceId} or source <> 'IMPORT')`;
+  return new Set(rows.map(({ id }) => id));
+}

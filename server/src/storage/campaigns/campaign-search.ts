@@ -1,0 +1,258 @@
+import type { PendingQuery, Row } from 'postgres';
+import type { CampaignParts } from '../../domain/campaign-document/read-campaign.ts';
+import { campaignChannels, campaignDeliveryTypes } from '../../domain/campaigns/campaign-search.ts';
+import type {
+  CampaignChannel,
+  CampaignDeliveryType,
+  CampaignSelection,
+} from '../../domain/campaigns/campaign-search.ts';
+import { campaignStatuses } from '../../domain/campaigns/campaign-states.ts';
+import type { Platform } from '../../domain/campaigns/content.ts';
+import type { Queryable } from '../pool.ts';
+
+export type FoundCampaigns = {
+  workspaceId: string;
+  selection: CampaignSelection;
+  /** What findFewCampaigns found: stands for the name and the tags. */
+  fewIds?: string[] | undefined;
+};
+// As many are looked up by their ids in 10 ms.
+const maxFewIds = 1_000;
+
+export type CampaignPage = FoundCampaigns & { limit: number; offset: number };
+
+/** A campaign, or a run of a recurring one that is shown as its child. */
+export type FoundCampaign = { kind: 'CAMPAIGN' | 'EXECUTION'; id: string };
+
+/**
+ * One page, newest first, ties by id: ids only, so that the rows before the page are read in an index alone. Index:
+ * campaigns_newest, or that of the rarest thing asked for: campaigns_creator, campaigns_rare_channel,
+ * campaigns_rare_type, campaigns_rare_status, campaigns_tags, campaigns_name, primary key.
+ */
+export async function findCampaignPage(tx: Queryable, page: CampaignPage): Promise<FoundCampaign[]> {
+  return selectCampaignPage(tx, page);
+}
+
+/** The statement of findCampaignPage; a test asks the planner about it. */
+export function selectCampaignPage(tx: Queryable, { limit, offset, ...found }: CampaignPage) {
+  return tx<FoundCampaign[]>`
+    select found.kind, found.id from (${foundCampaigns(tx, found, limit + offset)}) as found
+    order by found.created_at desc, found.id desc
+    limit ${limit} offset ${offset}`;
+}
+
+/**
+ * The campaigns of a workspace that have one of the tags and whose names hold a part of one or two characters, as far as
+ * that is asked for, when they are at most 1,000; undefined when they are more, or when neither is asked for. The planner
+ * knows how often a tag stands in all workspaces, not in this one: what is rare here is better known than guessed. What
+ * more campaigns have is met soon enough by reading them, newest first. Indexes: campaigns_tags, campaigns_name_pairs.
+ */
+export async function findFewCampaigns(tx: Queryable, found: FoundCampaigns): Promise<string[] | undefined> {
+  const { tags, name } = found.selection;
+  if (!tags && !isShort(name)) return undefined;
+  const rows = await selectFewCampaigns(tx, found);
+  return rows.length > maxFewIds ? undefined : rows.map(({ id }) => id);
+}
+
+/** The statement of findFewCampaigns; a test asks the planner about it. */
+export function selectFewCampaigns(tx: Queryable, { workspaceId, selection: { tags, name } }: FoundCampaigns) {
+  const conditions = [tx`workspace_id = ${workspaceId} and not is_test`];
+  if (tags) conditions.push(tx`tags && ${tags}`);
+  if (isShort(name)) {
+    conditions.push(tx`name_pairs(name_folded) @> array[lower(${name}::text collate "und-x-icu") collate "C"]`);
+  }
+  return tx<{ id: string }[]>`
+    select id from campaigns where ${every(tx, conditions)} limit ${maxFewIds + 1}`;
+}
+
+/** One or two characters; folding may lengthen: one capital becomes two. */
+function isShort(name: string | undefined): name is string {
+  const length = name === undefined ? 0 : [...name.toLowerCase()].length;
+  return length === 1 || length === 2;
+}
+
+/** How many a search finds on all its pages. Indexes as findCampaignPage. */
+export async function countCampaigns(tx: Queryable, found: FoundCampaigns): Promise<number> {
+  const [row] = await selectCampaignCount(tx, found);
+  return row!.total;
+}
+
+export function selectCampaignCount(tx: Queryable, found: FoundCampaigns) {
+  return tx<{ total: number }[]>`select count(*) as total from (${foundCampaigns(tx, found)}) as found`;
+}
+
+/** Of each kind the newest `most` alone, when it is given: more cannot be on a page, and are not sorted. */
+function foundCampaigns(tx: Queryable, found: FoundCampaigns, most?: number) {
+  const { workspaceId, selection } = found;
+  const asked = campaignConditions(tx, found);
+  const own = [...asked, ...ownConditions(tx, { workspaceId, selection })];
+  const campaigns = tx`
+    select 'CAMPAIGN' as kind, campaigns.id, campaigns.created_at from campaigns where ${every(tx, own)}`;
+  if (selection.children === 'without') return campaigns;
+  const newest = (table: Condition) =>
+    most === undefined ? tx`` : tx`order by ${table}.created_at desc, ${table}.id desc limit ${most}`;
+  // Recurring campaigns are few: campaigns_rare_type, then runs_campaign.
+  const children = [...asked, tx`campaigns.delivery_type <> 'ONE_TIME'`, ...childConditions(tx, selection)];
+  return tx`
+    (${campaigns} ${newest(tx`campaigns`)})
+    union all
+    (select 'EXECUTION', runs.id, runs.created_at
+    from campaigns join runs on runs.campaign_id = campaigns.id
+    where ${every(tx, children)} ${newest(tx`runs`)})`;
+}
+
+type Condition = PendingQuery<Row[]>;
+
+function every(tx: Queryable, conditions: Condition[]): Condition {
+  return conditions.reduce((all, next) => tx`${all} and ${next}`);
+}
+
+/** What holds of a campaign and of its children alike. */
+function campaignConditions(tx: Queryable, { workspaceId, selection, fewIds }: FoundCampaigns): Condition[] {
+  const { channels, deliveryTypes, createdBy, name, tags, versionNumber } = selection;
+  // A test send is nobody's campaign; the indexes below know none.
+  const conditions = [tx`campaigns.workspace_id = ${workspaceId} and not campaigns.is_test`];
+  conditions.push(...wordConditions(tx, { column: tx`campaigns.channel`, words: campaignChannels, asked: channels }));
+  if (deliveryTypes) {
+    const words = campaignDeliveryTypes;
+    conditions.push(...wordConditions(tx, { column: tx`campaigns.delivery_type`, words, asked: deliveryTypes }));
+  }
+  if (createdBy) conditions.push(oneOf(tx, tx`campaigns.created_by`, createdBy));
+  if (fewIds) conditions.push(tx`campaigns.id = any(${fewIds})`);
+  if (tags && !fewIds) conditions.push(tx`campaigns.tags && ${tags}`);
+  if (name !== undefined && !(fewIds && isShort(name))) {
+    const pattern = `%${name.replace(/[\\%_]/g, '\\$&')}%`;
+    // The collation of the column and its index; folding is the column's own.
+    conditions.push(tx`campaigns.name_folded like (lower(${pattern}::text collate "und-x-icu") collate "C")`);
+  }
+  if (versionNumber === 1) conditions.push(tx`(campaigns.version_number is null or campaigns.version_number = 1)`);
+  else if (versionNumber !== undefined) conditions.push(tx`campaigns.version_number = ${versionNumber}`);
+  return conditions;
+}
+
+function ownConditions(tx: Queryable, { workspaceId, selection }: FoundCampaigns): Condition[] {
+  const { ids, statuses, createdFrom, createdBefore, versions } = selection;
+  const conditions = wordConditions(tx, { column: tx`campaigns.status`, words: campaignStatuses, asked: statuses });
+  if (createdFrom) conditions.push(tx`campaigns.created_at >= ${createdFrom}`);
+  if (createdBefore) conditions.push(tx`campaigns.created_at < ${createdBefore}`);
+  if (ids && versions === 'every') conditions.push(oneOf(tx, tx`campaigns.id`, ids));
+  if (versions === 'newest') {
+    // The first version's id is the campaign's own.
+    if (ids) conditions.push(tx`(campaigns.id = any(${ids}) or campaigns.version_of = any(${ids}))`);
+    // Looked up once a statement, in campaigns_versions: it holds only campaigns that were revised.
+    conditions.push(tx`(campaigns.version_number is null or campaigns.id not in (
+      select older.id from campaigns as older
+      join campaigns as newer
+        on newer.workspace_id = older.workspace_id and newer.campaign_id = older.campaign_id
+          and newer.version_number > older.version_number
+      where older.workspace_id = ${workspaceId} and older.version_number is not null
+        and newer.version_number is not null
+    ))`);
+  }
+  return conditions;
+}
+
+function childConditions(tx: Queryable, selection: CampaignSelection): Condition[] {
+  const { ids, statuses, createdFrom, createdBefore } = selection;
+  const column = tx`case runs.status when 'QUEUED' then 'SCHEDULED' else runs.status end`;
+  const conditions = wordConditions(tx, { column, words: campaignStatuses, asked: statuses });
+  if (createdFrom) conditions.push(tx`runs.created_at >= ${createdFrom}`);
+  if (createdBefore) conditions.push(tx`runs.created_at < ${createdBefore}`);
+  if (ids) conditions.push(oneOf(tx, tx`runs.id`, ids));
+  return conditions;
+}
+
+type Words = { column: Condition; words: readonly string[]; asked: readonly string[] };
+
+/**
+ * A column of few words, of which most or few are asked for: one way or the other the condition shows the planner
+ * whether a small index of rare words holds all that is asked for.
+ */
+function wordConditions(tx: Queryable, { column, words, asked }: Words): Condition[] {
+  const left = words.filter((word) => !asked.includes(word));
+  if (asked.length > 1 && left.length <= 2) return left.map((word) => tx`${column} <> ${word}`);
+  return [oneOf(tx, column, asked)];
+}
+
+/** With one value the order of an index behind the column is the order of the page. */
+function oneOf(tx: Queryable, column: Condition, values: readonly string[]) {
+  return values.length === 1 ? tx`${column} = ${values[0]!}` : tx`${column} = any(${[...values]})`;
+}
+
+/** A campaign as search shows it. JSON columns are as their writer left them: drafts may lack anything. */
+export type CampaignRecord = {
+  /** The document's own id; of a child the run's. */
+  id: string;
+  /** What all versions share; of a child its parent. */
+  campaignId: string;
+  kind: FoundCampaign['kind'];
+  versionNumber: number | null;
+  name: string;
+  channel: CampaignChannel;
+  deliveryType: CampaignDeliveryType;
+  /** A word of `campaigns.status`; of a child one of `runs.status`. */
+  status: string;
+  createdBy: string;
+  createdAt: Date;
+  updatedAt: Date;
+  /** When its newest run began to be sent. */
+  sentAt: Date | null;
+  audience: 'ALL_USERS' | 'SEGMENT' | 'USER';
+  segmentId: string | null;
+  segmentName: string | null;
+  platforms: Platform[];
+  tags: string[];
+  content: Record<string, unknown>;
+  timing: Record<string, unknown>;
+  /** As the campaign API was sent them; null for the push API. */
+  parts: CampaignParts | null;
+  updatedBy: string | null;
+  conversionGoals: unknown;
+  settings: Record<string, unknown>;
+};
+
+/** The records of a page, in its order. Indexes: primary keys of campaigns, runs and segments, runs_campaign. */
+export async function readCampaignRecords(tx: Queryable, page: readonly FoundCampaign[]): Promise<CampaignRecord[]> {
+  if (page.length === 0) return [];
+  return tx<CampaignRecord[]>`
+    select page.id, campaigns.campaign_id as "campaignId", page.kind, campaigns.version_number as "versionNumber",
+      campaigns.name, campaigns.channel, campaigns.delivery_type as "deliveryType",
+      coalesce(run.status, campaigns.status) as status, campaigns.created_by as "createdBy",
+      coalesce(run.created_at, campaigns.created_at) as "createdAt",
+      coalesce(run.ended_at, run.started_at, run.created_at, campaigns.updated_at) as "updatedAt",
+      case when run.id is not null then run.started_at else coalesce(campaigns.imported_sent_at, (
+        select runs.started_at from runs
+        where runs.campaign_id = campaigns.id and runs.started_at is not null
+        order by runs.created_at desc limit 1
+      )) end as "sentAt",
+      campaigns.audience, campaigns.segment_id as "segmentId", segments.name as "segmentName", campaigns.platforms,
+      campaigns.tags, coalesce(run.content, campaigns.content) as content, campaigns.timing,
+      campaigns.conversion_goals as "conversionGoals", campaigns.settings, campaigns.parts,
+      campaigns.updated_by as "updatedBy"
+    from unnest(${page.map(({ kind }) => kind)}::text[], ${page.map(({ id }) => id)}::text[])
+      with ordinality as page (kind, id, place)
+    left join runs as run on page.kind = 'EXECUTION' and run.id = page.id
+    join campaigns on campaigns.id = coalesce(run.campaign_id, page.id)
+    left join segments on segments.id = campaigns.segment_id
+    order by page.place`;
+}
+
+/** Whether that document is a campaign of the workspace. Index: primary key. */
+export async function hasCampaign(
+  tx: Queryable,
+  { workspaceId, id }: { workspaceId: string; id: string },
+): Promise<boolean> {
+  const rows = await tx`select 1 from campaigns where id = ${id} and workspace_id = ${workspaceId} and not is_test`;
+  return rows.length === 1;
+}
+
+export type SearchSettings = { versioning: 'on' | 'off'; v1Answer: 'object' | 'array' };
+
+/** How a workspace wants search to answer. Index: primary key. */
+export async function findSearchSettings(tx: Queryable, workspaceId: string): Promise<SearchSettings> {
+  const [row] = await tx<SearchSettings[]>`
+    select case when campaign_versioning then 'on' else 'off' end as versioning,
+      case when v1_search_bare_array then 'array' else 'object' end as "v1Answer"
+    from workspaces where id = ${workspaceId}`;
+  return row!;
+}

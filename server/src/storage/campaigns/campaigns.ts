@@ -1,0 +1,239 @@
+import type { CampaignStatus } from '../../domain/campaigns/campaign-states.ts';
+import type { CampaignContent, Platform } from '../../domain/campaigns/content.ts';
+import type { ConversionGoal } from '../../domain/campaigns/conversion-goal.ts';
+import type { DeliverySettings } from '../../domain/campaigns/delivery-settings.ts';
+import type { StoredTiming } from '../../domain/timing/stored-timing.ts';
+import type { Timing } from '../../domain/timing/timing.ts';
+import type { UserSelector } from '../../domain/users/user-selector.ts';
+import type { Queryable } from '../pool.ts';
+
+export type NewCampaign = {
+  id: string;
+  workspaceId: string;
+  name: string;
+  audience: 'ALL_USERS' | 'SEGMENT' | 'USER';
+  /** Audience `SEGMENT` only. */
+  segmentId: string | null;
+  /** Audience `USER` that is sent later: whom to look up then. */
+  targetSelector: UserSelector | null;
+  platforms: Platform[];
+  content: CampaignContent;
+  timing: Timing;
+  deliveryType: 'ONE_TIME' | 'PERIODIC';
+  status: 'SENDING' | 'SCHEDULED' | 'ACTIVE';
+  /** The first moment of one that is sent later. */
+  nextAt: Date | null;
+  tags: string[];
+  conversionGoals: ConversionGoal[];
+  settings: DeliverySettings;
+  createdBy: string;
+  createdAt: Date;
+};
+
+/** Inserts campaigns of the push API, in one statement. Their names have been taken before. */
+export async function insertCampaigns(tx: Queryable, campaigns: NewCampaign[]): Promise<void> {
+  if (campaigns.length === 0) return;
+  const rows = campaigns.map((campaign) => ({
+    id: campaign.id,
+    workspace_id: campaign.workspaceId,
+    name: campaign.name,
+    source: 'PUSH_API',
+    delivery_type: campaign.deliveryType,
+    audience: campaign.audience,
+    segment_id: campaign.segmentId,
+    target_selector: campaign.targetSelector && tx.json(campaign.targetSelector),
+    platforms: campaign.platforms,
+    content: tx.json(campaign.content as never),
+    timing: tx.json(campaign.timing as never),
+    tags: campaign.tags,
+    conversion_goals: tx.json(campaign.conversionGoals as never),
+    settings: tx.json(campaign.settings as never),
+    status: campaign.status,
+    next_at: campaign.nextAt,
+    created_by: campaign.createdBy,
+    created_at: campaign.createdAt,
+    updated_at: campaign.createdAt,
+  }));
+  await tx`insert into campaigns ${tx(rows as never)}`;
+}
+
+export type StoredCampaign = {
+  id: string;
+  audience: 'ALL_USERS' | 'SEGMENT' | 'USER';
+  platforms: Platform[];
+  content: CampaignContent;
+  settings: Record<string, unknown>;
+};
+
+/** The campaign that holds a name. Indexes: campaign_names key, campaigns primary key. */
+export async function findCampaignByName(
+  tx: Queryable,
+  { workspaceId, name }: { workspaceId: string; name: string },
+): Promise<StoredCampaign | undefined> {
+  const [campaign] = await tx<StoredCampaign[]>`
+    select campaigns.id, campaigns.audience, campaigns.platforms, campaigns.content, campaigns.settings
+    from campaign_names
+    join campaigns on campaigns.id = campaign_names.campaign_id
+    where campaign_names.workspace_id = ${workspaceId} and campaign_names.name = ${name}`;
+  return campaign;
+}
+
+/** A campaign of audience `USER` that a request joins. */
+export type JoinedCampaign = { id: string; status: CampaignStatus; nextAt: Date | null };
+
+/**
+ * Requests join these campaigns: those that had ended are sending again. Then locks all of them for sharing, so that
+ * none is stopped or fired before the caller's transaction has stored what joins. Rows in id order both times, so that
+ * two batches never wait in a circle; the stronger lock first. Index: primary key.
+ */
+export async function joinCampaigns(
+  tx: Queryable,
+  { ids, at }: { ids: string[]; at: Date },
+): Promise<JoinedCampaign[]> {
+  if (ids.length === 0) return [];
+  await tx`
+    with joined as (
+      select id from campaigns
+      where id = any(${ids}) and status in ('SENT', 'FAILED') and delivery_type = 'ONE_TIME'
+      order by id for update
+    )
+    update campaigns set status = 'SENDING', status_reason = null, updated_at = ${at}
+    from joined where campaigns.id = joined.id`;
+  return tx<JoinedCampaign[]>`
+    select id, status, next_at as "nextAt" from campaigns where id = any(${ids}) order by id for share`;
+}
+
+export type CampaignName = { workspaceId: string; name: string; campaignId: string };
+
+/**
+ * Takes names for campaigns that follow in the same transaction. A name in use, also twice in one call, is taken by one
+ * only; the table decides, so two nodes cannot both win. Names in order, so that two batches never wait in a circle.
+ *
+ * @returns the ids of the campaigns whose name was free
+ */
+export async function takeCampaignNames(tx: Queryable, names: CampaignName[]): Promise<Set<string>> {
+  if (names.length === 0) return new Set();
+  const sorted = [...names].sort((a, b) => (`${a.workspaceId}|${a.name}` < `${b.workspaceId}|${b.name}` ? -1 : 1));
+  const rows = await tx<{ campaignId: string }[]>`
+    insert into campaign_names (workspace_id, name, campaign_id)
+    select taken.workspace_id, taken.name, taken.campaign_id
+    from unnest(
+      ${sorted.map((row) => row.workspaceId)}::text[], ${sorted.map((row) => row.name)}::text[],
+      ${sorted.map((row) => row.campaignId)}::text[]
+    ) as taken (workspace_id, name, campaign_id)
+    on conflict (workspace_id, name) do nothing
+    returning campaign_id as "campaignId"`;
+  return new Set(rows.map((row) => row.campaignId));
+}
+
+/**
+ * Takes a request id for an hour (facts 6.1), in the caller's transaction: a call that fails leaves it free. A second
+ * call with the same one waits here for the first one's transaction. Index: primary key.
+ *
+ * @returns whether it was free
+ */
+export async function takeCampaignRequestId(
+  tx: Queryable,
+  taken: { workspaceId: string; operation: string; requestId: string; at: Date },
+): Promise<boolean> {
+  const rows = await tx`
+    insert into campaign_request_ids (workspace_id, operation, request_id, used_at)
+    values (${taken.workspaceId}, ${taken.operation}, ${taken.requestId}, ${taken.at})
+    on conflict (workspace_id, operation, request_id) do update
+      set used_at = excluded.used_at
+      where campaign_request_ids.used_at <= excluded.used_at - interval '1 hour'
+    returning 1`;
+  return rows.length === 1;
+}
+
+/** Forgets what was taken before; at most 10,000 a call, so that the duty stays short. Index: used_at. */
+export async function deleteOldCampaignRequestIds(tx: Queryable, before: Date): Promise<number> {
+  const rows = await tx`
+    delete from campaign_request_ids
+    where (workspace_id, operation, request_id) in (
+      select workspace_id, operation, request_id from campaign_request_ids where used_at < ${before} limit 10000
+    )`;
+  return rows.count;
+}
+
+/** How a campaign stands. */
+export type CampaignRecord = {
+  id: string;
+  name: string;
+  deliveryType: 'ONE_TIME' | 'PERIODIC' | 'EVENT_TRIGGERED' | 'BUSINESS_EVENT_TRIGGERED';
+  audience: 'ALL_USERS' | 'SEGMENT' | 'USER';
+  status: CampaignStatus;
+  statusReason: string | null;
+  timing: StoredTiming;
+  nextAt: Date | null;
+  createdAt: Date;
+  createdBy: string;
+};
+
+const columns = (tx: Queryable) => tx`
+  id, name, delivery_type as "deliveryType", audience, status, status_reason as "statusReason", timing,
+  next_at as "nextAt", created_at as "createdAt", created_by as "createdBy"`;
+
+type Identified = { workspaceId: string; id: string };
+
+/** Index: primary key. */
+export async function findCampaignRecord(
+  tx: Queryable,
+  { workspaceId, id }: Identified,
+): Promise<CampaignRecord | undefined> {
+  const [campaign] = await tx<CampaignRecord[]>`
+    select ${columns(tx)} from campaigns where id = ${id} and workspace_id = ${workspaceId} and not is_test`;
+  return campaign;
+}
+
+/** Newest first. Index: campaigns_newest. */
+export async function listCampaignRecords(
+  tx: Queryable,
+  { workspaceId, limit }: { workspaceId: string; limit: number },
+): Promise<CampaignRecord[]> {
+  return tx<CampaignRecord[]>`
+    select ${columns(tx)} from campaigns
+    where workspace_id = ${workspaceId} and not is_test order by created_at desc, id desc limit ${limit}`;
+}
+
+export type CampaignMove = Identified & {
+  from: CampaignStatus;
+  to: CampaignStatus;
+  reason: string | null;
+  nextAt: Date | null;
+  at: Date;
+};
+
+/** Moves a campaign from one status to another. Index: primary key. @returns false when it has another by now */
+export async function moveCampaign(tx: Queryable, move: CampaignMove): Promise<boolean> {
+  const rows = await tx`
+    update campaigns
+    set status = ${move.to}, status_reason = ${move.reason}, next_at = ${move.nextAt}, updated_at = ${move.at}
+    where id = ${move.id} and workspace_id = ${move.workspaceId} and status = ${move.from}
+    returning 1`;
+  return rows.length === 1;
+}
+
+export type PushRequest = {
+  responseId: string;
+  workspaceId: string;
+  requestId: string;
+  campaignId: string;
+  /** Null: the campaign is sent later. */
+  runId: string | null;
+  receivedAt: Date;
+};
+
+/** Records what was promised to callers, in one statement. */
+export async function insertPushRequests(tx: Queryable, requests: PushRequest[]): Promise<void> {
+  if (requests.length === 0) return;
+  const rows = requests.map((request) => ({
+    response_id: request.responseId,
+    workspace_id: request.workspaceId,
+    request_id: request.requestId,
+    campaign_id: request.campaignId,
+    run_id: request.runId,
+    received_at: request.receivedAt,
+  }));
+  await tx`insert into push_requests ${tx(rows as never)}`;
+}

@@ -1,0 +1,174 @@
+import type { Platform } from '../../domain/campaigns/content.ts';
+import type { Queryable } from '../pool.ts';
+import type { UserKey } from '../users/users.ts';
+
+export type DeviceRecord = {
+  deviceId: string;
+  platform: Platform;
+  pushId: string;
+  isOptedOut: boolean;
+  isProvisional: boolean;
+  model: string | null;
+  appVersion: string | null;
+  osVersion: string | null;
+  gaid: string | null;
+  idfv: string | null;
+};
+
+export type StoredDevice = UserKey & { id: string; pushId: string; gaid: string | null; idfv: string | null };
+
+/** A user's device by the caller's name for it, locked. Index: devices (workspace_id, bucket, user_id, device_id). */
+export async function lockDevice(
+  tx: Queryable,
+  device: UserKey & { workspaceId: string; deviceId: string },
+): Promise<StoredDevice | undefined> {
+  const [row] = await tx<StoredDevice[]>`
+    select bucket, user_id as "userId", id, push_id as "pushId", gaid, idfv
+    from devices
+    where workspace_id = ${device.workspaceId} and bucket = ${device.bucket} and user_id = ${device.userId}
+      and device_id = ${device.deviceId}
+    for update`;
+  return row;
+}
+
+/**
+ * Makes or renews a device. A renewed one is alive again, whatever a provider said of it before; a blocked one stays
+ * blocked and keeps for later what it would be. Index: devices (workspace_id, bucket, user_id, device_id).
+ *
+ * @returns the row's id
+ */
+export async function upsertDevice(
+  tx: Queryable,
+  device: UserKey & DeviceRecord & { workspaceId: string; id: string; at: Date },
+): Promise<string> {
+  const state = device.isOptedOut ? 'OPTED_OUT' : 'ACTIVE';
+  const [row] = await tx<{ id: string }[]>`
+    insert into devices (
+      workspace_id, bucket, id, user_id, device_id, platform, push_id, state, provisional, model, app_version,
+      os_version, gaid, idfv, registered_at, created_at, updated_at
+    )
+    values (
+      ${device.workspaceId}, ${device.bucket}, ${device.id}, ${device.userId}, ${device.deviceId}, ${device.platform},
+      ${device.pushId}, ${state}, ${device.isProvisional}, ${device.model}, ${device.appVersion}, ${device.osVersion},
+      ${device.gaid}, ${device.idfv}, ${device.at}, ${device.at}, ${device.at}
+    )
+    on conflict (workspace_id, bucket, user_id, device_id) do update
+    set platform = excluded.platform, push_id = excluded.push_id,
+      state = case when devices.state = 'BLOCKED' then 'BLOCKED' else excluded.state end,
+      blocked_state = case when devices.state = 'BLOCKED' then excluded.state end,
+      provisional = excluded.provisional, model = coalesce(excluded.model, devices.model),
+      app_version = coalesce(excluded.app_version, devices.app_version),
+      os_version = coalesce(excluded.os_version, devices.os_version), gaid = coalesce(excluded.gaid, devices.gaid),
+      idfv = coalesce(excluded.idfv, devices.idfv), registered_at = excluded.registered_at,
+      gone_at = null, gone_reason = null, updated_at = excluded.updated_at
+    returning id`;
+  return row!.id;
+}
+
+/**
+ * Writes down that a person does or does not want messages on a device, until its app says otherwise; a blocked one keeps
+ * it for later, one that is gone is left. The caller holds the user's lock. Index: primary key.
+ *
+ * @returns false when the device is gone or not there
+ */
+export async function setDeviceOptIn(
+  tx: Queryable,
+  device: UserKey & { workspaceId: string; id: string; state: 'ACTIVE' | 'OPTED_OUT'; at: Date },
+): Promise<boolean> {
+  const rows = await tx`
+    update devices
+    set state = case when state = 'BLOCKED' then state else ${device.state} end,
+      blocked_state = case when state = 'BLOCKED' then ${device.state} end, updated_at = ${device.at}
+    where workspace_id = ${device.workspaceId} and bucket = ${device.bucket} and id = ${device.id}
+      and user_id = ${device.userId} and state <> 'GONE' and blocked_state is distinct from 'GONE'
+    returning 1`;
+  return rows.length === 1;
+}
+
+/** Removes a device whose push address now belongs to another. Index: primary key. */
+export async function deleteDevice(
+  tx: Queryable,
+  device: { workspaceId: string; bucket: number; id: string },
+): Promise<StoredDevice | undefined> {
+  const [row] = await tx<StoredDevice[]>`
+    delete from devices
+    where workspace_id = ${device.workspaceId} and bucket = ${device.bucket} and id = ${device.id}
+    returning bucket, user_id as "userId", id, push_id as "pushId", gaid, idfv`;
+  return row;
+}
+
+export type AddressOwner = { bucket: number; deviceRowId: string };
+export type PushAddress = { workspaceId: string; addressHash: Buffer };
+
+/**
+ * Gives an address to a device and says whose it was. The row's lock makes two claims of one address follow each other.
+ * Index: primary key.
+ */
+export async function claimPushAddress(
+  tx: Queryable,
+  address: PushAddress & AddressOwner,
+): Promise<AddressOwner | undefined> {
+  const [before] = await tx<AddressOwner[]>`
+    select bucket, device_row_id as "deviceRowId" from push_addresses
+    where workspace_id = ${address.workspaceId} and address_hash = ${address.addressHash}
+    for update`;
+  await tx`
+    insert into push_addresses (workspace_id, address_hash, bucket, device_row_id)
+    values (${address.workspaceId}, ${address.addressHash}, ${address.bucket}, ${address.deviceRowId})
+    on conflict (workspace_id, address_hash) do update
+    set bucket = excluded.bucket, device_row_id = excluded.device_row_id`;
+  return before;
+}
+
+/** Frees an address its device no longer uses. Index: primary key. */
+export async function releasePushAddress(tx: Queryable, address: PushAddress & AddressOwner): Promise<void> {
+  await tx`
+    delete from push_addresses
+    where workspace_id = ${address.workspaceId} and address_hash = ${address.addressHash}
+      and bucket = ${address.bucket} and device_row_id = ${address.deviceRowId}`;
+}
+
+export type DeviceOfUser = {
+  id: string;
+  deviceId: string;
+  platform: Platform;
+  pushId: string;
+  gaid: string | null;
+  idfv: string | null;
+};
+
+type Owner = UserKey & { workspaceId: string };
+
+/** A user's devices; the caller holds the user's lock. Index: devices (workspace_id, bucket, user_id, device_id). */
+export async function listDevicesOfUser(tx: Queryable, owner: Owner): Promise<DeviceOfUser[]> {
+  return tx<DeviceOfUser[]>`
+    select id, device_id as "deviceId", platform, push_id as "pushId", gaid, idfv
+    from devices
+    where workspace_id = ${owner.workspaceId} and bucket = ${owner.bucket} and user_id = ${owner.userId}
+    order by device_id`;
+}
+
+/**
+ * Blocks devices and keeps what they were. One that is blocked already gets the new reason. Locks the rows after the
+ * user's. Index: primary key.
+ */
+export async function blockDevicesOf(
+  tx: Queryable,
+  block: Owner & { ids: string[]; reason: string | null; reference: string | null; at: Date },
+): Promise<void> {
+  await tx`
+    update devices
+    set state = 'BLOCKED', blocked_state = coalesce(blocked_state, state), blocked_at = coalesce(blocked_at, ${block.at}),
+      block_reason = ${block.reason}, block_reference = ${block.reference}, gone_at = null, updated_at = ${block.at}
+    where workspace_id = ${block.workspaceId} and bucket = ${block.bucket} and id = any(${block.ids})`;
+}
+
+/** Gives blocked devices back what they were; the others stay as they are. Index: primary key. */
+export async function unblockDevicesOf(tx: Queryable, block: Owner & { ids: string[]; at: Date }): Promise<void> {
+  await tx`
+    update devices
+    set state = blocked_state, gone_at = case when blocked_state = 'GONE' then ${block.at}::timestamptz end,
+      blocked_state = null, blocked_at = null, block_reason = null, block_reference = null, updated_at = ${block.at}
+    where workspace_id = ${block.workspaceId} and bucket = ${block.bucket} and id = any(${block.ids})
+      and state = 'BLOCKED'`;
+}

@@ -1,0 +1,214 @@
+import type { Platform } from '../../domain/campaigns/content.ts';
+import type { Queryable } from '../pool.ts';
+
+export type WorkspaceSummary = { id: string; dbName: string; name: string; timeZone: string };
+
+/** The workspaces of this installation, oldest first. */
+export async function listWorkspaces(tx: Queryable): Promise<WorkspaceSummary[]> {
+  return tx<WorkspaceSummary[]>`
+    select id, db_name as "dbName", name, time_zone as "timeZone" from workspaces order by created_at, id limit 100`;
+}
+
+export type DeviceCount = { platform: Platform; state: string; devices: number };
+
+/** Devices per platform and state. Reads every device of the workspace: about 0.3 s a million. */
+export async function countDevices(tx: Queryable, workspaceId: string): Promise<DeviceCount[]> {
+  return tx<DeviceCount[]>`
+    select platform, state, count(*) as devices
+    from devices where workspace_id = ${workspaceId} group by platform, state order by platform, state`;
+}
+
+export async function countUsers(tx: Queryable, workspaceId: string): Promise<number> {
+  const [row] = await tx<{ users: number }[]>`select count(*) as users from users where workspace_id = ${workspaceId}`;
+  return row!.users;
+}
+
+export type RecentCampaign = {
+  id: string;
+  name: string;
+  status: string;
+  statusReason: string | null;
+  createdAt: Date;
+  createdBy: string;
+  counts: { platform: Platform; outcome: string; devices: number }[];
+};
+
+/** Newest campaigns with what became of their messages. Index: campaigns_newest, runs_campaign, run_counts key. */
+export async function listRecentCampaigns(
+  tx: Queryable,
+  { workspaceId, limit }: { workspaceId: string; limit: number },
+): Promise<RecentCampaign[]> {
+  return tx<RecentCampaign[]>`
+    select campaigns.id, campaigns.name, campaigns.status, campaigns.status_reason as "statusReason",
+      campaigns.created_at as "createdAt", campaigns.created_by as "createdBy",
+      coalesce((
+        select jsonb_agg(jsonb_build_object('platform', total.platform, 'outcome', total.outcome, 'devices', total.devices))
+        from (
+          select run_counts.platform, run_counts.outcome, sum(run_counts.devices) as devices
+          from runs join run_counts on run_counts.run_id = runs.id
+          where runs.campaign_id = campaigns.id
+          group by run_counts.platform, run_counts.outcome order by 1, 2
+        ) as total
+      ), '[]') as counts
+    from campaigns
+    where campaigns.workspace_id = ${workspaceId} and not campaigns.is_test
+    order by campaigns.created_at desc, campaigns.id desc
+    limit ${limit}`;
+}
+
+export type RunningSend = {
+  runId: string;
+  campaignId: string;
+  campaignName: string;
+  status: 'QUEUED' | 'SENDING';
+  createdAt: Date;
+  startedAt: Date | null;
+  /** Null until the audience is frozen. */
+  audienceDevices: number | null;
+  accepted: number;
+  notDelivered: number;
+  waiting: number;
+};
+
+/** Campaigns that are being sent, newest first. Indexes: runs_sending, run_counts primary key. */
+export async function listRunningSends(
+  tx: Queryable,
+  { workspaceId, limit }: { workspaceId: string; limit: number },
+): Promise<RunningSend[]> {
+  return tx<RunningSend[]>`
+    select runs.id as "runId", campaigns.id as "campaignId", campaigns.name as "campaignName", runs.status,
+      runs.created_at as "createdAt", runs.started_at as "startedAt", runs.audience_devices as "audienceDevices",
+      coalesce(counted.accepted, 0)::bigint as accepted, coalesce(counted.failed, 0)::bigint as "notDelivered",
+      coalesce(counted.waiting, 0)::bigint as waiting
+    from (
+      select id, campaign_id, status, created_at, started_at, audience_devices from runs
+      where workspace_id = ${workspaceId} and lane = 1 and status in ('QUEUED', 'SENDING') and due_at is null
+        and not is_test
+      order by created_at desc limit ${limit}
+    ) as runs
+    join campaigns on campaigns.id = runs.campaign_id
+    left join lateral (
+      select sum(devices) filter (where outcome = 'ACCEPTED') as accepted,
+        sum(devices) filter (where outcome in ('GONE', 'REJECTED', 'EXPIRED', 'FAILED', 'WITHHELD')) as failed,
+        sum(devices) filter (where outcome = 'WAITING') as waiting
+      from run_counts where run_counts.run_id = runs.id
+    ) as counted on true
+    order by runs.created_at desc`;
+}
+
+export type PausedSends = {
+  /** Whose provider refused; null when a person paused them. */
+  platform: Platform | null;
+  /** In the words of the provider. */
+  reason: string;
+  runs: number;
+  /** The newest of them. */
+  campaignId: string;
+  campaignName: string;
+};
+
+/** Runs that are paused, by the reason; the newest 1,000 are looked at. Index: runs_paused. */
+export async function groupPausedSends(tx: Queryable, workspaceId: string): Promise<PausedSends[]> {
+  return tx<PausedSends[]>`
+    select grouped.platform, grouped.reason, grouped.runs, campaigns.id as "campaignId",
+      campaigns.name as "campaignName"
+    from (
+      select paused_platform as platform, status_reason as reason, count(*) as runs,
+        (array_agg(campaign_id order by created_at desc))[1] as campaign_id
+      from (
+        select paused_platform, status_reason, campaign_id, created_at from runs
+        where workspace_id = ${workspaceId} and status = 'PAUSED' order by created_at desc limit 1000
+      ) as newest
+      group by paused_platform, status_reason
+    ) as grouped
+    join campaigns on campaigns.id = grouped.campaign_id
+    order by grouped.platform is null, grouped.runs desc, grouped.reason
+    limit 20`;
+}
+
+export type FailedRun = {
+  campaignId: string;
+  campaignName: string;
+  status: 'FAILED' | 'MISSED';
+  reason: string;
+  endedAt: Date;
+};
+
+/** Runs that failed or whose moment was missed since, newest first. Index: runs_failed. */
+export async function listFailedRuns(
+  tx: Queryable,
+  { workspaceId, since, limit }: { workspaceId: string; since: Date; limit: number },
+): Promise<FailedRun[]> {
+  return tx<FailedRun[]>`
+    select campaigns.id as "campaignId", campaigns.name as "campaignName", runs.status,
+      runs.status_reason as reason, runs.ended_at as "endedAt"
+    from runs join campaigns on campaigns.id = runs.campaign_id
+    where runs.workspace_id = ${workspaceId} and runs.status in ('FAILED', 'MISSED') and runs.ended_at > ${since}
+    order by runs.ended_at desc
+    limit ${limit}`;
+}
+
+export type ScheduledSend = { campaignId: string; campaignName: string; nextAt: Date; deliveryType: string };
+
+/** The next moments, soonest first. Index: campaigns_next. */
+export async function listScheduledSends(
+  tx: Queryable,
+  { workspaceId, limit }: { workspaceId: string; limit: number },
+): Promise<ScheduledSend[]> {
+  return tx<ScheduledSend[]>`
+    select id as "campaignId", name as "campaignName", next_at as "nextAt", delivery_type as "deliveryType"
+    from campaigns
+    where workspace_id = ${workspaceId} and next_at is not null and status in ('SCHEDULED', 'ACTIVE')
+    order by next_at
+    limit ${limit}`;
+}
+
+export type RecentCount = { platform: Platform; outcome: string; devices: number };
+export type RecentFailure = RecentCount & { code: string; lastAt: Date };
+
+type Recent = { workspaceId: string; days: string[]; since: Date; most: number };
+
+/**
+ * How many deliveries became final since, per platform and outcome; at most `most` of each are counted. Index alone:
+ * deliveries_log of each day.
+ */
+export async function countRecentDeliveries(tx: Queryable, recent: Recent): Promise<RecentCount[]> {
+  return tx<RecentCount[]>`
+    select platform.name as platform, outcome.name as outcome, counted.devices
+    from unnest('{ANDROID,IOS,WEB}'::text[]) as platform (name),
+      unnest('{ACCEPTED,GONE,REJECTED,EXPIRED,FAILED}'::text[]) as outcome (name),
+      lateral (
+        select count(*) as devices from (
+          select 1 from deliveries
+          where day = any(${recent.days}::date[]) and workspace_id = ${recent.workspaceId}
+            and deliveries.outcome = outcome.name and deliveries.platform = platform.name and sent_at > ${recent.since}
+          limit ${recent.most}
+        ) as bounded
+      ) as counted
+    where counted.devices > 0`;
+}
+
+/**
+ * Why deliveries failed since, the most frequent reason first; the newest `most` of each platform and outcome are looked
+ * at. Index: deliveries_log of each day.
+ */
+export async function groupRecentFailures(tx: Queryable, recent: Recent): Promise<RecentFailure[]> {
+  return tx<RecentFailure[]>`
+    select platform.name as platform, outcome.name as outcome, failed.code, sum(failed.devices)::bigint as devices,
+      max(failed.last_at) as "lastAt"
+    from unnest('{ANDROID,IOS,WEB}'::text[]) as platform (name),
+      unnest('{GONE,REJECTED,EXPIRED,FAILED}'::text[]) as outcome (name),
+      lateral (
+        select coalesce(newest.code, outcome.name) as code, count(*) as devices, max(newest.sent_at) as last_at
+        from (
+          select code, sent_at from deliveries
+          where day = any(${recent.days}::date[]) and workspace_id = ${recent.workspaceId}
+            and deliveries.outcome = outcome.name and deliveries.platform = platform.name and sent_at > ${recent.since}
+          order by sent_at desc limit ${recent.most}
+        ) as newest
+        group by 1
+      ) as failed
+    group by 1, 2, 3
+    order by devices desc, 1, 2, 3
+    limit 50`;
+}

@@ -1,0 +1,92 @@
+import type { Queryable } from '../pool.ts';
+
+export const queueNames = [
+  'runs',
+  'chunks',
+  'retries',
+  'segment-files',
+  'callbacks',
+  'mails',
+  'erasures',
+  'wake-ups',
+] as const;
+export type QueueName = (typeof queueNames)[number];
+
+export type QueueState = {
+  name: QueueName;
+  /** Could be worked now; at most 100,000 are counted. */
+  waiting: number;
+  running: number;
+  /** Wait for a moment to come: another attempt, a quiet hour. At most 100,000 are counted. */
+  later: number;
+  /** In the last 24 hours; of wake-ups all that are kept. At most 100,000 are counted. */
+  failed: number;
+  /** Since when the oldest of those that could be worked waits. */
+  oldestAt: Date | null;
+};
+
+const most = 100_000;
+const dayMilliseconds = 24 * 3_600_000;
+
+/**
+ * What waits in the whole installation, one row a kind of work. Every count ends at a bound, so that a backlog is not made
+ * worse by looking at it. Indexes: runs_open, chunks_open, chunks_quarantined, deliveries_waiting, segment_operations_open,
+ * segment_operations_failed, callbacks_due, callbacks_given_up, mails_due, mails_failed, erasures_due, runs_failed.
+ */
+export async function readQueues(tx: Queryable, at: Date): Promise<QueueState[]> {
+  const since = new Date(at.getTime() - dayMilliseconds);
+  const count = (rows: ReturnType<Queryable>) =>
+    tx`(select count(*) from (select 1 from ${rows} limit ${most}) as counted)`;
+  const none = tx`0::bigint`;
+  return tx<QueueState[]>`
+    select 'runs' as name, ${count(tx`runs where status = 'QUEUED' and due_at is null`)} as waiting,
+      ${count(tx`runs where status = 'SENDING'`)} as running,
+      ${count(tx`runs where status = 'QUEUED' and due_at is not null`)} as later, ${none} as failed,
+      (select min(created_at) from runs where status = 'QUEUED' and due_at is null) as "oldestAt"
+    union all
+    select 'chunks', ${count(tx`chunks where state = 'READY' and not_before <= ${at}`)},
+      ${count(tx`chunks where state = 'CLAIMED'`)},
+      ${count(tx`chunks where state = 'READY' and not_before > ${at}`)},
+      ${count(tx`chunks where state = 'QUARANTINED' and ended_at > ${since}`)},
+      (select min(greatest(not_before, created_at)) from chunks where state = 'READY' and not_before <= ${at})
+    union all
+    select 'retries', ${count(tx`deliveries where outcome = 'WAITING' and retry_at <= ${at}`)}, ${none},
+      ${count(tx`deliveries where outcome = 'WAITING' and retry_at > ${at}`)}, ${none},
+      (select min(retry_at) from deliveries where outcome = 'WAITING' and retry_at <= ${at})
+    union all
+    select 'segment-files', ${count(tx`segment_operations where state in ('QUEUED', 'WAITING') and not_before <= ${at}`)},
+      ${count(tx`segment_operations where state = 'FILLING'`)},
+      ${count(tx`segment_operations where state in ('QUEUED', 'WAITING') and not_before > ${at}`)},
+      ${count(tx`segment_operations where state = 'FAILED' and ended_at > ${since}`)},
+      (select min(not_before) from segment_operations where state in ('QUEUED', 'WAITING') and not_before <= ${at})
+    union all
+    select 'callbacks', ${count(tx`callbacks where state = 'PENDING' and next_at <= ${at}`)}, ${none},
+      ${count(tx`callbacks where state = 'PENDING' and next_at > ${at}`)},
+      ${count(tx`callbacks where state = 'GIVEN_UP' and ended_at > ${since}`)},
+      (select min(next_at) from callbacks where state = 'PENDING' and next_at <= ${at})
+    union all
+    select 'mails', ${count(tx`mails where state = 'PENDING' and next_at <= ${at}`)}, ${none},
+      ${count(tx`mails where state = 'PENDING' and next_at > ${at}`)},
+      ${count(tx`mails where state = 'FAILED' and ended_at > ${since}`)},
+      (select min(next_at) from mails where state = 'PENDING' and next_at <= ${at})
+    union all
+    select 'erasures', ${count(tx`erasures where state <> 'DONE' and due_at <= ${at}`)}, ${none},
+      ${count(tx`erasures where state = 'PENDING' and due_at > ${at}`)}, ${none},
+      (select min(due_at) from erasures where state <> 'DONE' and due_at <= ${at})
+    union all
+    -- Their times are the database's own: the library is not told that the sandbox moved the clock.
+    select 'wake-ups', ${count(tx`graphile_worker.jobs where locked_at is null and attempts < max_attempts`)},
+      ${count(tx`graphile_worker.jobs where locked_at is not null`)}, ${none},
+      ${count(tx`graphile_worker.jobs where attempts >= max_attempts`)}, null`;
+}
+
+/**
+ * Adds a job in the caller's transaction, so the wake-up exists exactly when the records do. A job of the same task and
+ * key that is still waiting is reused: the truth is in our tables, one wake-up serves them all.
+ */
+export async function addJob(tx: Queryable, job: { task: string; key: string; payload: object }): Promise<void> {
+  await tx`
+    select graphile_worker.add_job(
+      ${job.task}, payload => ${JSON.stringify(job.payload)}::text::json, job_key => ${job.key},
+      job_key_mode => 'preserve_run_at', max_attempts => 3)`;
+}

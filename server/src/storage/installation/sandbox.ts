@@ -1,0 +1,216 @@
+import type { Platform } from '../../domain/campaigns/content.ts';
+import type { Queryable } from '../pool.ts';
+
+/** Rows of these are a workspace's by what they belong to. */
+const owned = [
+  { table: 'run_counts', by: 'run_id', parent: 'runs' },
+  { table: 'callback_attempts', by: 'callback_id', parent: 'callbacks' },
+  { table: 'mail_attempts', by: 'mail_id', parent: 'mails' },
+  { table: 'segment_rejects', by: 'operation_id', parent: 'segment_operations' },
+  { table: 'segment_file_pieces', by: 'operation_id', parent: 'segment_operations' },
+];
+
+/** All that a workspace is full of, in the order in which rows can go. A test holds this list against the catalog. */
+export const emptiedTables = [
+  'access_tokens',
+  'refresh_tokens',
+  'api_log',
+  'campaign_interactions',
+  'campaign_request_ids',
+  'push_requests',
+  'chunks',
+  'conversions',
+  'deliveries',
+  'device_interactions',
+  'devices',
+  'erased_devices',
+  'erasures',
+  'events',
+  'unattributed_events',
+  'idempotency_keys',
+  'identifiers',
+  'imports',
+  'limit_counters',
+  'limit_marks',
+  'mails',
+  'callbacks',
+  'merged_users',
+  'push_addresses',
+  'runs',
+  'sandbox_messages',
+  'segment_members',
+  'segment_operations',
+  'segments',
+  'campaign_names',
+  'campaigns',
+  'business_events',
+  'user_messages',
+  'users',
+  'api_keys',
+];
+
+/**
+ * Takes everything out of a workspace but its own row, its provider credentials and its lines of the audit log, which are
+ * kept for good. Reads the workspace's part of each table; the sandbox's are small.
+ */
+export async function emptyWorkspace(tx: Queryable, workspaceId: string): Promise<void> {
+  for (const { table, by, parent } of owned)
+    await tx`
+      delete from ${tx(table)} where ${tx(by)} in (select id from ${tx(parent)} where workspace_id = ${workspaceId})`;
+  // Versions go before what they are versions of.
+  await tx`update campaigns set version_of = null, version_number = null where workspace_id = ${workspaceId}
+    and version_of is not null`;
+  for (const table of emptiedTables) await tx`delete from ${tx(table)} where workspace_id = ${workspaceId}`;
+}
+
+/** A workspace's settings as a new one has them. Index: primary key. */
+export async function restoreWorkspace(
+  tx: Queryable,
+  { id, name, timeZone }: { id: string; name: string; timeZone: string },
+): Promise<void> {
+  await tx`
+    update workspaces
+    set name = ${name}, time_zone = ${timeZone}, data_center = default, secret_required_at_refresh = default,
+      signature_v2_required = default, webhook_secret_sealed = default, campaign_versioning = default,
+      v1_search_bare_array = default, devices_per_minute = default, cap_messages = default, cap_hours = default,
+      quiet_from = default, quiet_to = default, quiet_mode = default, minimum_delay_minutes = default,
+      zone_attribute = default
+    where id = ${id}`;
+}
+
+/** Campaigns that send or will send. Index: campaigns_newest. */
+export async function listLiveCampaigns(tx: Queryable, workspaceId: string): Promise<string[]> {
+  const rows = await tx<{ id: string }[]>`
+    select id from campaigns
+    where workspace_id = ${workspaceId} and status in ('SCHEDULED', 'SENDING', 'ACTIVE', 'PAUSED') order by id`;
+  return rows.map(({ id }) => id);
+}
+
+/** How many workers hold something of a workspace. Indexes: chunks_open, segment_operations_open, callbacks_due, mails_due. */
+export async function countWorkUnderWay(
+  tx: Queryable,
+  { workspaceId, at }: { workspaceId: string; at: Date },
+): Promise<number> {
+  const [row] = await tx<{ held: number }[]>`
+    select (select count(*) from chunks
+        where workspace_id = ${workspaceId} and state = 'CLAIMED' and lease_until > ${at})
+      + (select count(*) from segment_operations
+        where workspace_id = ${workspaceId} and state = 'FILLING' and lease_until > ${at}) as held`;
+  return Number(row!.held);
+}
+
+export type SandboxMessage = {
+  id: string;
+  workspaceId: string;
+  platform: Platform;
+  deviceToken: string;
+  title: string;
+  body: string;
+  collapseId: string;
+  campaignId: string | null;
+  messageId: string;
+  payload: unknown;
+  receivedAt: Date;
+};
+
+/** Puts a batch of received messages into the inbox, in one statement. */
+export async function insertSandboxMessages(tx: Queryable, messages: SandboxMessage[]): Promise<void> {
+  await tx`
+    insert into sandbox_messages (
+      id, workspace_id, platform, device_token, title, body, collapse_id, campaign_id, message_id, payload, received_at
+    )
+    select message.id, message.workspace_id, message.platform, message.device_token, message.title, message.body,
+      message.collapse_id, message.campaign_id, message.message_id, message.payload, message.received_at
+    from unnest(
+      ${messages.map((message) => message.id)}::text[], ${messages.map((message) => message.workspaceId)}::text[],
+      ${messages.map((message) => message.platform)}::text[], ${messages.map((message) => message.deviceToken)}::text[],
+      ${messages.map((message) => message.title)}::text[], ${messages.map((message) => message.body)}::text[],
+      ${messages.map((message) => message.collapseId)}::text[], ${messages.map((message) => message.campaignId)}::text[],
+      ${messages.map((message) => message.messageId)}::text[],
+      ${messages.map((message) => JSON.stringify(message.payload))}::text[]::jsonb[],
+      ${messages.map((message) => message.receivedAt.toISOString())}::timestamptz[]
+    ) as message (
+      id, workspace_id, platform, device_token, title, body, collapse_id, campaign_id, message_id, payload, received_at
+    )`;
+}
+
+/** Newest first, of one workspace, newer than `afterId`. Index: sandbox_messages_workspace. */
+export async function listSandboxMessages(
+  tx: Queryable,
+  page: { workspaceId: string; afterId: string; limit: number },
+): Promise<SandboxMessage[]> {
+  return tx<SandboxMessage[]>`
+    select id, workspace_id as "workspaceId", platform, device_token as "deviceToken", title, body,
+      collapse_id as "collapseId", campaign_id as "campaignId", message_id as "messageId", payload,
+      received_at as "receivedAt"
+    from sandbox_messages
+    where workspace_id = ${page.workspaceId} and id > ${page.afterId}
+    order by id desc
+    limit ${page.limit}`;
+}
+
+/** One message of a workspace. Index: primary key. */
+export async function findSandboxMessage(
+  tx: Queryable,
+  { workspaceId, id }: { workspaceId: string; id: string },
+): Promise<{ payload: unknown } | undefined> {
+  const [row] = await tx<{ payload: unknown }[]>`
+    select payload from sandbox_messages where id = ${id} and workspace_id = ${workspaceId}`;
+  return row;
+}
+
+export type DeviceMessage = Pick<SandboxMessage, 'id' | 'deviceToken' | 'title' | 'body' | 'receivedAt'>;
+
+/** The newest messages of each device, however many others got some. The inbox is bounded. Index: sandbox_messages_workspace. */
+export async function listMessagesOfDevices(
+  tx: Queryable,
+  { workspaceId, tokens, each }: { workspaceId: string; tokens: string[]; each: number },
+): Promise<DeviceMessage[]> {
+  return tx<DeviceMessage[]>`
+    select newest.id, newest.device_token as "deviceToken", newest.title, newest.body, newest.received_at as "receivedAt"
+    from unnest(${tokens}::text[]) as device (token), lateral (
+      select id, device_token, title, body, received_at from sandbox_messages
+      where workspace_id = ${workspaceId} and device_token = device.token
+      order by id desc limit ${each}
+    ) as newest
+    order by newest.id desc`;
+}
+
+export type TestDevice = {
+  /** Of the row. */
+  id: string;
+  personId: string;
+  customerId: string;
+  deviceId: string;
+  platform: Platform;
+  pushId: string;
+  state: string;
+};
+
+/** Devices of people marked for tests, by person. Indexes: users_test, devices of a user. */
+export async function listTestDevices(
+  tx: Queryable,
+  { workspaceId, limit }: { workspaceId: string; limit: number },
+): Promise<TestDevice[]> {
+  return tx<TestDevice[]>`
+    select devices.id, users.id as "personId", users.customer_id as "customerId", devices.device_id as "deviceId",
+      devices.platform, devices.push_id as "pushId", devices.state
+    from users
+    join devices on devices.workspace_id = users.workspace_id and devices.bucket = users.bucket
+      and devices.user_id = users.id
+    where users.workspace_id = ${workspaceId} and users.is_test
+    order by users.customer_id, devices.device_id
+    limit ${limit}`;
+}
+
+/** Keeps the newest messages of the installation. Index: primary key. */
+export async function trimSandboxMessages(tx: Queryable, keep: number): Promise<number> {
+  const rows = await tx`
+    delete from sandbox_messages
+    where id <= (select id from sandbox_messages order by id desc offset ${keep} limit 1)`;
+  return rows.count;
+}
+
+export async function deleteSandboxMessages(tx: Queryable): Promise<void> {
+  await tx`delete from sandbox_messages`;
+}

@@ -1,0 +1,137 @@
+import type { FrequencyCap, QuietMode, WorkspaceControls } from '../../domain/eligibility/workspace-controls.ts';
+import type { Queryable } from '../pool.ts';
+
+export type Workspace = {
+  id: string;
+  dbName: string;
+  name: string;
+  /** IANA name; the zone of campaign times that name none (decisions D36). */
+  timeZone: string;
+  /** One of 01, 02, 03, 04, 05, 06, 101 (decisions D1). */
+  dataCenter: string;
+  secretRequiredAtRefresh: boolean;
+  signatureV2Required: boolean;
+};
+
+/** Adds a workspace. A taken id or database name is refused by the primary key and the unique index. */
+export async function insertWorkspace(
+  tx: Queryable,
+  workspace: { id: string; dbName: string; name: string; timeZone: string; createdAt: Date; dataCenter?: string },
+): Promise<void> {
+  await tx`
+    insert into workspaces (id, db_name, name, time_zone, data_center, created_at)
+    values (${workspace.id}, ${workspace.dbName}, ${workspace.name}, ${workspace.timeZone},
+      ${workspace.dataCenter ?? '01'}, ${workspace.createdAt})`;
+}
+
+/** The workspace of that id. Index: primary key. */
+export async function findWorkspace(tx: Queryable, id: string): Promise<Workspace | undefined> {
+  const [row] = await tx<Workspace[]>`
+    select id, db_name as "dbName", name, time_zone as "timeZone", data_center as "dataCenter",
+      secret_required_at_refresh as "secretRequiredAtRefresh", signature_v2_required as "signatureV2Required"
+    from workspaces
+    where id = ${id}`;
+  return row;
+}
+
+/** The workspace whose data is available under that database name. Index: unique db_name. */
+export async function findWorkspaceByDbName(tx: Queryable, dbName: string): Promise<Workspace | undefined> {
+  const [row] = await tx<Workspace[]>`
+    select id, db_name as "dbName", name, time_zone as "timeZone", data_center as "dataCenter",
+      secret_required_at_refresh as "secretRequiredAtRefresh", signature_v2_required as "signatureV2Required"
+    from workspaces
+    where db_name = ${dbName}`;
+  return row;
+}
+
+/** The controls of a workspace as one object, for statements that read its row. */
+export function workspaceControls(tx: Queryable) {
+  return tx`jsonb_build_object(
+    'caps', coalesce((
+      select jsonb_agg(jsonb_build_object('messages', cap.messages, 'hours', cap.hours) order by cap.hours)
+      from unnest(workspaces.cap_messages, workspaces.cap_hours) as cap (messages, hours)
+    ), '[]'),
+    'quietHours', case when workspaces.quiet_from is null then null else jsonb_build_object(
+      'from', workspaces.quiet_from, 'to', workspaces.quiet_to, 'mode', workspaces.quiet_mode
+    ) end,
+    'minimumDelayMinutes', workspaces.minimum_delay_minutes, 'zoneAttribute', workspaces.zone_attribute,
+    'timeZone', workspaces.time_zone
+  )`;
+}
+
+/** What a workspace asks of its campaigns. Index: primary key. */
+export async function findWorkspaceControls(tx: Queryable, id: string): Promise<WorkspaceControls | undefined> {
+  const [row] = await tx<{ controls: WorkspaceControls }[]>`
+    select ${workspaceControls(tx)} as controls from workspaces where id = ${id}`;
+  return row?.controls;
+}
+
+/** What a workspace may change of itself; undefined keeps what is stored. */
+export type WorkspaceChanges = {
+  name: string | undefined;
+  timeZone: string | undefined;
+  /** Most devices a minute of campaigns that name no throttle; null for none. */
+  devicesPerMinute: number | null | undefined;
+  /** An empty list for none. */
+  frequencyCaps: FrequencyCap[] | undefined;
+  /** Null for none. */
+  quietSpan: { from: string; to: string } | null | undefined;
+  quietMode: QuietMode | undefined;
+  minimumDelayMinutes: number | null | undefined;
+  zoneAttribute: string | undefined;
+  campaignVersioning: boolean | undefined;
+  v1SearchBareArray: boolean | undefined;
+  secretRequiredAtRefresh: boolean | undefined;
+  signatureV2Required: boolean | undefined;
+};
+
+/** Changes a workspace. Index: primary key. @returns whether there is one */
+export async function updateWorkspace(tx: Queryable, { id, ...changes }: WorkspaceChanges & { id: string }) {
+  const { devicesPerMinute, frequencyCaps: caps, quietSpan, minimumDelayMinutes } = changes;
+  const rows = await tx`
+    update workspaces
+    set name = coalesce(${changes.name ?? null}, name),
+      time_zone = coalesce(${changes.timeZone ?? null}, time_zone),
+      devices_per_minute = case when ${devicesPerMinute === undefined} then devices_per_minute
+        else ${devicesPerMinute ?? null}::int end,
+      cap_messages = coalesce(${caps?.map(({ messages }) => messages) ?? null}::smallint[], cap_messages),
+      cap_hours = coalesce(${caps?.map(({ hours }) => hours) ?? null}::smallint[], cap_hours),
+      quiet_from = case when ${quietSpan === undefined} then quiet_from else ${quietSpan?.from ?? null} end,
+      quiet_to = case when ${quietSpan === undefined} then quiet_to else ${quietSpan?.to ?? null} end,
+      quiet_mode = coalesce(${changes.quietMode ?? null}, quiet_mode),
+      minimum_delay_minutes = case when ${minimumDelayMinutes === undefined} then minimum_delay_minutes
+        else ${minimumDelayMinutes ?? null}::int end,
+      zone_attribute = coalesce(${changes.zoneAttribute ?? null}, zone_attribute),
+      campaign_versioning = coalesce(${changes.campaignVersioning ?? null}, campaign_versioning),
+      v1_search_bare_array = coalesce(${changes.v1SearchBareArray ?? null}, v1_search_bare_array),
+      secret_required_at_refresh = coalesce(${changes.secretRequiredAtRefresh ?? null}, secret_required_at_refresh),
+      signature_v2_required = coalesce(${changes.signatureV2Required ?? null}, signature_v2_required)
+    where id = ${id}
+    returning 1`;
+  return rows.length === 1;
+}
+
+/** The workspace's webhook secret, still sealed; undefined before its first callback. Index: workspaces primary key. */
+export async function findWebhookSecret(tx: Queryable, workspaceId: string): Promise<Buffer | undefined> {
+  const [row] = await tx<{ sealed: Buffer | null }[]>`
+    select webhook_secret_sealed as sealed from workspaces where id = ${workspaceId}`;
+  return row?.sealed ?? undefined;
+}
+
+/**
+ * Stores a workspace's webhook secret unless it has one. Two nodes that make one at the same moment queue on the row,
+ * and the first stands, so a receiver never has to know two. Index: workspaces primary key.
+ *
+ * @returns whether it was stored
+ */
+export async function storeWebhookSecret(
+  tx: Queryable,
+  secret: { workspaceId: string; sealed: Buffer },
+): Promise<boolean> {
+  const rows = await tx`
+    update workspaces
+    set webhook_secret_sealed = ${secret.sealed}
+    where id = ${secret.workspaceId} and webhook_secret_sealed is null
+    returning 1`;
+  return rows.length === 1;
+}

@@ -1,0 +1,101 @@
+import type { Queryable } from '../pool.ts';
+
+export type ProviderName = 'fcm' | 'apns' | 'webpush';
+
+export type SealedCredential = { workspaceId: string; provider: ProviderName; sealed: Buffer; simulated: boolean };
+
+/** Stores or replaces a workspace's credential of one provider. Index: primary key. */
+export async function upsertProviderCredential(
+  tx: Queryable,
+  credential: SealedCredential & { summary: Record<string, string>; at: Date },
+): Promise<void> {
+  await tx`
+    insert into provider_credentials (workspace_id, provider, sealed, summary, simulated, updated_at)
+    values (${credential.workspaceId}, ${credential.provider}, ${credential.sealed},
+      ${JSON.stringify(credential.summary)}::text::jsonb, ${credential.simulated}, ${credential.at})
+    on conflict (workspace_id, provider) do update
+      set sealed = excluded.sealed, summary = excluded.summary, simulated = excluded.simulated,
+        updated_at = excluded.updated_at, checked_at = null, check_verdict = null, check_words = null`;
+}
+
+export type CheckVerdict = 'ACCEPTED' | 'REFUSED' | 'UNKNOWN';
+
+/** What the provider said when it was last asked; all three are null when it never was. */
+export type StoredCheck = { checkedAt: Date | null; checkVerdict: CheckVerdict | null; checkWords: string | null };
+
+export type StoredCredential = SealedCredential & StoredCheck & { summary: Record<string, string>; updatedAt: Date };
+
+/** A workspace's credentials, still sealed, with what may be shown of them. Index: primary key. */
+export async function listProviderCredentials(tx: Queryable, workspaceId: string): Promise<StoredCredential[]> {
+  return tx<StoredCredential[]>`
+    select workspace_id as "workspaceId", provider, sealed, simulated, summary, updated_at as "updatedAt",
+      checked_at as "checkedAt", check_verdict as "checkVerdict", check_words as "checkWords"
+    from provider_credentials where workspace_id = ${workspaceId} order by provider`;
+}
+
+/**
+ * Keeps what the provider said, unless the credential was replaced since it was asked: the words are not about the new one.
+ * Index: primary key.
+ */
+export async function noteCredentialCheck(
+  tx: Queryable,
+  check: {
+    workspaceId: string;
+    provider: ProviderName;
+    /** Of the credential that was asked about. */
+    updatedAt: Date;
+    verdict: CheckVerdict;
+    words: string;
+    at: Date;
+  },
+): Promise<void> {
+  await tx`
+    update provider_credentials
+    set checked_at = ${check.at}, check_verdict = ${check.verdict}, check_words = ${check.words}
+    where workspace_id = ${check.workspaceId} and provider = ${check.provider}
+      and date_trunc('milliseconds', updated_at) = ${check.updatedAt}`;
+}
+
+/** Removes a credential. Index: primary key. @returns whether there was one */
+export async function deleteProviderCredential(
+  tx: Queryable,
+  { workspaceId, provider }: { workspaceId: string; provider: ProviderName },
+): Promise<boolean> {
+  const rows = await tx`
+    delete from provider_credentials where workspace_id = ${workspaceId} and provider = ${provider} returning 1`;
+  return rows.length === 1;
+}
+
+/** Every simulated credential of this installation; the simulators learn from it whom they serve. */
+export async function listSimulatedCredentials(tx: Queryable): Promise<SealedCredential[]> {
+  return tx<SealedCredential[]>`
+    select workspace_id as "workspaceId", provider, sealed, simulated
+    from provider_credentials where simulated order by workspace_id, provider`;
+}
+
+export type SealedToken = { sealed: Buffer; issuedAt: Date };
+
+/** Locks the name of a token until the transaction ends, so that one node makes it and the others wait for it. */
+export async function lockProviderToken(tx: Queryable, key: string): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`provider-token:${key}`}, 0))`;
+}
+
+/** Index: primary key. */
+export async function findProviderToken(tx: Queryable, key: string): Promise<SealedToken | undefined> {
+  const [row] = await tx<SealedToken[]>`
+    select sealed, issued_at as "issuedAt" from provider_tokens where key = ${key}`;
+  return row;
+}
+
+/** Index: primary key. */
+export async function upsertProviderToken(tx: Queryable, token: SealedToken & { key: string }): Promise<void> {
+  await tx`
+    insert into provider_tokens (key, sealed, issued_at) values (${token.key}, ${token.sealed}, ${token.issuedAt})
+    on conflict (key) do update set sealed = excluded.sealed, issued_at = excluded.issued_at`;
+}
+
+/** Drops tokens that no provider takes any more; keys that were replaced leave theirs behind. */
+export async function deleteOldProviderTokens(tx: Queryable, issuedBefore: Date): Promise<number> {
+  const rows = await tx`delete from provider_tokens where issued_at < ${issuedBefore}`;
+  return rows.count;
+}

@@ -1,0 +1,169 @@
+import type { Queryable } from '../pool.ts';
+import { apiKeyColumns } from './api-keys.ts';
+import type { ApiKey } from './api-keys.ts';
+
+/** An access token with the key it was issued to. */
+export type StoredAccessToken = ApiKey & {
+  tokenHash: Buffer;
+  keyGeneration: number;
+  expiresAt: Date;
+  revokedAt: Date | null;
+  dataCenter: string;
+};
+
+/**
+ * Adds an access token to a refresh token that is not revoked. The share lock on the refresh token makes a revocation
+ * at the same moment wait or win; see revokeRefreshToken. Index: primary key of refresh_tokens.
+ *
+ * @returns whether the refresh token was not revoked
+ */
+export async function insertAccessToken(
+  tx: Queryable,
+  token: {
+    tokenHash: Buffer;
+    refreshTokenHash: Buffer;
+    workspaceId: string;
+    keyId: string;
+    keyGeneration: number;
+    issuedAt: Date;
+    expiresAt: Date;
+  },
+): Promise<boolean> {
+  const rows = await tx`
+    insert into access_tokens (
+      token_hash, workspace_id, key_id, key_generation, refresh_token_hash, issued_at, expires_at
+    )
+    select ${token.tokenHash}, ${token.workspaceId}, ${token.keyId}, ${token.keyGeneration}::integer,
+      parent.token_hash, ${token.issuedAt}::timestamptz, ${token.expiresAt}::timestamptz
+    from (
+      select token_hash from refresh_tokens
+      where token_hash = ${token.refreshTokenHash} and revoked_at is null
+      for share
+    ) as parent
+    returning 1`;
+  return rows.length === 1;
+}
+
+/** The token of that hash, alive or not, in one look-up. Indexes: the three primary keys. */
+export async function findAccessToken(tx: Queryable, tokenHash: Buffer): Promise<StoredAccessToken | undefined> {
+  const [row] = await tx<StoredAccessToken[]>`
+    select ${apiKeyColumns(tx)}, access_tokens.token_hash as "tokenHash",
+      access_tokens.key_generation as "keyGeneration", access_tokens.expires_at as "expiresAt",
+      access_tokens.revoked_at as "revokedAt", workspaces.data_center as "dataCenter"
+    from access_tokens
+    join api_keys on api_keys.id = access_tokens.key_id
+    join workspaces on workspaces.id = access_tokens.workspace_id
+    where access_tokens.token_hash = ${tokenHash}`;
+  return row;
+}
+
+/** Revokes one access token of that workspace. Index: primary key. @returns whether there was a live one */
+export async function revokeAccessToken(
+  tx: Queryable,
+  { tokenHash, workspaceId, at }: { tokenHash: Buffer; workspaceId: string; at: Date },
+): Promise<boolean> {
+  const rows = await tx`
+    update access_tokens set revoked_at = ${at}
+    where token_hash = ${tokenHash} and workspace_id = ${workspaceId} and revoked_at is null
+    returning 1`;
+  return rows.length === 1;
+}
+
+/** Revokes every access token that came from a refresh token. Index: refresh_token_hash. @returns how many */
+export async function revokeAccessTokensOfRefresh(
+  tx: Queryable,
+  { refreshTokenHash, at }: { refreshTokenHash: Buffer; at: Date },
+): Promise<number> {
+  const rows = await tx`
+    update access_tokens set revoked_at = ${at}
+    where refresh_token_hash = ${refreshTokenHash} and revoked_at is null`;
+  return rows.count;
+}
+
+/**
+ * Forgets tokens that expired before `before` (24 hours ago, decisions D13); at most 10,000 a call, so that the duty
+ * stays short. Index: expires_at.
+ *
+ * @returns the number of rows
+ */
+export async function deleteExpiredAccessTokens(tx: Queryable, before: Date): Promise<number> {
+  const rows = await tx`
+    delete from access_tokens
+    where token_hash in (
+      select token_hash from access_tokens where expires_at < ${before} order by expires_at limit 10000
+    )`;
+  return rows.count;
+}
+
+/** A refresh token with the key and the workspace it was issued to. */
+export type StoredRefreshToken = ApiKey & {
+  tokenHash: Buffer;
+  keyGeneration: number;
+  expiresAt: Date;
+  revokedAt: Date | null;
+  dataCenter: string;
+  secretRequiredAtRefresh: boolean;
+};
+
+/** Adds a refresh token. Two equal tokens (256 bits: a broken random source) are refused by the primary key. */
+export async function insertRefreshToken(
+  tx: Queryable,
+  token: {
+    tokenHash: Buffer;
+    workspaceId: string;
+    keyId: string;
+    keyGeneration: number;
+    issuedAt: Date;
+    expiresAt: Date;
+  },
+): Promise<void> {
+  await tx`
+    insert into refresh_tokens (token_hash, workspace_id, key_id, key_generation, issued_at, expires_at)
+    values (${token.tokenHash}, ${token.workspaceId}, ${token.keyId}, ${token.keyGeneration}, ${token.issuedAt},
+      ${token.expiresAt})`;
+}
+
+/** The token of that hash, alive or not. Indexes: the three primary keys. */
+export async function findRefreshToken(tx: Queryable, tokenHash: Buffer): Promise<StoredRefreshToken | undefined> {
+  const [row] = await tx<StoredRefreshToken[]>`
+    select ${apiKeyColumns(tx)}, refresh_tokens.token_hash as "tokenHash",
+      refresh_tokens.key_generation as "keyGeneration", refresh_tokens.expires_at as "expiresAt",
+      refresh_tokens.revoked_at as "revokedAt", workspaces.data_center as "dataCenter",
+      workspaces.secret_required_at_refresh as "secretRequiredAtRefresh"
+    from refresh_tokens
+    join api_keys on api_keys.id = refresh_tokens.key_id
+    join workspaces on workspaces.id = refresh_tokens.workspace_id
+    where refresh_tokens.token_hash = ${tokenHash}`;
+  return row;
+}
+
+/**
+ * Revokes a refresh token of that workspace. Locks the row first, so a refresh that runs at the same time either is
+ * refused or has stored its access token before revokeAccessTokensOfRefresh looks. Index: primary key.
+ *
+ * @returns whether there is such a token that was not revoked
+ */
+export async function revokeRefreshToken(
+  tx: Queryable,
+  { tokenHash, workspaceId, at }: { tokenHash: Buffer; workspaceId: string; at: Date },
+): Promise<boolean> {
+  const rows = await tx`
+    update refresh_tokens set revoked_at = ${at}
+    where token_hash = ${tokenHash} and workspace_id = ${workspaceId} and revoked_at is null
+    returning 1`;
+  return rows.length === 1;
+}
+
+/**
+ * Forgets tokens that expired before `before`; at most 10,000 a call, so that the duty stays short. Index: expires_at.
+ *
+ * @returns the number of rows
+ */
+export async function deleteExpiredRefreshTokens(tx: Queryable, before: Date): Promise<number> {
+  const rows = await tx`
+    delete from refresh_tokens
+    where token_hash in (
+      select token_hash from refresh_tokens where expires_at < ${before} order by expires_at limit 10000
+    )`;
+  return rows.count;
+}

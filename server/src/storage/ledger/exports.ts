@@ -1,0 +1,140 @@
+import type { Platform } from '../../domain/campaigns/content.ts';
+import type { Attributes } from '../../domain/users/user-attributes.ts';
+import type { Database, Queryable, Transaction } from '../pool.ts';
+import type { EventPlatform } from '../users/events.ts';
+
+/** Rows of a page; the reader asks for the next when it has written these. */
+const pageRows = 1_000;
+
+type Pages<Row> = AsyncIterable<Row[]>;
+
+/**
+ * Reads in one transaction, as long as the reader takes: a slow terminal is no stuck transaction. What is read is of one
+ * moment, and holds back VACUUM meanwhile.
+ */
+export async function readStream<Answer>(
+  database: Database,
+  read: (tx: Transaction) => Promise<Answer>,
+): Promise<Answer> {
+  return (await database.begin('isolation level repeatable read read only', async (tx) => {
+    await tx`set local idle_in_transaction_session_timeout = 0`;
+    return read(tx);
+  })) as Answer;
+}
+
+export type UserToExport = { id: string; customerId: string; attributes: Attributes; createdAt: Date; updatedAt: Date };
+
+/** All users of a workspace, bucket by bucket. Index: users primary key. */
+export function streamUsers(tx: Queryable, workspaceId: string): Pages<UserToExport> {
+  return tx<UserToExport[]>`
+    select id, customer_id as "customerId", attributes, created_at as "createdAt", updated_at as "updatedAt"
+    from users
+    where workspace_id = ${workspaceId}
+    order by bucket, id`.cursor(pageRows);
+}
+
+export type DeviceToExport = {
+  customerId: string;
+  deviceId: string;
+  platform: Platform;
+  pushId: string;
+  state: string;
+  blockedState: string | null;
+  isProvisional: boolean;
+  model: string | null;
+  appVersion: string | null;
+  osVersion: string | null;
+  gaid: string | null;
+  idfv: string | null;
+  registeredAt: Date;
+  blockReason: string | null;
+  blockReference: string | null;
+};
+
+/** All devices of a workspace with their users' customer ids. Indexes: devices and users primary keys. */
+export function streamDevices(tx: Queryable, workspaceId: string): Pages<DeviceToExport> {
+  return tx<DeviceToExport[]>`
+    select users.customer_id as "customerId", devices.device_id as "deviceId", devices.platform,
+      devices.push_id as "pushId", devices.state, devices.blocked_state as "blockedState",
+      devices.provisional as "isProvisional", devices.model, devices.app_version as "appVersion",
+      devices.os_version as "osVersion", devices.gaid, devices.idfv, devices.registered_at as "registeredAt",
+      devices.block_reason as "blockReason", devices.block_reference as "blockReference"
+    from devices
+    join users on users.workspace_id = devices.workspace_id and users.bucket = devices.bucket
+      and users.id = devices.user_id
+    where devices.workspace_id = ${workspaceId}
+    order by devices.bucket, devices.id`.cursor(pageRows);
+}
+
+export type EventToExport = {
+  customerId: string;
+  name: string;
+  attributes: Record<string, unknown>;
+  occurredAt: Date;
+  receivedAt: Date;
+  platform: EventPlatform | null;
+  appVersion: string | null;
+  utcOffsetSeconds: number | null;
+  deviceId: string | null;
+};
+
+/** All events of a workspace, in the order of the days they came. Indexes: events, users and devices primary keys. */
+export function streamEvents(tx: Queryable, workspaceId: string): Pages<EventToExport> {
+  return tx<EventToExport[]>`
+    select users.customer_id as "customerId", events.name, events.attributes, events.occurred_at as "occurredAt",
+      events.received_at as "receivedAt", events.platform, events.app_version as "appVersion",
+      events.utc_offset_seconds as "utcOffsetSeconds", devices.device_id as "deviceId"
+    from events
+    join users on users.workspace_id = events.workspace_id and users.bucket = events.bucket
+      and users.id = events.user_id
+    left join devices on devices.workspace_id = events.workspace_id and devices.bucket = events.bucket
+      and devices.id = events.device_row_id
+    where events.workspace_id = ${workspaceId}
+    order by events.day, events.bucket, events.id`.cursor(pageRows);
+}
+
+/** Members of a file segment or cohort at the version that readers see. Index: segment_members primary key. */
+export function streamMembers(
+  tx: Queryable,
+  segment: { workspaceId: string; id: string; version: number },
+): Pages<{ customerId: string }> {
+  return tx<{ customerId: string }[]>`
+    select users.customer_id as "customerId"
+    from segment_members as member
+    join users on users.workspace_id = member.workspace_id and users.bucket = member.bucket and users.id = member.user_id
+    where member.workspace_id = ${segment.workspaceId} and member.segment_id = ${segment.id}
+      and member.added_in <= ${segment.version}
+      and (member.removed_in is null or member.removed_in > ${segment.version})
+    order by member.bucket, member.user_id`.cursor(pageRows);
+}
+
+export type DeliveryToExport = {
+  runId: string;
+  /** Null when the person was erased. */
+  customerId: string | null;
+  deviceId: string;
+  platform: Platform;
+  outcome: string;
+  code: string | null;
+  providerMessageId: string | null;
+  attempts: number;
+  sentAt: Date;
+};
+
+/** The ledger of a campaign, run by run. Indexes: runs_campaign, deliveries and users primary keys. */
+export function streamDeliveries(
+  tx: Queryable,
+  { workspaceId, campaignId }: { workspaceId: string; campaignId: string },
+): Pages<DeliveryToExport> {
+  return tx<DeliveryToExport[]>`
+    select runs.id as "runId", users.customer_id as "customerId", deliveries.device_id as "deviceId",
+      deliveries.platform, deliveries.outcome, deliveries.code,
+      deliveries.provider_message_id as "providerMessageId", deliveries.attempts, deliveries.sent_at as "sentAt"
+    from runs
+    join deliveries on deliveries.day = runs.day and deliveries.workspace_id = runs.workspace_id
+      and deliveries.run_id = runs.id
+    left join users on users.workspace_id = deliveries.workspace_id and users.bucket = deliveries.bucket
+      and users.id = deliveries.user_id
+    where runs.campaign_id = ${campaignId} and runs.workspace_id = ${workspaceId}
+    order by runs.created_at, runs.id, deliveries.bucket, deliveries.device_id`.cursor(pageRows);
+}

@@ -1,0 +1,225 @@
+import { signInLimitOperations } from '../../domain/accounts/sign-in-limits.ts';
+import { latestEventSeconds } from '../../domain/limits/sliding-window.ts';
+import type { LimitWindow } from '../../domain/limits/sliding-window.ts';
+import { tokenLimitIdleSeconds, tokenLimitOperations, tokenLimitRows } from '../../domain/tokens/token-limits.ts';
+import type { Queryable, Transaction } from '../pool.ts';
+
+export type LimitSubject = {
+  /** What is limited, for example `token`. */
+  operation: string;
+  /** SHA-256 of whose limit it is. */
+  subject: Buffer;
+};
+
+/**
+ * Counts one event if every window has room for it. The statement takes the row's lock, so of two nodes that ask at
+ * once one sees the other's event; a refused event is not counted. Events out of the longest window are dropped here,
+ * so a row holds at most as many as the largest limit. Index: primary key.
+ *
+ * @returns whether it was counted, and whether it is the only event of the longest window
+ */
+export async function countEvent(
+  tx: Queryable,
+  event: LimitSubject & { at: Date; windows: readonly LimitWindow[] },
+): Promise<{ counted: boolean; isFirst: boolean }> {
+  const mosts = event.windows.map((window) => window.events);
+  const seconds = event.windows.map((window) => window.seconds);
+  const longest = Math.max(...seconds);
+  const [row] = await tx<{ events: number }[]>`
+    insert into limit_windows (operation, subject, events, last_event_at)
+    values (${event.operation}, ${event.subject}, array[${event.at}::timestamptz], ${event.at})
+    on conflict (operation, subject) do update
+      set
+        events = (
+          select array_agg(moment order by moment)
+          from unnest(limit_windows.events || excluded.events) as moment
+          where moment > excluded.last_event_at - make_interval(secs => ${longest})
+            and moment <= excluded.last_event_at + make_interval(secs => ${latestEventSeconds})
+        ),
+        last_event_at = excluded.last_event_at
+      where not exists (
+        select 1
+        from unnest(${mosts}::integer[], ${seconds}::integer[]) as limits (most, seconds)
+        where most <= (
+          select count(*)
+          from unnest(limit_windows.events) as moment
+          where moment > excluded.last_event_at - make_interval(secs => limits.seconds)
+            and moment <= excluded.last_event_at + make_interval(secs => ${latestEventSeconds})
+        )
+      )
+    returning cardinality(events) as events`;
+  return { counted: row !== undefined, isFirst: row?.events === 1 };
+}
+
+/**
+ * The counted events of several subjects in one look-up, in the order asked; none where there is no row. Index: primary
+ * key.
+ */
+export async function findLimitWindows(tx: Queryable, subjects: readonly LimitSubject[]): Promise<Date[][]> {
+  const rows = await tx<(LimitSubject & { events: Date[] })[]>`
+    select limit_windows.operation, limit_windows.subject, limit_windows.events
+    from unnest(${subjects.map(({ operation }) => operation)}::text[],
+      ${subjects.map(({ subject }) => subject.toString('hex'))}::text[]) as asked (operation, subject)
+    join limit_windows
+      on limit_windows.operation = asked.operation and limit_windows.subject = decode(asked.subject, 'hex')`;
+  return subjects.map(
+    (asked) => rows.find((row) => row.operation === asked.operation && row.subject.equals(asked.subject))?.events ?? [],
+  );
+}
+
+/**
+ * Bounds the rows whose subjects callers choose (token operations, guesses, sign-ins): idle ones go, then all but the newest
+ * 200,000. Rows of other operations, whose windows are longer, stay.
+ *
+ * @returns the number of rows deleted, at most 20,000 a call
+ */
+export async function trimLimitWindows(tx: Queryable, { at }: { at: Date }): Promise<number> {
+  const operations = [...tokenLimitOperations, ...signInLimitOperations];
+  const before = new Date(at.getTime() - tokenLimitIdleSeconds * 1000);
+  const idle = await deleteIdleLimitWindows(tx, { operations, before });
+  return idle + (await capLimitWindows(tx, { operations, rows: tokenLimitRows }));
+}
+
+/** Rows that one call of the clean-up statements deletes at most, so that the duty stays short. */
+const batch = 10_000;
+
+/** Forgets subjects without an event since `before`. Index: last_event_at. @returns the number of rows */
+export async function deleteIdleLimitWindows(
+  tx: Queryable,
+  { operations, before }: { operations: readonly string[]; before: Date },
+): Promise<number> {
+  const rows = await tx`
+    delete from limit_windows
+    where (operation, subject) in (
+      select operation, subject from limit_windows
+      where last_event_at < ${before} and operation = any (${[...operations]}::text[])
+      order by last_event_at
+      limit ${batch}
+      for update skip locked
+    )`;
+  return rows.count;
+}
+
+/**
+ * Keeps the newest `rows` subjects of those operations, whose subjects callers choose, and forgets the others. Index:
+ * last_event_at, read backwards.
+ *
+ * @returns the number of rows deleted
+ */
+export async function capLimitWindows(
+  tx: Queryable,
+  { operations, rows: most }: { operations: readonly string[]; rows: number },
+): Promise<number> {
+  const rows = await tx`
+    delete from limit_windows
+    where (operation, subject) in (
+      select operation, subject from limit_windows
+      where operation = any (${[...operations]}::text[])
+      order by last_event_at desc
+      offset ${most}
+      limit ${batch}
+    )`;
+  return rows.count;
+}
+
+export type LimitCount = {
+  operation: string;
+  workspaceId: string;
+  /** Events that ask to be counted together. */
+  wanted: number;
+  /** Most events in any window. */
+  limit: number;
+  windowSeconds: number;
+  at: Date;
+};
+
+export type LimitGrant = {
+  /** How many of the wanted events are within the limit; they are counted, the others are not. */
+  granted: number;
+  /** How many more would pass now. */
+  remaining: number;
+  /** Whole seconds until one more would pass; 0 when one passes now. */
+  retryAfterSeconds: number;
+};
+
+const oldMarksDeleted = 1_000;
+
+/**
+ * Counts events in an exact sliding window, a batch at the cost of one row. Event number k passes when event number
+ * k − limit is at least one window old, and a mark says how many events had been counted at an instant; so the mark at
+ * the window's edge says how far the count may go.
+ *
+ * Locks the workspace's counter first, in a statement of its own: the reads after it see what a waiting transaction
+ * before us has counted. Indexes: limit_counters key, limit_marks_time, limit_marks key.
+ */
+export async function countWithinLimit(tx: Transaction, count: LimitCount): Promise<LimitGrant> {
+  const { operation, workspaceId, wanted, limit, at } = count;
+  const edge = new Date(at.getTime() - count.windowSeconds * 1000);
+  await tx`
+    insert into limit_counters (operation, workspace_id, counted) values (${operation}, ${workspaceId}, 0)
+    on conflict (operation, workspace_id) do nothing`;
+  const [counter] = await tx<{ counted: number }[]>`
+    select counted from limit_counters where operation = ${operation} and workspace_id = ${workspaceId} for update`;
+  const counted = counter!.counted;
+  const [old] = await tx<{ counted: number }[]>`
+    select counted from limit_marks
+    where operation = ${operation} and workspace_id = ${workspaceId} and at <= ${edge}
+    order by at desc, counted desc limit 1`;
+  const highest = (old?.counted ?? 0) + limit;
+  const granted = Math.max(0, Math.min(wanted, highest - counted));
+  if (granted > 0) await insertMark(tx, { ...count, counted: counted + granted, base: old?.counted });
+  const remaining = Math.max(0, highest - counted - granted);
+  return {
+    granted,
+    remaining,
+    retryAfterSeconds: remaining > 0 ? 0 : await secondsUntilNext(tx, count, counted + granted),
+  };
+}
+
+/** How many events the window that ends at `at` holds; counts none. Indexes: limit_counters key, limit_marks_time. */
+export async function readCounted(
+  tx: Queryable,
+  { operation, workspaceId, windowSeconds, at }: Pick<LimitCount, 'operation' | 'workspaceId' | 'windowSeconds' | 'at'>,
+): Promise<number> {
+  const edge = new Date(at.getTime() - windowSeconds * 1000);
+  const [row] = await tx<{ counted: number }[]>`
+    select limit_counters.counted - coalesce((
+      select limit_marks.counted from limit_marks
+      where limit_marks.operation = ${operation} and limit_marks.workspace_id = ${workspaceId} and at <= ${edge}
+      order by at desc, limit_marks.counted desc limit 1
+    ), 0) as counted
+    from limit_counters where operation = ${operation} and workspace_id = ${workspaceId}`;
+  return row?.counted ?? 0;
+}
+
+async function insertMark(
+  tx: Transaction,
+  mark: LimitCount & { counted: number; base: number | undefined },
+): Promise<void> {
+  const { operation, workspaceId, counted, at } = mark;
+  await tx`update limit_counters set counted = ${counted} where operation = ${operation} and workspace_id = ${workspaceId}`;
+  // The first batch of an instant and its followers keep marks of their own; `counted` tells them apart.
+  await tx`
+    insert into limit_marks (operation, workspace_id, counted, at) values (${operation}, ${workspaceId}, ${counted}, ${at})`;
+  if (mark.base !== undefined) {
+    // The newest old mark stays: it is the base of the count. A batch deletes a bounded number, more than it adds.
+    await tx`
+      delete from limit_marks
+      where operation = ${operation} and workspace_id = ${workspaceId} and counted in (
+        select counted from limit_marks
+        where operation = ${operation} and workspace_id = ${workspaceId} and counted < ${mark.base}
+        order by counted limit ${oldMarksDeleted}
+      )`;
+  }
+}
+
+/** The next event passes when the mark that covers event number `counted + 1 - limit` is a window old. */
+async function secondsUntilNext(tx: Transaction, count: LimitCount, counted: number): Promise<number> {
+  const [mark] = await tx<{ at: Date }[]>`
+    select at from limit_marks
+    where operation = ${count.operation} and workspace_id = ${count.workspaceId}
+      and counted >= ${counted + 1 - count.limit}
+    order by counted limit 1`;
+  if (!mark) return 0;
+  return Math.max(1, Math.ceil((mark.at.getTime() + count.windowSeconds * 1000 - count.at.getTime()) / 1000));
+}

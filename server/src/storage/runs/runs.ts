@@ -1,0 +1,272 @@
+import type { CampaignContent, Platform } from '../../domain/campaigns/content.ts';
+import type { StoredTiming } from '../../domain/timing/stored-timing.ts';
+import type { UserSelector } from '../../domain/users/user-selector.ts';
+import type { Queryable } from '../pool.ts';
+import { insertChunks } from './chunks.ts';
+
+/** A run to all users or a segment: queued until a worker freezes its audience. */
+export type QueuedRun = {
+  id: string;
+  workspaceId: string;
+  campaignId: string;
+  /** The scheduled moment it is for; undefined for a request that is sent at once. */
+  moment?: Date;
+  at: Date;
+  sendUntil: Date;
+  /** The firing of a business event that it answers. */
+  businessEvent?: { event: string; attributes: Record<string, unknown>; triggeredBy: string };
+};
+
+/** A run to named users, resolved already: it goes out at once. Without users it has ended before it began. */
+export type TargetedRun = QueuedRun & {
+  targetUsers: [bucket: number, userId: string][];
+  /** The request's own content, when it differs from the campaign's. */
+  content: CampaignContent | undefined;
+  audienceBound: string;
+  /** A test of a campaign (facts 6.1). */
+  isTest?: boolean;
+};
+
+/** A run that waits for the campaign's next moment: its request joined a scheduled campaign. */
+export type WaitingRun = QueuedRun & { dueAt: Date; targetSelector: UserSelector; content: CampaignContent };
+
+/** A scheduled moment that sent nothing. */
+export type EndedRun = Omit<QueuedRun, 'sendUntil'> & { moment: Date; status: 'MISSED' | 'FAILED'; reason: string };
+
+/** Inserts queued runs, in one statement. A moment that has a run already keeps it. Index: runs_moment. */
+export async function insertQueuedRuns(tx: Queryable, runs: QueuedRun[]): Promise<void> {
+  if (runs.length === 0) return;
+  const rows = runs.map((run) => ({
+    id: run.id,
+    workspace_id: run.workspaceId,
+    campaign_id: run.campaignId,
+    moment: run.moment ?? null,
+    lane: 1,
+    status: 'QUEUED',
+    day: utcDay(run.at),
+    send_until: run.sendUntil,
+    created_at: run.at,
+    business_event: run.businessEvent === undefined ? null : tx.json(run.businessEvent as never),
+  }));
+  await tx`
+    insert into runs ${tx(rows as never)} on conflict (campaign_id, moment) where moment is not null do nothing`;
+}
+
+/**
+ * Inserts runs to named users with one chunk each, in two statements. A moment that has a run already keeps it. Index:
+ * runs_moment.
+ */
+export async function insertTargetedRuns(tx: Queryable, runs: TargetedRun[]): Promise<void> {
+  if (runs.length === 0) return;
+  const rows = runs.map((run) => ({
+    id: run.id,
+    workspace_id: run.workspaceId,
+    campaign_id: run.campaignId,
+    moment: run.moment ?? null,
+    lane: 0,
+    status: run.targetUsers.length === 0 ? 'SENT' : 'SENDING',
+    content: run.content === undefined ? null : tx.json(run.content as never),
+    target_users: tx.json(run.targetUsers as never),
+    audience_bound: run.audienceBound,
+    audience_users: run.targetUsers.length,
+    day: utcDay(run.at),
+    send_until: run.sendUntil,
+    created_at: run.at,
+    started_at: run.at,
+    ended_at: run.targetUsers.length === 0 ? run.at : null,
+    is_test: run.isTest ?? false,
+  }));
+  const inserted = await tx<{ id: string }[]>`
+    insert into runs ${tx(rows as never)} on conflict (campaign_id, moment) where moment is not null do nothing
+    returning id`;
+  const ids = new Set(inserted.map(({ id }) => id));
+  const chunks = runs
+    .filter((run) => run.targetUsers.length > 0 && ids.has(run.id))
+    .map((run) => ({
+      run_id: run.id,
+      number: 0,
+      workspace_id: run.workspaceId,
+      lane: 0,
+      bucket_from: 0,
+      bucket_to: 255,
+      state: 'READY',
+      not_before: run.at,
+      created_at: run.at,
+    }));
+  if (chunks.length > 0) await tx`insert into chunks ${tx(chunks as never)}`;
+}
+
+/** Inserts runs that wait for their campaign's next moment, in one statement. */
+export async function insertWaitingRuns(tx: Queryable, runs: WaitingRun[]): Promise<void> {
+  if (runs.length === 0) return;
+  const rows = runs.map((run) => ({
+    id: run.id,
+    workspace_id: run.workspaceId,
+    campaign_id: run.campaignId,
+    lane: 0,
+    status: 'QUEUED',
+    content: tx.json(run.content as never),
+    target_selector: tx.json(run.targetSelector),
+    due_at: run.dueAt,
+    day: utcDay(run.at),
+    send_until: run.sendUntil,
+    created_at: run.at,
+  }));
+  await tx`insert into runs ${tx(rows as never)}`;
+}
+
+/**
+ * Inserts runs of moments that sent nothing, in one statement. A moment that has a run already keeps it. Index:
+ * runs_moment.
+ */
+export async function insertEndedRuns(tx: Queryable, runs: EndedRun[]): Promise<void> {
+  if (runs.length === 0) return;
+  // A downtime may leave thousands: lists, because a statement takes 65,535 parameters.
+  await tx`
+    insert into runs (
+      id, workspace_id, campaign_id, moment, lane, status, status_reason, day, send_until, created_at, ended_at
+    )
+    select ended.id, ended.workspace_id, ended.campaign_id, ended.moment, 1, ended.status, ended.reason,
+      (ended.at at time zone 'UTC')::date, ended.at, ended.at, ended.at
+    from unnest(
+      ${runs.map((run) => run.id)}::text[], ${runs.map((run) => run.workspaceId)}::text[],
+      ${runs.map((run) => run.campaignId)}::text[], ${runs.map((run) => run.moment.toISOString())}::timestamptz[],
+      ${runs.map((run) => run.status)}::text[], ${runs.map((run) => run.reason)}::text[],
+      ${runs.map((run) => run.at.toISOString())}::timestamptz[]
+    ) as ended (id, workspace_id, campaign_id, moment, status, reason, at)
+    on conflict (campaign_id, moment) where moment is not null do nothing`;
+}
+
+/** The day whose partition of the ledger a run writes to. @returns YYYY-MM-DD */
+export function utcDay(at: Date): string {
+  return at.toISOString().slice(0, 10);
+}
+
+/** Sends of campaigns that are under way or paused, per platform they go to. Indexes: runs_sending, runs_paused. */
+export async function countRunsOfPlatforms(
+  tx: Queryable,
+  workspaceId: string,
+): Promise<{ platform: Platform; runs: number }[]> {
+  return tx<{ platform: Platform; runs: number }[]>`
+    select platform, count(*) as runs
+    from (
+      (select campaign_id from runs
+        where workspace_id = ${workspaceId} and lane = 1 and status in ('QUEUED', 'SENDING') limit 10000)
+      union all
+      (select campaign_id from runs where workspace_id = ${workspaceId} and status = 'PAUSED' limit 10000)
+    ) as open
+    join campaigns on campaigns.id = open.campaign_id
+    cross join lateral unnest(campaigns.platforms) as platform
+    group by platform`;
+}
+
+/** A scheduled campaign whose moment has come. */
+export type DueCampaign = {
+  id: string;
+  workspaceId: string;
+  deliveryType: 'ONE_TIME' | 'PERIODIC' | 'BUSINESS_EVENT_TRIGGERED';
+  timing: StoredTiming;
+  /** Audience `USER` only. */
+  targetSelector: UserSelector | null;
+  settings: Record<string, unknown>;
+  nextAt: Date;
+};
+
+/**
+ * Locks campaigns that are due, longest first, at most `limit`; those another node is firing are skipped. The lock is
+ * held until the caller's transaction has made their runs and moved `next_at`. Index: campaigns_due.
+ */
+export async function lockDueCampaigns(
+  tx: Queryable,
+  { at, limit }: { at: Date; limit: number },
+): Promise<DueCampaign[]> {
+  return tx<DueCampaign[]>`
+    select id, workspace_id as "workspaceId", delivery_type as "deliveryType", timing,
+      target_selector as "targetSelector", settings, next_at as "nextAt"
+    from campaigns
+    where next_at <= ${at} and status in ('SCHEDULED', 'ACTIVE')
+    order by next_at
+    limit ${limit}
+    for update skip locked`;
+}
+
+export type AdvancedCampaign = {
+  id: string;
+  status: 'SENDING' | 'FAILED' | 'ACTIVE' | 'RETIRED';
+  reason: string | null;
+  nextAt: Date | null;
+};
+
+/** Moves campaigns behind the moments that were decided, in one statement. The caller holds their locks. */
+export async function advanceCampaigns(
+  tx: Queryable,
+  { campaigns, at }: { campaigns: AdvancedCampaign[]; at: Date },
+): Promise<void> {
+  await tx`
+    update campaigns
+    set status = advanced.status, status_reason = advanced.reason, next_at = advanced.next_at, updated_at = ${at}
+    from unnest(
+      ${campaigns.map(({ id }) => id)}::text[], ${campaigns.map(({ status }) => status)}::text[],
+      ${campaigns.map(({ reason }) => reason)}::text[],
+      ${campaigns.map(({ nextAt }) => nextAt?.toISOString() ?? null)}::timestamptz[]
+    ) as advanced (id, status, reason, next_at)
+    where campaigns.id = advanced.id collate "C"`;
+}
+
+/** A run whose request joined a scheduled campaign, and whose moment has come. */
+export type DueRun = {
+  id: string;
+  workspaceId: string;
+  campaignId: string;
+  targetSelector: UserSelector;
+  dueAt: Date;
+  settings: Record<string, unknown>;
+};
+
+/**
+ * Locks waiting runs that are due, longest first, at most `limit`; those another node is starting are skipped, and
+ * those of a paused campaign wait on. Index: runs_due.
+ */
+export async function lockDueRuns(tx: Queryable, { at, limit }: { at: Date; limit: number }): Promise<DueRun[]> {
+  return tx<DueRun[]>`
+    select runs.id, runs.workspace_id as "workspaceId", runs.campaign_id as "campaignId",
+      runs.target_selector as "targetSelector", runs.due_at as "dueAt", campaigns.settings
+    from runs
+    join campaigns on campaigns.id = runs.campaign_id
+    where runs.status = 'QUEUED' and runs.due_at <= ${at} and campaigns.status <> 'PAUSED'
+    order by runs.due_at
+    limit ${limit}
+    for update of runs skip locked`;
+}
+
+export type StartedRun = {
+  id: string;
+  workspaceId: string;
+  targetUsers: [bucket: number, userId: string][];
+  audienceBound: string;
+  sendUntil: Date;
+  at: Date;
+};
+
+/** QUEUED → SENDING with one chunk; without users → SENT. The caller holds the row's lock. */
+export async function startWaitingRun(tx: Queryable, run: StartedRun): Promise<void> {
+  const isEmpty = run.targetUsers.length === 0;
+  await tx`
+    update runs
+    set status = ${isEmpty ? 'SENT' : 'SENDING'}, target_users = ${tx.json(run.targetUsers)},
+      audience_bound = ${run.audienceBound}, day = ${utcDay(run.at)}, send_until = ${run.sendUntil},
+      started_at = ${run.at}, ended_at = ${isEmpty ? run.at : null}
+    where id = ${run.id}`;
+  if (isEmpty) return;
+  const ranges = [{ from: 0, to: 255 }];
+  await insertChunks(tx, { runId: run.id, workspaceId: run.workspaceId, lane: 0, at: run.at, ranges });
+}
+
+/** QUEUED → MISSED or FAILED. The caller holds the row's lock. */
+export async function endWaitingRun(
+  tx: Queryable,
+  run: { id: string; status: 'MISSED' | 'FAILED'; reason: string; at: Date },
+): Promise<void> {
+  await tx`
+    update runs set status = ${run.status}, status_reason = ${run.reason}, ended_at = ${run.at} where id = ${run.id}`;
+}

@@ -1,0 +1,230 @@
+import { bucketCount } from '../../domain/users/bucket.ts';
+import type { Database, Queryable, Transaction } from '../pool.ts';
+import type { OperationKind, OperationState } from './segment-operations.ts';
+
+/** Named one by one, so that each bucket is a range of its own in the primary key, not a filter over all of them. */
+export const allBuckets = Array.from({ length: bucketCount }, (_, bucket) => bucket);
+
+type MembersOf = { workspaceId: string; segmentId: string };
+
+/**
+ * Adds or removes named users, at once: a partner's cohort. Users that do not exist are not made. One statement each;
+ * the caller holds the segment's lock.
+ */
+export async function addMembersByCustomerId(
+  tx: Queryable,
+  change: MembersOf & { version: number; users: { bucket: number; userId: string }[] },
+): Promise<number> {
+  const rows = await tx`
+    insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in)
+    select ${change.workspaceId}, wanted.bucket, ${change.segmentId}, wanted.user_id, ${change.version}::int
+    from unnest(${change.users.map(({ bucket }) => bucket)}::smallint[], ${change.users.map(({ userId }) => userId)}::text[])
+      as wanted (bucket, user_id)
+    where not exists (
+      select 1 from segment_members as member
+      where member.workspace_id = ${change.workspaceId} and member.segment_id = ${change.segmentId}
+        and member.bucket = wanted.bucket and member.user_id = wanted.user_id collate "C" and member.removed_in is null
+    )`;
+  return rows.count;
+}
+
+export async function removeMembersByCustomerId(
+  tx: Queryable,
+  change: MembersOf & { version: number; users: { bucket: number; userId: string }[] },
+): Promise<number> {
+  const rows = await tx`
+    update segment_members as member set removed_in = ${change.version}
+    from unnest(${change.users.map(({ bucket }) => bucket)}::smallint[], ${change.users.map(({ userId }) => userId)}::text[])
+      as wanted (bucket, user_id)
+    where member.workspace_id = ${change.workspaceId} and member.segment_id = ${change.segmentId}
+      and member.bucket = wanted.bucket and member.user_id = wanted.user_id collate "C" and member.removed_in is null`;
+  return rows.count;
+}
+
+/**
+ * Deletes members no reader can see any more: removed at or before the oldest version that a run still reads, or the
+ * present one. At most `limit` a call. Index: segment_members primary key.
+ */
+export async function deleteRemovedMembers(tx: Queryable, { limit }: { limit: number }): Promise<number> {
+  const rows = await tx`
+    delete from segment_members
+    where (workspace_id, bucket, segment_id, user_id, added_in) in (
+      select member.workspace_id, member.bucket, member.segment_id, member.user_id, member.added_in
+      from segments
+      join segment_members as member on member.workspace_id = segments.workspace_id
+        and member.segment_id = segments.id and member.removed_in <= segments.version
+      where not exists (
+        select 1 from runs
+        where runs.audience_segment_id = segments.id and runs.audience_version < member.removed_in
+          and runs.status in ('QUEUED', 'SENDING', 'PAUSED')
+      )
+      limit ${limit}
+    )`;
+  return rows.count;
+}
+
+/**
+ * Deletes for good the members of segments archived before `archivedBefore` (facts 2.2: 30 days), at most `limit` rows a
+ * call. Index: segments_archived, segment_members primary key.
+ */
+export async function deleteMembersOfArchived(
+  tx: Queryable,
+  { archivedBefore, at, limit }: { archivedBefore: Date; at: Date; limit: number },
+): Promise<number> {
+  const [segment] = await tx<{ id: string; workspaceId: string }[]>`
+    select id, workspace_id as "workspaceId" from segments
+    where archived_at <= ${archivedBefore} and members_deleted_at is null
+    order by archived_at limit 1 for update skip locked`;
+  if (!segment) return 0;
+  const deleted = await deleteMembersOf(tx, { workspaceId: segment.workspaceId, segmentId: segment.id, limit });
+  if (deleted < limit) {
+    await tx`
+      update segments set members_deleted_at = ${at}, user_count = case when kind = 'FILTER' then null else 0 end
+      where id = ${segment.id}`;
+  }
+  return deleted + 1;
+}
+
+/**
+ * Deletes the frozen audience of a run to a filter segment after the run has ended, at most `limit` rows a call. Index:
+ * runs_frozen_audience, segment_members primary key.
+ */
+export async function deleteFrozenAudiences(
+  tx: Queryable,
+  { at, limit }: { at: Date; limit: number },
+): Promise<number> {
+  const [run] = await tx<{ id: string; workspaceId: string }[]>`
+    select id, workspace_id as "workspaceId" from runs
+    where audience_segment_id = id and ended_at is not null and audience_dropped_at is null
+    order by ended_at limit 1 for update skip locked`;
+  if (!run) return 0;
+  const deleted = await deleteMembersOf(tx, { workspaceId: run.workspaceId, segmentId: run.id, limit });
+  if (deleted < limit) await tx`update runs set audience_dropped_at = ${at} where id = ${run.id}`;
+  return deleted + 1;
+}
+
+async function deleteMembersOf(
+  tx: Queryable,
+  { workspaceId, segmentId, limit }: MembersOf & { limit: number },
+): Promise<number> {
+  const rows = await tx`
+    delete from segment_members
+    where (workspace_id, bucket, segment_id, user_id, added_in) in (
+      select workspace_id, bucket, segment_id, user_id, added_in from segment_members
+      where workspace_id = ${workspaceId} and bucket = any(${allBuckets}) and segment_id = ${segmentId}
+      limit ${limit}
+    )`;
+  return rows.count;
+}
+
+/** After many were added: without it paging over the members was 25 to 40 times slower (architecture 5). */
+export async function analyzeSegmentMembers(tx: Queryable): Promise<void> {
+  await tx`analyze segment_members`;
+}
+
+/** Lets several statements see one moment, so that a segment and its operations do not contradict each other. */
+export async function readOneMoment<Answer>(
+  database: Database,
+  read: (tx: Transaction) => Promise<Answer>,
+): Promise<Answer> {
+  return (await database.begin('isolation level repeatable read read only', read)) as Answer;
+}
+
+export type OpenOperation = {
+  id: string;
+  segmentId: string;
+  kind: OperationKind;
+  state: OperationState;
+  attempts: number;
+  bytesRead: number;
+  valuesFound: number;
+  createdAt: Date;
+};
+
+/**
+ * The operations of a workspace that have not ended, those of a segment in their order: the first is worked, the others
+ * wait for it. Index: segment_operations_open, which holds the open ones of the installation alone.
+ */
+export async function listOpenOperations(tx: Queryable, workspaceId: string): Promise<OpenOperation[]> {
+  return tx<OpenOperation[]>`
+    select id, segment_id as "segmentId", kind, state, attempts, bytes_read as "bytesRead",
+      values_found as "valuesFound", created_at as "createdAt"
+    from segment_operations
+    where workspace_id = ${workspaceId} and state in ('QUEUED', 'FILLING', 'WAITING')
+    order by segment_id, number`;
+}
+
+/** Whether a segment of this workspace has that operation. Index: segment_operations primary key. */
+export async function isOperationOf(
+  tx: Queryable,
+  operation: { workspaceId: string; segmentId: string; id: string },
+): Promise<boolean> {
+  const rows = await tx`
+    select 1 from segment_operations
+    where id = ${operation.id} and segment_id = ${operation.segmentId} and workspace_id = ${operation.workspaceId}`;
+  return rows.length === 1;
+}
+
+export type CampaignOfSegment = { id: string; name: string; status: string; createdAt: Date };
+
+/** Newest first, at most 50. Reads the workspace's campaigns from the newest on. Index: campaigns_newest. */
+export async function listCampaignsOfSegment(
+  tx: Queryable,
+  { workspaceId, id }: { workspaceId: string; id: string },
+): Promise<CampaignOfSegment[]> {
+  return tx<CampaignOfSegment[]>`
+    select id, name, status, created_at as "createdAt" from campaigns
+    where workspace_id = ${workspaceId} and segment_id = ${id} and not is_test
+    order by created_at desc, id desc limit 50`;
+}
+
+/** Customer ids of ten members, whichever come first. Index: segment_members and users primary keys, bucket by bucket. */
+export async function listSampleMembers(
+  tx: Queryable,
+  { workspaceId, id, version }: { workspaceId: string; id: string; version: number },
+): Promise<string[]> {
+  const rows = await tx<{ customerId: string }[]>`
+    select users.customer_id as "customerId"
+    from segment_members
+    join users on users.workspace_id = segment_members.workspace_id and users.bucket = segment_members.bucket
+      and users.id = segment_members.user_id
+    where segment_members.workspace_id = ${workspaceId} and segment_members.segment_id = ${id}
+      and segment_members.added_in <= ${version}
+      and (segment_members.removed_in is null or segment_members.removed_in > ${version})
+    limit 10`;
+  return rows.map(({ customerId }) => customerId);
+}
+
+/** A segment that a filter refers to, directly or through others. */
+export type ReferencedSegment = {
+  id: string;
+  name: string;
+  kind: 'FILE' | 'FILTER' | 'COHORT';
+  state: 'FILLING' | 'READY' | 'FAILED' | 'ARCHIVED';
+  includedFilters: unknown;
+  excludedFilters: unknown;
+};
+
+/**
+ * Every segment reachable from these ids over filter segments' references; a circle is walked once. Index: segments
+ * primary key, a look-up a segment.
+ */
+export async function findReferencedSegments(
+  tx: Queryable,
+  { workspaceId, ids }: { workspaceId: string; ids: readonly string[] },
+): Promise<ReferencedSegment[]> {
+  if (ids.length === 0) return [];
+  return tx<ReferencedSegment[]>`
+    with recursive reached (id) as (
+      select segments.id from segments where workspace_id = ${workspaceId} and id = any(${[...ids]})
+        and segments.campaign_id is null
+      union
+      select used.id
+      from reached
+      join segments on segments.id = reached.id
+      cross join lateral unnest(segments.uses_segments) as used (id)
+    )
+    select segments.id, segments.name, segments.kind, segments.state, segments.included_filters as "includedFilters",
+      segments.excluded_filters as "excludedFilters"
+    from segments where workspace_id = ${workspaceId} and id in (select id from reached)`;
+}

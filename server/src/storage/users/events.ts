@@ -1,0 +1,158 @@
+import type { Database, Queryable } from '../pool.ts';
+import type { ImportSession } from './user-import.ts';
+import type { UserKey } from './users.ts';
+
+export type EventPlatform = 'ANDROID' | 'IOS' | 'WEB' | 'TV' | 'UNKNOWN';
+
+export type NewEvent = {
+  id: string;
+  name: string;
+  attributes: Record<string, unknown>;
+  occurredAt: Date;
+  platform: EventPlatform | null;
+  appVersion: string | null;
+  utcOffsetSeconds: number | null;
+};
+
+/** Events of one user that came together. `day` (YYYY-MM-DD, UTC) is the one they were received on. */
+export type EventsOfUser = UserKey & {
+  workspaceId: string;
+  /** The caller's own name of the device. */
+  deviceId: string | null;
+  day: string;
+  receivedAt: Date;
+  events: NewEvent[];
+};
+
+/**
+ * Makes the partition of a day when it is missing. Takes a short exclusive lock on the table, so a node calls it once a
+ * day, outside any transaction, and it looks first.
+ */
+export async function ensureEventsPartition(database: Database, day: string): Promise<void> {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) throw new RangeError(`not a day: ${day}`);
+  const name = `events_${day.replaceAll('-', '')}`;
+  const [existing] = await database`select 1 from pg_class where relname = ${name}`;
+  if (existing) return;
+  // Dates and names are checked above; DDL takes no parameters.
+  await database
+    .unsafe(`create table if not exists ${name} partition of events for values from ('${day}') to (date '${day}' + 1)`)
+    .catch((error: { code?: string }) => {
+      // Another node made it between the look and the statement (42P07 duplicate table, 42P17 overlap, 23505 catalog).
+      if (!['42P07', '42P17', '23505'].includes(error.code ?? '')) throw error;
+    });
+}
+
+/** Inserts the events of one user, in one statement. Index: devices (workspace_id, bucket, user_id, device_id). */
+export async function insertEvents(tx: Queryable, given: EventsOfUser): Promise<void> {
+  const { workspaceId, bucket, userId, events } = given;
+  await tx`
+    insert into events (
+      day, workspace_id, bucket, id, user_id, name, attributes, occurred_at, received_at, platform, app_version,
+      utc_offset_seconds, device_row_id
+    )
+    select ${given.day}::date, ${workspaceId}, ${bucket}, event.id, ${userId}, event.name, event.attributes::jsonb,
+      event.occurred_at, ${given.receivedAt}, event.platform, event.app_version, event.utc_offset_seconds, (
+        select devices.id from devices
+        where devices.workspace_id = ${workspaceId} and devices.bucket = ${bucket} and devices.user_id = ${userId}
+          and devices.device_id = ${given.deviceId}
+      )
+    from unnest(
+      ${events.map((event) => event.id)}::text[], ${events.map((event) => event.name)}::text[],
+      ${events.map((event) => JSON.stringify(event.attributes))}::text[],
+      ${events.map((event) => event.occurredAt.toISOString())}::timestamptz[],
+      ${events.map((event) => event.platform)}::text[], ${events.map((event) => event.appVersion)}::text[],
+      ${events.map((event) => event.utcOffsetSeconds)}::int[]
+    ) as event (id, name, attributes, occurred_at, platform, app_version, utc_offset_seconds)`;
+}
+
+/**
+ * Notes that events are to be looked at for goals, unless no campaign of the workspace has any. A campaign that could
+ * claim them was stored, and had sent, before they occurred, so this look is never too early. Index:
+ * campaigns_with_goals.
+ */
+export async function insertUnattributedEvents(
+  tx: Queryable,
+  { workspaceId, bucket, day, receivedAt, events }: EventsOfUser,
+): Promise<void> {
+  await tx`
+    insert into unattributed_events (workspace_id, bucket, event_id, day, received_at)
+    select ${workspaceId}, ${bucket}, event.id, ${day}::date, ${receivedAt}
+    from unnest(${events.map((event) => event.id)}::text[]) as event (id)
+    where exists (
+      select 1 from campaigns where campaigns.workspace_id = ${workspaceId} and campaigns.conversion_goals <> '[]'
+    )`;
+}
+
+export type TakenEvent = { day: string; workspaceId: string; bucket: number; eventId: string };
+
+/**
+ * Takes events that were received by `until`, oldest first: their rows are gone when the caller's transaction ends well,
+ * and there again when it does not. Rows that another node has taken are skipped. Index: unattributed_events_received.
+ */
+export async function takeUnattributedEvents(
+  tx: Queryable,
+  { until, limit }: { until: Date; limit: number },
+): Promise<TakenEvent[]> {
+  return tx<TakenEvent[]>`
+    delete from unattributed_events
+    where (workspace_id, bucket, event_id) in (
+      select workspace_id, bucket, event_id from unattributed_events
+      where received_at <= ${until}
+      order by received_at
+      limit ${limit}
+      for update skip locked
+    )
+    returning day::text as day, workspace_id as "workspaceId", bucket, event_id as "eventId"`;
+}
+
+/** Makes the staging table of events in this session. */
+export async function makeEventStaging(session: ImportSession): Promise<void> {
+  await session`
+    create temporary table if not exists import_events (
+      customer_id text collate "C", bucket smallint, user_id text collate "C", id text collate "C", name text,
+      attributes jsonb, occurred_at timestamptz, platform text, app_version text, utc_offset_seconds int, device_id text
+    )`;
+  await session`truncate import_events`;
+}
+
+/**
+ * Stores one staged batch of events; unknown customers are made (facts 5), under the id that their first event carries.
+ * Set-based; the caller holds a transaction open, with lockImportsOf, and the partition of `day` is there. Indexes: users
+ * (workspace_id, bucket, customer_id), devices (workspace_id, bucket, user_id, device_id).
+ */
+export async function storeStagedEvents(
+  session: ImportSession,
+  { workspaceId, day, at }: { workspaceId: string; day: string; at: Date },
+): Promise<void> {
+  await session`analyze import_events`;
+  await session`
+    insert into users (workspace_id, bucket, id, customer_id, created_at, updated_at)
+    select distinct on (bucket, customer_id) ${workspaceId}, bucket, user_id, customer_id, ${at}::timestamptz,
+      ${at}::timestamptz
+    from import_events
+    order by bucket, customer_id, user_id
+    on conflict (workspace_id, bucket, customer_id) do nothing`;
+  await session`
+    update import_events staged set user_id = users.id
+    from users
+    where users.workspace_id = ${workspaceId} and users.bucket = staged.bucket and users.customer_id = staged.customer_id`;
+  await session`
+    insert into events (
+      day, workspace_id, bucket, id, user_id, name, attributes, occurred_at, received_at, platform, app_version,
+      utc_offset_seconds, device_row_id
+    )
+    select ${day}::date, ${workspaceId}, staged.bucket, staged.id, staged.user_id, staged.name, staged.attributes,
+      staged.occurred_at, ${at}, staged.platform, staged.app_version, staged.utc_offset_seconds, devices.id
+    from import_events staged
+    left join devices on devices.workspace_id = ${workspaceId} and devices.bucket = staged.bucket
+      and devices.user_id = staged.user_id and devices.device_id = staged.device_id
+    order by staged.bucket, staged.id`;
+  await session`
+    insert into unattributed_events (workspace_id, bucket, event_id, day, received_at)
+    select ${workspaceId}, bucket, id, ${day}::date, ${at}
+    from import_events
+    where exists (
+      select 1 from campaigns where campaigns.workspace_id = ${workspaceId} and campaigns.conversion_goals <> '[]'
+    )`;
+  await session`truncate import_events`;
+}

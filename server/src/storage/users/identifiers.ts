@@ -1,0 +1,130 @@
+import type { Identifier } from '../../domain/users/identifier.ts';
+import type { Queryable } from '../pool.ts';
+import type { UserKey } from './users.ts';
+
+export type UserIdentifiers = UserKey & { workspaceId: string; identifiers: Identifier[] };
+
+/** Adds identifiers of one user; those it has already stay. Index: primary key. */
+export async function insertIdentifiers(
+  tx: Queryable,
+  { workspaceId, bucket, userId, identifiers }: UserIdentifiers,
+): Promise<void> {
+  if (identifiers.length === 0) return;
+  await tx`
+    insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
+    select ${workspaceId}, ${bucket}::smallint, ${userId}, identifier.attribute, identifier.type, identifier.value
+    from unnest(
+      ${identifiers.map((row) => row.attribute)}::text[], ${identifiers.map((row) => row.type)}::text[],
+      ${identifiers.map((row) => row.value)}::text[]
+    ) as identifier (attribute, type, value)
+    on conflict (workspace_id, bucket, user_id, attribute, type, value) do nothing`;
+}
+
+/** Removes identifiers of one user. Index: identifiers_user. */
+export async function deleteIdentifiers(
+  tx: Queryable,
+  { workspaceId, bucket, userId, identifiers }: UserIdentifiers,
+): Promise<void> {
+  if (identifiers.length === 0) return;
+  await tx`
+    delete from identifiers
+    using unnest(
+      ${identifiers.map((row) => row.attribute)}::text[], ${identifiers.map((row) => row.type)}::text[],
+      ${identifiers.map((row) => row.value)}::text[]
+    ) as gone (attribute, type, value)
+    where identifiers.workspace_id = ${workspaceId} and identifiers.bucket = ${bucket} and identifiers.user_id = ${userId}
+      and identifiers.attribute = gone.attribute collate "C" and identifiers.type = gone.type
+      and identifiers.value = gone.value collate "C"`;
+}
+
+/**
+ * Adds what a user's devices say of the user, where it is missing: after one device's were removed, another may have the
+ * same advertising id. Index: devices (workspace_id, bucket, user_id, device_id), identifiers primary key.
+ */
+export async function insertIdentifiersOfDevices(
+  tx: Queryable,
+  user: UserKey & { workspaceId: string },
+): Promise<void> {
+  await tx`
+    insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
+    select ${user.workspaceId}, ${user.bucket}, ${user.userId}, identifier.attribute, 'string', identifier.value
+    from devices
+    cross join lateral (
+      values ('device:gaid', devices.gaid), ('device:idfv', devices.idfv), (
+        'device:push_id', case when octet_length(devices.push_id) <= 512 then devices.push_id
+          else encode(sha256(convert_to(devices.push_id, 'UTF8')), 'hex') end
+      )
+    ) as identifier (attribute, value)
+    where devices.workspace_id = ${user.workspaceId} and devices.bucket = ${user.bucket}
+      and devices.user_id = ${user.userId} and identifier.value is not null
+    on conflict (workspace_id, bucket, user_id, attribute, type, value) do nothing`;
+}
+
+/** Removes all identifiers of one user. Index: identifiers_user. */
+export async function deleteIdentifiersOfUser(tx: Queryable, user: UserKey & { workspaceId: string }): Promise<void> {
+  await tx`
+    delete from identifiers
+    where workspace_id = ${user.workspaceId} and bucket = ${user.bucket} and user_id = ${user.userId}`;
+}
+
+/**
+ * Users that one of the values names, distinct and in order, at most `limit`. Both types are looked up, because a push
+ * request carries texts only. Index: primary key.
+ */
+export async function findUsersByIdentifier(
+  tx: Queryable,
+  wanted: { workspaceId: string; attribute: string; values: readonly string[]; limit: number },
+): Promise<UserKey[]> {
+  return tx<UserKey[]>`
+    select distinct bucket, user_id as "userId"
+    from identifiers
+    where workspace_id = ${wanted.workspaceId} and attribute = ${wanted.attribute}
+      and value = any(${[...wanted.values]})
+    order by bucket, "userId"
+    limit ${wanted.limit}`;
+}
+
+/**
+ * Names of the attributes that users of a workspace have texts or numbers of, at most `limit`, in order: the body of a
+ * recursive query `names (attribute, number)`, each name one look-up of the index. Index: primary key.
+ */
+export function walkAttributeNames(tx: Queryable, { workspaceId, limit }: { workspaceId: string; limit: number }) {
+  return tx`
+    (select attribute, 1 as number from identifiers where workspace_id = ${workspaceId} order by attribute limit 1)
+    union all
+    select next.attribute, names.number + 1
+    from names, lateral (
+      select attribute from identifiers
+      where workspace_id = ${workspaceId} and attribute > names.attribute order by attribute limit 1
+    ) as next
+    where names.number < ${limit}`;
+}
+
+/**
+ * Names of the attributes that users of a workspace have: every one of texts and numbers, read name by name from the
+ * index of identifiers, and those of other types as far as some users have them, the first of each bucket. In order of
+ * the alphabet, at most `limit` of each kind. Indexes: primary keys of identifiers and users.
+ */
+export async function listAttributeNames(
+  tx: Queryable,
+  { workspaceId, perBucket, limit }: { workspaceId: string; perBucket: number; limit: number },
+): Promise<string[]> {
+  const rows = await tx<{ name: string }[]>`
+    with recursive names as (${walkAttributeNames(tx, { workspaceId, limit })}),
+    sampled as (
+      select person.attributes
+      from generate_series(0, 255) as part (bucket)
+      cross join lateral (
+        select attributes from users
+        where workspace_id = ${workspaceId} and users.bucket = part.bucket::smallint
+        order by users.id desc limit ${perBucket}
+      ) as person
+    )
+    -- Identifiers of devices have a colon of our own.
+    select attribute collate "C" as name from names where attribute not like 'device:%'
+    union
+    select attribute.name collate "C" from sampled cross join lateral jsonb_object_keys(sampled.attributes) as attribute (name)
+    order by name
+    limit ${limit}`;
+  return rows.map(({ name }) => name);
+}

@@ -1,0 +1,239 @@
+import { bucketOf } from '../../domain/users/bucket.ts';
+import type { Queryable } from '../pool.ts';
+import type { UserKey } from './users.ts';
+
+type Named = { workspaceId: string; customerId: string };
+
+/** Whom a customer id was merged into. Index: primary key, one shard. */
+export async function findRetainedUser(
+  tx: Queryable,
+  { workspaceId, customerId }: Named,
+): Promise<UserKey | undefined> {
+  const [row] = await tx<UserKey[]>`
+    select retained_bucket as bucket, retained_user_id as "userId"
+    from merged_users
+    where workspace_id = ${workspaceId} and bucket = ${bucketOf(customerId)} and customer_id = ${customerId}`;
+  return row;
+}
+
+/** The merged ones among customer ids, with the customer ids that are meant now. Indexes: both primary keys. */
+export async function findRetainedCustomerIds(
+  tx: Queryable,
+  { workspaceId, customerIds }: { workspaceId: string; customerIds: readonly string[] },
+): Promise<{ customerId: string; retained: string }[]> {
+  return tx<{ customerId: string; retained: string }[]>`
+    select merged_users.customer_id as "customerId", users.customer_id as retained
+    from unnest(${customerIds.map(bucketOf)}::smallint[], ${[...customerIds]}::text[]) as wanted (bucket, customer_id)
+    join merged_users on merged_users.workspace_id = ${workspaceId} and merged_users.bucket = wanted.bucket
+      and merged_users.customer_id = wanted.customer_id collate "C"
+    join users on users.workspace_id = merged_users.workspace_id and users.bucket = merged_users.retained_bucket
+      and users.id = merged_users.retained_user_id`;
+}
+
+/** Whether anything was ever merged in a workspace. Index: primary key. */
+export async function hasMergedUsers(tx: Queryable, workspaceId: string): Promise<boolean> {
+  const [row] = await tx`select 1 from merged_users where workspace_id = ${workspaceId} limit 1`;
+  return row !== undefined;
+}
+
+export type Merge = { workspaceId: string; from: UserKey; to: UserKey };
+
+/**
+ * Lets a customer id, and all that were merged into its user before, mean the retained user. Index:
+ * merged_users_retained.
+ */
+export async function insertMergedUser(tx: Queryable, merge: Merge & { customerId: string; at: Date }): Promise<void> {
+  const { workspaceId, from, to, customerId, at } = merge;
+  await tx`
+    update merged_users set retained_bucket = ${to.bucket}, retained_user_id = ${to.userId}
+    where workspace_id = ${workspaceId} and retained_bucket = ${from.bucket} and retained_user_id = ${from.userId}`;
+  await tx`
+    insert into merged_users (workspace_id, bucket, customer_id, user_id, retained_bucket, retained_user_id, merged_at)
+    values (${workspaceId}, ${from.bucket}, ${customerId}, ${from.userId}, ${to.bucket}, ${to.userId}, ${at})`;
+}
+
+/** The rows that were merged into a user, with the buckets they were in. Index: merged_users_retained. */
+export async function listMergedRows(tx: Queryable, user: UserKey & { workspaceId: string }): Promise<UserKey[]> {
+  return tx<UserKey[]>`
+    select bucket, user_id as "userId" from merged_users
+    where workspace_id = ${user.workspaceId} and retained_bucket = ${user.bucket} and retained_user_id = ${user.userId}
+    order by bucket, user_id`;
+}
+
+export type MovedDevice = { from: string; to: string };
+
+/**
+ * Of devices that both users have under one name, removes the one to be left behind, with its claim on its address: a
+ * blocked one stays, so that no merge unblocks it, else the one registered last. Index: devices (workspace_id, bucket,
+ * user_id, device_id).
+ */
+export async function deleteClashingDevices(tx: Queryable, { workspaceId, from, to }: Merge): Promise<void> {
+  await tx`
+    with clash as (
+      select case
+        when (ours.state = 'BLOCKED', ours.registered_at) >= (theirs.state = 'BLOCKED', theirs.registered_at)
+        then theirs.bucket else ours.bucket end as bucket,
+        case
+        when (ours.state = 'BLOCKED', ours.registered_at) >= (theirs.state = 'BLOCKED', theirs.registered_at)
+        then theirs.id else ours.id end as id
+      from devices as theirs
+      join devices as ours on ours.workspace_id = ${workspaceId} and ours.bucket = ${to.bucket}
+        and ours.user_id = ${to.userId} and ours.device_id = theirs.device_id
+      where theirs.workspace_id = ${workspaceId} and theirs.bucket = ${from.bucket} and theirs.user_id = ${from.userId}
+    ), removed as (
+      delete from devices using clash
+      where devices.workspace_id = ${workspaceId} and devices.bucket = clash.bucket and devices.id = clash.id
+      returning devices.id, devices.push_id
+    )
+    delete from push_addresses using removed
+    where push_addresses.workspace_id = ${workspaceId} and push_addresses.device_row_id = removed.id
+      and push_addresses.address_hash = sha256(convert_to(removed.push_id, 'UTF8'))`;
+}
+
+/**
+ * Moves a user's devices and their claims to another user. Rows change their bucket by being made anew, with new ids:
+ * a run under way, whose audience ends with the newest id of its start, does not meet a device again in a bucket it has
+ * yet to read. Indexes: devices primary key, push_addresses primary key.
+ */
+export async function moveDevices(
+  tx: Queryable,
+  { workspaceId, from, to, devices }: Merge & { devices: MovedDevice[] },
+): Promise<void> {
+  if (devices.length === 0) return;
+  await tx`
+    with renamed as (
+      select old_id, new_id
+      from unnest(${devices.map((device) => device.from)}::text[], ${devices.map((device) => device.to)}::text[])
+        as given (old_id, new_id)
+    ), moved as (
+      delete from devices using renamed
+      where devices.workspace_id = ${workspaceId} and devices.bucket = ${from.bucket}
+        and devices.id = renamed.old_id collate "C"
+      returning renamed.new_id, devices.device_id, devices.platform, devices.push_id, devices.state,
+        devices.provisional, devices.model, devices.app_version, devices.os_version, devices.gaid, devices.idfv,
+        devices.registered_at, devices.gone_at, devices.gone_reason, devices.created_at, devices.updated_at,
+        devices.blocked_state, devices.blocked_at, devices.block_reason, devices.block_reference
+    ), claimed as (
+      update push_addresses set bucket = ${to.bucket}, device_row_id = moved.new_id
+      from moved
+      where push_addresses.workspace_id = ${workspaceId}
+        and push_addresses.address_hash = sha256(convert_to(moved.push_id, 'UTF8'))
+    )
+    insert into devices (
+      workspace_id, bucket, id, user_id, device_id, platform, push_id, state, provisional, model, app_version,
+      os_version, gaid, idfv, registered_at, gone_at, gone_reason, created_at, updated_at, blocked_state, blocked_at,
+      block_reason, block_reference
+    )
+    select ${workspaceId}, ${to.bucket}, new_id, ${to.userId}, device_id, platform, push_id, state, provisional, model,
+      app_version, os_version, gaid, idfv, registered_at, gone_at, gone_reason, created_at, updated_at, blocked_state,
+      blocked_at, block_reason, block_reference
+    from moved`;
+}
+
+type MergeWithDevices = Merge & { devices: MovedDevice[] };
+
+/**
+ * Moves what a user did to another user: events, and those of them nobody has looked at for goals. Rows change their
+ * bucket by being made anew. Index: events_user, in every partition.
+ */
+export async function moveEvents(tx: Queryable, { workspaceId, from, to, devices }: MergeWithDevices): Promise<void> {
+  await tx`
+    with moved as (
+      delete from events
+      where workspace_id = ${workspaceId} and bucket = ${from.bucket} and user_id = ${from.userId}
+      returning day, id, name, attributes, occurred_at, received_at, platform, app_version, utc_offset_seconds,
+        device_row_id
+    ), unattributed as (
+      delete from unattributed_events using moved
+      where unattributed_events.workspace_id = ${workspaceId} and unattributed_events.bucket = ${from.bucket}
+        and unattributed_events.event_id = moved.id
+      returning unattributed_events.event_id, unattributed_events.day, unattributed_events.received_at
+    ), reattributed as (
+      insert into unattributed_events (workspace_id, bucket, event_id, day, received_at)
+      select ${workspaceId}, ${to.bucket}, event_id, day, received_at from unattributed
+    )
+    insert into events (
+      day, workspace_id, bucket, id, user_id, name, attributes, occurred_at, received_at, platform, app_version,
+      utc_offset_seconds, device_row_id
+    )
+    select moved.day, ${workspaceId}, ${to.bucket}, moved.id, ${to.userId}, moved.name, moved.attributes,
+      moved.occurred_at, moved.received_at, moved.platform, moved.app_version, moved.utc_offset_seconds,
+      coalesce(renamed.new_id, moved.device_row_id)
+    from moved
+    left join unnest(${devices.map((device) => device.from)}::text[], ${devices.map((device) => device.to)}::text[])
+      as renamed (old_id, new_id) on renamed.old_id = moved.device_row_id`;
+}
+
+/** Moves the conversions that a user's events were. Rows of one bucket of the primary key are read. */
+export async function moveConversions(tx: Queryable, { workspaceId, from, to }: Merge): Promise<void> {
+  await tx`
+    with moved as (
+      delete from conversions
+      where workspace_id = ${workspaceId} and bucket = ${from.bucket} and user_id = ${from.userId}
+      returning campaign_id, goal, event_id, run_id, platform, occurred_at
+    )
+    insert into conversions (workspace_id, bucket, campaign_id, goal, event_id, user_id, run_id, platform, occurred_at)
+    select ${workspaceId}, ${to.bucket}, campaign_id, goal, event_id, ${to.userId}, run_id, platform, occurred_at
+    from moved
+    on conflict (workspace_id, bucket, campaign_id, goal, event_id) do nothing`;
+}
+
+/**
+ * Moves the ledger's rows of a user. A row keeps the id that its device had when it was sent, by which its reports are
+ * known; only a delivery that waits for another attempt takes the new one, because the attempt looks its device up. An
+ * attempt under way meanwhile is not recorded, and made again. Indexes: deliveries_user, deliveries_user_other.
+ */
+export async function moveDeliveries(
+  tx: Queryable,
+  { workspaceId, from, to, devices }: MergeWithDevices,
+): Promise<void> {
+  await tx`
+    with moved as (
+      delete from deliveries
+      where workspace_id = ${workspaceId} and bucket = ${from.bucket} and user_id = ${from.userId}
+        and (outcome = 'ACCEPTED' or outcome <> 'ACCEPTED')
+      returning day, run_id, device_id, chunk_number, platform, outcome, code, provider_message_id, attempts, sent_at,
+        retry_at
+    )
+    insert into deliveries (
+      day, workspace_id, bucket, run_id, device_id, user_id, chunk_number, platform, outcome, code,
+      provider_message_id, attempts, sent_at, retry_at
+    )
+    select moved.day, ${workspaceId}, ${to.bucket}, moved.run_id,
+      case when moved.outcome = 'WAITING' then coalesce(renamed.new_id, moved.device_id) else moved.device_id end,
+      ${to.userId}, moved.chunk_number, moved.platform, moved.outcome, moved.code, moved.provider_message_id,
+      moved.attempts, moved.sent_at, moved.retry_at
+    from moved
+    left join unnest(${devices.map((device) => device.from)}::text[], ${devices.map((device) => device.to)}::text[])
+      as renamed (old_id, new_id) on renamed.old_id = moved.device_id`;
+}
+
+/**
+ * Makes a user's present memberships the other's; where both are members, the segment has one less. Rows of the past,
+ * which only runs under way could read, end: the moved devices are in no such run. A membership begins after the last
+ * one the retained user had there, so that the two never overlap. Index: segment_members primary key, once a segment.
+ */
+export async function moveMemberships(tx: Queryable, { workspaceId, from, to }: Merge): Promise<void> {
+  await tx`
+    with left_behind as (
+      delete from segment_members as member using segments
+      where segments.workspace_id = ${workspaceId} and member.workspace_id = ${workspaceId}
+        and member.bucket = ${from.bucket} and member.segment_id = segments.id and member.user_id = ${from.userId}
+      returning member.segment_id, member.added_in, member.removed_in
+    ), present as (
+      select left_behind.segment_id, left_behind.added_in, bool_or(ours.added_in is not null and ours.removed_in is null)
+        as is_member, max(ours.removed_in) as last_removed_in
+      from left_behind
+      left join segment_members as ours on ours.workspace_id = ${workspaceId} and ours.bucket = ${to.bucket}
+        and ours.segment_id = left_behind.segment_id and ours.user_id = ${to.userId}
+      where left_behind.removed_in is null
+      group by left_behind.segment_id, left_behind.added_in
+    ), counted as (
+      update segments set user_count = user_count - 1
+      from present
+      where present.is_member and segments.id = present.segment_id
+    )
+    insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in)
+    select ${workspaceId}, ${to.bucket}, segment_id, ${to.userId}, greatest(added_in, last_removed_in)
+    from present where not is_member`;
+}

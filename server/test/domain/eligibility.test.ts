@@ -1,0 +1,293 @@
+import { describe, expect, test } from 'vitest';
+import { defaultDeliverySettings } from '../../src/domain/campaigns/delivery-settings.ts';
+import type { DeliverySettings } from '../../src/domain/campaigns/delivery-settings.ts';
+import { decideAdmissions } from '../../src/domain/eligibility/decide-eligibility.ts';
+import type { GatedUser, UserMessage } from '../../src/domain/eligibility/decide-eligibility.ts';
+import { deliveryGateOf } from '../../src/domain/eligibility/eligibility-rules.ts';
+import { quietUntil } from '../../src/domain/eligibility/quiet-hours.ts';
+import {
+  parseFrequencyCaps,
+  parseQuietSpan,
+  presentFrequencyCap,
+} from '../../src/domain/eligibility/workspace-controls.ts';
+import type { WorkspaceControls } from '../../src/domain/eligibility/workspace-controls.ts';
+import type { LocalSend } from '../../src/domain/timing/local-send.ts';
+
+const now = new Date('2026-03-10T12:00:00Z');
+const hour = 3_600_000;
+const ago = (hours: number): Date => new Date(now.getTime() - hours * hour);
+const none: WorkspaceControls = {
+  caps: [],
+  quietHours: null,
+  minimumDelayMinutes: null,
+  zoneAttribute: 'time_zone',
+  timeZone: 'UTC',
+};
+const run = { id: 'run', campaignId: 'this', startedAt: now, sendUntil: new Date(now.getTime() + 36 * hour) };
+const sent = (hours: number, more: Partial<UserMessage> = {}): UserMessage => ({
+  runId: `run-${hours}`,
+  campaignId: 'other',
+  sentAt: ago(hours),
+  isCounted: true,
+  ...more,
+});
+
+type Case = {
+  controls?: Partial<WorkspaceControls>;
+  settings?: Partial<DeliverySettings>;
+  localSend?: LocalSend;
+  user?: Partial<GatedUser>;
+  run?: Partial<typeof run>;
+};
+
+function admit(given: Case) {
+  const gate = deliveryGateOf({
+    settings: { ...defaultDeliverySettings, ...given.settings },
+    controls: { ...none, ...given.controls },
+    localSend: given.localSend ?? null,
+    isTest: false,
+  });
+  if (!gate) return 'no gate';
+  const admission = decideAdmissions(gate, { run: { ...run, ...given.run }, now })({
+    timeZone: null,
+    messages: [],
+    ...given.user,
+  });
+  if (admission.kind === 'send') return 'send';
+  return admission.kind === 'hold' ? `${admission.code} until ${admission.until.toISOString()}` : admission.code;
+}
+
+describe('a gate', () => {
+  test('is there only for a run that something is asked of; a test of a campaign passes always', () => {
+    expect(admit({})).toBe('no gate');
+    const controls = { caps: [{ messages: 1, hours: 24 }], minimumDelayMinutes: 60 };
+    expect(admit({ controls, settings: { ignoresCap: true, countsForCap: false } })).toBe('no gate');
+    expect(admit({ controls, settings: { ignoresCap: true, countsForCap: true } })).toBe('send');
+    const quietHours = { from: '11:00', to: '13:00', mode: 'DROP' } as const;
+    expect(admit({ controls: { quietHours }, settings: { bypassesQuietHours: true } })).toBe('no gate');
+    const isTest = {
+      settings: defaultDeliverySettings,
+      controls: { ...none, quietHours },
+      localSend: null,
+      isTest: true,
+    };
+    expect(deliveryGateOf(isTest)).toBeUndefined();
+  });
+
+  const capped = {
+    caps: [
+      { messages: 2, hours: 24 },
+      { messages: 3, hours: 168 },
+    ],
+  };
+  test.each<[string, Case, string]>([
+    ['lets the first message pass', { controls: capped }, 'send'],
+    ['lets the last one of a cap pass', { controls: capped, user: { messages: [sent(1)] } }, 'send'],
+    ['stops the one after it', { controls: capped, user: { messages: [sent(23), sent(1)] } }, 'FREQUENCY_CAP'],
+    [
+      'counts back from now: at the full length a message counts no more',
+      { controls: capped, user: { messages: [sent(24), sent(1)] } },
+      'send',
+    ],
+    ['asks every rule', { controls: capped, user: { messages: [sent(100), sent(60), sent(30)] } }, 'FREQUENCY_CAP'],
+    [
+      'does not count what is not to be counted',
+      { controls: capped, user: { messages: [sent(2, { isCounted: false }), sent(1)] } },
+      'send',
+    ],
+    [
+      'does not count a run against itself',
+      { controls: capped, user: { messages: [sent(1), sent(0, { runId: 'run' })] } },
+      'send',
+    ],
+    [
+      'lets a campaign pass that ignores the cap',
+      { controls: capped, settings: { ignoresCap: true }, user: { messages: [sent(2), sent(1)] } },
+      'send',
+    ],
+  ])('%s', (_name, given, expected) => {
+    expect(admit(given)).toBe(expected);
+  });
+
+  const delayed = { minimumDelayMinutes: 90 };
+  const obeying = { ignoresMinimumDelay: false };
+  test.each<[string, Case, string]>([
+    [
+      'stops what comes too soon after another campaign',
+      { controls: delayed, settings: obeying, user: { messages: [sent(1)] } },
+      'MINIMUM_DELAY',
+    ],
+    ['lets pass what comes later', { controls: delayed, settings: obeying, user: { messages: [sent(1.5)] } }, 'send'],
+    [
+      'is about other campaigns',
+      { controls: delayed, settings: obeying, user: { messages: [sent(1, { campaignId: 'this' })] } },
+      'send',
+    ],
+    [
+      'holds for no campaign that ignores it, as the push API does unless told (facts 3.4)',
+      { controls: delayed, user: { messages: [sent(1)] } },
+      'send',
+    ],
+    [
+      'a campaign’s own delay is about the campaign',
+      { settings: { ownDelayHours: 2 }, user: { messages: [sent(1, { campaignId: 'this', isCounted: false })] } },
+      'MINIMUM_DELAY',
+    ],
+    ['and about nothing else', { settings: { ownDelayHours: 2 }, user: { messages: [sent(1)] } }, 'send'],
+  ])('a minimum delay: %s', (_name, given, expected) => {
+    expect(admit(given)).toBe(expected);
+  });
+
+  const quiet = { quietHours: { from: '22:00', to: '08:00', mode: 'HOLD' } } as const;
+  test.each<[string, Case, string]>([
+    ['at noon of the workspace it passes', { controls: quiet }, 'send'],
+    ['in Tokyo it is 21:00: it passes', { controls: quiet, user: { timeZone: 'Asia/Tokyo' } }, 'send'],
+    [
+      'in Auckland it is 01:00',
+      { controls: quiet, user: { timeZone: 'Pacific/Auckland' } },
+      'QUIET_HOURS until 2026-03-10T19:00:00.000Z',
+    ],
+    [
+      'in Los Angeles it is 05:00',
+      { controls: quiet, user: { timeZone: 'America/Los_Angeles' } },
+      'QUIET_HOURS until 2026-03-10T15:00:00.000Z',
+    ],
+    [
+      'a name that is no zone is the workspace’s',
+      { controls: { ...quiet, timeZone: 'Pacific/Auckland' }, user: { timeZone: '+13' } },
+      'QUIET_HOURS until 2026-03-10T19:00:00.000Z',
+    ],
+    [
+      'what is dead by the morning does not wait for it',
+      {
+        controls: quiet,
+        user: { timeZone: 'Pacific/Auckland' },
+        run: { sendUntil: new Date(now.getTime() + 7 * hour) },
+      },
+      'QUIET_HOURS',
+    ],
+    [
+      'what is dropped is dropped',
+      { controls: { quietHours: { ...quiet.quietHours, mode: 'DROP' } }, user: { timeZone: 'America/Los_Angeles' } },
+      'QUIET_HOURS',
+    ],
+    [
+      'a user who is held is not asked what came before',
+      {
+        controls: { ...quiet, caps: [{ messages: 1, hours: 24 }] },
+        user: { timeZone: 'Pacific/Auckland', messages: [sent(1)] },
+      },
+      'QUIET_HOURS until 2026-03-10T19:00:00.000Z',
+    ],
+  ])('quiet hours: %s', (_name, given, expected) => {
+    expect(admit(given)).toBe(expected);
+  });
+
+  const localSend = (time: string, ifPassed: LocalSend['ifPassed'] = 'SKIP'): LocalSend => ({
+    ...{ date: '2026-03-10', time, timeZone: 'Europe/Paris', ifPassed },
+  });
+  test.each<[string, Case, string]>([
+    [
+      'waits for the zone',
+      { localSend: localSend('09:00'), user: { timeZone: 'America/New_York' } },
+      'USER_TIME_ZONE until 2026-03-10T13:00:00.000Z',
+    ],
+    ['goes when the zone is there', { localSend: localSend('21:00'), user: { timeZone: 'Asia/Tokyo' } }, 'send'],
+    [
+      'goes when the zone was there since the run began',
+      { localSend: localSend('09:00'), user: { timeZone: 'Asia/Tokyo' }, run: { startedAt: ago(13) } },
+      'send',
+    ],
+    [
+      'does not go when the zone was past it before',
+      { localSend: localSend('09:00'), user: { timeZone: 'Asia/Tokyo' } },
+      'USER_TIME_ZONE',
+    ],
+    [
+      'or goes with the campaign’s own zone',
+      { localSend: localSend('15:00', 'SEND'), user: { timeZone: 'Asia/Tokyo' } },
+      'USER_TIME_ZONE until 2026-03-10T14:00:00.000Z',
+    ],
+    [
+      'or at once when that is past too',
+      { localSend: localSend('09:00', 'SEND'), user: { timeZone: 'Asia/Tokyo' } },
+      'send',
+    ],
+    [
+      'takes the campaign’s zone for users without one',
+      { localSend: localSend('13:00'), user: { timeZone: null } },
+      'send',
+    ],
+    [
+      'then asks the quiet hours of the zone',
+      { controls: quiet, localSend: localSend('22:00'), user: { timeZone: 'Asia/Vladivostok' } },
+      'QUIET_HOURS until 2026-03-10T22:00:00.000Z',
+    ],
+  ])('a local time: %s', (_name, given, expected) => {
+    expect(admit(given)).toBe(expected);
+  });
+});
+
+describe('quiet hours over a clock change', () => {
+  const hours = { from: '22:00', to: '02:30', mode: 'HOLD' } as const;
+  const inNewYork = (at: string): string | undefined =>
+    quietUntil(hours, { at: new Date(at), timeZone: 'America/New_York' })?.toISOString();
+
+  test('an end that is skipped comes when the clock has moved', () => {
+    expect(inNewYork('2026-03-08T06:30:00Z')).toBe('2026-03-08T07:30:00.000Z');
+  });
+  test('an end that comes twice never lies behind', () => {
+    const late = quietUntil(
+      { ...hours, to: '01:30' },
+      { at: new Date('2026-11-01T06:10:00Z'), timeZone: 'America/New_York' },
+    );
+    expect(late?.toISOString()).toBe('2026-11-01T06:30:00.000Z');
+  });
+  test('the first minute is quiet, the last is not', () => {
+    const inUtc = (time: string) => quietUntil(hours, { at: new Date(`2026-05-01T${time}Z`), timeZone: 'UTC' });
+    expect(inUtc('21:59:59')).toBeUndefined();
+    expect(inUtc('22:00:00')?.toISOString()).toBe('2026-05-02T02:30:00.000Z');
+    expect(inUtc('02:29:59')?.toISOString()).toBe('2026-05-01T02:30:00.000Z');
+    expect(inUtc('02:30:00')).toBeUndefined();
+  });
+});
+
+describe('what a person types', () => {
+  test.each([
+    [
+      '2/1d,5/7d',
+      [
+        { messages: 2, hours: 24 },
+        { messages: 5, hours: 168 },
+      ],
+    ],
+    ['1/6h', [{ messages: 1, hours: 6 }]],
+    ['100/30d', [{ messages: 100, hours: 720 }]],
+  ])('%s is a list of caps, and is shown as it was typed', (text, caps) => {
+    expect(parseFrequencyCaps(text)).toEqual(caps);
+    expect(parseFrequencyCaps(text)!.map(presentFrequencyCap).join(',')).toBe(text);
+  });
+  test.each([
+    '',
+    '0/1d',
+    '101/1d',
+    '1/0d',
+    '1/31d',
+    '1/721h',
+    '1/1w',
+    '1/1d,2/24h',
+    '1/1d,1/2d,1/3d,1/4d,1/5d,1/6d',
+    '1-1d',
+  ])('%j is no list of caps', (text) => {
+    expect(parseFrequencyCaps(text)).toBeUndefined();
+  });
+  test.each(['22:00', '22:00-22:00', '24:00-08:00', '22:60-08:00', '10pm-8am', '9:00-17:00'])(
+    '%j is no span of quiet hours',
+    (text) => {
+      expect(parseQuietSpan(text)).toBeUndefined();
+    },
+  );
+  test('22:00-08:00 is one', () => {
+    expect(parseQuietSpan('22:00-08:00')).toEqual({ from: '22:00', to: '08:00' });
+  });
+});

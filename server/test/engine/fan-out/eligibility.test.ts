@@ -1,0 +1,353 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { changeWorkspace, parseControls } from '../../../src/app/workspaces/change-workspace.ts';
+import type { WorkspaceControlTexts } from '../../../src/app/workspaces/change-workspace.ts';
+import { makeDeliverThroughGate } from '../../../src/engine/fan-out/deliver-to-eligible.ts';
+import { makePersonaliseDevices } from '../../../src/engine/fan-out/personalise-devices.ts';
+import type { Database } from '../../../src/storage/pool.ts';
+import type { WorkspaceChanges } from '../../../src/storage/installation/workspaces.ts';
+import { makeFanOutBundle } from './fan-out-bundle.ts';
+import type { AcceptOptions, FanOutBundle } from './fan-out-bundle.ts';
+
+let bundle: FanOutBundle;
+beforeEach(async () => {
+  bundle = await makeFanOutBundle();
+});
+afterEach(() => bundle.drop());
+
+const hour = 3_600_000;
+
+function setControls(texts: Partial<WorkspaceControlTexts>): Promise<void> {
+  const changes = parseControls({ ...texts } as WorkspaceControlTexts);
+  return changeWorkspace(bundle, { id: bundle.workspaceId, ...changes } as WorkspaceChanges & { id: string });
+}
+
+/** Accepts a campaign and sends all of it. @returns what became of its devices */
+async function send(options: AcceptOptions = {}, windowDevices = 10) {
+  const accepted = await bundle.accept(options);
+  while ((await bundle.release()) > 0);
+  await bundle.work({ windowDevices });
+  return { ...accepted, counters: await bundle.counters(accepted.runId) };
+}
+
+const codes = async (runId: string) =>
+  Object.fromEntries(
+    (
+      await bundle.database`
+        select coalesce(code, outcome) as code, count(*) as devices from deliveries where run_id = ${runId}
+        group by 1 order by 1`
+    ).map((row) => [row.code as string, row.devices as number]),
+  );
+async function zoned(count: number, timeZone: string): Promise<void> {
+  await bundle.addDevices(count, timeZone);
+  await bundle.database`
+    update users set attributes = jsonb_build_object('time_zone', ${timeZone}::text)
+    where customer_id like ${`${timeZone}-%`}`;
+}
+
+describe('a frequency cap', () => {
+  test('stops what is beyond it, with a row in the ledger, and lets it pass again when its time is over', async () => {
+    await bundle.addDevices(40);
+    await setControls({ frequencyCaps: '2/1d,3/7d' });
+    expect((await send()).counters).toEqual({ ACCEPTED: 40 });
+    expect((await send()).counters).toEqual({ ACCEPTED: 40 });
+    const third = await send();
+    expect(third.counters).toEqual({ WITHHELD: 40 });
+    expect(await codes(third.runId)).toEqual({ FREQUENCY_CAP: 40 });
+    await bundle.end();
+    expect(await bundle.states(third.campaignId)).toEqual({ campaign: 'SENT', run: 'SENT', reason: null });
+    bundle.clock.advance(24 * hour);
+    expect((await send()).counters).toEqual({ ACCEPTED: 40 });
+    bundle.clock.advance(24 * hour);
+    expect((await send()).counters).toEqual({ WITHHELD: 40 });
+    expect(bundle.sent).toHaveLength(120);
+  });
+
+  test('is about people: two devices of one are one message, also in two windows', async () => {
+    await bundle.addDevices(12);
+    await bundle.database`
+      insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at,
+        created_at, updated_at)
+      select workspace_id, bucket, left(id, 16) || translate(right(id, 8), '0123456789abcdef', '123456789abcdef0'), user_id, 'tablet', platform, push_id || '-2', state,
+        registered_at, created_at, updated_at from devices`;
+    await setControls({ frequencyCaps: '1/1d' });
+    expect((await send({}, 1)).counters).toEqual({ ACCEPTED: 24 });
+    expect((await send({}, 1)).counters).toEqual({ WITHHELD: 24 });
+  });
+
+  test('holds for two campaigns that are sent at once by several workers, and loses no message', async () => {
+    await bundle.addDevices(120);
+    await setControls({ frequencyCaps: '1/1d' });
+    const runs = [await bundle.accept(), await bundle.accept(), await bundle.accept()];
+    while ((await bundle.release()) > 0);
+    await Promise.all([
+      bundle.work({ owner: 'one', windowDevices: 7 }),
+      bundle.work({ owner: 'two', windowDevices: 11 }),
+    ]);
+    const pushes = bundle.sent.map(({ pushId }) => pushId);
+    expect(new Set(pushes).size).toBe(120);
+    expect(pushes).toHaveLength(120);
+    const counters = await Promise.all(runs.map(({ runId }) => bundle.counters(runId)));
+    const sum = (outcome: string) => counters.reduce((total, counted) => total + (counted[outcome] ?? 0), 0);
+    expect([sum('ACCEPTED'), sum('WITHHELD')]).toEqual([120, 240]);
+  });
+
+  test('is not used up twice by a window that is sent again after a crash', async () => {
+    await bundle.addDevices(10);
+    await setControls({ frequencyCaps: '2/1d' });
+    await send();
+    const { runId } = await bundle.accept();
+    await bundle.release();
+    const [run, chunk] = [await bundle.run(runId), (await bundle.claim('first'))!];
+    bundle.answer(() => new Promise(() => {}));
+    const before = bundle.sent.length;
+    void bundle.sendWindow({ run, chunk, cursor: { bucket: -1, position: '' } });
+    while (bundle.sent.length < before + 10) await new Promise((resolve) => setTimeout(resolve, 2));
+    bundle.answer(() => ({ kind: 'accepted' }));
+    bundle.clock.advance(61_000);
+    await bundle.work({ owner: 'second' });
+    expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 10 });
+    const [row] = await bundle.database`select max(cardinality(run_ids)) as most from user_messages`;
+    expect(row!.most).toBe(2);
+  });
+
+  test('counts no message that no device took, at once or after its attempts', async () => {
+    await bundle.addDevices(30);
+    await setControls({ frequencyCaps: '1/1d' });
+    bundle.answer(({ pushId }) => {
+      const number = Number(pushId.split('-').at(-1));
+      if (number < 10) return { kind: 'rejected', code: 'TOO_BIG', detail: '' };
+      return number < 20 ? { kind: 'unknown', code: 'TIMEOUT' } : { kind: 'accepted' };
+    });
+    const first = await send();
+    expect(first.counters).toEqual({ ACCEPTED: 10, REJECTED: 10, WAITING: 10 });
+    for (let round = 0; round < 20; round += 1) {
+      bundle.clock.advance(20 * 60_000);
+      await bundle.retry();
+    }
+    expect(await bundle.counters(first.runId)).toEqual({ ACCEPTED: 10, REJECTED: 10, FAILED: 10 });
+    bundle.answer(() => ({ kind: 'accepted' }));
+    expect((await send()).counters).toEqual({ ACCEPTED: 20, WITHHELD: 10 });
+  });
+
+  test('does not stop a push that ignores it, which counts only when it says so (facts 3.4)', async () => {
+    await bundle.addDevices(6);
+    await setControls({ frequencyCaps: '2/1d' });
+    await send({ settings: { ignoresCap: true, countsForCap: true } });
+    await send({ settings: { ignoresCap: true, countsForCap: false } });
+    expect((await send()).counters).toEqual({ ACCEPTED: 6 });
+    expect((await send()).counters).toEqual({ WITHHELD: 6 });
+    expect((await send({ settings: { ignoresCap: true, countsForCap: false } })).counters).toEqual({ ACCEPTED: 6 });
+  });
+
+  test('holds for pushes to named users like for others', async () => {
+    await bundle.addDevices(3);
+    await setControls({ frequencyCaps: '1/1d' });
+    const targetUsers = [await bundle.userOf('user-1')];
+    expect((await send({ targetUsers })).counters).toEqual({ ACCEPTED: 1 });
+    expect((await send({ targetUsers })).counters).toEqual({ WITHHELD: 1 });
+    expect((await send()).counters).toEqual({ ACCEPTED: 2, WITHHELD: 1 });
+  });
+
+  test('keeps a short record of each user: thirty days, as long as the longest cap or delay can be', async () => {
+    await bundle.addDevices(1);
+    await setControls({ frequencyCaps: '3/1d' });
+    for (let day = 0; day < 33; day += 1) {
+      bundle.clock.advance(24 * hour);
+      await send();
+    }
+    const [row] = await bundle.database`select cardinality(run_ids) as kept, revision from user_messages`;
+    expect(row).toEqual({ kept: 30, revision: 33 });
+  });
+});
+
+describe('a minimum delay', () => {
+  test('stops another campaign that comes too soon and obeys it, and no other', async () => {
+    await bundle.addDevices(5);
+    await setControls({ minimumDelay: '60' });
+    await send();
+    bundle.clock.advance(hour - 1);
+    const tooSoon = await send({ settings: { ignoresMinimumDelay: false } });
+    expect(await codes(tooSoon.runId)).toEqual({ MINIMUM_DELAY: 5 });
+    bundle.clock.advance(1);
+    expect((await send({ settings: { ignoresMinimumDelay: false } })).counters).toEqual({ ACCEPTED: 5 });
+    expect((await send()).counters).toEqual({ ACCEPTED: 5 });
+  });
+
+  test('of a campaign of its own needs nothing of the workspace', async () => {
+    await bundle.addDevices(5);
+    const first = await send({ settings: { ownDelayHours: 2 } });
+    const again = async () => {
+      const [run] = await bundle.database`
+        insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at)
+        select to_char(row_number() over () + extract(epoch from ${bundle.clock.now()}::timestamptz), 'FM000000000000000000000000'),
+          workspace_id, campaign_id, 1, 'QUEUED', day, ${new Date(bundle.clock.now().getTime() + hour)}, ${bundle.clock.now()}
+        from runs where id = ${first.runId} returning id`;
+      while ((await bundle.release()) > 0);
+      await bundle.work();
+      return codes(run!.id as string);
+    };
+    bundle.clock.advance(hour);
+    expect(await again()).toEqual({ MINIMUM_DELAY: 5 });
+    bundle.clock.advance(hour);
+    expect(await again()).toEqual({ ACCEPTED: 5 });
+  });
+});
+
+describe('quiet hours', () => {
+  test('hold each user until the morning of its zone, then send once, and the run ends then', async () => {
+    // 12:00 UTC: 21:00 in Tokyo, 23:00 in Melbourne, 05:00 in Los Angeles.
+    await zoned(6, 'Asia/Tokyo');
+    await zoned(6, 'Australia/Melbourne');
+    await zoned(6, 'America/Los_Angeles');
+    await bundle.addDevices(6);
+    await setControls({ quietHours: '22:00-08:00' });
+    const { runId, campaignId, counters } = await send();
+    expect(counters).toEqual({ ACCEPTED: 12, WAITING: 12 });
+    expect(await codes(runId)).toEqual({ ACCEPTED: 12, QUIET_HOURS: 12 });
+    await bundle.end();
+    expect((await bundle.states(campaignId)).run).toBe('SENDING');
+    bundle.clock.advance(4 * hour - 1);
+    expect(await bundle.retry()).toBe(0);
+    bundle.clock.advance(1);
+    expect(await bundle.retry()).toBe(6);
+    expect(bundle.sent.filter(({ pushId }) => pushId.includes('Los_Angeles'))).toHaveLength(6);
+    bundle.clock.advance(5 * hour);
+    expect(await bundle.retry()).toBe(6);
+    expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 24 });
+    expect(bundle.sent).toHaveLength(24);
+    const [most] = await bundle.database`select max(attempts) as attempts from deliveries where run_id = ${runId}`;
+    expect(most!.attempts).toBe(1);
+    await bundle.end();
+    expect((await bundle.states(campaignId)).run).toBe('SENT');
+  });
+
+  test('count a held message when it goes out', async () => {
+    await zoned(5, 'America/Los_Angeles');
+    await setControls({ quietHours: '22:00-08:00', frequencyCaps: '1/1d' });
+    const held = await send();
+    const urgent = await send({ settings: { bypassesQuietHours: true } });
+    expect(urgent.counters).toEqual({ ACCEPTED: 5 });
+    bundle.clock.advance(4 * hour);
+    await bundle.retry();
+    expect(await codes(held.runId)).toEqual({ FREQUENCY_CAP: 5 });
+    expect(await bundle.counters(held.runId)).toEqual({ WITHHELD: 5 });
+  });
+
+  test('drop what falls into them when the workspace says so', async () => {
+    await zoned(5, 'America/Los_Angeles');
+    await setControls({ quietHours: '22:00-08:00', quietMode: 'DROP' });
+    const { runId, counters } = await send();
+    expect(counters).toEqual({ WITHHELD: 5 });
+    expect(await codes(runId)).toEqual({ QUIET_HOURS: 5 });
+  });
+
+  test('hold a message that a provider asked to try again', async () => {
+    await bundle.addDevices(3);
+    await setControls({ quietHours: '12:01-13:00', frequencyCaps: '1/1d' });
+    bundle.answer(() => ({ kind: 'wait', code: '503', scope: 'device', retryAfterSeconds: 60 }));
+    const { runId, counters } = await send();
+    expect(counters).toEqual({ WAITING: 3 });
+    bundle.answer(() => ({ kind: 'accepted' }));
+    bundle.clock.advance(5 * 60_000);
+    await bundle.retry();
+    expect(await codes(runId)).toEqual({ QUIET_HOURS: 3 });
+    expect(bundle.sent).toHaveLength(3);
+    bundle.clock.advance(hour);
+    await bundle.retry();
+    expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 3 });
+  });
+
+  test('of a throttled run end at its pace', async () => {
+    await zoned(30, 'America/Los_Angeles');
+    await setControls({ quietHours: '22:00-08:00' });
+    const { runId } = await bundle.accept({ settings: { devicesPerMinute: 65 } });
+    await bundle.release();
+    const workers = [bundle.startWorkers({ windowDevices: 10 })];
+    while ((await bundle.counters(runId)).WAITING !== 30) {
+      await bundle.settled(runId, workers);
+      bundle.clock.advance(10_000);
+    }
+    await workers[0]!.stop();
+    bundle.clock.advance(5 * hour);
+    const bySecond: number[] = [];
+    while (((await bundle.counters(runId)).ACCEPTED ?? 0) < 30) {
+      const before = bundle.sent.length;
+      while ((await bundle.retry()) > 0);
+      bySecond.push(bundle.sent.length - before);
+      bundle.clock.advance(1_000);
+      expect(bySecond.length).toBeLessThan(120);
+    }
+    for (let from = 0; from < bySecond.length; from += 1)
+      expect(bySecond.slice(from, from + 60).reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(65);
+    expect(bySecond[0]).toBeLessThan(30);
+  });
+});
+
+describe('without caps, quiet hours and delays', () => {
+  test('a run asks the database nothing more and writes nothing about its users', async () => {
+    await bundle.addDevices(20);
+    const { runId } = await send();
+    expect((await bundle.database`select 1 from user_messages`).length).toBe(0);
+    const ask = () => {
+      throw new Error('the database was asked');
+    };
+    const database = Object.assign(ask, { begin: ask }) as unknown as Database;
+    const delivered: string[] = [];
+    const deliver = makeDeliverThroughGate({
+      ...{ database, clock: bundle.clock },
+      personaliseDevices: makePersonaliseDevices({ database }),
+      async deliverToDevice(_run, { id }) {
+        delivered.push(id);
+        return undefined as never;
+      },
+    });
+    const device = { id: 'd', bucket: 0, userId: 'u', platform: 'ANDROID', pushId: 'p' } as const;
+    await deliver(await bundle.run(runId), [{ device, attempt: 1 }]);
+    expect(delivered).toEqual(['d']);
+    await setControls({ frequencyCaps: '1/1d' });
+    await expect(deliver(await bundle.run(runId), [{ device, attempt: 1 }])).rejects.toThrow('the database was asked');
+  });
+});
+
+describe('what a workspace asks for', () => {
+  test.each<[Partial<WorkspaceControlTexts>, string]>([
+    [{ frequencyCaps: '5' }, 'Frequency caps are up to 5 rules such as 2/1d,5/7d'],
+    [{ quietHours: '22-8' }, 'Quiet hours are two different times such as 22:00-08:00, or none.'],
+    [{ minimumDelay: '0' }, 'The minimum delay is 1 to 10080 minutes, or none.'],
+    [{ zoneAttribute: ' ' }, 'The attribute takes 1 to 256 characters.'],
+  ])('%j is refused with what is possible', (texts, sentence) => {
+    expect(() => parseControls(texts as WorkspaceControlTexts)).toThrow(sentence);
+  });
+
+  test('is taken away by none, and the table takes nothing that the rules do not', async () => {
+    await setControls({ frequencyCaps: '2/1d', quietHours: '22:00-08:00', minimumDelay: '60' });
+    await setControls({ quietMode: 'DROP' });
+    const read = async () =>
+      (
+        await bundle.database`
+      select cap_messages, cap_hours, quiet_from, quiet_to, quiet_mode, minimum_delay_minutes from workspaces`
+      )[0];
+    expect(await read()).toEqual({
+      ...{ cap_messages: [2], cap_hours: [24], quiet_from: '22:00', quiet_to: '08:00', quiet_mode: 'DROP' },
+      minimum_delay_minutes: 60,
+    });
+    await setControls({ frequencyCaps: 'none', quietHours: 'none', minimumDelay: 'none' });
+    expect(await read()).toMatchObject({
+      cap_hours: [],
+      quiet_from: null,
+      quiet_to: null,
+      minimum_delay_minutes: null,
+    });
+    const { database } = bundle;
+    for (const wrong of [
+      database`update workspaces set cap_messages = '{1}'`,
+      database`update workspaces set cap_messages = '{0}', cap_hours = '{24}'`,
+      database`update workspaces set cap_messages = '{1}', cap_hours = '{721}'`,
+      database`update workspaces set quiet_from = '22:00'`,
+      database`update workspaces set quiet_from = '22:00', quiet_to = '22:00'`,
+      database`update workspaces set quiet_from = '9:00', quiet_to = '22:00'`,
+      database`update workspaces set minimum_delay_minutes = 0`,
+    ])
+      await expect(wrong).rejects.toMatchObject({ code: '23514' });
+  });
+});
