@@ -54,6 +54,10 @@ export class ConnectionError extends Error {
   }
 }
 
+export function broken(message: string, code: number = errorCodes.protocolError): ConnectionError {
+  return new ConnectionError(code, message);
+}
+
 /** Cuts what arrives into frames; a payload is valid until the next piece is pushed. */
 export class FrameReader {
   #rest: Buffer = Buffer.alloc(0);
@@ -94,10 +98,16 @@ export function makeFrame(head: Omit<FrameHead, 'length'>, payload: Uint8Array):
   return frame;
 }
 
+export function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+}
+
 /** @returns what stands between the padding (RFC 9113 §6.1) @throws ConnectionError */
 export function withoutPadding({ flags: given, payload }: Frame): Buffer {
   if ((given & flags.padded) === 0) return payload;
   const padding = payload[0] ?? 0;
-  if (payload.length < 1 + padding) throw new ConnectionError(errorCodes.protocolError, 'more padding than frame');
+  if (payload.length < 1 + padding) throw broken('more padding than frame');
   return payload.subarray(1, payload.length - padding);
 }

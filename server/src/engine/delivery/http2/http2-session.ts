@@ -5,7 +5,7 @@ import type { Logger } from '../../../log.ts';
 import { resolveAllowedAddress } from '../../outgoing-http/resolve-allowed-address.ts';
 import type { Answer } from '../provider.ts';
 import { makeClientConnection } from './client-connection.ts';
-import { timedOut } from './client-streams.ts';
+import { timedOut } from './stream-answers.ts';
 import type { Http2Request } from './http2-transport.ts';
 
 export type Http2Target = {

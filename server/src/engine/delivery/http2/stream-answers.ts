@@ -1,24 +1,5 @@
 import type { Answer } from '../provider.ts';
-
-/** One request on its way. */
-export type ClientStream = {
-  id: number;
-  settle: (answer: Answer) => void;
-  /** Milliseconds of the monotonic clock. */
-  deadline: number;
-  /** What the peer still takes on this stream. */
-  sendWindow: number;
-  /** Body that waits for a window. */
-  pending: Buffer | undefined;
-  /** Whether its first frame has been handed to the socket: until then nothing was sent. */
-  isWritten: boolean;
-  status: number;
-  headers: Record<string, string> | undefined;
-  body: Buffer[];
-  bodyBytes: number;
-  /** Received since the peer was last given room. */
-  unacknowledged: number;
-};
+import type { ClientStream } from './connection-state.ts';
 
 /** The interesting answers have a few hundred bytes; a hostile push service could send without end. */
 export const maxBodyBytes = 64 * 1024;
