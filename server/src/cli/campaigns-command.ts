@@ -116,7 +116,7 @@ function shown(at: Date | null): string {
   return at?.toISOString() ?? '–';
 }
 
-/** A moment that was sent late says how late, rounded down to minutes (faults F14). */
+/** A moment that was sent late says how late, rounded down to minutes (fault F14). */
 function lateness({ dueAt, startedAt, createdAt }: CampaignRun): string {
   if (!dueAt) return '';
   const firedAt = dueAt > createdAt ? (startedAt ?? dueAt) : createdAt;

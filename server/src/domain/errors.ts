@@ -18,11 +18,11 @@ export const errorRegistry = {
   TOKEN_CREDENTIALS_IN_QUERY: 'Credentials must not be sent in the query.',
   TOKEN_TO_REVOKE_MISSING: 'token is missing.',
   TOKEN_RATE_LIMITED: 'The rate limit of this endpoint is exceeded.',
-  // Gateway: Bearer and Basic on API routes (decisions D16)
+  // Gateway: Bearer and Basic on API routes (decision D16)
   AUTHENTICATION_INVALID: 'Auth validation failed.',
   AUTHENTICATION_EXPIRED: 'The access token has expired.',
   SCOPE_MISSING: 'The key does not cover this operation.',
-  // Push (interface 7, decisions D31); `field` and `reason` fill the public text
+  // Push (interface 7, decision D31); `field` and `reason` fill the public text
   PUSH_REQUEST_TYPE_INVALID: 'Invalid Request Type',
   PUSH_APP_ID_INVALID: 'Invalid appId',
   PUSH_APP_ID_MISSING: 'appId not present',
@@ -34,7 +34,7 @@ export const errorRegistry = {
   PUSH_NAME_DUPLICATE: 'Duplicate campaign name',
   PUSH_VALUE_NOT_ALLOWED: 'Key not of Type List or Value not allowed: <field>',
   PUSH_PARAMETER_INVALID: 'Error parsing parameters: <field>: <reason>',
-  // Data-in (facts 5)
+  // Data-in (fact 5)
   DATA_ATTRIBUTE_MISSING: 'A required attribute is not in the payload.',
   DATA_ACTIONS_EMPTY: 'actions can not be empty Array',
   DATA_VALUE_INVALID: 'A value in the payload is not valid.',
@@ -52,7 +52,7 @@ export const errorRegistry = {
   DATA_APP_KEY_MISSING: 'APP_KEY missing in the authentication header',
   DATA_APP_SECRET_MISSING: 'APP_SECRET missing in the authentication header',
   DATA_APP_ID_INVALID: 'Invalid APP_ID used in Authentication Header',
-  // Segments (facts 2); v2 file segments, v3 filter segments
+  // Segments (fact 2); v2 file segments, v3 filter segments
   SEGMENT_FIELD_MISSING: 'Mandatory field missing in the request: <field>',
   SEGMENT_FIELD_INVALID: 'Invalid value for the field: <field>: <reason>',
   SEGMENT_HEADER_MISSING: 'Mandatory header missing in the request: <field>',
@@ -78,7 +78,7 @@ export const errorRegistry = {
   SEGMENT_QUERY_TOO_DEEP: 'Query has too many nesting levels',
   SEGMENT_QUERY_TOO_MANY_SEGMENTS: 'Too many segments in a query',
   SEGMENT_QUERY_TOO_LONG: 'Query length limit exceeded',
-  // Campaigns (facts 4); V1 says some of them in words of its own
+  // Campaigns (fact 4); V1 says some of them in words of its own
   CAMPAIGN_REQUEST_INVALID: 'One or more fields failed validation.',
   CAMPAIGN_CREDENTIALS_MISSING: 'Invalid or missing credentials.',
   CAMPAIGN_CREDENTIALS_INVALID: 'Invalid or missing credentials.',
@@ -92,7 +92,7 @@ export const errorRegistry = {
   CAMPAIGN_NOT_DRAFT: 'Campaign is not in DRAFT state and cannot be patched.',
   CAMPAIGN_ACTION_INVALID: 'Action <field> is not valid for a <reason>.',
   CAMPAIGN_NOT_EDITABLE: 'The campaign cannot be changed: <reason>.',
-  // Business events (facts 6.3)
+  // Business events (fact 6.3)
   BUSINESS_EVENT_NOT_FOUND: 'Business event does not exists',
   BUSINESS_EVENT_NAME_TAKEN: 'A business event of this name exists already',
   BUSINESS_EVENT_LIMITED: 'A workspace has at most 50 business events',
@@ -102,7 +102,7 @@ export const errorRegistry = {
   // Interactions: reports of devices
   INTERACTION_TOKEN_UNKNOWN: 'The token is not one of a message.',
   INTERACTION_RATE_LIMITED: 'Too many reports. Please retry later.',
-  // Statistics (facts 7)
+  // Statistics (fact 7)
   STATS_CREDENTIALS_INVALID: 'Invalid identity information found.',
   STATS_KEY_NOT_ALLOWED: 'The API key does not cover campaigns.',
   STATS_FIELD_INVALID: '<field>: <reason>',

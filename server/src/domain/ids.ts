@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 /**
- * Makes a record id: 24 lower-case hexadecimal characters, ordered by creation time (decisions D40). The first 12
+ * Makes a record id: 24 lower-case hexadecimal characters, ordered by creation time (decision D40). The first 12
  * are milliseconds since 1970, the last 12 are random, so an id cannot be guessed from its neighbour.
  *
  * @param now time of creation

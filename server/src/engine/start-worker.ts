@@ -46,10 +46,10 @@ export type WorkerDependencies = {
   owner: string;
   parallelChunks: number;
   windowDevices: number;
-  /** A scheduled send found later than this is recorded as missed (decisions D37). */
+  /** A scheduled send found later than this is recorded as missed (decision D37). */
   lateSendMinutes: number;
   inboxMessages: number;
-  /** Networks that addresses chosen by callers may lead to although they are not public (decisions D29). */
+  /** Networks that addresses chosen by callers may lead to although they are not public (decision D29). */
   allowedNetworks: readonly string[];
   /** Sends reports; undefined keeps them to be read in the console. */
   mailer: SmtpMailer | undefined;

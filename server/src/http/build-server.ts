@@ -12,7 +12,7 @@ import { presentDefaultError } from './present-default-error.ts';
 export type CallFacts = {
   workspaceId?: string;
   keyId?: string;
-  /** Public warnings, sent as X-SVC-Warning (decisions D5). */
+  /** Public warnings, sent as X-SVC-Warning (decision D5). */
   warnings: string[];
   errorName?: string;
   /** Private: why it was refused. */
@@ -66,13 +66,13 @@ export async function buildServer(options: ServerOptions, families: RouteFamily[
     // Our own line per call below; Fastify's two lines would log URLs with their query.
     logger: false,
     trustProxy: options.trustProxy,
-    // 1 MiB unless a route says less (faults 3.5).
+    // 1 MiB unless a route says less (fault 3.5).
     bodyLimit: 1024 * 1024,
     requestTimeout: 30_000,
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 256 },
-    // The defaults would turn "ANDROID" into ["ANDROID"], drop unknown members and fill in values (libraries, fact 6).
+    // The defaults would turn "ANDROID" into ["ANDROID"], drop unknown members and fill in values (decision 0007).
     ajv: { customOptions: { coerceTypes: false, useDefaults: false, removeAdditional: false, allErrors: false } },
   }).withTypeProvider<TypeBoxTypeProvider>();
 
@@ -81,8 +81,8 @@ export async function buildServer(options: ServerOptions, families: RouteFamily[
   server.addHook('onRequest', async (request) => {
     request.facts = { warnings: [] };
   });
-  // Response schemas describe; present.ts alone decides what is sent. A serializer made from a schema would drop a member
-  // it does not know, or turn a refusal of the gateway into a 500.
+  // Response schemas describe; present.ts alone decides what is sent. A serializer made from a schema would drop a
+  // member it does not know, or turn a refusal of the gateway into a 500.
   server.setSerializerCompiler(() => (answer) => JSON.stringify(answer));
   server.removeContentTypeParser(['application/json', 'text/plain']);
   server.addContentTypeParser('application/json', { parseAs: 'string' }, readJsonBody);

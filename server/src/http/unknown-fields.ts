@@ -14,7 +14,7 @@ type Schema = {
 const maxReported = 20;
 
 /**
- * Paths of the fields that a schema does not name, at any depth (decisions D5): they are ignored with a warning, never
+ * Paths of the fields that a schema does not name, at any depth (decision D5): they are ignored with a warning, never
  * an error and never silently. Objects without named properties (maps) have no unknown fields.
  *
  * @returns at most 20 paths such as `payload.ANDROID.ledColour`
@@ -48,7 +48,7 @@ function collect(schema: Schema, value: unknown, walk: Walk): void {
 
 export type Warned = { request: FastifyRequest; reply: FastifyReply; shape: object };
 
-/** Answers with the warning header of decisions D5, and keeps the warning for the API log, when fields are unknown. */
+/** Answers with the warning header of decision D5, and keeps the warning for the API log, when fields are unknown. */
 export function warnOfUnknownFields(
   vendorHeaders: VendorHeaders,
   body: unknown,

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 /**
  * Reads headers whose names carry the service's abbreviation. The configured abbreviation and the neutral `SVC` are
- * both accepted (decisions D2), the configured one first.
+ * both accepted (decision D2), the configured one first.
  */
 export type VendorHeaders = {
   /** @param name with `*` for the abbreviation, for example `x-*-appkey` */

@@ -25,7 +25,7 @@ export function openDatabase(options: PoolOptions): Database {
     onnotice: () => {},
     connection: {
       application_name: options.name,
-      // A stuck transaction holds back VACUUM and with it every queue read (faults F20).
+      // A stuck transaction holds back VACUUM and with it every queue read (fault F20).
       idle_in_transaction_session_timeout: 60_000,
     },
     types: {

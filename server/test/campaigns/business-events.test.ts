@@ -105,7 +105,7 @@ describe('an event', () => {
   });
 });
 
-describe('a firing (facts 6.3)', () => {
+describe('a firing (fact 6.3)', () => {
   beforeAll(later);
 
   test('starts one child of each attached campaign that is ACTIVE, shown among its executions', async () => {
@@ -263,7 +263,7 @@ describe('a campaign of an event', () => {
     expect(await bundle.deliver()).toEqual(['user-0', 'user-1', 'user-3', 'user-4']);
   });
 
-  test("another workspace's event is neither found nor triggered nor named (R10)", async () => {
+  test("another workspace's event is neither found nor triggered nor named (reliability R10)", async () => {
     const other = await insertTestWorkspace(bundle.database, bundle.clock.now());
     const headers = bundle.basic(await bundle.makeKey('campaigns', other), other);
     const made = await bundle.call(

@@ -12,7 +12,7 @@ const recurring = { delivery_type: 'PERIODIC', status: 'ACTIVE' };
 const dataOf = (answer: any) => answer.json().data ?? answer.json();
 const idOf = (version: Version, row: any) => (version === 'V1' ? row.campaign_id : row.id);
 
-describe('executions of a recurring campaign (interface 4.6, D43)', () => {
+describe('executions of a recurring campaign (interface 4.6, decision D43)', () => {
   test('V1 answers child ids, sent times and statuses, newest first, and how many there are', async () => {
     const parent = await bundle.insert(recurring);
     const at = new Date('2026-06-24T14:30:18.908Z');
@@ -44,7 +44,7 @@ describe('executions of a recurring campaign (interface 4.6, D43)', () => {
     });
   });
 
-  test.each(versions)('%s: every status of a run is an upper-case word (D44)', async (version) => {
+  test.each(versions)('%s: every status of a run is an upper-case word (decision D44)', async (version) => {
     const parent = await bundle.insert({ delivery_type: 'EVENT_TRIGGERED', status: 'ACTIVE' });
     const open = { ended_at: null };
     const reason = { status_reason: 'why' };
@@ -79,7 +79,7 @@ describe('executions of a recurring campaign (interface 4.6, D43)', () => {
     }
   });
 
-  test('the page sizes are those of the version (D41)', async () => {
+  test('the page sizes are those of the version (decision D41)', async () => {
     const parent = await bundle.insert(recurring);
     const status = async (version: Version, limit: number) =>
       (await bundle.executions(version, parent, { limit })).statusCode;
@@ -87,7 +87,7 @@ describe('executions of a recurring campaign (interface 4.6, D43)', () => {
     expect([await status('V5', 15), await status('V5', 16)]).toEqual([200, 400]);
   });
 
-  test('an unknown field is warned of (D5)', async () => {
+  test('an unknown field is warned of (decision D5)', async () => {
     const parent = await bundle.insert(recurring);
     for (const version of versions) {
       const answer = await bundle.executions(version, parent, { campaign_fields: {} });
@@ -97,7 +97,7 @@ describe('executions of a recurring campaign (interface 4.6, D43)', () => {
 });
 
 describe('refusals', () => {
-  test("404 for an unknown campaign, also for one of another workspace's (R10)", async () => {
+  test("404 for an unknown campaign, also for one of another workspace's (reliability R10)", async () => {
     const other = await bundle.makeWorkspace();
     const foreign = await bundle.insert(recurring, other.workspaceId);
     for (const id of ['f'.repeat(24), 'nothing', foreign]) {

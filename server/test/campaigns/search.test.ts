@@ -158,7 +158,7 @@ describe('the nine differences (interface 9)', () => {
     ['ids', 'V5', { ids: ['f'.repeat(24)] }],
     ['campaign_delivery_type', 'V5', { campaign_delivery_type: ['PERIODIC'] }],
   ] as const)(
-    '2: %s filters in %s; in the other version it is unknown, warned of and not applied (D42)',
+    '2: %s filters in %s; in the other version it is unknown, warned of and not applied (decision D42)',
     async (key, version, filters) => {
       const other = version === 'V1' ? 'V5' : 'V1';
       const known = await diff.search(version, { campaign_fields: filters });
@@ -230,7 +230,7 @@ describe('the nine differences (interface 9)', () => {
     expect((await diff.search('V1', { limit: 101 })).statusCode).toBe(400);
   });
 
-  test('7: a workspace may have the bare array of V1, the total in a header (D41)', async () => {
+  test('7: a workspace may have the bare array of V1, the total in a header (decision D41)', async () => {
     const { workspaceId } = diff.own;
     await diff.database`update workspaces set v1_search_bare_array = true where id = ${workspaceId}`;
     const answer = await diff.search('V1', { limit: 2 });
@@ -290,7 +290,7 @@ describe('the nine differences (interface 9)', () => {
     expect(campaignsOf(off)[0]).not.toHaveProperty('version_number');
   });
 
-  test('9: executions have a path in each version; V1 also with its prefix (D3)', async () => {
+  test('9: executions have a path in each version; V1 also with its prefix (decision D3)', async () => {
     const parent = await diff.insert({ delivery_type: 'PERIODIC', status: 'ACTIVE' });
     expect((await diff.executions('V1', parent)).json()).toEqual({ executions: [], total_instances: 0 });
     expect((await diff.executions('V5', parent)).json().data).toEqual({ executions: [], total_instances: 0 });
@@ -313,7 +313,7 @@ describe('the nine differences (interface 9)', () => {
 });
 
 describe('records', () => {
-  test('a campaign of the push API appears at once with what was asked (D40)', async () => {
+  test('a campaign of the push API appears at once with what was asked (decision D40)', async () => {
     const id = await bundle.push({
       campaignName: 'Pushed campaign',
       campaignTags: ['spring'],
@@ -357,7 +357,7 @@ describe('records', () => {
     expect(got).toEqual({ id, campaign_id: id, ...common });
   });
 
-  test('schedules are in UTC in V1, normalised and in their own zone in V5 (facts 4.3)', async () => {
+  test('schedules are in UTC in V1, normalised and in their own zone in V5 (fact 4.3)', async () => {
     const zone = { time: '09:30', timeZone: 'Asia/Kolkata' };
     const timing = { kind: 'periodic', firstDate: '2026-03-02', endDate: '2026-03-30', repeatAfterDays: 7, ...zone };
     await bundle.insert({
@@ -445,7 +445,7 @@ describe('records', () => {
 
 describe('whose campaigns', () => {
   test.each(versions)(
-    "%s: another workspace's campaigns are not there, by search, id or filter (R10)",
+    "%s: another workspace's campaigns are not there, by search, id or filter (reliability R10)",
     async (version) => {
       const other = await bundle.makeWorkspace();
       const id = await bundle.insert({ name: 'Secret plan', tags: ['secret'] });
@@ -459,7 +459,7 @@ describe('whose campaigns', () => {
     },
   );
 
-  test.each(versions)('%s: Bearer with scope campaign, too (D45)', async (version) => {
+  test.each(versions)('%s: Bearer with scope campaign, too (decision D45)', async (version) => {
     const headers = { authorization: `Bearer ${await bundle.token()}` };
     expect((await bundle.search(version, {}, headers)).statusCode).toBe(200);
     const bad = await bundle.search(version, {}, { authorization: 'Bearer none' });
@@ -467,7 +467,7 @@ describe('whose campaigns', () => {
   });
 });
 
-describe('refusals (facts 4.5)', () => {
+describe('refusals (fact 4.5)', () => {
   // Every code of V1 begins with its status.
   const v1 = (code: string, message: string, target: string) => [
     Number(code.slice(0, 3)),
@@ -569,7 +569,7 @@ describe('refusals (facts 4.5)', () => {
     );
   });
 
-  test('SVC-APPKEY is required in V1, optional in V5, and always the workspace of the credentials (facts 4.1)', async () => {
+  test('SVC-APPKEY is required in V1, optional in V5, and always the workspace of the credentials (fact 4.1)', async () => {
     const none = { 'svc-appkey': undefined };
     const missing = await bundle.search('V1', {}, none);
     expect([missing.statusCode, missing.json()]).toEqual(
@@ -629,7 +629,7 @@ describe('refusals (facts 4.5)', () => {
   });
 });
 
-describe('limits (D44)', () => {
+describe('limits (decision D44)', () => {
   test('10 a second, both versions together; each workspace for itself; refused ones do not count', async () => {
     const limited = await makeCampaignBundle();
     const ask = (version: Version) => {
@@ -690,7 +690,7 @@ describe('limits (D44)', () => {
   });
 });
 
-test('whatever comes, the answer has the documented shape and is never a fault of ours (R11)', async () => {
+test('whatever comes, the answer has the documented shape and is never a fault of ours (reliability R11)', async () => {
   const anything = fc.anything({ maxDepth: 3, withNullPrototype: false });
   const list = (...words: string[]) => fc.oneof(fc.array(fc.oneof(fc.constantFrom(...words), fc.string())), anything);
   const date = fc.oneof(

@@ -28,7 +28,7 @@ const inline = (more: object = {}) => ({
   ...more,
 });
 
-describe('a test of a campaign (facts 6.1)', () => {
+describe('a test of a campaign (fact 6.1)', () => {
   test('is really sent, through a run of named users that is marked as a test', async () => {
     const answer = await send(inline({ test_campaign_meta: meta({ identifier_values: ['user-0', 'nobody'] }) }));
     expect([answer.statusCode, answer.json()]).toEqual([
@@ -136,7 +136,7 @@ describe('a test of a campaign (facts 6.1)', () => {
   });
 });
 
-describe('the light list (facts 4.7)', () => {
+describe('the light list (fact 4.7)', () => {
   test('names each campaign in short, with figures of its runs', async () => {
     const id = await bundle.live({
       basic_details: { name: 'Listed', platforms: ['ANDROID'], tags: ['t'] },

@@ -43,7 +43,7 @@ const daily = (start: string, more: object = {}) => ({
 
 describe('making', () => {
   test.each(['/v1', '/core-services/v1'])(
-    '%s/campaigns answers 201 with the id, and the campaign is live (D3)',
+    '%s/campaigns answers 201 with the id, and the campaign is live (decision D3)',
     async (prefix) => {
       const answer = await create(complete(), prefix);
       expect([answer.statusCode, answer.json()]).toEqual([
@@ -125,7 +125,7 @@ describe('making', () => {
   });
 });
 
-describe('changing (facts 6.3)', () => {
+describe('changing (fact 6.3)', () => {
   test('a draft of V5 goes live: 204 and no body', async () => {
     const id = await bundle.draft({ segmentation_details: null });
     const answer = await patch(id, { segmentation_details: { is_all_user_campaign: true } });

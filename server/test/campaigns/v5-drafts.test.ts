@@ -79,7 +79,7 @@ describe('a draft', () => {
     expect(await bundle.get(id)).toEqual(before);
   });
 
-  test('only a draft is changed: 409 for a campaign that is live, 404 for none and for a foreign one (R10)', async () => {
+  test('only a draft is changed: 409 for a campaign that is live, 404 for none and for a foreign one (reliability R10)', async () => {
     const id = await bundle.live();
     const live = await patch(id, { basic_details: { name: 'Late' } });
     expect([live.statusCode, live.json().error]).toMatchObject([
@@ -91,7 +91,7 @@ describe('a draft', () => {
     expect((await patch(pushed, {})).statusCode).toBe(409);
   });
 
-  test('an unknown field is warned of, in filters too, and kept out of the record (D5)', async () => {
+  test('an unknown field is warned of, in filters too, and kept out of the record (decision D5)', async () => {
     const filter = { filter_type: 'user_attributes', name: 'a', data_type: 'string', operator: 'exists', ledColour: 1 };
     const answer = await create({
       ...campaign({ colour: 'red' }),
@@ -108,7 +108,7 @@ describe('a draft', () => {
     expect([answer.statusCode, answer.json().error.target]).toEqual([400, 'request_id']);
   });
 
-  test('an Idempotency-Key makes one draft of a repeat; another body is 409 (D4)', async () => {
+  test('an Idempotency-Key makes one draft of a repeat; another body is 409 (decision D4)', async () => {
     const key = { 'idempotency-key': '6f2f1d0c-6f0c-4a8e-9a55-6a3d6ad3a5ce' };
     const [first, second] = [await create(campaign(), key), await create(campaign(), key)];
     expect(idOf(second)).toBe(idOf(first));
@@ -169,7 +169,7 @@ describe('validating', () => {
   });
 });
 
-describe('the fields of facts 6.2 that are not carried out are refused by name', () => {
+describe('the fields of fact 6.2 that are not carried out are refused by name', () => {
   const content = (push: object) => ({ campaign_content: { content: { push } } });
   const details = (more: object) => ({ basic_details: { name: 'Name', platforms: ['ANDROID'], ...more } });
   const scheduling = (more: object) => ({ scheduling_details: { delivery_type: 'ASAP', ...more } });
@@ -365,7 +365,7 @@ describe('the fields of facts 6.2 that are not carried out are refused by name',
   });
 });
 
-test('creating is limited to 5 a minute, 25 an hour, 100 a day, of what was made (facts 6.1)', async () => {
+test('creating is limited to 5 a minute, 25 an hour, 100 a day, of what was made (fact 6.1)', async () => {
   const limited = await makeAuthoringBundle({
     limits: {
       creations: [

@@ -33,7 +33,7 @@ describe('publishing', () => {
     expect((await bundle.get(id)).status).toBe('SENT');
   });
 
-  test('stores the same record as the push API, column by column (facts 6.2)', async () => {
+  test('stores the same record as the push API, column by column (fact 6.2)', async () => {
     const pushed = await bundle.push({
       campaignName: 'The same',
       targetPlatform: ['ANDROID', 'IOS', 'WEB'],
@@ -160,7 +160,7 @@ describe('publishing', () => {
       schedule_time: '2026-03-08T02:30:00',
       time_zone: 'America/New_York',
     });
-    // The hour that New York skips is read an hour later (D36).
+    // The hour that New York skips is read an hour later (decision D36).
     expect((await bundle.row(id)).next_at.toISOString()).toBe('2026-03-08T07:30:00.000Z');
     bundle.clock.anchor(new Date('2026-03-08T07:30:00Z'));
     await bundle.fire();
@@ -392,7 +392,7 @@ describe('periodic campaigns', () => {
   });
 });
 
-describe('actions (facts 6.3)', () => {
+describe('actions (fact 6.3)', () => {
   const outcome = async (id: string, action: string) => {
     const answer = await bundle.act(id, action);
     return answer.statusCode === 200 ? answer.json().data : [answer.statusCode, answer.json().error.message];

@@ -31,7 +31,7 @@ const documents = async (name: string, fields: object = {}): Promise<any[]> =>
   ).json().data.campaigns;
 const short = ({ id, campaign_id, version_number, status }: any) => ({ id, campaign_id, version_number, status });
 
-describe('versions of a recurring campaign (facts 6.3)', () => {
+describe('versions of a recurring campaign (fact 6.3)', () => {
   test('a change of a live one is a new document under the same campaign id; the old one is retired', async () => {
     const first = await bundle.live(daily('Versioned'));
     expectStatus(await patch(first, retitle('Second')), 204);

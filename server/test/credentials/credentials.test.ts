@@ -44,7 +44,7 @@ describe("a service account's key file", () => {
     ['no JSON', 'x'],
     ['another kind of account', JSON.stringify({ ...account, type: 'authorized_user' })],
     [
-      "a token address that is not Google's (faults 3.9)",
+      "a token address that is not Google's (fault 3.9)",
       JSON.stringify({ ...account, token_uri: 'https://evil.example/token' }),
     ],
     ['no project', JSON.stringify({ ...account, project_id: undefined })],

@@ -40,7 +40,7 @@ test('users, devices and events are taken in their order, by the rules of the si
   expect(await events()).toEqual(['Opened']);
 });
 
-test('elements that are refused are not reported and stop nothing; the API log names each (facts 5)', async () => {
+test('elements that are refused are not reported and stop nothing; the API log names each (fact 5)', async () => {
   const answer = await bundle.call(
     url,
     bulk(

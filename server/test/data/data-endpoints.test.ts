@@ -23,7 +23,7 @@ const device = (attributes: object = {}, more: object = {}) => ({
 });
 
 describe('users', () => {
-  test('an unknown customer is created and the answer is the documented one (facts 5)', async () => {
+  test('an unknown customer is created and the answer is the documented one (fact 5)', async () => {
     const answer = await bundle.addUser('ada', { u_fn: 'Ada', age: 36 });
     expect(answer.statusCode).toBe(200);
     expect(answer.json()).toEqual({
@@ -82,7 +82,7 @@ describe('users', () => {
     expect(await bundle.attributes('nobody-yet')).toBeUndefined();
   });
 
-  test('numbers of one value are one identifier, whatever they are written like (D24)', async () => {
+  test('numbers of one value are one identifier, whatever they are written like (decision D24)', async () => {
     const body = '{"type":"customer","customer_id":"num","attributes":{"n":7.0,"m":7e0,"z":-0}}';
     await bundle.post('customer', body);
     expect(await bundle.identifiers('num')).toEqual(['m:double=7', 'n:double=7', 'z:double=0']);
@@ -99,14 +99,14 @@ describe('users', () => {
     expect(await bundle.identifiers('race')).toHaveLength(20);
   });
 
-  test('an unknown field is ignored with a warning (D5)', async () => {
+  test('an unknown field is ignored with a warning (decision D5)', async () => {
     const answer = await bundle.post('customer', customer({ customer_id: 'warned', colour: 'red' }));
     expect(answer.statusCode).toBe(200);
     expect(answer.headers['x-svc-warning']).toBe('unknown field "colour"');
     expect(bundle.calls.at(-1)!.facts.warnings).toHaveLength(1);
   });
 
-  test('the same Idempotency-Key and body give the first answer again, another body 409 (D4)', async () => {
+  test('the same Idempotency-Key and body give the first answer again, another body 409 (decision D4)', async () => {
     const headers = { 'idempotency-key': 'once' };
     const first = await bundle.post('customer', customer({ customer_id: 'idem' }), { headers });
     const second = await bundle.post('customer', customer({ customer_id: 'idem' }), { headers });
@@ -196,7 +196,7 @@ describe('devices', () => {
   });
 });
 
-describe('refusals (table of facts 5)', () => {
+describe('refusals (table of fact 5)', () => {
   const bad = (status: number, type: string, message: string | RegExp) => ({ status, type, message });
   const customerCases: [string, unknown, ReturnType<typeof bad>][] = [
     ['no JSON', '{"type":', bad(400, 'Malformed JSON', /could not decode/i)],
@@ -255,7 +255,7 @@ describe('refusals (table of facts 5)', () => {
     'dummy_seller_code',
     'GUEST',
     ' Null ',
-  ])('the customer id %j is refused (facts 5)', async (id) => {
+  ])('the customer id %j is refused (fact 5)', async (id) => {
     expect((await bundle.addUser(id)).json().error.type).toBe('ValueError');
   });
 
@@ -380,7 +380,7 @@ describe('who may call', () => {
     expect([answer.statusCode, answer.json().code]).toEqual([403, 'ER007']);
   });
 
-  test('no workspace in the path, or none that can be one: 400, with the state of the limit (facts 0.1)', async () => {
+  test('no workspace in the path, or none that can be one: 400, with the state of the limit (fact 0.1)', async () => {
     for (const [workspace, type] of [
       ['', 'ParamsRequired'],
       ['%20', 'InvalidParams'],
@@ -406,7 +406,7 @@ describe('who may call', () => {
     expect(await bundle.attributes('stranger')).toBeUndefined();
   });
 
-  test('an access token whose key covers Data is taken, an unknown one is ER001 (D16)', async () => {
+  test('an access token whose key covers Data is taken, an unknown one is ER001 (decision D16)', async () => {
     const secret = await bundle.makeKey('oauth');
     const { accessToken } = await bundle.tokens.generateToken({
       caller: { clientId: bundle.workspaceId, address: '192.0.2.1', dataCenter: undefined },
@@ -469,7 +469,7 @@ test('identifiers are always exactly those of the attributes, whatever the chang
   );
 });
 
-test('whatever comes, the answer has the documented shape and is never a fault of ours (R11)', async () => {
+test('whatever comes, the answer has the documented shape and is never a fault of ours (reliability R11)', async () => {
   const fuzzed = await makeDataBundle({ requestsPerMinute: 1_000_000 });
   try {
     const anything = fc.anything({ maxDepth: 3, withNullPrototype: false });

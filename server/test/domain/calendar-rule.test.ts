@@ -108,7 +108,7 @@ describe('days that repeat by the calendar', () => {
 });
 
 describe('sends by the calendar', () => {
-  test('strictly increase in every zone, on the days meant but where a clock change moves one (D36)', () => {
+  test('strictly increase in every zone, on the days meant but where a clock change moves one (decision D36)', () => {
     fc.assert(
       fc.property(
         fc.record({

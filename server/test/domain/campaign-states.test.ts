@@ -12,7 +12,7 @@ async function wordsOf(pattern: RegExp): Promise<string[]> {
   return [...found[1]!.matchAll(/'([A-Z_]+)'::text/g)].map(([, word]) => word!);
 }
 
-describe('campaign states (D46)', () => {
+describe('campaign states (decision D46)', () => {
   test('are the words of the table', async () => {
     expect(await wordsOf(/constraint campaigns_status_check CHECK \(\(status = ANY \((.*)\)\)\)/)).toEqual([
       ...campaignStatuses,

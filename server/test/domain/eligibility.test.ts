@@ -124,7 +124,7 @@ describe('a gate', () => {
       'send',
     ],
     [
-      'holds for no campaign that ignores it, as the push API does unless told (facts 3.4)',
+      'holds for no campaign that ignores it, as the push API does unless told (fact 3.4)',
       { controls: delayed, user: { messages: [sent(1)] } },
       'send',
     ],

@@ -59,7 +59,9 @@ function checkSeries(timing: Periodic): Date[] {
   return moments;
 }
 
-/** Minutes a clock change skips around a local time, or undefined when the time exists. Asked of Intl, not of Temporal. */
+/**
+ * Minutes a clock change skips around a local time, or undefined when the time exists. Asked of Intl, not of Temporal.
+ */
 function gapThatSkips({ time, timeZone }: Periodic, day: string): number | undefined {
   const middle = Date.parse(`${day}T${time}:00Z`);
   const format = new Intl.DateTimeFormat('en-GB', {
@@ -95,7 +97,7 @@ function changesOf(timeZone: string): Temporal.ZonedDateTime[] {
   }
 }
 
-describe('recurring sends in every zone over ten years (F11)', () => {
+describe('recurring sends in every zone over ten years (fault F11)', () => {
   test('around every clock change, at times in the gap, in the overlap and beside them', () => {
     let checked = 0;
     for (const timeZone of zones) {

@@ -8,7 +8,7 @@ import type { Timing } from '../../src/domain/timing/timing.ts';
 const now = new Date('2026-03-01T12:00:00Z');
 const context = { now, workspaceTimeZone: 'UTC' };
 
-describe('local times (D36)', () => {
+describe('local times (decision D36)', () => {
   // Instants checked by hand against the tz database.
   test.each([
     [

@@ -42,7 +42,7 @@ test.each([
   ['oauth2-01.pushxexample', undefined],
   ['oauth2-01.a.push.example', undefined],
   ['localhost', undefined],
-])('the host %s names the data center %s (D1)', (host, dataCenter) => {
+])('the host %s names the data center %s (decision D1)', (host, dataCenter) => {
   expect(dataCenterOfHost(host, 'push.example')).toBe(dataCenter);
   expect(dataCenterOfHost(host, undefined)).toBeUndefined();
 });
@@ -63,7 +63,7 @@ test.each<Row>([
   { name: 'revoked and expired', token: { revokedAt: expiresAt }, milliseconds: 1, state: 'invalid' },
   { name: 'of an archived key', key: { archivedAt: expiresAt }, milliseconds: -1, state: 'invalid' },
   { name: 'of an older secret', key: { generation: 3 }, milliseconds: -1, state: 'invalid' },
-])('a token $name is $state (D13, D14)', (row) => {
+])('a token $name is $state (decision D13, D14)', (row) => {
   const at = new Date(expiresAt.getTime() + row.milliseconds);
   expect(stateOfToken({ ...token, ...row.token }, { ...key, ...row.key }, at)).toBe(row.state);
 });

@@ -31,7 +31,7 @@ test.each([
   ['33 levels', `${'['.repeat(33)}${']'.repeat(33)}`, 'BODY_MALFORMED'],
   ['100,000 levels', `${'['.repeat(100_000)}${']'.repeat(100_000)}`, 'BODY_MALFORMED'],
   ['5,001 members', `{${Array.from({ length: 5_001 }, (_, n) => `"k${n}":1`).join()}}`, 'BODY_MALFORMED'],
-])('%s is refused (faults 3.5)', (_name, text, code) => {
+])('%s is refused (fault 3.5)', (_name, text, code) => {
   expect(() => parseJson(text)).toThrow(expect.objectContaining({ code }));
 });
 

@@ -61,7 +61,7 @@ function callHost(host: string, path: string, body: string): Promise<{ status: n
   });
 }
 
-describe('hosts of data centers (D1)', () => {
+describe('hosts of data centers (decision D1)', () => {
   const form = () =>
     `grant_type=client_credentials&client_id=${bundle.workspaceId}&client_secret=${encodeURIComponent(bundle.keys.oauth)}`;
 

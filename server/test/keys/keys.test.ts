@@ -63,7 +63,7 @@ describe('creating', () => {
     ['accessTokenMinutes', { accessTokenMinutes: 4 }],
     ['accessTokenMinutes', { accessTokenMinutes: 61 }],
     ['accessTokenMinutes', { accessTokenMinutes: 15.5 }],
-  ])('a bad %s is refused when creating and when editing (facts 1)', async (field, settings) => {
+  ])('a bad %s is refused when creating and when editing (fact 1)', async (field, settings) => {
     const { workspaceId, create, key } = await setup();
     const refusal = { code: 'PARAMETER_INVALID', context: { field } };
     await expect(create(settings)).rejects.toMatchObject(refusal);
@@ -95,7 +95,7 @@ describe('authenticating', () => {
     expect(await outcome(own.workspaceId, 'x\0'.repeat(10_000))).toBe('unknown');
   });
 
-  test('a workspace of another data center is unknown (D1)', async () => {
+  test('a workspace of another data center is unknown (decision D1)', async () => {
     const { workspaceId, secret } = await setup();
     const through = (dataCenter: string) => authenticateKey({ database }, { workspaceId, secret, at, dataCenter });
     expect((await through('01')).outcome).toBe('ok');
@@ -177,7 +177,7 @@ describe('push secrets', () => {
     for (const id of ['NOBODY', 'a\0b']) expect(await listPushSecrets({ database, seal }, id)).toEqual([]);
   });
 
-  test('a sealed secret copied to another key does not open (faults 3.12, 21)', async () => {
+  test('a sealed secret copied to another key does not open (fault 3.12 check 21)', async () => {
     const { workspaceId, create, key } = await setup({ kind: 'push' });
     const second = await create({ at: new Date(at.getTime() + 1000) });
     await database`

@@ -75,7 +75,7 @@ describe('an accepted push (interface 2.11)', () => {
       expect((await bundle.send(goodBody({ campaignName }))).json()).toMatchObject({ status: 'Success' });
       expect(
         (await bundle.send(goodBody({ campaignName: ` ${campaignName}` }))).json(),
-        'names compare after trimming (D33)',
+        'names compare after trimming (decision D33)',
       ).toMatchObject({
         Error_Message: 'Duplicate campaign name',
       });
@@ -89,12 +89,12 @@ describe('an accepted push (interface 2.11)', () => {
     expect(key!.last_used_at).toEqual(bundle.clock.now());
   });
 
-  test('NFC and NFD spellings are different names (D35a)', async () => {
+  test('NFC and NFD spellings are different names (decision D35a)', async () => {
     expect((await bundle.send(goodBody({ campaignName: 'café menu' }))).json().status).toBe('Success');
     expect((await bundle.send(goodBody({ campaignName: 'cafe\u0301 menu' }))).json().status).toBe('Success');
   });
 
-  test('an unknown field at any depth is ignored with a warning, never an error (D5)', async () => {
+  test('an unknown field at any depth is ignored with a warning, never an error (decision D5)', async () => {
     const answer = await bundle.send(
       goodBody({
         campaignName: fresh(),
@@ -107,7 +107,7 @@ describe('an accepted push (interface 2.11)', () => {
     expect(bundle.calls.at(-1)!.facts.warnings).toHaveLength(1);
   });
 
-  test('every content field of facts 3.3 is kept', async () => {
+  test('every content field of fact 3.3 is kept', async () => {
     const payload = {
       ANDROID: {
         title: 'T',
@@ -218,7 +218,7 @@ describe('an accepted push (interface 2.11)', () => {
     });
   });
 
-  test('without a word about caps, quiet hours and delays a push obeys the first two and counts (facts 3.4)', async () => {
+  test('without a word about caps, quiet hours and delays a push obeys the first two and counts (fact 3.4)', async () => {
     const answer = await bundle.send(goodBody({ campaignName: fresh(), advancedSettings: { countFC: false } }));
     const [row] = await bundle.database`select settings from campaigns where id = ${answer.json().cid}`;
     expect(row!.settings).toMatchObject({
@@ -242,7 +242,7 @@ describe('an accepted push (interface 2.11)', () => {
   });
 });
 
-describe('refusals, each with its text (interface 7, D30 to D36)', () => {
+describe('refusals, each with its text (interface 7, decision D30 to D36)', () => {
   const payload = (ANDROID: object) => ({ payload: { ANDROID: { title: 'T', message: 'M', ...ANDROID } } });
   const ios = (IOS: object) => ({ targetPlatform: ['IOS'], payload: { IOS: { title: 'T', message: 'M', ...IOS } } });
   const web = (WEB: object) => ({
@@ -405,7 +405,7 @@ describe('refusals, each with its text (interface 7, D30 to D36)', () => {
     ],
     ['a segment without its name', { targetAudience: 'Custom Segment' }, parsing('customSegmentName: is required')],
     [
-      'an unknown segment (D32)',
+      'an unknown segment (decision D32)',
       { targetAudience: 'Custom Segment', customSegmentName: 'nobody knows' },
       parsing('customSegmentName: not found'),
     ],
@@ -503,7 +503,7 @@ describe('refusals, each with its text (interface 7, D30 to D36)', () => {
       parsing('advancedSettings.campaignThrottleTime: must be a whole number from 1 to 360'),
     ],
     [
-      'a template that is none (D39)',
+      'a template that is none (decision D39)',
       payload({ title: 'Hello\n{% if UserAttribute.vip %}' }),
       parsing('payload.ANDROID.title: is no template: line 2: "endif" is missing'),
     ],
@@ -565,12 +565,12 @@ describe('refusals, each with its text (interface 7, D30 to D36)', () => {
     ['no signature', { 'x-svc-pushapi-signature': '' }, 'Signature not present'],
     ['a wrong signature', { 'x-svc-pushapi-signature': 'a'.repeat(64) }, 'Signature is not verified'],
     [
-      'no query type (D34)',
+      'no query type (decision D34)',
       { 'x-svc-query-type': '' },
       'Error parsing parameters: X-SVC-Query-Type: differs from targetAudience',
     ],
     [
-      'another query type (D34)',
+      'another query type (decision D34)',
       { 'x-svc-query-type': 'user' },
       'Error parsing parameters: X-SVC-Query-Type: differs from targetAudience',
     ],
@@ -581,7 +581,7 @@ describe('refusals, each with its text (interface 7, D30 to D36)', () => {
     });
   });
 
-  test('a signature in capitals, one character short or long is not verified (D35)', async () => {
+  test('a signature in capitals, one character short or long is not verified (decision D35)', async () => {
     const name = fresh();
     const good = bundle.sign(name);
     for (const signature of [good.toUpperCase(), good.slice(1), `${good}0`, ` ${good}x`]) {
@@ -592,7 +592,7 @@ describe('refusals, each with its text (interface 7, D30 to D36)', () => {
     }
   });
 
-  test('a lone surrogate in the name is not verified, whatever its signature (D35a)', async () => {
+  test('a lone surrogate in the name is not verified, whatever its signature (decision D35a)', async () => {
     const answer = await bundle.server.inject({
       method: 'POST',
       url: '/v2/transaction/sendpush',
@@ -622,7 +622,7 @@ describe('refusals, each with its text (interface 7, D30 to D36)', () => {
     expect(answer.json().Error_Message).toBe('Signature is not verified');
   });
 
-  test('v2.1 tolerates appId and signature in the body when they equal the headers, and refuses others (D34)', async () => {
+  test('v2.1 tolerates appId and signature in the body when they equal the headers, and refuses others (decision D34)', async () => {
     const name = fresh();
     const body = goodBody({ campaignName: name });
     expect((await bundle.send({ ...body, appId: 'OTHER' })).json().Error_Message).toBe('Invalid appId');
@@ -634,7 +634,7 @@ describe('refusals, each with its text (interface 7, D30 to D36)', () => {
     );
   });
 
-  test('of several faults the first in the order of D31 is told', async () => {
+  test('of several faults the first in the order of decision D31 is told', async () => {
     const faults: PushBody = { requestType: 'report', campaignName: 'Four', targetPlatform: 'ANDROID', payload: 7 };
     const inject = (body: PushBody) =>
       bundle.server.inject({ method: 'POST', url: '/v2/transaction/sendpush', payload: body });
@@ -658,7 +658,7 @@ describe('refusals, each with its text (interface 7, D30 to D36)', () => {
   });
 });
 
-describe('audience User (D32, D33)', () => {
+describe('audience User (decision D32, D33)', () => {
   const run = async (answer: { json(): { responseId: string } }) => {
     const [row] = await bundle.database`
       select runs.status, runs.target_users, runs.content, runs.lane, (select count(*) from chunks where run_id = runs.id) as chunks
@@ -772,7 +772,7 @@ describe('at the same moment', () => {
     expect(new Set(answers.map((answer) => answer.json().responseId)).size).toBe(100);
   });
 
-  test('100 requests with one Idempotency-Key get one answer; another body with it is refused (D4)', async () => {
+  test('100 requests with one Idempotency-Key get one answer; another body with it is refused (decision D4)', async () => {
     const campaignName = fresh();
     const headers = { 'idempotency-key': 'key-1' };
     const answers = await Promise.all(
@@ -828,7 +828,7 @@ describe('the edge', () => {
     ]);
   });
 
-  test('a Bearer token is not needed, but one that is sent must be good and cover push (D16)', async () => {
+  test('a Bearer token is not needed, but one that is sent must be good and cover push (decision D16)', async () => {
     const body = goodBody({ campaignName: fresh() });
     const bad = await bundle.send(body, { headers: { authorization: 'Bearer nonsense' } });
     expect([bad.statusCode, bad.json().code]).toEqual([401, 'ER001']);
@@ -886,7 +886,7 @@ describe('the edge', () => {
   }, 60_000);
 });
 
-describe('the limit (interface 8, D31)', () => {
+describe('the limit (interface 8, decision D31)', () => {
   test('counts every request with a known workspace and name, signed or not, on all nodes together, and passes again after it', async () => {
     const small = await makePushBundle({ requestsPerMinute: 5 });
     try {
@@ -920,7 +920,7 @@ describe('the limit (interface 8, D31)', () => {
   });
 });
 
-describe('the stronger signature (D35a)', () => {
+describe('the stronger signature (decision D35a)', () => {
   const sendV2Signed = async (body: PushBody, change: { timestamp?: string; id?: string; signature?: string } = {}) => {
     const rawBody = JSON.stringify(body);
     const signed = {

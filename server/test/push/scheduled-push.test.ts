@@ -62,7 +62,7 @@ describe('a push that is sent later', () => {
     expect(request).toEqual({ request_id: 'r', run_id: null });
   });
 
-  test('at its zone, or at the zone of the workspace (D36)', async () => {
+  test('at its zone, or at the zone of the workspace (decision D36)', async () => {
     const named = await bundle.send(goodBody({ campaignName: fresh(), ...later({ timezone: 'Asia/Calcutta' }) }));
     expect(named.headers[header]).toBe('2026-03-02T03:30:00.000Z');
     const other = await makePushBundle();
@@ -136,7 +136,7 @@ describe('a push that is sent later', () => {
   });
 });
 
-describe('a scheduled push to named users (D32, D33)', () => {
+describe('a scheduled push to named users (decision D32, D33)', () => {
   const by = (attribute: string, attributeValue: string) => ({
     targetUserAttributes: { attribute, isCustom: true, comparisonParameter: 'is', attributeValue },
   });

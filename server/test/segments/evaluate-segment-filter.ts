@@ -3,7 +3,7 @@ export type FilterUser = { customerId: string; attributes: Record<string, unknow
 const day = 86_400_000;
 
 /**
- * Whether a user passes a tree as it is sent (facts 2.3), written as plainly as can be and sharing nothing with the
+ * Whether a user passes a tree as it is sent (fact 2.3), written as plainly as can be and sharing nothing with the
  * parser or the SQL: the meaning both are held to.
  */
 export function evaluateSegmentFilter(filter: any, user: FilterUser, at: Date): boolean {

@@ -28,7 +28,7 @@ describe('creating', () => {
     expect(bundle.asked).toEqual([]);
   });
 
-  test('fills with the users the file names; unknown values are not counted and nobody is made (facts 2.2)', async () => {
+  test('fills with the users the file names; unknown values are not counted and nobody is made (fact 2.2)', async () => {
     await bundle.addUsers(people);
     await bundle.create({ file_url: bundle.serve('ada@example.com\nnobody@example.com\ntim@example.com\n') });
     expect(await bundle.fill()).toBe(1);
@@ -44,7 +44,7 @@ describe('creating', () => {
     expect((await bundle.database`select count(*) as users from users`)[0]!.users).toBe(3);
   });
 
-  test('a value that names two users names nobody (D23)', async () => {
+  test('a value that names two users names nobody (decision D23)', async () => {
     await bundle.addUsers(['same@example.com', 'same@example.com', 'ada@example.com']);
     await bundle.create({ file_url: bundle.serve('same@example.com\nada@example.com') });
     await bundle.fill();
@@ -52,7 +52,7 @@ describe('creating', () => {
     expect(await bundle.operation()).toMatchObject({ values_found: 2, values_processed: 2, user_count: 1 });
   });
 
-  test('numbers compare as numbers, texts byte for byte (D24)', async () => {
+  test('numbers compare as numbers, texts byte for byte (decision D24)', async () => {
     await bundle.addUsers([7, 8.5, -0], 'points');
     await bundle.create({
       attribute_name: 'points',
@@ -93,7 +93,7 @@ describe('creating', () => {
     expect(statuses).toEqual([202, ...Array.from({ length: 99 }, () => 409)]);
   });
 
-  test('the same Idempotency-Key gives the first answer again (D4)', async () => {
+  test('the same Idempotency-Key gives the first answer again (decision D4)', async () => {
     const sending = { headers: { 'idempotency-key': 'k1' } };
     const first = await bundle.create({}, sending);
     expect((await bundle.create({}, sending)).json()).toEqual(first.json());
@@ -241,7 +241,7 @@ describe('archiving', () => {
 });
 
 describe('the download', () => {
-  test('that fails is tried again after 5, 30 and 120 s, then reported with the documented text (D25)', async () => {
+  test('that fails is tried again after 5, 30 and 120 s, then reported with the documented text (decision D25)', async () => {
     await bundle.create({ file_url: `${bundle.origin}/missing.csv`, callback_url: `${bundle.origin}/callback` });
     const waits: number[] = [];
     for (let second = 0; second <= 200; second += 1) {
@@ -303,7 +303,7 @@ describe('the download', () => {
     });
   });
 
-  test('to an address that is not public fails like any other, and nothing is asked there (D29)', async () => {
+  test('to an address that is not public fails like any other, and nothing is asked there (decision D29)', async () => {
     await bundle.create({ file_url: 'http://10.1.2.3/secret.csv' });
     await bundle.fill();
     expect(await bundle.operation()).toMatchObject({
@@ -456,7 +456,7 @@ describe('the callback and the report', () => {
   });
 });
 
-describe('limits (interface 8, D22)', () => {
+describe('limits (interface 8, decision D22)', () => {
   test('10 operations an hour, 100 a day, exactly, whatever they are; a refused one is not counted', async () => {
     const limited = await makeSegmentBundle({ limits: { operationsPerHour: 3, operationsPerDay: 5 } });
     try {
@@ -544,7 +544,7 @@ test('torture: every file of test/fixtures/csv gives the counts beside it', asyn
   }
 });
 
-test('whatever the file, the counts are those of the plainest model (D23)', async () => {
+test('whatever the file, the counts are those of the plainest model (decision D23)', async () => {
   const known = ['a', 'b', 'c', 'é', '1'];
   await bundle.addUsers([...known, 'c']);
   const cell = fc.constantFrom(

@@ -108,7 +108,7 @@ export const stored = fc.oneof(
 const oneOrList = (value: fc.Arbitrary<unknown>) => fc.oneof(value, fc.array(value, { minLength: 1, maxLength: 3 }));
 const days = fc.integer({ min: 0, max: 12 });
 
-/** Every attribute filter that can be sent, in the words of facts 2.3. */
+/** Every attribute filter that can be sent, in the words of fact 2.3. */
 export function filterOf(...names: string[]): fc.Arbitrary<Filter> {
   const record = (dataType: string, filter: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<Filter> =>
     fc.record(

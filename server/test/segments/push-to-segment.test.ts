@@ -67,7 +67,7 @@ const ended = (cid: string) =>
   });
 
 describe('a push to a segment', () => {
-  test('that is still filling waits for it, then reaches exactly its members; the callback has come (D26, D27)', async () => {
+  test('that is still filling waits for it, then reaches exactly its members; the callback has come (decision D26, D27)', async () => {
     const gate = Promise.withResolvers<void>();
     files.set('/waits.csv', { content: 'ada@example.com\nnobody@example.com\n', ready: gate.promise });
     expect((await createSegment('Filling', '/waits.csv')).status).toBe(202);

@@ -14,7 +14,7 @@ let names = 0;
 const fresh = () => `Segment ${(names += 1)}`;
 const countSegments = async () => (await bundle.database`select count(*) as n from segments`)[0]!.n as number;
 
-describe('v2 refusals (facts 2.1)', () => {
+describe('v2 refusals (fact 2.1)', () => {
   test.each(['name', 'attribute_name', 'attribute_type', 'file_url', 'expiry_time'])(
     '%s is required on create, and the answer names it',
     async (field) => {
@@ -82,7 +82,7 @@ describe('v2 refusals (facts 2.1)', () => {
     expect(large.statusCode).toBe(413);
   });
 
-  test('an unknown field is ignored with a warning (D5)', async () => {
+  test('an unknown field is ignored with a warning (decision D5)', async () => {
     const answer = await bundle.create({ name: fresh(), team: 'Default' });
     expect([answer.statusCode, answer.headers['x-svc-warning']]).toEqual([202, 'unknown field "team"']);
   });
@@ -107,7 +107,7 @@ describe('v2 refusals (facts 2.1)', () => {
     ]);
   });
 
-  test('a key of another kind: 403 (D20)', async () => {
+  test('a key of another kind: 403 (decision D20)', async () => {
     const authorization = bundle.basic(await bundle.makeKey('push'));
     const answer = await bundle.create({ name: fresh() }, { headers: { authorization } });
     expect([answer.statusCode, Object.keys(answer.json())]).toEqual([403, ['title', 'description']]);
@@ -124,7 +124,7 @@ describe('v2 refusals (facts 2.1)', () => {
     expect(foreign.statusCode).toBe(400);
   });
 
-  test("another workspace's segment is unknown, by name and by id (R10)", async () => {
+  test("another workspace's segment is unknown, by name and by id (reliability R10)", async () => {
     const name = fresh();
     const { cs_id } = (await bundle.create({ name })).json();
     const other = await insertTestWorkspace(bundle.database, new Date(start.getTime() + 9000));
@@ -142,7 +142,7 @@ describe('v2 refusals (facts 2.1)', () => {
   });
 });
 
-describe('v3 (facts 2.3)', () => {
+describe('v3 (fact 2.3)', () => {
   const isAdult = {
     filter_operator: 'and',
     filters: [{ filter_type: 'user_attributes', name: 'age', data_type: 'double', operator: 'greaterThan', value: 17 }],
@@ -194,7 +194,7 @@ describe('v3 (facts 2.3)', () => {
     expect(row!.updated_by).toBe('ada@example.com');
   });
 
-  test('a file segment shows as FILE and cannot be changed here (D28)', async () => {
+  test('a file segment shows as FILE and cannot be changed here (decision D28)', async () => {
     const { cs_id } = (await bundle.create({ name: fresh() })).json();
     expect((await get(`/${cs_id}`)).json().data).toMatchObject({ type: 'FILE', source: 'API', user_count: 0 });
     const refused = await patch(cs_id, { name: 'Other' });
@@ -307,7 +307,7 @@ describe('v3 (facts 2.3)', () => {
     expect((await bundle.call('GET', '/v3/custom-segments')).statusCode).toBe(200);
   });
 
-  test('unknown members at any depth are warned of (D5)', async () => {
+  test('unknown members at any depth are warned of (decision D5)', async () => {
     const tree = ageOver(7_777) as { filters: object[] };
     tree.filters[0] = { ...tree.filters[0], colour: 'red' };
     const answer = await post({ name: fresh(), included_filters: tree, extra: 1 });
@@ -336,7 +336,7 @@ describe('v3 (facts 2.3)', () => {
   });
 });
 
-describe('cohort sync (facts 2.4)', () => {
+describe('cohort sync (fact 2.4)', () => {
   const url = '/v1/integrations/cohortsync';
   const sync = (parameters: object, more: object = {}, headers: Record<string, string | undefined> = {}) =>
     bundle.call('POST', url, {
@@ -406,7 +406,7 @@ describe('cohort sync (facts 2.4)', () => {
   });
 });
 
-test('whatever comes, the answer has the documented shape and is never a fault of ours (R11)', async () => {
+test('whatever comes, the answer has the documented shape and is never a fault of ours (reliability R11)', async () => {
   const fuzzed = await makeSegmentBundle({ limits: { cohortRequestsPerMinute: 100_000 } });
   try {
     const anything = fc.anything({ maxDepth: 3, withNullPrototype: false });

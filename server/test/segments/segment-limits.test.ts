@@ -20,7 +20,7 @@ function makeModel(perHour: number, perDay: number) {
   };
 }
 
-test('operations pass exactly as the model of two sliding windows says, on two nodes, whatever the pauses (R12)', async () => {
+test('operations pass exactly as the model of two sliding windows says, on two nodes, whatever the pauses (reliability R12)', async () => {
   const { database, drop } = await createTestDatabase();
   const clock = makeManualClock(new Date(start));
   const limits = { operationsPerHour: 3, operationsPerDay: 7, activeSegments: 1_000_000 };
@@ -73,7 +73,7 @@ test('operations pass exactly as the model of two sliding windows says, on two n
   }
 });
 
-test('200 requests at the same moment on two nodes: exactly 10 pass (faults F37)', async () => {
+test('200 requests at the same moment on two nodes: exactly 10 pass (fault F37)', async () => {
   const { database, drop } = await createTestDatabase();
   const clock = makeManualClock(new Date(start));
   const nodes = [0, 1].map(() => makeSegmentUseCases({ database, clock, seal: makeSeal(Buffer.alloc(32)) }));

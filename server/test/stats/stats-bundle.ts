@@ -161,7 +161,7 @@ const goodRequest = {
   metric_type: 'TOTAL',
 };
 
-/** The figures of one platform, out of the boxes the answer puts them in (facts 7). */
+/** The figures of one platform, out of the boxes the answer puts them in (fact 7). */
 export function figuresOf(answer: { body: StatsAnswer }, campaignId: string, platform = 'android'): Variations {
   return answer.body.data[campaignId]![0].platforms[platform]!.locales.all_locales.variations.all_variations;
 }

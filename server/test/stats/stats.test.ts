@@ -20,7 +20,7 @@ async function addReports(campaignId: string, kind: 'IMPRESSION' | 'CLICK', numb
     values (${bundle.workspaceId}, ${campaignId}, 'ANDROID', ${kind}, ${numbers[0]}, ${numbers[1]})`;
 }
 
-describe('the figures (facts 7)', () => {
+describe('the figures (fact 7)', () => {
   beforeEach(begin);
   afterEach(() => bundle.end());
 
@@ -47,7 +47,7 @@ describe('the figures (facts 7)', () => {
         failed: 4,
         impression: 4,
         click: 8,
-        // The sample of facts 7: 4 clicks on 2 impressions are 200.
+        // The sample of fact 7: 4 clicks on 2 impressions are 200.
         ctr: 200,
         sent_rate: 28.57,
         failure_rate: 71.43,

@@ -8,7 +8,7 @@ const android = (more: object = {}): CampaignContent => ({
 });
 const person = { customerId: 'ada', attributes: { u_fn: 'Ada', u_em: 'a@b.c', Name: 'own', city: 'Rome' } };
 
-describe('the names of a user’s attributes (facts 3.8)', () => {
+describe('the names of a user’s attributes (fact 3.8)', () => {
   test.each([
     ['First Name', 'Ada'],
     ['u_fn', 'Ada'],

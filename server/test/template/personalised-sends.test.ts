@@ -64,7 +64,7 @@ async function deliver(campaignId: string) {
 const accepted = ['ACCEPTED', null];
 const unnamed = ['FAILED', 'TEMPLATE_USER_ATTRIBUTE'];
 
-describe('a push with templates (D39)', () => {
+describe('a push with templates (decision D39)', () => {
   test('says to each what is theirs; a person without the attribute is recorded as failed with the cause', async () => {
     const { shown, ledger, campaignId } = await send(
       toAll({ title: "Hello {{ UserAttribute['First Name'] }}", message: '{{ UserAttribute.points }} points' }),

@@ -15,7 +15,7 @@ afterAll(() => bundle.end());
 
 const invalid = { code: 'ER001', target: 'Authentication Invalid', message: 'Auth validation failed.' };
 
-test('a call without credentials is 401 ER001 with a bare challenge (D16, RFC 6750 3.1)', async () => {
+test('a call without credentials is 401 ER001 with a bare challenge (decision D16, RFC 6750 §3.1)', async () => {
   const answer = await bundle.server.inject({ url: '/guarded/data' });
   expect([answer.statusCode, answer.json()]).toEqual([401, invalid]);
   expect(answer.headers['www-authenticate']).toBe('Bearer realm="Carillon"');
@@ -29,7 +29,7 @@ test('a token passes in any spelling of the scheme', async () => {
   }
 });
 
-test('a route outside the scopes of the key is 403 ER007 and names the scope (D16)', async () => {
+test('a route outside the scopes of the key is 403 ER007 and names the scope (decision D16)', async () => {
   const answer = await bundle.guarded(accessToken, 'campaign');
   expect([answer.statusCode, answer.json()]).toEqual([
     403,

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeTokenBundle } from './token-bundle.ts';
 import type { TokenBundle } from './token-bundle.ts';
 
-// Unmodified OAuth libraries over real HTTP: the documented envelope alone breaks them, D18 mends it.
+// Unmodified OAuth libraries over real HTTP: the documented envelope alone breaks them, decision D18 mends it.
 
 let bundle: TokenBundle;
 let origin: string;

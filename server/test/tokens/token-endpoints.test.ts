@@ -23,7 +23,7 @@ async function issue(client: { form: Record<string, string> }) {
   return answer.json<{ access_token: string; refresh_token: string }>();
 }
 
-describe('success (interface 2.2, 4.1, 4.2; D17, D18)', () => {
+describe('success (interface 2.2, 4.1, 4.2, decision D17, D18)', () => {
   test('generation answers the envelope and the members of RFC 6749, not to be stored', async () => {
     const { form } = await setup();
     const answer = await bundle.post('/v1/oauth/token', form);
@@ -39,7 +39,7 @@ describe('success (interface 2.2, 4.1, 4.2; D17, D18)', () => {
     expect(answer.headers['content-type']).toMatch(/^application\/json/);
   });
 
-  test('refresh answers a new access token and no refresh token; the old ones stay alive (D14)', async () => {
+  test('refresh answers a new access token and no refresh token; the old ones stay alive (decision D14)', async () => {
     const client = await setup();
     const first = await issue(client);
     const answer = await bundle.post('/v1/oauth/refresh', refreshing(client.workspaceId, first.refresh_token));
@@ -59,7 +59,7 @@ describe('success (interface 2.2, 4.1, 4.2; D17, D18)', () => {
     }
   });
 
-  test.each([5, 60])('expires_in follows the key: %i minutes (D15)', async (accessTokenMinutes) => {
+  test.each([5, 60])('expires_in follows the key: %i minutes (decision D15)', async (accessTokenMinutes) => {
     const { form } = await setup({ accessTokenMinutes });
     expect((await bundle.post('/v1/oauth/token', form)).json().expires_in).toBe(accessTokenMinutes * 60);
   });
@@ -67,12 +67,12 @@ describe('success (interface 2.2, 4.1, 4.2; D17, D18)', () => {
   test.each([
     ['a charset', { 'content-type': 'application/x-www-form-urlencoded; charset=UTF-8' }],
     ['capitals', { 'content-type': 'Application/X-WWW-Form-URLEncoded' }],
-  ])('a media type with %s is accepted (D17)', async (_name, headers) => {
+  ])('a media type with %s is accepted (decision D17)', async (_name, headers) => {
     const { form } = await setup();
     expect((await bundle.post('/v1/oauth/token', form, { headers })).statusCode).toBe(200);
   });
 
-  test('HTTP Basic client authentication is accepted, form-encoded as RFC 6749 2.3.1 says (D18)', async () => {
+  test('HTTP Basic client authentication is accepted, form-encoded as RFC 6749 §2.3.1 says (decision D18)', async () => {
     const { workspaceId, secret } = await setup();
     const encoded = secret.replaceAll('_', '%5F').replaceAll('-', '%2D');
     for (const password of [secret, encoded]) {
@@ -82,14 +82,14 @@ describe('success (interface 2.2, 4.1, 4.2; D17, D18)', () => {
     }
   });
 
-  test('unknown fields are ignored with a warning; a field that may be a pasted secret is not named (D5)', async () => {
+  test('unknown fields are ignored with a warning; a field that may be a pasted secret is not named (decision D5)', async () => {
     const { form, secret } = await setup();
     const answer = await bundle.post('/v1/oauth/token', { ...form, scope: 'push', [secret]: '' });
     expect(answer.statusCode).toBe(200);
     expect(answer.headers['x-svc-warning']).toBe('unknown field "scope", unknown field "(unreadable)"');
   });
 
-  test('the same Idempotency-Key and body give the first answer again, another body 409 (D4)', async () => {
+  test('the same Idempotency-Key and body give the first answer again, another body 409 (decision D4)', async () => {
     const { form } = await setup();
     const headers = { 'idempotency-key': 'first-try' };
     const first = await bundle.post('/v1/oauth/token', form, { headers });
@@ -125,7 +125,7 @@ type Row = {
   error: string;
 };
 
-describe('errors (interface 7; D10, D12, D17)', () => {
+describe('errors (interface 7, decision D10, D12, D17)', () => {
   const id = 'client_id=WS1';
   const generate = 'grant_type=client_credentials';
   const refresh = 'grant_type=refresh_token';
@@ -374,7 +374,7 @@ describe('errors (interface 7; D10, D12, D17)', () => {
     expect((await bundle.guarded(refresh_token)).statusCode).toBe(401);
   });
 
-  test('a secret at refresh is optional, checked when sent, and required when the workspace says so (D19)', async () => {
+  test('a secret at refresh is optional, checked when sent, and required when the workspace says so (decision D19)', async () => {
     const client = await setup();
     const { refresh_token } = await issue(client);
     const form = refreshing(client.workspaceId, refresh_token);
@@ -386,7 +386,7 @@ describe('errors (interface 7; D10, D12, D17)', () => {
     expect((await bundle.post(renewal, { ...form, client_secret: client.secret })).statusCode).toBe(200);
   });
 
-  test('checks run in the order media type, grant_type, client_id, client_secret, limit, credentials (D10)', async () => {
+  test('checks run in the order media type, grant_type, client_id, client_secret, limit, credentials (decision D10)', async () => {
     const { workspaceId } = await setup();
     const wrong = generation(workspaceId, 'not-the-secret');
     const types = async (forms: (Record<string, string> | string)[]) => {
@@ -414,7 +414,7 @@ describe('errors (interface 7; D10, D12, D17)', () => {
   });
 });
 
-describe('the end of tokens (interface 3.2; D13, D14)', () => {
+describe('the end of tokens (interface 3.2, decision D13, D14)', () => {
   test('a refresh token works 30 days less a second after issue and not a second later', async () => {
     const own = await makeTokenBundle();
     try {
@@ -504,7 +504,7 @@ describe('the end of tokens (interface 3.2; D13, D14)', () => {
   });
 });
 
-test('a workspace called through another data center is refused like unknown credentials (D1)', async () => {
+test('a workspace called through another data center is refused like unknown credentials (decision D1)', async () => {
   const own = await makeTokenBundle({ serviceDomain: 'push.example' });
   try {
     const workspaceId = await own.makeWorkspace();

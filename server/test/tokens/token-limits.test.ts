@@ -27,7 +27,7 @@ async function send(form: Record<string, string>, { path = token, address = '127
   return retryAfter === undefined ? answer.statusCode : `${answer.statusCode} ${retryAfter}`;
 }
 
-describe('5 in a minute and 30 in ten minutes per pair (interface 8, D11)', () => {
+describe('5 in a minute and 30 in ten minutes per pair (interface 8, decision D11)', () => {
   test('the sixth call in a minute is refused until exactly 60 s after the first', async () => {
     const form = generation(workspaceId, secret);
     for (let call = 0; call < 5; call += 1) {
@@ -134,7 +134,7 @@ describe('5 in a minute and 30 in ten minutes per pair (interface 8, D11)', () =
   });
 });
 
-describe('guesses (D19, faults 3.12)', () => {
+describe('guesses (decision D19, fault 3.12)', () => {
   const wrong = (number: number) => generation(workspaceId, `wrong-${number}`);
 
   test('of 1,000 wrong secrets from one address 20 are answered; the owner elsewhere is served, slowly', async () => {

@@ -9,8 +9,8 @@ const people = 999;
 const maxRoundMilliseconds = 5_000;
 
 /**
- * R1: many clients send pushes to single users while the API node, the worker or the database is killed at random
- * moments. Every request that was answered Success is on disk and its message was sent.
+ * Reliability R1: many clients send pushes to single users while the API node, the worker or the database is killed at
+ * random moments. Every request that was answered Success is on disk and its message was sent.
  */
 export async function apiCrash(options: TortureOptions): Promise<Report> {
   const bundle = await makeTortureBundle({ ...options, devices: people });

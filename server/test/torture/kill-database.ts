@@ -5,9 +5,9 @@ import { makeTortureBundle } from './torture-bundle.ts';
 import type { TortureOptions } from './torture-bundle.ts';
 
 /**
- * F17: all processes of the database are killed in the middle of a campaign and it starts again. The nodes live on, and
- * because a worker remembers what it sent until that is stored, hardly anything is repeated; the bound is what open
- * windows may hold.
+ * Fault F17: all processes of the database are killed in the middle of a campaign and it starts again. The nodes live
+ * on, and because a worker remembers what it sent until that is stored, hardly anything is repeated; the bound is what
+ * open windows may hold.
  */
 export async function killDatabase(options: TortureOptions & { workers: number }): Promise<Report> {
   const bundle = await makeTortureBundle(options);

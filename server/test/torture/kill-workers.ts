@@ -11,8 +11,8 @@ export type KillWorkersOptions = TortureOptions & {
 };
 
 /**
- * R2, R3, F1: workers are killed with SIGKILL at random moments of a campaign to everybody and started again. Nobody is
- * lost; what is repeated was in the open windows of the dead, and carries the same identity.
+ * Reliability R2, R3, fault F1: workers are killed with SIGKILL at random moments of a campaign to everybody and
+ * started again. Nobody is lost; what is repeated was in the open windows of the dead, and carries the same identity.
  */
 export async function killWorkers(options: KillWorkersOptions): Promise<Report> {
   const bundle = await makeTortureBundle(options);

@@ -39,8 +39,8 @@ const phases: Phase[] = [
 const stepSeconds = 10;
 
 /**
- * R5, F4, F5, F8: one campaign to everybody for each way in which providers fail. All of it is delivered in the end, the
- * attempts stay few, and providers that do not fail do not notice.
+ * Reliability R5, fault F4, F5, F8: one campaign to everybody for each way in which providers fail. All of it is
+ * delivered in the end, the attempts stay few, and providers that do not fail do not notice.
  */
 export async function providerFaults(options: TortureOptions): Promise<Report> {
   const devices = Math.ceil(options.devices / phases.length);
@@ -96,7 +96,7 @@ async function runPhase(bundle: TortureBundle, gate: Gate, phase: Phase) {
     broken: [
       ...findBrokenPromises(audit, run),
       ...(audit.repeats === 0 ? [] : ['nothing that arrived is repeated']),
-      ...(most <= 8 && mean <= 3 ? [] : ['attempts stay within 8, and 3 on average (F5)']),
+      ...(most <= 8 && mean <= 3 ? [] : ['attempts stay within 8, and 3 on average (fault F5)']),
       ...(arrived <= audit.devices * 3 ? [] : ['requests stay within 3 a device: no busy loop']),
       ...(disturbed === 0 ? [] : ['other providers are unaffected']),
     ],

@@ -4,7 +4,9 @@ import type { Report } from './scenario.ts';
 import { makeTortureBundle } from './torture-bundle.ts';
 import type { TortureOptions } from './torture-bundle.ts';
 
-/** F2: workers are asked to stop (SIGTERM) in the middle of a campaign to everybody. Nothing is lost or repeated. */
+/**
+ * Fault F2: workers are asked to stop (SIGTERM) in the middle of a campaign to everybody. Nothing is lost or repeated.
+ */
 export async function stopWorkers(options: TortureOptions & { workers: number }): Promise<Report> {
   const bundle = await makeTortureBundle(options);
   try {

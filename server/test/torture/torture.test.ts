@@ -12,13 +12,13 @@ const maxMilliseconds = 180_000;
 
 const scenarios: [string, () => Promise<Report>][] = [
   [
-    'workers killed at random moments lose nobody (R2)',
+    'workers killed at random moments lose nobody (reliability R2)',
     () => killWorkers({ ...options, workers: 1, isClockMoved: true }),
   ],
-  ['workers that are stopped lose and repeat nothing (R3)', () => stopWorkers({ ...options, workers: 2 })],
-  ['a database killed under its nodes loses nobody (F17)', () => killDatabase({ ...options, workers: 2 })],
+  ['workers that are stopped lose and repeat nothing (reliability R3)', () => stopWorkers({ ...options, workers: 2 })],
+  ['a database killed under its nodes loses nobody (fault F17)', () => killDatabase({ ...options, workers: 2 })],
   [
-    'a request that was answered is on disk and sent, whatever was killed (R1)',
+    'a request that was answered is on disk and sent, whatever was killed (reliability R1)',
     () => apiCrash({ ...options, rounds: 4 }),
   ],
   ['two campaigns under a cap, and workers killed: everybody gets one', () => cappedCampaigns(options)],

@@ -26,7 +26,7 @@ const included = 'segmentation_details.included_filters';
 /** Who gets it: name and platforms, people, and how many they are. */
 export function AudienceStep() {
   const { existing } = useCampaignForm();
-  // Facts 6.3: whom a live campaign is for stays.
+  // Fact 6.3: whom a live campaign is for stays.
   const isLive = existing !== undefined && !['DRAFT', 'SCHEDULED'].includes(existing.status);
   return (
     <Grid gap="lg">
@@ -225,8 +225,8 @@ function TagsField() {
 }
 
 /**
- * Chooses the platforms. The server takes content of chosen ones alone; what was written for another comes back with it,
- * and a new one begins with the texts of the first.
+ * Chooses the platforms. The server takes content of chosen ones alone; what was written for another comes back with
+ * it, and a new one begins with the texts of the first.
  */
 function usePlatforms(): (chosen: Platform[]) => void {
   const { body, write, setAside } = useCampaignForm();

@@ -12,7 +12,7 @@ const maxGoals = 5;
 export function GoalFields() {
   const { body, write, existing } = useCampaignForm();
   const goals = listAt<Record<string, unknown>>(body, path);
-  // Facts 6.3: what a live campaign is for stays.
+  // Fact 6.3: what a live campaign is for stays.
   if (existing !== undefined && !['DRAFT', 'SCHEDULED'].includes(existing.status))
     return <Text size="sm">Goals cannot be changed once a campaign is live.</Text>;
   const change = (next: Record<string, unknown>[]) => write({ [path]: next.length === 0 ? undefined : next });

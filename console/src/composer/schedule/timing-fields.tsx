@@ -13,7 +13,7 @@ export function TimingFields() {
   const { timeZone } = useWorkspace();
   const kind = timingKind(body);
   const error = useFault('campaign_delivery_type', scheduling, `${scheduling}.delivery_type`);
-  // Facts 6.3: the kind of its schedule stays when a campaign was published.
+  // Fact 6.3: the kind of its schedule stays when a campaign was published.
   const isFixed = existing !== undefined && existing.status !== 'DRAFT';
   return (
     <Stack gap="md">

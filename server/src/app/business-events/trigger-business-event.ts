@@ -25,7 +25,7 @@ export type TriggerCommand = AuthoringCaller & {
 /** Which campaigns have a run now, and which the limit left out. */
 export type TriggerAnswer = { triggered: string[]; failed: string[]; retryAfterSeconds: number | undefined };
 
-/** Facts 6.3: campaigns that events start, of a workspace. */
+/** Fact 6.3: campaigns that events start, of a workspace. */
 const perHourAndDay: readonly LimitWindow[] = [
   { events: 50, seconds: 3_600 },
   { events: 200, seconds: 86_400 },

@@ -5,7 +5,7 @@ import type { Database, Transaction } from '../../storage/pool.ts';
 
 export type AuthoringDependencies = { database: Database; clock: Clock; seal: Seal; limits: AuthoringLimits };
 
-/** Facts 6.1 and 6.3, unless a test says otherwise; each per workspace, both versions together. */
+/** Fact 6.1 and 6.3, unless a test says otherwise; each per workspace, both versions together. */
 export type AuthoringLimits = {
   /** Campaigns that were made; a refused request does not count. */
   creations: readonly LimitWindow[];
@@ -19,7 +19,7 @@ export const documentedAuthoringLimits: AuthoringLimits = {
   ],
 };
 
-/** Who asks, and how the request is told from its repeat (decisions D4). */
+/** Who asks, and how the request is told from its repeat (decision D4). */
 export type AuthoringCaller = {
   workspaceId: string;
   /** Name of the key. */

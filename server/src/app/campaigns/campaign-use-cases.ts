@@ -28,7 +28,7 @@ import { testCampaign } from './test-campaign.ts';
 import type { TestCommand } from './test-campaign.ts';
 
 /**
- * Decisions D44, per workspace, all campaign calls of both versions together. The documented third limit, 6,000 an hour,
+ * Decision D44, per workspace, all campaign calls of both versions together. The documented third limit, 6,000 an hour,
  * needs no window of its own: an hour is sixty minutes, and each holds at most 100.
  */
 export const campaignCallsPerMinute = 100;
@@ -51,7 +51,7 @@ export function makeCampaignUseCases(parts: {
   database: Database;
   clock: Clock;
   seal: Seal;
-  /** Facts 6.1 unless a test says otherwise. */
+  /** Fact 6.1 unless a test says otherwise. */
   limits?: AuthoringLimits;
 }) {
   const deps = { ...parts, limits: parts.limits ?? documentedAuthoringLimits };

@@ -68,7 +68,7 @@ async function resolveFilters(tx: Queryable, { workspaceId, filters, usesSegment
   }
 }
 
-/** Decisions D26: a send waits for what is filling; one to what failed or is archived ends without reaching anybody. */
+/** Decision D26: a send waits for what is filling; one to what failed or is archived ends without reaching anybody. */
 function whatIsPending(segments: { name: string; state: string }[]): string[] {
   return segments.flatMap(({ name, state }) => {
     if (state === 'FILLING') return [`${name} is still being filled; a send waits for it`];

@@ -4,7 +4,7 @@ import { countCall } from '../segments/limit-segments.ts';
 import type { AuthoringLimits } from './authoring-dependencies.ts';
 
 /**
- * Counts a campaign that is being made (facts 6.1), in the caller's transaction: what is refused or rolled back is not
+ * Counts a campaign that is being made (fact 6.1), in the caller's transaction: what is refused or rolled back is not
  * counted.
  *
  * @throws ServiceError CAMPAIGN_CREATION_LIMITED

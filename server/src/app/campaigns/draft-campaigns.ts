@@ -22,7 +22,7 @@ import { invalidCampaign, prepareCampaign, requirePrepared } from './prepare-cam
 export type DraftCommand = AuthoringCaller & { parts: CampaignParts; createdBy: string };
 export type DraftChange = AuthoringCaller & { id: string; change: CampaignParts; updatedBy: string | undefined };
 
-/** The life of a draft in V5 (facts 6.1): made, changed, checked, published. */
+/** The life of a draft in V5 (fact 6.1): made, changed, checked, published. */
 export function makeDraftCampaigns(deps: AuthoringDependencies) {
   const { database, clock } = deps;
   const once = (operation: string, caller: AuthoringCaller) => ({
@@ -85,7 +85,9 @@ export type NewDraft = Pick<DraftCommand, 'workspaceId' | 'parts' | 'createdBy'>
   at: Date;
 };
 
-/** Makes a draft, in the caller's transaction. @throws ServiceError CAMPAIGN_REQUEST_INVALID, CAMPAIGN_CREATION_LIMITED */
+/**
+ * Makes a draft, in the caller's transaction. @throws ServiceError CAMPAIGN_REQUEST_INVALID, CAMPAIGN_CREATION_LIMITED
+ */
 export async function createDraft(tx: Transaction, draft: NewDraft): Promise<{ id: string }> {
   const { workspaceId, createdBy, limits, at } = draft;
   const columns = draftColumns(draft.parts);

@@ -34,7 +34,7 @@ export type EditCommand = AuthoringCaller & {
 };
 
 /**
- * Changes a campaign that was made through the campaign API, as V1 does (facts 6.3): a draft goes live, one that waits
+ * Changes a campaign that was made through the campaign API, as V1 does (fact 6.3): a draft goes live, one that waits
  * keeps its kind of schedule, a live one keeps whom it is for and when it began, one that is over stays as it is. In a
  * workspace with versions a change of a live recurring one is a document of its own, but for names and tags.
  *
@@ -125,7 +125,7 @@ function requireSameStart(campaign: AuthoredCampaign, { timing }: PreparedCampai
   throw invalidCampaign([{ field: 'scheduling_details.start_time', reason: 'cannot be changed once it is live' }]);
 }
 
-/** What is changed on a version itself (facts 6.3). */
+/** What is changed on a version itself (fact 6.3). */
 function withoutLabels(parts: CampaignParts): CampaignParts {
   const { name: _name, tags: _tags, team: _team, ...details } = (parts.basic_details ?? {}) as Record<string, unknown>;
   return { ...parts, basic_details: details };

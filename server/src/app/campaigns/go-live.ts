@@ -12,7 +12,9 @@ import type { PreparedCampaign } from './prepare-campaign.ts';
 
 type Standing = { status: CampaignStatus; nextAt: Date | null };
 
-/** Where a campaign of a timing stands when it goes live: sending, waiting for its moment, or firing again and again. */
+/**
+ * Where a campaign of a timing stands when it goes live: sending, waiting for its moment, or firing again and again.
+ */
 export function standingOf(timing: Timing, now: Date): Standing {
   switch (timing.kind) {
     case 'soon':
@@ -77,7 +79,7 @@ export async function storeAudience(
     ...segment.filters,
     id,
     workspaceId,
-    // No segment that people make may hold these brackets (facts 2.3), and the id is its own.
+    // No segment that people make may hold these brackets (fact 2.3), and the id is its own.
     name: `<campaign ${campaignId} ${id}>`,
     kind: 'FILTER',
     state: 'READY',

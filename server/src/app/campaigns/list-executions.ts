@@ -7,7 +7,7 @@ export type { CampaignExecution };
 
 export type ExecutionsRequest = {
   workspaceId: string;
-  /** Any version's id, or the campaign's own (decisions D43). */
+  /** Any version's id, or the campaign's own (decision D43). */
   parentId: string;
   limit: number;
   /** From 1. */

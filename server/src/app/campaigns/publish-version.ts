@@ -6,7 +6,7 @@ import { notEditable, standingAfterEdit } from './live-edit.ts';
 import type { LiveEdit } from './live-edit.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
 
-/** Facts 6.3. */
+/** Fact 6.3. */
 const maxVersions = 15;
 
 /**

@@ -30,11 +30,13 @@ export type CampaignSearchRequest = {
 
 export type CampaignSearchAnswer = {
   campaigns: CampaignRecord[];
-  /** V1 only (interface 9, difference 7). */
+  /** V1 only (interface 9 difference 7). */
   totalCount: number | undefined;
 };
 
-/** One page of a workspace's campaigns, and the total of V1. One snapshot reads both; see CampaignTotals of large ones. */
+/**
+ * One page of a workspace's campaigns, and the total of V1. One snapshot reads both; see CampaignTotals of large ones.
+ */
 export async function searchCampaigns(
   { database, totals }: SearchDependencies,
   request: CampaignSearchRequest,
@@ -55,7 +57,7 @@ export async function searchCampaigns(
   })) as CampaignSearchAnswer;
 }
 
-/** The light list (facts 4.7): the page that a search would answer, with figures of its campaigns' runs. */
+/** The light list (fact 4.7): the page that a search would answer, with figures of its campaigns' runs. */
 export async function listCampaignMeta(
   deps: SearchDependencies,
   request: CampaignSearchRequest,
@@ -69,7 +71,7 @@ export async function listCampaignMeta(
   return campaigns.map((campaign) => ({ campaign, meta: byId.get(campaign.id) }));
 }
 
-/** One document (decisions D42). @throws ServiceError CAMPAIGN_NOT_FOUND */
+/** One document (decision D42). @throws ServiceError CAMPAIGN_NOT_FOUND */
 export async function getCampaign(
   { database }: { database: Database },
   named: { workspaceId: string; id: string },

@@ -3,7 +3,7 @@ import type { Transaction } from '../../storage/pool.ts';
 import { takeCampaignRequestId } from '../../storage/campaigns/campaigns.ts';
 
 /**
- * Takes V1's `request_id` for an hour (facts 6.1), in the caller's transaction: after a failure it may be used again at
+ * Takes V1's `request_id` for an hour (fact 6.1), in the caller's transaction: after a failure it may be used again at
  * once. Undefined takes nothing.
  *
  * @throws ServiceError CAMPAIGN_REQUEST_REPEATED

@@ -1,4 +1,4 @@
-/** Facts 5: how much of each kind a workspace may send in a minute; things, not requests. */
+/** Fact 5: how much of each kind a workspace may send in a minute; things, not requests. */
 export const dataLimits = {
   'data-customer': 10_000,
   'data-event': 30_000,

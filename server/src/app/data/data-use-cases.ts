@@ -63,7 +63,7 @@ export type DataDependencies = {
   seal: Seal;
   /** Other limits than the documented ones. */
   limits?: Partial<Record<DataOperation, number>>;
-  /** How long after the request a person is erased; 24 unless given (facts 5). */
+  /** How long after the request a person is erased; 24 unless given (fact 5). */
   erasureDelayHours?: number;
 };
 

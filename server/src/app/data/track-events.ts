@@ -21,7 +21,7 @@ export type TrackEventsCommand = {
 };
 
 /**
- * Stores what a user did, in the caller's transaction; an unknown customer is made (facts 5). Whether a campaign may
+ * Stores what a user did, in the caller's transaction; an unknown customer is made (fact 5). Whether a campaign may
  * count it is decided later (engine/conversions): a message that was accepted a moment before may not be in the ledger
  * yet. The partition of `at`'s day must be there.
  *

@@ -35,7 +35,7 @@ export type Gatherer = {
   fromCells: FromCells;
   prepare(session: ImportSession): Promise<void>;
   begin(now: Date): Batch;
-  /** Fresh statistics at the end: without them the planner reads filled tables 25 to 40 times slower (faults, finding 9). */
+  /** Fresh statistics at the end: without them the planner reads filled tables 25 to 40 times slower (finding 9). */
   finish(session: ImportSession): Promise<void>;
 };
 
@@ -113,7 +113,9 @@ function isApart(ours: ReadonlySet<string> | undefined, theirs: ReadonlySet<stri
   return true;
 }
 
-/** Users whose merged customer id and whose own both stand in a batch: one row, in which the later line's values stand. */
+/**
+ * Users whose merged customer id and whose own both stand in a batch: one row, in which the later line's values stand.
+ */
 function combine(users: ImportedUser[]): ImportedUser[] {
   const combined = new Map<string, ImportedUser>();
   for (const user of users) {

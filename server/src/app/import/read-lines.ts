@@ -1,7 +1,7 @@
 /** A line of a file; `tooLong` when it was over the limit and not kept. */
 export type FileLine = { text: string } | { tooLong: true };
 
-// The API takes 128 KB of body (facts 5); a line without end must not fill the memory.
+// The API takes 128 KB of body (fact 5); a line without end must not fill the memory.
 const maxLineBytes = 128 * 1024;
 
 /** Splits a byte stream into lines at LF, CR LF or CR; a byte-order mark is dropped. Bounded memory whatever comes. */

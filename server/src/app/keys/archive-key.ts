@@ -3,7 +3,7 @@ import type { Database } from '../../storage/pool.ts';
 import { archiveApiKey, findApiKey } from '../../storage/keys/api-keys.ts';
 
 /**
- * Archives a key, for good. It and all of its tokens fail from the commit on, on every node (decisions D14). Archiving
+ * Archives a key, for good. It and all of its tokens fail from the commit on, on every node (decision D14). Archiving
  * twice changes nothing.
  *
  * @throws ServiceError NOT_FOUND

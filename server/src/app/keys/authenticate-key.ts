@@ -12,7 +12,7 @@ export type PresentedCredentials = {
   workspaceId: string;
   secret: string;
   at: Date;
-  /** Data center of the host that was called, if it names one; another one's workspaces are unknown (decisions D1). */
+  /** Data center of the host that was called, if it names one; another one's workspaces are unknown (decision D1). */
   dataCenter?: string | undefined;
 };
 

@@ -10,7 +10,7 @@ import { storedSecret } from './stored-secret.ts';
 
 /**
  * Makes the secret of a key anew and returns it, once. The old value and all tokens issued under it fail from the
- * commit on, on every node (decisions D14).
+ * commit on, on every node (decision D14).
  *
  * @throws ServiceError NOT_FOUND, also for an archived key
  */

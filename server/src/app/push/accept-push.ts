@@ -62,7 +62,7 @@ export function makeAcceptPush(deps: { database: Database; clock: Clock; seal: S
   };
 }
 
-/** One that is filling is taken: the run waits for it (decisions D26). @throws ServiceError PUSH_PARAMETER_INVALID */
+/** One that is filling is taken: the run waits for it (decision D26). @throws ServiceError PUSH_PARAMETER_INVALID */
 async function requireSegment(database: Database, workspaceId: string, name: string): Promise<string> {
   const segment = await findSegmentByName(database, { workspaceId, name });
   const refuse = (reason: string) => new ServiceError('PUSH_PARAMETER_INVALID', { field: 'customSegmentName', reason });
@@ -79,7 +79,7 @@ async function matchUsers(
   workspaceId: string,
   audience: UserAudience,
 ): Promise<[number, string][]> {
-  // One more than allowed tells "too many" from "just enough" (decisions D32).
+  // One more than allowed tells "too many" from "just enough" (decision D32).
   const users = await findSelectedUsers(database, { workspaceId, selector: audience, limit: maxSelectedUsers + 1 });
   if (!users) {
     throw new ServiceError('PUSH_PARAMETER_INVALID', {

@@ -27,7 +27,7 @@ export type PushCredentials = {
   audience: unknown;
   /** The request may be a repeat of one that made the campaign; then the duplicate is found when it is stored. */
   isRepeatable: boolean;
-  /** The data center of the host that was called (decisions D1); undefined when hosts do not tell. */
+  /** The data center of the host that was called (decision D1); undefined when hosts do not tell. */
   dataCenter: string | undefined;
   /** The workspace of a Bearer token that came along; it must be the one named. */
   bearerWorkspaceId: string | undefined;
@@ -51,7 +51,7 @@ export const maxName = 256;
 export type AdmitPush = (credentials: PushCredentials) => Promise<AdmittedPush>;
 
 /**
- * The checks of decisions D31 up to the duplicate name, in that order; the first that fails is thrown. A request counts
+ * The checks of decision D31 up to the duplicate name, in that order; the first that fails is thrown. A request counts
  * against the limit once its workspace and name are known, signed or not.
  */
 export function makeAdmitPush(deps: {
@@ -118,7 +118,7 @@ async function checkSignature(
   const refuse = (detail: string): never => {
     throw new ServiceError('PUSH_SIGNATURE_INVALID', { detail });
   };
-  // Lone surrogates are one replacement character in UTF-8, so different names would share a signature (decisions D35a).
+  // Lone surrogates are one replacement character in UTF-8, so different names would share a signature (decision D35a).
   if (!campaignName.isWellFormed() || campaignName.includes('\0')) refuse('the name is not well-formed Unicode');
   const signed = { appId: workspace.id, campaignName, signature: credentials.signature };
   const key = findSigningKey(signed, keys);

@@ -3,7 +3,7 @@ import type { Database } from '../../storage/pool.ts';
 import { claimIdempotencyKey } from '../../storage/limits/idempotency-keys.ts';
 
 /**
- * Remembers the id of a v2 signature for a day, far longer than its five minutes of validity (decisions D35a).
+ * Remembers the id of a v2 signature for a day, far longer than its five minutes of validity (decision D35a).
  *
  * @returns whether it is new
  */

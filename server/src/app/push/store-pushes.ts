@@ -106,7 +106,7 @@ async function decideFates(tx: Transaction, pushes: PushToStore[]): Promise<Fate
     }
     const { status, nextAt } = joinedById.get(push.campaignId)!;
     if (status === 'SENDING') return { kind: 'send', push };
-    // Stored data wins (decisions D33), so the stored schedule does.
+    // Stored data wins (decision D33), so the stored schedule does.
     if ((status === 'SCHEDULED' || status === 'ACTIVE') && nextAt) return { kind: 'wait', push, dueAt: nextAt };
     return { kind: 'refused', stored: { kind: 'not-joinable', status } };
   });

@@ -8,11 +8,13 @@ import type { PushSecret } from '../keys/list-push-secrets.ts';
 
 export type WorkspaceContext = { workspace: Workspace; keys: PushSecret[] };
 
-// Decisions D14: a key that is archived ends everywhere within a second.
+// Decision D14: a key that is archived ends everywhere within a second.
 const freshMilliseconds = 900;
 const maxWorkspaces = 10_000;
 
-/** Finds a workspace with its push keys, remembered for under a second: at thousands of requests a second, one query. */
+/**
+ * Finds a workspace with its push keys, remembered for under a second: at thousands of requests a second, one query.
+ */
 export function makeFindWorkspaceContext(deps: { database: Database; seal: Seal; clock: Clock }) {
   const remembered = new Map<string, { until: number; context: Promise<WorkspaceContext | undefined> }>();
 

@@ -31,7 +31,7 @@ export async function archiveNamedSegment(
 
 /**
  * Makes an archived segment active again, its time beginning anew. Members deleted 30 days after archiving do not come
- * back (facts 2.2).
+ * back (fact 2.2).
  *
  * @throws ServiceError SEGMENT_NOT_FOUND, SEGMENT_ACTIVE_LIMITED
  */

@@ -36,7 +36,7 @@ const minute = 60;
 const hour = 3_600;
 const day = 24 * hour;
 
-/** Facts 2.3, each per workspace. */
+/** Fact 2.3, each per workspace. */
 export const filterSegmentLimits = {
   list: windows(50, 200, 1_000),
   create: windows(50, 200, 1_000),
@@ -44,11 +44,11 @@ export const filterSegmentLimits = {
   get: windows(100, 1_000, 4_000),
 } as const;
 
-// Facts 2.2: archived segments disappear from view after 180 days.
+// Fact 2.2: archived segments disappear from view after 180 days.
 const shownDays = 180;
 const maxListed = 1_000;
 
-/** Filter segments and the look-up of all segments (facts 2.3). */
+/** Filter segments and the look-up of all segments (fact 2.3). */
 export function makeFilterSegments(deps: SegmentDependencies) {
   const { database, clock } = deps;
   return {

@@ -15,7 +15,7 @@ type Asked = { workspaceId: string; at: Date; limits: SegmentLimits };
 
 /**
  * Counts one file operation against the hour and the day (interface 8), in the caller's transaction: what is refused or
- * rolled back is not counted. Also refused when the users of the last 24 hours are used up (decisions D22).
+ * rolled back is not counted. Also refused when the users of the last 24 hours are used up (decision D22).
  *
  * @throws ServiceError SEGMENT_OPERATIONS_LIMITED
  */

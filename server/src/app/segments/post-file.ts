@@ -27,8 +27,9 @@ export type PostedFile = SegmentCaller & {
  * Accepts a file operation whose file is posted to us: file, segment, operation and the count against the limits in one
  * transaction, so a file that is refused or breaks off leaves nothing. One piece is held in memory.
  *
- * That transaction begins when all of the file has come. Its locks (the workspace's segments, its limits, the wake-up of
- * all workers) must not be held for as long as somebody's line takes, and a long one would hold back VACUUM (faults F20).
+ * That transaction begins when all of the file has come. Its locks (the workspace's segments, its limits, the wake-up
+ * of all workers) must not be held for as long as somebody's line takes, and a long one would hold back VACUUM (fault
+ * F20).
  *
  * @throws ServiceError as requestFileOperation without the idempotency ones; NOT_FOUND for an unknown workspace;
  *   SEGMENT_FIELD_INVALID for a file over 150 MB; and whatever the bytes throw
@@ -80,7 +81,7 @@ export function fileTooLarge(): ServiceError {
 
 const pieceBytes = 1024 * 1024;
 
-/** Pieces of 1 MiB, the last one shorter; ends at the first byte beyond the limit (decisions D25). */
+/** Pieces of 1 MiB, the last one shorter; ends at the first byte beyond the limit (decision D25). */
 async function* cutPieces(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const piece = Buffer.allocUnsafe(pieceBytes);
   let used = 0;

@@ -29,7 +29,7 @@ export type ReadSegmentsDependencies = Pick<SegmentDependencies, 'database' | 'c
   webhookSecretOf: (tx: Queryable, workspaceId: string) => Promise<string>;
 };
 
-// Facts 2.2: archived segments disappear from view after 180 days.
+// Fact 2.2: archived segments disappear from view after 180 days.
 const shownMilliseconds = 180 * 24 * 3_600_000;
 const maxListed = 1_000;
 export const maxLogged = 100;

@@ -35,7 +35,7 @@ export type CreateFileSegment = FileSource & {
 export type ChangeFileSegment = FileSource & {
   kind: 'ADD' | 'REMOVE' | 'REPLACE';
   name: string;
-  /** Wins over the name when both are given (facts 2.1). */
+  /** Wins over the name when both are given (fact 2.1). */
   segmentId: string | undefined;
   attributeName: string;
   attributeType: 'string' | 'double';
@@ -46,11 +46,12 @@ export type FileOperationCommand = CreateFileSegment | ChangeFileSegment;
 export type AcceptedOperation = { segmentId: string; segmentName: string; operationId: string; requestId: string };
 
 /**
- * Accepts a file operation (interface 4.3): segment, operation and the count against the limits in one transaction; what
- * is refused leaves nothing. The download starts when that is committed.
+ * Accepts a file operation (interface 4.3): segment, operation and the count against the limits in one transaction;
+ * what is refused leaves nothing. The download starts when that is committed.
  *
  * @throws ServiceError SEGMENT_NAME_TAKEN, SEGMENT_NOT_FOUND, SEGMENT_NOT_OF_FILES, SEGMENT_ARCHIVED,
- *   SEGMENT_FIELD_INVALID, SEGMENT_ACTIVE_LIMITED, SEGMENT_OPERATIONS_LIMITED, IDEMPOTENCY_KEY_INVALID, IDEMPOTENCY_CONFLICT
+ *   SEGMENT_FIELD_INVALID, SEGMENT_ACTIVE_LIMITED, SEGMENT_OPERATIONS_LIMITED, IDEMPOTENCY_KEY_INVALID,
+ * IDEMPOTENCY_CONFLICT
  */
 export async function requestFileOperation(
   deps: SegmentDependencies,
@@ -101,7 +102,7 @@ async function createSegment(
   tx: Transaction,
   { workspaceId, requestedBy, command, at, limits }: Creation,
 ): Promise<Pick<Segment, 'id' | 'name'>> {
-  // A used name is told before a full workspace (facts 2.1: 409); the insert decides between two at the same moment.
+  // A used name is told before a full workspace (fact 2.1: 409); the insert decides between two at the same moment.
   if (await findSegmentByName(tx, { workspaceId, name: command.name }))
     throw new ServiceError('SEGMENT_NAME_TAKEN', { field: command.name });
   await requireRoomForSegment(tx, { workspaceId, limits });

@@ -9,7 +9,7 @@ export type SegmentDependencies = {
   limits: SegmentLimits;
 };
 
-/** Interface 8 and facts 2.3, unless a test says otherwise. */
+/** Interface 8 and fact 2.3, unless a test says otherwise. */
 export type SegmentLimits = {
   operationsPerHour: number;
   operationsPerDay: number;

@@ -19,7 +19,7 @@ export type SyncCohortCommand = SegmentCaller & {
 };
 
 /**
- * Adds or removes members of a partner's segment, which is made when missing (facts 2.4). One transaction; segments of
+ * Adds or removes members of a partner's segment, which is made when missing (fact 2.4). One transaction; segments of
  * other kinds cannot be changed this way.
  *
  * @throws ServiceError DATA_RATE_LIMITED, SEGMENT_NAME_TAKEN, SEGMENT_ARCHIVED, SEGMENT_ACTIVE_LIMITED

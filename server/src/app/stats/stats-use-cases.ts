@@ -7,7 +7,7 @@ import type { KeyAuthentication } from '../keys/authenticate-key.ts';
 import { readCampaignStats } from './read-campaign-stats.ts';
 import type { CampaignStatsRequest } from './read-campaign-stats.ts';
 
-/** Facts 7, per workspace. */
+/** Fact 7, per workspace. */
 export const statsRequestsPerMinute = 100;
 
 /** The statistics with their dependencies bound. */

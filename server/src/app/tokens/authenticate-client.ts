@@ -6,7 +6,7 @@ import { limitGuesses, limitRequests, noteGuess } from './limit-requests.ts';
 import type { TokenCaller, TokenDependencies } from './token-dependencies.ts';
 
 /**
- * Proves client credentials: limits first, then the secret, then the kind of the key (decisions D10), so that ER012 is
+ * Proves client credentials: limits first, then the secret, then the kind of the key (decision D10), so that ER012 is
  * told only to who holds the secret.
  *
  * @returns the OAuth key of the credentials

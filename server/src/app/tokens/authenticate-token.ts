@@ -11,7 +11,7 @@ export type PresentedToken = {
   /** What the route does; undefined for a route that any token may call. */
   scope?: Scope | undefined;
   at: Date;
-  /** Data center of the host that was called, if it names one (decisions D1). */
+  /** Data center of the host that was called, if it names one (decision D1). */
   dataCenter?: string | undefined;
 };
 
@@ -23,7 +23,7 @@ export type BearerAuthentication =
 
 /**
  * Checks an access token. Every check reads the database, so a revoked token, an archived key or a new secret counts
- * from its commit on, on every node (decisions D13, D14).
+ * from its commit on, on every node (decision D13, D14).
  */
 export async function authenticateToken(
   { database }: { database: Queryable },

@@ -19,7 +19,7 @@ export type IssuedTokens = {
 };
 
 /**
- * Issues an access token and its refresh token (interface 4.1). Older tokens of the key stay as they are (decisions
+ * Issues an access token and its refresh token (interface 4.1). Older tokens of the key stay as they are (decision
  * D14).
  *
  * @throws ServiceError TOKEN_RATE_LIMITED, TOKEN_CREDENTIALS_INVALID, TOKEN_KEY_NOT_OAUTH, IDEMPOTENCY_KEY_INVALID,

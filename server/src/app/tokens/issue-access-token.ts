@@ -7,7 +7,7 @@ import type { ApiKey } from '../../storage/keys/api-keys.ts';
 import type { IssuedTokens } from './generate-token.ts';
 
 /**
- * Issues one access token for the lifetime that the key has now (decisions D15).
+ * Issues one access token for the lifetime that the key has now (decision D15).
  *
  * @throws ServiceError TOKEN_REFRESH_INVALID when the refresh token was revoked at the same moment
  */

@@ -9,7 +9,7 @@ import { countEvent, findLimitWindows } from '../../storage/limits/limit-windows
 import type { TokenCaller, TokenDependencies } from './token-dependencies.ts';
 
 /**
- * Counts the request against the exact limit of its credential pair (decisions D11). A refused one is not counted.
+ * Counts the request against the exact limit of its credential pair (decision D11). A refused one is not counted.
  *
  * @returns whether the pair was not seen in the last ten minutes: only then a failure is a new guess
  * @throws ServiceError TOKEN_RATE_LIMITED

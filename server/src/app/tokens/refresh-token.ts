@@ -13,7 +13,7 @@ import type { Repeatable, TokenCaller, TokenDependencies } from './token-depende
 export type RefreshTokenCommand = Repeatable & {
   caller: TokenCaller;
   refreshToken: string;
-  /** Optional unless the workspace requires it (decisions D19). */
+  /** Optional unless the workspace requires it (decision D19). */
   clientSecret?: string | undefined;
 };
 
@@ -29,7 +29,7 @@ export async function refreshToken(deps: TokenDependencies, command: RefreshToke
   const at = deps.clock.now();
   const canExist = isSecret('refresh-token', command.refreshToken);
   const token = canExist ? await findRefreshToken(deps.database, hashSecret(command.refreshToken)) : undefined;
-  // The pair of a known token is that of its key, so two tokens of one key share a limit (decisions D11).
+  // The pair of a known token is that of its key, so two tokens of one key share a limit (decision D11).
   const pair = token ? ['key', token.id] : ['token', caller.clientId, command.refreshToken];
   const { isNewPair } = await limitRequests(deps, { operation: 'refresh', pair, at });
   if (!token || stateOfToken(token, token, at) !== 'live' || isElsewhere(token, caller)) {
@@ -48,7 +48,7 @@ export async function refreshToken(deps: TokenDependencies, command: RefreshToke
   return issued;
 }
 
-/** A workspace of another data center is as good as unknown (decisions D1). */
+/** A workspace of another data center is as good as unknown (decision D1). */
 function isElsewhere(token: StoredRefreshToken, caller: TokenCaller): boolean {
   return caller.dataCenter !== undefined && caller.dataCenter !== token.dataCenter;
 }

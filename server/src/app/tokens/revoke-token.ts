@@ -7,7 +7,7 @@ export type RevokeTokenCommand = { caller: TokenCaller; clientSecret: string; to
 
 /**
  * Ends a token of the caller's workspace at once: an access token alone, a refresh token with every access token that
- * came from it (RFC 7009, decisions D18). A token that is unknown, dead or another workspace's is no error.
+ * came from it (RFC 7009, decision D18). A token that is unknown, dead or another workspace's is no error.
  *
  * @throws ServiceError TOKEN_RATE_LIMITED, TOKEN_CREDENTIALS_INVALID, TOKEN_KEY_NOT_OAUTH
  */

@@ -17,9 +17,9 @@ export type TokenCaller = {
   clientId: string;
   /** Address of the caller, or of the trusted proxy's client. */
   address: string;
-  /** Data center of the host that was called, if it names one (decisions D1). */
+  /** Data center of the host that was called, if it names one (decision D1). */
   dataCenter?: string | undefined;
 };
 
-/** A request that may be sent again under the same Idempotency-Key (decisions D4). */
+/** A request that may be sent again under the same Idempotency-Key (decision D4). */
 export type Repeatable = { idempotencyKey: string | undefined; rawBody: string };

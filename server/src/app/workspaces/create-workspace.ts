@@ -47,7 +47,7 @@ export async function createWorkspace(
   })) as Workspace;
 }
 
-/** 24 characters of A–Z and 2–9 without look-alikes; no pipe, so a signed string parses one way only (decisions D35). */
+/** 24 characters of A–Z and 2–9 without look-alikes; no pipe, so a signed string parses one way only (decision D35). */
 export function makeWorkspaceId(random: (bytes: number) => Buffer): string {
   const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
   return Array.from(random(24), (byte) => alphabet[byte % alphabet.length]).join('');

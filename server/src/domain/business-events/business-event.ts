@@ -2,7 +2,7 @@ import { textFault } from '../users/user-attributes.ts';
 import { isObject } from '../campaign-document/part.ts';
 import { parseIsoTime } from '../segments/iso-time.ts';
 
-/** Facts 6.3. */
+/** Fact 6.3. */
 export const businessAttributeTypes = ['string', 'int', 'float', 'array', 'date'] as const;
 export type BusinessAttributeType = (typeof businessAttributeTypes)[number];
 export type BusinessAttribute = { name: string; type: BusinessAttributeType };

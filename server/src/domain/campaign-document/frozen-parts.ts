@@ -5,7 +5,7 @@ import type { CampaignParts } from './read-campaign.ts';
 
 const kindOfSchedule = ['campaign_delivery_type', 'scheduling_details.delivery_type'];
 
-/** Facts 6.3: of one that waits the kind of its schedule stays, of a live one also whom it is for and what it is for. */
+/** Fact 6.3: of one that waits the kind of its schedule stays, of a live one also whom it is for and what it is for. */
 const frozen = {
   waiting: kindOfSchedule,
   live: [

@@ -4,7 +4,7 @@ import { isTemplate, templateFault } from '../template/template-mode.ts';
 import { sourceNames } from '../template/template-syntax.ts';
 import { textFault } from '../users/user-attributes.ts';
 
-/** What this deployment does not do, said the same way everywhere (decisions D30). */
+/** What this deployment does not do, said the same way everywhere (decision D30). */
 export const unavailable = 'is not available in this version';
 
 const usualLongest = 4_096;

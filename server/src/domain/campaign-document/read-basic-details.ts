@@ -7,7 +7,7 @@ export type BasicDetails = { name: string; tags: string[]; platforms: Platform[]
 const maxName = 256;
 const maxTags = 100;
 
-/** `basic_details` (facts 6.2). There is one team, the default one. */
+/** `basic_details` (fact 6.2). There is one team, the default one. */
 export function readBasicDetails(details: Part, { isTriggered }: { isTriggered: boolean }): BasicDetails {
   const team = details.text('team', maxName);
   if (team !== undefined && !/^default( team)?$/i.test(team))

@@ -14,7 +14,7 @@ import type { Schedule } from './read-schedule.ts';
 import { readSegmentation } from './read-segmentation.ts';
 import type { CampaignAudience } from './read-segmentation.ts';
 
-/** The parts of a campaign's record, as they were sent (facts 6.2): what a draft keeps and what search shows. */
+/** The parts of a campaign's record, as they were sent (fact 6.2): what a draft keeps and what search shows. */
 export type CampaignParts = Record<string, unknown>;
 
 /** The parts that are objects; `channel` and `campaign_delivery_type` stand beside them. */
@@ -53,7 +53,7 @@ export type ReadCampaign = {
   definition: CampaignDefinition | undefined;
   /** What is absent has the reason `missing`. */
   faults: RequestFault[];
-  /** Members of filters that nobody knows (decisions D5). */
+  /** Members of filters that nobody knows (decision D5). */
   unknownFields: string[];
 };
 

@@ -5,7 +5,7 @@ import { unavailable } from './part.ts';
 import type { Part } from './part.ts';
 
 /**
- * `delivery_controls` (facts 6.2): the throttle, and what of the workspace's caps, delay and quiet hours the campaign
+ * `delivery_controls` (fact 6.2): the throttle, and what of the workspace's caps, delay and quiet hours the campaign
  * obeys (docs/decisions/0018). There is no queue, and no limit of its own.
  */
 export function readDeliveryControls(controls: Part): ControlSettings {
@@ -39,7 +39,7 @@ export type ControlSettings = Pick<
 
 const maxTtlMinutes = 10_080;
 
-/** `advanced` (facts 6.2): time to live and priorities. */
+/** `advanced` (fact 6.2): time to live and priorities. */
 export function readAdvanced(advanced: Part): DeliverySettings {
   const expiration = advanced.part('expiration_settings');
   expiration.refuse('remove_from_inbox_after_value', 'remove_from_inbox_after_type');

@@ -7,7 +7,7 @@ const maxGoals = 5;
 const maxName = 256;
 
 /**
- * `conversion_goal_details` (facts 6.2). The first goal is the primary one; there is no revenue, and one window for all.
+ * `conversion_goal_details` (fact 6.2). The first goal is the primary one; there is no revenue, and one window for all.
  */
 export function readGoals(details: Part): ConversionGoal[] {
   const hours = { minimum: conversionWindowHours, maximum: conversionWindowHours };

@@ -1,7 +1,7 @@
 import type { MonthWeekday, Weekday } from '../timing/calendar-rule.ts';
 import type { Part } from './part.ts';
 
-/** `periodic_details` (facts 6.2). Empty lists mean: as the day of the start. */
+/** `periodic_details` (fact 6.2). Empty lists mean: as the day of the start. */
 export type Period = { step: number; occurrences: number | undefined } & (
   | { every: 'day' }
   | { every: 'week'; weekdays: Weekday[] }

@@ -92,7 +92,7 @@ function readTexts(details: Part): { message: string; title: string } {
 }
 
 function readKeys(advanced: Part): { groupKey?: string; collapseReplaceKey?: string } {
-  // At most 45 ASCII letters and digits; other letters, specials and spaces are dropped (facts 3.3).
+  // At most 45 ASCII letters and digits; other letters, specials and spaces are dropped (fact 3.3).
   const groupKey = advanced
     .plain('group_key')
     ?.replace(/[^A-Za-z0-9]/g, '')

@@ -4,7 +4,7 @@ import { readAndroidContent, readIosContent, readWebContent } from './read-platf
 import type { Part } from './part.ts';
 
 /**
- * `campaign_content` of a push (facts 6.2): `{"push": …}` or the same below the locale `default` and its one variation.
+ * `campaign_content` of a push (fact 6.2): `{"push": …}` or the same below the locale `default` and its one variation.
  * One locale and one variation is what there is; more are refused by name.
  */
 export function readPushContent(part: Part, targets: readonly Platform[]): CampaignContent {

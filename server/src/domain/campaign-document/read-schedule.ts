@@ -16,7 +16,7 @@ export type Schedule = { timeZone: string | undefined; inUserZone?: PassedPolicy
   | { kind: 'triggered'; start: SentTime | undefined; expiry: SentTime | undefined }
 );
 
-/** Reads `scheduling_details` (facts 6.2). Undefined when something is wrong; the part's faults say what. */
+/** Reads `scheduling_details` (fact 6.2). Undefined when something is wrong; the part's faults say what. */
 export function readSchedule(details: Part, deliveryType: CampaignDeliveryType | undefined): Schedule | undefined {
   details.refuse('bts_details');
   details.requires('delivery_type');
@@ -51,7 +51,7 @@ export function readSchedule(details: Part, deliveryType: CampaignDeliveryType |
 }
 
 /**
- * A send at one local time in every user's zone. Facts 6.2 name the object and not its members; the one flag says what
+ * A send at one local time in every user's zone. Fact 6.2 name the object and not its members; the one flag says what
  * becomes of users in whose zone the time has passed (docs/decisions/0018).
  */
 function readUserZone(details: Part, type: string | undefined): { inUserZone: PassedPolicy } | undefined {

@@ -19,7 +19,7 @@ const everybody = {
   filters: [{ filter_type: 'user_attributes', name: 'uid', data_type: 'string', operator: 'exists' }],
 };
 
-/** `segmentation_details` (facts 6.2): all users, one segment, or trees as filter segments have (facts 2.3). */
+/** `segmentation_details` (fact 6.2): all users, one segment, or trees as filter segments have (fact 2.3). */
 export function readSegmentation(details: Part): ReadSegmentation {
   details.only(false, 'send_campaign_to_opt_out_users');
   const isAll = details.flag('is_all_user_campaign') ?? false;

@@ -17,7 +17,7 @@ export type ScheduleContext = {
 
 type Local = { date: string; time: string };
 
-/** What a schedule means at this moment (decisions D36), or why it cannot be kept: nothing would ever be sent. */
+/** What a schedule means at this moment (decision D36), or why it cannot be kept: nothing would ever be sent. */
 export function scheduleTiming(schedule: Schedule, context: ScheduleContext): Timing | { fault: RequestFault } {
   const timeZone = schedule.timeZone ?? context.workspaceTimeZone;
   switch (schedule.kind) {

@@ -8,7 +8,7 @@ export type StatusAction = (typeof statusActions)[SearchVersion][number];
 export type ActionQuestion = { version: SearchVersion; deliveryType: CampaignDeliveryType; status: CampaignStatus };
 
 /**
- * Why a version does not let an action happen to a campaign (facts 6.3), in the words that follow "is not valid for a";
+ * Why a version does not let an action happen to a campaign (fact 6.3), in the words that follow "is not valid for a";
  * undefined when it does. The states themselves may still refuse.
  */
 export function whyNotAllowed(action: StatusAction, { version, deliveryType, status }: ActionQuestion) {

@@ -1,6 +1,6 @@
 import type { Platform } from './content.ts';
 
-/** `TOTAL` counts everything, `UNIQUE` a device or a user once (facts 7). */
+/** `TOTAL` counts everything, `UNIQUE` a device or a user once (fact 7). */
 export type FigureMetric = 'TOTAL' | 'UNIQUE';
 
 /** What is known of one platform of a campaign. */

@@ -7,7 +7,7 @@ export type CampaignChannel = (typeof campaignChannels)[number];
 export const campaignDeliveryTypes = ['ONE_TIME', 'PERIODIC', 'EVENT_TRIGGERED', 'BUSINESS_EVENT_TRIGGERED'] as const;
 export type CampaignDeliveryType = (typeof campaignDeliveryTypes)[number];
 
-/** Documented delivery types of which this service has no campaigns: asking for them finds nothing (facts 4.2). */
+/** Documented delivery types of which this service has no campaigns: asking for them finds nothing (fact 4.2). */
 export const otherDeliveryTypes = [
   'DEVICE_TRIGGERED',
   'LOCATION_TRIGGERED',
@@ -18,7 +18,7 @@ export const otherDeliveryTypes = [
 /** The two versions of the search interface. */
 export type SearchVersion = 'V1' | 'V5';
 
-/** Decisions D41. */
+/** Decision D41. */
 export const maxCampaignsPerPage: Record<SearchVersion, number> = { V1: 100, V5: 15 };
 
 /** What a search asks for, in the words of neither version. Undefined: not asked. */
@@ -50,9 +50,9 @@ export type CampaignSelection = Omit<CampaignSearch, 'channels' | 'statuses' | '
 
 /**
  * The differences between the versions that decide what is found (interface 9): V1 never finds SMS campaigns, V5 does
- * when it is asked for them (interface 4.6, D41); V1 finds drafts, V5 when it is asked for them; V5 finds each version
- * of a campaign when the workspace has versioning enabled, otherwise the newest stands for all. Archived campaigns are
- * left out unless included, even when their status is asked for (facts 4.2).
+ * when it is asked for them (interface 4.6, decision D41); V1 finds drafts, V5 when it is asked for them; V5 finds each
+ * version of a campaign when the workspace has versioning enabled, otherwise the newest stands for all. Archived
+ * campaigns are left out unless included, even when their status is asked for (fact 4.2).
  */
 export function selectCampaigns(
   search: CampaignSearch,

@@ -1,4 +1,4 @@
-/** Every word of `campaigns.status` (decisions D46). */
+/** Every word of `campaigns.status` (decision D46). */
 export const campaignStatuses = [
   'DRAFT',
   'SCHEDULED',

@@ -1,5 +1,5 @@
 /**
- * What a campaign shows on each platform, after the edge has parsed it (interface 2.8, facts 3.3). Wire spellings such
+ * What a campaign shows on each platform, after the edge has parsed it (interface 2.8, fact 3.3). Wire spellings such
  * as `channel_id` and `iconURL` end in http/push/shapes.ts.
  */
 export type Platform = 'ANDROID' | 'IOS' | 'WEB';

@@ -1,6 +1,6 @@
 import type { TemplateMode } from '../template/template-mode.ts';
 
-/** How a message travels, from `advancedSettings` (facts 3.4). Stored with the campaign, defaults filled in. */
+/** How a message travels, from `advancedSettings` (fact 3.4). Stored with the campaign, defaults filled in. */
 export type DeliverySettings = {
   /** How long a provider keeps trying; 0 = not at all. */
   ttlMinutes: { ANDROID: number; IOS: number; WEB: number };
@@ -15,7 +15,7 @@ export type DeliverySettings = {
   spreadMinutes: number | null;
   /** After this the app takes the message out of its inbox. */
   inboxExpiryHours: number | null;
-  /** Whether the texts are templates (decisions D39). */
+  /** Whether the texts are templates (decision D39). */
   templates: TemplateMode;
   /** Goes out in quiet hours too. */
   bypassesQuietHours: boolean;
@@ -31,7 +31,7 @@ export type DeliverySettings = {
 
 export type IosDevices = 'ALL' | 'PROVISIONAL' | 'NON_PROVISIONAL';
 
-/** 36 hours (facts 3.4). */
+/** 36 hours (fact 3.4). */
 export const defaultTtlMinutes = 2160;
 
 export const defaultDeliverySettings: DeliverySettings = {
@@ -44,7 +44,7 @@ export const defaultDeliverySettings: DeliverySettings = {
   spreadMinutes: null,
   inboxExpiryHours: null,
   templates: 'AUTO',
-  // Facts 3.4: what a request that names none of these asks for.
+  // Fact 3.4: what a request that names none of these asks for.
   bypassesQuietHours: false,
   ignoresCap: false,
   countsForCap: true,
@@ -53,8 +53,8 @@ export const defaultDeliverySettings: DeliverySettings = {
 };
 
 /**
- * The stored settings, completed: a row of an older version may lack a member. Its texts are none but what they say: that
- * version knew no templates.
+ * The stored settings, completed: a row of an older version may lack a member. Its texts are none but what they say:
+ * that version knew no templates.
  */
 export function deliverySettings(stored: Record<string, unknown>): DeliverySettings {
   return { ...defaultDeliverySettings, templates: 'OFF', ...(stored as Partial<DeliverySettings>) };

@@ -3,15 +3,15 @@ import { readTwoNumbers } from './conversion-goal.ts';
 
 /**
  * How long after a provider accepted a message for a user an event of that user counts for the message's campaign:
- * as long as a message lives unless its sender says otherwise (facts 3.4).
+ * as long as a message lives unless its sender says otherwise (fact 3.4).
  */
 export const conversionWindowHours = 36;
 
 export type TrackedEvent = { name: string; attributes: Record<string, unknown> };
 
 /**
- * Whether an event meets a goal (interface 2.10). Names are equal or not; texts compare byte for byte after Unicode NFC,
- * numbers by value (decisions D24). An attribute of another type than the goal's is missing, as in the filters of
+ * Whether an event meets a goal (interface 2.10). Names are equal or not; texts compare byte for byte after Unicode
+ * NFC, numbers by value (decision D24). An attribute of another type than the goal's is missing, as in the filters of
  * segments: every test fails on it, and so its opposite ("is not", "does not exist") holds.
  */
 export function matchGoal(goal: ConversionGoal, event: TrackedEvent): boolean {

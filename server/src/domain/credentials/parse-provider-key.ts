@@ -30,7 +30,7 @@ const maxKeyFile = 16_384;
 
 /**
  * Reads a service account's key file (JSON, as Google's console gives it). Its `token_uri` is not used: where tokens
- * come from is this deployment's decision (faults 3.9); one that names another host is refused, so that a forged file is
+ * come from is this deployment's decision (fault 3.9); one that names another host is refused, so that a forged file is
  * noticed.
  *
  * @throws ProviderKeyError
@@ -95,7 +95,7 @@ export function parseWebPushKey(given: {
   keys: { publicKey: string; privateKey: string } | undefined;
 }): WebPushCredential {
   if (!/^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/.test(given.subject))
-    throw new ProviderKeyError('The subject must be a mailto: or https: contact (RFC 8292 section 2.1).');
+    throw new ProviderKeyError('The subject must be a mailto: or https: contact (RFC 8292 §2.1).');
   const { publicKey, privateKey } = given.keys ?? makeVapidKeys();
   const isPair =
     Buffer.from(privateKey, 'base64url').length === 32 &&

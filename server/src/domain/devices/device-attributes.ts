@@ -29,7 +29,7 @@ class Fault extends Error {
 }
 
 /**
- * Reads a device's attributes, of the API and of import files alike (facts 5).
+ * Reads a device's attributes, of the API and of import files alike (fact 5).
  *
  * @param prefixes spellings of the vendor's abbreviation in names such as `svc_push_opted`
  */

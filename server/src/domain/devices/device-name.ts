@@ -2,7 +2,7 @@
 export type DeviceName = { kind: 'push-id' | 'gaid' | 'unique-id' | 'row-id'; value: string };
 
 /**
- * The words of `POST /v1/devices/manage` (facts 5). `unique_id` and `device_unique_id` are the `device_id` or the `idfv`
+ * The words of `POST /v1/devices/manage` (fact 5). `unique_id` and `device_unique_id` are the `device_id` or the `idfv`
  * a device was registered with.
  *
  * @param prefixes spellings of the vendor's abbreviation, lower-case

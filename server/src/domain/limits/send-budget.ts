@@ -16,7 +16,7 @@ export type BudgetDraw = {
   holdSeconds: number;
   /** Share of the bucket, 0…1, that is left to more urgent senders. */
   reserve: number;
-  /** An account that was idle grows to its whole rate over a minute (design of delivery 1). */
+  /** An account that was idle grows to its whole rate over a minute (delivery 1). */
   isRamped: boolean;
   at: Date;
 };

@@ -47,7 +47,7 @@ export type Verdict = { level: 'well' | 'attention' | 'trouble'; headline: strin
 const lateSeconds = 120;
 /** Fewer failures than this say nothing about a provider. */
 const tellingFailures = 20;
-/** Google judges a sender by the same share (design of delivery 1). */
+/** Google judges a sender by the same share (delivery 1). */
 const maxFailing = 0.05;
 const nearlyUsed = 0.9;
 

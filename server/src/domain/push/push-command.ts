@@ -13,7 +13,7 @@ export type PushAudience =
 export type PushCommand = {
   /** Trimmed; 5 to 256 characters. */
   name: string;
-  /** As sent, or a UUID made for it (decisions D4). */
+  /** As sent, or a UUID made for it (decision D4). */
   requestId: string;
   platforms: Platform[];
   audience: PushAudience;

@@ -13,7 +13,7 @@ type Names = ReadonlyMap<string, string>;
 const maxDescription = 1_000;
 const maxListed = 3;
 
-/** What a filter segment holds, as one English sentence of at most 1,000 characters (facts 2.3, `description`). */
+/** What a filter segment holds, as one English sentence of at most 1,000 characters (fact 2.3, `description`). */
 export function describeSegmentFilter({ included, excluded, segmentNames }: DescribedFilters): string {
   const names: Names = segmentNames ?? new Map();
   const sentence = `Users for whom ${describe(included, names)}${excluded ? `, except those for whom ${describe(excluded, names)}` : ''}`;

@@ -1,10 +1,10 @@
 import { canonicalNumber } from '../users/identifier.ts';
 
-/** Longest value of a file (decisions D23). */
+/** Longest value of a file (decision D23). */
 export const maxValueBytes = 1_024;
-/** Rejected lines that are kept, with their reason (decisions D23). */
+/** Rejected lines that are kept, with their reason (decision D23). */
 export const maxRejectsKept = 10_000;
-/** 150 MB = 150 × 1024 × 1024 bytes after decoding (decisions D25). */
+/** 150 MB = 150 × 1024 × 1024 bytes after decoding (decision D25). */
 export const maxFileBytes = 150 * 1024 * 1024;
 
 /** Why a line was skipped; the words a person reads in the report. */
@@ -23,7 +23,7 @@ export const rejectReasons = {
 export type RejectReason = keyof typeof rejectReasons;
 
 /**
- * The stored form of a number of a file, or undefined when the text is none: 7, 7.0 and 7e0 are one value (decisions
+ * The stored form of a number of a file, or undefined when the text is none: 7, 7.0 and 7e0 are one value (decision
  * D24). Hexadecimal, blanks and the words for infinity are no numbers.
  */
 export function parseFileNumber(text: string): string | undefined {

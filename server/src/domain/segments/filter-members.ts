@@ -60,13 +60,13 @@ export class FilterMembers {
     if (this.get(name) !== undefined) throw this.fault(name, reason);
   }
 
-  /** Refuses by name what this service does not do (decisions D30). */
+  /** Refuses by name what this service does not do (decision D30). */
   refuseUnavailable(name: string): void {
     if (this.get(name) !== undefined)
       throw new FilterFault('unavailable', `${this.pathOf(name)} is not available in this service`);
   }
 
-  /** Paths of the members that are not known, which the edge reports (decisions D5). */
+  /** Paths of the members that are not known, which the edge reports (decision D5). */
   unknown(known: readonly string[]): string[] {
     return Object.keys(this.#members).flatMap((name) => (known.includes(name) ? [] : [this.pathOf(name)]));
   }

@@ -4,7 +4,7 @@ export type OperationSuccess = { status: 201; valuesFound: number; valuesProcess
 export type OperationFailure = { status: 400 | 500; errorMessage: string };
 export type OperationOutcome = OperationSuccess | OperationFailure;
 
-/** Why an operation failed; the texts that facts 2.2 shows are kept to the letter. */
+/** Why an operation failed; the texts that fact 2.2 shows are kept to the letter. */
 export type OperationFault =
   | { kind: 'too-large' }
   | { kind: 'download' }

@@ -72,7 +72,7 @@ function rejectLines(rejects: OperationReportInput['rejects']): string[] {
 }
 
 /**
- * Text others chose, on one line: a line break would start a new header or fake a line of the report (faults 3.6,
+ * Text others chose, on one line: a line break would start a new header or fake a line of the report (fault 3.6,
  * V1.3.11), and marks that turn the direction of text would hide what stands there.
  */
 function toOneLine(text: string): string {

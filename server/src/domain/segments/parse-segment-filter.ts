@@ -17,9 +17,9 @@ const unavailableTypes: readonly unknown[] = ['actions', 'psychographic_event'];
 const maxUnknownFields = 20;
 
 /**
- * Reads `included_filters` or `excluded_filters` (facts 2.3). At most 10 groups deep, the tree itself being the first;
+ * Reads `included_filters` or `excluded_filters` (fact 2.3). At most 10 groups deep, the tree itself being the first;
  * 100 filters, groups among them; 20 references to segments. What cannot be honoured is refused by name, never ignored;
- * fields nobody knows are handed back, at most 20, for the warning (decisions D5).
+ * fields nobody knows are handed back, at most 20, for the warning (decision D5).
  */
 export function parseSegmentFilter(tree: unknown): ParsedSegmentFilter {
   const walk: Walk = { filters: 0, segments: 0, unknownFields: [] };
@@ -81,7 +81,7 @@ function readFilter(members: FilterMembers, place: Place): SegmentFilter {
   }
 }
 
-/** The id decides; the name beside it is a label (facts 2.3). */
+/** The id decides; the name beside it is a label (fact 2.3). */
 function readReference(members: FilterMembers, walk: Walk): SegmentReference {
   noteUnknown(members, { walk, known: referenceMembers });
   walk.segments += 1;

@@ -6,7 +6,7 @@ import type { AttributeFilter, AttributeTest, FlagTest, NumberTest, TextTest, Ti
 
 export const filterLimits = { depth: 10, filters: 100, segments: 20, values: 1_000, textBytes: 1_024 } as const;
 
-/** Members of a filter of type `user_attributes` (facts 2.3). `category` is a label of the sender's own. */
+/** Members of a filter of type `user_attributes` (fact 2.3). `category` is a label of the sender's own. */
 export const attributeMembers = [
   ...['filter_type', 'name', 'data_type', 'operator', 'value', 'value1', 'negate', 'case_sensitive', 'category'],
   ...['value_type', 'extract_type', 'radius', 'array_filter_type', 'is_dynamic_value', 'dynamic_attribute_type'],
@@ -33,7 +33,7 @@ const timeOperators = [
 ];
 
 /**
- * Reads a filter of type `user_attributes` (facts 2.3). An option that would change who matches, and cannot here, is
+ * Reads a filter of type `user_attributes` (fact 2.3). An option that would change who matches, and cannot here, is
  * refused; `case_sensitive` and `array_filter_type` may stand with types they say nothing about.
  *
  * @throws FilterFault

@@ -1,10 +1,10 @@
 import type { FilterTime } from './iso-time.ts';
 
 /**
- * A parsed filter of users (facts 2.3), the same in meaning wherever it is evaluated:
+ * A parsed filter of users (fact 2.3), the same in meaning wherever it is evaluated:
  *
- * - A value of another type than `dataType`, no value and JSON null are all "missing". Every test is false when missing,
- *   and `negate` turns any result round: a negated filter holds for users without the attribute.
+ * - A value of another type than `dataType`, no value and JSON null are all "missing". Every test is false when
+ * missing,   and `negate` turns any result round: a negated filter holds for users without the attribute.
  * - The attribute `uid` is the customer id.
  * - Texts compare in Unicode NFC; unless `isCaseSensitive`, in full upper case of the root locale (ß equals ss).
  * - Numbers compare by value, exactly.
@@ -28,8 +28,8 @@ export type AttributeTest =
   | { dataType: 'array_double'; quantifier: Quantifier; test: NumberTest };
 
 /**
- * Whether one value of the user's list must pass the test (`any_of`) or each of them (`all_of`). A value of another type
- * passes no test, and an empty list holds for neither.
+ * Whether one value of the user's list must pass the test (`any_of`) or each of them (`all_of`). A value of another
+ * type passes no test, and an empty list holds for neither.
  */
 export type Quantifier = 'any_of' | 'all_of';
 

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Seconds by which the signer's clock may differ (decisions D35a). */
+/** Seconds by which the signer's clock may differ (decision D35a). */
 export const signatureToleranceSeconds = 300;
 
 export type SignedBody = {
@@ -13,7 +13,7 @@ export type SignedBody = {
 };
 
 /**
- * The stronger signature (decisions D35a): `v1,` and the base64 of HMAC-SHA-256 over `id.timestamp.body`, the form of
+ * The stronger signature (decision D35a): `v1,` and the base64 of HMAC-SHA-256 over `id.timestamp.body`, the form of
  * Standard Webhooks. Unlike the first one it covers body and time.
  */
 export function signPushV2(signed: SignedBody, key: string): string {

@@ -32,7 +32,7 @@ export type Personaliser = {
 };
 
 /**
- * What makes a campaign's content a person's own (decisions D39). Templates are read once, here. Undefined when no text
+ * What makes a campaign's content a person's own (decision D39). Templates are read once, here. Undefined when no text
  * is a template: then there is nothing to do for anybody.
  */
 export function makePersonaliser(content: CampaignContent, mode: TemplateMode): Personaliser | undefined {

@@ -1,5 +1,5 @@
 /**
- * Why a text could not be made for a person (facts 3.8). `RESULT`: it was made, and is not what its place needs, such as
+ * Why a text could not be made for a person (fact 3.8). `RESULT`: it was made, and is not what its place needs, such as
  * a web address.
  */
 export type RenderCause = 'USER_ATTRIBUTE' | 'BUSINESS_EVENT_ATTRIBUTE' | 'UNDEFINED' | 'LIMIT' | 'RESULT' | 'UNKNOWN';

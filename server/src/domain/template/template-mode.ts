@@ -2,7 +2,7 @@ import { parseTemplate } from './parse-template.ts';
 import type { SourceName } from './template-syntax.ts';
 
 /**
- * Whether the texts of a campaign are templates (decisions D39): each one, none, or those with a marker, which is what
+ * Whether the texts of a campaign are templates (decision D39): each one, none, or those with a marker, which is what
  * happens when nobody says.
  */
 export type TemplateMode = 'ON' | 'OFF' | 'AUTO';

@@ -1,6 +1,6 @@
 /**
- * A template as it was read: a subset of Jinja 3.1 (docs/concepts.md lists it), checked as far as its text alone allows.
- * Names of filters, methods and tests are resolved to their rules, so rendering looks nothing up.
+ * A template as it was read: a subset of Jinja 3.1 (docs/concepts.md lists it), checked as far as its text alone
+ * allows. Names of filters, methods and tests are resolved to their rules, so rendering looks nothing up.
  */
 export type Template = {
   statements: readonly Statement[];
@@ -13,7 +13,7 @@ export type References = Partial<Record<SourceName, readonly string[] | 'all'>>;
 export const sourceNames = ['UserAttribute', 'BusinessEventAttribute'] as const;
 export type SourceName = (typeof sourceNames)[number];
 
-/** Sources of the documented interface (facts 3.8) that this service has no values for. */
+/** Sources of the documented interface (fact 3.8) that this service has no values for. */
 export const absentSources: readonly string[] = [
   'EventAttribute',
   'CampaignAttribute',

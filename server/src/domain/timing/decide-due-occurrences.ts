@@ -13,7 +13,7 @@ export type DueQuestion = {
 };
 
 /**
- * What becomes of the moments that have come, and which is next (decisions D37, faults F14). The last of them is sent
+ * What becomes of the moments that have come, and which is next (decision D37, fault F14). The last of them is sent
  * when it is not too late; every other was missed, so that a downtime ends in one send and not in a burst.
  */
 export function decideDueMoments(

@@ -3,8 +3,8 @@ import type { LocalTime } from './local-time.ts';
 import type { PassedPolicy, Timing } from './timing.ts';
 
 /**
- * A send at one local time everywhere. Users for whom the time had passed when the run began are left out, or sent to at
- * the time of the campaign's own zone.
+ * A send at one local time everywhere. Users for whom the time had passed when the run began are left out, or sent to
+ * at the time of the campaign's own zone.
  */
 export type LocalSend = LocalTime & { ifPassed: PassedPolicy };
 
@@ -12,7 +12,7 @@ export type LocalSend = LocalTime & { ifPassed: PassedPolicy };
 export const firstZone = 'Etc/GMT-14';
 export const zoneSpanHours = 26;
 
-// As late as a scheduled send may be (decisions D37): a run never begins at the very instant.
+// As late as a scheduled send may be (decision D37): a run never begins at the very instant.
 const lateMilliseconds = 60 * 60_000;
 
 type Question = { timeZone: string; startedAt: Date; now: Date };

@@ -23,7 +23,7 @@ export function parseTime(text: string): string | undefined {
   return `${String((hour % 12) + (isAfternoon ? 12 : 0)).padStart(2, '0')}:${parts[2]}`;
 }
 
-/** Whether this is an IANA zone; old aliases such as Asia/Calcutta are (decisions D36). */
+/** Whether this is an IANA zone; old aliases such as Asia/Calcutta are (decision D36). */
 export function isTimeZone(name: string): boolean {
   // Offsets such as +05:30 are no zone names.
   if (!/^[A-Za-z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+)*$/.test(name)) return false;
@@ -39,7 +39,7 @@ export type LocalTime = { date: string; time: string; timeZone: string };
 
 /**
  * The instant of a local time. A time that a clock change skips moves forward by the gap; one that occurs twice means
- * the first (decisions D36; Temporal's `compatible`).
+ * the first (decision D36; Temporal's `compatible`).
  */
 export function toInstant({ date, time, timeZone }: LocalTime): Date {
   const local = Temporal.PlainDateTime.from(`${date}T${time}`);

@@ -17,7 +17,7 @@ export type TimingContext = { now: Date; workspaceTimeZone: string };
 /** A member that cannot be used, and why. */
 export type TimingFault = { fault: { field: string; reason: string } };
 
-/** Reads a delivery (interface 2.9, decisions D36). Nothing left to send is a fault: it would never be sent. */
+/** Reads a delivery (interface 2.9, decision D36). Nothing left to send is a fault: it would never be sent. */
 export function parseTiming(input: TimingInput, { now, workspaceTimeZone }: TimingContext): Timing | TimingFault {
   if (input.type === 'soon') return { kind: 'soon' };
   const timeZone = input.timezone === undefined ? workspaceTimeZone : input.timezone;

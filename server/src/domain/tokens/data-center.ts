@@ -3,7 +3,7 @@ export const dataCenters = ['01', '02', '03', '04', '05', '06', '101'] as const;
 export type DataCenter = (typeof dataCenters)[number];
 
 /**
- * The data center that a host names, such as `01` for `oauth2-01.example.com` (decisions D1). Undefined for every other
+ * The data center that a host names, such as `01` for `oauth2-01.example.com` (decision D1). Undefined for every other
  * host and when no service domain is configured: then the one origin serves all workspaces.
  *
  * @param host name without port

@@ -4,7 +4,7 @@ import { scopes as knownScopes } from './scopes.ts';
 
 export const defaultAccessTokenMinutes = 15;
 
-/** The settings of a key that a person may choose (facts 1, decisions D15). */
+/** The settings of a key that a person may choose (fact 1, decision D15). */
 export type KeySettings = { name: string; scopes: readonly string[]; accessTokenMinutes: number };
 
 /**

@@ -3,7 +3,7 @@ export const refreshTokenSeconds = 30 * 24 * 60 * 60;
 
 /**
  * How long after its end an access token is still known as expired (ER008); after that it is invalid (ER001). Rows of
- * expired tokens may be deleted then (decisions D13).
+ * expired tokens may be deleted then (decision D13).
  */
 export const expiredTokenSeconds = 24 * 60 * 60;
 

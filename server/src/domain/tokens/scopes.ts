@@ -1,6 +1,6 @@
 import type { KeyKind } from './key-kinds.ts';
 
-/** What a key may cover: the check boxes of the key form (facts 1). */
+/** What a key may cover: the check boxes of the key form (fact 1). */
 export const scopes = [
   'data',
   'segmentation',

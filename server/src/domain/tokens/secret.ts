@@ -21,7 +21,7 @@ const secretLength = 47;
 
 /**
  * Makes an API key or token: a prefix and 256 random bits in base64url. Only `[A-Za-z0-9_-]`, so a secret never holds a
- * pipe (decisions D35), a colon or a character that a form would escape.
+ * pipe (decision D35), a colon or a character that a form would escape.
  */
 export function makeSecret(kind: SecretKind, random: Random = randomBytes): string {
   return secretPrefixes[kind] + random(32).toString('base64url');

@@ -3,7 +3,9 @@ import type { LimitWindow } from '../limits/sliding-window.ts';
 
 export type TokenOperation = 'token' | 'refresh' | 'revoke';
 
-/** Requests per credential pair and operation (interface 8, decisions D11); revocation is ours and has one of its own. */
+/**
+ * Requests per credential pair and operation (interface 8, decision D11); revocation is ours and has one of its own.
+ */
 export const requestLimits: Record<TokenOperation, readonly LimitWindow[]> = {
   token: [
     { events: 5, seconds: 60 },
@@ -17,7 +19,7 @@ export const requestLimits: Record<TokenOperation, readonly LimitWindow[]> = {
 };
 
 /**
- * Wrong credentials (decisions D19). The first two refuse; the third only slows, because refusing by `client_id` would
+ * Wrong credentials (decision D19). The first two refuse; the third only slows, because refusing by `client_id` would
  * let anyone lock the owner out. The limit of an address is wider: many workspaces may share one.
  */
 export const guessLimits = {

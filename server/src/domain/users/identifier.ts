@@ -1,10 +1,10 @@
 /** A value by which a file or a send names a user: the attribute's text, or a number's shortest decimal form. */
 export type Identifier = { attribute: string; type: 'string' | 'double'; value: string };
 
-/** How `targetUserAttributes.attribute` names users (facts 3.2). */
+/** How `targetUserAttributes.attribute` names users (fact 3.2). */
 export type IdentifierName = { kind: 'customer-id' } | { kind: 'attribute'; attribute: string };
 
-// Longer values identify nobody: no line of a file may be longer either (decisions D23).
+// Longer values identify nobody: no line of a file may be longer either (decision D23).
 const maxValueBytes = 1_024;
 
 const standardNames: Record<string, IdentifierName> = {
@@ -22,7 +22,7 @@ export function identifierOf(name: string, { isCustom }: { isCustom: boolean }):
   return standardNames[name];
 }
 
-/** The identifiers among a user's attributes: texts and finite numbers (decisions D24). Lists and others are none. */
+/** The identifiers among a user's attributes: texts and finite numbers (decision D24). Lists and others are none. */
 export function identifiersOf(attributes: Record<string, unknown>): Identifier[] {
   return Object.entries(attributes).flatMap(([attribute, value]) => {
     const identifier = toIdentifierValue(value);

@@ -1,6 +1,6 @@
 export type Attributes = Record<string, unknown>;
 
-/** Customer ids that stand for "nobody" in careless clients (facts 5); they would merge strangers into one person. */
+/** Customer ids that stand for "nobody" in careless clients (fact 5); they would merge strangers into one person. */
 const refusedCustomerIds = new Set(
   [
     'unknown',
@@ -42,7 +42,7 @@ export function textFault(text: string): string | undefined {
 export type AttributeFault = { attribute: string; reason: string };
 
 /**
- * Checks attribute names and values (facts 5). Reserved are `id`, `_id`, the empty name and the vendor's prefix; a
+ * Checks attribute names and values (fact 5). Reserved are `id`, `_id`, the empty name and the vendor's prefix; a
  * colon never occurs in the names of devices' identifiers that attributes could shadow.
  */
 export function attributesFault(attributes: Attributes, prefixes: readonly string[]): AttributeFault | undefined {
@@ -61,12 +61,12 @@ export function attributesFault(attributes: Attributes, prefixes: readonly strin
   return undefined;
 }
 
-/** Standard keys that carry the vendor's prefix (facts 5). */
+/** Standard keys that carry the vendor's prefix (fact 5). */
 const allowedVendorNames = new Set(['gaid', 'sub_w']);
 
 /**
- * Values are of JSON's types: text, number, yes or no, list, object. A moment is a text in ISO 8601, which filters read as
- * one. A number too large for a double would be stored as nothing.
+ * Values are of JSON's types: text, number, yes or no, list, object. A moment is a text in ISO 8601, which filters read
+ * as one. A number too large for a double would be stored as nothing.
  */
 function valueFault(value: unknown): string | undefined {
   if (typeof value === 'string') return textFault(value);
@@ -82,8 +82,8 @@ function valueFault(value: unknown): string | undefined {
 
 /**
  * Merges changes into a user's attributes: a value replaces, `null` removes, and a list is edited with
- * `{"addValueToArrayField": […]}` or `{"removeValueFromArrayField": […]}` (facts 5). Values are compared as JSON; one that
- * is in the list is not added again.
+ * `{"addValueToArrayField": […]}` or `{"removeValueFromArrayField": […]}` (fact 5). Values are compared as JSON; one
+ * that is in the list is not added again.
  */
 export function mergeAttributes(current: Attributes, changes: Attributes): Attributes {
   const merged = { ...current };

@@ -4,7 +4,7 @@ export type UserSelector = { attribute: string; isCustom: boolean; values: strin
 /** Interface 8. */
 export const maxSelectedUsers = 100;
 
-/** The refusal of decisions D32, at acceptance and when a schedule fires. */
+/** The refusal of decision D32, at acceptance and when a schedule fires. */
 export const tooManyUsers = {
   field: 'targetUserAttributes',
   reason: `matches more than ${maxSelectedUsers} users`,

@@ -6,7 +6,7 @@ export type Person = { customerId: string; attributes: Attributes };
 
 export const unknownPerson: Person = { customerId: '', attributes: {} };
 
-/** Names of the standard attributes (facts 3.8, 5): as they are shown, and as lookups of the push API say them. */
+/** Names of the standard attributes (fact 3.8, 5): as they are shown, and as lookups of the push API say them. */
 const standardNames: Record<string, string> = {
   ID: 'uid',
   Name: 'u_n',

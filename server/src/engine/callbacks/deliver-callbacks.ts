@@ -26,7 +26,7 @@ export type DeliverCallbacksDependencies = {
   clock: Clock;
   seal: Seal;
   log: Logger;
-  /** Must end within 15 s whatever the receiver does (faults F24); the lease counts on it. */
+  /** Must end within 15 s whatever the receiver does (fault F24); the lease counts on it. */
   post: PostCallback;
 };
 
@@ -35,14 +35,16 @@ export type CallbackDuty = Duty & {
   settled(): Promise<void>;
 };
 
-/** After the first attempt, the waits before the second to the seventh; then it is given up (decisions D27). */
+/** After the first attempt, the waits before the second to the seventh; then it is given up (decision D27). */
 const retryDelaysSeconds = [30, 60, 120, 600, 3_600, 21_600];
 const maxAttempts = retryDelaysSeconds.length + 1;
 
 const maxUnderWay = 20;
 /** Four times what a request may take: a lease that ends means a worker that died. */
 const leaseMilliseconds = 60_000;
-/** A round waits this long for its receivers and leaves slower ones under way, so they do not hold up the next round. */
+/**
+ * A round waits this long for its receivers and leaves slower ones under way, so they do not hold up the next round.
+ */
 const patienceMilliseconds = 1_000;
 
 /**

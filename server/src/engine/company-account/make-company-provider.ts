@@ -14,13 +14,13 @@ type Checks = { state: string; nonce: string; codeVerifier: string };
 
 // An issuer rarely changes its addresses; what it changes is noticed within an hour.
 const freshMilliseconds = 3_600_000;
-// Clocks of two companies (RFC 7519 section 4.1.4: "usually no more than a few minutes").
+// Clocks of two companies (RFC 7519 §4.1.4: "usually no more than a few minutes").
 const toleranceSeconds = 60;
 
 /**
- * A company's OpenID provider through openid-client, which verifies signature, issuer, audience, times, nonce, state and the
- * answer's `iss` (RFC 9207). Its hosts are the operator's choice, so that they may be internal; calls are bounded all the
- * same.
+ * A company's OpenID provider through openid-client, which verifies signature, issuer, audience, times, nonce, state
+ * and the answer's `iss` (RFC 9207). Its hosts are the operator's choice, so that they may be internal; calls are
+ * bounded all the same.
  */
 export function makeCompanyProvider({ issuer, clientId, clientSecret, name }: CompanyProviderSettings) {
   const outgoing = makeOutgoingClient({ allowedNetworks: ['0.0.0.0/0', '::/0'] });
@@ -45,7 +45,8 @@ export function makeCompanyProvider({ issuer, clientId, clientSecret, name }: Co
     configuration[openid.customFetch] = fetchBounded;
     configuration.timeout = 10;
     for (const change of execute) change(configuration);
-    // OpenID Connect Core 3.1.3.7 lets a client trust TLS instead of the signature; a proxy that opens TLS is no issuer.
+    // OpenID Connect Core 3.1.3.7 lets a client trust TLS instead of the signature; a proxy that opens TLS is no
+    // issuer.
     openid.enableNonRepudiationChecks(configuration);
     return configuration;
   }

@@ -98,7 +98,7 @@ function noCredential(message: Message): Outcome {
 
 type ChangePlan = (plan: Plan) => Plan;
 
-/** FCM checks account, project, address and message, and delivers nothing (design of delivery 1). */
+/** FCM checks account, project, address and message, and delivers nothing (delivery 1). */
 function validateOnly(plan: Plan): Plan {
   const body = JSON.parse(plan.body.toString('utf8')) as object;
   return { ...plan, body: Buffer.from(JSON.stringify({ validate_only: true, ...body })) };

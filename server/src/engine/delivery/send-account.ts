@@ -12,9 +12,9 @@ export type SendAccount = {
   penaltyPerMinute: number | undefined;
 };
 
-/** Messages a minute and Firebase project (design of delivery 1). */
+/** Messages a minute and Firebase project (delivery 1). */
 export const fcmPerMinute = 600_000;
-/** Chrome leaves a site it judges noisy this many a minute, for days (design of delivery 3). */
+/** Chrome leaves a site it judges noisy this many a minute, for days (delivery 3). */
 const noisySitePerMinute = 1_000;
 
 /** The account through which a device is reached, or undefined when the workspace has none for it. Pure. */

@@ -13,7 +13,7 @@ import type { Recipient } from './personalise-devices.ts';
 import { retryDelaySeconds } from './retry-delay.ts';
 import type { DeviceResult } from './send-window.ts';
 
-// Faults F5: at most 8 attempts and never beyond the message's time to live.
+// Fault F5: at most 8 attempts and never beyond the message's time to live.
 const maxAttempts = 8;
 const maxSpreadMilliseconds = 5_000;
 

@@ -5,7 +5,7 @@ const maxTries = 60;
 /**
  * Repeats what stores the outcome of requests that have left, while the database is away: what was sent is known here
  * alone, and giving it up would send it again. A commit whose answer was lost is repeated too, so `store` must change
- * nothing the second time (faults F17).
+ * nothing the second time (fault F17).
  *
  * @throws what `store` throws when it is no outage, or the outage lasts longer than a lease
  */

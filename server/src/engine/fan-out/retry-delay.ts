@@ -1,7 +1,7 @@
-/** Google asks for 10 s at least before the first retry (design of delivery 1). */
+/** Google asks for 10 s at least before the first retry (delivery 1). */
 const firstDelaySeconds = 10;
 const maxDelaySeconds = 600;
-/** Google's customary wait for a 429 that names none (design of delivery 1). */
+/** Google's customary wait for a 429 that names none (delivery 1). */
 const rateLimitDelaySeconds = 60;
 /** Spreads what one Retry-After sent away together. */
 const maxSpreadSeconds = 5;
@@ -17,8 +17,8 @@ export type RetryDelayInput = {
 
 /**
  * Seconds until the next attempt: at least what the provider asked for, and growing from the second on even when that
- * is short, so that a message outlasts a provider that is away for minutes (R5). Above the floor it is exponential with
- * full jitter: a thousand devices refused together do not come back together.
+ * is short, so that a message outlasts a provider that is away for minutes (reliability R5). Above the floor it is
+ * exponential with full jitter: a thousand devices refused together do not come back together.
  */
 export function retryDelaySeconds({ attempts, retryAfterSeconds, isRateLimited, random }: RetryDelayInput): number {
   if (retryAfterSeconds !== undefined) {

@@ -7,7 +7,7 @@ import { findRunsToSend } from '../../storage/runs/run-states.ts';
 import { isOutage, outlastOutage } from './outlast-outage.ts';
 import type { SendWindow } from './send-window.ts';
 
-// Decided in architecture 5: another worker takes over at most this long after a crash.
+// Fault F1: another worker takes over at most this long after a crash.
 export const leaseMilliseconds = 60_000;
 const heartbeatMilliseconds = 10_000;
 const pollMilliseconds = 1_000;

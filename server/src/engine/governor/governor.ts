@@ -13,7 +13,7 @@ import type { Share } from './share.ts';
 /**
  * Keeps every account within what its provider takes and asked for, over all nodes: silence after a refusal that
  * concerns the account or while it cannot be reached, the rate of its quota, the lower rate of a noisy site. Other
- * accounts, of the same workspace too, are not concerned (faults F4).
+ * accounts, of the same workspace too, are not concerned (fault F4).
  */
 export type Governor = {
   /** A message's turn. @returns undefined when it may go now, else the instant to try again */

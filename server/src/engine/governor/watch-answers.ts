@@ -8,14 +8,16 @@ export type AnswerWatch = { note(account: SendAccount, outcome: Outcome): void }
 type Minute = { number: number; answers: number; clientErrors: number; refusals: number };
 
 const minuteMilliseconds = 60_000;
-// Google raises quotas of projects below 5 % client errors only, and counts them against the quota (design of delivery 1).
+// Google raises quotas of projects below 5 % client errors only, and counts them against the quota (delivery 1).
 const maxClientErrors = 0.05;
 const tellingAnswers = 1_000;
 /** Answers 429 of one push service within a minute; a single browser that is asked too often does not make as many. */
 const noisyRefusals = 20;
 const maxAccounts = 10_000;
 
-/** Counts an account's answers by the minute: warns of client errors, and notices a push service that finds us noisy. */
+/**
+ * Counts an account's answers by the minute: warns of client errors, and notices a push service that finds us noisy.
+ */
 export function watchAnswers({
   clock,
   log,

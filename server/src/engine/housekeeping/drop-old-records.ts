@@ -16,7 +16,7 @@ export type DropOldRecordsDependencies = { database: Database; inboxMessages: nu
 
 /**
  * The duty that forgets what is no longer needed: tokens a day after their expiry (until then *expired* and *invalid*
- * are told apart, decisions D13), idempotency keys and V1's request ids after 24 hours, the API log after a week, send
+ * are told apart, decision D13), idempotency keys and V1's request ids after 24 hours, the API log after a week, send
  * budgets nobody uses, the oldest inbox messages.
  */
 export function dropOldRecords({ database, inboxMessages }: DropOldRecordsDependencies): Duty {

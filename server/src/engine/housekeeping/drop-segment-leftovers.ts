@@ -8,7 +8,7 @@ import { dropSegmentStaging, findAbandonedStaging } from '../../storage/segments
 import type { Duty } from '../job.ts';
 
 const batchRows = 20_000;
-// Facts 2.2: members of a segment archived for longer are deleted for good.
+// Fact 2.2: members of a segment archived for longer are deleted for good.
 const archivedDays = 30;
 
 /**

@@ -4,7 +4,8 @@ export type AddressDecision = { allowed: true } | { allowed: false; reason: stri
 
 /**
  * Networks that `ipaddr.js` calls unicast, or whose meaning an attacker can choose, and that are not the public
- * internet: IPv4-compatible IPv6, a cloud's platform address in public space, NAT64, 6to4, Teredo, shared address space.
+ * internet: IPv4-compatible IPv6, a cloud's platform address in public space, NAT64, 6to4, Teredo, shared address
+ * space.
  */
 const deniedNetworks = [
   '::/96',
@@ -22,7 +23,7 @@ const deniedNetworks = [
 type Network = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
 /**
- * Whether an outgoing call that somebody else chose may connect to this address (decisions D29): public unicast only,
+ * Whether an outgoing call that somebody else chose may connect to this address (decision D29): public unicast only,
  * and whatever the operator's allow-list opens.
  *
  * @param address the address that is about to be connected to, as the resolver gave it

@@ -52,7 +52,7 @@ export type OutgoingClient = {
 };
 
 export type OutgoingClientOptions = {
-  /** CIDR ranges the operator opened besides the public internet (decisions D29). */
+  /** CIDR ranges the operator opened besides the public internet (decision D29). */
   allowedNetworks: readonly string[];
   resolver?: Resolver;
   /** Until a connection stands: name, TCP and TLS together. */

@@ -14,7 +14,7 @@ export type Post = {
   totalMilliseconds?: number;
 };
 
-// Enough to let an honest receiver finish its sentence; one that talks on is cut off (faults F24).
+// Enough to let an honest receiver finish its sentence; one that talks on is cut off (fault F24).
 const maxAnswerBytes = 64 * 1024;
 
 /**

@@ -20,7 +20,7 @@ import { startDueRuns } from './start-due-runs.ts';
 
 export type FireDueCampaignsDependencies = {
   database: Database;
-  /** A moment that is found later than this is recorded as missed (decisions D37). */
+  /** A moment that is found later than this is recorded as missed (decision D37). */
   lateSendMinutes: number;
 };
 

@@ -4,7 +4,7 @@ import type { Transaction } from '../../storage/pool.ts';
 import { findSelectedUsers } from '../../storage/users/users.ts';
 
 /**
- * The users a scheduled send to named users reaches, looked up when it fires. The limit of decisions D32 holds now as
+ * The users a scheduled send to named users reaches, looked up when it fires. The limit of decision D32 holds now as
  * it did at acceptance.
  *
  * @returns the users, or why there are none to send to

@@ -26,7 +26,7 @@ export type FileToDownload = {
 
 /**
  * Downloads a file from a URL that somebody else chose, decoded, piece by piece: no more is held than the consumer
- * has not taken yet, and leaving the loop ends the connection. There is no limit on the whole (decisions D25).
+ * has not taken yet, and leaving the loop ends the connection. There is no limit on the whole (decision D25).
  *
  * @throws DownloadFailedError, or the signal's reason
  */
@@ -54,7 +54,9 @@ export async function* downloadFile(
 
 const repeatable: ReadonlySet<DownloadFault> = new Set(['unreachable', 'status', 'truncated', 'stalled']);
 
-/** A download that did not succeed. `detail` is for the owner of the segment and holds no address; `cause` is private. */
+/**
+ * A download that did not succeed. `detail` is for the owner of the segment and holds no address; `cause` is private.
+ */
 export class DownloadFailedError extends Error {
   override readonly name = 'DownloadFailedError';
   readonly kind: DownloadFault;
@@ -106,7 +108,7 @@ async function openAfterRedirects(
   throw new DownloadFailedError('redirects', `more than ${maxRedirects} redirects`);
 }
 
-/** What servers send CSV as; a page of HTML is mostly a login form that answers 200 (faults F29). */
+/** What servers send CSV as; a page of HTML is mostly a login form that answers 200 (fault F29). */
 const acceptedTypes: ReadonlySet<string> = new Set([
   'text/csv',
   'application/csv',

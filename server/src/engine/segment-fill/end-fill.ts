@@ -35,7 +35,7 @@ export type EndFillDependencies = {
   clock: Clock;
   /** Interface 8: users uploaded in 24 hours. */
   usersPerDay: number;
-  /** PENDING with SMTP; KEPT without, to be read in the console (decisions D28). */
+  /** PENDING with SMTP; KEPT without, to be read in the console (decision D28). */
   mailState: 'PENDING' | 'KEPT';
 };
 
@@ -48,7 +48,7 @@ const dayMilliseconds = 24 * 3_600_000;
 
 /**
  * Applies a staged file: members, counts, the segment's new version, the callback and the report, in one transaction on
- * the fill's own connection. Readers see all of it or nothing (decisions D26), and a crash leaves all or nothing.
+ * the fill's own connection. Readers see all of it or nothing (decision D26), and a crash leaves all or nothing.
  *
  * @throws LostOperationError
  */
@@ -106,7 +106,7 @@ export async function applyStagedFile(
 }
 
 /**
- * What the file does to the segment. `reported` is what the callback calls user_count (decisions D23); `now` is how many
+ * What the file does to the segment. `reported` is what the callback calls user_count (decision D23); `now` is how many
  * members the segment has afterwards.
  */
 async function changeMembers(
@@ -174,7 +174,9 @@ export async function failOperation(
 
 type Telling = { operation: ClaimedOperation; outcome: OperationOutcome; at: Date };
 
-/** Callback and report are written with the outcome itself, so neither can be lost or say something else (faults F25). */
+/**
+ * Callback and report are written with the outcome itself, so neither can be lost or say something else (fault F25).
+ */
 async function tell(deps: EndFillDependencies, tx: Queryable, { operation, outcome, at }: Telling): Promise<void> {
   const { id: operationId, workspaceId } = operation;
   await deleteFilePieces(tx, operationId);

@@ -25,7 +25,7 @@ export type FillSegmentsDependencies = EndFillDependencies & {
   onEnded: () => void;
 };
 
-// Decisions D25: a failed download is tried again after these many seconds, then reported.
+// Decision D25: a failed download is tried again after these many seconds, then reported.
 const retrySeconds = [5, 30, 120];
 const leaseMilliseconds = 60_000;
 const progressMilliseconds = 1_000;

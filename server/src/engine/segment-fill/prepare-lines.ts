@@ -31,7 +31,7 @@ for (const character of `,"'#`) classes[character.charCodeAt(0)] = forbidden;
 classes[0x5c] = escaped;
 
 /**
- * Turns the bytes of a file into lines for COPY: line number, tab, value. The rules are those of decisions D23, D24. A
+ * Turns the bytes of a file into lines for COPY: line number, tab, value. The rules are those of decision D23, D24. A
  * line of plain ASCII is copied as bytes, without ever being a string: 15 million lines would otherwise be 15 million
  * strings. Memory is one piece and one line, however long the line is.
  *

@@ -22,7 +22,7 @@ export type ApiKeyDependencies = {
 export type ApiKeyErrors = { missing: ErrorName; invalid: ErrorName; notCovering: ErrorName };
 
 /**
- * Makes the hook of a family that takes Basic (workspace id and API key) or Bearer (decisions D16, D45). The key behind
+ * Makes the hook of a family that takes Basic (workspace id and API key) or Bearer (decision D16, D45). The key behind
  * the call is `request.callerKey` afterwards.
  */
 export function makeRequireApiKey(deps: ApiKeyDependencies, scope: Scope, errors: ApiKeyErrors) {

@@ -8,7 +8,7 @@ import { presentGatewayError } from './present.ts';
 
 export type BearerDependencies = {
   tokens: Pick<TokenUseCases, 'authenticateToken'>;
-  /** Domain whose hosts name a data center (decisions D1); without it any host serves all workspaces. */
+  /** Domain whose hosts name a data center (decision D1); without it any host serves all workspaces. */
   serviceDomain?: string | undefined;
 };
 
@@ -23,8 +23,8 @@ declare module 'fastify' {
 }
 
 /**
- * Makes `requireScope(scope)`, a preHandler for routes that take `Authorization: Bearer` (decisions D16). Families with a
- * scheme of their own use it when `isBearer` says so. Refusals have the gateway's shape, not the family's.
+ * Makes `requireScope(scope)`, a preHandler for routes that take `Authorization: Bearer` (decision D16). Families with
+ * a scheme of their own use it when `isBearer` says so. Refusals have the gateway's shape, not the family's.
  */
 export function makeRequireBearer({ tokens, serviceDomain }: BearerDependencies): RequireScope {
   return (scope) => async (request, reply) => {
@@ -48,7 +48,7 @@ async function authenticate(
   scope: Scope,
 ): Promise<ApiKey> {
   const query = request.query as Record<string, unknown> | undefined;
-  // RFC 6750 2.3 allows it and warns of it: addresses end in logs and histories.
+  // RFC 6750 §2.3 allows it and warns of it: addresses end in logs and histories.
   if (query && Object.hasOwn(query, 'access_token')) throw invalid('access token in the query');
   const token = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i.exec(request.headers.authorization ?? '')?.[1];
   if (token === undefined) throw invalid('no Bearer token');

@@ -3,7 +3,9 @@ import type { ServiceError } from '../../domain/errors.ts';
 import type { Scope } from '../../domain/tokens/scopes.ts';
 import { toServiceError } from '../to-service-error.ts';
 
-/** Answers of the gateway, the same in every family (decisions D16), with the error of RFC 6750 3.1 for the challenge. */
+/**
+ * Answers of the gateway, the same in every family (decision D16), with the error of RFC 6750 §3.1 for the challenge.
+ */
 export const gatewayErrors = {
   AUTHENTICATION_INVALID: {
     status: 401,
@@ -44,7 +46,7 @@ export function presentGatewayError(
   toServiceError(error, request);
   const { status, code, target, challenge } = gatewayErrors[error.code as GatewayErrorName];
   const parts = ['realm="Carillon"'];
-  // RFC 6750 3.1: without any credentials the challenge says nothing about an error.
+  // RFC 6750 §3.1: without any credentials the challenge says nothing about an error.
   if (request.headers.authorization !== undefined) {
     parts.push(`error="${challenge}"`, `error_description="${error.message}"`);
     if (status === 403 && scope !== undefined) parts.push(`scope="${scope}"`);

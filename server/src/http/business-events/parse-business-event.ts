@@ -29,7 +29,7 @@ export function parseTrigger(
   readRequestId(reader, body, requestIdHeader);
   const event = requiredText(reader, body, 'event_name').trim();
   const attributes = reader.record(body.event_attributes, 'event_attributes') ?? {};
-  // Facts 6.3: required in V5 alone.
+  // Fact 6.3: required in V5 alone.
   if (version === 'V5' && isAbsent(body.triggered_by)) reader.missing('triggered_by');
   const triggeredBy = isAbsent(body.triggered_by) ? undefined : reader.text(body.triggered_by, 'triggered_by');
   reader.throwFaults();

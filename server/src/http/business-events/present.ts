@@ -30,7 +30,7 @@ export function presentV5Events(events: BusinessEvent[], limit: number) {
   });
 }
 
-/** Facts 6.3. There are no flows. */
+/** Fact 6.3. There are no flows. */
 export function presentV5Trigger({ triggered, failed }: TriggerAnswer) {
   const status = failed.length === 0 ? 'SUCCESS' : triggered.length === 0 ? 'FAILURE' : 'PARTIAL_SUCCESS';
   return presentV5Event({

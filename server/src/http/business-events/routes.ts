@@ -18,7 +18,7 @@ type Version = {
   presentError: typeof presentV1Error;
 };
 
-/** Business events, V1 and V5 (facts 6.3): keys, limits and errors are those of campaigns. */
+/** Business events, V1 and V5 (fact 6.3): keys, limits and errors are those of campaigns. */
 export function businessEventRoutes(deps: BusinessEventRouteDependencies): RouteFamily {
   const versions: Version[] = [
     { add: addV1BusinessEvents, presentError: presentV1Error },

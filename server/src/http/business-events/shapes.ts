@@ -3,7 +3,7 @@ import type { TProperties } from 'typebox';
 import { businessAttributeTypes } from '../../domain/business-events/business-event.ts';
 import { text } from '../campaigns/shape-members.ts';
 
-/* Bodies and answers of business events (facts 6.3). They document the fields; the parser holds the rules. */
+/* Bodies and answers of business events (fact 6.3). They document the fields; the parser holds the rules. */
 const attribute = Type.Object({
   attribute_name: Type.String(),
   attribute_data_type: Type.String({ description: businessAttributeTypes.join(', ') }),

@@ -3,7 +3,7 @@ import type { TProperties } from 'typebox';
 import { campaignPartShapes } from './campaign-part-shapes.ts';
 import { text } from './shape-members.ts';
 
-/* Bodies and answers of campaign authoring (facts 6). They document the fields; the parsers hold the rules. */
+/* Bodies and answers of campaign authoring (fact 6). They document the fields; the parsers hold the rules. */
 
 const optionalParts = {
   ...campaignPartShapes,

@@ -5,10 +5,10 @@ import { makeRequireApiKey } from '../auth/api-key.ts';
 import type { CampaignRouteDependencies } from './campaign-route-dependencies.ts';
 
 /**
- * Makes the hook before every campaign route: Basic with the workspace and its campaigns key, or Bearer (decisions
- * D45); SVC-APPKEY; the limits (decisions D44), whose state every answer carries (facts 4.6).
+ * Makes the hook before every campaign route: Basic with the workspace and its campaigns key, or Bearer (decision
+ * D45); SVC-APPKEY; the limits (decision D44), whose state every answer carries (fact 4.6).
  *
- * @param appKey whether the version demands SVC-APPKEY (facts 4.1); one that is sent must name the workspace
+ * @param appKey whether the version demands SVC-APPKEY (fact 4.1); one that is sent must name the workspace
  */
 export function makeRequireCampaignAccess(
   deps: Omit<CampaignRouteDependencies, 'migrationGuideFile'>,
@@ -43,7 +43,7 @@ async function count({ campaigns, reply, workspaceId }: Counting): Promise<void>
   reply.headers({
     'x-ratelimit-limit': String(campaignCallsPerMinute),
     'x-ratelimit-remaining': String(call.remaining),
-    // Seconds left (facts 0.1 has both meanings; the push and data routes use this one).
+    // Seconds left (fact 0.1 has both meanings; the push and data routes use this one).
     'x-ratelimit-reset': String(call.resetSeconds),
   });
   if (call.outcome === 'refused')

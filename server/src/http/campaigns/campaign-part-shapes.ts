@@ -38,7 +38,7 @@ const periodicDetails = part({
   ),
 });
 
-/** The parts of a push campaign's record (facts 6.2): they document the fields and tell unknown ones. */
+/** The parts of a push campaign's record (fact 6.2): they document the fields and tell unknown ones. */
 export const campaignPartShapes = {
   channel: Type.String({ description: 'PUSH' }),
   campaign_delivery_type: Type.String({ description: 'ONE_TIME, PERIODIC or BUSINESS_EVENT_TRIGGERED' }),

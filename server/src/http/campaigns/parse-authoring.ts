@@ -89,7 +89,7 @@ function readAction(reader: CampaignReader, body: Body, version: SearchVersion):
   return reader.choices([body.action], 'action', statusActions[version])?.[0];
 }
 
-/** V5 takes the id of the request from a header, too; both must agree (facts 4.1). */
+/** V5 takes the id of the request from a header, too; both must agree (fact 4.1). */
 export function readRequestId(
   reader: CampaignReader,
   body: Body,

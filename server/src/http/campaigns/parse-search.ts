@@ -14,11 +14,11 @@ import type { Body, CampaignReader } from './campaign-reader.ts';
 export type PageAsked = { requestId: string | undefined; limit: number; page: number };
 export type SearchAsked = PageAsked & { search: CampaignSearch };
 
-/** How a version asks (facts 4.2). */
+/** How a version asks (fact 4.2). */
 export type SearchDialect = {
   version: SearchVersion;
   versioning: 'on' | 'off';
-  /** V5 takes the id of the request from a header, too; both must agree (facts 4.1). */
+  /** V5 takes the id of the request from a header, too; both must agree (fact 4.1). */
   requestIdHeader?: string | undefined;
 };
 
@@ -41,8 +41,8 @@ export function parseSearch(body: Body, dialect: SearchDialect): SearchAsked {
 }
 
 /**
- * The light list takes the filters of a search; of ids it takes one, as a text, in both versions, and V5 has one delivery
- * type, as a text under V1's name (facts 4.7).
+ * The light list takes the filters of a search; of ids it takes one, as a text, in both versions, and V5 has one
+ * delivery type, as a text under V1's name (fact 4.7).
  *
  * @throws ServiceError CAMPAIGN_REQUEST_INVALID with everything that is wrong
  */
@@ -91,7 +91,10 @@ function readPage(reader: CampaignReader, body: Body, { version, requestIdHeader
 
 type Filters = Omit<CampaignSearch, 'children' | 'archived'>;
 
-/** The keys that were renamed are those of the version alone; the other version's are unknown (interface 9, D42). */
+/**
+ * The keys that were renamed are those of the version alone; the other version's are unknown (interface 9, decision
+ * D42).
+ */
 function readFilters(reader: CampaignReader, fields: Body, { version, versioning }: SearchDialect): Filters {
   const at = (key: string): string => `campaign_fields.${key}`;
   const types = [...campaignDeliveryTypes, ...otherDeliveryTypes] as const;

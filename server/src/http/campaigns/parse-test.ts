@@ -9,7 +9,7 @@ export type TestAsked = Pick<TestCommand, 'source' | 'identifier' | 'values' | '
 
 const maxIdentifiers = 10;
 
-/** Reads a test (facts 6.1): what is shown, or in V5 the draft that holds it, and to whom. */
+/** Reads a test (fact 6.1): what is shown, or in V5 the draft that holds it, and to whom. */
 export function parseTest(
   body: Body,
   { version, requestIdHeader }: { version: SearchVersion; requestIdHeader?: string | undefined },

@@ -5,7 +5,7 @@ import { deliverySettings } from '../../domain/campaigns/delivery-settings.ts';
 import { presentPushContent } from './present-push-content.ts';
 import { presentGoals } from './present-goals.ts';
 
-/** The part of a campaign record that both versions share (facts 4.3); ids and schedule are each version's own. */
+/** The part of a campaign record that both versions share (fact 4.3); ids and schedule are each version's own. */
 export function presentCampaign(campaign: CampaignRecord) {
   const { sentAt, kind, campaignId } = campaign;
   return {
@@ -22,7 +22,7 @@ export function presentCampaign(campaign: CampaignRecord) {
   };
 }
 
-/** The parts of a campaign that was made by other words than those of the record (facts 6.2). */
+/** The parts of a campaign that was made by other words than those of the record (fact 6.2). */
 function presentParts(campaign: CampaignRecord) {
   const isPush = campaign.channel === 'PUSH';
   return {
@@ -38,7 +38,7 @@ function presentParts(campaign: CampaignRecord) {
   };
 }
 
-/** Of e-mail and SMS campaigns these stand beside the parts (facts 4.3). */
+/** Of e-mail and SMS campaigns these stand beside the parts (fact 4.3). */
 const shownParts = [...partNames, 'connector', 'sender_name'];
 
 /** As created; `scheduling_details` is each version's own once the campaign is no draft. */
@@ -46,17 +46,17 @@ function presentSentParts(parts: CampaignParts): Record<string, unknown> {
   return Object.fromEntries(shownParts.flatMap((name) => (parts[name] === undefined ? [] : [[name, parts[name]]])));
 }
 
-/** Upper-case in both versions (decisions D44); a queued run is a child that waits. */
+/** Upper-case in both versions (decision D44); a queued run is a child that waits. */
 export function presentStatus(status: string): string {
   return status === 'QUEUED' ? 'SCHEDULED' : status;
 }
 
-/** `2024-07-04 08:00:54.847000`: UTC, microseconds (facts 4.3). */
+/** `2024-07-04 08:00:54.847000`: UTC, microseconds (fact 4.3). */
 export function spacedTime(at: Date): string {
   return joinedTime(at).replace('T', ' ');
 }
 
-/** `2024-06-24T14:30:18.908000` (facts 4.4). */
+/** `2024-06-24T14:30:18.908000` (fact 4.4). */
 export function joinedTime(at: Date): string {
   return at.toISOString().replace('Z', '000');
 }

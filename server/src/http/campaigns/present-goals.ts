@@ -1,6 +1,6 @@
 import type { ConversionGoal } from '../../domain/campaigns/conversion-goal.ts';
 
-/** `conversion_goal_details` (facts 6.2). */
+/** `conversion_goal_details` (fact 6.2). */
 export function presentGoals(stored: unknown) {
   const goals = Array.isArray(stored) ? (stored as Partial<ConversionGoal>[]) : [];
   return {

@@ -4,7 +4,7 @@ import { presentV1Schedule } from './present-schedule.ts';
 
 export type ListedCampaign = { campaign: CampaignRecord; meta: CampaignMeta | undefined };
 
-/** A row of the light list (facts 4.7). There is one team, the default one. */
+/** A row of the light list (fact 4.7). There is one team, the default one. */
 export function presentMeta({ campaign, meta }: ListedCampaign) {
   const { campaignId, kind, id } = campaign;
   const isChild = kind === 'EXECUTION';

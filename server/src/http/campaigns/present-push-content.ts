@@ -7,7 +7,7 @@ import type {
 } from '../../domain/campaigns/content.ts';
 
 /**
- * The content of a push as campaign records show it: `{"push": {"android", "ios", "web"}}` (facts 6.2). What comes from
+ * The content of a push as campaign records show it: `{"push": {"android", "ios", "web"}}` (fact 6.2). What comes from
  * the push API in other words is given in these; a draft may lack any of it.
  */
 export function presentPushContent(stored: Record<string, unknown>) {

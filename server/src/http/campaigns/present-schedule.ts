@@ -6,7 +6,7 @@ import type { PassedPolicy, Timing } from '../../domain/timing/timing.ts';
 
 type Presented = { scheduling_details?: object };
 
-/** `scheduling_details` of V1: the words of the request (facts 6.2), times in UTC. */
+/** `scheduling_details` of V1: the words of the request (fact 6.2), times in UTC. */
 export function presentV1Schedule(stored: Record<string, unknown>): Presented {
   const timing = readTiming(stored);
   if (timing === undefined) return {};
@@ -40,7 +40,7 @@ export function presentV1Schedule(stored: Record<string, unknown>): Presented {
   }
 }
 
-/** `scheduling_details` of V5: normalised, times in their own zone (facts 4.3). */
+/** `scheduling_details` of V5: normalised, times in their own zone (fact 4.3). */
 export function presentV5Schedule(stored: Record<string, unknown>): Presented {
   const timing = readTiming(stored);
   if (timing === undefined) return {};
@@ -81,7 +81,7 @@ export function presentV5Schedule(stored: Record<string, unknown>): Presented {
   }
 }
 
-/** At one instant, or at one local time of each user (facts 6.2). */
+/** At one instant, or at one local time of each user (fact 6.2). */
 function presentType({ inUserZone }: { inUserZone?: PassedPolicy }) {
   return inUserZone === undefined
     ? { delivery_type: 'AT_FIXED_TIME' }

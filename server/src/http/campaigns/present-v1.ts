@@ -23,7 +23,7 @@ const rateLimited = {
   details: [{ target: 'rate_limit', message: 'Rate limiting breached' }],
 };
 
-/** Statuses, codes and words of V1 (facts 4.5); where no message stands it is the registry's text. */
+/** Statuses, codes and words of V1 (fact 4.5); where no message stands it is the registry's text. */
 export const campaignV1Errors: Partial<Record<ErrorName, Wire>> = {
   CAMPAIGN_REQUEST_INVALID: { status: 400, code: '400 Bad Request' },
   CAMPAIGN_CREDENTIALS_MISSING: {
@@ -37,7 +37,7 @@ export const campaignV1Errors: Partial<Record<ErrorName, Wire>> = {
     ],
   },
   CAMPAIGN_CREDENTIALS_INVALID: { ...unauthorized, details: [invalidKey] },
-  // V1 documents no 403: a key that does not cover the call is an invalid one (facts 0.1).
+  // V1 documents no 403: a key that does not cover the call is an invalid one (fact 0.1).
   CAMPAIGN_KEY_NOT_ALLOWED: { ...unauthorized, details: [invalidKey] },
   CAMPAIGN_WORKSPACE_MISMATCH: {
     ...unauthorized,

@@ -12,7 +12,7 @@ import { answerHeaders } from './present-v1.ts';
 
 type Wire = { status: number; code: string };
 
-/** Statuses and codes of V5 (facts 4.5); the message is the registry's text. */
+/** Statuses and codes of V5 (fact 4.5); the message is the registry's text. */
 export const campaignV5Errors: Partial<Record<ErrorName, Wire>> = {
   CAMPAIGN_REQUEST_INVALID: { status: 400, code: 'VALIDATION_FAILED' },
   CAMPAIGN_CREDENTIALS_MISSING: { status: 401, code: 'UNAUTHORIZED' },
@@ -66,12 +66,14 @@ export function presentV5Error(
   });
 }
 
-/** The documented envelope (facts 4.3). */
+/** The documented envelope (fact 4.3). */
 export function presentV5<Data>(data: Data) {
   return { response_id: makeRequestId(), type: 'campaign' as const, data };
 }
 
-/** The document's own id, the canonical one beside it; the version where the workspace has versions (interface 2.12). */
+/**
+ * The document's own id, the canonical one beside it; the version where the workspace has versions (interface 2.12).
+ */
 export function presentV5Campaign(campaign: CampaignRecord, versioning: SearchSettings['versioning']) {
   const { id, campaignId, versionNumber } = campaign;
   return {
@@ -91,7 +93,7 @@ export function presentV5Meta(listed: ListedCampaign, versioning: SearchSettings
     : presentMeta(listed);
 }
 
-/** Decisions D43. */
+/** Decision D43. */
 export function presentV5Executions({ executions, totalInstances }: ExecutionsAnswer) {
   return presentV5({
     executions: executions.map(({ id, campaignId, sentAt, status }) => ({

@@ -70,7 +70,7 @@ const web = {
   advanced: part({ icon_image_type: text('ICON_URL'), icon_url: text() }),
   timer: tree('Refused'),
 };
-/** What a push shows on each platform (facts 6.2). */
+/** What a push shows on each platform (fact 6.2). */
 export const pushContent = part({
   android: part({ ...android, template_backup: part(android) }),
   ios: part({ ...ios, template_backup: part(ios) }),

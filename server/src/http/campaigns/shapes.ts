@@ -3,7 +3,9 @@ import type { TProperties } from 'typebox';
 import { campaignChannels, campaignDeliveryTypes } from '../../domain/campaigns/campaign-search.ts';
 import { campaignStatuses } from '../../domain/campaigns/campaign-states.ts';
 
-/** Bodies and answers of campaign search. They document the fields and tell unknown ones; the parser holds the rules. */
+/**
+ * Bodies and answers of campaign search. They document the fields and tell unknown ones; the parser holds the rules.
+ */
 const texts = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));
 
 const createdDate = Type.Optional(
@@ -58,7 +60,7 @@ export const v1SearchBody = searchBody(v1Page, v1Filters);
 export const v5SearchBody = searchBody(v5Page, { ...v5Filters, ...versionFilter });
 /** What a workspace without campaign versioning knows (interface 2.12). */
 export const v5SearchBodyWithoutVersions = searchBody(v5Page, v5Filters);
-/** The filters of the light list (facts 4.7). */
+/** The filters of the light list (fact 4.7). */
 export const v5MetaBody = searchBody(v5Page, {
   ...sameFilters,
   id: Type.Optional(Type.String()),

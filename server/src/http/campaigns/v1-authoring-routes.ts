@@ -24,7 +24,7 @@ import { callerOf, warnOfParts } from './warn-of-parts.ts';
 
 const conflict = { 409: v1CampaignError };
 
-/** Campaigns made and changed through V1 (facts 6.1), below one of its two prefixes. */
+/** Campaigns made and changed through V1 (fact 6.1), below one of its two prefixes. */
 export function addV1Authoring(server: FastifyInstance, deps: CampaignRouteDependencies, base: string): void {
   addCreate(server, deps, base);
   addChange(server, deps, `${base}/:id`);

@@ -13,7 +13,7 @@ import { v1ExecutionsAnswer, v1PageBody, v1SearchAnswer, v1SearchBody } from './
 import { addV1Authoring } from './v1-authoring-routes.ts';
 import { v1Documented, v1Refusals } from './v1-call.ts';
 
-/** Campaigns, their search and executions, V1 (interface 4.6, facts 6.1), with and without the prefix (decisions D3). */
+/** Campaigns, their search and executions, V1 (interface 4.6, fact 6.1), with and without the prefix (decision D3). */
 export function campaignV1Routes(deps: CampaignRouteDependencies): RouteFamily {
   return async (server) => {
     // The shapes document the routes; the family's own errors come from parse-search.ts.
@@ -47,7 +47,7 @@ function addSearch(server: FastifyInstance, deps: CampaignRouteDependencies, url
     const { v1Answer } = await campaigns.settings(workspaceId);
     const found = await campaigns.search({ ...asked, workspaceId, version: 'V1', versioning: 'off' });
     const rows = found.campaigns.map(presentV1Campaign);
-    // Decisions D41.
+    // Decision D41.
     if (v1Answer === 'array') return reply.header('x-total-count', String(found.totalCount)).send(rows);
     return { total_count: found.totalCount, campaigns: rows };
   });

@@ -32,7 +32,7 @@ const params = Type.Object({ id: Type.String() });
 const gone = { 404: v5CampaignError };
 const conflict = { 409: v5CampaignError };
 
-/** Drafts of V5: made, changed, checked, published; live ones stopped, paused, resumed; tests (facts 6.1). */
+/** Drafts of V5: made, changed, checked, published; live ones stopped, paused, resumed; tests (fact 6.1). */
 export function addV5Authoring(server: FastifyInstance, deps: CampaignRouteDependencies): void {
   addCreate(server, deps);
   addTest(server, deps);

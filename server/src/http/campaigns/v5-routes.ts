@@ -22,7 +22,7 @@ import {
 import { addV5Authoring } from './v5-authoring-routes.ts';
 import { requestIdHeader, v5Base, v5Refusals, v5Security, v5Tags } from './v5-call.ts';
 
-/** Campaign search, one campaign, and executions, V5 (interface 4.6, decisions D42, D43). */
+/** Campaign search, one campaign, and executions, V5 (interface 4.6, decision D42, D43). */
 export function campaignV5Routes(deps: CampaignRouteDependencies): RouteFamily {
   return async (server) => {
     // The shapes document the routes; the family's own errors come from parse-search.ts.

@@ -4,7 +4,7 @@ import { ServiceError } from '../../domain/errors.ts';
 const silenceMilliseconds = 30_000;
 
 /**
- * The bytes of an upload as they come. Given up when nothing comes for 30 s, as a download is (decisions D25). Leaving
+ * The bytes of an upload as they come. Given up when nothing comes for 30 s, as a download is (decision D25). Leaving
  * the loop keeps the connection, so that a refusal can still be answered.
  *
  * @throws ServiceError BODY_MALFORMED when the upload breaks off

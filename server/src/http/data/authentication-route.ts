@@ -12,7 +12,9 @@ import { authenticationAnswer, authenticationBody, dataError } from './shapes.ts
 const url = '/v1/integrations/authentication';
 const operation = 'data-authentication';
 
-/** POST /v1/integrations/authentication (facts 5): whether a partner's credentials are right. They travel in the body. */
+/**
+ * POST /v1/integrations/authentication (fact 5): whether a partner's credentials are right. They travel in the body.
+ */
 export function addAuthenticationRoute(server: FastifyInstance, deps: DataRouteDependencies): void {
   const { data, vendorHeaders } = deps;
   server.post(url, {

@@ -5,7 +5,7 @@ import { readBasic } from '../auth/basic.ts';
 import { isBearer } from '../auth/bearer.ts';
 
 /**
- * Refuses, in the words of facts 5, a header that names nobody. Says nothing about whether a workspace exists: only an
+ * Refuses, in the words of fact 5, a header that names nobody. Says nothing about whether a workspace exists: only an
  * id that cannot be one is told apart from a wrong secret.
  *
  * @throws ServiceError DATA_IDENTITY_MISSING, DATA_IDENTITY_INVALID, DATA_APP_KEY_MISSING, DATA_APP_SECRET_MISSING,

@@ -43,12 +43,12 @@ export function showLimit(reply: FastifyReply, { limit, remaining, retryAfterSec
   reply.headers({
     'x-ratelimit-limit': String(limit),
     'x-ratelimit-remaining': String(remaining),
-    // Seconds, not an epoch: the sources differ (facts 0.1), and a wait is what a caller needs.
+    // Seconds, not an epoch: the sources differ (fact 0.1), and a wait is what a caller needs.
     'x-ratelimit-reset': String(retryAfterSeconds > 0 ? retryAfterSeconds : 60),
   });
 }
 
-/** What makes a repeat of this call known (decisions D4). */
+/** What makes a repeat of this call known (decision D4). */
 export function onceOf(request: FastifyRequest) {
   return {
     key: request.headers['idempotency-key'] as string | undefined,

@@ -41,7 +41,7 @@ export type DataRoute = {
 
 const maxBodyBytes = 128 * 1024;
 
-/** Adds one route of the data family (facts 5), which all have the same checks in the same order. */
+/** Adds one route of the data family (fact 5), which all have the same checks in the same order. */
 export function addDataRoute(server: FastifyInstance, deps: DataRouteDependencies, route: DataRoute): void {
   const { url, shape, workspaceIn } = route;
   const requireKey = makeRequireApiKey({ ...deps, authenticate: deps.data.authenticate }, 'data', {

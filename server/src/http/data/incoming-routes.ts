@@ -12,7 +12,7 @@ const maxBulkBytes = 100 * 1024;
 const maxFaultsKept = 20;
 
 /**
- * Users, devices and events in (facts 5).
+ * Users, devices and events in (fact 5).
  *
  * @param prefixes spellings of the vendor's abbreviation, lower-case
  */
@@ -66,7 +66,7 @@ export function incomingRoutes(prefixes: readonly string[]): DataRoute[] {
       async handle({ data }, { request, body, workspaceId }) {
         const { elements, faults } = parseTransition(body, prefixes);
         const answer = await data.takeBulk({ elements, workspaceId }, onceOf(request));
-        // Facts 5: the caller is not told; who reads the API log is.
+        // Fact 5: the caller is not told; who reads the API log is.
         const all = [...faults, ...answer.faults].sort((a, b) => a.index - b.index);
         if (all.length > 0) request.facts.errorDetail = describeFaults(all);
         return presentAccepted(answer);

@@ -9,7 +9,7 @@ type Wire = { status: number; type: string; message: (error: ServiceError, reque
 
 const fieldOf = (error: ServiceError): string => error.context.field ?? '';
 
-/** Statuses, types and messages of the data family (facts 5). */
+/** Statuses, types and messages of the data family (fact 5). */
 export const dataErrors: Partial<Record<ErrorName, Wire>> = {
   DATA_ATTRIBUTE_MISSING: {
     status: 400,

@@ -12,7 +12,7 @@ import { presentDataError } from './present.ts';
 export type { DataRouteDependencies };
 
 /**
- * The data family (facts 5): people, devices and events in, one by one or in bulk; people exported, merged, deleted;
+ * The data family (fact 5): people, devices and events in, one by one or in bulk; people exported, merged, deleted;
  * devices blocked; a test of the connection.
  */
 export function dataRoutes(deps: DataRouteDependencies): RouteFamily {
@@ -29,7 +29,9 @@ export function dataRoutes(deps: DataRouteDependencies): RouteFamily {
   };
 }
 
-/** Every answer to a known caller says how the limit stands (facts 0.1), one that was refused before it was counted too. */
+/**
+ * Every answer to a known caller says how the limit stands (fact 0.1), one that was refused before it was counted too.
+ */
 async function showLimitOfRefusal(
   { data }: DataRouteDependencies,
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },

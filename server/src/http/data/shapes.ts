@@ -1,6 +1,8 @@
 import { Type } from 'typebox';
 
-/** Bodies of the data family (facts 5). They document the fields and tell unknown ones; parse-data.ts holds the rules. */
+/**
+ * Bodies of the data family (fact 5). They document the fields and tell unknown ones; parse-data.ts holds the rules.
+ */
 const Platform = Type.Object({
   platform: Type.String(),
   active: Type.Optional(Type.Union([Type.String(), Type.Boolean()])),

@@ -8,7 +8,7 @@ import { blockBody, deleteBody, exportAnswer, exportBody, mergeAnswer, mergeBody
 
 const workspaceIn = { query: 'app_id' };
 
-/** What is done with people who are there: exported, merged, deleted, their devices blocked (facts 5). */
+/** What is done with people who are there: exported, merged, deleted, their devices blocked (fact 5). */
 export const peopleRoutes: DataRoute[] = [
   {
     url: '/v1/devices/manage',

@@ -4,7 +4,7 @@ import type { TemplateMode } from '../../domain/template/template-mode.ts';
 
 /**
  * Reads the members of a request and notes what is wrong with them. A member of the wrong kind reads as absent, so the
- * whole request is looked at and the refusal that comes first in decisions D31 can be given: a list or value that is not
+ * whole request is looked at and the refusal that comes first in decision D31 can be given: a list or value that is not
  * allowed before any other fault.
  */
 export type FieldReader = {

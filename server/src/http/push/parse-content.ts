@@ -11,7 +11,7 @@ import type { FieldReader } from './field-reader.ts';
 const maxGroupKeyCharacters = 45;
 const maxRichItems = 10;
 
-/** Reads `payload`: one entry for each targeted platform (facts 3.3). */
+/** Reads `payload`: one entry for each targeted platform (fact 3.3). */
 export function parseContent(reader: FieldReader, value: unknown, platforms: readonly Platform[]): CampaignContent {
   const payload = reader.record(value, 'payload');
   if (!payload) {
@@ -121,7 +121,7 @@ function parseKeys({ reader, entry, field }: Entry): { groupKey?: string; collap
   };
 }
 
-/** At most 45 ASCII letters and digits; other letters, specials and spaces are dropped (facts 3.3). */
+/** At most 45 ASCII letters and digits; other letters, specials and spaces are dropped (fact 3.3). */
 function normaliseGroupKey(text: string | undefined): string | undefined {
   const key = text?.replace(/[^A-Za-z0-9]/g, '').slice(0, maxGroupKeyCharacters);
   return key === '' ? undefined : key;

@@ -28,7 +28,7 @@ const maxUserValues = 50;
 
 /**
  * Turns the body of either version into one command. The name and the signature have been checked; here is everything
- * after the duplicate name in decisions D31.
+ * after the duplicate name in decision D31.
  *
  * @throws ServiceError PUSH_VALUE_NOT_ALLOWED, PUSH_PARAMETER_INVALID
  */
@@ -38,7 +38,7 @@ export function parsePush(body: PushBody, { admitted, now, queryType }: ParseCon
   const audience = parseAudience(reader, body);
   if (queryType) checkQueryType(reader, queryType.value, body.targetAudience);
   const sentPlatforms = parsePlatforms(reader, body.targetPlatform);
-  // A joined campaign's stored data wins (decisions D33); the content must cover the platforms it is stored with.
+  // A joined campaign's stored data wins (decision D33); the content must cover the platforms it is stored with.
   const platforms = admitted.existing?.platforms ?? sentPlatforms;
   const content = parseContent(reader, body.payload, platforms);
   const timing = readTiming(reader, body.campaignDelivery, { now, workspaceTimeZone: admitted.workspace.timeZone });
@@ -104,7 +104,7 @@ function parseUser(reader: FieldReader, value: unknown): PushAudience {
   return { kind: 'user', attribute, isCustom, values };
 }
 
-/** v2.1 names the audience in a header as well; the two must agree (decisions D34). */
+/** v2.1 names the audience in a header as well; the two must agree (decision D34). */
 function checkQueryType(reader: FieldReader, queryType: string | undefined, audience: unknown): void {
   const field = 'X-SVC-Query-Type';
   if (queryType === undefined) reader.invalid(field, 'is required');
@@ -127,7 +127,7 @@ function readTiming(reader: FieldReader, value: unknown, context: { now: Date; w
   return { kind: 'soon' };
 }
 
-/** A joined campaign's stored data wins here too (decisions D33). What is no flag is refused with the other settings. */
+/** A joined campaign's stored data wins here too (decision D33). What is no flag is refused with the other settings. */
 function readTemplateMode(body: PushBody, { existing }: AdmittedPush): TemplateMode {
   if (existing) return deliverySettings(existing.settings).templates;
   const settings = body.advancedSettings as { useJinjaPersonalization?: unknown } | null | undefined;

@@ -7,14 +7,14 @@ const maxTtlMinutes = 10_080;
 
 /**
  * Flags whose one value asks for what happens anyway, because the other side does not exist in this version. The other
- * value is refused by name, never ignored (decisions D30).
+ * value is refused by name, never ignored (decision D30).
  */
 const onlyValue: Record<string, boolean> = {
   preCacheSegment: false,
   'pushAmp+': false,
 };
 
-/** Reads `advancedSettings` (facts 3.4). */
+/** Reads `advancedSettings` (fact 3.4). */
 export function parseSettings(reader: FieldReader, value: unknown): DeliverySettings {
   const settings = reader.record(value, 'advancedSettings');
   if (!settings) return defaultDeliverySettings;
@@ -37,7 +37,7 @@ export function parseSettings(reader: FieldReader, value: unknown): DeliverySett
   };
 }
 
-/** Decisions D39. */
+/** Decision D39. */
 export function templateModeOf(isJinja: boolean | undefined): TemplateMode {
   return isJinja === undefined ? 'AUTO' : isJinja ? 'ON' : 'OFF';
 }
@@ -96,7 +96,9 @@ function parseThrottle(
   };
 }
 
-/** What of the workspace's caps, quiet hours and delay the push obeys. `countFC` speaks only where `ignoreFC` is true. */
+/**
+ * What of the workspace's caps, quiet hours and delay the push obeys. `countFC` speaks only where `ignoreFC` is true.
+ */
 function parseControls(reader: FieldReader, settings: Record<string, unknown>): ControlSettings {
   const flag = (name: string): boolean | undefined => reader.boolean(settings[name], `advancedSettings.${name}`);
   const ignoresCap = flag('ignoreFC') ?? false;

@@ -5,7 +5,7 @@ import type { ErrorName, ServiceError } from '../../domain/errors.ts';
 
 /**
  * HTTP statuses of push refusals. What the contract names is a business failure and answers 200 with `Fail`
- * (decisions D31); the message is the registry's text.
+ * (decision D31); the message is the registry's text.
  */
 export const pushErrorStatuses: Partial<Record<ErrorName, number>> = {
   PUSH_REQUEST_TYPE_INVALID: 200,
@@ -33,7 +33,7 @@ export function presentAcceptedPush({ requestId, responseId, campaignId }: Accep
   return { status: 'Success', requestId, responseId, cid: campaignId };
 }
 
-/** The body of interface 2.11 with `Fail`; a fault of ours has the shape of facts 3.6. */
+/** The body of interface 2.11 with `Fail`; a fault of ours has the shape of fact 3.6. */
 export function presentPushError(error: ServiceError, reply: FastifyReply): FastifyReply {
   const { retryAfterSeconds } = error.context;
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));

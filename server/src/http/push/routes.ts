@@ -51,7 +51,7 @@ export function pushRoutes(deps: PushRouteDependencies): RouteFamily {
           body: version === 'v2' ? pushBodyV2 : pushBodyV21,
           response: { 200: pushAnswer, 400: pushAnswer, 429: pushAnswer },
         },
-        // A Bearer token is not needed; one that is sent must be good (decisions D16).
+        // A Bearer token is not needed; one that is sent must be good (decision D16).
         preHandler: async (request, reply) => {
           if (isBearer(request)) await requirePushScope(request, reply);
         },
@@ -114,7 +114,7 @@ function text(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Headers of v2.1. The body may repeat them; a repeat that differs is refused (decisions D34). */
+/** Headers of v2.1. The body may repeat them; a repeat that differs is refused (decision D34). */
 function readHeaders(
   { vendorHeaders }: PushRouteDependencies,
   { headers }: FastifyRequest,

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 /**
- * The push request as the wire has it (interface 2.8 to 2.10, facts 3.1 to 3.5). It documents the fields and tells
+ * The push request as the wire has it (interface 2.8 to 2.10, fact 3.1 to 3.5). It documents the fields and tells
  * unknown ones; the rules of each are in parse-push.ts, because their refusals have an order of their own.
  */
 const Text = (description?: string) => Type.Optional(Type.String(description === undefined ? {} : { description }));

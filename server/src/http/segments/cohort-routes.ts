@@ -15,7 +15,7 @@ import { cohortBody } from './shapes.ts';
 
 const url = '/v1/integrations/cohortsync';
 
-/** POST /v1/integrations/cohortsync (facts 2.4): a partner's segment, kept in step without files. */
+/** POST /v1/integrations/cohortsync (fact 2.4): a partner's segment, kept in step without files. */
 export function cohortRoutes(deps: SegmentRouteDependencies): RouteFamily {
   const { segments, vendorHeaders } = deps;
   const requireKey = makeRequireApiKey({ ...deps, authenticate: segments.authenticate }, 'segmentation', {

@@ -69,7 +69,7 @@ const routes: Route[] = [
   },
 ];
 
-/** File segments, v2 (interface 4.3, facts 2.1): six operations, Basic with a Data key or Bearer. */
+/** File segments, v2 (interface 4.3, fact 2.1): six operations, Basic with a Data key or Bearer. */
 export function fileSegmentRoutes(deps: SegmentRouteDependencies): RouteFamily {
   const requireKey = makeRequireApiKey({ ...deps, authenticate: deps.segments.authenticate }, 'segmentation', {
     missing: 'SEGMENT_CREDENTIALS_INVALID',

@@ -26,7 +26,7 @@ const refusals = {
   429: filterSegmentError,
 };
 
-/** Filter segments and the look-up of all segments, v3 (facts 2.3). */
+/** Filter segments and the look-up of all segments, v3 (fact 2.3). */
 export function filterSegmentRoutes(deps: SegmentRouteDependencies): RouteFamily {
   const requireKey = makeRequireApiKey({ ...deps, authenticate: deps.segments.authenticate }, 'segmentation', {
     missing: 'SEGMENT_CREDENTIALS_INVALID',
@@ -170,7 +170,7 @@ function readBody(request: FastifyRequest): Record<string, unknown> {
 
 type Warning = { request: FastifyRequest; reply: FastifyReply; shape: object; unknownFields: string[] };
 
-/** Unknown members of the body and of its filters, in one header (decisions D5). */
+/** Unknown members of the body and of its filters, in one header (decision D5). */
 function warn({ vendorHeaders }: SegmentRouteDependencies, { request, reply, shape, unknownFields }: Warning): void {
   warnOfUnknownFields(vendorHeaders, request.body, { request, reply, shape });
   if (unknownFields.length === 0) return;

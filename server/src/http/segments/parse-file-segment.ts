@@ -53,7 +53,7 @@ function requireFields(body: Body, fields: readonly string[]): void {
   }
 }
 
-/** The name as it is stored: without blanks around it, one line, no markup (facts 2.3). @throws ServiceError */
+/** The name as it is stored: without blanks around it, one line, no markup (fact 2.3). @throws ServiceError */
 export function parseName(value: unknown): string {
   const name = parseText(value, 'name').trim();
   if (name === '') throw invalid('name', 'must not be blank');

@@ -17,7 +17,7 @@ const faultNames: Record<FilterFaultCode, ErrorName> = {
   'too-long': 'SEGMENT_QUERY_TOO_LONG',
 };
 
-/** A command, and the members of its filters that nobody knows (decisions D5). */
+/** A command, and the members of its filters that nobody knows (decision D5). */
 export type ParsedFilterSegment = { command: FilterSegmentCommand; unknownFields: string[] };
 
 /** @throws ServiceError SEGMENT_BODY_INVALID, SEGMENT_FILTERS_INVALID, SEGMENT_QUERY_… */
@@ -89,7 +89,7 @@ function parseUpdatedBy(value: unknown): string | undefined {
 
 const maxCohortText = 256;
 
-/** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID (facts 2.4: the shape of the data family) */
+/** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID (fact 2.4: the shape of the data family) */
 export function parseCohort(body: Body): Omit<SyncCohortCommand, 'workspaceId' | 'requestedBy'> {
   const { action, parameters } = body;
   if (action === undefined) throw missing('action');

@@ -9,7 +9,7 @@ import type { Answering } from './present.ts';
 type Segment = Awaited<ReturnType<SegmentUseCases['filters']['get']>>;
 type Wire = { status: number; code: string };
 
-/** Statuses and codes of the v3 segment family (facts 2.3); the message is the registry's text. */
+/** Statuses and codes of the v3 segment family (fact 2.3); the message is the registry's text. */
 export const filterSegmentErrors: Partial<Record<ErrorName, Wire>> = {
   SEGMENT_BODY_INVALID: { status: 400, code: 'Invalid request' },
   SEGMENT_FILTERS_INVALID: { status: 400, code: 'Invalid Request' },
@@ -93,7 +93,7 @@ function presentListed(segment: Segment) {
   };
 }
 
-/** `2022-12-01T13:17:46.409000`: UTC, microseconds, no zone (facts 2.3). */
+/** `2022-12-01T13:17:46.409000`: UTC, microseconds, no zone (fact 2.3). */
 function timeText(at: Date): string {
   return at.toISOString().replace('Z', '000');
 }

@@ -4,7 +4,7 @@ import { isGatewayError, presentGatewayError } from '../auth/present.ts';
 
 type Wire = { status: number; title: string };
 
-/** Statuses and titles of the v2 segment family (facts 2.1); the description is the registry's text. */
+/** Statuses and titles of the v2 segment family (fact 2.1); the description is the registry's text. */
 export const segmentErrors: Partial<Record<ErrorName, Wire>> = {
   SEGMENT_FIELD_MISSING: { status: 400, title: 'Invalid Request' },
   SEGMENT_FIELD_INVALID: { status: 400, title: 'Invalid Request' },
@@ -31,7 +31,7 @@ export const segmentErrors: Partial<Record<ErrorName, Wire>> = {
 
 export type Answering = { request: FastifyRequest; reply: FastifyReply };
 
-/** Two members, no code; a fault of ours has no description (facts 2.1). */
+/** Two members, no code; a fault of ours has no description (fact 2.1). */
 export function presentSegmentError(error: ServiceError, { request, reply }: Answering): FastifyReply {
   if (isGatewayError(error)) return presentGatewayError(error, { request, reply });
   const wire = segmentErrors[error.code];

@@ -1,6 +1,8 @@
 import { Type } from 'typebox';
 
-/** Bodies of the segment families (facts 2). They document the fields and tell unknown ones; the parsers hold the rules. */
+/**
+ * Bodies of the segment families (fact 2). They document the fields and tell unknown ones; the parsers hold the rules.
+ */
 const file = {
   name: Type.String({ description: 'Segment name, unique in the workspace' }),
   attribute_name: Type.String({ description: 'User attribute that the file holds; `uid` is the customer id' }),

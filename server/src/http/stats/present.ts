@@ -9,7 +9,7 @@ import type { StatsAsked } from './parse-stats.ts';
 
 type Wire = { status: number; title: string };
 
-/** Statuses and titles of the statistics (facts 7); the description is the registry's text. */
+/** Statuses and titles of the statistics (fact 7); the description is the registry's text. */
 export const statsErrors: Partial<Record<ErrorName, Wire>> = {
   STATS_FIELD_INVALID: { status: 400, title: 'Invalid Field Value' },
   BODY_MALFORMED: { status: 400, title: 'Invalid Field Value' },
@@ -38,7 +38,7 @@ export function presentStatsError(
   return reply.code(wire.status).send({ title: wire.title, description: error.message, code: makeRequestId() });
 }
 
-/** What cannot be known is null; keys of facts 7 that this service has no source for are left out. */
+/** What cannot be known is null; keys of fact 7 that this service has no source for are left out. */
 export function presentStats({ totalCampaigns, campaigns }: CampaignStats, asked: StatsAsked) {
   return {
     response_id: asked.requestId,

@@ -39,7 +39,7 @@ const schema = {
   },
 };
 
-/** POST /v1/campaign-stats (facts 7), with and without the prefix (decisions D3). */
+/** POST /v1/campaign-stats (fact 7), with and without the prefix (decision D3). */
 export function statsRoutes(deps: StatsRouteDependencies): RouteFamily {
   const { stats, vendorHeaders } = deps;
   const requireAccess = makeRequireAccess(deps);
@@ -61,7 +61,7 @@ export function statsRoutes(deps: StatsRouteDependencies): RouteFamily {
   };
 }
 
-/** Basic with the campaigns key or Bearer (decisions D45), the limit, and SVC-APPKEY (facts 0.1). */
+/** Basic with the campaigns key or Bearer (decision D45), the limit, and SVC-APPKEY (fact 0.1). */
 function makeRequireAccess({ stats, vendorHeaders, ...deps }: StatsRouteDependencies) {
   const requireKey = makeRequireApiKey({ ...deps, authenticate: stats.authenticate }, 'campaign', {
     missing: 'STATS_CREDENTIALS_INVALID',
@@ -76,7 +76,7 @@ function makeRequireAccess({ stats, vendorHeaders, ...deps }: StatsRouteDependen
     reply.headers({
       'x-ratelimit-limit': String(statsRequestsPerMinute),
       'x-ratelimit-remaining': String(grant.remaining),
-      // Seconds, as in the other families (facts 0.1 has both meanings).
+      // Seconds, as in the other families (fact 0.1 has both meanings).
       'x-ratelimit-reset': String(grant.granted > 0 ? 60 : grant.retryAfterSeconds),
     });
     if (grant.granted === 0)

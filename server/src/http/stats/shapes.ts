@@ -1,6 +1,8 @@
 import { Type } from 'typebox';
 
-/** Bodies of the statistics (facts 7). They document the fields and tell unknown ones; parse-stats.ts holds the rules. */
+/**
+ * Bodies of the statistics (fact 7). They document the fields and tell unknown ones; parse-stats.ts holds the rules.
+ */
 export const statsBody = Type.Object({
   request_id: Type.String({ description: 'Echoed as response_id' }),
   campaign_ids: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: 10 })),

@@ -3,7 +3,7 @@ import { ServiceError } from '../../domain/errors.ts';
 /** A form body: read by name, so that a field that appears twice is noticed. */
 export type Form = {
   /**
-   * The value of a field; a field without a value counts as absent (RFC 6749 3.2).
+   * The value of a field; a field without a value counts as absent (RFC 6749 §3.2).
    *
    * @throws ServiceError TOKEN_FIELD_REPEATED
    */

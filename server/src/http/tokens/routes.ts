@@ -32,17 +32,17 @@ import {
 
 export type TokenRouteDependencies = {
   tokens: TokenUseCases;
-  /** Domain whose hosts name a data center (decisions D1); without it any host serves all workspaces. */
+  /** Domain whose hosts name a data center (decision D1); without it any host serves all workspaces. */
   serviceDomain?: string | undefined;
   vendorHeaders?: VendorHeaders;
 };
 
-/** Bytes of a token request; the longest honest one has about 250 (decisions D12). */
+/** Bytes of a token request; the longest honest one has about 250 (decision D12). */
 const maxBodyBytes = 8 * 1024;
 const mediaType = 'application/x-www-form-urlencoded';
 const queryCredentials = ['client_secret', 'refresh_token', 'client_id', 'access_token', 'token'];
 
-/** POST /v1/oauth/token, /refresh and /revoke (interface 4.1, 4.2; decisions D10 to D19). */
+/** POST /v1/oauth/token, /refresh and /revoke (interface 4.1, 4.2; decision D10 to D19). */
 export function tokenRoutes({
   tokens,
   serviceDomain,
@@ -108,7 +108,10 @@ export function tokenRoutes({
   };
 }
 
-/** The scope's own body parser, error shape and first checks: method, then media type, then the query (D10, D17). */
+/**
+ * The scope's own body parser, error shape and first checks: method, then media type, then the query (decision D10,
+ * D17).
+ */
 function prepareScope(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   // The text is the body: repeated fields stay visible, and request.rawBody, which the API log keeps, stays empty.

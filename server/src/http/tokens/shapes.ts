@@ -3,7 +3,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { BasicCredentials } from '../auth/basic.ts';
 import type { Form } from './form.ts';
 
-/** Client credentials of a token request: in the form, or in the Authorization header (decisions D18). */
+/** Client credentials of a token request: in the form, or in the Authorization header (decision D18). */
 export type Credentials = { clientId: string; clientSecret: string | undefined };
 
 export const tokenFields = ['grant_type', 'client_id', 'client_secret'];
@@ -44,7 +44,7 @@ function merged(name: string, inForm: string | undefined, inHeader: string | und
   return inForm ?? header;
 }
 
-/** RFC 6749 2.3.1: id and secret are form-encoded before they become Basic credentials. */
+/** RFC 6749 §2.3.1: id and secret are form-encoded before they become Basic credentials. */
 function formDecoded(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
@@ -53,7 +53,7 @@ function formDecoded(text: string): string {
   }
 }
 
-// The schemas below describe the routes; the form is checked above, because order and codes are special (D10).
+// The schemas below describe the routes; the form is checked above, because order and codes are special (decision D10).
 
 const grantType = (value: string) => Type.Literal(value, { description: `Always \`${value}\`.` });
 const clientId = Type.String({ description: 'The Workspace ID.' });
@@ -91,7 +91,7 @@ const generated = {
   refresh_token: Type.String({ description: 'Valid 30 days; not replaced by refreshing.' }),
 };
 
-/** Interface 2.2, and the members of RFC 6749 5.1 at top level (decisions D18). */
+/** Interface 2.2, and the members of RFC 6749 §5.1 at top level (decision D18). */
 export const generatedAnswer = Type.Object({
   status: Type.Literal('SUCCESS'),
   data: Type.Object(generated),
@@ -102,11 +102,11 @@ export const refreshedAnswer = Type.Object({ status: Type.Literal('SUCCESS'), da
 
 export const revokedAnswer = Type.Object({ status: Type.Literal('SUCCESS') });
 
-/** Interface 2.3, and the members of RFC 6749 5.2 (decisions D18). */
+/** Interface 2.3, and the members of RFC 6749 §5.2 (decision D18). */
 export const errorAnswer = Type.Object({
   status: Type.Literal('FAILURE'),
   error_type: Type.String({ description: 'Error code, for example ER011.' }),
   reason: Type.String({ description: 'Human-readable description.' }),
-  error: Type.String({ description: 'Error code of RFC 6749 5.2.' }),
+  error: Type.String({ description: 'Error code of RFC 6749 §5.2.' }),
   error_description: Type.String(),
 });

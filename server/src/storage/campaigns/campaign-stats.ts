@@ -75,7 +75,10 @@ export async function sumOutcomes(tx: Queryable, asked: Asked): Promise<OutcomeN
 
 export type FailureNumbers = { campaignId: string; platform: Platform; cause: string; devices: number };
 
-/** Why deliveries failed, in the provider's words, or were withheld. Indexes: runs_campaign, deliveries_failed of each run's day. */
+/**
+ * Why deliveries failed, in the provider's words, or were withheld. Indexes: runs_campaign, deliveries_failed of each
+ * run's day.
+ */
 export async function countFailures(tx: Queryable, asked: Asked): Promise<FailureNumbers[]> {
   return tx<FailureNumbers[]>`
     select runs.campaign_id as "campaignId", deliveries.platform,
@@ -96,7 +99,10 @@ export type ConversionNumbers = {
   unique: number;
 };
 
-/** Conversions that the runs brought, whenever they happened, and how many users these were. Index: conversions_campaign. */
+/**
+ * Conversions that the runs brought, whenever they happened, and how many users these were. Index:
+ * conversions_campaign.
+ */
 export async function countConversions(
   tx: Queryable,
   asked: Asked & { workspaceId: string },
@@ -211,8 +217,8 @@ export async function groupFailures(tx: Queryable, { day, runIds }: RunDay): Pro
 export type TimelineStep = { at: Date; accepted: number; notDelivered: number };
 
 /**
- * What became final in each step of time from a moment on, oldest first; steps without any are left out. The index alone
- * is read, each entry of the day's runs: about 0.5 s a million. Index: deliveries_log_run.
+ * What became final in each step of time from a moment on, oldest first; steps without any are left out. The index
+ * alone is read, each entry of the day's runs: about 0.5 s a million. Index: deliveries_log_run.
  */
 export async function readTimeline(
   tx: Queryable,
@@ -281,7 +287,7 @@ export async function listVersions(tx: Queryable, campaignId: string): Promise<C
     order by version_number desc nulls last, id desc`;
 }
 
-/** What the light list says beside the record (facts 4.7). */
+/** What the light list says beside the record (fact 4.7). */
 export type CampaignMeta = {
   id: string;
   children: number;

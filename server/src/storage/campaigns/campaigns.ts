@@ -127,7 +127,7 @@ export async function takeCampaignNames(tx: Queryable, names: CampaignName[]): P
 }
 
 /**
- * Takes a request id for an hour (facts 6.1), in the caller's transaction: a call that fails leaves it free. A second
+ * Takes a request id for an hour (fact 6.1), in the caller's transaction: a call that fails leaves it free. A second
  * call with the same one waits here for the first one's transaction. Index: primary key.
  *
  * @returns whether it was free

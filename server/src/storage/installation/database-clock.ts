@@ -2,7 +2,7 @@ import type { Queryable } from '../pool.ts';
 
 /**
  * The database's own clock: the one place where SQL asks for the time. All nodes anchor to it, so they agree whatever
- * their machines believe (faults F13).
+ * their machines believe (fault F13).
  */
 export async function readDatabaseClock(database: Queryable): Promise<Date> {
   const [row] = await database<{ instant: Date }[]>`select clock_timestamp() as instant`;

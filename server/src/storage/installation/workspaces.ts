@@ -5,9 +5,9 @@ export type Workspace = {
   id: string;
   dbName: string;
   name: string;
-  /** IANA name; the zone of campaign times that name none (decisions D36). */
+  /** IANA name; the zone of campaign times that name none (decision D36). */
   timeZone: string;
-  /** One of 01, 02, 03, 04, 05, 06, 101 (decisions D1). */
+  /** One of 01, 02, 03, 04, 05, 06, 101 (decision D1). */
   dataCenter: string;
   secretRequiredAtRefresh: boolean;
   signatureV2Required: boolean;

@@ -67,7 +67,7 @@ export async function findApiKey(tx: Queryable, { workspaceId, id }: KeyId): Pro
 
 export type PresentedKey = ApiKey & {
   secretHash: Buffer;
-  /** That of the workspace (decisions D1). */
+  /** That of the workspace (decision D1). */
   dataCenter: string;
 };
 

@@ -18,7 +18,7 @@ export async function claimIdempotencyKey(
     values (${claim.workspaceId}, ${claim.operation}, ${claim.keyHash}, ${claim.bodyHash}, ${claim.createdAt})
     on conflict (workspace_id, operation, key_hash) do update
       set body_hash = excluded.body_hash, answer_sealed = null, created_at = excluded.created_at
-      -- A key is remembered for 24 hours (decisions D4); an older one may be used anew.
+      -- A key is remembered for 24 hours (decision D4); an older one may be used anew.
       where idempotency_keys.created_at <= excluded.created_at - interval '24 hours'
     returning 1`;
   return rows.length === 1;

@@ -3,8 +3,9 @@ import type { SendBudget } from '../../domain/limits/send-budget.ts';
 import type { Queryable } from '../pool.ts';
 
 /**
- * Reads a budget and locks its row until the transaction ends; makes it when there is none. The commit does not wait for
- * the disk: a database that crashes may forget the last lease, which is a second of one account. Index: primary key.
+ * Reads a budget and locks its row until the transaction ends; makes it when there is none. The commit does not wait
+ * for the disk: a database that crashes may forget the last lease, which is a second of one account. Index: primary
+ * key.
  */
 export async function lockSendBudget(tx: Queryable, { key, at }: { key: string; at: Date }): Promise<SendBudget> {
   const fresh = newSendBudget(at);
@@ -70,7 +71,7 @@ export async function silenceAccount(
 
 /**
  * A push service judged this site noisy: a day at the lower rate, a week the second time, then a fortnight; forgotten
- * 42 days after the last (design of delivery 3). Nothing while one is in force. Index: primary key.
+ * 42 days after the last (delivery 3). Nothing while one is in force. Index: primary key.
  *
  * @returns until when, or undefined when it was known already
  */

@@ -24,7 +24,7 @@ export type Callback = {
   endedAt: Date | null;
 };
 
-/** Stores what is to be posted, due at once. Belongs into the transaction that ends the operation (faults F25). */
+/** Stores what is to be posted, due at once. Belongs into the transaction that ends the operation (fault F25). */
 export async function insertCallback(
   tx: Queryable,
   callback: { id: string; workspaceId: string; operationId: string; url: string; body: string; at: Date },
@@ -116,7 +116,9 @@ export async function listCallbackAttempts(tx: Queryable, callbackId: string): P
 /** The last one of the page before. */
 export type LogCursor = { createdAt: Date; id: string };
 
-/** Newest callbacks of a workspace, or those that were given up. Indexes: callbacks_newest, callbacks_given_up_newest. */
+/**
+ * Newest callbacks of a workspace, or those that were given up. Indexes: callbacks_newest, callbacks_given_up_newest.
+ */
 export async function listCallbacks(
   tx: Queryable,
   page: { workspaceId: string; isFailed?: boolean; after?: LogCursor; limit: number },

@@ -48,7 +48,7 @@ const columns = (tx: Queryable) => tx`
 /**
  * Locks one queued run, oldest of the first lane first; runs another worker is releasing are skipped. The lock is held
  * until the caller's transaction has made its chunks. A run to a segment that is filling, or that refers to one, waits
- * (decisions D26); so does one that joined a scheduled campaign, for its moment. Index: runs_open.
+ * (decision D26); so does one that joined a scheduled campaign, for its moment. Index: runs_open.
  */
 export async function lockQueuedRun(tx: Queryable): Promise<RunToSend | undefined> {
   const [run] = await tx<RunToSend[]>`

@@ -23,7 +23,7 @@ export type TargetedRun = QueuedRun & {
   /** The request's own content, when it differs from the campaign's. */
   content: CampaignContent | undefined;
   audienceBound: string;
-  /** A test of a campaign (facts 6.1). */
+  /** A test of a campaign (fact 6.1). */
   isTest?: boolean;
 };
 

@@ -64,7 +64,7 @@ export async function deleteRemovedMembers(tx: Queryable, { limit }: { limit: nu
 }
 
 /**
- * Deletes for good the members of segments archived before `archivedBefore` (facts 2.2: 30 days), at most `limit` rows a
+ * Deletes for good the members of segments archived before `archivedBefore` (fact 2.2: 30 days), at most `limit` rows a
  * call. Index: segments_archived, segment_members primary key.
  */
 export async function deleteMembersOfArchived(
@@ -117,7 +117,7 @@ async function deleteMembersOf(
   return rows.count;
 }
 
-/** After many were added: without it paging over the members was 25 to 40 times slower (architecture 5). */
+/** After many were added: without it paging over the members was 25 to 40 times slower (finding 9). */
 export async function analyzeSegmentMembers(tx: Queryable): Promise<void> {
   await tx`analyze segment_members`;
 }
@@ -178,7 +178,9 @@ export async function listCampaignsOfSegment(
     order by created_at desc, id desc limit 50`;
 }
 
-/** Customer ids of ten members, whichever come first. Index: segment_members and users primary keys, bucket by bucket. */
+/**
+ * Customer ids of ten members, whichever come first. Index: segment_members and users primary keys, bucket by bucket.
+ */
 export async function listSampleMembers(
   tx: Queryable,
   { workspaceId, id, version }: { workspaceId: string; id: string; version: number },

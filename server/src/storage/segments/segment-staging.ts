@@ -3,9 +3,9 @@ import type { Database, Queryable, Transaction } from '../pool.ts';
 import { allBuckets } from './segment-members.ts';
 
 /**
- * The staging tables of one attempt at an operation: made when its file is read, dropped when it has ended. Not logged, so
- * a crash of the database empties them; the operation then starts again from the file and never trusts what it finds
- * (faults F19). An attempt has tables of its own, so one that lost its lease cannot disturb the next.
+ * The staging tables of one attempt at an operation: made when its file is read, dropped when it has ended. Not logged,
+ * so a crash of the database empties them; the operation then starts again from the file and never trusts what it finds
+ * (fault F19). An attempt has tables of its own, so one that lost its lease cannot disturb the next.
  */
 const linesOf = (stagingKey: string): string => `segment_lines_${stagingKey}`;
 const matchesOf = (stagingKey: string): string => `segment_matches_${stagingKey}`;
@@ -69,7 +69,7 @@ export type ValueMeaning =
 export type StagedValues = { stagingKey: string; workspaceId: string; meaning: ValueMeaning };
 
 /**
- * The users that the lines name, each once. A value that names two users or more names nobody (decisions D23). One hash
+ * The users that the lines name, each once. A value that names two users or more names nobody (decision D23). One hash
  * join with the identifiers (or users) of the workspace, both sides read once; the values need not be distinct before,
  * because only those that matched are grouped.
  */

@@ -93,7 +93,7 @@ export async function lockSegment(tx: Queryable, { workspaceId, id }: Identified
 }
 
 /**
- * Newest first. Archived ones disappear from view after 180 days (facts 2.2). Index: segments_newest.
+ * Newest first. Archived ones disappear from view after 180 days (fact 2.2). Index: segments_newest.
  *
  * @param list.archivedSince archived ones are shown when archived after this instant
  */
@@ -233,7 +233,7 @@ export async function unarchiveSegment(tx: Queryable, { id, at }: { id: string; 
     where id = ${id} and state = 'ARCHIVED'`;
 }
 
-/** A further operation was accepted: readers of the result wait for it (decisions D26). The caller holds the lock. */
+/** A further operation was accepted: readers of the result wait for it (decision D26). The caller holds the lock. */
 export async function markSegmentFilling(tx: Queryable, { id, at }: { id: string; at: Date }): Promise<void> {
   await tx`
     update segments set state = 'FILLING', state_reason = null, updated_at = ${at}

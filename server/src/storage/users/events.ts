@@ -86,8 +86,9 @@ export async function insertUnattributedEvents(
 export type TakenEvent = { day: string; workspaceId: string; bucket: number; eventId: string };
 
 /**
- * Takes events that were received by `until`, oldest first: their rows are gone when the caller's transaction ends well,
- * and there again when it does not. Rows that another node has taken are skipped. Index: unattributed_events_received.
+ * Takes events that were received by `until`, oldest first: their rows are gone when the caller's transaction ends
+ * well, and there again when it does not. Rows that another node has taken are skipped. Index:
+ * unattributed_events_received.
  */
 export async function takeUnattributedEvents(
   tx: Queryable,
@@ -116,9 +117,9 @@ export async function makeEventStaging(session: ImportSession): Promise<void> {
 }
 
 /**
- * Stores one staged batch of events; unknown customers are made (facts 5), under the id that their first event carries.
- * Set-based; the caller holds a transaction open, with lockImportsOf, and the partition of `day` is there. Indexes: users
- * (workspace_id, bucket, customer_id), devices (workspace_id, bucket, user_id, device_id).
+ * Stores one staged batch of events; unknown customers are made (fact 5), under the id that their first event carries.
+ * Set-based; the caller holds a transaction open, with lockImportsOf, and the partition of `day` is there. Indexes:
+ * users (workspace_id, bucket, customer_id), devices (workspace_id, bucket, user_id, device_id).
  */
 export async function storeStagedEvents(
   session: ImportSession,

@@ -47,8 +47,8 @@ export const copyInto: Record<CopiedTable, (session: ImportSession) => Promise<N
 };
 
 /**
- * Imports of one workspace follow each other, because sets lock rows in no given order: waits until this session is alone,
- * until unlockImportsOf.
+ * Imports of one workspace follow each other, because sets lock rows in no given order: waits until this session is
+ * alone, until unlockImportsOf.
  */
 export async function lockImportsOf(session: ImportSession, workspaceId: string): Promise<void> {
   await session`select pg_advisory_lock(hashtextextended(${`import:${workspaceId}`}, 0))`;
@@ -59,8 +59,8 @@ export async function unlockImportsOf(session: ImportSession, workspaceId: strin
 }
 
 /**
- * Stores one staged batch of users; the caller holds a transaction open, under lockImportsOf, and stores the identifiers.
- * Set-based. Indexes: both of users.
+ * Stores one staged batch of users; the caller holds a transaction open, under lockImportsOf, and stores the
+ * identifiers. Set-based. Indexes: both of users.
  *
  * @returns customers who were there: all of them, and those whose attributes changed
  */
@@ -139,7 +139,7 @@ export async function clearUserStaging(session: ImportSession): Promise<void> {
   await session`truncate import_users, import_identifiers`;
 }
 
-/** Fresh statistics: without them the planner reads the filled tables 25 to 40 times slower (faults, finding 9). */
+/** Fresh statistics: without them the planner reads the filled tables 25 to 40 times slower (finding 9). */
 export async function analyzePeople(session: ImportSession): Promise<void> {
   await session`reset default_statistics_target`;
   await session`analyze users, identifiers, devices, push_addresses`;
@@ -183,7 +183,9 @@ export async function findImport(
   return row;
 }
 
-/** Notes how far a file has come, in the transaction that stored it. The caller holds lockImport. Index: primary key. */
+/**
+ * Notes how far a file has come, in the transaction that stored it. The caller holds lockImport. Index: primary key.
+ */
 export async function noteImport(
   tx: Queryable | ImportSession,
   {

@@ -24,12 +24,12 @@ const example = {
     '7A_yl95bQpu6cVPTpK4Mqgkf1CXztLVBSt2Ks3oZwbuwXPXLWyouBWLVWGNWQexSgSxsj_Qulcy4a-fN',
 };
 
-test('the example of RFC 8291 section 5 comes out byte for byte', () => {
+test('the example of RFC 8291 §5 comes out byte for byte', () => {
   const message = encryptWebPush(Buffer.from(example.plain), example, example);
   expect(message.toString('base64url')).toBe(example.message);
 });
 
-test('the simulated browser reads the example of RFC 8291 section 5', () => {
+test('the simulated browser reads the example of RFC 8291 §5', () => {
   const ecdh = createECDH('prime256v1');
   ecdh.setPrivateKey(example.browserPrivateKey);
   expect(ecdh.getPublicKey().equals(example.p256dh)).toBe(true);

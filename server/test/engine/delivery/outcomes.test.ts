@@ -11,7 +11,7 @@ import { makeWebPushProvider } from '../../../src/engine/delivery/webpush/make-w
 import { makeLog } from '../../../src/log.ts';
 import { makeMessage, startDeliveryBundle } from './delivery-bundle.ts';
 
-// Every row of the outcome tables (design of delivery 1 to 3), through the real senders, over HTTP/2, from the fault
+// Every row of the outcome tables (delivery 1 to 3), through the real senders, over HTTP/2, from the fault
 // switches of the simulators.
 const switchOf = { ANDROID: 'fcm', IOS: 'apns', WEB: 'webpush' } as const;
 let bundle: Awaited<ReturnType<typeof startDeliveryBundle>>;

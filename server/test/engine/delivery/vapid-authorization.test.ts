@@ -23,7 +23,7 @@ async function readVapid(header: string, currentDate: Date) {
   return { protectedHeader, payload, signatureBytes: Buffer.from(token!.split('.')[2]!, 'base64url').length };
 }
 
-test('our authorisation is built as the example of RFC 8292 section 2.4, and both verify', async () => {
+test('our authorisation is built as the example of RFC 8292 §2.4, and both verify', async () => {
   const [, , credential] = await makeSimulatedCredentials('abcdef123456');
   const authorizations = makeVapidAuthorizations({ clock: makeManualClock(now) });
   const theirs = await readVapid(example, new Date(1_453_500_000_000));

@@ -129,7 +129,7 @@ describe('a frequency cap', () => {
     expect((await send()).counters).toEqual({ ACCEPTED: 20, WITHHELD: 10 });
   });
 
-  test('does not stop a push that ignores it, which counts only when it says so (facts 3.4)', async () => {
+  test('does not stop a push that ignores it, which counts only when it says so (fact 3.4)', async () => {
     await bundle.addDevices(6);
     await setControls({ frequencyCaps: '2/1d' });
     await send({ settings: { ignoresCap: true, countsForCap: true } });

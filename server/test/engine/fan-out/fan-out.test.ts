@@ -73,7 +73,7 @@ describe('a run', () => {
 });
 
 describe('a crash', () => {
-  test('before the window was stored repeats exactly that window, under the same identities (R2, R3)', async () => {
+  test('before the window was stored repeats exactly that window, under the same identities (reliability R2, R3)', async () => {
     await bundle.addDevices(30);
     const { runId } = await bundle.accept();
     await bundle.release();
@@ -178,7 +178,7 @@ describe('what a provider says', () => {
     expect([...gone]).toEqual([{ push_id: 'push-user-4', gone_reason: 'UNREGISTERED' }]);
   });
 
-  test('gone since a time before the app registered again: the device stays (R6)', async () => {
+  test('gone since a time before the app registered again: the device stays (reliability R6)', async () => {
     await bundle.addDevices(1);
     bundle.answer(() => ({
       kind: 'gone',
@@ -211,7 +211,7 @@ describe('what a provider says', () => {
     expect((await bundle.states(campaignId)).campaign).toBe('SENT');
   });
 
-  test('a device that always waits is given up after 8 attempts, and the run ends (R5, R7)', async () => {
+  test('a device that always waits is given up after 8 attempts, and the run ends (reliability R5, R7)', async () => {
     await bundle.addDevices(1);
     bundle.answer(() => ({ kind: 'unknown', code: 'TIMEOUT' }));
     const { campaignId, runId } = await bundle.accept();
@@ -289,7 +289,7 @@ describe('what a provider says', () => {
 });
 
 describe('a provider that cannot be connected to', () => {
-  test('costs no attempts, however long it is away, and delays no other; then everything goes out (R5)', async () => {
+  test('costs no attempts, however long it is away, and delays no other; then everything goes out (reliability R5)', async () => {
     await bundle.addDevices(90);
     bundle.answer((device) =>
       Number(device.pushId.split('-').at(-1)) % 3 === 0
@@ -359,7 +359,7 @@ describe('a throttled run', () => {
 });
 
 describe('iPhones on trial', () => {
-  test('are reached alone, left out, or reached with the others, as the campaign says (facts 3.4)', async () => {
+  test('are reached alone, left out, or reached with the others, as the campaign says (fact 3.4)', async () => {
     await bundle.addDevices(30);
     await bundle.database`update devices set provisional = true where push_id in ('push-user-1', 'push-user-4')`;
     const reached: Record<string, number> = {};

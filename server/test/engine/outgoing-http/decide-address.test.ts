@@ -6,7 +6,7 @@ import {
   resolveAllowedAddress,
 } from '../../../src/engine/outgoing-http/resolve-allowed-address.ts';
 
-// Spellings of places that are not the public internet (faults 3.4).
+// Spellings of places that are not the public internet (fault 3.4).
 const blockedHosts = [
   '127.0.0.1',
   '127.1',

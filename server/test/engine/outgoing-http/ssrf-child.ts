@@ -11,7 +11,7 @@ import { DownloadFailedError, downloadFile } from '../../../src/engine/segment-f
  * connection that should not have been made arrives here. Prints one line of JSON: who was called, and what arrived.
  */
 
-// Faults 3.4: places that are not the public internet, in every spelling a URL knows.
+// Fault 3.4: places that are not the public internet, in every spelling a URL knows.
 const spellings = [
   ...['127.0.0.1', '127.1', '127.0.1', '127.000.000.001', '0177.0.0.1', '0x7f.0.0.1', '0x7f.1', '2130706433'],
   ...[

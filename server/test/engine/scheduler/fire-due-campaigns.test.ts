@@ -72,7 +72,7 @@ async function workAll(): Promise<void> {
 }
 
 describe('a moment', () => {
-  test('of 1,000 due campaigns is fired once by 8 schedulers at the same time (F15, R4)', async () => {
+  test('of 1,000 due campaigns is fired once by 8 schedulers at the same time (fault F15, reliability R4)', async () => {
     await schedule({ type: 'later', date: '03/01/2026', time: '01:00 PM' });
     await bundle.database`
       insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
@@ -118,7 +118,7 @@ describe('a moment', () => {
     expect((await campaign(id)).status).toBe('SENT');
   });
 
-  test('02:30 in New York happens once on the day that skips it (F9)', async () => {
+  test('02:30 in New York happens once on the day that skips it (fault F9)', async () => {
     setClock('2026-03-06T12:00:00Z');
     const id = await schedule({ time: '02:30 AM', timezone: 'America/New_York' });
     await fireAt('2026-03-07T07:30:00Z', '2026-03-08T06:30:00Z', '2026-03-08T07:30:00Z', '2026-03-09T06:30:00Z');
@@ -129,14 +129,14 @@ describe('a moment', () => {
     ]);
   });
 
-  test('01:30 in New York happens once on the day that has it twice (F10)', async () => {
+  test('01:30 in New York happens once on the day that has it twice (fault F10)', async () => {
     setClock('2026-10-31T12:00:00Z');
     const id = await schedule({ time: '01:30 AM', timezone: 'America/New_York' });
     await fireAt('2026-11-01T05:30:00Z', '2026-11-01T06:30:00Z', '2026-11-02T06:30:00Z');
     expect(await moments(id)).toEqual(['2026-11-01T05:30:00.000Z', '2026-11-02T06:30:00.000Z']);
   });
 
-  test('every third day keeps its local time over both clock changes (F11)', async () => {
+  test('every third day keeps its local time over both clock changes (fault F11)', async () => {
     setClock('2026-03-06T15:00:00Z');
     const id = await schedule({ time: '09:00 AM', timezone: 'America/New_York', repeatAfter: '3' });
     for (let at = bundle.clock.now().getTime(); at < Date.parse('2026-11-05T00:00:00Z'); at += 60 * minute)
@@ -153,7 +153,7 @@ describe('a moment', () => {
   });
 });
 
-describe('a downtime (D37, F14)', () => {
+describe('a downtime (decision D37, fault F14)', () => {
   test('of ten minutes sends the moment once, late', async () => {
     const id = await schedule({ type: 'later', date: '03/02/2026', time: '09:00 AM' });
     await fireAt('2026-03-02T09:10:00Z', '2026-03-02T09:11:00Z');
@@ -234,7 +234,7 @@ describe('a downtime (D37, F14)', () => {
 });
 
 describe('a periodic campaign', () => {
-  test('is RETIRED when no moment is left and its last run has ended (D46)', async () => {
+  test('is RETIRED when no moment is left and its last run has ended (decision D46)', async () => {
     await bundle.addDevices(4);
     const id = await schedule({ time: '09:00 AM', endDate: '03/03/2026' });
     await fireAt('2026-03-02T09:00:00Z');

@@ -24,7 +24,7 @@ function read(file: Buffer | string, options: { type?: 'string' | 'double'; piec
   };
 }
 
-test('every line ending is read; a final one adds no line (D23)', () => {
+test('every line ending is read; a final one adds no line (decision D23)', () => {
   for (const file of ['a\nb\nc', 'a\nb\nc\n', 'a\r\nb\r\nc\r\n', 'a\rb\rc\r', 'a\r\nb\rc\n', '\ufeffa\nb\nc']) {
     const result = read(file);
     expect(result.values, JSON.stringify(file)).toEqual([
@@ -79,11 +79,11 @@ test.each([
   expect(read(value).values).toEqual([[1, value]]);
 });
 
-test('texts are composed (NFC), so one value written in two ways is one (D24)', () => {
+test('texts are composed (NFC), so one value written in two ways is one (decision D24)', () => {
   expect(read('Zu\u0308rich\nZ\u00fcrich').values.map(([, value]) => value)).toEqual(['Zürich', 'Zürich']);
 });
 
-test('numbers become one form; what is no finite number is skipped (D24)', () => {
+test('numbers become one form; what is no finite number is skipped (decision D24)', () => {
   const { values, rejects } = read('7\n7.0\n7e0\n+7\n.5\n-0\n1e400\n0x10\n 8\nNaN\nInfinity\n1_000\n९', {
     type: 'double',
   });
@@ -111,7 +111,7 @@ describe('a file that is no column of values is refused as a whole', () => {
   });
 });
 
-test('a line of 60 MB is one skipped line, and memory stays flat (faults F30)', () => {
+test('a line of 60 MB is one skipped line, and memory stays flat (fault F30)', () => {
   const lines = prepareLines('string');
   const piece = Buffer.alloc(1024 * 1024, 0x61);
   const before = process.memoryUsage().arrayBuffers;
@@ -127,7 +127,7 @@ test('of more than 10,000 skipped lines the first are kept, all are counted', ()
   expect([result.found, result.rejects.length, result.rejects.at(-1)]).toEqual([12_000, 10_000, [10_000, 'empty']]);
 });
 
-/** The rules of D23 and D24 in the plainest form, on a whole file at once. */
+/** The rules of decision D23 and D24 in the plainest form, on a whole file at once. */
 function naive(file: Buffer) {
   const bytes = file[0] === 0xef && file[1] === 0xbb && file[2] === 0xbf ? file.subarray(3) : file;
   const lines: Buffer[] = [];

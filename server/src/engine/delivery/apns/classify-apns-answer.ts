@@ -1,7 +1,7 @@
 import type { Answer, Outcome } from '../provider.ts';
 import { classifyFailure, classifyServerFault, readJsonAnswer, readWord, waitOf } from '../classify-fault.ts';
 
-/** 400 reasons that concern the token; every other 400 is our own fault (design of delivery 2). */
+/** 400 reasons that concern the token; every other 400 is our own fault (delivery 2). */
 const deadTokenReasons = new Set(['BadDeviceToken', 'DeviceTokenNotForTopic']);
 
 /** What Apple's answer means, by its `reason`. Pure. */

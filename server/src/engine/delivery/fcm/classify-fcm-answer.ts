@@ -9,7 +9,7 @@ type FcmError = {
 
 const defaultRateLimitSeconds = 60;
 
-/** What FCM's answer means, by its error code in `details`, never by message text (design of delivery 1, 4). Pure. */
+/** What FCM's answer means, by its error code in `details`, never by message text (delivery 1, 4). Pure. */
 export function classifyFcmAnswer(answer: Answer, now: Date): Outcome {
   if (answer.kind === 'failure') return classifyFailure(answer);
   const body = readJsonAnswer(answer.body) as { name?: unknown; error?: FcmError } | undefined;

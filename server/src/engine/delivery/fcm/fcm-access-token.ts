@@ -23,7 +23,7 @@ type Stored = { until: number; result: Promise<{ token: string } | { refusal: An
 
 /**
  * OAuth tokens of service accounts (JWT bearer grant, RFC 7523), one per account, fetched once however many requests
- * wait for it. The token address is this deployment's, never the one in an uploaded key file (faults 3.9).
+ * wait for it. The token address is this deployment's, never the one in an uploaded key file (fault 3.9).
  */
 export function makeFcmAccessTokens({
   clock,

@@ -3,13 +3,13 @@ import type { FcmCredential } from '../../../domain/provider-credential.ts';
 import type { Message } from '../../../domain/campaigns/message.ts';
 import type { Outcome, Plan, PlanInput } from '../provider.ts';
 
-// Keys and values of notification and data together (design of delivery 1).
+// Keys and values of notification and data together (delivery 1).
 const maxPayloadBytes = 4096;
 
 /**
  * The request for one Android device: a notification, so that the system shows it with nobody's help, and data with
  * what the app needs for buttons, deep links and reporting. Data members carry the names that device code of this
- * interface's family reads (facts 3.9). Pure.
+ * interface's family reads (fact 3.9). Pure.
  *
  * @param origin scheme and host of the FCM service
  */

@@ -112,7 +112,10 @@ function assertBlock(headers: readonly Header[], roomBytes: number): void {
   if (bytes > roomBytes) throw new RangeError(`headers of ${bytes} bytes`);
 }
 
-/** A line break in a value would be a header of its own behind a translating proxy (RFC 9113 §8.2.1, faults 41). */
+/**
+ * A line break in a value would be a header of its own behind a translating proxy (RFC 9113 §8.2.1, fault 3.12 check
+ * 41).
+ */
 function assertValue(name: string, value: string): void {
   if (/[^\t\x20-\x7e\x80-\xff]/.test(value) || /^[\t ]|[\t ]$/.test(value))
     throw new TypeError(`not a value of header ${name}`);

@@ -15,7 +15,7 @@ export type Http2Target = {
   origin: string;
   /** Where to connect instead, for the sandbox: a loopback origin. */
   connectTo?: string;
-  /** Somebody else chose the host: every address it resolves to must be allowed (decisions D29). */
+  /** Somebody else chose the host: every address it resolves to must be allowed (decision D29). */
   isGuarded: boolean;
 };
 
@@ -61,8 +61,8 @@ export async function openHttp2Session(target: Http2Target, options: Http2Sessio
     ? // An address has no server name (RFC 6066 §3); its certificate is compared with the address itself.
       connectTls({ host: address, port, servername: isIP(host) ? '' : host, ALPNProtocols: ['h2'] })
     : connectTcp({ host: address, port });
-  // Small requests must not wait for the answer to the last packet (RFC 896), over TLS least of all: measured, a fifth of
-  // the rate.
+  // Small requests must not wait for the answer to the last packet (RFC 896), over TLS least of all: measured, a fifth
+  // of the rate.
   socket.setNoDelay(true);
   return new Promise((resolve, reject) => {
     const limit = setTimeout(() => socket.destroy(new Error('no connection in time')), options.connectMilliseconds);

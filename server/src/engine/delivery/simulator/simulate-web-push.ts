@@ -7,7 +7,10 @@ import type { Simulate, SimulatedAnswer, SimulatedRequest, SimulatorAccount } fr
 const maxBodyBytes = 4096;
 const maxTokens = 1_000;
 
-/** A push service and the browsers behind it: VAPID, headers, and the decryption a browser would do (RFC 8030, 8291, 8292). */
+/**
+ * A push service and the browsers behind it: VAPID, headers, and the decryption a browser would do (RFC 8030, RFC 8291,
+ * RFC 8292).
+ */
 export function simulateWebPush(accounts: () => SimulatorAccount[], { secret }: { secret: Buffer }): Simulate {
   const verified = new Map<string, { workspaceId: string; expiresAt: number }>();
   return (request) => {

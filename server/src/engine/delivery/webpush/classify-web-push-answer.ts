@@ -1,7 +1,7 @@
 import type { Answer, Outcome } from '../provider.ts';
 import { classifyFailure, classifyServerFault, readWord, waitOf } from '../classify-fault.ts';
 
-/** What a push service's answer means (RFC 8030 §5, §7.3; design of delivery 3). Pure. */
+/** What a push service's answer means (RFC 8030 §5, §7.3; delivery 3). Pure. */
 export function classifyWebPushAnswer(answer: Answer, now: Date): Outcome {
   if (answer.kind === 'failure') return classifyFailure(answer);
   const code = String(answer.status);

@@ -127,7 +127,7 @@ export function literal(name: string, value: string): Buffer {
   return Buffer.concat([Buffer.from([0]), text(name), text(value)]);
 }
 
-/** `:status` by its index for 200 (RFC 7541, appendix A), else as a literal. */
+/** `:status` by its index for 200 (RFC 7541 Appendix A), else as a literal. */
 export function statusField(status: number): Buffer {
   return status === 200 ? Buffer.from([0x88]) : Buffer.concat([Buffer.from([8]), text(String(status))]);
 }
