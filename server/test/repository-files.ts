@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 
 const root = resolve(import.meta.dirname, '..', '..');
-const skipped = new Set(['node_modules', 'dist', 'data', 'results', 'fixtures', 'coverage']);
+const skippedNames = new Set(['node_modules', 'dist', '.git', '.ci']);
+const skippedPaths = new Set(['data', 'bench/results', 'server/test/fixtures']);
 
 export type RepositoryFile = { path: string; text: string };
 
@@ -15,8 +16,8 @@ export function readRepositoryFiles(extensions: readonly string[]): RepositoryFi
   const walk = (folder: string): void => {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       if (entry.isDirectory()) {
-        if (!skipped.has(entry.name) && !(entry.name.startsWith('.') && entry.name !== '.github'))
-          walk(join(folder, entry.name));
+        const path = join(folder, entry.name);
+        if (!skippedNames.has(entry.name) && !skippedPaths.has(relative(root, path))) walk(path);
       } else if (extensions.some((extension) => entry.name.endsWith(extension))) paths.push(join(folder, entry.name));
     }
   };
