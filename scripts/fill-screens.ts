@@ -29,7 +29,7 @@ type Filling = {
   folder: string;
 };
 
-const people = 1500;
+const users = 1500;
 
 /** A shop's day: people with devices, some of them dead; campaigns, a segment of a file, and calls that failed. */
 export async function fillScreens({ start, command, folder }: Filling): Promise<Filled> {
@@ -45,7 +45,7 @@ export async function fillScreens({ start, command, folder }: Filling): Promise<
   };
 
   const file = join(folder, 'people.ndjson');
-  command('sandbox', 'generate-users', '--users', String(people), '--out', file);
+  command('sandbox', 'generate-users', '--users', String(users), '--out', file);
   command('import', file);
   const customer = (customerId: string, attributes: Record<string, unknown>) =>
     post(`/v1/customer/${workspaceId}`, { type: 'customer', customer_id: customerId, attributes });

@@ -111,7 +111,7 @@ function campaignPages(facts: ConsoleFacts, small: string): ConsoleCase[] {
   );
 }
 
-function people(facts: ConsoleFacts, person: string): ConsoleCase[] {
+function people(facts: ConsoleFacts, user: string): ConsoleCase[] {
   const to = asker(facts);
   const number = (look: number): number => (look * 104_729) % facts.users;
   const search = (name: string, word: (look: number) => string): ConsoleCase => ({
@@ -126,11 +126,11 @@ function people(facts: ConsoleFacts, person: string): ConsoleCase[] {
     search('a value of a quarter', () => 'Lisbon'),
     search('a number', (look) => String(look % 50)),
     search('what nobody has', (look) => `nobody ${look}`),
-    { name: 'person', ask: () => ({ path: to(`people/${person}`) }) },
+    { name: 'person', ask: () => ({ path: to(`people/${user}`) }) },
     {
       name: 'person, timeline',
       isPaged: true,
-      ask: (_look, after) => ({ path: to(`people/${person}/timeline`, { after }) }),
+      ask: (_look, after) => ({ path: to(`people/${user}/timeline`, { after }) }),
     },
     {
       name: 'person, did they get it',

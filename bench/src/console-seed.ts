@@ -17,7 +17,7 @@ const days = 30;
 // What a page of a log is asked of: as many as half a year of an integrator, a day of a busy sender.
 const calls = 500_000;
 const callbacks = 20_000;
-const mails = 20_000;
+const emails = 20_000;
 const auditLines = 200_000;
 const events = 2_000_000;
 const interactions = 500_000;
@@ -41,7 +41,7 @@ export async function seedConsole(database: postgres.Sql, plan: SeedPlan): Promi
     await database`insert into bench_steps (name) values (${name})`;
     say(`${name.padEnd(12)} ${((performance.now() - begun) / 1000).toFixed(1)} s`);
   };
-  await step('people', () => insertPeople(database, plan));
+  await step('people', () => insertUsers(database, plan));
   await step('campaigns', () => insertCampaigns(database, plan));
   await step('ledger', () => insertLedger(database, plan));
   await step('segments', () => insertSegments(database, plan));
@@ -70,7 +70,7 @@ async function makeFunctions(database: postgres.Sql): Promise<void> {
       return (array['ANDROID', 'ANDROID', 'IOS', 'ANDROID', 'WEB'])[1 + number % 5];`);
 }
 
-async function insertPeople(database: postgres.Sql, { workspaceId, users, until }: SeedPlan): Promise<void> {
+async function insertUsers(database: postgres.Sql, { workspaceId, users, until }: SeedPlan): Promise<void> {
   const people = database`
     select number, bench_bucket(number) as bucket, bench_id('user', number) as id, 'user-' || number as customer_id,
       ${until}::timestamptz - interval '300 days' + number * (interval '299 days' / ${users}) as at
@@ -234,7 +234,7 @@ async function insertLogs(database: postgres.Sql, { workspaceId, until }: SeedPl
     insert into mails (id, workspace_id, operation_id, recipients, subject, body, state, attempts, created_at, ended_at)
     select bench_id('mail', number), ${workspaceId}, bench_id('operation', number), '{ops@example.com}', 'Segment filled',
       'It is.', 'SENT', 1, at, at
-    from generate_series(0, ${mails - 1}) as number,
+    from generate_series(0, ${emails - 1}) as number,
       lateral (select ${until}::timestamptz - number * interval '2 minutes' as at) as made`;
   await database`
     insert into audit_log (id, workspace_id, at, actor_name, action, object_kind, object_id)

@@ -92,10 +92,10 @@ const message: AndroidContent = {
 };
 const plain: AndroidContent = { ...message, title: 'Hello', message: 'Welcome', defaultAction: undefined! };
 const personaliser = makePersonaliser({ ANDROID: message }, 'AUTO')!;
-const person = { customerId: 'ada', attributes };
+const user = { customerId: 'ada', attributes };
 print(
   'a message with three templates',
-  measure(() => personaliser.render({ platform: 'ANDROID', person, event: {} })),
+  measure(() => personaliser.render({ platform: 'ANDROID', person: user, event: {} })),
 );
 print(
   'a content without markers, looked at',

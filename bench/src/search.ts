@@ -17,7 +17,7 @@ import { searchCampaigns } from '../../server/src/app/campaigns/search-campaigns
 import { createKey } from '../../server/src/app/keys/create-key.ts';
 import { makeTokenUseCases } from '../../server/src/app/tokens/token-use-cases.ts';
 import { makeManualClock } from '../../server/src/clock.ts';
-import { makeSeal } from '../../server/src/domain/encryption.ts';
+import { makeEncryption } from '../../server/src/domain/encryption.ts';
 import { buildServer } from '../../server/src/http/build-server.ts';
 import { parseSearch } from '../../server/src/http/campaigns/parse-search.ts';
 import { campaignRoutes } from '../../server/src/http/campaigns/routes.ts';
@@ -101,13 +101,18 @@ async function prepare(): Promise<void> {
 
 async function measureAll(): Promise<void> {
   const log = makeLog({ level: 'silent', pretty: false });
-  const tokens = makeTokenUseCases({ database, clock, seal: makeSeal(Buffer.alloc(32, 1)), wait: async () => {} });
-  const useCases = makeCampaignUseCases({ database, clock, seal: makeSeal(Buffer.alloc(32, 1)) });
+  const tokens = makeTokenUseCases({
+    database,
+    clock,
+    encryption: makeEncryption(Buffer.alloc(32, 1)),
+    wait: async () => {},
+  });
+  const useCases = makeCampaignUseCases({ database, clock, encryption: makeEncryption(Buffer.alloc(32, 1)) });
   const edge = { campaigns: useCases, tokens, vendorHeaders: makeVendorHeaders('SVC'), migrationGuideFile: '' };
   const server = await buildServer({ log, clock, trustProxy: false }, [campaignRoutes(edge)]);
   const url = await server.listen({ host: '127.0.0.1', port: 0 });
-  const seal = makeSeal(Buffer.alloc(32, 1));
-  const { secret } = await createKey({ seal }, database, {
+  const encryption = makeEncryption(Buffer.alloc(32, 1));
+  const { secret } = await createKey({ encryption }, database, {
     workspaceId,
     kind: 'campaigns',
     name: 'Bench',

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import type { Clock } from './clock.ts';
 import { defaultDataFolder } from './config.ts';
 import type { Config } from './config.ts';
-import { makeSeal } from './domain/encryption.ts';
-import type { Seal } from './domain/encryption.ts';
+import { makeEncryption } from './domain/encryption.ts';
+import type { Encryption } from './domain/encryption.ts';
 import type { Logger } from './log.ts';
 import { StartError } from './start-errors.ts';
 import { assertWritable, findRunningPostgres, startEmbeddedPostgres } from './storage/embedded-postgres.ts';
@@ -25,7 +25,7 @@ export type OpenInstallation = {
   /** `embedded (folder)` or the host of the given database, for the start block. */
   databasePlace: string;
   dataFolder: string;
-  seal: Seal;
+  encryption: Encryption;
   /** A secret of this installation for one purpose, derived from the master key. */
   deriveSecret(purpose: string): Buffer;
   embedded: EmbeddedPostgres | undefined;
@@ -66,14 +66,14 @@ export async function openInstallation(
     await migrate(database, clock.now());
     await migrateQueue(databaseUrl);
     const masterKey = await findMasterKey(config, dataFolder);
-    const seal = makeSeal(masterKey);
-    await checkMasterKey(database, { seal, at: clock.now() });
+    const encryption = makeEncryption(masterKey);
+    await checkMasterKey(database, { encryption, at: clock.now() });
     return {
       database,
       databaseUrl,
       databasePlace: embedded ? `embedded PostgreSQL in ${dataFolder}` : new URL(databaseUrl).host,
       dataFolder,
-      seal,
+      encryption,
       deriveSecret: (purpose) => Buffer.from(hkdfSync('sha256', masterKey, '', `carillon:${purpose}`, 32)),
       embedded,
       close,
@@ -121,8 +121,14 @@ async function findMasterKey(config: Config, dataFolder: string): Promise<Buffer
   return Buffer.from(await readFile(path, 'utf8'), 'base64');
 }
 
-async function checkMasterKey(database: Database, { seal, at }: { seal: Seal; at: Date }): Promise<void> {
-  await insertInstallation(database, { createdAt: at, masterKeyCheck: seal.seal(masterKeyWord, masterKeyContext) });
+async function checkMasterKey(
+  database: Database,
+  { encryption, at }: { encryption: Encryption; at: Date },
+): Promise<void> {
+  await insertInstallation(database, {
+    createdAt: at,
+    masterKeyCheck: encryption.encrypt(masterKeyWord, masterKeyContext),
+  });
   const installation = await findInstallation(database);
-  seal.open(installation!.masterKeyCheck, masterKeyContext);
+  encryption.decrypt(installation!.masterKeyCheck, masterKeyContext);
 }

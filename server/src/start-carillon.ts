@@ -15,7 +15,7 @@ import { makeConsoleComposer } from './app/console/console-composer.ts';
 import { makeConsoleDeliveries } from './app/console/console-deliveries.ts';
 import { makeConsoleKeys } from './app/console/console-keys.ts';
 import { makeConsoleOverview } from './app/console/console-overview.ts';
-import { makeConsolePeople } from './app/console/console-users.ts';
+import { makeConsoleUsers } from './app/console/console-users.ts';
 import { makeConsoleSandbox } from './app/console/console-sandbox.ts';
 import { makeConsoleSegments } from './app/console/console-segments.ts';
 import { makeConsoleSettings } from './app/console/console-settings.ts';
@@ -51,10 +51,10 @@ import { makeShareProviderToken } from './engine/credentials/share-provider-toke
 import { makeDelivery, realProviderEndpoints } from './engine/delivery/deliver.ts';
 import type { DeliveryEndpoints, DeliveryOptions } from './engine/delivery/deliver.ts';
 import { makeSimulatedSubscription } from './engine/delivery/simulator/make-simulated-subscription.ts';
-import { makeDutyBook } from './engine/job-book.ts';
-import type { DutyBook } from './engine/job-book.ts';
-import { startDuty } from './engine/job.ts';
-import type { RunningDuty } from './engine/job.ts';
+import { makeJobBook } from './engine/job-book.ts';
+import type { JobBook } from './engine/job-book.ts';
+import { startJob } from './engine/job.ts';
+import type { RunningJob } from './engine/job.ts';
 import { measureContent } from './engine/fan-out/measure-content.ts';
 import { followDatabaseClock } from './engine/housekeeping/follow-database-clock.ts';
 import { reportNode } from './engine/housekeeping/report-node.ts';
@@ -148,10 +148,10 @@ type Composition = {
 
 async function startRoles(composition: Composition): Promise<Carillon> {
   const { config, clock, log, installation, started, stopAll } = composition;
-  const { database, seal } = installation;
+  const { database, encryption } = installation;
   const demo = await prepareMode(composition);
   const phones = config.mode === 'sandbox' ? await startPhones(composition) : undefined;
-  const book = makeDutyBook();
+  const book = makeJobBook();
   const nodeId = randomBytes(9).toString('base64url');
   const worker = config.role === 'api' ? undefined : await startEngine(composition, { phones, book, nodeId });
   const reporter = await startReporter(composition, { phones, book, nodeId });
@@ -159,7 +159,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
     onClockMoved(phones, worker);
     reporter.wake();
   };
-  started.push(startDuty(followDatabaseClock({ database, clock, onMoved }), { clock, log, book }));
+  started.push(startJob(followDatabaseClock({ database, clock, onMoved }), { clock, log, book }));
 
   let isStopping = false;
   const findTroubles = async (): Promise<string[]> => {
@@ -176,16 +176,16 @@ async function startRoles(composition: Composition): Promise<Carillon> {
   const calls = recordCalls({ database, clock, log });
   started.push(calls);
   const families: RouteFamily[] = [healthRoutes({ findTroubles })];
-  const readyCurl = makeReadyCurl({ database, seal });
+  const readyCurl = makeReadyCurl({ database, encryption });
   const isSandbox = config.mode === 'sandbox';
   const { passwordSignIn } = config;
   const accounts = makeAccountUseCases({ database, clock, passwords: makePasswordHash(), passwordSignIn, isSandbox });
   if (config.role !== 'worker') {
     const vendorHeaders = makeVendorHeaders(config.headerPrefix);
-    const useCases = { database, clock, seal };
+    const useCases = { database, clock, encryption };
     const limits = { ...documentedSegmentLimits, usersPerDay: config.segmentUsersPerDay };
     const webhookSecretOf = (tx: Queryable, workspaceId: string): Promise<string> =>
-      ensureWebhookSecret({ database: tx, seal }, workspaceId);
+      ensureWebhookSecret({ database: tx, encryption }, workspaceId);
     const explain = (request: ExplainRequest): Promise<Explanation> => explainDelivery(useCases, request);
     const interactions = makeInteractionUseCases({
       database,
@@ -211,9 +211,9 @@ async function startRoles(composition: Composition): Promise<Carillon> {
       businessEventRoutes({
         ...edge,
         campaigns,
-        businessEvents: makeBusinessEventUseCases({ database, clock, seal }),
+        businessEvents: makeBusinessEventUseCases({ database, clock, encryption }),
       }),
-      explainRoutes({ ...edge, campaigns: makeCampaignUseCases({ database, clock, seal }), explain }),
+      explainRoutes({ ...edge, campaigns: makeCampaignUseCases({ database, clock, encryption }), explain }),
       statsRoutes({ ...edge, stats: makeStatsUseCases({ database, clock }) }),
       interactionRoutes({
         vendorHeaders,
@@ -266,7 +266,7 @@ async function startRoles(composition: Composition): Promise<Carillon> {
           },
         }),
         vendorHeaders,
-        people: makeConsolePeople({ ...useCases, erasureDelayHours: config.erasureDelayHours }),
+        people: makeConsoleUsers({ ...useCases, erasureDelayHours: config.erasureDelayHours }),
         segments: makeConsoleSegments({ ...useCases, limits, webhookSecretOf }),
         explain,
         staticFolder: join(import.meta.dirname, '..', '..', 'console', 'dist'),
@@ -321,10 +321,10 @@ async function startRoles(composition: Composition): Promise<Carillon> {
 
 /** Production refuses what belongs to the sandbox; the sandbox makes its demo workspace once. */
 async function prepareMode({ config, clock, installation }: Composition): Promise<DemoWorkspace | undefined> {
-  const { database, seal } = installation;
+  const { database, encryption } = installation;
   if (config.mode === 'sandbox') {
     const makeSubscription = subscriptionsOf(installation);
-    return seedDemoWorkspace({ database, seal, makeSubscription }, { at: clock.now(), seed: config.seed });
+    return seedDemoWorkspace({ database, encryption, makeSubscription }, { at: clock.now(), seed: config.seed });
   }
   const demoWorkspaceId = (await findInstallation(database))?.demoWorkspaceId;
   if (demoWorkspaceId) {
@@ -339,7 +339,7 @@ async function prepareMode({ config, clock, installation }: Composition): Promis
 async function startPhones({ clock, log, installation, started }: Composition): Promise<SandboxPhones> {
   const phones = await startSandboxPhones({
     database: installation.database,
-    seal: installation.seal,
+    encryption: installation.encryption,
     clock,
     log,
     secret: installation.deriveSecret('simulator'),
@@ -358,7 +358,13 @@ function startCompanySignIn({ config, clock, installation, started }: Compositio
     domains: config.oidcDomains.map((domain) => domain.toLowerCase()),
     firstRole: oidcFirstRole === 'none' ? undefined : oidcFirstRole,
   };
-  return makeCompanySignIn({ database: installation.database, seal: installation.seal, clock, provider, rules });
+  return makeCompanySignIn({
+    database: installation.database,
+    encryption: installation.encryption,
+    clock,
+    provider,
+    rules,
+  });
 }
 
 /** How this node reaches the providers, for messages and for questions about credentials. */
@@ -373,7 +379,7 @@ function deliveryOptions(composition: Composition, phones: SandboxPhones | undef
   };
 }
 
-type NodeParts = { phones: SandboxPhones | undefined; book: DutyBook; nodeId: string };
+type NodeParts = { phones: SandboxPhones | undefined; book: JobBook; nodeId: string };
 
 async function startEngine(composition: Composition, { phones, book, nodeId }: NodeParts): Promise<Worker> {
   const { config, clock, log, installation, started } = composition;
@@ -384,7 +390,7 @@ async function startEngine(composition: Composition, { phones, book, nodeId }: N
     databaseUrl: installation.databaseUrl,
     clock,
     log,
-    seal: installation.seal,
+    encryption: installation.encryption,
     delivery,
     interactionTokens: makeInteractionTokens(installation.deriveSecret('interactions')),
     owner: nodeId,
@@ -402,18 +408,18 @@ async function startEngine(composition: Composition, { phones, book, nodeId }: N
 }
 
 /** Says that this node is there, at once and then every few seconds; a stop takes it back. */
-async function startReporter(composition: Composition, { phones, book, nodeId }: NodeParts): Promise<RunningDuty> {
+async function startReporter(composition: Composition, { phones, book, nodeId }: NodeParts): Promise<RunningJob> {
   const { config, clock, log, installation, started } = composition;
   const { database } = installation;
   const simulators = phones && { fcm: phones.endpoints.fcm.messagesOrigin, apns: phones.endpoints.apns };
   const node = { id: nodeId, role: config.role, version: carillonVersion, simulators: simulators ?? null };
-  const duty = reportNode({ database, clock, node, book });
-  await duty.runOnce(clock.now());
-  const reporter = startDuty(duty, { clock, log, book });
+  const job = reportNode({ database, clock, node, book });
+  await job.runOnce(clock.now());
+  const reporter = startJob(job, { clock, log, book });
   started.push({
     async stop() {
       await reporter.stop();
-      await duty.leave();
+      await job.leave();
     },
   });
   return reporter;

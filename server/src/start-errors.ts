@@ -1,7 +1,7 @@
 import { ConfigError } from './config.ts';
 import { WorkspaceRefusedError } from './app/workspaces/create-workspace.ts';
 import { ProviderKeyError } from './domain/credentials/parse-provider-key.ts';
-import { SealBrokenError } from './domain/encryption.ts';
+import { DecryptionError } from './domain/encryption.ts';
 import { DataFolderInUseError, EmbeddedPostgresFailedError } from './storage/embedded-postgres.ts';
 import { NoEmbeddedPostgresError } from './storage/embedded-postgres-binaries.ts';
 import { MigrationChangedError, SchemaTooNewError } from './storage/migrate.ts';
@@ -69,7 +69,7 @@ export function toStartError(error: unknown): StartError {
     return new StartError('SCHEMA_TOO_NEW', `${message} Start that version, or restore a backup.`, error);
   }
   if (error instanceof MigrationChangedError) return new StartError('SCHEMA_TOO_NEW', message, error);
-  if (error instanceof SealBrokenError) {
+  if (error instanceof DecryptionError) {
     return new StartError('MASTER_KEY_WRONG', 'The master key is not the one this database was sealed with.', error);
   }
   if (code !== undefined && databaseCodes.has(code)) {

@@ -1,7 +1,7 @@
 import { changeCampaignState } from '../app/campaigns/change-campaign-state.ts';
 import type { CommandContext } from '../cli.ts';
 import type { CampaignAction } from '../domain/campaigns/campaign-states.ts';
-import { nextMoments } from '../domain/timing/next-occurrences.ts';
+import { nextOccurrences } from '../domain/timing/next-occurrences.ts';
 import { fromStoredTiming } from '../domain/timing/stored-timing.ts';
 import { StartError } from '../start-errors.ts';
 import { listCampaignRuns } from '../storage/runs/campaign-runs.ts';
@@ -27,7 +27,7 @@ export const campaignsCommand = {
 
 const maxCampaignsShown = 50;
 const maxRunsShown = 20;
-const momentsShown = 3;
+const occurrencesShown = 3;
 
 async function listCampaigns({ database }: ChangeContext, options: { workspace?: string }): Promise<void> {
   const workspaceId = await findWorkspaceToUse(database, options.workspace);
@@ -55,7 +55,7 @@ async function showCampaign({ database, clock }: ChangeContext, options: Campaig
     ['Audience', campaign.audience],
     ['Status', campaign.statusReason === null ? campaign.status : `${campaign.status}: ${campaign.statusReason}`],
     ['Created', `${campaign.createdAt.toISOString()} by ${campaign.createdBy}`],
-    ['Next', followingMoments(campaign, clock.now()).map(shown).join(', ') || '–'],
+    ['Next', followingOccurrences(campaign, clock.now()).map(shown).join(', ') || '–'],
   ];
   for (const [title, value] of facts) process.stdout.write(`${title.padEnd(10)}${toPlainLine(value)}\n`);
   const runs = await listCampaignRuns(database, { campaignId: campaign.id, limit: maxRunsShown });
@@ -105,11 +105,11 @@ function nextAtOf(campaign: CampaignRecord): Date | null {
   return campaign.status === 'PAUSED' && campaign.deliveryType !== 'ONE_TIME' ? null : campaign.nextAt;
 }
 
-function followingMoments(campaign: CampaignRecord, now: Date): Date[] {
+function followingOccurrences(campaign: CampaignRecord, now: Date): Date[] {
   const nextAt = nextAtOf(campaign);
   if (!nextAt) return [];
   const after = nextAt > now ? nextAt : now;
-  return [nextAt, ...nextMoments(fromStoredTiming(campaign.timing), { after, count: momentsShown - 1 })];
+  return [nextAt, ...nextOccurrences(fromStoredTiming(campaign.timing), { after, count: occurrencesShown - 1 })];
 }
 
 function shown(at: Date | null): string {

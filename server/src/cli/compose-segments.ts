@@ -5,14 +5,14 @@ import { ensureWebhookSecret } from '../engine/callbacks/webhook-secret.ts';
 import type { Queryable } from '../storage/pool.ts';
 
 /** The segment use cases over the database of a command. */
-export function composeSegments({ database, clock, seal, segmentUsersPerDay }: CommandContext) {
+export function composeSegments({ database, clock, encryption, segmentUsersPerDay }: CommandContext) {
   const dependencies = {
     database,
     clock,
-    seal,
+    encryption,
     limits: { ...documentedSegmentLimits, usersPerDay: segmentUsersPerDay },
   };
   const webhookSecretOf = (tx: Queryable, workspaceId: string): Promise<string> =>
-    ensureWebhookSecret({ database: tx, seal }, workspaceId);
+    ensureWebhookSecret({ database: tx, encryption }, workspaceId);
   return { dependencies, read: makeReadSegments({ ...dependencies, webhookSecretOf }) };
 }

@@ -103,7 +103,7 @@ async function save(context: CommandContext, { given, workspace, unchecked }: Sa
 }
 
 /** The same use cases as the console's. A running sandbox says where its simulators are. */
-async function manage({ database, clock, log, seal }: CommandContext): Promise<ManageCredentials> {
+async function manage({ database, clock, log, encryption }: CommandContext): Promise<ManageCredentials> {
   const simulators = (await listNodes(database)).at(-1)?.simulators;
   const ask = makeAskProvider({
     clock,
@@ -119,10 +119,10 @@ async function manage({ database, clock, log, seal }: CommandContext): Promise<M
         },
       }),
     },
-    shareToken: makeShareProviderToken({ database, seal, log }),
+    shareToken: makeShareProviderToken({ database, encryption, log }),
   });
   // A running node's simulators learn of the change when it starts again; real providers need not be told.
-  return makeManageCredentials({ database, clock, seal, ask, isSandbox: false, onChanged: async () => {} });
+  return makeManageCredentials({ database, clock, encryption, ask, isSandbox: false, onChanged: async () => {} });
 }
 
 function describe({ verdict, words, advice }: { verdict: string; words: string; advice: string }): string {

@@ -1,17 +1,17 @@
-import type { DutyNote } from '../storage/installation/nodes.ts';
+import type { JobNote } from '../storage/installation/nodes.ts';
 
 /** What became of a round: how many things were done, or what it threw. */
-export type Round = { at: Date } & ({ done: number } | { error: unknown });
+export type JobRun = { at: Date } & ({ done: number } | { error: unknown });
 
-export type DutyBook = {
-  note(name: string, round: Round): void;
+export type JobBook = {
+  note(name: string, round: JobRun): void;
   /** One entry a duty of this process, in order of names. */
-  read(): DutyNote[];
+  read(): JobNote[];
 };
 
 /** Keeps the last round of each duty of a process, for the node's report. */
-export function makeDutyBook(): DutyBook {
-  const notes = new Map<string, DutyNote>();
+export function makeJobBook(): JobBook {
+  const notes = new Map<string, JobNote>();
   return {
     note(name, { at, ...round }) {
       const before = notes.get(name) ?? { name, doneAt: null, done: 0, failedAt: null, fault: null };

@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
-import type { DutyBook } from './job-book.ts';
+import type { JobBook } from './job-book.ts';
 
 /** A background duty: `runOnce` does the work that is due and says how much it was; the loop belongs to `startDuty`. */
-export type Duty = {
+export type Job = {
   name: string;
   /** Longest time between two looks; a wake-up shortens it. */
   intervalMilliseconds: number;
@@ -11,21 +11,21 @@ export type Duty = {
   runOnce(now: Date): Promise<number>;
 };
 
-export type RunningDuty = {
+export type RunningJob = {
   /** Looks now instead of at the end of the interval. */
   wake(): void;
   /** Ends after the round under way. */
   stop(): Promise<void>;
 };
 
-export type DutyDependencies = { clock: Clock; log: Logger; book?: DutyBook | undefined };
+export type JobDependencies = { clock: Clock; log: Logger; book?: JobBook | undefined };
 
 /**
  * Runs a duty until it is stopped: rounds follow each other while there is work, else one waits for the interval or a
  * wake-up. A round that throws is logged and waits out the interval, at least a second, so a broken database is not
  * hammered.
  */
-export function startDuty(duty: Duty, { clock, log, book }: DutyDependencies): RunningDuty {
+export function startJob(job: Job, { clock, log, book }: JobDependencies): RunningJob {
   let isStopped = false;
   let isWoken = false;
   let endWait: (() => void) | undefined;
@@ -42,15 +42,15 @@ export function startDuty(duty: Duty, { clock, log, book }: DutyDependencies): R
   const loop = async (): Promise<void> => {
     while (!isStopped) {
       isWoken = false;
-      let pause = duty.intervalMilliseconds;
+      let pause = job.intervalMilliseconds;
       try {
         const at = clock.now();
-        const done = await duty.runOnce(at);
-        book?.note(duty.name, { at, done });
+        const done = await job.runOnce(at);
+        book?.note(job.name, { at, done });
         if (done > 0) continue;
       } catch (error) {
-        book?.note(duty.name, { at: clock.now(), error });
-        log.error({ duty: duty.name, err: error }, 'duty failed');
+        book?.note(job.name, { at: clock.now(), error });
+        log.error({ duty: job.name, err: error }, 'duty failed');
         pause = Math.max(pause, 1000);
       }
       if (!isStopped && !isWoken) await wait(pause);

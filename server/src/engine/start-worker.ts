@@ -1,15 +1,15 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import type { InteractionTokens } from '../domain/interactions/interaction-token.ts';
-import type { Seal } from '../domain/encryption.ts';
+import type { Encryption } from '../domain/encryption.ts';
 import type { Logger } from '../log.ts';
 import type { Database } from '../storage/pool.ts';
 import { deliverCallbacks } from './callbacks/deliver-callbacks.ts';
 import { attributeConversions } from './conversions/attribute-conversions.ts';
 import { makeLoadCredentials } from './credentials/load-credentials.ts';
 import type { Delivery } from './delivery/deliver.ts';
-import type { DutyBook } from './job-book.ts';
-import { startDuty } from './job.ts';
+import type { JobBook } from './job-book.ts';
+import { startJob } from './job.ts';
 import { makeDeliverToDevice } from './fan-out/deliver-to-device.ts';
 import { endRuns } from './fan-out/end-runs.ts';
 import { makePersonaliseDevices } from './fan-out/personalise-devices.ts';
@@ -20,10 +20,10 @@ import { startChunkWorkers } from './fan-out/work-chunks.ts';
 import { makeGovernor } from './governor/governor.ts';
 import { archiveEndedKeys } from './housekeeping/archive-ended-keys.ts';
 import { dropOldRecords } from './housekeeping/drop-old-records.ts';
-import { erasePeople } from './housekeeping/erase-users.ts';
+import { eraseDueUsers } from './housekeeping/erase-users.ts';
 import { dropSegmentLeftovers } from './housekeeping/drop-segment-leftovers.ts';
 import { expireSegments } from './housekeeping/expire-segments.ts';
-import { sendMails } from './email/send-emails.ts';
+import { sendEmails } from './email/send-emails.ts';
 import type { SmtpMailer } from './email/smtp-mailer.ts';
 import { makeOutgoingClient } from './outgoing-http/outgoing-client.ts';
 import { postOnce } from './outgoing-http/post-once.ts';
@@ -37,8 +37,8 @@ export type WorkerDependencies = {
   clock: Clock;
   log: Logger;
   /** Takes down what each duty did last. */
-  book?: DutyBook;
-  seal: Seal;
+  book?: JobBook;
+  encryption: Encryption;
   delivery: Delivery;
   /** Signs what devices report with. */
   interactionTokens: InteractionTokens;
@@ -75,12 +75,12 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
   const deliverToDevice = makeDeliverToDevice({
     clock,
     delivery: deps.delivery,
-    loadCredentials: makeLoadCredentials({ database, seal: deps.seal, clock }),
+    loadCredentials: makeLoadCredentials({ database, encryption: deps.encryption, clock }),
     governor: makeGovernor({ database, clock, log, pause: (milliseconds) => setTimeout(milliseconds) }),
     random: Math.random,
     interactionTokens: deps.interactionTokens,
   });
-  const end = startDuty(endRuns({ database }), { clock, log, book });
+  const end = startJob(endRuns({ database }), { clock, log, book });
   const chunks = startChunkWorkers({
     database,
     clock,
@@ -97,20 +97,20 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     }),
     onChunkEnded: end.wake,
   });
-  const release = startDuty(releaseRuns({ database, wakeWorkers: chunks.wake }), { clock, log, book });
+  const release = startJob(releaseRuns({ database, wakeWorkers: chunks.wake }), { clock, log, book });
   const { lateSendMinutes } = deps;
-  const schedules = startDuty(fireDueCampaigns({ database, lateSendMinutes }), { clock, log, book });
+  const schedules = startJob(fireDueCampaigns({ database, lateSendMinutes }), { clock, log, book });
   const sending = { personaliseDevices, deliverToDevice };
-  const retry = startDuty(retryDeliveries({ database, clock, ...sending, onSettled: end.wake }), { clock, log, book });
-  const segments = startSegmentDuties(deps, { onFilled: release.wake });
+  const retry = startJob(retryDeliveries({ database, clock, ...sending, onSettled: end.wake }), { clock, log, book });
+  const segments = startSegmentJobs(deps, { onFilled: release.wake });
   const housekeeping = [
     archiveEndedKeys({ database }),
     dropOldRecords({ database, inboxMessages: deps.inboxMessages }),
     expireSegments({ database }),
     dropSegmentLeftovers({ database }),
     attributeConversions({ database }),
-    erasePeople({ database }),
-  ].map((duty) => startDuty(duty, { clock, log, book }));
+    eraseDueUsers({ database }),
+  ].map((job) => startJob(job, { clock, log, book }));
   const wakeFanOut = (): void => {
     release.wake();
     chunks.wake();
@@ -124,7 +124,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
       schedules.wake();
       wakeFanOut();
       segments.wake();
-      for (const duty of housekeeping) duty.wake();
+      for (const job of housekeeping) job.wake();
     },
     async stop() {
       await queue.stop();
@@ -135,19 +135,19 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
 }
 
 /** What follows a file operation: its fill, then callback and report; and runs that waited for the segment. */
-function startSegmentDuties(deps: WorkerDependencies, { onFilled }: { onFilled: () => void }) {
+function startSegmentJobs(deps: WorkerDependencies, { onFilled }: { onFilled: () => void }) {
   const { database, clock, log, book, mailer } = deps;
   const outgoing = makeOutgoingClient({ allowedNetworks: deps.allowedNetworks });
-  const callbackDuty = deliverCallbacks({
+  const callbackJob = deliverCallbacks({
     database,
     clock,
-    seal: deps.seal,
+    encryption: deps.encryption,
     log,
     post: (request) => postOnce(outgoing, request),
   });
-  const callbacks = startDuty(callbackDuty, { clock, log, book });
-  const mails = startDuty(sendMails({ database, clock, mailer }), { clock, log, book });
-  const fillDuty = fillSegments({
+  const callbacks = startJob(callbackJob, { clock, log, book });
+  const emails = startJob(sendEmails({ database, clock, mailer }), { clock, log, book });
+  const fillJob = fillSegments({
     database,
     clock,
     log,
@@ -157,19 +157,19 @@ function startSegmentDuties(deps: WorkerDependencies, { onFilled }: { onFilled: 
     mailState: mailer ? 'PENDING' : 'KEPT',
     onEnded() {
       callbacks.wake();
-      mails?.wake();
+      emails?.wake();
       onFilled();
     },
   });
-  const fills = Array.from({ length: parallelFills }, () => startDuty(fillDuty, { clock, log, book }));
+  const fills = Array.from({ length: parallelFills }, () => startJob(fillJob, { clock, log, book }));
   return {
     wake() {
-      for (const duty of [...fills, callbacks, ...(mails ? [mails] : [])]) duty.wake();
+      for (const job of [...fills, callbacks, ...(emails ? [emails] : [])]) job.wake();
     },
     async stop() {
-      fillDuty.abort();
-      await Promise.all([...fills, callbacks, ...(mails ? [mails] : [])].map((duty) => duty.stop()));
-      await callbackDuty.settled();
+      fillJob.abort();
+      await Promise.all([...fills, callbacks, ...(emails ? [emails] : [])].map((job) => job.stop()));
+      await callbackJob.settled();
       await outgoing.close();
       mailer?.close();
     },

@@ -9,7 +9,7 @@ import { makePushUseCases } from '../../src/app/push/push-use-cases.ts';
 import { makeSegmentUseCases } from '../../src/app/segments/segment-use-cases.ts';
 import { makeTokenUseCases } from '../../src/app/tokens/token-use-cases.ts';
 import { makeId } from '../../src/domain/ids.ts';
-import { makeSeal } from '../../src/domain/encryption.ts';
+import { makeEncryption } from '../../src/domain/encryption.ts';
 import { signPush } from '../../src/domain/signature/sign-push.ts';
 import { fireDueCampaigns } from '../../src/engine/scheduler/fire-due-campaigns.ts';
 import { buildServer } from '../../src/http/build-server.ts';
@@ -33,11 +33,11 @@ const wide: AuthoringLimits = { creations: [{ events: 1_000, seconds: 60 }] };
 export async function makeAuthoringBundle(options: { limits?: AuthoringLimits } = {}) {
   const engine = await makeFanOutBundle();
   const { database, clock, workspaceId } = engine;
-  const seal = makeSeal(Buffer.alloc(32, 9));
+  const encryption = makeEncryption(Buffer.alloc(32, 9));
   const log = makeLog({ level: 'silent', pretty: false });
-  const tokens = makeTokenUseCases({ database, clock, seal, wait: async () => {} });
+  const tokens = makeTokenUseCases({ database, clock, encryption, wait: async () => {} });
   const edge = { tokens, vendorHeaders: makeVendorHeaders('SVC'), clock };
-  const deps = { database, clock, seal };
+  const deps = { database, clock, encryption };
   const campaigns = makeCampaignUseCases({ ...deps, limits: options.limits ?? wide });
   const migrationGuideFile = join(import.meta.dirname, '..', '..', '..', 'docs', 'migration-v1-v5.md');
   const segments = makeSegmentUseCases(deps);
@@ -49,7 +49,7 @@ export async function makeAuthoringBundle(options: { limits?: AuthoringLimits } 
     pushRoutes({ ...edge, push: makePushUseCases(deps) }),
   ]);
   const makeKey = async (kind: 'campaigns' | 'data' | 'push', of = workspaceId): Promise<string> =>
-    (await createKey({ seal }, database, { workspaceId: of, kind, name: `Key ${kind}`, at: clock.now() })).secret;
+    (await createKey({ encryption }, database, { workspaceId: of, kind, name: `Key ${kind}`, at: clock.now() })).secret;
   const basic = (key: string, of = workspaceId) => ({
     authorization: `Basic ${Buffer.from(`${of}:${key}`).toString('base64')}`,
     'svc-appkey': of,

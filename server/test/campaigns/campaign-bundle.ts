@@ -7,7 +7,7 @@ import { makePushUseCases } from '../../src/app/push/push-use-cases.ts';
 import { makeTokenUseCases } from '../../src/app/tokens/token-use-cases.ts';
 import { makeManualClock } from '../../src/clock.ts';
 import { makeId } from '../../src/domain/ids.ts';
-import { makeSeal } from '../../src/domain/encryption.ts';
+import { makeEncryption } from '../../src/domain/encryption.ts';
 import { signPush } from '../../src/domain/signature/sign-push.ts';
 import { buildServer } from '../../src/http/build-server.ts';
 import { campaignRoutes } from '../../src/http/campaigns/routes.ts';
@@ -31,21 +31,22 @@ export async function makeCampaignBundle(options: { limits?: AuthoringLimits } =
   const test = await createTestDatabase();
   const { database } = test;
   const clock = makeManualClock(start);
-  const seal = makeSeal(Buffer.alloc(32, 9));
+  const encryption = makeEncryption(Buffer.alloc(32, 9));
   const log = makeLog({ level: 'silent', pretty: false });
-  const tokens = makeTokenUseCases({ database, clock, seal, wait: async () => {} });
+  const tokens = makeTokenUseCases({ database, clock, encryption, wait: async () => {} });
   const vendorHeaders = makeVendorHeaders('SVC');
-  const campaigns = makeCampaignUseCases({ database, clock, seal, ...options });
+  const campaigns = makeCampaignUseCases({ database, clock, encryption, ...options });
   const edge = { tokens, vendorHeaders, clock };
   const migrationGuideFile = join(import.meta.dirname, '..', '..', '..', 'docs', 'migration-v1-v5.md');
   const server = await buildServer({ log, clock, trustProxy: false }, [
     campaignRoutes({ ...edge, campaigns, migrationGuideFile }),
     tokenRoutes(edge),
-    pushRoutes({ ...edge, push: makePushUseCases({ database, clock, seal }) }),
+    pushRoutes({ ...edge, push: makePushUseCases({ database, clock, encryption }) }),
   ]);
 
   async function makeKey(kind: 'campaigns' | 'data' | 'push' | 'oauth', of: string): Promise<string> {
-    return (await createKey({ seal }, database, { workspaceId: of, kind, name: `Key ${kind}`, at: start })).secret;
+    return (await createKey({ encryption }, database, { workspaceId: of, kind, name: `Key ${kind}`, at: start }))
+      .secret;
   }
   async function makeWorkspace(): Promise<Keys> {
     // Ids are made of the time; each workspace is a millisecond younger.

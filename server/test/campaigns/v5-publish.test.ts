@@ -296,10 +296,10 @@ describe('periodic campaigns', () => {
     };
     const more = { expiry_time: '2026-09-30T18:00:00', timezone: 'Europe/Berlin' };
     const id = await bundle.live(periodic('2026-09-07T18:00:00', period, more));
-    const moments = ['2026-09-07', '2026-09-11', '2026-09-21', '2026-09-25'].map((day) => `${day}T16:00:00.000Z`);
-    for (const moment of moments) {
-      expect((await bundle.row(id)).next_at.toISOString()).toBe(moment);
-      bundle.clock.anchor(new Date(moment));
+    const occurrences = ['2026-09-07', '2026-09-11', '2026-09-21', '2026-09-25'].map((day) => `${day}T16:00:00.000Z`);
+    for (const occurrence of occurrences) {
+      expect((await bundle.row(id)).next_at.toISOString()).toBe(occurrence);
+      bundle.clock.anchor(new Date(occurrence));
       await bundle.fire();
     }
     expect((await bundle.row(id)).next_at).toBe(null);

@@ -10,7 +10,7 @@ import { makeConsoleComposer } from '../../src/app/console/console-composer.ts';
 import { makeConsoleDeliveries } from '../../src/app/console/console-deliveries.ts';
 import { makeConsoleKeys } from '../../src/app/console/console-keys.ts';
 import { makeConsoleOverview } from '../../src/app/console/console-overview.ts';
-import { makeConsolePeople } from '../../src/app/console/console-users.ts';
+import { makeConsoleUsers } from '../../src/app/console/console-users.ts';
 import { makeConsoleSandbox } from '../../src/app/console/console-sandbox.ts';
 import { makeConsoleSegments } from '../../src/app/console/console-segments.ts';
 import { makeConsoleSettings } from '../../src/app/console/console-settings.ts';
@@ -24,8 +24,8 @@ import { makeSandboxUseCases } from '../../src/app/sandbox/sandbox-use-cases.ts'
 import { documentedSegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
 import { makeManualClock } from '../../src/clock.ts';
 import type { Clock } from '../../src/clock.ts';
-import { makeSeal } from '../../src/domain/encryption.ts';
-import type { Seal } from '../../src/domain/encryption.ts';
+import { makeEncryption } from '../../src/domain/encryption.ts';
+import type { Encryption } from '../../src/domain/encryption.ts';
 import type { Permission, Role } from '../../src/domain/accounts/roles.ts';
 import { buildServer } from '../../src/http/build-server.ts';
 import type { CompletedCall } from '../../src/http/build-server.ts';
@@ -44,7 +44,7 @@ export type AccountsBundle = Awaited<ReturnType<typeof makeAccountsBundle>>;
 
 export type BundleOptions = {
   passwordSignIn?: 'everyone' | 'owners';
-  company?: (parts: { database: Database; clock: Clock; seal: Seal }) => CompanySignInUseCases;
+  company?: (parts: { database: Database; clock: Clock; encryption: Encryption }) => CompanySignInUseCases;
 };
 
 /** The console's routes as production has them, on a clock that stands, with a log of the calls that were recorded. */
@@ -52,7 +52,7 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
   const test = await createTestDatabase();
   const { database } = test;
   const clock = makeManualClock(start);
-  const seal = makeSeal(Buffer.alloc(32, 7));
+  const encryption = makeEncryption(Buffer.alloc(32, 7));
   const accounts = makeAccountUseCases({
     database,
     clock,
@@ -74,12 +74,12 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
       readyCurl: async () => 'curl of a key',
       limits: { segments: documentedSegmentLimits, authoring: documentedAuthoringLimits },
     }),
-    campaigns: makeConsoleCampaigns({ database, clock, seal, limits: documentedAuthoringLimits }),
-    preview: makeCampaignUseCases({ database, clock, seal }).preview,
+    campaigns: makeConsoleCampaigns({ database, clock, encryption, limits: documentedAuthoringLimits }),
+    preview: makeCampaignUseCases({ database, clock, encryption }).preview,
     measure: () => ({ bytes: 0, most: 4096 }),
-    composer: makeConsoleComposer({ database, clock, seal, limits: documentedAuthoringLimits }),
+    composer: makeConsoleComposer({ database, clock, encryption, limits: documentedAuthoringLimits }),
     explain: (request: ExplainRequest) => explainDelivery({ database }, request),
-    keys: makeConsoleKeys({ database, clock, seal }),
+    keys: makeConsoleKeys({ database, clock, encryption }),
     deliveries: makeConsoleDeliveries({ database, clock }),
     calls: makeConsoleCalls({ database }),
     sandbox: makeConsoleSandbox({
@@ -112,7 +112,7 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
     credentials: makeManageCredentials({
       database,
       clock,
-      seal,
+      encryption,
       ask: async () => ({ verdict: 'ACCEPTED', words: 'yes' }),
       isSandbox: true,
       onChanged: async () => {},
@@ -125,15 +125,15 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
       installation: { version: '1.2.3', mode: 'production', role: 'all', isEmbedded: false, changedSettings: [] },
     }),
     vendorHeaders: makeVendorHeaders('SVC'),
-    people: makeConsolePeople({ database, clock, erasureDelayHours: 24 }),
+    people: makeConsoleUsers({ database, clock, erasureDelayHours: 24 }),
     segments: makeConsoleSegments({
       database,
       clock,
-      seal,
+      encryption,
       limits: documentedSegmentLimits,
       webhookSecretOf: async () => 'whsec_test',
     }),
-    company: options.company?.({ database, clock, seal }),
+    company: options.company?.({ database, clock, encryption }),
     passwordSignIn: options.passwordSignIn ?? 'everyone',
     publicUrl: undefined,
     staticFolder: '/nowhere',

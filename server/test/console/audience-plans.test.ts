@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseSegmentFilter } from '../../src/domain/segments/parse-segment-filter.ts';
 import type { Queryable } from '../../src/storage/pool.ts';
-import { countAudienceDevices, countAudiencePeople } from '../../src/storage/campaigns/audience.ts';
+import { countAudienceDevices, countAudienceUsers } from '../../src/storage/campaigns/audience.ts';
 import type { CountedAudience } from '../../src/storage/campaigns/audience.ts';
 import { listAttributeNames } from '../../src/storage/users/identifiers.ts';
 import { withinTime } from '../../src/storage/within-time.ts';
@@ -9,7 +9,7 @@ import { collectPlans } from '../collect-plans.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 
-const people = 20_000;
+const users = 20_000;
 const workspaceId = 'W';
 let bundle: TestDatabase;
 
@@ -32,7 +32,7 @@ beforeAll(async () => {
     insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
     select 'W', number % 256, 'u' || number, 'person-' || number,
       jsonb_build_object('city', 'c' || number % 100, 'vip', number % 1000 = 0), '2026-03-01', '2026-03-01'
-    from generate_series(1, ${people}) as number`;
+    from generate_series(1, ${users}) as number`;
   await database`
     insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at,
       created_at, updated_at, blocked_state, blocked_at)
@@ -40,22 +40,22 @@ beforeAll(async () => {
       case when number % 20 = 1 then 'OPTED_OUT' when number % 40 = 2 then 'BLOCKED' else 'ACTIVE' end, '2026-03-01',
       '2026-03-01', '2026-03-01', case when number % 40 = 2 then 'ACTIVE' end,
       case when number % 40 = 2 then '2026-03-01'::timestamptz end
-    from generate_series(1, ${people}) as number where number % 10 <> 0`;
+    from generate_series(1, ${users}) as number where number % 10 <> 0`;
   await database`
     insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at,
       created_at, updated_at, gone_at)
     select 'W', number % 256, 'w' || number, 'u' || number, 'browser', 'WEB', 'w' || number, 'GONE', '2026-03-01',
-      '2026-03-01', '2026-03-01', '2026-03-02' from generate_series(1, ${people}) as number where number % 4 = 3`;
+      '2026-03-01', '2026-03-01', '2026-03-02' from generate_series(1, ${users}) as number where number % 4 = 3`;
   await database`
     insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
     select 'W', number % 256, 'u' || number, attribute, 'string', attribute || number
-    from generate_series(1, ${people}) as number, unnest('{city,u_em,device:push_id}'::text[]) as attribute`;
+    from generate_series(1, ${users}) as number, unnest('{city,u_em,device:push_id}'::text[]) as attribute`;
   await database`
     insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in, removed_in)
     select 'W', number % 256, 's1', 'u' || number, 1, case when number = 1 then 2 end
-    from generate_series(1, ${people}) as number where number % 200 = 0 or number <= 4
+    from generate_series(1, ${users}) as number where number % 200 = 0 or number <= 4
     union all
-    select 'W', number % 256, 's2', 'u' || number, 1, null from generate_series(1, ${people}) as number`;
+    select 'W', number % 256, 's2', 'u' || number, 1, null from generate_series(1, ${users}) as number`;
   await database`vacuum analyze`;
 });
 afterAll(() => bundle.drop());
@@ -70,14 +70,14 @@ const ofVips = (): CountedAudience => {
   return { kind: 'filter', included: parsed.filter, excluded: undefined, at: new Date('2026-03-01T00:00:00Z') };
 };
 const count = async (audience: CountedAudience, platforms: ('ANDROID' | 'IOS' | 'WEB')[]) => {
-  const found = await countAudiencePeople(bundle.database, { workspaceId, audience, platforms });
+  const found = await countAudienceUsers(bundle.database, { workspaceId, audience, platforms });
   return Object.fromEntries(found.map(({ reach, people: number }) => [reach, number]));
 };
 
 describe('counting an audience', () => {
   test('everybody stands once, by what is best of their devices', async () => {
     expect(await count({ kind: 'all' }, ['ANDROID'])).toEqual({
-      REACHED: people - 2_000 - 1_000 - 500,
+      REACHED: users - 2_000 - 1_000 - 500,
       OPTED_OUT: 1_000,
       BLOCKED: 500,
       NO_DEVICE: 2_000,
@@ -92,7 +92,7 @@ describe('counting an audience', () => {
       { platform: 'WEB', state: 'GONE', devices: 5_000 },
     ]);
     const other = { workspaceId: 'V', audience: { kind: 'all' } as const };
-    expect(await countAudiencePeople(bundle.database, { ...other, platforms: ['ANDROID'] })).toEqual([]);
+    expect(await countAudienceUsers(bundle.database, { ...other, platforms: ['ANDROID'] })).toEqual([]);
   });
 
   test('a segment is counted at its version: who left it is not in it', async () => {
@@ -112,7 +112,7 @@ describe('counting an audience', () => {
   });
 
   test.each<[string, (tx: Queryable) => Promise<unknown>]>([
-    ['people', (tx) => countAudiencePeople(tx, { workspaceId, audience: ofSegment, platforms: ['ANDROID'] })],
+    ['people', (tx) => countAudienceUsers(tx, { workspaceId, audience: ofSegment, platforms: ['ANDROID'] })],
     ['devices', (tx) => countAudienceDevices(tx, { workspaceId, audience: ofSegment })],
   ])('the %s of a small segment are read through indexes, however many there are', async (_name, statement) => {
     const plans: string[] = [];

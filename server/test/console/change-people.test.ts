@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { listPersonMoments } from '../../src/storage/users/user-records.ts';
+import { listTimelineEntries } from '../../src/storage/users/user-records.ts';
 import { makeAccountsBundle } from './accounts-bundle.ts';
 import type { AccountsBundle } from './accounts-bundle.ts';
 
@@ -190,12 +190,12 @@ describe('the timeline', () => {
   }
 
   async function readAll(): Promise<{ moments: any[]; pages: number }> {
-    const moments: any[] = [];
+    const occurrences: any[] = [];
     let after = '';
     for (let pages = 1; ; pages += 1) {
       const { body } = await call('GET', `people/${id}/timeline?${after}`);
-      moments.push(...body.moments);
-      if (body.next === null) return { moments, pages };
+      occurrences.push(...body.moments);
+      if (body.next === null) return { moments: occurrences, pages };
       after = `after=${encodeURIComponent(body.next)}`;
     }
   }
@@ -205,17 +205,17 @@ describe('the timeline', () => {
     await addHistory(device);
     bundle.clock.advance(600_000);
     await change({ city: 'Lisbon' });
-    const { moments, pages } = await readAll();
+    const { moments: occurrences, pages } = await readAll();
     expect(pages).toBe(3);
-    expect(moments.map(({ key }) => key)).toHaveLength(new Set(moments.map(({ key }) => key)).size);
-    const times = moments.map(({ at }) => at);
+    expect(occurrences.map(({ key }) => key)).toHaveLength(new Set(occurrences.map(({ key }) => key)).size);
+    const times = occurrences.map(({ at }) => at);
     expect(times).toEqual(times.toSorted().toReversed());
-    const kinds = moments.map(({ kind }) => kind);
+    const kinds = occurrences.map(({ kind }) => kind);
     expect(kinds.filter((kind) => kind === 'EVENT')).toHaveLength(120);
     expect(kinds.filter((kind) => kind !== 'EVENT' && !kind.startsWith('DEVICE') && kind !== 'CREATED')).toEqual(
       expect.arrayContaining(['CHANGED', 'CLICK', 'IMPRESSION', 'MESSAGE', 'MESSAGE']),
     );
-    const of = (kind: string) => moments.filter((moment) => moment.kind === kind);
+    const of = (kind: string) => occurrences.filter((occurrence) => occurrence.kind === kind);
     expect(of('CLICK')).toMatchObject([{ name: 'Spring', deviceId: 'phone', detail: { count: 1, action: 'buy' } }]);
     expect(of('MESSAGE').map(({ outcome, code, deviceId }) => [outcome, code, deviceId])).toEqual(
       expect.arrayContaining([
@@ -235,12 +235,12 @@ describe('the timeline', () => {
     const keys: string[] = [];
     let after: { place: string; key: string } | undefined;
     for (;;) {
-      const page = await listPersonMoments(bundle.database, { ...person, after, limit: 7 });
+      const page = await listTimelineEntries(bundle.database, { ...person, after, limit: 7 });
       if (page.length === 0) break;
       keys.push(...page.map(({ key }) => key));
       after = page.at(-1);
     }
-    expect(keys).toEqual(moments.map(({ key }) => key));
+    expect(keys).toEqual(occurrences.map(({ key }) => key));
   });
 
   test('of nobody is not there', async () => {

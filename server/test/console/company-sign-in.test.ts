@@ -38,7 +38,7 @@ beforeEach(() => {
   bundle.clock.advance(900_000);
 });
 
-const person = (sub: string, email: string, more: object = {}) =>
+const user = (sub: string, email: string, more: object = {}) =>
   (issuer.state.person = { sub, email, email_verified: true, name: 'Ana Maria', ...more });
 
 /** What the browser does: begins, goes to the issuer, is sent back. */
@@ -68,7 +68,7 @@ const whoIs = async (cookie: string | undefined) =>
 
 describe('signing in by the company account', () => {
   test('an address that the issuer verified gets the first role, and the audit log says by whom', async () => {
-    person('sub-ana', 'ana@example.com');
+    user('sub-ana', 'ana@example.com');
     const { status, location, session, cookie } = await signIn();
     expect([status, location]).toEqual([303, '/console/']);
     expect(session).toMatch(/HttpOnly; Secure; SameSite=Strict/);
@@ -81,12 +81,12 @@ describe('signing in by the company account', () => {
   });
 
   test('afterwards the subject counts alone: another address at the issuer is the same person, unverified or not', async () => {
-    person('sub-ana', 'renamed@elsewhere.org', { email_verified: false });
+    user('sub-ana', 'renamed@elsewhere.org', { email_verified: false });
     expect(await whoIs((await signIn()).cookie)).toMatchObject({ email: 'ana@example.com' });
   });
 
   test('her address, given to somebody else at the issuer, does not open her account', async () => {
-    person('sub-new-hire', 'ana@example.com');
+    user('sub-new-hire', 'ana@example.com');
     expect(await signIn()).toMatchObject({ location: '/console/#refused=taken', session: undefined });
   });
 
@@ -98,13 +98,13 @@ describe('signing in by the company account', () => {
     });
     owner = fresh.cookie;
     await bundle.call('POST', 'invitations', { cookie: owner, body });
-    person('sub-mo', 'mo@example.com');
+    user('sub-mo', 'mo@example.com');
     expect(await whoIs((await signIn()).cookie)).toMatchObject({ role: 'marketer' });
     expect((await bundle.call('GET', 'accounts', { cookie: owner })).body.invitations).toEqual([]);
   });
 
   test('an owner with a password is linked, and keeps the password', async () => {
-    person('sub-olga', 'olga@example.com');
+    user('sub-olga', 'olga@example.com');
     expect(await whoIs((await signIn()).cookie)).toMatchObject({ email: 'olga@example.com', role: 'owner' });
     const body = { email: 'olga@example.com', password: goodPassword };
     expect((await bundle.call('POST', 'session/password', { body })).status).toBe(204);
@@ -114,7 +114,7 @@ describe('signing in by the company account', () => {
     const { body } = await bundle.call('GET', 'accounts', { cookie: owner });
     const { id } = body.accounts.find(({ email }: { email: string }) => email === 'mo@example.com');
     await bundle.call('POST', `accounts/${id}/disable`, { cookie: owner });
-    person('sub-mo', 'mo@example.com');
+    user('sub-mo', 'mo@example.com');
     expect((await signIn()).location).toBe('/console/#refused=disabled');
   });
 
@@ -125,7 +125,7 @@ describe('signing in by the company account', () => {
     ['an address of another domain', { email: 'eve@evil.example' }, 'domain'],
     ['a domain that only ends like ours', { email: 'eve@not-example.com' }, 'domain'],
   ])('%s opens nothing', async (_name, more, refusal) => {
-    person('sub-eve', 'eve@example.com', more);
+    user('sub-eve', 'eve@example.com', more);
     expect(await signIn()).toMatchObject({ location: `/console/#refused=${refusal}`, session: undefined });
     const rows = await bundle.database`select 1 from accounts where email like 'eve@%'`;
     expect(rows).toHaveLength(0);
@@ -143,19 +143,19 @@ describe('attacks', () => {
     ['a token of another issuer', { iss: 'https://evil.example' }],
     ['a token that is over', { exp: 1_000_000_000 }],
   ])('%s is refused', async (_name, lies) => {
-    person('sub-ana', 'ana@example.com');
+    user('sub-ana', 'ana@example.com');
     issuer.state.lies = lies;
     await refusedBy('provider', signIn());
   });
 
   test('a token signed by another key is refused', async () => {
-    person('sub-ana', 'ana@example.com');
+    user('sub-ana', 'ana@example.com');
     issuer.state.isForged = true;
     await refusedBy('provider', signIn());
   });
 
   test('a state that nobody was given, none at all, and a changed one are refused before the code is redeemed', async () => {
-    person('sub-ana', 'ana@example.com');
+    user('sub-ana', 'ana@example.com');
     const before = issuer.state.redeemed;
     const started = await begin();
     const changed = new URL(started.back);
@@ -167,7 +167,7 @@ describe('attacks', () => {
   });
 
   test("login CSRF: another browser's answer signs nobody in, and is not used up by the try", async () => {
-    person('sub-ana', 'ana@example.com');
+    user('sub-ana', 'ana@example.com');
     const started = await begin();
     const victim = await begin();
     await refusedBy('expired', comeBack({ path: started.path, cookie: '' }));
@@ -176,7 +176,7 @@ describe('attacks', () => {
   });
 
   test('an answer counts once, and for ten minutes', async () => {
-    person('sub-ana', 'ana@example.com');
+    user('sub-ana', 'ana@example.com');
     const started = await begin();
     expect((await comeBack(started)).location).toBe('/console/');
     await refusedBy('expired', comeBack(started));
@@ -186,7 +186,7 @@ describe('attacks', () => {
   });
 
   test('a code that the issuer has seen before is refused', async () => {
-    person('sub-ana', 'ana@example.com');
+    user('sub-ana', 'ana@example.com');
     const first = await begin();
     expect((await comeBack(first)).location).toBe('/console/');
     const second = await begin();

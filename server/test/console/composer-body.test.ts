@@ -73,9 +73,9 @@ describe('an audience', () => {
     expect([audienceKind(some), includedSegments(some), includedOperator(some)]).toEqual(['segments', segments, 'and']);
     const but = write(some, withoutSegments([segments[1]!]));
     expect([audienceKind(but), excludedSegments(but)]).toEqual(['segments', [segments[1]]]);
-    const people = write(all, ofPeople([' ada ', '', 'grace']));
-    expect([audienceKind(people), namedPeople(people)]).toEqual(['people', ['ada', 'grace']]);
-    expect(write(people, ofEverybody())).toEqual(all);
+    const users = write(all, ofPeople([' ada ', '', 'grace']));
+    expect([audienceKind(users), namedPeople(users)]).toEqual(['people', ['ada', 'grace']]);
+    expect(write(users, ofEverybody())).toEqual(all);
   });
 
   test.each([

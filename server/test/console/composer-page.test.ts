@@ -112,13 +112,13 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
       await page.getByLabel('Again and again').check();
       await page.getByLabel('First day and time').fill('2098-03-28T02:30');
       await page.getByLabel('Time zone').selectOption('Europe/Berlin');
-      const moments = page.getByRole('region', { name: 'When it is sent' });
+      const occurrences = page.getByRole('region', { name: 'When it is sent' });
       // Berlin's clock skips this half hour on 30 March 2098.
-      await moments.locator('[data-moment]').nth(2).getByText('There is no 02:30 on this day').waitFor();
-      await moments.getByText('2098-03-28 01:30 UTC', { exact: false }).waitFor();
+      await occurrences.locator('[data-moment]').nth(2).getByText('There is no 02:30 on this day').waitFor();
+      await occurrences.getByText('2098-03-28 01:30 UTC', { exact: false }).waitFor();
       await page.getByLabel('Repeats').selectOption('WEEKLY');
       await page.getByText('Tue', { exact: true }).click();
-      await moments.getByText('Tue, 1 Apr 2098, 02:30').waitFor();
+      await occurrences.getByText('Tue, 1 Apr 2098, 02:30').waitFor();
       await page.getByRole('button', { name: 'Add a goal' }).click();
       await page.getByRole('textbox', { name: 'Goal', exact: true }).fill('Read');
       await page.getByRole('textbox', { name: 'Event', exact: true }).fill('article');

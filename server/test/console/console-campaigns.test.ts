@@ -266,8 +266,8 @@ describe('changing', () => {
     await bundle.database`update workspaces set time_zone = 'America/New_York' where id = ${workspaceId}`;
     expect((await patch({ action: 'PUBLISH' })).status).toBe(200);
     await bundle.database`update workspaces set time_zone = 'UTC' where id = ${workspaceId}`;
-    const moments = await bundle.database`select next_at from campaigns where id in (${of}, ${id})`;
-    expect(moments[0]!.next_at).toEqual(moments[1]!.next_at);
+    const occurrences = await bundle.database`select next_at from campaigns where id in (${of}, ${id})`;
+    expect(occurrences[0]!.next_at).toEqual(occurrences[1]!.next_at);
     // The request that is shown makes the same draft through the API.
     const { request } = await client.campaigns.read({ workspaceId, id: of });
     expect((await bundle.call('POST', '/v5/campaigns', { headers, body: request })).status).toBe(201);

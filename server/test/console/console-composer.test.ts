@@ -106,13 +106,13 @@ describe('the audience', () => {
     const parts = campaign({ basic_details: { name: 'Counted', platforms: ['ANDROID'] } });
     const counted = await client.composer.countAudience({ workspaceId, campaign: parts });
     if (counted.state !== 'COUNTED') throw new Error(counted.state);
-    const people = counted.people.reduce((sum, row) => sum + row.people, 0);
+    const users = counted.people.reduce((sum, row) => sum + row.people, 0);
     const reachable = counted.devices.find(({ platform, state }) => platform === 'ANDROID' && state === 'ACTIVE');
     const { id } = await client.composer.create({ workspaceId, campaign: parts });
     await client.composer.publish({ workspaceId, id });
     await until(async () => (await statusOf(id)) === 'SENT');
     const progress = await client.campaigns.readProgress({ workspaceId, id });
-    expect([people, reachable!.devices]).toEqual([progress.audienceUsers, progress.reachableDevices]);
+    expect([users, reachable!.devices]).toEqual([progress.audienceUsers, progress.reachableDevices]);
   });
 
   test('of named people, of nobody, and of a filter that cannot be read', async () => {

@@ -23,9 +23,9 @@ test('the console explains why a person got a campaign, to who is signed in', as
   await until(
     async () => (await database`select status from campaigns where id = ${campaignId}`)[0]?.status === 'SENT',
   );
-  const [person] = await database`
+  const [user] = await database`
     select users.customer_id as id from devices join users on users.id = devices.user_id where platform = 'ANDROID' limit 1`;
-  const asked = { workspaceId, campaignId, customerId: person!.id as string };
+  const asked = { workspaceId, campaignId, customerId: user!.id as string };
   const told = await client.explain(asked);
   expect(told).toMatchObject({ campaign: { id: campaignId, status: 'SENT', nextAt: null }, step: 'ACCEPTED' });
   expect(told.explanation).toMatch(/^The provider accepted the message at .*Z\.$/);

@@ -62,11 +62,11 @@ describe('keys', () => {
       status: 400,
       detail: 'was rotated already',
     });
-    const duty = archiveEndedKeys(bundle);
+    const job = archiveEndedKeys(bundle);
     const end = new Date(made.endsAt);
-    await duty.runOnce(new Date(end.getTime() - 1));
+    await job.runOnce(new Date(end.getTime() - 1));
     expect(await searchWith(secret)).toBe(200);
-    expect(await duty.runOnce(end)).toBe(1);
+    expect(await job.runOnce(end)).toBe(1);
     expect([await searchWith(secret), await searchWith(made.secret)]).toEqual([401, 200]);
     const old = (await client.keys.list(workspaceId)).find(({ id }) => id === key.id);
     expect(old!.archivedAt).toBe(made.endsAt);

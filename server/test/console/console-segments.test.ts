@@ -356,9 +356,9 @@ describe('callbacks and mails', () => {
     expect(secret).toMatch(/^whsec_/);
     for (const { headers, body } of posts) new Webhook(secret).verify(body, headers as Record<string, string>);
 
-    const [mail] = await client.listMails(workspaceId);
-    expect(mail).toMatchObject({ recipients: ['ops@example.com'], state: 'KEPT', operationId: delivered.operationId });
-    expect([mail!.subject, mail!.body].join('\n')).toContain('Told');
+    const [email] = await client.listMails(workspaceId);
+    expect(email).toMatchObject({ recipients: ['ops@example.com'], state: 'KEPT', operationId: delivered.operationId });
+    expect([email!.subject, email!.body].join('\n')).toContain('Told');
   });
 
   test('a callback that is still being delivered is not sent again beside it', async () => {

@@ -23,7 +23,7 @@ describe.skipIf(!hasChromium)(`every screen in Chromium${skipReason}`, () => {
       })
     ).json();
     await until(async () => (await bundle.database`select 1 from campaigns where status = 'SENT'`).length > 0);
-    const [person] = await bundle.database`select id from users where customer_id = 'ada'`;
+    const [user] = await bundle.database`select id from users where customer_id = 'ada'`;
     await bundle.database`
       insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, created_by,
         created_at, updated_at)
@@ -31,7 +31,7 @@ describe.skipIf(!hasChromium)(`every screen in Chromium${skipReason}`, () => {
     Object.assign(ids, {
       workspaceId: bundle.workspaceId,
       campaignId: cid,
-      personId: String(person!.id),
+      personId: String(user!.id),
       segmentId: '5'.repeat(24),
     });
   });

@@ -79,10 +79,10 @@ describe.skipIf(!hasChromium)(`the API log in Chromium${skipReason}`, () => {
     await expectAccessible(page);
 
     const customer = `/v1/customer/${bundle.workspaceId}`;
-    const person = { type: 'customer', customer_id: 'ana', attributes: { city: 'Lisbon' } };
-    await bundle.call('POST', customer, { headers: bundle.basic(), body: person });
-    await bundle.call('POST', customer, { headers: bundle.basic(), body: { ...person, customer_id: 'guest' } });
-    await bundle.call('POST', customer, { headers: bundle.basic('wrong'), body: person });
+    const user = { type: 'customer', customer_id: 'ana', attributes: { city: 'Lisbon' } };
+    await bundle.call('POST', customer, { headers: bundle.basic(), body: user });
+    await bundle.call('POST', customer, { headers: bundle.basic(), body: { ...user, customer_id: 'guest' } });
+    await bundle.call('POST', customer, { headers: bundle.basic('wrong'), body: user });
     const calls = page.getByRole('region', { name: 'Calls' });
     await calls.getByText('REFUSED').waitFor();
     expect(await calls.getByRole('row').count()).toBe(3);

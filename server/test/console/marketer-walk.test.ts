@@ -83,8 +83,8 @@ describe.skipIf(!hasChromium)(`a marketer’s day in Chromium${skipReason}`, () 
     // When.
     await page.getByRole('button', { name: 'Next' }).click();
     await page.getByLabel('Once, at a time').check();
-    const moments = page.getByRole('region', { name: 'When it is sent' });
-    await moments.getByText(/America\/New_York \(UTC-0[45]:00\)/).waitFor();
+    const occurrences = page.getByRole('region', { name: 'When it is sent' });
+    await occurrences.getByText(/America\/New_York \(UTC-0[45]:00\)/).waitFor();
     await page.getByRole('button', { name: 'Add a goal' }).click();
     await page.getByRole('textbox', { name: 'Goal', exact: true }).fill('Bought');
     await page.getByRole('textbox', { name: 'Event', exact: true }).fill('purchase');

@@ -3,10 +3,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SignJWT, exportJWK, generateKeyPair } from 'jose';
 
-export type IssuerPerson = { sub: string; email?: string; email_verified?: boolean; name?: string };
+export type IssuerUser = { sub: string; email?: string; email_verified?: boolean; name?: string };
 export type OpenidIssuer = Awaited<ReturnType<typeof startOpenidIssuer>>;
 
-type Grant = { person: IssuerPerson; nonce: string; challenge: string; redirectUri: string };
+type Grant = { person: IssuerUser; nonce: string; challenge: string; redirectUri: string };
 
 /**
  * A small OpenID provider over real HTTP: discovery, keys, the authorization code flow with PKCE. It signs in whoever
@@ -18,7 +18,7 @@ export async function startOpenidIssuer({ clientId, clientSecret }: { clientId: 
   const other = await generateKeyPair('RS256');
   const grants = new Map<string, Grant>();
   const state = {
-    person: { sub: 'sub-1' } as IssuerPerson,
+    person: { sub: 'sub-1' } as IssuerUser,
     /** What the next tokens say in the place of the truth. */
     lies: {} as Record<string, unknown>,
     /** The next tokens are signed by a key that is not in the set. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { countFileOperation } from '../../src/app/segments/limit-segments.ts';
 import { documentedSegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
-import { makeDutyBook } from '../../src/engine/job-book.ts';
-import { startDuty } from '../../src/engine/job.ts';
+import { makeJobBook } from '../../src/engine/job-book.ts';
+import { startJob } from '../../src/engine/job.ts';
 import { reportNode } from '../../src/engine/housekeeping/report-node.ts';
 import { makeLog } from '../../src/log.ts';
 import { countWithinLimit } from '../../src/storage/limits/limit-windows.ts';
@@ -28,7 +28,7 @@ const node = (id: string, role: 'all' | 'api' | 'worker') =>
     database: bundle.database,
     clock: bundle.clock,
     node: { id, role, version: '1.2.3', simulators: null },
-    book: makeDutyBook(),
+    book: makeJobBook(),
   });
 
 describe('nodes', () => {
@@ -52,18 +52,18 @@ describe('nodes', () => {
     // The session of yesterday is over, too.
     const body = { email: 'olga@example.com', password: goodPassword };
     owner = (await bundle.call('POST', 'session/password', { body })).cookie;
-    const duty = node('new', 'all');
-    await duty.runOnce(bundle.clock.now());
+    const job = node('new', 'all');
+    await job.runOnce(bundle.clock.now());
     expect((await listNodes(bundle.database)).map(({ id }) => id)).toEqual(['new']);
-    await duty.leave();
+    await job.leave();
     expect(await listNodes(bundle.database)).toEqual([]);
   });
 
   test('report what each duty did last, and the kind of its last fault without its words', async () => {
-    const book = makeDutyBook();
+    const book = makeJobBook();
     const log = makeLog({ level: 'silent', pretty: false });
     let rounds = 0;
-    const duty = startDuty(
+    const job = startJob(
       {
         name: 'erase-people',
         intervalMilliseconds: 1,
@@ -76,7 +76,7 @@ describe('nodes', () => {
       { clock: bundle.clock, log, book },
     );
     await until(async () => book.read()[0]?.fault);
-    await duty.stop();
+    await job.stop();
     const at = bundle.clock.now().toISOString();
     expect(book.read()).toEqual([{ name: 'erase-people', doneAt: at, done: 3, failedAt: at, fault: '23505' }]);
   });

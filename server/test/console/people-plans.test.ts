@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Queryable } from '../../src/storage/pool.ts';
 import {
-  findPersonRecord,
+  findUserRecord,
   findUsersByAnyIdentifier,
-  listFoundPeople,
-  listPersonDevices,
-  listPersonMessages,
-  listPersonMoments,
-  listPersonSegments,
-  listTestPeople,
+  listFoundUsers,
+  listUserDevices,
+  listUserMessages,
+  listTimelineEntries,
+  listUserSegments,
+  listTestUsers,
 } from '../../src/storage/users/user-records.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
@@ -16,7 +16,7 @@ import { collectPlans } from '../collect-plans.ts';
 
 const people = 20_000;
 const workspaceId = 'W';
-const person = { workspaceId, bucket: 7, userId: 'u7' };
+const user = { workspaceId, bucket: 7, userId: 'u7' };
 let bundle: TestDatabase;
 
 beforeAll(async () => {
@@ -88,24 +88,24 @@ test.each<[string, (tx: Queryable) => Promise<unknown>, string[]]>([
   ['a value under any name', (tx) => byValue(tx, 'u_em7'), ['identifiers_pkey']],
   [
     'people who were found',
-    (tx) => listFoundPeople(tx, { workspaceId, users: [person] }),
+    (tx) => listFoundUsers(tx, { workspaceId, users: [user] }),
     ['users_pkey', 'devices_workspace_id_bucket_user_id_device_id'],
   ],
-  ['one of them', (tx) => findPersonRecord(tx, { workspaceId, id: 'u7' }), ['users_pkey']],
-  ['devices', (tx) => listPersonDevices(tx, person), ['devices_workspace_id_bucket_user_id_device_id']],
-  ['segments', (tx) => listPersonSegments(tx, person), ['segment_members_pkey']],
-  ['test people', (tx) => listTestPeople(tx, { workspaceId, limit: 100 }), ['users_test']],
+  ['one of them', (tx) => findUserRecord(tx, { workspaceId, id: 'u7' }), ['users_pkey']],
+  ['devices', (tx) => listUserDevices(tx, user), ['devices_workspace_id_bucket_user_id_device_id']],
+  ['segments', (tx) => listUserSegments(tx, user), ['segment_members_pkey']],
+  ['test people', (tx) => listTestUsers(tx, { workspaceId, limit: 100 }), ['users_test']],
   [
     'the timeline',
-    (tx) => listPersonMoments(tx, { ...person, after: undefined, limit: 51 }),
+    (tx) => listTimelineEntries(tx, { ...user, after: undefined, limit: 51 }),
     ['device_interactions_device', 'audit_log_object', 'events_20260301', 'deliveries_20260301'],
   ],
   [
     'its second page',
-    (tx) => listPersonMoments(tx, { ...person, after: { place: '2026-03-01T01:00:00.000000Z', key: 'm' }, limit: 51 }),
+    (tx) => listTimelineEntries(tx, { ...user, after: { place: '2026-03-01T01:00:00.000000Z', key: 'm' }, limit: 51 }),
     ['device_interactions_device', 'audit_log_object', 'events_20260301', 'deliveries_20260301'],
   ],
-  ['messages', (tx) => listPersonMessages(tx, { ...person, limit: 50 }), ['deliveries_20260301']],
+  ['messages', (tx) => listUserMessages(tx, { ...user, limit: 50 }), ['deliveries_20260301']],
 ])('%s: read through indexes, however many people there are', async (_name, statement, indexes) => {
   const plans: string[] = [];
   await statement(collectPlans(bundle.database, plans));
@@ -125,16 +125,16 @@ test('a value is found under every attribute that has it, and names its attribut
 });
 
 test('a person is in the segments of now, and messages come newest first, whatever became of them', async () => {
-  const segments = await listPersonSegments(bundle.database, person);
+  const segments = await listUserSegments(bundle.database, user);
   expect(segments.map(({ id }) => id)).toEqual(['s1', 's2']);
   await bundle.database`update segments set version = 2 where id = 's2'`;
-  expect((await listPersonSegments(bundle.database, person)).map(({ id }) => id)).toEqual(['s1']);
-  const messages = await listPersonMessages(bundle.database, { ...person, limit: 2 });
+  expect((await listUserSegments(bundle.database, user)).map(({ id }) => id)).toEqual(['s1']);
+  const messages = await listUserMessages(bundle.database, { ...user, limit: 2 });
   expect(messages.map(({ runId, outcome, campaignName }) => [runId, outcome, campaignName])).toEqual([
     ['r3', 'ACCEPTED', 'Spring'],
     ['r2', 'ACCEPTED', 'Spring'],
   ]);
-  expect((await listPersonMessages(bundle.database, { ...person, limit: 50 })).at(-1)).toMatchObject({
+  expect((await listUserMessages(bundle.database, { ...user, limit: 50 })).at(-1)).toMatchObject({
     runId: 'r1',
     outcome: 'GONE',
     deviceId: 'phone',

@@ -5,7 +5,7 @@ import { makeManualClock } from '../../src/clock.ts';
 import { adviseOnCheck } from '../../src/domain/credentials/credential-check.ts';
 import type { CredentialCheck } from '../../src/domain/credentials/credential-check.ts';
 import type { GivenKey } from '../../src/domain/credentials/parse-provider-key.ts';
-import { makeSeal } from '../../src/domain/encryption.ts';
+import { makeEncryption } from '../../src/domain/encryption.ts';
 import { makeAskProvider } from '../../src/engine/credentials/ask-provider.ts';
 import { realProviderEndpoints } from '../../src/engine/delivery/deliver.ts';
 import { makeLog } from '../../src/log.ts';
@@ -37,7 +37,7 @@ beforeAll(async () => {
   credentials = makeManageCredentials({
     database: bundle.database,
     clock,
-    seal: makeSeal(Buffer.alloc(32, 7)),
+    encryption: makeEncryption(Buffer.alloc(32, 7)),
     ask: async () => answer,
     isSandbox: false,
     onChanged: async () => {},

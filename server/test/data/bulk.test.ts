@@ -79,8 +79,8 @@ test('the same Idempotency-Key takes the elements once', async () => {
 });
 
 test('two bulks about the same people in opposite orders at a time both end well', async () => {
-  const people = Array.from({ length: 30 }, (_, index) => `crossing-${index}`);
-  const bodies = [people, people.toReversed(), people, people.toReversed()].map((ids, n) =>
+  const users = Array.from({ length: 30 }, (_, index) => `crossing-${index}`);
+  const bodies = [users, users.toReversed(), users, users.toReversed()].map((ids, n) =>
     bulk(...ids.map((id) => customer(id, { [`n${n}`]: n }))),
   );
   const answers = await Promise.all(bodies.map((body) => bundle.call(url, body)));

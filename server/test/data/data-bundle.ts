@@ -4,7 +4,7 @@ import { makeDataUseCases } from '../../src/app/data/data-use-cases.ts';
 import { createKey } from '../../src/app/keys/create-key.ts';
 import { makeTokenUseCases } from '../../src/app/tokens/token-use-cases.ts';
 import { makeManualClock } from '../../src/clock.ts';
-import { makeSeal } from '../../src/domain/encryption.ts';
+import { makeEncryption } from '../../src/domain/encryption.ts';
 import { buildServer } from '../../src/http/build-server.ts';
 import type { CompletedCall } from '../../src/http/build-server.ts';
 import { dataRoutes } from '../../src/http/data/routes.ts';
@@ -29,14 +29,14 @@ export async function makeDataBundle({ requestsPerMinute }: { requestsPerMinute?
   const test = await createTestDatabase();
   const { database } = test;
   const clock = makeManualClock(start);
-  const seal = makeSeal(Buffer.alloc(32, 9));
+  const encryption = makeEncryption(Buffer.alloc(32, 9));
   const calls: CompletedCall[] = [];
-  const tokens = makeTokenUseCases({ database, clock, seal, wait: async () => {} });
+  const tokens = makeTokenUseCases({ database, clock, encryption, wait: async () => {} });
   const limits =
     requestsPerMinute === undefined
       ? undefined
       : Object.fromEntries(Object.keys(dataLimits).map((operation) => [operation, requestsPerMinute]));
-  const data = makeDataUseCases({ database, clock, seal, ...(limits ? { limits } : {}) });
+  const data = makeDataUseCases({ database, clock, encryption, ...(limits ? { limits } : {}) });
   const server = await buildServer(
     {
       log: makeLog({ level: 'silent', pretty: false }),
@@ -48,7 +48,7 @@ export async function makeDataBundle({ requestsPerMinute }: { requestsPerMinute?
   );
   const workspaceId = await insertTestWorkspace(database, start);
   const makeKey = async (kind: 'data' | 'push' | 'oauth', ofWorkspace = workspaceId) =>
-    (await createKey({ seal }, database, { workspaceId: ofWorkspace, kind, name: kind, at: start })).secret;
+    (await createKey({ encryption }, database, { workspaceId: ofWorkspace, kind, name: kind, at: start })).secret;
   const key = await makeKey('data');
   const basic = (secret: string, ofWorkspace = workspaceId) =>
     `Basic ${Buffer.from(`${ofWorkspace}:${secret}`).toString('base64')}`;
@@ -85,7 +85,7 @@ export async function makeDataBundle({ requestsPerMinute }: { requestsPerMinute?
   return {
     ...test,
     clock,
-    seal,
+    encryption,
     data,
     server,
     call,

@@ -5,7 +5,7 @@ import type { DataUseCases } from '../../src/app/data/data-use-cases.ts';
 import { deviceIdentifiersOf } from '../../src/domain/devices/device-identifier.ts';
 import { identifiersOf } from '../../src/domain/users/identifier.ts';
 import type { Attributes } from '../../src/domain/users/user-attributes.ts';
-import { erasePeople } from '../../src/engine/housekeeping/erase-users.ts';
+import { eraseDueUsers } from '../../src/engine/housekeeping/erase-users.ts';
 import { openDatabase } from '../../src/storage/pool.ts';
 import type { Database } from '../../src/storage/pool.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
@@ -18,7 +18,7 @@ let nodes: DataUseCases[];
 beforeAll(async () => {
   bundle = await makeDataBundle();
   second = openDatabase({ url: bundle.url, connections: 5, name: 'second node' });
-  const deps = { clock: bundle.clock, seal: bundle.seal, erasureDelayHours: 0 };
+  const deps = { clock: bundle.clock, encryption: bundle.encryption, erasureDelayHours: 0 };
   nodes = [bundle.database, second].map((database) => makeDataUseCases({ ...deps, database }));
 });
 afterAll(async () => {
@@ -74,11 +74,11 @@ const steps = fc.array(fc.array(fc.record({ node: fc.nat(1), command }), { minLe
 });
 
 type Device = { push: string; gaid: string | undefined; registered: number };
-type Person = { attributes: Attributes; devices: Map<string, Device> };
+type User = { attributes: Attributes; devices: Map<string, Device> };
 
 /** What people, merges and deletions mean, in the plainest words: no buckets, no rows, no order of locks. */
 class Model {
-  readonly people = new Map<Name, Person>();
+  readonly people = new Map<Name, User>();
   readonly merged = new Map<Name, Name>();
   private registered = 0;
 
@@ -92,8 +92,8 @@ class Model {
     switch (given.kind) {
       case 'customer': {
         if (!meant) this.people.set(given.who, { attributes: {}, devices: new Map() });
-        const person = this.people.get(meant ?? given.who)!;
-        for (const [key, value] of Object.entries(given.attributes)) this.change(person.attributes, key, value);
+        const user = this.people.get(meant ?? given.who)!;
+        for (const [key, value] of Object.entries(given.attributes)) this.change(user.attributes, key, value);
         return;
       }
       case 'device': {
@@ -151,8 +151,8 @@ class Model {
 /** Whom a command concerns: commands at one time are about different people, so that their order does not matter. */
 function concerned(model: Model, given: Command): string[] {
   const whos = given.kind === 'merge' ? [given.who, given.into] : [given.who];
-  const people = whos.flatMap((who) => [who, model.find(who) ?? who]);
-  return given.kind === 'device' ? [...people, 'addresses'] : people;
+  const users = whos.flatMap((who) => [who, model.find(who) ?? who]);
+  return given.kind === 'device' ? [...users, 'addresses'] : users;
 }
 
 async function carryOut(node: DataUseCases, workspaceId: string, given: Command): Promise<void> {
@@ -176,7 +176,7 @@ async function carryOut(node: DataUseCases, workspaceId: string, given: Command)
       return;
     case 'delete':
       await node.deleteUser({ workspaceId, identity }, once).catch(unlessUnknown);
-      while ((await erasePeople(bundle).runOnce(bundle.clock.now())) > 0);
+      while ((await eraseDueUsers(bundle).runOnce(bundle.clock.now())) > 0);
   }
 }
 
@@ -184,7 +184,7 @@ function unlessUnknown(error: { code?: string }): void {
   if (error.code !== 'DATA_USER_NOT_FOUND') throw error;
 }
 
-async function readPeople(workspaceId: string) {
+async function readUsers(workspaceId: string) {
   const { database } = bundle;
   const rows = await database`
     select users.customer_id as name, users.attributes, coalesce((
@@ -207,14 +207,14 @@ async function readPeople(workspaceId: string) {
 const plainJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 function expected(model: Model) {
-  const people = [...model.people].sort(([a], [b]) => (a < b ? -1 : 1));
+  const users = [...model.people].sort(([a], [b]) => (a < b ? -1 : 1));
   return {
-    people: people.map(([who, { attributes, devices }]) => ({
+    people: users.map(([who, { attributes, devices }]) => ({
       name: who,
       attributes: plainJson(attributes),
       devices: Object.fromEntries([...devices].map(([device, { push }]) => [device, push])),
     })),
-    identifiers: people
+    identifiers: users
       .flatMap(([who, { attributes, devices }]) =>
         [
           ...identifiersOf(attributes),
@@ -243,7 +243,7 @@ test('people, devices and identifiers are what the model says, whatever comes, o
         for (const { command: one } of together) model.apply(one);
         bundle.clock.advance(1_000);
       }
-      expect(plainJson(await readPeople(workspaceId))).toEqual(plainJson(expected(model)));
+      expect(plainJson(await readUsers(workspaceId))).toEqual(plainJson(expected(model)));
     }),
     { numRuns: 300 },
   );

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { calendarDates } from '../../src/domain/timing/calendar-rule.ts';
 import type { CalendarRule, MonthWeekday, Weekday } from '../../src/domain/timing/calendar-rule.ts';
 import { addDays, localDate } from '../../src/domain/timing/local-time.ts';
-import { nextMoments } from '../../src/domain/timing/next-occurrences.ts';
+import { nextOccurrences } from '../../src/domain/timing/next-occurrences.ts';
 import type { Timing } from '../../src/domain/timing/timing.ts';
 
 const zones = Intl.supportedValuesOf('timeZone');
@@ -120,18 +120,18 @@ describe('sends by the calendar', () => {
         ({ rule, timeZone, minute, pick }) => {
           const time = `${String(Math.floor(minute / 60)).padStart(2, '0')}:${String(minute % 60).padStart(2, '0')}`;
           const timing: Timing = { kind: 'calendar', rule, firstDate, endDate: '2027-12-31', time, timeZone };
-          const all = nextMoments(timing, { after: new Date('2025-12-01T00:00:00Z'), count: 1_000 });
+          const all = nextOccurrences(timing, { after: new Date('2025-12-01T00:00:00Z'), count: 1_000 });
           const wanted = wantedDays(rule, firstDate, '2027-12-31');
           expect(all.length).toBe(wanted.length);
-          all.forEach((moment, index) => {
-            if (index > 0) expect(moment > all[index - 1]!).toBe(true);
-            const day = localDate(moment, timeZone);
+          all.forEach((occurrence, index) => {
+            if (index > 0) expect(occurrence > all[index - 1]!).toBe(true);
+            const day = localDate(occurrence, timeZone);
             expect([wanted[index]!, addDays(wanted[index]!, 1)]).toContain(day);
           });
           if (all.length === 0) return;
           const at = pick % all.length;
-          expect(nextMoments(timing, { after: all[at]!, count: 2 })).toEqual(all.slice(at + 1, at + 3));
-          expect(nextMoments(timing, { after: new Date(all[at]!.getTime() - 1), count: 1 })).toEqual([all[at]]);
+          expect(nextOccurrences(timing, { after: all[at]!, count: 2 })).toEqual(all.slice(at + 1, at + 3));
+          expect(nextOccurrences(timing, { after: new Date(all[at]!.getTime() - 1), count: 1 })).toEqual([all[at]]);
         },
       ),
       { numRuns: 60 },
@@ -148,12 +148,12 @@ describe('sends by the calendar', () => {
       time: '02:30',
       timeZone: 'America/New_York',
     };
-    const after = (instant: string) => nextMoments(timing, { after: new Date(instant), count: 2 });
-    expect(after('2026-03-02T00:00:00Z').map((moment) => moment.toISOString())).toEqual([
+    const after = (instant: string) => nextOccurrences(timing, { after: new Date(instant), count: 2 });
+    expect(after('2026-03-02T00:00:00Z').map((occurrence) => occurrence.toISOString())).toEqual([
       '2026-03-08T07:30:00.000Z',
       '2026-03-15T06:30:00.000Z',
     ]);
-    expect(after('2026-10-31T00:00:00Z').map((moment) => moment.toISOString())).toEqual([
+    expect(after('2026-10-31T00:00:00Z').map((occurrence) => occurrence.toISOString())).toEqual([
       '2026-11-01T07:30:00.000Z',
       '2026-11-08T07:30:00.000Z',
     ]);

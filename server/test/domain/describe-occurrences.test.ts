@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { describeMoments } from '../../src/domain/timing/describe-occurrences.ts';
-import { nextMoments } from '../../src/domain/timing/next-occurrences.ts';
+import { describeOccurrences } from '../../src/domain/timing/describe-occurrences.ts';
+import { nextOccurrences } from '../../src/domain/timing/next-occurrences.ts';
 import type { Timing } from '../../src/domain/timing/timing.ts';
 
 const daily = (more: object): Timing => ({
@@ -13,7 +13,7 @@ const daily = (more: object): Timing => ({
   ...more,
 });
 const ask = (timing: Timing, after: string) =>
-  describeMoments(timing, { after: new Date(after), count: 3 }).map(({ at, local, offset, clockChange }) => [
+  describeOccurrences(timing, { after: new Date(after), count: 3 }).map(({ at, local, offset, clockChange }) => [
     at.toISOString(),
     `${local.date} ${local.time}`,
     offset,
@@ -24,8 +24,8 @@ describe('the next moments', () => {
   test('are those at which it is fired, with their local time and distance from UTC', () => {
     const timing = daily({});
     const after = new Date('2026-06-01T00:00:00Z');
-    expect(describeMoments(timing, { after, count: 3 }).map(({ at }) => at)).toEqual(
-      nextMoments(timing, { after, count: 3 }),
+    expect(describeOccurrences(timing, { after, count: 3 }).map(({ at }) => at)).toEqual(
+      nextOccurrences(timing, { after, count: 3 }),
     );
     expect(ask(timing, '2026-06-01T00:00:00Z')[0]).toEqual([
       '2026-06-01T14:00:00.000Z',

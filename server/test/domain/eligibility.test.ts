@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { defaultDeliverySettings } from '../../src/domain/campaigns/delivery-settings.ts';
 import type { DeliverySettings } from '../../src/domain/campaigns/delivery-settings.ts';
-import { decideAdmissions } from '../../src/domain/eligibility/decide-eligibility.ts';
-import type { GatedUser, UserMessage } from '../../src/domain/eligibility/decide-eligibility.ts';
-import { deliveryGateOf } from '../../src/domain/eligibility/eligibility-rules.ts';
+import { decideEligibility } from '../../src/domain/eligibility/decide-eligibility.ts';
+import type { EligibilityUser, UserMessage } from '../../src/domain/eligibility/decide-eligibility.ts';
+import { eligibilityRulesOf } from '../../src/domain/eligibility/eligibility-rules.ts';
 import { quietUntil } from '../../src/domain/eligibility/quiet-hours.ts';
 import {
   parseFrequencyCaps,
@@ -36,25 +36,27 @@ type Case = {
   controls?: Partial<WorkspaceControls>;
   settings?: Partial<DeliverySettings>;
   localSend?: LocalSend;
-  user?: Partial<GatedUser>;
+  user?: Partial<EligibilityUser>;
   run?: Partial<typeof run>;
 };
 
 function admit(given: Case) {
-  const gate = deliveryGateOf({
+  const gate = eligibilityRulesOf({
     settings: { ...defaultDeliverySettings, ...given.settings },
     controls: { ...none, ...given.controls },
     localSend: given.localSend ?? null,
     isTest: false,
   });
   if (!gate) return 'no gate';
-  const admission = decideAdmissions(gate, { run: { ...run, ...given.run }, now })({
+  const eligibility = decideEligibility(gate, { run: { ...run, ...given.run }, now })({
     timeZone: null,
     messages: [],
     ...given.user,
   });
-  if (admission.kind === 'send') return 'send';
-  return admission.kind === 'hold' ? `${admission.code} until ${admission.until.toISOString()}` : admission.code;
+  if (eligibility.kind === 'send') return 'send';
+  return eligibility.kind === 'hold'
+    ? `${eligibility.code} until ${eligibility.until.toISOString()}`
+    : eligibility.code;
 }
 
 describe('a gate', () => {
@@ -71,7 +73,7 @@ describe('a gate', () => {
       localSend: null,
       isTest: true,
     };
-    expect(deliveryGateOf(isTest)).toBeUndefined();
+    expect(eligibilityRulesOf(isTest)).toBeUndefined();
   });
 
   const capped = {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { describe, expect, test } from 'vitest';
 import { addDays, localDate } from '../../src/domain/timing/local-time.ts';
-import { nextMoments } from '../../src/domain/timing/next-occurrences.ts';
+import { nextOccurrences } from '../../src/domain/timing/next-occurrences.ts';
 import type { Timing } from '../../src/domain/timing/timing.ts';
 
 const zones = Intl.supportedValuesOf('timeZone');
@@ -23,8 +23,8 @@ function timeOfDay(minute: number): string {
   return `${String(Math.floor(minute / 60)).padStart(2, '0')}:${String(minute % 60).padStart(2, '0')}`;
 }
 
-const localTime = (moment: Date, timeZone: string): string =>
-  Temporal.Instant.fromEpochMilliseconds(moment.getTime())
+const localTime = (occurrence: Date, timeZone: string): string =>
+  Temporal.Instant.fromEpochMilliseconds(occurrence.getTime())
     .toZonedDateTimeISO(timeZone)
     .toPlainTime()
     .toString()
@@ -37,26 +37,26 @@ const localTime = (moment: Date, timeZone: string): string =>
 function checkSeries(timing: Periodic): Date[] {
   const days = wantedDays(timing);
   const after = new Date(Date.parse(`${timing.firstDate}T00:00:00Z`) - 48 * hour);
-  const moments = nextMoments(timing, { after, count: days.length + 1 });
+  const occurrences = nextOccurrences(timing, { after, count: days.length + 1 });
   const about = `${timing.timeZone} ${timing.time} from ${timing.firstDate} every ${timing.repeatAfterDays}`;
-  expect(moments.length, `none missing, none too many: ${about}`).toBe(days.length);
-  moments.forEach((moment, index) => {
-    const isOnTime = localTime(moment, timing.timeZone) === timing.time;
-    const isOnDay = localDate(moment, timing.timeZone) === days[index];
+  expect(occurrences.length, `none missing, none too many: ${about}`).toBe(days.length);
+  occurrences.forEach((occurrence, index) => {
+    const isOnTime = localTime(occurrence, timing.timeZone) === timing.time;
+    const isOnDay = localDate(occurrence, timing.timeZone) === days[index];
     if (!isOnTime || !isOnDay) {
       const gap = gapThatSkips(timing, days[index]!);
-      expect(gap, `${moment.toISOString()} is not at its time: ${about}`).toBeDefined();
+      expect(gap, `${occurrence.toISOString()} is not at its time: ${about}`).toBeDefined();
       const wanted = Temporal.PlainDateTime.from(`${days[index]!}T${timing.time}`).add({ minutes: gap! });
       const { timeZone } = timing;
-      const actual = Temporal.Instant.fromEpochMilliseconds(moment.getTime())
+      const actual = Temporal.Instant.fromEpochMilliseconds(occurrence.getTime())
         .toZonedDateTimeISO(timeZone)
         .toPlainDateTime();
       expect(actual.toString(), `moved by the gap: ${about}`).toBe(wanted.toString());
     }
-    const previous = moments[index - 1];
-    if (previous) expect(moment.getTime() - previous.getTime(), about).toBeGreaterThanOrEqual(20 * hour);
+    const previous = occurrences[index - 1];
+    if (previous) expect(occurrence.getTime() - previous.getTime(), about).toBeGreaterThanOrEqual(20 * hour);
   });
-  return moments;
+  return occurrences;
 }
 
 /**
@@ -145,8 +145,8 @@ describe('recurring sends in every zone over ten years (fault F11)', () => {
           const all = checkSeries(timing);
           const at = pick % all.length;
           const after = new Date(all[at]!.getTime() - 1);
-          expect(nextMoments(timing, { after, count: 3 })).toEqual(all.slice(at, at + 3));
-          expect(nextMoments(timing, { after: all[at]!, count: 3 })).toEqual(all.slice(at + 1, at + 4));
+          expect(nextOccurrences(timing, { after, count: 3 })).toEqual(all.slice(at, at + 3));
+          expect(nextOccurrences(timing, { after: all[at]!, count: 3 })).toEqual(all.slice(at + 1, at + 4));
         },
       ),
       { numRuns: 40 },
@@ -164,7 +164,7 @@ describe('recurring sends in every zone over ten years (fault F11)', () => {
     };
     // 2026-03-28 23:30 does not exist there: it is 00:30 on the 29th, 2026-03-29T01:30Z.
     const moved = new Date('2026-03-29T01:30:00Z');
-    expect(nextMoments(timing, { after: new Date('2026-03-29T01:10:00Z'), count: 2 })).toEqual([
+    expect(nextOccurrences(timing, { after: new Date('2026-03-29T01:10:00Z'), count: 2 })).toEqual([
       moved,
       new Date('2026-03-30T00:30:00Z'),
     ]);
@@ -179,8 +179,8 @@ describe('recurring sends in every zone over ten years (fault F11)', () => {
       timeZone: 'Pacific/Apia',
       repeatAfterDays: 1,
     };
-    const moments = nextMoments(timing, { after: new Date('2011-12-01T00:00:00Z'), count: 10 });
-    expect(moments.map((moment) => localDate(moment, timing.timeZone))).toEqual([
+    const occurrences = nextOccurrences(timing, { after: new Date('2011-12-01T00:00:00Z'), count: 10 });
+    expect(occurrences.map((occurrence) => localDate(occurrence, timing.timeZone))).toEqual([
       '2011-12-28',
       '2011-12-29',
       '2011-12-31',

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { localDate, parseDate, parseTime, toInstant } from '../../src/domain/timing/local-time.ts';
-import { nextMoments } from '../../src/domain/timing/next-occurrences.ts';
+import { nextOccurrences } from '../../src/domain/timing/next-occurrences.ts';
 import { parseTiming } from '../../src/domain/timing/parse-timing.ts';
 import type { Timing } from '../../src/domain/timing/timing.ts';
 
@@ -71,23 +71,26 @@ describe('recurring sends', () => {
   };
 
   test('the first is at the next occurrence of the time, the last on or before the end date', () => {
-    const moments = nextMoments(periodic({ endDate: '03/06/2026', repeatAfter: '2' }), { after: now, count: 10 });
-    expect(moments.map((moment) => moment.toISOString())).toEqual([
+    const occurrences = nextOccurrences(periodic({ endDate: '03/06/2026', repeatAfter: '2' }), {
+      after: now,
+      count: 10,
+    });
+    expect(occurrences.map((occurrence) => occurrence.toISOString())).toEqual([
       '2026-03-02T09:00:00.000Z',
       '2026-03-04T09:00:00.000Z',
       '2026-03-06T09:00:00.000Z',
     ]);
-    expect(nextMoments(periodic({ time: '12:01 PM' }), { after: now, count: 1 })[0]!.toISOString()).toBe(
+    expect(nextOccurrences(periodic({ time: '12:01 PM' }), { after: now, count: 1 })[0]!.toISOString()).toBe(
       '2026-03-01T12:01:00.000Z',
     );
   });
 
   test('02:30 in New York happens once on the day that skips it', () => {
-    const moments = nextMoments(periodic({ time: '02:30 AM', timezone: 'America/New_York' }), {
+    const occurrences = nextOccurrences(periodic({ time: '02:30 AM', timezone: 'America/New_York' }), {
       after: new Date('2026-03-07T12:00:00Z'),
       count: 2,
     });
-    expect(moments.map((moment) => moment.toISOString())).toEqual([
+    expect(occurrences.map((occurrence) => occurrence.toISOString())).toEqual([
       '2026-03-08T07:30:00.000Z',
       '2026-03-09T06:30:00.000Z',
     ]);
@@ -110,14 +113,14 @@ describe('recurring sends', () => {
             timeZone,
             repeatAfterDays,
           };
-          const all = nextMoments(timing, { after: new Date('2025-12-01T00:00:00Z'), count: 1000 });
-          const days = all.map((moment) => localDate(moment, timeZone));
+          const all = nextOccurrences(timing, { after: new Date('2025-12-01T00:00:00Z'), count: 1000 });
+          const days = all.map((occurrence) => localDate(occurrence, timeZone));
           expect(all.length).toBe(Math.floor(729 / repeatAfterDays) + 1);
           expect(new Set(days).size).toBe(all.length);
           for (let index = 1; index < all.length; index += 1) expect(all[index]! > all[index - 1]!).toBe(true);
           // Asking again from the middle gives the same series: preview and firing agree.
           const middle = all[Math.floor(all.length / 2)]!;
-          expect(nextMoments(timing, { after: middle, count: 1 })).toEqual(
+          expect(nextOccurrences(timing, { after: middle, count: 1 })).toEqual(
             all.slice(Math.floor(all.length / 2) + 1).slice(0, 1),
           );
         },

@@ -18,13 +18,13 @@ const states = ['ACTIVE', 'ACTIVE', 'ACTIVE', 'ACTIVE', 'OPTED_OUT', 'BLOCKED', 
 const zones = ['UTC', 'Asia/Tokyo', 'Australia/Sydney', 'America/Los_Angeles', 'no zone'];
 
 type Device = { id: string; platform: Platform; state: (typeof states)[number]; isProvisional: boolean };
-type Person = { bucket: number; userId: string; devices: Device[] };
+type User = { bucket: number; userId: string; devices: Device[] };
 
 let bundle: FanOutBundle;
-let everybody: Person[];
+let everybody: User[];
 beforeAll(async () => {
   bundle = await makeFanOutBundle();
-  everybody = await addPeople();
+  everybody = await addUsers();
 });
 afterAll(() => bundle.drop());
 
@@ -40,11 +40,11 @@ function makeDice(seed: number): (sides: number) => number {
 }
 
 /** Ten thousand people in five zones with none to three devices each, in every state. */
-async function addPeople(): Promise<Person[]> {
+async function addUsers(): Promise<User[]> {
   const dice = makeDice(7);
   const at = bundle.clock.now();
   const { database, workspaceId } = bundle;
-  const all = Array.from({ length: people }, (_, number): Person & { customerId: string; zone: string } => {
+  const all = Array.from({ length: people }, (_, number): User & { customerId: string; zone: string } => {
     const customerId = `person-${number}`;
     const devices = Array.from({ length: [0, 1, 1, 1, 2, 3][dice(6)]! }, () => {
       const platform = platforms[dice(3)]!;
@@ -76,7 +76,7 @@ async function addPeople(): Promise<Person[]> {
   return all;
 }
 
-async function addSegment(members: Person[]): Promise<string> {
+async function addSegment(members: User[]): Promise<string> {
   const [id, at] = [makeId(bundle.clock.now()), bundle.clock.now()];
   await bundle.database`
     insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, version,
@@ -98,7 +98,7 @@ const outcomes: Outcome[] = [
   { kind: 'unknown', code: 'TIMEOUT' },
 ];
 
-type Round = {
+type JobRun = {
   seed: number;
   audience: 'everybody' | 'segment' | 'named';
   platforms: Platform[];
@@ -108,7 +108,7 @@ type Round = {
   stopsAfter: number | undefined;
 };
 
-const round: fc.Arbitrary<Round> = fc.record({
+const round: fc.Arbitrary<JobRun> = fc.record({
   seed: fc.integer({ min: 1, max: 1e9 }),
   audience: fc.constantFrom('everybody' as const, 'segment' as const, 'named' as const),
   platforms: fc.shuffledSubarray(platforms, { minLength: 1 }),
@@ -134,16 +134,16 @@ test(
         const { members, runId, campaignId } = audience;
         const explanations = await explainEverybody({ campaignId, runId });
         const ledger = await readLedger(runId);
-        for (const [index, person] of everybody.entries()) {
+        for (const [index, user] of everybody.entries()) {
           const explanation = explanations[index]!;
           told.set(explanation.step, (told.get(explanation.step) ?? 0) + 1);
-          const rows = ledger.get(person.userId) ?? [];
-          const isMember = members.has(person.userId);
-          expect(stepsOf(explanation), person.userId).toEqual(expectedSteps(person, { given, rows, isMember }));
+          const rows = ledger.get(user.userId) ?? [];
+          const isMember = members.has(user.userId);
+          expect(stepsOf(explanation), user.userId).toEqual(expectedSteps(user, { given, rows, isMember }));
           // Whoever a provider accepted a message for got it, and nobody else.
           expect(explanation.step === 'ACCEPTED').toBe(rows.some(({ outcome }) => outcome === 'ACCEPTED'));
           if (!isMember) expect(explanation.step).toBe('NOT_IN_AUDIENCE');
-          else if (rows.length === 0 && person.devices.length === 0) expect(explanation.step).toBe('NO_DEVICE');
+          else if (rows.length === 0 && user.devices.length === 0) expect(explanation.step).toBe('NO_DEVICE');
           else expect(explanation.devices.map(({ step }) => step)).toContain(explanation.step);
         }
         // The ledger has no row that was not explained.
@@ -176,7 +176,7 @@ test(
 );
 
 /** Sends one round's campaign, all of it or until it is stopped. */
-async function send(given: Round) {
+async function send(given: JobRun) {
   const dice = makeDice(given.seed);
   bundle.clock.advance(given.hours * 3_600_000);
   const changes = parseControls({ ...given.controls, zoneAttribute: undefined });
@@ -244,8 +244,8 @@ const stepsOf = ({ devices }: RunExplanation): Record<string, string> =>
 
 /** What must be said of each device, from the ledger and from what the test itself knows of the audience. */
 function expectedSteps(
-  { devices }: Person,
-  { given, rows, isMember }: { given: Round; rows: Row[]; isMember: boolean },
+  { devices }: User,
+  { given, rows, isMember }: { given: JobRun; rows: Row[]; isMember: boolean },
 ): Record<string, string> {
   if (!isMember) return {};
   const isWanted = (isProvisional: boolean): boolean =>

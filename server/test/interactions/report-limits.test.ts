@@ -5,9 +5,9 @@ import type { InteractionBundle } from './interaction-bundle.ts';
 
 describe('the limit of reports', () => {
   const limit = { reports: 5, seconds: 10 };
-  const passed = (moments: number[]): number => {
+  const passed = (occurrences: number[]): number => {
     let fullAt: number | undefined;
-    return moments.filter((now) => {
+    return occurrences.filter((now) => {
       const result = passReport(limit, { fullAt, now });
       if ('fullAt' in result) fullAt = result.fullAt;
       return 'fullAt' in result;

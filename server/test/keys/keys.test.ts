@@ -7,14 +7,14 @@ import { editKey } from '../../src/app/keys/edit-key.ts';
 import { listPushSecrets } from '../../src/app/keys/list-push-secrets.ts';
 import { regenerateKey } from '../../src/app/keys/regenerate-key.ts';
 import type { KeySettings } from '../../src/domain/tokens/key-settings.ts';
-import { makeSeal, SealBrokenError } from '../../src/domain/encryption.ts';
+import { makeEncryption, DecryptionError } from '../../src/domain/encryption.ts';
 import type { Database } from '../../src/storage/pool.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
 
 const at = new Date('2026-03-01T12:00:00Z');
-const seal = makeSeal(Buffer.alloc(32, 7));
+const encryption = makeEncryption(Buffer.alloc(32, 7));
 let bundle: TestDatabase;
 let database: Database;
 beforeAll(async () => {
@@ -26,7 +26,7 @@ afterAll(() => bundle.drop());
 async function setup(command: Partial<CreateKeyCommand> = {}) {
   const workspaceId = await insertTestWorkspace(database, at);
   const create = (more: Partial<CreateKeyCommand> = {}) =>
-    createKey({ seal }, database, { workspaceId, kind: 'data', name: 'Backend', at, ...command, ...more });
+    createKey({ encryption }, database, { workspaceId, kind: 'data', name: 'Backend', at, ...command, ...more });
   return { workspaceId, create, ...(await create()) };
 }
 
@@ -123,18 +123,18 @@ describe('changing', () => {
     await archiveKey({ database }, { ...id, at: new Date(at.getTime() + 1000) });
     const [row] = await database<{ at: Date }[]>`select archived_at as at from api_keys where id = ${key.id}`;
     expect(row!.at).toEqual(at);
-    await expect(regenerateKey({ database, seal }, id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(regenerateKey({ database, encryption }, id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     await expect(editKey({ database }, { ...id, name: 'New' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
   test('a regenerated key has a new secret of the same kind and the old one fails at once', async () => {
     const { workspaceId, key, secret } = await setup({ kind: 'push' });
-    const renewed = await regenerateKey({ database, seal }, { workspaceId, keyId: key.id });
+    const renewed = await regenerateKey({ database, encryption }, { workspaceId, keyId: key.id });
     expect(renewed.key).toMatchObject({ id: key.id, kind: 'push', generation: 2 });
     expect(renewed.secret).toMatch(/^cpk_/);
     expect(await outcome(workspaceId, secret)).toBe('unknown');
     expect(await outcome(workspaceId, renewed.secret)).toBe('ok');
-    expect(await listPushSecrets({ database, seal }, workspaceId)).toEqual([
+    expect(await listPushSecrets({ database, encryption }, workspaceId)).toEqual([
       { keyId: key.id, name: 'Backend', secret: renewed.secret, lastUsedAt: expect.any(Date) },
     ]);
   });
@@ -153,7 +153,7 @@ describe('changing', () => {
     const id = { workspaceId: stranger.workspaceId, keyId: own.key.id };
     const notFound = { code: 'NOT_FOUND' };
     await expect(archiveKey({ database }, { ...id, at })).rejects.toMatchObject(notFound);
-    await expect(regenerateKey({ database, seal }, id)).rejects.toMatchObject(notFound);
+    await expect(regenerateKey({ database, encryption }, id)).rejects.toMatchObject(notFound);
     await expect(editKey({ database }, { ...id, name: 'Mine' })).rejects.toMatchObject(notFound);
     const found = await authenticateKey({ database }, { workspaceId: own.workspaceId, secret: own.secret, at });
     expect(found).toMatchObject({ outcome: 'ok', key: { name: 'Backend' } });
@@ -170,11 +170,11 @@ describe('push secrets', () => {
       await create({ kind: 'push', name: 'Archived', at: later(3) }),
     ];
     await archiveKey({ database }, { workspaceId, keyId: archived.key.id, at });
-    expect(await listPushSecrets({ database, seal }, workspaceId)).toEqual([
+    expect(await listPushSecrets({ database, encryption }, workspaceId)).toEqual([
       { keyId: first.key.id, name: 'First', secret: first.secret, lastUsedAt: null },
       { keyId: second.key.id, name: 'Second', secret: second.secret, lastUsedAt: null },
     ]);
-    for (const id of ['NOBODY', 'a\0b']) expect(await listPushSecrets({ database, seal }, id)).toEqual([]);
+    for (const id of ['NOBODY', 'a\0b']) expect(await listPushSecrets({ database, encryption }, id)).toEqual([]);
   });
 
   test('a sealed secret copied to another key does not open (fault 3.12 check 21)', async () => {
@@ -183,6 +183,6 @@ describe('push secrets', () => {
     await database`
       update api_keys set secret_sealed = (select secret_sealed from api_keys where id = ${key.id})
       where id = ${second.key.id}`;
-    await expect(listPushSecrets({ database, seal }, workspaceId)).rejects.toThrow(SealBrokenError);
+    await expect(listPushSecrets({ database, encryption }, workspaceId)).rejects.toThrow(DecryptionError);
   });
 });

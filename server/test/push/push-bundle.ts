@@ -5,7 +5,7 @@ import { makeTokenUseCases } from '../../src/app/tokens/token-use-cases.ts';
 import { registerDevice } from '../../src/app/data/register-device.ts';
 import { upsertUser } from '../../src/app/data/upsert-user.ts';
 import { makeManualClock } from '../../src/clock.ts';
-import { makeSeal } from '../../src/domain/encryption.ts';
+import { makeEncryption } from '../../src/domain/encryption.ts';
 import { signPush } from '../../src/domain/signature/sign-push.ts';
 import { buildServer } from '../../src/http/build-server.ts';
 import type { CompletedCall } from '../../src/http/build-server.ts';
@@ -25,18 +25,18 @@ export async function makePushBundle(options: { requestsPerMinute?: number } = {
   const test = await createTestDatabase();
   const { database } = test;
   const clock = makeManualClock(start);
-  const seal = makeSeal(Buffer.alloc(32, 9));
+  const encryption = makeEncryption(Buffer.alloc(32, 9));
   const calls: CompletedCall[] = [];
   const log = makeLog({ level: 'silent', pretty: false });
-  const tokens = makeTokenUseCases({ database, clock, seal, wait: async () => {} });
+  const tokens = makeTokenUseCases({ database, clock, encryption, wait: async () => {} });
   const vendorHeaders = makeVendorHeaders('SVC');
   const makeServer = () =>
     buildServer({ log, clock, trustProxy: false, onCall: (call) => void calls.push(call) }, [
-      pushRoutes({ push: makePushUseCases({ database, clock, seal, ...options }), tokens, vendorHeaders, clock }),
+      pushRoutes({ push: makePushUseCases({ database, clock, encryption, ...options }), tokens, vendorHeaders, clock }),
     ]);
   const server = await makeServer();
   const appId = await insertTestWorkspace(database, start);
-  const { secret: key } = await createKey({ seal }, database, {
+  const { secret: key } = await createKey({ encryption }, database, {
     workspaceId: appId,
     kind: 'push',
     name: 'Shop',
@@ -64,7 +64,7 @@ export async function makePushBundle(options: { requestsPerMinute?: number } = {
   return {
     ...test,
     clock,
-    seal,
+    encryption,
     tokens,
     server,
     makeServer,

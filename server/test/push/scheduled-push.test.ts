@@ -27,8 +27,8 @@ const daily = (more: object = {}) => ({
 });
 const fireAt = async (instant: string): Promise<void> => {
   bundle.clock.anchor(new Date(instant));
-  const duty = fireDueCampaigns({ database: bundle.database, lateSendMinutes: 60 });
-  while ((await duty.runOnce(bundle.clock.now())) > 0);
+  const job = fireDueCampaigns({ database: bundle.database, lateSendMinutes: 60 });
+  while ((await job.runOnce(bundle.clock.now())) > 0);
 };
 const stored = async (cid: string) => {
   const [row] = await bundle.database`
@@ -315,9 +315,9 @@ test('on a whole node, a push for tomorrow arrives when the clock is moved to it
         campaignDelivery: { type: 'later', date: `${month}/${date}/${year}`, time: '09:00 AM', timezone: 'UTC' },
       }) as never,
     );
-    const moment = Date.parse(answer.headers.get(header)!);
+    const occurrence = Date.parse(answer.headers.get(header)!);
     expect(await node.inbox()).toEqual([]);
-    await node.call('POST', '/sandbox/clock', { body: { advanceSeconds: Math.ceil((moment - now) / 1000) } });
+    await node.call('POST', '/sandbox/clock', { body: { advanceSeconds: Math.ceil((occurrence - now) / 1000) } });
     const { cid } = answer.json();
     const ended = await until(async () => {
       const [row] = await node.database`select status from campaigns where id = ${cid} and status <> 'SCHEDULED'`;

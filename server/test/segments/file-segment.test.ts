@@ -449,10 +449,10 @@ describe('the callback and the report', () => {
   test('a report is kept for the addresses, with counts and rejected lines', async () => {
     await bundle.create({ file_url: bundle.serve('a,b\n'), emails: ['ops@example.com', 'ops@example.com'] });
     await bundle.fill();
-    const [mail] = await bundle.database`select recipients, subject, body, state from mails`;
-    expect(mail).toMatchObject({ recipients: ['ops@example.com'], state: 'KEPT' });
-    expect(mail!.subject).toContain('Buyers');
-    expect(mail!.body).toContain('the value contains a comma');
+    const [email] = await bundle.database`select recipients, subject, body, state from mails`;
+    expect(email).toMatchObject({ recipients: ['ops@example.com'], state: 'KEPT' });
+    expect(email!.subject).toContain('Buyers');
+    expect(email!.body).toContain('the value contains a comma');
   });
 });
 

@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => bundle.end());
 
-const people = ['ada@example.com', 'grace@example.com', 'tim@example.com'];
+const users = ['ada@example.com', 'grace@example.com', 'tim@example.com'];
 const file = { attributeName: 'u_em', attributeType: 'string', fileUrl: null, callbackUrl: null, emails: [] } as const;
 const creation = (name = 'Posted'): UploadCommand => ({
   ...file,
@@ -55,10 +55,10 @@ async function readTraces(): Promise<Record<string, number>> {
 }
 
 describe('a file that is posted', () => {
-  const content = `${people[0]}\r\nnobody@example.com\n\n"quoted"\n${people[2]}\n${people[0]}\n\xe9a,b`;
+  const content = `${users[0]}\r\nnobody@example.com\n\n"quoted"\n${users[2]}\n${users[0]}\n\xe9a,b`;
 
   test('gives what the same file gives when it is downloaded: counts, members, rejected lines', async () => {
-    await bundle.addUsers(people);
+    await bundle.addUsers(users);
     await bundle.create({ name: 'Downloaded', file_url: bundle.serve(content) });
     await bundle.fill();
     const rejects = await bundle.rejects();
@@ -71,7 +71,7 @@ describe('a file that is posted', () => {
     });
     await bundle.fill();
 
-    expect(await bundle.members('Posted')).toEqual([people[0], people[2]]);
+    expect(await bundle.members('Posted')).toEqual([users[0], users[2]]);
     expect(await bundle.members('Posted')).toEqual(await bundle.members('Downloaded'));
     expect(rejects.length).toBeGreaterThan(2);
     expect(await bundle.rejects()).toEqual(rejects);
@@ -82,17 +82,17 @@ describe('a file that is posted', () => {
   });
 
   test('adds, removes and replaces', async () => {
-    await bundle.addUsers(people);
-    await post(chunksOf(people[0]!));
-    await post(chunksOf(people[1]!), { command: change('ADD') });
+    await bundle.addUsers(users);
+    await post(chunksOf(users[0]!));
+    await post(chunksOf(users[1]!), { command: change('ADD') });
     await bundle.fill();
-    expect(await bundle.members('Posted')).toEqual([people[0], people[1]]);
-    await post(chunksOf(people[0]!), { command: change('REMOVE') });
+    expect(await bundle.members('Posted')).toEqual([users[0], users[1]]);
+    await post(chunksOf(users[0]!), { command: change('REMOVE') });
     await bundle.fill();
-    expect(await bundle.members('Posted')).toEqual([people[1]]);
-    await post(chunksOf(people[2]!), { command: change('REPLACE') });
+    expect(await bundle.members('Posted')).toEqual([users[1]]);
+    await post(chunksOf(users[2]!), { command: change('REPLACE') });
     await bundle.fill();
-    expect(await bundle.members('Posted')).toEqual([people[2]]);
+    expect(await bundle.members('Posted')).toEqual([users[2]]);
   });
 
   test('is kept in pieces of 1 MiB and gives the same bytes, however they came', async () => {
@@ -115,7 +115,7 @@ describe('a file that is posted', () => {
   let cutNumber = 0;
 
   test('is deleted when the operation has succeeded, and when it has failed', async () => {
-    await post(chunksOf(people[0]!));
+    await post(chunksOf(users[0]!));
     await post(chunksOf(Buffer.from('\ufeffada', 'utf16le')), { command: creation('Unreadable') });
     expect((await readTraces()).pieces).toBe(2);
     await bundle.fill();
@@ -203,19 +203,19 @@ describe('nothing is stored of a file', () => {
 });
 
 test('while a file comes no transaction is open and nobody waits: other operations of the workspace are accepted and worked', async () => {
-  await bundle.addUsers(people);
+  await bundle.addUsers(users);
   async function* slow(): AsyncGenerator<Uint8Array> {
-    yield Buffer.from(`${people[0]}\n`);
-    expect((await bundle.create({ name: 'Meanwhile', file_url: bundle.serve(people[1]!) })).statusCode).toBe(202);
+    yield Buffer.from(`${users[0]}\n`);
+    expect((await bundle.create({ name: 'Meanwhile', file_url: bundle.serve(users[1]!) })).statusCode).toBe(202);
     await bundle.fill();
-    expect(await bundle.members('Meanwhile')).toEqual([people[1]]);
+    expect(await bundle.members('Meanwhile')).toEqual([users[1]]);
     const [open] = await bundle.database`
       select count(*) as transactions from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null`;
     expect(open!.transactions).toBe(0);
-    yield Buffer.from(`${people[2]}\n`);
+    yield Buffer.from(`${users[2]}\n`);
   }
   await post(slow());
   await bundle.fill();
-  expect(await bundle.members('Posted')).toEqual([people[0], people[2]]);
+  expect(await bundle.members('Posted')).toEqual([users[0], users[2]]);
 });

@@ -11,7 +11,7 @@ import { makeManualClock } from '../../src/clock.ts';
 import { bucketOf } from '../../src/domain/users/bucket.ts';
 import { toIdentifierValue } from '../../src/domain/users/identifier.ts';
 import { makeId } from '../../src/domain/ids.ts';
-import { makeSeal } from '../../src/domain/encryption.ts';
+import { makeEncryption } from '../../src/domain/encryption.ts';
 import { deliverCallbacks } from '../../src/engine/callbacks/deliver-callbacks.ts';
 import { expireSegments } from '../../src/engine/housekeeping/expire-segments.ts';
 import { dropSegmentLeftovers } from '../../src/engine/housekeeping/drop-segment-leftovers.ts';
@@ -34,18 +34,18 @@ export async function makeSegmentBundle(options: { limits?: Partial<SegmentLimit
   const test = await createTestDatabase();
   const { database } = test;
   const clock = makeManualClock(start);
-  const seal = makeSeal(Buffer.alloc(32, 9));
+  const encryption = makeEncryption(Buffer.alloc(32, 9));
   const log = makeLog({ level: 'silent', pretty: false });
-  const tokens = makeTokenUseCases({ database, clock, seal, wait: async () => {} });
+  const tokens = makeTokenUseCases({ database, clock, encryption, wait: async () => {} });
   const limits = { operationsPerHour: 1_000, operationsPerDay: 10_000, ...options.limits };
-  const segments = makeSegmentUseCases({ database, clock, seal, limits });
+  const segments = makeSegmentUseCases({ database, clock, encryption, limits });
   const server = await buildServer({ log, clock, trustProxy: false }, [
     segmentRoutes({ segments, tokens, vendorHeaders: makeVendorHeaders('SVC') }),
   ]);
   const workspaceId = await insertTestWorkspace(database, start);
   const dbName = `db_${workspaceId.toLowerCase()}`;
   const makeKey = async (kind: 'data' | 'push', of = workspaceId) =>
-    (await createKey({ seal }, database, { workspaceId: of, kind, name: `Key ${kind}`, at: start })).secret;
+    (await createKey({ encryption }, database, { workspaceId: of, kind, name: `Key ${kind}`, at: start })).secret;
   const key = await makeKey('data');
 
   const files = new Map<string, FileAnswer>();
@@ -73,7 +73,13 @@ export async function makeSegmentBundle(options: { limits?: Partial<SegmentLimit
       onEnded: () => {},
     });
   const fills = makeFills('filler');
-  const callbacks = deliverCallbacks({ database, clock, seal, log, post: (request) => postOnce(outgoing, request) });
+  const callbacks = deliverCallbacks({
+    database,
+    clock,
+    encryption,
+    log,
+    post: (request) => postOnce(outgoing, request),
+  });
   let fileNumber = 0;
 
   type Sending = { headers?: Record<string, string | undefined> };
@@ -99,7 +105,7 @@ export async function makeSegmentBundle(options: { limits?: Partial<SegmentLimit
   const bundle = {
     ...test,
     clock,
-    seal,
+    encryption,
     server,
     segments,
     workspaceId,
@@ -160,9 +166,9 @@ export async function makeSegmentBundle(options: { limits?: Partial<SegmentLimit
     },
 
     /** Works operations until none is due. @returns how many */
-    async fill(duty = fills): Promise<number> {
+    async fill(job = fills): Promise<number> {
       let worked = 0;
-      while ((await duty.runOnce(clock.now())) > 0) worked += 1;
+      while ((await job.runOnce(clock.now())) > 0) worked += 1;
       return worked;
     },
     callbacks: async () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { makeSegmentUseCases } from '../../src/app/segments/segment-use-cases.ts';
 import { makeManualClock } from '../../src/clock.ts';
-import { makeSeal } from '../../src/domain/encryption.ts';
+import { makeEncryption } from '../../src/domain/encryption.ts';
 import { createTestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
 
@@ -24,7 +24,7 @@ test('operations pass exactly as the model of two sliding windows says, on two n
   const { database, drop } = await createTestDatabase();
   const clock = makeManualClock(new Date(start));
   const limits = { operationsPerHour: 3, operationsPerDay: 7, activeSegments: 1_000_000 };
-  const makeNode = () => makeSegmentUseCases({ database, clock, seal: makeSeal(Buffer.alloc(32)), limits });
+  const makeNode = () => makeSegmentUseCases({ database, clock, encryption: makeEncryption(Buffer.alloc(32)), limits });
   const nodes = [makeNode(), makeNode()];
   let run = 0;
   try {
@@ -76,7 +76,9 @@ test('operations pass exactly as the model of two sliding windows says, on two n
 test('200 requests at the same moment on two nodes: exactly 10 pass (fault F37)', async () => {
   const { database, drop } = await createTestDatabase();
   const clock = makeManualClock(new Date(start));
-  const nodes = [0, 1].map(() => makeSegmentUseCases({ database, clock, seal: makeSeal(Buffer.alloc(32)) }));
+  const nodes = [0, 1].map(() =>
+    makeSegmentUseCases({ database, clock, encryption: makeEncryption(Buffer.alloc(32)) }),
+  );
   const workspaceId = await insertTestWorkspace(database, new Date(start));
   const results = await Promise.allSettled(
     Array.from({ length: 200 }, (_, index) =>

@@ -196,14 +196,14 @@ describe('a start that cannot be says one sentence and ends with its own code', 
   });
 
   test('another master key than the one that sealed: 16', async () => {
-    const sealed = await createTestDatabase();
-    const environment = { DATABASE_URL: sealed.url, CARILLON_MASTER_KEY: Buffer.alloc(32, 1).toString('base64') };
+    const encrypted = await createTestDatabase();
+    const environment = { DATABASE_URL: encrypted.url, CARILLON_MASTER_KEY: Buffer.alloc(32, 1).toString('base64') };
     const node = startNode(['--port', '0', '--json'], environment);
     await node.firstLine;
     node.process.kill('SIGTERM');
     await node.exited;
     const refused = await refuse([], { ...environment, CARILLON_MASTER_KEY: Buffer.alloc(32, 2).toString('base64') });
-    await sealed.drop();
+    await encrypted.drop();
     expect(refused.code).toBe(16);
   }, 30_000);
 

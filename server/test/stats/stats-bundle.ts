@@ -24,13 +24,18 @@ export type Sent = { customerId: string; platform?: Platform; outcome?: Delivery
 /** The routes of events and statistics over one database, and the duty that counts conversions. */
 export async function makeStatsBundle() {
   const bundle = await makeDataBundle();
-  const { database, clock, workspaceId, tokens, seal } = bundle;
+  const { database, clock, workspaceId, tokens, encryption } = bundle;
   const stats = makeStatsUseCases({ database, clock });
   const server = await buildServer({ log: makeLog({ level: 'silent', pretty: false }), clock, trustProxy: false }, [
     statsRoutes({ stats, tokens, vendorHeaders: makeVendorHeaders('SVC') }),
   ]);
-  const { secret } = await createKey({ seal }, database, { workspaceId, kind: 'campaigns', name: 'c', at: start });
-  const duty = attributeConversions({ database });
+  const { secret } = await createKey({ encryption }, database, {
+    workspaceId,
+    kind: 'campaigns',
+    name: 'c',
+    at: start,
+  });
+  const job = attributeConversions({ database });
 
   return {
     ...bundle,
@@ -92,11 +97,11 @@ export async function makeStatsBundle() {
     async attribute(): Promise<number> {
       clock.advance(settleMilliseconds);
       let taken = 0;
-      for (let count = await duty.runOnce(clock.now()); count > 0; count = await duty.runOnce(clock.now()))
+      for (let count = await job.runOnce(clock.now()); count > 0; count = await job.runOnce(clock.now()))
         taken += count;
       return taken;
     },
-    duty,
+    duty: job,
     conversions: () =>
       database<{ campaignId: string; goal: number; customerId: string; runId: string; platform: Platform }[]>`
         select conversions.campaign_id as "campaignId", conversions.goal, users.customer_id as "customerId",

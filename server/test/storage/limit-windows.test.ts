@@ -32,7 +32,7 @@ function makeModel(windows: readonly LimitWindow[]) {
   const passesAt = (now: number) =>
     windows.every(
       ({ events, seconds }) =>
-        counted.filter((moment) => moment > now - seconds * 1000 && moment <= now).length < events,
+        counted.filter((occurrence) => occurrence > now - seconds * 1000 && occurrence <= now).length < events,
     );
   return {
     count(now: number): boolean {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createKey } from '../../src/app/keys/create-key.ts';
-import { makeSeal } from '../../src/domain/encryption.ts';
+import { makeEncryption } from '../../src/domain/encryption.ts';
 import { hashSecret } from '../../src/domain/tokens/secret.ts';
 import type { Database } from '../../src/storage/pool.ts';
 import {
@@ -31,8 +31,8 @@ afterAll(() => bundle.drop());
 let made = 0;
 async function setup() {
   const workspaceId = await insertTestWorkspace(database, at);
-  const seal = makeSeal(Buffer.alloc(32, 7));
-  const { key } = await createKey({ seal }, database, { workspaceId, kind: 'oauth', name: 'Key', at });
+  const encryption = makeEncryption(Buffer.alloc(32, 7));
+  const { key } = await createKey({ encryption }, database, { workspaceId, kind: 'oauth', name: 'Key', at });
   const owner = { workspaceId, keyId: key.id, keyGeneration: 1, issuedAt: at };
   const refreshTokenHash = hashSecret(`refresh ${(made += 1)}`);
   await insertRefreshToken(database, { ...owner, tokenHash: refreshTokenHash, expiresAt: after(1000) });

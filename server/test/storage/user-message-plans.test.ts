@@ -8,7 +8,7 @@ import {
 import type { RunToExplain } from '../../src/storage/ledger/explanations.ts';
 import type { Queryable } from '../../src/storage/pool.ts';
 import {
-  findUsersAtGate,
+  findUsersForEligibility,
   moveUserMessages,
   reserveUserMessages,
   withdrawUserMessages,
@@ -73,7 +73,7 @@ const asked = { workspaceId, run, users };
 test.each<[string, (tx: Queryable) => Promise<unknown>, string[]]>([
   [
     'a window at the gate',
-    (tx) => findUsersAtGate(tx, { workspaceId, users, zoneAttribute: 'time_zone', withMessages: 'yes' }),
+    (tx) => findUsersForEligibility(tx, { workspaceId, users, zoneAttribute: 'time_zone', withMessages: 'yes' }),
     ['users_pkey', 'user_messages_pkey'],
   ],
   [

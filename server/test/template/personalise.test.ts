@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { unknownPerson, userSource } from '../../src/domain/users/user-source.ts';
+import { unknownUser, userSource } from '../../src/domain/users/user-source.ts';
 import type { CampaignContent } from '../../src/domain/campaigns/content.ts';
 import { makePersonaliser } from '../../src/domain/template/personalise.ts';
 
 const android = (more: object = {}): CampaignContent => ({
   ANDROID: { title: 'T', message: 'M', richContent: [], additionalActions: [], ...more },
 });
-const person = { customerId: 'ada', attributes: { u_fn: 'Ada', u_em: 'a@b.c', Name: 'own', city: 'Rome' } };
+const user = { customerId: 'ada', attributes: { u_fn: 'Ada', u_em: 'a@b.c', Name: 'own', city: 'Rome' } };
 
 describe('the names of a user’s attributes (fact 3.8)', () => {
   test.each([
@@ -24,12 +24,12 @@ describe('the names of a user’s attributes (fact 3.8)', () => {
     ['Last Name', undefined],
     ['toString', undefined],
   ])('%s is %s', (name, value) => {
-    expect(userSource(person).find(name)).toBe(value);
+    expect(userSource(user).find(name)).toBe(value);
   });
 });
 
 test('of somebody who is not there any more nothing is known', () => {
-  expect(['ID', 'uid', 'u_fn'].map((name) => userSource(unknownPerson).find(name))).toEqual([
+  expect(['ID', 'uid', 'u_fn'].map((name) => userSource(unknownUser).find(name))).toEqual([
     undefined,
     undefined,
     undefined,
@@ -59,7 +59,7 @@ describe('a content', () => {
 
   test('names the text that failed, and why', () => {
     const content = android({ richContent: [{ type: 'image', value: '{{ UserAttribute.picture }}' }] });
-    const rendered = makePersonaliser(content, 'AUTO')!.render({ platform: 'ANDROID', person, event: {} });
+    const rendered = makePersonaliser(content, 'AUTO')!.render({ platform: 'ANDROID', person: user, event: {} });
     expect(rendered).toEqual({
       fault: {
         field: 'richContent[0].value',
@@ -77,7 +77,7 @@ describe('a content', () => {
     ],
     ['empty where a text is needed', { message: '{{ "" }}' }, 'is empty'],
   ])('that comes out %s fails', (_name, more, reason) => {
-    const rendered = makePersonaliser(android(more), 'AUTO')!.render({ platform: 'ANDROID', person, event: {} });
+    const rendered = makePersonaliser(android(more), 'AUTO')!.render({ platform: 'ANDROID', person: user, event: {} });
     expect(rendered).toMatchObject({ fault: { cause: 'RESULT', reason } });
   });
 
@@ -102,7 +102,7 @@ describe('a content', () => {
   test('that another version of this server stored and this one cannot read fails, and throws nothing', () => {
     const rendered = makePersonaliser(android({ title: '{{ x' }), 'AUTO')!.render({
       platform: 'ANDROID',
-      person,
+      person: user,
       event: {},
     });
     expect(rendered).toMatchObject({ fault: { cause: 'UNKNOWN', field: 'title' } });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createKey } from '../../src/app/keys/create-key.ts';
-import { makeSeal } from '../../src/domain/encryption.ts';
+import { makeEncryption } from '../../src/domain/encryption.ts';
 import { startCarillonBundle } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
@@ -88,10 +88,10 @@ async function makeIntruder(): Promise<typeof intruder> {
   const { database } = bundle;
   const at = new Date('2026-01-01T00:00:00Z');
   const workspaceId = await insertTestWorkspace(database, at);
-  const seal = makeSeal(Buffer.alloc(32, 1));
+  const encryption = makeEncryption(Buffer.alloc(32, 1));
   const headers: Record<string, string>[] = [];
   for (const kind of ['data', 'campaigns', 'push', 'oauth'] as Kind[]) {
-    const { secret } = await createKey({ seal }, database, { workspaceId, kind, name: kind, at });
+    const { secret } = await createKey({ encryption }, database, { workspaceId, kind, name: kind, at });
     const authorization =
       kind === 'oauth'
         ? `Bearer ${await fetchToken(workspaceId, secret)}`

@@ -3,7 +3,7 @@ import { createKey } from '../../src/app/keys/create-key.ts';
 import type { CreateKeyCommand } from '../../src/app/keys/create-key.ts';
 import { makeTokenUseCases } from '../../src/app/tokens/token-use-cases.ts';
 import { makeManualClock } from '../../src/clock.ts';
-import { makeSeal } from '../../src/domain/encryption.ts';
+import { makeEncryption } from '../../src/domain/encryption.ts';
 import { makeRequireBearer } from '../../src/http/auth/bearer.ts';
 import { buildServer } from '../../src/http/build-server.ts';
 import type { CompletedCall, RouteFamily } from '../../src/http/build-server.ts';
@@ -29,7 +29,7 @@ export async function makeTokenBundle(options: { serviceDomain?: string } = {}) 
   const test: TestDatabase = await createTestDatabase();
   const { database } = test;
   const clock = makeManualClock(start);
-  const seal = makeSeal(Buffer.alloc(32, 7));
+  const encryption = makeEncryption(Buffer.alloc(32, 7));
   const logLines: string[] = [];
   const calls: CompletedCall[] = [];
   const waits: number[] = [];
@@ -37,7 +37,7 @@ export async function makeTokenBundle(options: { serviceDomain?: string } = {}) 
 
   async function makeServer(): Promise<FastifyInstance> {
     const wait = async (milliseconds: number) => void waits.push(milliseconds);
-    const tokens = makeTokenUseCases({ database, clock, seal, wait });
+    const tokens = makeTokenUseCases({ database, clock, encryption, wait });
     const requireScope = makeRequireBearer({ tokens, ...options });
     const guarded: RouteFamily = async (server) => {
       for (const scope of ['data', 'campaign'] as const) {
@@ -57,7 +57,7 @@ export async function makeTokenBundle(options: { serviceDomain?: string } = {}) 
   return {
     ...test,
     clock,
-    seal,
+    encryption,
     logLines,
     calls,
     waits,
@@ -65,7 +65,7 @@ export async function makeTokenBundle(options: { serviceDomain?: string } = {}) 
     makeServer,
     makeWorkspace: () => insertTestWorkspace(database, clock.now()),
     makeKey: (command: Partial<CreateKeyCommand> & { workspaceId: string }) =>
-      createKey({ seal }, database, { kind: 'oauth', name: 'Test key', at: clock.now(), ...command }),
+      createKey({ encryption }, database, { kind: 'oauth', name: 'Test key', at: clock.now(), ...command }),
     /** Sends a form; a string is sent as it is. */
     async post(path: string, form: Record<string, string> | string, call: Call = {}) {
       return postTo(server, { path, form, ...call });

@@ -4,7 +4,7 @@ import { makeTortureBundle } from './torture-bundle.ts';
 import type { TortureBundle, TortureOptions } from './torture-bundle.ts';
 
 const clients = 64;
-const people = 999;
+const users = 999;
 // A round without answers (the limit of the API is reached, say) is not waited out.
 const maxRoundMilliseconds = 5_000;
 
@@ -13,7 +13,7 @@ const maxRoundMilliseconds = 5_000;
  * random moments. Every request that was answered Success is on disk and its message was sent.
  */
 export async function apiCrash(options: TortureOptions): Promise<Report> {
-  const bundle = await makeTortureBundle({ ...options, devices: people });
+  const bundle = await makeTortureBundle({ ...options, devices: users });
   try {
     await bundle.importDevices();
     await bundle.startWorker();
@@ -75,7 +75,7 @@ function startLoad(bundle: TortureBundle) {
   const client = async (number: number): Promise<void> => {
     for (let count = 0; !isStopping; count += 1) {
       const requestId = `request-${number}-${count}`;
-      const attributeValue = `demo-user-${(number * 7919 + count * 104_729) % people}`;
+      const attributeValue = `demo-user-${(number * 7919 + count * 104_729) % users}`;
       const answer = await bundle
         .push({
           requestId,

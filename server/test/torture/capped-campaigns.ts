@@ -1,4 +1,4 @@
-import { pickMoments } from './pick-moments.ts';
+import { pickOccurrences } from './pick-moments.ts';
 import type { Report } from './scenario.ts';
 import { makeTortureBundle } from './torture-bundle.ts';
 import type { TortureBundle, TortureOptions } from './torture-bundle.ts';
@@ -14,8 +14,8 @@ export async function cappedCampaigns(options: TortureOptions): Promise<Report> 
     await bundle.database`update workspaces set cap_messages = '{1}', cap_hours = '{24}'`;
     await bundle.startWorker();
     const campaignIds = [await bundle.pushToAll('Torture: the first'), await bundle.pushToAll('Torture: the second')];
-    for (const moment of pickMoments(bundle)) {
-      await bundle.waitForReached(moment);
+    for (const occurrence of pickOccurrences(bundle)) {
+      await bundle.waitForReached(occurrence);
       await bundle.endWorker(bundle.workers[0]!, 'SIGKILL');
       await bundle.advanceClock(61_000);
       await bundle.startWorker();

@@ -1,5 +1,5 @@
 import { auditRun, findBrokenPromises } from './audit-run.ts';
-import { pickMoments } from './pick-moments.ts';
+import { pickOccurrences } from './pick-moments.ts';
 import type { Report } from './scenario.ts';
 import { makeTortureBundle } from './torture-bundle.ts';
 import type { TortureOptions } from './torture-bundle.ts';
@@ -16,8 +16,8 @@ export async function killDatabase(options: TortureOptions & { workers: number }
     for (let number = 0; number < options.workers; number += 1) await bundle.startWorker();
     const startedAt = performance.now();
     const campaignId = await bundle.pushToAll('Torture: the database is killed');
-    for (const moment of pickMoments(bundle)) {
-      await bundle.waitForReached(moment);
+    for (const occurrence of pickOccurrences(bundle)) {
+      await bundle.waitForReached(occurrence);
       await bundle.killDatabase();
     }
     const run = await bundle.waitForRunEnd(campaignId);

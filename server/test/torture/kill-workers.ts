@@ -1,6 +1,6 @@
 import { auditRun, findBrokenPromises } from './audit-run.ts';
 import type { Report } from './scenario.ts';
-import { pickMoments } from './pick-moments.ts';
+import { pickOccurrences } from './pick-moments.ts';
 import { makeTortureBundle } from './torture-bundle.ts';
 import type { TortureOptions } from './torture-bundle.ts';
 
@@ -21,8 +21,8 @@ export async function killWorkers(options: KillWorkersOptions): Promise<Report> 
     for (let number = 0; number < options.workers; number += 1) await bundle.startWorker();
     const startedAt = performance.now();
     const campaignId = await bundle.pushToAll('Torture: workers are killed');
-    for (const moment of pickMoments(bundle)) {
-      await bundle.waitForReached(moment);
+    for (const occurrence of pickOccurrences(bundle)) {
+      await bundle.waitForReached(occurrence);
       const worker = bundle.workers[bundle.random.between(0, bundle.workers.length - 1)]!;
       await bundle.endWorker(worker, 'SIGKILL');
       // Nobody lives whose lease would seem to have ended with those of the dead.

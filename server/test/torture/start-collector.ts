@@ -1,6 +1,6 @@
 import { createPublicKey } from 'node:crypto';
 import type { Clock } from '../../src/clock.ts';
-import type { Seal } from '../../src/domain/encryption.ts';
+import type { Encryption } from '../../src/domain/encryption.ts';
 import { openCredentials } from '../../src/engine/credentials/load-credentials.ts';
 import type { SimulatorEndpoints } from '../../src/engine/delivery/deliver.ts';
 import { startSimulators } from '../../src/engine/delivery/simulator/start-simulators.ts';
@@ -28,7 +28,13 @@ export type Collector = {
   stop(): Promise<void>;
 };
 
-export type CollectorDependencies = { database: Database; seal: Seal; clock: Clock; log: Logger; secret: Buffer };
+export type CollectorDependencies = {
+  database: Database;
+  encryption: Encryption;
+  clock: Clock;
+  log: Logger;
+  secret: Buffer;
+};
 
 /** The simulated providers in this process, where nothing kills them, counting by campaign and device address. */
 export async function startCollector(deps: CollectorDependencies): Promise<Collector> {
@@ -87,10 +93,10 @@ export async function startCollector(deps: CollectorDependencies): Promise<Colle
   };
 }
 
-async function readAccounts({ database, seal }: CollectorDependencies): Promise<SimulatorAccount[]> {
+async function readAccounts({ database, encryption }: CollectorDependencies): Promise<SimulatorAccount[]> {
   const pem = (key: string): string => createPublicKey(key).export({ type: 'spki', format: 'pem' }) as string;
   const rows = await listSimulatedCredentials(database);
-  const { fcm, apns, webpush } = openCredentials(seal, rows);
+  const { fcm, apns, webpush } = openCredentials(encryption, rows);
   return [
     {
       workspaceId: rows[0]!.workspaceId,

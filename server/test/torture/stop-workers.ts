@@ -1,5 +1,5 @@
 import { auditRun, findBrokenPromises } from './audit-run.ts';
-import { pickMoments } from './pick-moments.ts';
+import { pickOccurrences } from './pick-moments.ts';
 import type { Report } from './scenario.ts';
 import { makeTortureBundle } from './torture-bundle.ts';
 import type { TortureOptions } from './torture-bundle.ts';
@@ -15,8 +15,8 @@ export async function stopWorkers(options: TortureOptions & { workers: number })
     const startedAt = performance.now();
     const campaignId = await bundle.pushToAll('Torture: workers are stopped');
     let uncleanExits = 0;
-    for (const moment of pickMoments(bundle)) {
-      await bundle.waitForReached(moment);
+    for (const occurrence of pickOccurrences(bundle)) {
+      await bundle.waitForReached(occurrence);
       const worker = bundle.workers[bundle.random.between(0, bundle.workers.length - 1)]!;
       if ((await bundle.endWorker(worker, 'SIGTERM')) !== 0) uncleanExits += 1;
       await bundle.startWorker();

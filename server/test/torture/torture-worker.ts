@@ -10,7 +10,7 @@ import { makeInteractionTokens } from '../../src/domain/interactions/interaction
 import { makeShareProviderToken } from '../../src/engine/credentials/share-provider-token.ts';
 import { makeDelivery, realProviderEndpoints } from '../../src/engine/delivery/deliver.ts';
 import type { SimulatorEndpoints } from '../../src/engine/delivery/deliver.ts';
-import { startDuty } from '../../src/engine/job.ts';
+import { startJob } from '../../src/engine/job.ts';
 import { followDatabaseClock } from '../../src/engine/housekeeping/follow-database-clock.ts';
 import { startWorker } from '../../src/engine/start-worker.ts';
 import { makeLog } from '../../src/log.ts';
@@ -31,9 +31,9 @@ process.on('disconnect', () => process.exit(1));
 
 const installation = await openInstallation(config, { clock, log });
 started.push({ stop: installation.close });
-const { database, databaseUrl, seal } = installation;
+const { database, databaseUrl, encryption } = installation;
 const endpoints = { ...realProviderEndpoints, simulators };
-const shareToken = makeShareProviderToken({ database, seal, log });
+const shareToken = makeShareProviderToken({ database, encryption, log });
 const delivery = makeDelivery({ clock, log, allowedNetworks: [], endpoints, shareToken });
 started.push({ stop: () => delivery.close() });
 const followClock = followDatabaseClock({ database, clock, onMoved: () => worker.wake() });
@@ -42,7 +42,7 @@ const worker = await startWorker({
   databaseUrl,
   clock,
   log,
-  seal,
+  encryption,
   delivery,
   interactionTokens: makeInteractionTokens(installation.deriveSecret('interactions')),
   owner: randomBytes(9).toString('base64url'),
@@ -55,7 +55,7 @@ const worker = await startWorker({
   segmentUsersPerDay: config.segmentUsersPerDay,
 });
 started.push(worker);
-started.push(startDuty(followClock, { clock, log }));
+started.push(startJob(followClock, { clock, log }));
 
 // The clock was moved: told at once instead of within five seconds.
 process.on('message', () => void followClock.runOnce(clock.now()).then(() => process.send?.('moved')));

@@ -4,7 +4,7 @@ import { readVerifiedEmail } from '../../domain/accounts/company-rules.ts';
 import type { CompanyClaims, CompanyRefusal, CompanyRules } from '../../domain/accounts/company-rules.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
-import type { Seal } from '../../domain/encryption.ts';
+import type { Encryption } from '../../domain/encryption.ts';
 import { hashSecret } from '../../domain/tokens/secret.ts';
 import type { Transaction } from '../../storage/pool.ts';
 import { takeInvitationsOf } from '../../storage/accounts/account-links.ts';
@@ -36,19 +36,19 @@ export type CompanyProvider = {
 };
 
 export type CompanySignInDependencies = Omit<AccountDependencies, 'passwords'> & {
-  seal: Seal;
+  encryption: Encryption;
   provider: CompanyProvider;
   rules: CompanyRules;
 };
 
 export const companySignInSeconds = 600;
-const sealContext = 'company-sign-in';
+const encryptionContext = 'company-sign-in';
 
 export type CompanySignInUseCases = ReturnType<typeof makeCompanySignIn>;
 
 /** Signing in by the company's account: the authorization code flow with PKCE, state and nonce. */
 export function makeCompanySignIn(deps: CompanySignInDependencies) {
-  const { database, clock, seal, provider } = deps;
+  const { database, clock, encryption, provider } = deps;
   return {
     name: provider.name,
 
@@ -70,7 +70,7 @@ export function makeCompanySignIn(deps: CompanySignInDependencies) {
       await insertCompanySignIn(database, {
         stateHash: hashSecret(state),
         browserHash: hashSecret(browser),
-        sealed: seal.seal(JSON.stringify({ nonce, codeVerifier }), sealContext),
+        sealed: encryption.encrypt(JSON.stringify({ nonce, codeVerifier }), encryptionContext),
         expiresAt: new Date(at.getTime() + companySignInSeconds * 1000),
       });
       return { location, browser };
@@ -84,13 +84,16 @@ export function makeCompanySignIn(deps: CompanySignInDependencies) {
     async end({ callbackUrl, browser, caller }: Return): Promise<OpenedSession> {
       const state = callbackUrl.searchParams.get('state') ?? '';
       const at = clock.now();
-      const sealed = await takeCompanySignIn(database, {
+      const encrypted = await takeCompanySignIn(database, {
         stateHash: hashSecret(state),
         browserHash: hashSecret(browser ?? ''),
         at,
       });
-      if (!sealed) return refuse('expired');
-      const checks = JSON.parse(seal.open(sealed, sealContext).toString('utf8')) as Omit<CompanyChecks, 'state'>;
+      if (!encrypted) return refuse('expired');
+      const checks = JSON.parse(encryption.decrypt(encrypted, encryptionContext).toString('utf8')) as Omit<
+        CompanyChecks,
+        'state'
+      >;
       const claims = await provider
         .redeem({ ...checks, state, callbackUrl })
         .catch((error: unknown) => refuse('provider', error));
@@ -108,10 +111,10 @@ export function makeCompanySignIn(deps: CompanySignInDependencies) {
 }
 
 type Return = { callbackUrl: URL; browser: string | undefined; caller: ConsoleCaller };
-type Admission = { claims: CompanyClaims; rules: CompanyRules; at: Date };
+type Eligibility = { claims: CompanyClaims; rules: CompanyRules; at: Date };
 
 /** By issuer and subject; at the first time by a verified address: an account's, an invitation's, or the first role's. */
-async function findOrAdmit(tx: Transaction, { claims, rules, at }: Admission): Promise<Account> {
+async function findOrAdmit(tx: Transaction, { claims, rules, at }: Eligibility): Promise<Account> {
   const { issuer, subject } = claims;
   const known = await findAccountByIdentity(tx, { issuer, subject });
   if (known) return known;
@@ -126,7 +129,10 @@ async function findOrAdmit(tx: Transaction, { claims, rules, at }: Admission): P
   return account;
 }
 
-async function create(tx: Transaction, { claims, rules, email, at }: Admission & { email: string }): Promise<Account> {
+async function create(
+  tx: Transaction,
+  { claims, rules, email, at }: Eligibility & { email: string },
+): Promise<Account> {
   const [invitation] = await takeInvitationsOf(tx, { email, at });
   const role = invitation?.role ?? rules.firstRole;
   if (!role) return refuse('unknown');

@@ -43,15 +43,15 @@ export function makeUseLinks(deps: AccountDependencies) {
     /** The link that the first start prints. @throws ServiceError ACCOUNT_LINK_INVALID, PARAMETER_INVALID */
     async createFirstOwner(command: Presented & { email: string; name: string; password: string }) {
       const { code, caller } = command;
-      const person = readPerson(command);
+      const user = readUser(command);
       await find(code, 'FIRST_OWNER');
-      const passwordHash = await passwords.hash(person.password);
+      const passwordHash = await passwords.hash(user.password);
       return (await database.begin(async (tx) => {
         const at = clock.now();
         await take(tx, { code, purpose: 'FIRST_OWNER', at });
         if (await hasOwner(tx)) throw invalidLink();
         await deleteFirstOwnerLinks(tx);
-        return createAccount(tx, { ...person, role: 'owner', passwordHash, caller, at });
+        return createAccount(tx, { ...user, role: 'owner', passwordHash, caller, at });
       })) as OpenedSession;
     },
 
@@ -65,12 +65,12 @@ export function makeUseLinks(deps: AccountDependencies) {
     async acceptInvitation({ code, caller, ...command }: Presented & { name: string; password: string }) {
       const invitation = await find(code, 'INVITATION');
       requirePasswords(deps, invitation.role!);
-      const person = readPerson({ ...command, email: invitation.email! });
-      const passwordHash = await passwords.hash(person.password);
+      const user = readUser({ ...command, email: invitation.email! });
+      const passwordHash = await passwords.hash(user.password);
       return (await database.begin(async (tx) => {
         const at = clock.now();
         const link = await take(tx, { code, purpose: 'INVITATION', at });
-        return createAccount(tx, { ...person, role: link.role!, passwordHash, caller, at });
+        return createAccount(tx, { ...user, role: link.role!, passwordHash, caller, at });
       })) as OpenedSession;
     },
 
@@ -94,7 +94,7 @@ export function makeUseLinks(deps: AccountDependencies) {
   };
 }
 
-function readPerson(typed: { email: string; name: string; password: string }) {
+function readUser(typed: { email: string; name: string; password: string }) {
   const email = readEmail(typed.email);
   const name = readAccountName(typed.name);
   return { email, name, password: readNewPassword(typed.password, { email, name }) };
@@ -116,8 +116,8 @@ type NewAccount = {
 };
 
 async function createAccount(tx: Transaction, account: NewAccount): Promise<OpenedSession> {
-  const { caller, at, ...person } = account;
-  const created = await insertAccount(tx, { ...person, id: makeId(at), at });
+  const { caller, at, ...user } = account;
+  const created = await insertAccount(tx, { ...user, id: makeId(at), at });
   if (!created) throw new ServiceError('ACCOUNT_EMAIL_TAKEN');
   await noteSignIn(tx, { id: created.id, at });
   const object = { id: created.id, name: created.email };

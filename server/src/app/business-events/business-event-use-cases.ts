@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import type { Seal } from '../../domain/encryption.ts';
+import type { Encryption } from '../../domain/encryption.ts';
 import type { Database } from '../../storage/pool.ts';
 import { listBusinessEvents } from '../../storage/campaigns/business-events.ts';
 import type { BusinessEvent, BusinessEventPage } from '../../storage/campaigns/business-events.ts';
@@ -12,7 +12,7 @@ import type { TriggerCommand } from './trigger-business-event.ts';
 export type { BusinessEvent };
 
 /** The business event use cases with their dependencies bound. */
-export function makeBusinessEventUseCases(deps: { database: Database; clock: Clock; seal: Seal }) {
+export function makeBusinessEventUseCases(deps: { database: Database; clock: Clock; encryption: Encryption }) {
   const { database } = deps;
   return {
     create: (command: BusinessEventCommand) => createBusinessEvent(deps, command),

@@ -1,9 +1,14 @@
 import type { Clock } from '../../clock.ts';
 import type { LimitWindow } from '../../domain/limits/sliding-window.ts';
-import type { Seal } from '../../domain/encryption.ts';
+import type { Encryption } from '../../domain/encryption.ts';
 import type { Database, Transaction } from '../../storage/pool.ts';
 
-export type AuthoringDependencies = { database: Database; clock: Clock; seal: Seal; limits: AuthoringLimits };
+export type AuthoringDependencies = {
+  database: Database;
+  clock: Clock;
+  encryption: Encryption;
+  limits: AuthoringLimits;
+};
 
 /** Fact 6.1 and 6.3, unless a test says otherwise; each per workspace, both versions together. */
 export type AuthoringLimits = {

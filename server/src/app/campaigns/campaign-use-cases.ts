@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { LimitWindow } from '../../domain/limits/sliding-window.ts';
-import type { Seal } from '../../domain/encryption.ts';
+import type { Encryption } from '../../domain/encryption.ts';
 import type { Database } from '../../storage/pool.ts';
 import { findSearchSettings } from '../../storage/campaigns/campaign-search.ts';
 import { findLimitWindows } from '../../storage/limits/limit-windows.ts';
@@ -50,7 +50,7 @@ export type CountedCall = {
 export function makeCampaignUseCases(parts: {
   database: Database;
   clock: Clock;
-  seal: Seal;
+  encryption: Encryption;
   /** Fact 6.1 unless a test says otherwise. */
   limits?: AuthoringLimits;
 }) {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { statusAfter } from '../../domain/campaigns/campaign-states.ts';
 import type { CampaignAction, CampaignStatus } from '../../domain/campaigns/campaign-states.ts';
-import { nextMoments } from '../../domain/timing/next-occurrences.ts';
+import { nextOccurrences } from '../../domain/timing/next-occurrences.ts';
 import { fromStoredTiming } from '../../domain/timing/stored-timing.ts';
 import { enqueueFanOut } from '../../engine/enqueue.ts';
 import type { Database, Transaction } from '../../storage/pool.ts';
@@ -86,7 +86,7 @@ async function applyChange(tx: Transaction, { change, campaign, move }: Applicat
       await pauseCampaignRuns(tx, { campaignId, reason: 'the campaign is paused' });
       break;
     case 'resume':
-      nextAt = momentToResumeWith(campaign, at);
+      nextAt = occurrenceToResumeWith(campaign, at);
       await resumeCampaignRuns(tx, campaignId);
       if (nextAt && campaign.deliveryType === 'PERIODIC')
         await rescheduleWaitingRuns(tx, { campaignId, dueAt: nextAt });
@@ -111,7 +111,7 @@ async function applyChange(tx: Transaction, { change, campaign, move }: Applicat
   if (underWay > 0 || (change.action === 'stop' && waiting > 0)) throw new ChangedMeanwhileError(campaignId);
 }
 
-function momentToResumeWith({ deliveryType, timing, nextAt }: CampaignRecord, at: Date): Date | null {
+function occurrenceToResumeWith({ deliveryType, timing, nextAt }: CampaignRecord, at: Date): Date | null {
   if (deliveryType !== 'PERIODIC') return nextAt;
-  return nextMoments(fromStoredTiming(timing), { after: at, count: 1 })[0] ?? null;
+  return nextOccurrences(fromStoredTiming(timing), { after: at, count: 1 })[0] ?? null;
 }

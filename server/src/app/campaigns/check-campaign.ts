@@ -11,8 +11,8 @@ import type { CampaignWarning, WarnedCampaign } from '../../domain/campaigns/cam
 import type { Platform } from '../../domain/campaigns/content.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { RequestFault } from '../../domain/errors.ts';
-import { describeMoments } from '../../domain/timing/describe-occurrences.ts';
-import type { DescribedMoment } from '../../domain/timing/describe-occurrences.ts';
+import { describeOccurrences } from '../../domain/timing/describe-occurrences.ts';
+import type { DescribedOccurrence } from '../../domain/timing/describe-occurrences.ts';
 import type { Timing } from '../../domain/timing/timing.ts';
 import type { Queryable } from '../../storage/pool.ts';
 import { findAuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
@@ -27,7 +27,7 @@ export type CheckedCampaign = {
   faults: RequestFault[];
   /** Undefined while the schedule cannot be read. */
   timing: Timing | undefined;
-  moments: DescribedMoment[];
+  moments: DescribedOccurrence[];
   /** Whom it is for in words, where it has filters. */
   audienceText: string | undefined;
   /** Empty while something is wrong. */
@@ -42,7 +42,7 @@ export type CampaignCheck = {
   now: Date;
 };
 
-const shownMoments = 3;
+const shownOccurrences = 3;
 
 /**
  * Looks at a campaign that is being written. What V5's validate says of a draft, said of parts that are not stored yet;
@@ -59,17 +59,17 @@ export async function checkCampaign(tx: Queryable, check: CampaignCheck): Promis
     return {
       faults: withoutDoubles([...frozen, ...prepared.faults, ...faults]),
       timing,
-      moments: timing ? describeMoments(timing, { after: now, count: shownMoments }) : [],
+      moments: timing ? describeOccurrences(timing, { after: now, count: shownOccurrences }) : [],
       audienceText: textOf(segment),
       warnings: [],
     };
   }
-  const moments = describeMoments(prepared.timing, { after: now, count: shownMoments });
-  const warned = await findWarned(tx, { workspaceId, prepared, moments, now });
+  const occurrences = describeOccurrences(prepared.timing, { after: now, count: shownOccurrences });
+  const warned = await findWarned(tx, { workspaceId, prepared, moments: occurrences, now });
   return {
     faults: frozen,
     timing: prepared.timing,
-    moments,
+    moments: occurrences,
     audienceText: textOf(prepared.segment),
     warnings: warnOfCampaign(warned),
   };
@@ -149,9 +149,12 @@ export async function findPlatformCredentials(
   );
 }
 
-type Found = { workspaceId: string; prepared: PreparedCampaign; moments: DescribedMoment[]; now: Date };
+type Found = { workspaceId: string; prepared: PreparedCampaign; moments: DescribedOccurrence[]; now: Date };
 
-async function findWarned(tx: Queryable, { workspaceId, prepared, moments, now }: Found): Promise<WarnedCampaign> {
+async function findWarned(
+  tx: Queryable,
+  { workspaceId, prepared, moments: occurrences, now }: Found,
+): Promise<WarnedCampaign> {
   const { definition, timing } = prepared;
   const { platforms, content, settings, businessEvent } = definition;
   const event =
@@ -160,7 +163,7 @@ async function findWarned(tx: Queryable, { workspaceId, prepared, moments, now }
     platforms,
     content,
     settings,
-    moments: timing.kind === 'soon' ? [now] : moments.map(({ at }) => at),
+    moments: timing.kind === 'soon' ? [now] : occurrences.map(({ at }) => at),
     controls: (await findWorkspaceControls(tx, workspaceId))!,
     credentials: await findPlatformCredentials(tx, workspaceId),
     eventAttributes: event?.attributes ?? [],

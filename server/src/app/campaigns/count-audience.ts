@@ -3,7 +3,7 @@ import { SegmentExpansionError } from '../../domain/segments/expand-segment-filt
 import { expandStoredFilters } from '../../domain/segments/parse-stored-filters.ts';
 import type { StoredFilters } from '../../domain/segments/parse-stored-filters.ts';
 import type { Queryable } from '../../storage/pool.ts';
-import { countAudienceDevices, countAudiencePeople } from '../../storage/campaigns/audience.ts';
+import { countAudienceDevices, countAudienceUsers } from '../../storage/campaigns/audience.ts';
 import type { CountedAudience, Reach } from '../../storage/campaigns/audience.ts';
 import type { DeviceCount } from '../../storage/installation/overview.ts';
 import { findReferencedSegments } from '../../storage/segments/segment-members.ts';
@@ -33,9 +33,9 @@ export async function countAudience(
   const found = await resolveAudience(tx, { workspaceId, segment, at });
   if ('reason' in found) return { people: [], devices: [], pending: [found.reason] };
   const { audience, pending } = found;
-  const people = await countAudiencePeople(tx, { workspaceId, audience, platforms });
+  const users = await countAudienceUsers(tx, { workspaceId, audience, platforms });
   const devices = await countAudienceDevices(tx, { workspaceId, audience });
-  return { people, devices, pending };
+  return { people: users, devices, pending };
 }
 
 type Resolved = { audience: CountedAudience; pending: string[] } | { reason: string };

@@ -4,7 +4,7 @@ import { insertAuthoredCampaign } from '../../storage/campaigns/authored-campaig
 import { answerOnce } from '../idempotency/answer-once.ts';
 import type { AuthoringCaller, AuthoringDependencies } from './authoring-dependencies.ts';
 import { countCreation } from './count-creation.ts';
-import { liveColumns, standingOf, startSending, storeAudience } from './go-live.ts';
+import { liveColumns, statusOf, startSending, storeAudience } from './go-live.ts';
 import { requirePrepared } from './prepare-campaign.ts';
 import { takeRequestId } from './take-request-id.ts';
 
@@ -26,7 +26,7 @@ export async function createLiveCampaign(deps: AuthoringDependencies, command: L
     const id = makeId(at);
     const owner = { workspaceId, campaignId: id, createdBy, at };
     const segmentId = await storeAudience(tx, prepared, owner);
-    const columns = liveColumns(prepared, { ...standingOf(prepared.timing, at), segmentId });
+    const columns = liveColumns(prepared, { ...statusOf(prepared.timing, at), segmentId });
     await insertAuthoredCampaign(tx, { ...columns, id, workspaceId, createdBy, at });
     await startSending(tx, prepared, owner);
     return { id };

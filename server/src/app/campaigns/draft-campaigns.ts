@@ -16,7 +16,7 @@ import type { Transaction } from '../../storage/pool.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import type { AuthoringCaller, AuthoringDependencies } from './authoring-dependencies.ts';
 import { countCreation } from './count-creation.ts';
-import { liveColumns, standingOf, startSending, storeAudience } from './go-live.ts';
+import { liveColumns, statusOf, startSending, storeAudience } from './go-live.ts';
 import { invalidCampaign, prepareCampaign, requirePrepared } from './prepare-campaign.ts';
 
 export type DraftCommand = AuthoringCaller & { parts: CampaignParts; createdBy: string };
@@ -106,7 +106,7 @@ export async function publishDraft(
   const prepared = await requirePrepared(tx, { workspaceId, parts, now: at, start: 'to come' });
   const owner = { workspaceId, campaignId: id, createdBy: updatedBy, at };
   const segmentId = await storeAudience(tx, prepared, owner);
-  const columns = liveColumns(prepared, { ...standingOf(prepared.timing, at), segmentId });
+  const columns = liveColumns(prepared, { ...statusOf(prepared.timing, at), segmentId });
   await updateAuthoredCampaign(tx, { ...columns, id, workspaceId, updatedBy, at });
   await startSending(tx, prepared, owner);
 }

@@ -20,7 +20,7 @@ import { answerOnce } from '../idempotency/answer-once.ts';
 import type { AuthoringCaller, AuthoringDependencies } from './authoring-dependencies.ts';
 import { publishDraft } from './draft-campaigns.ts';
 import { liveColumns, storeAudience } from './go-live.ts';
-import { notEditable, standingAfterEdit } from './live-edit.ts';
+import { notEditable, statusAfterEdit } from './live-edit.ts';
 import type { LiveEdit } from './live-edit.ts';
 import { invalidCampaign, requirePrepared } from './prepare-campaign.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
@@ -110,7 +110,7 @@ async function rewrite(
   if (isDue && campaign.status === 'SCHEDULED') throw notEditable('its moment has come');
   const owner = { workspaceId, campaignId: campaign.id, createdBy: campaign.createdBy, at };
   const segmentId = await storeAudience(tx, prepared, owner);
-  const standing = standingAfterEdit(edit, prepared);
+  const standing = statusAfterEdit(edit, prepared);
   await updateAuthoredCampaign(tx, {
     ...liveColumns(prepared, { ...standing, segmentId }),
     id: campaign.id,

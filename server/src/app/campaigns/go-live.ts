@@ -1,7 +1,7 @@
 import { sendUntil } from '../../domain/campaigns/delivery-settings.ts';
 import type { CampaignStatus } from '../../domain/campaigns/campaign-states.ts';
 import { makeId } from '../../domain/ids.ts';
-import { nextMoments } from '../../domain/timing/next-occurrences.ts';
+import { nextOccurrences } from '../../domain/timing/next-occurrences.ts';
 import type { Timing } from '../../domain/timing/timing.ts';
 import { enqueueFanOut } from '../../engine/enqueue.ts';
 import type { Transaction } from '../../storage/pool.ts';
@@ -10,21 +10,21 @@ import { insertQueuedRuns } from '../../storage/runs/runs.ts';
 import { deleteCampaignSegments, insertSegment } from '../../storage/segments/segments.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
 
-type Standing = { status: CampaignStatus; nextAt: Date | null };
+type Status = { status: CampaignStatus; nextAt: Date | null };
 
 /**
  * Where a campaign of a timing stands when it goes live: sending, waiting for its moment, or firing again and again.
  */
-export function standingOf(timing: Timing, now: Date): Standing {
+export function statusOf(timing: Timing, now: Date): Status {
   switch (timing.kind) {
     case 'soon':
       return { status: 'SENDING', nextAt: null };
     case 'later':
       // In its users' zones the first may have come already, before the campaign's own has.
-      return { status: 'SCHEDULED', nextAt: nextMoments(timing, { after: now, count: 1 })[0] ?? now };
+      return { status: 'SCHEDULED', nextAt: nextOccurrences(timing, { after: now, count: 1 })[0] ?? now };
     case 'periodic':
     case 'calendar':
-      return { status: 'ACTIVE', nextAt: nextMoments(timing, { after: now, count: 1 })[0]! };
+      return { status: 'ACTIVE', nextAt: nextOccurrences(timing, { after: now, count: 1 })[0]! };
     case 'triggered':
       // The one moment it waits for is its end.
       return { status: 'ACTIVE', nextAt: timing.endsAt === null ? null : new Date(timing.endsAt) };
@@ -36,10 +36,7 @@ export function standingOf(timing: Timing, now: Date): Standing {
 }
 
 /** The columns of a campaign that is live, the same that the push API fills. */
-export function liveColumns(
-  prepared: PreparedCampaign,
-  live: Standing & { segmentId: string | null },
-): AuthoredColumns {
+export function liveColumns(prepared: PreparedCampaign, live: Status & { segmentId: string | null }): AuthoredColumns {
   const { definition, timing, parts } = prepared;
   return {
     name: definition.name,

@@ -1,7 +1,7 @@
 import type { CampaignParts } from '../../domain/campaign-document/read-campaign.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { AuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
-import { standingOf } from './go-live.ts';
+import { statusOf } from './go-live.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
 
 /** A live campaign, locked, with what the change makes of it. */
@@ -14,8 +14,8 @@ export type LiveEdit = {
 };
 
 /** A moment that has come and was not fired yet is not lost: it is fired with what is new. */
-export function standingAfterEdit({ campaign, at }: LiveEdit, { timing }: PreparedCampaign) {
-  const { nextAt } = standingOf(timing, at);
+export function statusAfterEdit({ campaign, at }: LiveEdit, { timing }: PreparedCampaign) {
+  const { nextAt } = statusOf(timing, at);
   const isDue = campaign.status === 'ACTIVE' && campaign.nextAt !== null && campaign.nextAt <= at;
   return { status: campaign.status, nextAt: isDue ? campaign.nextAt : nextAt };
 }

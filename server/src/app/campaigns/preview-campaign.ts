@@ -1,10 +1,10 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
-import { unknownPerson } from '../../domain/users/user-source.ts';
-import type { Person } from '../../domain/users/user-source.ts';
+import { unknownUser } from '../../domain/users/user-source.ts';
+import type { User } from '../../domain/users/user-source.ts';
 import { makePersonaliser } from '../../domain/template/personalise.ts';
 import type { Personal } from '../../domain/template/personalise.ts';
 import type { Database } from '../../storage/pool.ts';
-import { findPeople } from '../../storage/users/users.ts';
+import { findUsers } from '../../storage/users/users.ts';
 import { invalidCampaign } from './prepare-campaign.ts';
 import { findNamedUsers, readShownCampaign } from './read-shown-campaign.ts';
 import type { ShownCampaign } from './read-shown-campaign.ts';
@@ -31,7 +31,7 @@ export async function previewCampaign({ database }: { database: Database }, requ
   const { event } = request;
   const { content, platforms, settings } = await readShownCampaign(database, { ...request, platformField: 'platform' });
   const personaliser = makePersonaliser(content, settings.templates);
-  const person = await findPerson(database, { ...request, reads: personaliser?.reads ?? [] });
+  const person = await findUser(database, { ...request, reads: personaliser?.reads ?? [] });
   return {
     customerId: person.customerId,
     platforms: platforms.map((platform) => ({
@@ -43,15 +43,15 @@ export async function previewCampaign({ database }: { database: Database }, requ
 
 type Asked = Pick<PreviewRequest, 'workspaceId' | 'named'> & { reads: readonly string[] | 'all' };
 
-async function findPerson(database: Database, { workspaceId, named, reads }: Asked): Promise<Person> {
-  if (!named) return unknownPerson;
+async function findUser(database: Database, { workspaceId, named, reads }: Asked): Promise<User> {
+  if (!named) return unknownUser;
   const users = await findNamedUsers(database, { workspaceId, ...named, limit: 2 });
   const [user] = users;
   if (!user || users.length > 1) {
     const reason = user ? 'is that of more than one user' : 'is that of no user';
     throw invalidCampaign([{ field: 'identifier_value', reason }]);
   }
-  const people = await findPeople(database, { workspaceId, users: [user], names: reads });
+  const people = await findUsers(database, { workspaceId, users: [user], names: reads });
   const person = people.get(user.userId);
   if (!person) throw invalidCampaign([{ field: 'identifier_value', reason: 'is that of no user' }]);
   return person;

@@ -2,7 +2,7 @@ import { makeId } from '../../domain/ids.ts';
 import type { Transaction } from '../../storage/pool.ts';
 import { insertAuthoredCampaign, retireVersion } from '../../storage/campaigns/authored-campaigns.ts';
 import { liveColumns, storeAudience } from './go-live.ts';
-import { notEditable, standingAfterEdit } from './live-edit.ts';
+import { notEditable, statusAfterEdit } from './live-edit.ts';
 import type { LiveEdit } from './live-edit.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
 
@@ -23,12 +23,12 @@ export async function publishVersion(
   const { workspaceId, campaign, updatedBy, at } = edit;
   const number = (campaign.versionNumber ?? 1) + 1;
   if (number > maxVersions) throw notEditable(`it has ${maxVersions} versions`);
-  const standing = standingAfterEdit(edit, prepared);
+  const status = statusAfterEdit(edit, prepared);
   await retireVersion(tx, { workspaceId, id: campaign.id, reason: `version ${number} took its place`, updatedBy, at });
   const id = makeId(at);
   const { createdBy } = campaign;
   const segmentId = await storeAudience(tx, prepared, { workspaceId, campaignId: id, createdBy, at });
-  const columns = liveColumns(prepared, { ...standing, segmentId });
+  const columns = liveColumns(prepared, { ...status, segmentId });
   const version = { of: campaign.campaignId, number };
   await insertAuthoredCampaign(tx, { ...columns, id, workspaceId, version, createdBy, at });
   return id;

@@ -39,7 +39,7 @@ export async function testCampaign(deps: AuthoringDependencies, command: TestCom
   return answerOnce(deps, { workspaceId, operation: 'campaign:test', key, rawBody, at }, async (tx) => {
     await takeRequestId(tx, { workspaceId, operation: 'test', requestId: command.requestId, at });
     const definition = await readShownCampaign(tx, { ...command, platformField: 'test_campaign_meta.platform' });
-    const found = await findPeople(tx, command);
+    const found = await findUsers(tx, command);
     const users = new Map(found.flatMap(({ users }) => users.map((user) => [`${user[0]}/${user[1]}`, user] as const)));
     const results = found.map(({ value, users: matched }): TestResult => ({
       value,
@@ -52,10 +52,10 @@ export async function testCampaign(deps: AuthoringDependencies, command: TestCom
   });
 }
 
-type FoundPeople = { value: string; users: [bucket: number, userId: string][] };
+type FoundUsers = { value: string; users: [bucket: number, userId: string][] };
 
-async function findPeople(tx: Transaction, { workspaceId, identifier, values }: TestCommand): Promise<FoundPeople[]> {
-  const found: FoundPeople[] = [];
+async function findUsers(tx: Transaction, { workspaceId, identifier, values }: TestCommand): Promise<FoundUsers[]> {
+  const found: FoundUsers[] = [];
   for (const value of values) {
     const limit = Math.floor(maxSelectedUsers / values.length);
     const users = await findNamedUsers(tx, { workspaceId, identifier, value, limit });

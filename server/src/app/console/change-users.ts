@@ -3,8 +3,8 @@ import { ServiceError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
 import type { Transaction } from '../../storage/pool.ts';
 import { setDeviceOptIn } from '../../storage/devices/devices.ts';
-import { findPersonRecord, listPersonDevices } from '../../storage/users/user-records.ts';
-import type { PersonDevice, PersonRecord } from '../../storage/users/user-records.ts';
+import { findUserRecord, listUserDevices } from '../../storage/users/user-records.ts';
+import type { UserDevice, UserRecord } from '../../storage/users/user-records.ts';
 import { setUserIsTest } from '../../storage/users/users.ts';
 import type { SignedIn } from '../accounts/account-dependencies.ts';
 import { audit } from '../accounts/audit.ts';
@@ -14,7 +14,7 @@ import { registerDevice, removeDevice } from '../data/register-device.ts';
 import type { RegisterDeviceCommand } from '../data/register-device.ts';
 import { retryDeadlock } from '../data/retry-deadlock.ts';
 import { upsertUser } from '../data/upsert-user.ts';
-import type { ConsolePeopleDependencies } from './console-users.ts';
+import type { ConsoleUsersDependencies } from './console-users.ts';
 import { requireWorkspace } from '../workspaces/require-workspace.ts';
 
 type By = { by: SignedIn };
@@ -28,10 +28,10 @@ export type DeviceAction = (typeof deviceActions)[number];
  * What is changed of people by hand, through the use cases of the data API. Lines of the audit log name the person by our
  * id, which an erasure takes out of them, and attributes by name; never a value, a customer id or a device.
  */
-export function makeChangePeople({ database, clock }: Pick<ConsolePeopleDependencies, 'database' | 'clock'>) {
+export function makeChangeUsers({ database, clock }: Pick<ConsoleUsersDependencies, 'database' | 'clock'>) {
   /** @throws ServiceError NOT_FOUND */
-  async function findPerson(tx: Transaction, { workspaceId, id }: Key): Promise<PersonRecord> {
-    const person = isId(id) ? await findPersonRecord(tx, { workspaceId, id }) : undefined;
+  async function findUser(tx: Transaction, { workspaceId, id }: Key): Promise<UserRecord> {
+    const person = isId(id) ? await findUserRecord(tx, { workspaceId, id }) : undefined;
     if (!person) throw new ServiceError('NOT_FOUND');
     return person;
   }
@@ -39,13 +39,13 @@ export function makeChangePeople({ database, clock }: Pick<ConsolePeopleDependen
   /** One transaction of a person's change and its line. */
   const change = <Result>(
     { by, workspaceId, id, action }: By & Key & { action: string },
-    work: (tx: Transaction, given: { person: PersonRecord; at: Date }) => Promise<[Result, Record<string, unknown>]>,
+    work: (tx: Transaction, given: { person: UserRecord; at: Date }) => Promise<[Result, Record<string, unknown>]>,
   ): Promise<Result> =>
     retryDeadlock(
       async () =>
         (await database.begin(async (tx) => {
           const at = clock.now();
-          const person = await findPerson(tx, { workspaceId, id });
+          const person = await findUser(tx, { workspaceId, id });
           const [result, detail] = await work(tx, { person, at });
           await audit(tx, { actor: by, workspaceId, action: `person.${action}`, object: { id }, detail, at });
           return result;
@@ -54,7 +54,7 @@ export function makeChangePeople({ database, clock }: Pick<ConsolePeopleDependen
 
   return {
     /** Somebody new, or somebody known whose attributes change. @returns the id */
-    add: ({ by, workspaceId, customerId, attributes }: By & NewPerson): Promise<{ id: string }> =>
+    add: ({ by, workspaceId, customerId, attributes }: By & NewUser): Promise<{ id: string }> =>
       retryDeadlock(
         async () =>
           (await database.begin(async (tx) => {
@@ -100,7 +100,7 @@ export function makeChangePeople({ database, clock }: Pick<ConsolePeopleDependen
         const { workspaceId, id: value } = key;
         const user = await lockIdentified(tx, { workspaceId, identity: { kind: 'id', value } });
         const owner = { workspaceId, bucket: user?.bucket ?? -1, userId: user?.userId ?? '' };
-        const device = (await listPersonDevices(tx, owner)).find(({ id }) => id === key.deviceRowId);
+        const device = (await listUserDevices(tx, owner)).find(({ id }) => id === key.deviceRowId);
         if (!device) throw new ServiceError('NOT_FOUND');
         await changeDevice(tx, { ...owner, action, device, at });
         return [undefined, { platform: device.platform }];
@@ -108,13 +108,13 @@ export function makeChangePeople({ database, clock }: Pick<ConsolePeopleDependen
   };
 }
 
-type NewPerson = { workspaceId: string; customerId: string; attributes: Attributes };
+type NewUser = { workspaceId: string; customerId: string; attributes: Attributes };
 type DeviceChange = {
   workspaceId: string;
   bucket: number;
   userId: string;
   action: DeviceAction;
-  device: PersonDevice;
+  device: UserDevice;
   at: Date;
 };
 

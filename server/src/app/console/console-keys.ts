@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { Seal } from '../../domain/encryption.ts';
+import type { Encryption } from '../../domain/encryption.ts';
 import type { KeyKind } from '../../domain/tokens/key-kinds.ts';
 import type { Database } from '../../storage/pool.ts';
 import { archiveApiKey, findApiKey, listApiKeys } from '../../storage/keys/api-keys.ts';
@@ -18,7 +18,7 @@ type Call = { by: SignedIn; workspaceId: string; url: string };
 export type MadeKey = { key: ApiKey; secret: string; curl: string };
 
 /** Keys as the console makes, shows, rotates and revokes them; each change with its line in the audit log. */
-export function makeConsoleKeys(deps: { database: Database; clock: Clock; seal: Seal }) {
+export function makeConsoleKeys(deps: { database: Database; clock: Clock; encryption: Encryption }) {
   const { database, clock } = deps;
 
   return {

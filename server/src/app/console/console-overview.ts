@@ -23,7 +23,7 @@ import type { SignedIn } from '../accounts/account-dependencies.ts';
 import { readLimits } from '../limits/read-limits.ts';
 import type { ReadLimitsDependencies } from '../limits/read-limits.ts';
 import type { ReadyCurl } from '../sandbox/make-ready-curl.ts';
-import { failingDuties, isAlive, sends } from './node-health.ts';
+import { failingJobs, isAlive, sends } from './node-health.ts';
 import { readProviderHealth } from './read-provider-health.ts';
 
 export type OverviewDependencies = {
@@ -138,7 +138,7 @@ export function makeConsoleOverview(deps: OverviewDependencies) {
         oldestWaitingAt: waitingSince.length === 0 ? null : new Date(Math.min(...waitingSince)),
         accepted: accepted.reduce((sum, { devices }) => sum + devices, 0),
         failures: hour.failures,
-        failingDuties: failingDuties(alive),
+        failingDuties: failingJobs(alive),
         // A window of a minute is full for a moment and has room in the next; the push limit refuses messages meanwhile.
         limits: limits.filter(
           ({ id, windowSeconds }) => id === 'pushes' || windowSeconds === null || windowSeconds > 60,

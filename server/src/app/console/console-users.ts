@@ -7,71 +7,71 @@ import type { Database, Transaction } from '../../storage/pool.ts';
 import { listErasures } from '../../storage/users/erasures.ts';
 import type { ErasureRecord } from '../../storage/users/erasures.ts';
 import {
-  findPersonRecord,
+  findUserRecord,
   findUsersByAnyIdentifier,
-  listFoundPeople,
-  listPersonDevices,
-  listPersonMessages,
-  listPersonMoments,
-  listPersonSegments,
-  listTestPeople,
+  listFoundUsers,
+  listUserDevices,
+  listUserMessages,
+  listTimelineEntries,
+  listUserSegments,
+  listTestUsers,
 } from '../../storage/users/user-records.ts';
-import type { FoundPerson, MomentPlace } from '../../storage/users/user-records.ts';
+import type { FoundUser, TimelinePosition } from '../../storage/users/user-records.ts';
 import { findUserById, findUsersByCustomerIds } from '../../storage/users/users.ts';
 import type { UserKey } from '../../storage/users/users.ts';
 import type { SignedIn } from '../accounts/account-dependencies.ts';
 import { audit } from '../accounts/audit.ts';
 import { customerDigest, deleteUser } from '../data/delete-user.ts';
 import { retryDeadlock } from '../data/retry-deadlock.ts';
-import { makeChangePeople } from './change-users.ts';
+import { makeChangeUsers } from './change-users.ts';
 import { requireWorkspace } from '../workspaces/require-workspace.ts';
 
-export type ConsolePeopleDependencies = { database: Database; clock: Clock; erasureDelayHours: number };
+export type ConsoleUsersDependencies = { database: Database; clock: Clock; erasureDelayHours: number };
 type Key = { workspaceId: string; id: string };
 
 /** What a search word turned out to be. */
 export type FoundBy = 'USER_ID' | 'CARILLON_ID' | 'DEVICE_TOKEN' | 'ATTRIBUTE';
-export type PersonHit = FoundPerson & { foundBy: FoundBy; attribute: string | null };
+export type UserHit = FoundUser & { foundBy: FoundBy; attribute: string | null };
 
 const maxHits = 25;
 // Each name is two index look-ups; a workspace with more of them is found by the first in the alphabet.
 const maxAttributes = 1000;
 const maxMessages = 50;
-const momentsPerPage = 50;
+const timelineEntriesPerPage = 50;
 // More are no test any more.
-const maxTestPeople = 100;
+const maxTestUsers = 100;
 
-export type ConsolePeople = ReturnType<typeof makeConsolePeople>;
+export type ConsoleUsers = ReturnType<typeof makeConsoleUsers>;
 
 /** People as the console finds, shows, changes and erases them. */
-export function makeConsolePeople({ database, clock, erasureDelayHours }: ConsolePeopleDependencies) {
+export function makeConsoleUsers({ database, clock, erasureDelayHours }: ConsoleUsersDependencies) {
   return {
-    ...makeChangePeople({ database, clock }),
+    ...makeChangeUsers({ database, clock }),
 
     /** Those marked for tests of campaigns. @throws ServiceError NOT_FOUND */
-    async listForTests(workspaceId: string): Promise<FoundPerson[]> {
+    async listForTests(workspaceId: string): Promise<FoundUser[]> {
       await requireWorkspace(database, workspaceId);
-      return listTestPeople(database, { workspaceId, limit: maxTestPeople });
+      return listTestUsers(database, { workspaceId, limit: maxTestUsers });
     },
 
     /** What happened, newest first. @throws ServiceError NOT_FOUND */
-    async listMoments({ workspaceId, id, after }: Key & { after: MomentPlace | undefined }) {
-      const person = isId(id) ? await findPersonRecord(database, { workspaceId, id }) : undefined;
+    async listMoments({ workspaceId, id, after }: Key & { after: TimelinePosition | undefined }) {
+      const person = isId(id) ? await findUserRecord(database, { workspaceId, id }) : undefined;
       if (!person) throw new ServiceError('NOT_FOUND');
       const key = { workspaceId, bucket: person.bucket, userId: person.userId };
-      const found = await listPersonMoments(database, { ...key, after, limit: momentsPerPage + 1 });
-      return { moments: found.slice(0, momentsPerPage), hasMore: found.length > momentsPerPage };
+      const found = await listTimelineEntries(database, { ...key, after, limit: timelineEntriesPerPage + 1 });
+      return { moments: found.slice(0, timelineEntriesPerPage), hasMore: found.length > timelineEntriesPerPage };
     },
 
     /** People that a word names: a user id, a device token or an attribute's value. @throws ServiceError NOT_FOUND */
-    async search({ workspaceId, word }: { workspaceId: string; word: string }): Promise<PersonHit[]> {
+    async search({ workspaceId, word }: { workspaceId: string; word: string }): Promise<UserHit[]> {
       await requireWorkspace(database, workspaceId);
       const [byCustomerId, byId, byValue] = await Promise.all([
         findUsersByCustomerIds(database, { workspaceId, customerIds: [word], limit: maxHits }),
         isId(word) ? findUserById(database, { workspaceId, id: word }) : undefined,
         findUsersByAnyIdentifier(database, { workspaceId, values: valuesOf(word), maxAttributes, limit: maxHits }),
       ]);
-      const hits = new Map<string, UserKey & Pick<PersonHit, 'foundBy' | 'attribute'>>();
+      const hits = new Map<string, UserKey & Pick<UserHit, 'foundBy' | 'attribute'>>();
       const add = (user: UserKey, foundBy: FoundBy, attribute: string | null = null) => {
         if (!hits.has(user.userId)) hits.set(user.userId, { ...user, foundBy, attribute });
       };
@@ -80,7 +80,7 @@ export function makeConsolePeople({ database, clock, erasureDelayHours }: Consol
       for (const { attribute, ...user } of byValue)
         if (attribute === 'device:push_id') add(user, 'DEVICE_TOKEN');
         else add(user, 'ATTRIBUTE', attribute);
-      const people = await listFoundPeople(database, { workspaceId, users: [...hits.values()].slice(0, maxHits) });
+      const people = await listFoundUsers(database, { workspaceId, users: [...hits.values()].slice(0, maxHits) });
       return people.map((person) => {
         const { foundBy, attribute } = hits.get(person.userId)!;
         return { ...person, foundBy, attribute };
@@ -88,7 +88,7 @@ export function makeConsolePeople({ database, clock, erasureDelayHours }: Consol
     },
 
     /** @throws ServiceError NOT_FOUND */
-    read: (key: Key) => inSnapshot(database, (tx) => readPerson(tx, key)),
+    read: (key: Key) => inSnapshot(database, (tx) => readUser(tx, key)),
 
     /**
      * Writes down that a person is to be erased; the delay is that of the API. The line in the audit log names the
@@ -101,7 +101,7 @@ export function makeConsolePeople({ database, clock, erasureDelayHours }: Consol
         async () =>
           (await database.begin(async (tx) => {
             const at = clock.now();
-            const person = await findPersonRecord(tx, { workspaceId, id });
+            const person = await findUserRecord(tx, { workspaceId, id });
             if (!person) throw new ServiceError('NOT_FOUND');
             const identity = { kind: 'id' as const, value: id };
             await deleteUser(tx, { workspaceId, identity, delayHours: erasureDelayHours, at });
@@ -116,13 +116,13 @@ export function makeConsolePeople({ database, clock, erasureDelayHours }: Consol
   };
 }
 
-async function readPerson(tx: Transaction, { workspaceId, id }: Key) {
-  const person = isId(id) ? await findPersonRecord(tx, { workspaceId, id }) : undefined;
+async function readUser(tx: Transaction, { workspaceId, id }: Key) {
+  const person = isId(id) ? await findUserRecord(tx, { workspaceId, id }) : undefined;
   if (!person) throw new ServiceError('NOT_FOUND');
   const key = { workspaceId, bucket: person.bucket, userId: person.userId };
-  const devices = await listPersonDevices(tx, key);
-  const segments = await listPersonSegments(tx, key);
-  const messages = await listPersonMessages(tx, { ...key, limit: maxMessages });
+  const devices = await listUserDevices(tx, key);
+  const segments = await listUserSegments(tx, key);
+  const messages = await listUserMessages(tx, { ...key, limit: maxMessages });
   const erasure = await findErasure(tx, { workspaceId, customerId: person.customerId });
   return { person, devices, segments, messages, erasure: erasure?.state === 'PENDING' ? erasure : undefined };
 }

@@ -13,9 +13,9 @@ export function sends({ role }: NodeReport): boolean {
 }
 
 /** Duties whose last round was a fault, each once. */
-export function failingDuties(nodes: NodeReport[]): { name: string; fault: string }[] {
+export function failingJobs(nodes: NodeReport[]): { name: string; fault: string }[] {
   const failing = nodes
-    .flatMap(({ duties }) => duties)
+    .flatMap(({ duties: jobs }) => jobs)
     .filter(({ doneAt, failedAt }) => failedAt !== null && (doneAt === null || failedAt > doneAt));
   return [...new Map(failing.map(({ name, fault }) => [name, { name, fault: fault ?? 'Error' }])).values()];
 }

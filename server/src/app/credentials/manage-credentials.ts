@@ -6,7 +6,7 @@ import type { GivenKey } from '../../domain/credentials/parse-provider-key.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { credentialContext } from '../../domain/provider-credential.ts';
 import type { ProviderCredential } from '../../domain/provider-credential.ts';
-import type { Seal } from '../../domain/encryption.ts';
+import type { Encryption } from '../../domain/encryption.ts';
 import type { Database } from '../../storage/pool.ts';
 import { countDevices } from '../../storage/installation/overview.ts';
 import {
@@ -27,7 +27,7 @@ import { requireWorkspace } from '../workspaces/require-workspace.ts';
 export type CredentialDependencies = {
   database: Database;
   clock: Clock;
-  seal: Seal;
+  encryption: Encryption;
   /** Asks the provider, within seconds. */
   ask: (credential: ProviderCredential) => Promise<CredentialCheck>;
   /** There are simulators to go back to. */
@@ -42,7 +42,7 @@ export type ManageCredentials = ReturnType<typeof makeManageCredentials>;
 
 /** A workspace's credentials of the three providers: connected, checked, replaced, removed; each with its line in the audit log. */
 export function makeManageCredentials(deps: CredentialDependencies) {
-  const { database, clock, seal, ask, onChanged } = deps;
+  const { database, clock, encryption, ask, onChanged } = deps;
   /** @throws ServiceError NOT_FOUND */
   async function find(workspaceId: string, provider: ProviderName): Promise<StoredCredential> {
     const row = (await listProviderCredentials(database, workspaceId)).find((stored) => stored.provider === provider);
@@ -55,7 +55,7 @@ export function makeManageCredentials(deps: CredentialDependencies) {
     const at = clock.now();
     await database.begin(async (tx) => {
       const before = (await listProviderCredentials(tx, workspaceId)).find((row) => row.provider === provider);
-      await saveProviderCredential({ seal }, tx, { workspaceId, credential, at });
+      await saveProviderCredential({ encryption }, tx, { workspaceId, credential, at });
       const row = (await listProviderCredentials(tx, workspaceId)).find((stored) => stored.provider === provider)!;
       if (check) await noteCredentialCheck(tx, { ...check, workspaceId, provider, updatedAt: row.updatedAt, at });
       const action = before ? 'credential.replace' : 'credential.connect';
@@ -123,7 +123,7 @@ export function makeManageCredentials(deps: CredentialDependencies) {
     /** Asks the provider now and keeps what it says. @throws ServiceError NOT_FOUND */
     async check({ by, workspaceId, provider }: Of & { provider: ProviderName }) {
       const row = await find(workspaceId, provider);
-      const check = await ask(openCredential(seal, row));
+      const check = await ask(openCredential(encryption, row));
       const at = clock.now();
       await database.begin(async (tx) => {
         await noteCredentialCheck(tx, { ...check, workspaceId, provider, updatedAt: row.updatedAt, at });
@@ -193,6 +193,6 @@ function presentable({
   return { isSimulated: simulated, summary, updatedAt, check };
 }
 
-function openCredential(seal: Seal, row: StoredCredential): ProviderCredential {
-  return JSON.parse(seal.open(row.sealed, credentialContext(row)).toString('utf8')) as ProviderCredential;
+function openCredential(encryption: Encryption, row: StoredCredential): ProviderCredential {
+  return JSON.parse(encryption.decrypt(row.sealed, credentialContext(row)).toString('utf8')) as ProviderCredential;
 }

@@ -1,12 +1,12 @@
 import { credentialContext } from '../../domain/provider-credential.ts';
 import type { ProviderCredential } from '../../domain/provider-credential.ts';
-import type { Seal } from '../../domain/encryption.ts';
+import type { Encryption } from '../../domain/encryption.ts';
 import type { Queryable } from '../../storage/pool.ts';
 import { upsertProviderCredential } from '../../storage/keys/provider-credentials.ts';
 
 /** Seals and stores a workspace's credential of one provider; an earlier one is replaced. */
 export async function saveProviderCredential(
-  { seal }: { seal: Seal },
+  { encryption }: { encryption: Encryption },
   tx: Queryable,
   input: { workspaceId: string; credential: ProviderCredential; at: Date },
 ): Promise<void> {
@@ -15,7 +15,7 @@ export async function saveProviderCredential(
   await upsertProviderCredential(tx, {
     workspaceId,
     provider: credential.provider,
-    sealed: seal.seal(JSON.stringify(credential), context),
+    sealed: encryption.encrypt(JSON.stringify(credential), context),
     summary: summarise(credential),
     simulated: credential.simulated,
     at,

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { Seal } from '../../domain/encryption.ts';
+import type { Encryption } from '../../domain/encryption.ts';
 import type { Database, Transaction } from '../../storage/pool.ts';
 import { ensureEventsPartition } from '../../storage/users/events.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
@@ -60,7 +60,7 @@ export type DataUseCases = {
 export type DataDependencies = {
   database: Database;
   clock: Clock;
-  seal: Seal;
+  encryption: Encryption;
   /** Other limits than the documented ones. */
   limits?: Partial<Record<DataOperation, number>>;
   /** How long after the request a person is erased; 24 unless given (fact 5). */

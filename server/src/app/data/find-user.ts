@@ -16,7 +16,7 @@ export async function lockPerson(tx: Transaction, named: Named): Promise<LockedU
 }
 
 /** The same, made when missing. */
-export async function lockOrMakePerson(tx: Transaction, named: Named & { at: Date }): Promise<LockedUser> {
+export async function lockOrMakeUser(tx: Transaction, named: Named & { at: Date }): Promise<LockedUser> {
   const user = await lockOrInsertUser(tx, { ...named, id: makeId(named.at) });
   if (!user.isNew) return user;
   // Looked up after the insert, which waited for a merge under way: only new customer ids can have been merged away.

@@ -5,7 +5,7 @@ import { insertEvents, insertUnattributedEvents } from '../../storage/users/even
 import type { NewEvent } from '../../storage/users/events.ts';
 import { holdUser } from '../../storage/users/users.ts';
 import type { UserKey } from '../../storage/users/users.ts';
-import { lockOrMakePerson } from './find-user.ts';
+import { lockOrMakeUser } from './find-user.ts';
 
 export type TrackedAction = Omit<NewEvent, 'id' | 'occurredAt'> & {
   /** Undefined: when the request came. */
@@ -63,6 +63,6 @@ export function eventDay(at: Date): string {
 async function findOrMakeUser(tx: Transaction, { workspaceId, customerId, at }: TrackEventsCommand): Promise<UserKey> {
   const known = await holdUser(tx, { workspaceId, customerId });
   if (known) return known;
-  const { bucket, userId } = await lockOrMakePerson(tx, { workspaceId, customerId, at });
+  const { bucket, userId } = await lockOrMakeUser(tx, { workspaceId, customerId, at });
   return { bucket, userId };
 }

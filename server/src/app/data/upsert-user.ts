@@ -5,7 +5,7 @@ import type { Attributes } from '../../domain/users/user-attributes.ts';
 import type { Transaction } from '../../storage/pool.ts';
 import { deleteIdentifiers, insertIdentifiers } from '../../storage/users/identifiers.ts';
 import { setUserAttributes } from '../../storage/users/users.ts';
-import { lockOrMakePerson, lockPerson } from './find-user.ts';
+import { lockOrMakeUser, lockPerson } from './find-user.ts';
 
 export type UpsertUserCommand = {
   workspaceId: string;
@@ -27,7 +27,7 @@ export async function upsertUser(tx: Transaction, command: UpsertUserCommand): P
   const { workspaceId, customerId, at } = command;
   const user = command.updateExistingOnly
     ? await lockPerson(tx, { workspaceId, customerId })
-    : await lockOrMakePerson(tx, { workspaceId, customerId, at });
+    : await lockOrMakeUser(tx, { workspaceId, customerId, at });
   if (!user) return false;
   const attributes = mergeAttributes(user.attributes, command.attributes);
   await setUserAttributes(tx, { workspaceId, ...user, attributes, at });

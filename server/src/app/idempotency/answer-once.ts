@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../../domain/errors.ts';
-import type { Seal } from '../../domain/encryption.ts';
+import type { Encryption } from '../../domain/encryption.ts';
 import type { Database, Transaction } from '../../storage/pool.ts';
 import {
   claimIdempotencyKey,
@@ -8,7 +8,7 @@ import {
   storeIdempotentAnswer,
 } from '../../storage/limits/idempotency-keys.ts';
 
-export type AnswerOnceDependencies = { database: Database; seal: Seal };
+export type AnswerOnceDependencies = { database: Database; encryption: Encryption };
 
 export type OnceRequest = {
   workspaceId: string;
@@ -28,7 +28,7 @@ export type OnceRequest = {
  * @throws ServiceError IDEMPOTENCY_KEY_INVALID, IDEMPOTENCY_CONFLICT, and whatever `work` throws
  */
 export async function answerOnce<Answer>(
-  { database, seal }: AnswerOnceDependencies,
+  { database, encryption }: AnswerOnceDependencies,
   request: OnceRequest,
   work: (tx: Transaction) => Promise<Answer>,
 ): Promise<Answer> {
@@ -41,12 +41,12 @@ export async function answerOnce<Answer>(
   return (await database.begin(async (tx) => {
     if (await claimIdempotencyKey(tx, { ...id, bodyHash, createdAt: request.at })) {
       const answer = await work(tx);
-      await storeIdempotentAnswer(tx, { ...id, answerSealed: seal.seal(JSON.stringify(answer), context) });
+      await storeIdempotentAnswer(tx, { ...id, answerSealed: encryption.encrypt(JSON.stringify(answer), context) });
       return answer;
     }
     const first = await findIdempotencyKey(tx, id);
     if (!first?.answerSealed || !first.bodyHash.equals(bodyHash)) throw new ServiceError('IDEMPOTENCY_CONFLICT');
-    return JSON.parse(seal.open(first.answerSealed, context).toString('utf8')) as Answer;
+    return JSON.parse(encryption.decrypt(first.answerSealed, context).toString('utf8')) as Answer;
   })) as Answer;
 }
 

@@ -1,5 +1,5 @@
 import { findRetainedCustomerIds, hasMergedUsers } from '../../storage/users/merged-users.ts';
-import { analyzePeople, makeUserStaging } from '../../storage/users/user-import.ts';
+import { analyzeUsers, makeUserStaging } from '../../storage/users/user-import.ts';
 import type { ImportCounts, ImportKind, ImportSession } from '../../storage/users/user-import.ts';
 import { makeDeviceStaging, storeStagedDevices } from '../../storage/devices/device-import.ts';
 import { makeEventStaging, storeStagedEvents } from '../../storage/users/events.ts';
@@ -30,7 +30,7 @@ export type Batch = {
   store(session: ImportSession, at: Date): Promise<Stored>;
 };
 
-export type Gatherer = {
+export type ImportBatches = {
   /** What the cells of a CSV row mean. */
   fromCells: FromCells;
   prepare(session: ImportSession): Promise<void>;
@@ -40,14 +40,14 @@ export type Gatherer = {
 };
 
 /** How the rows of a kind of file are gathered, staged and stored. */
-export function makeGatherer(kind: ImportKind, workspaceId: string): Gatherer {
+export function makeImportBatches(kind: ImportKind, workspaceId: string): ImportBatches {
   switch (kind) {
     case 'users':
-      return gatherUsers(workspaceId);
+      return batchUsers(workspaceId);
     case 'devices':
-      return gatherDevices(workspaceId);
+      return batchDevices(workspaceId);
     case 'events':
-      return gatherEvents(workspaceId);
+      return batchEvents(workspaceId);
     default: {
       const never: never = kind;
       throw new Error(`unknown kind ${String(never)}`);
@@ -55,7 +55,7 @@ export function makeGatherer(kind: ImportKind, workspaceId: string): Gatherer {
   }
 }
 
-function gatherUsers(workspaceId: string): Gatherer {
+function batchUsers(workspaceId: string): ImportBatches {
   return {
     // A column `attributes:json` holds many at once, as an export writes them.
     fromCells: ({ customer_id, attributes, ...others }) => ({
@@ -103,7 +103,7 @@ function gatherUsers(workspaceId: string): Gatherer {
         },
       };
     },
-    finish: analyzePeople,
+    finish: analyzeUsers,
   };
 }
 
@@ -128,7 +128,7 @@ function combine(users: ImportedUser[]): ImportedUser[] {
   return [...combined.values()];
 }
 
-function gatherDevices(workspaceId: string): Gatherer {
+function batchDevices(workspaceId: string): ImportBatches {
   return {
     fromCells: (cells) => cells,
     prepare: makeDeviceStaging,
@@ -159,11 +159,11 @@ function gatherDevices(workspaceId: string): Gatherer {
         },
       };
     },
-    finish: analyzePeople,
+    finish: analyzeUsers,
   };
 }
 
-function gatherEvents(workspaceId: string): Gatherer {
+function batchEvents(workspaceId: string): ImportBatches {
   return {
     fromCells: eventFromCells,
     prepare: makeEventStaging,

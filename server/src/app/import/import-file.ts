@@ -17,7 +17,7 @@ import {
 import type { ImportCounts, ImportKey, ImportKind, ImportSession } from '../../storage/users/user-import.ts';
 import { eventDay } from '../data/track-events.ts';
 import { fileDigest } from './file-digest.ts';
-import { makeGatherer } from './import-batch.ts';
+import { makeImportBatches } from './import-batch.ts';
 import type { Batch } from './import-batch.ts';
 import { keepRejects } from './keep-rejects.ts';
 import type { Rejects } from './keep-rejects.ts';
@@ -91,15 +91,15 @@ async function load(deps: ImportDependencies, { file, key, sessions, totalBytes 
   const counts = before?.counts ?? { lines: 0, users: 0, devices: 0, events: 0, rejected: 0 };
   const progress = { ...counts, bytes: 0, totalBytes, resumedAt: counts.lines, isKnown: before?.isKnown ?? false };
   if (progress.isKnown) return progress;
-  const gatherer = makeGatherer(file.kind, file.workspaceId);
-  for (const one of sessions) await gatherer.prepare(one);
+  const batches = makeImportBatches(file.kind, file.workspaceId);
+  for (const one of sessions) await batches.prepare(one);
   const rejects = keepRejects(`${file.path}.rejects.ndjson`, { isContinued: counts.lines > 0 });
   const writer = makeWriter(deps, { file, key, sessions, progress, rejects });
   try {
-    let batch = gatherer.begin(deps.clock.now());
+    let batch = batches.begin(deps.clock.now());
     let refused: Reject[] = [];
     let last = progress.resumedAt;
-    for await (const row of readRows(file, gatherer.fromCells, progress)) {
+    for await (const row of readRows(file, batches.fromCells, progress)) {
       if (row.line <= progress.resumedAt) continue;
       last = row.line;
       if ('value' in row && row.value === undefined) continue;
@@ -107,12 +107,12 @@ async function load(deps: ImportDependencies, { file, key, sessions, totalBytes 
       if (reason !== undefined) refused.push({ line: row.line, reason });
       if (batch.size() < batchRows && refused.length < batchRows) continue;
       await writer.write({ batch, refused, line: row.line });
-      batch = gatherer.begin(deps.clock.now());
+      batch = batches.begin(deps.clock.now());
       refused = [];
     }
     await writer.write({ batch, refused, line: last });
     await writer.end();
-    await gatherer.finish(session);
+    await batches.finish(session);
     const at = deps.clock.now();
     await noteImport(session, { ...key, counts: progress, at, endedAt: at });
     return progress;

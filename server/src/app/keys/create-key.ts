@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { makeId } from '../../domain/ids.ts';
-import type { Seal } from '../../domain/encryption.ts';
+import type { Encryption } from '../../domain/encryption.ts';
 import type { KeyKind } from '../../domain/tokens/key-kinds.ts';
 import { assertKeySettings, defaultAccessTokenMinutes } from '../../domain/tokens/key-settings.ts';
 import { defaultScopes } from '../../domain/tokens/scopes.ts';
@@ -31,7 +31,7 @@ export type CreateKeyCommand = {
  * @throws ServiceError PARAMETER_INVALID
  */
 export async function createKey(
-  { seal }: { seal: Seal },
+  { encryption }: { encryption: Encryption },
   tx: Queryable,
   command: CreateKeyCommand,
 ): Promise<{ key: ApiKey; secret: string }> {
@@ -49,7 +49,7 @@ export async function createKey(
     scopes,
     accessTokenMinutes,
     createdAt: command.at,
-    ...storedSecret(seal, secret, { id, workspaceId, kind }),
+    ...storedSecret(encryption, secret, { id, workspaceId, kind }),
   });
   return { key, secret };
 }

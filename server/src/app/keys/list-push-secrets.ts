@@ -1,4 +1,4 @@
-import type { Seal } from '../../domain/encryption.ts';
+import type { Encryption } from '../../domain/encryption.ts';
 import { isWorkspaceId } from '../../domain/tokens/workspace-id.ts';
 import type { Queryable } from '../../storage/pool.ts';
 import { listActiveApiKeys } from '../../storage/keys/api-keys.ts';
@@ -12,7 +12,7 @@ export type PushSecret = { keyId: string; name: string; secret: string; lastUsed
  * @throws SealBrokenError when a row was changed or moved, or the master key is another one
  */
 export async function listPushSecrets(
-  { database, seal }: { database: Queryable; seal: Seal },
+  { database, encryption }: { database: Queryable; encryption: Encryption },
   workspaceId: string,
 ): Promise<PushSecret[]> {
   if (!isWorkspaceId(workspaceId)) return [];
@@ -21,6 +21,6 @@ export async function listPushSecrets(
     keyId: key.id,
     name: key.name,
     lastUsedAt: key.lastUsedAt,
-    secret: seal.open(key.secretSealed!, pushKeyContext(key)).toString('utf8'),
+    secret: encryption.decrypt(key.secretSealed!, pushKeyContext(key)).toString('utf8'),
   }));
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ServiceError } from '../../domain/errors.ts';
-import type { Seal } from '../../domain/encryption.ts';
+import type { Encryption } from '../../domain/encryption.ts';
 import type { Random } from '../../domain/tokens/secret.ts';
 import { makeSecret } from '../../domain/tokens/secret.ts';
 import type { Database } from '../../storage/pool.ts';
@@ -15,7 +15,7 @@ import { storedSecret } from './stored-secret.ts';
  * @throws ServiceError NOT_FOUND, also for an archived key
  */
 export async function regenerateKey(
-  { database, seal }: { database: Database; seal: Seal },
+  { database, encryption }: { database: Database; encryption: Encryption },
   command: { workspaceId: string; keyId: string; random?: Random },
 ): Promise<{ key: ApiKey; secret: string }> {
   const id = { workspaceId: command.workspaceId, id: command.keyId };
@@ -23,7 +23,7 @@ export async function regenerateKey(
     const old = await findApiKey(tx, id);
     if (!old) throw new ServiceError('NOT_FOUND');
     const secret = makeSecret(old.kind, command.random ?? randomBytes);
-    const key = await replaceApiKeySecret(tx, { ...id, ...storedSecret(seal, secret, old) });
+    const key = await replaceApiKeySecret(tx, { ...id, ...storedSecret(encryption, secret, old) });
     if (!key) throw new ServiceError('NOT_FOUND', { detail: 'the key is archived' });
     return { key, secret };
   })) as { key: ApiKey; secret: string };

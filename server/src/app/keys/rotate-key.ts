@@ -1,5 +1,5 @@
 import { ServiceError } from '../../domain/errors.ts';
-import type { Seal } from '../../domain/encryption.ts';
+import type { Encryption } from '../../domain/encryption.ts';
 import type { Transaction } from '../../storage/pool.ts';
 import type { ApiKey } from '../../storage/keys/api-keys.ts';
 import { endApiKeyAt, findApiKey } from '../../storage/keys/api-keys.ts';
@@ -14,7 +14,7 @@ export const maxOverlapHours = 30 * 24;
  * @throws ServiceError NOT_FOUND, also for an archived key; PARAMETER_INVALID for one that was rotated already
  */
 export async function rotateKey(
-  deps: { seal: Seal },
+  deps: { encryption: Encryption },
   tx: Transaction,
   command: { workspaceId: string; keyId: string; overlapHours: number; at: Date },
 ): Promise<{ key: ApiKey; secret: string; endsAt: Date }> {

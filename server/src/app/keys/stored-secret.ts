@@ -1,4 +1,4 @@
-import type { Seal } from '../../domain/encryption.ts';
+import type { Encryption } from '../../domain/encryption.ts';
 import type { KeyKind } from '../../domain/tokens/key-kinds.ts';
 import { hashSecret, hintOfSecret } from '../../domain/tokens/secret.ts';
 
@@ -6,13 +6,13 @@ export type StoredSecret = { secretHash: Buffer; secretSealed: Buffer | null; se
 
 /** What is stored of a key's secret. Push keys sign (interface 5), so they are sealed as well. */
 export function storedSecret(
-  seal: Seal,
+  encryption: Encryption,
   secret: string,
   key: { id: string; workspaceId: string; kind: KeyKind },
 ): StoredSecret {
   return {
     secretHash: hashSecret(secret),
-    secretSealed: key.kind === 'push' ? seal.seal(secret, pushKeyContext(key)) : null,
+    secretSealed: key.kind === 'push' ? encryption.encrypt(secret, pushKeyContext(key)) : null,
     secretHint: hintOfSecret(secret),
   };
 }

@@ -5,7 +5,7 @@ import { deliverySettings, sendUntil } from '../../domain/campaigns/delivery-set
 import type { PushCommand } from '../../domain/push/push-command.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
-import type { Seal } from '../../domain/encryption.ts';
+import type { Encryption } from '../../domain/encryption.ts';
 import type { Database } from '../../storage/pool.ts';
 import { findCampaignByName } from '../../storage/campaigns/campaigns.ts';
 import { findSegmentByName } from '../../storage/segments/segments.ts';
@@ -38,7 +38,7 @@ export type AcceptPush = (request: AcceptPushRequest) => Promise<AcceptedPush>;
  * Accepts a push: resolves the users it names, stores campaign, run or schedule, and request in one transaction with
  * others that came at the same time, and wakes the workers. Resolves when all of it is durable.
  */
-export function makeAcceptPush(deps: { database: Database; clock: Clock; seal: Seal }): AcceptPush {
+export function makeAcceptPush(deps: { database: Database; clock: Clock; encryption: Encryption }): AcceptPush {
   const { database, clock } = deps;
   const store = commitTogether<PushToStore, StoredPush>(
     (pushes) => database.begin((tx) => storePushes(tx, pushes)) as Promise<StoredPush[]>,

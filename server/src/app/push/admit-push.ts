@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { Seal } from '../../domain/encryption.ts';
+import type { Encryption } from '../../domain/encryption.ts';
 import { findSigningKey } from '../../domain/signature/sign-push.ts';
 import { findSigningKeyV2 } from '../../domain/signature/sign-push-v2.ts';
 import type { Database } from '../../storage/pool.ts';
@@ -56,7 +56,7 @@ export type AdmitPush = (credentials: PushCredentials) => Promise<AdmittedPush>;
  */
 export function makeAdmitPush(deps: {
   database: Database;
-  seal: Seal;
+  encryption: Encryption;
   clock: Clock;
   requestsPerMinute?: number;
 }): AdmitPush {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import type { Seal } from '../../domain/encryption.ts';
+import type { Encryption } from '../../domain/encryption.ts';
 import type { Database } from '../../storage/pool.ts';
 import { makeAcceptPush } from './accept-push.ts';
 import type { AcceptPush } from './accept-push.ts';
@@ -12,7 +12,7 @@ export type PushUseCases = { admitPush: AdmitPush; acceptPush: AcceptPush };
 export function makePushUseCases(deps: {
   database: Database;
   clock: Clock;
-  seal: Seal;
+  encryption: Encryption;
   /** Interface 8 unless a test says otherwise. */
   requestsPerMinute?: number;
 }): PushUseCases {

@@ -2,7 +2,7 @@ import type { UserSelector } from '../../domain/users/user-selector.ts';
 import type { CampaignStatus } from '../../domain/campaigns/campaign-states.ts';
 import type { PushCommand } from '../../domain/push/push-command.ts';
 import { lastIdAt } from '../../domain/ids.ts';
-import { nextMoments } from '../../domain/timing/next-occurrences.ts';
+import { nextOccurrences } from '../../domain/timing/next-occurrences.ts';
 import { enqueueFanOut } from '../../engine/enqueue.ts';
 import type { Transaction } from '../../storage/pool.ts';
 import {
@@ -41,7 +41,7 @@ export type StoredPush =
   | { kind: 'not-joinable'; status: CampaignStatus };
 
 /** What happens to a push: it is sent at once, makes a schedule, waits for the moment of the one it joins, or fails. */
-type Fate =
+type Outcome =
   | { kind: 'send'; push: PushToStore }
   | { kind: 'schedule'; push: PushToStore; moments: Date[] }
   | { kind: 'wait'; push: PushToStore; dueAt: Date }
@@ -55,11 +55,11 @@ const nextSends = 3;
  * exists), then campaigns, runs, requests, and one wake-up for the workers.
  */
 export async function storePushes(tx: Transaction, pushes: PushToStore[]): Promise<StoredPush[]> {
-  const fates = await decideFates(tx, pushes);
+  const outcomes = await decideOutcomes(tx, pushes);
   const isNew = ({ push }: { push: PushToStore }) => !push.existing;
-  const sent = fates.filter((fate) => fate.kind === 'send');
-  const scheduled = fates.filter((fate) => fate.kind === 'schedule');
-  const waiting = fates.filter((fate) => fate.kind === 'wait');
+  const sent = outcomes.filter((outcome) => outcome.kind === 'send');
+  const scheduled = outcomes.filter((outcome) => outcome.kind === 'schedule');
+  const waiting = outcomes.filter((outcome) => outcome.kind === 'wait');
   await insertCampaigns(tx, [...sent.filter(isNew), ...scheduled].map(toCampaign));
   await storeRuns(
     tx,
@@ -86,10 +86,10 @@ export async function storePushes(tx: Transaction, pushes: PushToStore[]): Promi
     })),
   );
   if (sent.length > 0) await enqueueFanOut(tx);
-  return fates.map(toStored);
+  return outcomes.map(toStored);
 }
 
-async function decideFates(tx: Transaction, pushes: PushToStore[]): Promise<Fate[]> {
+async function decideOutcomes(tx: Transaction, pushes: PushToStore[]): Promise<Outcome[]> {
   const taken = await takeCampaignNames(
     tx,
     pushes.filter((push) => !push.existing),
@@ -98,11 +98,11 @@ async function decideFates(tx: Transaction, pushes: PushToStore[]): Promise<Fate
   const newest = pushes.at(-1);
   const joined = newest ? await joinCampaigns(tx, { ids: [...new Set(ids)], at: newest.at }) : [];
   const joinedById = new Map(joined.map((campaign) => [campaign.id, campaign]));
-  return pushes.map((push): Fate => {
+  return pushes.map((push): Outcome => {
     if (!push.existing) {
       if (!taken.has(push.campaignId)) return { kind: 'refused', stored: { kind: 'name-taken' } };
-      const moments = nextMoments(push.command.timing, { after: push.at, count: nextSends });
-      return moments.length === 0 ? { kind: 'send', push } : { kind: 'schedule', push, moments };
+      const occurrences = nextOccurrences(push.command.timing, { after: push.at, count: nextSends });
+      return occurrences.length === 0 ? { kind: 'send', push } : { kind: 'schedule', push, moments: occurrences };
     }
     const { status, nextAt } = joinedById.get(push.campaignId)!;
     if (status === 'SENDING') return { kind: 'send', push };
@@ -127,8 +127,8 @@ async function storeRuns(tx: Transaction, pushes: PushToStore[]): Promise<void> 
   await endFinishedCampaigns(tx, { campaignIds: toNobody.map((push) => push.campaignId), at: newest.at });
 }
 
-function toCampaign(fate: Extract<Fate, { kind: 'send' | 'schedule' }>): NewCampaign {
-  const { push } = fate;
+function toCampaign(outcome: Extract<Outcome, { kind: 'send' | 'schedule' }>): NewCampaign {
+  const { push } = outcome;
   const { command } = push;
   const isPeriodic = command.timing.kind === 'periodic';
   return {
@@ -137,13 +137,13 @@ function toCampaign(fate: Extract<Fate, { kind: 'send' | 'schedule' }>): NewCamp
     name: push.name,
     audience: audienceOf(push),
     segmentId: push.segmentId ?? null,
-    targetSelector: fate.kind === 'schedule' ? selectorOf(push) : null,
+    targetSelector: outcome.kind === 'schedule' ? selectorOf(push) : null,
     platforms: command.platforms,
     content: command.content,
     timing: command.timing,
     deliveryType: isPeriodic ? 'PERIODIC' : 'ONE_TIME',
-    status: fate.kind === 'send' ? 'SENDING' : isPeriodic ? 'ACTIVE' : 'SCHEDULED',
-    nextAt: fate.kind === 'schedule' ? fate.moments[0]! : null,
+    status: outcome.kind === 'send' ? 'SENDING' : isPeriodic ? 'ACTIVE' : 'SCHEDULED',
+    nextAt: outcome.kind === 'schedule' ? outcome.moments[0]! : null,
     tags: command.tags,
     conversionGoals: command.conversionGoals,
     settings: command.settings,
@@ -172,28 +172,28 @@ function toTarget(push: PushToStore, targetUsers: [number, string][]) {
   return { targetUsers, content: push.existing ? push.command.content : undefined, audienceBound: lastIdAt(push.at) };
 }
 
-function toStored(fate: Fate): StoredPush {
-  switch (fate.kind) {
+function toStored(outcome: Outcome): StoredPush {
+  switch (outcome.kind) {
     case 'refused':
-      return fate.stored;
+      return outcome.stored;
     case 'send':
-      return { kind: 'stored', accepted: toAccepted(fate.push, []) };
+      return { kind: 'stored', accepted: toAccepted(outcome.push, []) };
     case 'schedule':
-      return { kind: 'stored', accepted: toAccepted(fate.push, fate.moments) };
+      return { kind: 'stored', accepted: toAccepted(outcome.push, outcome.moments) };
     case 'wait':
-      return { kind: 'stored', accepted: toAccepted(fate.push, [fate.dueAt]) };
+      return { kind: 'stored', accepted: toAccepted(outcome.push, [outcome.dueAt]) };
     default: {
-      const never: never = fate;
+      const never: never = outcome;
       throw new Error(`unknown fate ${JSON.stringify(never)}`);
     }
   }
 }
 
-function toAccepted(push: PushToStore, moments: Date[]): AcceptedPush {
+function toAccepted(push: PushToStore, occurrences: Date[]): AcceptedPush {
   return {
     campaignId: push.campaignId,
     requestId: push.command.requestId,
     responseId: push.responseId,
-    nextSends: moments.map((moment) => moment.toISOString()),
+    nextSends: occurrences.map((occurrence) => occurrence.toISOString()),
   };
 }

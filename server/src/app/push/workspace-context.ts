@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import type { Seal } from '../../domain/encryption.ts';
+import type { Encryption } from '../../domain/encryption.ts';
 import type { Database } from '../../storage/pool.ts';
 import { findWorkspace } from '../../storage/installation/workspaces.ts';
 import type { Workspace } from '../../storage/installation/workspaces.ts';
@@ -15,7 +15,7 @@ const maxWorkspaces = 10_000;
 /**
  * Finds a workspace with its push keys, remembered for under a second: at thousands of requests a second, one query.
  */
-export function makeFindWorkspaceContext(deps: { database: Database; seal: Seal; clock: Clock }) {
+export function makeFindWorkspaceContext(deps: { database: Database; encryption: Encryption; clock: Clock }) {
   const remembered = new Map<string, { until: number; context: Promise<WorkspaceContext | undefined> }>();
 
   async function load(id: string): Promise<WorkspaceContext | undefined> {

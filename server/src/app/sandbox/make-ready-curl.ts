@@ -1,4 +1,4 @@
-import type { Seal } from '../../domain/encryption.ts';
+import type { Encryption } from '../../domain/encryption.ts';
 import { signPush } from '../../domain/signature/sign-push.ts';
 import type { Database } from '../../storage/pool.ts';
 import { listPushSecrets } from '../keys/list-push-secrets.ts';
@@ -11,7 +11,7 @@ const campaignName = 'Hello from Carillon';
  * A curl that sends a push to the demo's Ada and works however often it is pasted: for audience `User` a repeated name
  * joins the campaign (interface 2.8). Undefined when the workspace has no push key.
  */
-export function makeReadyCurl(deps: { database: Database; seal: Seal }): ReadyCurl {
+export function makeReadyCurl(deps: { database: Database; encryption: Encryption }): ReadyCurl {
   return async ({ workspaceId, url }) => {
     const [key] = await listPushSecrets(deps, workspaceId);
     if (!key) return undefined;

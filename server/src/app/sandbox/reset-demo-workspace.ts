@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { Seal } from '../../domain/encryption.ts';
+import type { Encryption } from '../../domain/encryption.ts';
 import type { Database, Transaction } from '../../storage/pool.ts';
 import {
   countWorkUnderWay,
@@ -17,7 +17,7 @@ import { demoSeedContext, demoSettings, fillDemoWorkspace, makeSeededRandom } fr
 export type ResetDemoDependencies = {
   database: Database;
   clock: Clock;
-  seal: Seal;
+  encryption: Encryption;
   makeSubscription: (id: string) => string;
 };
 
@@ -37,18 +37,18 @@ export async function resetDemoWorkspace(
   deps: ResetDemoDependencies,
   note?: (tx: Transaction) => Promise<void>,
 ): Promise<{ workspaceId: string }> {
-  const { database, clock, seal } = deps;
+  const { database, clock, encryption } = deps;
   const installation = await findInstallation(database);
   const workspaceId = installation?.demoWorkspaceId;
-  const sealed = installation?.demoSeedSealed;
+  const encrypted = installation?.demoSeedSealed;
   if (!workspaceId) throw new ServiceError('NOT_FOUND', { detail: 'no demo workspace' });
-  if (!sealed) {
+  if (!encrypted) {
     const reason = 'was made by an earlier version that kept no seed; start one in a new data folder';
     throw new ServiceError('PARAMETER_INVALID', { field: 'sandbox', reason });
   }
   await stopSending(deps, workspaceId);
   await waitForWorkers(deps, workspaceId);
-  const random = makeSeededRandom(seal.open(sealed, demoSeedContext).toString('utf8'));
+  const random = makeSeededRandom(encryption.decrypt(encrypted, demoSeedContext).toString('utf8'));
   // The first bytes of the seed made the workspace's id.
   makeWorkspaceId(random);
   await database.begin(async (tx) => {

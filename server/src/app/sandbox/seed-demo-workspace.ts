@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { makeId } from '../../domain/ids.ts';
-import type { Seal } from '../../domain/encryption.ts';
+import type { Encryption } from '../../domain/encryption.ts';
 import type { Database, Transaction } from '../../storage/pool.ts';
 import { findInstallation, lockInstallation, setDemoWorkspace } from '../../storage/installation/installation.ts';
 import { lockOrInsertUser, setUserIsTest } from '../../storage/users/users.ts';
@@ -22,7 +22,7 @@ export type DemoWorkspace = {
 
 export type SeedDemoDependencies = {
   database: Database;
-  seal: Seal;
+  encryption: Encryption;
   /** Makes the browser subscription of a simulated web device. */
   makeSubscription: (id: string) => string;
 };
@@ -54,7 +54,7 @@ export async function seedDemoWorkspace(
     await insertWorkspace(tx, { id: workspaceId, dbName, ...demoSettings, createdAt: at });
     const keys = await fillDemoWorkspace(deps, tx, { workspaceId, at, random });
     for (const credential of credentials) await saveProviderCredential(deps, tx, { workspaceId, credential, at });
-    await setDemoWorkspace(tx, { workspaceId, seedSealed: deps.seal.seal(seed, demoSeedContext) });
+    await setDemoWorkspace(tx, { workspaceId, seedSealed: deps.encryption.encrypt(seed, demoSeedContext) });
     return { workspaceId, dbName, keys };
   })) as DemoWorkspace;
 }
@@ -63,16 +63,16 @@ export const demoSeedContext = 'demo-seed';
 export const demoSettings = { name: 'Demo', timeZone: 'UTC' };
 
 /** What comes before the parts of the demo: their ids follow from the seed alone, so they have no time of their own. */
-const seedMoment = new Date('2026-01-01T00:00:00Z');
+const seedOccurrence = new Date('2026-01-01T00:00:00Z');
 
 /** Keys, people and devices of the demo, the same for the same random bytes. */
 export async function fillDemoWorkspace(
-  deps: Pick<SeedDemoDependencies, 'seal' | 'makeSubscription'>,
+  deps: Pick<SeedDemoDependencies, 'encryption' | 'makeSubscription'>,
   tx: Transaction,
   context: DemoContext & { random: Random },
 ): Promise<DemoKeys> {
   const keys = await createDemoKeys(deps, tx, context);
-  await addDemoPeople(deps, tx, context);
+  await addDemoUsers(deps, tx, context);
   return keys;
 }
 
@@ -90,13 +90,13 @@ type Random = (bytes: number) => Buffer;
 type DemoContext = { workspaceId: string; at: Date };
 
 async function createDemoKeys(
-  deps: Pick<SeedDemoDependencies, 'seal'>,
+  deps: Pick<SeedDemoDependencies, 'encryption'>,
   tx: Transaction,
   { workspaceId, random }: DemoContext & { random: Random },
 ): Promise<DemoKeys> {
   const secrets: Partial<DemoKeys> = {};
   for (const kind of ['oauth', 'data', 'push', 'campaigns'] as const) {
-    const key = { workspaceId, kind, name: `Demo ${kind} key`, random, at: seedMoment };
+    const key = { workspaceId, kind, name: `Demo ${kind} key`, random, at: seedOccurrence };
     const { secret } = await createKey(deps, tx, key);
     secrets[kind] = secret;
   }
@@ -104,12 +104,12 @@ async function createDemoKeys(
 }
 
 /** Device tokens have the form the real ones have; the simulators accept any of it. */
-async function addDemoPeople(
+async function addDemoUsers(
   deps: Pick<SeedDemoDependencies, 'makeSubscription'>,
   tx: Transaction,
   { workspaceId, at, random }: DemoContext & { random: Random },
 ): Promise<void> {
-  const people = [
+  const users = [
     {
       customerId: 'ada',
       attributes: { u_fn: 'Ada', u_em: 'ada@example.com' },
@@ -129,8 +129,8 @@ async function addDemoPeople(
       pushId: deps.makeSubscription('demo-browser'),
     },
   ] as const;
-  for (const [number, { customerId, attributes, platform, pushId }] of people.entries()) {
-    const made = new Date(seedMoment.getTime() + number);
+  for (const [number, { customerId, attributes, platform, pushId }] of users.entries()) {
+    const made = new Date(seedOccurrence.getTime() + number);
     const user = await lockOrInsertUser(tx, { workspaceId, customerId, id: makeId(made, random(6)), at });
     await upsertUser(tx, { workspaceId, customerId, attributes, at });
     await setUserIsTest(tx, { workspaceId, ...user, isTest: true, at });

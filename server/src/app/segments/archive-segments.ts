@@ -8,7 +8,7 @@ import {
   unarchiveSegment,
 } from '../../storage/segments/segments.ts';
 import type { Segment } from '../../storage/segments/segments.ts';
-import { requireRoomForSegment } from './limit-segments.ts';
+import { requireSegmentQuota } from './limit-segments.ts';
 import type { SegmentDependencies } from './segment-dependencies.ts';
 
 /** What is written with the change, in its transaction. */
@@ -40,7 +40,7 @@ export async function unarchiveNamedSegment(
   named: NamedSegment & Noted,
 ): Promise<Pick<Segment, 'id' | 'name'>> {
   return (await database.begin(async (tx) => {
-    await requireRoomUnlessActive(tx, { ...named, limits });
+    await requireQuotaUnlessActive(tx, { ...named, limits });
     const segment = await takeNamed(tx, named);
     await unarchiveSegment(tx, { id: segment.id, at: clock.now() });
     await named.note?.(tx);
@@ -48,12 +48,12 @@ export async function unarchiveNamedSegment(
   })) as Pick<Segment, 'id' | 'name'>;
 }
 
-async function requireRoomUnlessActive(
+async function requireQuotaUnlessActive(
   tx: Transaction,
   named: NamedSegment & { limits: SegmentDependencies['limits'] },
 ): Promise<void> {
   const segment = await findNamed(tx, named);
-  if (segment?.state === 'ARCHIVED') await requireRoomForSegment(tx, named);
+  if (segment?.state === 'ARCHIVED') await requireSegmentQuota(tx, named);
 }
 
 async function takeNamed(tx: Transaction, named: NamedSegment): Promise<Segment> {

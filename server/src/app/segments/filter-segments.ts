@@ -20,7 +20,7 @@ import {
 } from '../../storage/segments/segments.ts';
 import type { Segment } from '../../storage/segments/segments.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
-import { countCall, requireRoomForSegment } from './limit-segments.ts';
+import { countCall, requireSegmentQuota } from './limit-segments.ts';
 import type { Once, SegmentCaller, SegmentDependencies } from './segment-dependencies.ts';
 
 /** Filters as they were sent and as they were read. */
@@ -89,7 +89,7 @@ async function createFilterSegment(
 ): Promise<string> {
   const at = clock.now();
   const filters = await prepareFilters(tx, { workspaceId, command, ownId: undefined });
-  await requireRoomForSegment(tx, { workspaceId, limits });
+  await requireSegmentQuota(tx, { workspaceId, limits });
   await requireNewFilters(tx, { workspaceId, filtersDigest: filters.filtersDigest, ownId: undefined });
   const id = makeId(at);
   const isNew = await insertSegment(tx, {

@@ -52,7 +52,7 @@ export async function countCall(
  *
  * @throws ServiceError SEGMENT_ACTIVE_LIMITED
  */
-export async function requireRoomForSegment(tx: Queryable, { workspaceId, limits }: Omit<Asked, 'at'>): Promise<void> {
+export async function requireSegmentQuota(tx: Queryable, { workspaceId, limits }: Omit<Asked, 'at'>): Promise<void> {
   await lockSegmentsOfWorkspace(tx, workspaceId);
   const active = await countActiveSegments(tx, workspaceId);
   if (active < limits.activeSegments) return;

@@ -9,9 +9,9 @@ import {
   resendCallback,
 } from '../../storage/outbox/callbacks.ts';
 import type { LogCursor } from '../../storage/outbox/callbacks.ts';
-import { findMail, listMailAttempts, listMails, resendMail } from '../../storage/outbox/emails.ts';
+import { findEmail, listEmailAttempts, listEmails, resendEmail } from '../../storage/outbox/emails.ts';
 import { listOperations, listRejects } from '../../storage/segments/segment-operations.ts';
-import { isOperationOf, listOpenOperations, readOneMoment } from '../../storage/segments/segment-members.ts';
+import { isOperationOf, listOpenOperations, readOneOccurrence } from '../../storage/segments/segment-members.ts';
 import type { OpenOperation } from '../../storage/segments/segment-members.ts';
 import {
   countActiveSegments,
@@ -43,15 +43,15 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
     const callback = await findCallback(database, key);
     if (!callback) throw new ServiceError('NOT_FOUND', { detail: `no callback ${key.id}` });
     const attempts = await listCallbackAttempts(database, callback.id);
-    return { ...countRounds(callback), tries: attempts.map(({ number, ...attempt }) => placeTry(number, attempt)) };
+    return { ...countJobRuns(callback), tries: attempts.map(({ number, ...attempt }) => placeTry(number, attempt)) };
   }
 
   /** @throws ServiceError NOT_FOUND */
-  async function getMail(key: Key) {
-    const mail = await findMail(database, key);
-    if (!mail) throw new ServiceError('NOT_FOUND', { detail: `no mail ${key.id}` });
-    const attempts = await listMailAttempts(database, mail.id);
-    return { ...countRounds(mail), tries: attempts.map(({ number, ...attempt }) => placeTry(number, attempt)) };
+  async function getEmail(key: Key) {
+    const email = await findEmail(database, key);
+    if (!email) throw new ServiceError('NOT_FOUND', { detail: `no mail ${key.id}` });
+    const attempts = await listEmailAttempts(database, email.id);
+    return { ...countJobRuns(email), tries: attempts.map(({ number, ...attempt }) => placeTry(number, attempt)) };
   }
 
   return {
@@ -59,7 +59,7 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
     async list(workspaceId: string) {
       await requireWorkspace(database, workspaceId);
       const archivedSince = new Date(clock.now().getTime() - shownMilliseconds);
-      const [segments, open, active] = await readOneMoment(database, (tx) =>
+      const [segments, open, active] = await readOneOccurrence(database, (tx) =>
         Promise.all([
           listSegments(tx, { workspaceId, name: undefined, archivedSince, limit: maxListed }),
           listOpenOperations(tx, workspaceId),
@@ -75,7 +75,7 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
 
     /** A segment and its newest operations. @throws ServiceError NOT_FOUND */
     get: (key: Key) =>
-      readOneMoment(database, async (tx) => {
+      readOneOccurrence(database, async (tx) => {
         const segment = await findSegmentById(tx, key);
         if (!segment) throw new ServiceError('NOT_FOUND', { detail: `no segment ${key.id}` });
         return withOperations(tx, segment);
@@ -83,7 +83,7 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
 
     /** The same by its exact name. @throws ServiceError SEGMENT_NOT_FOUND */
     getNamed: (named: { workspaceId: string; name: string }) =>
-      readOneMoment(database, async (tx) => {
+      readOneOccurrence(database, async (tx) => {
         const segment = await findSegmentByName(tx, named);
         if (!segment) throw new ServiceError('SEGMENT_NOT_FOUND', { field: named.name });
         return withOperations(tx, segment);
@@ -100,7 +100,7 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
     async listCallbacks({ workspaceId, isFailed = false, after }: LogQuery) {
       await requireWorkspace(database, workspaceId);
       const page = { workspaceId, isFailed, ...(after ? { after } : {}), limit: maxLogged };
-      return (await listCallbacks(database, page)).map(countRounds);
+      return (await listCallbacks(database, page)).map(countJobRuns);
     },
 
     getCallback,
@@ -125,22 +125,22 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
     async listMails({ workspaceId, isFailed = false, after }: LogQuery) {
       await requireWorkspace(database, workspaceId);
       const page = { workspaceId, isFailed, ...(after ? { after } : {}), limit: maxLogged };
-      return (await listMails(database, page)).map(countRounds);
+      return (await listEmails(database, page)).map(countJobRuns);
     },
 
-    getMail,
+    getMail: getEmail,
 
     /** Sends a mail again, with the whole schedule before it. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
     async resendMail({ note, ...key }: Key & Noted) {
       const isDue = await database.begin(async (tx) => {
-        const isResent = await resendMail(tx, { ...key, at: clock.now() });
+        const isResent = await resendEmail(tx, { ...key, at: clock.now() });
         if (isResent) await note?.(tx);
         return isResent;
       });
-      const mail = await getMail(key);
-      if (isDue) return mail;
+      const email = await getEmail(key);
+      if (isDue) return email;
       const reason =
-        mail.state === 'PENDING'
+        email.state === 'PENDING'
           ? 'the mail is still being sent; it can be sent again when that has ended'
           : 'the mail was sent again too often';
       throw new ServiceError('PARAMETER_INVALID', { field: 'id', reason });
@@ -184,7 +184,7 @@ function placeTry<Attempt>(number: number, attempt: Attempt) {
 }
 
 /** Callbacks and mails count alike. */
-function countRounds<Callback extends { attempts: number }>({ attempts, ...callback }: Callback) {
+function countJobRuns<Callback extends { attempts: number }>({ attempts, ...callback }: Callback) {
   const { resend: resends, attempt } = placeTry(attempts, {});
   return { ...callback, resends, attempts: attempt };
 }

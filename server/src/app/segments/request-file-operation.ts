@@ -13,7 +13,7 @@ import {
 } from '../../storage/segments/segments.ts';
 import type { Segment } from '../../storage/segments/segments.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
-import { countFileOperation, requireRoomForSegment } from './limit-segments.ts';
+import { countFileOperation, requireSegmentQuota } from './limit-segments.ts';
 import type { Once, SegmentCaller, SegmentDependencies } from './segment-dependencies.ts';
 
 export type FileSource = {
@@ -105,7 +105,7 @@ async function createSegment(
   // A used name is told before a full workspace (fact 2.1: 409); the insert decides between two at the same moment.
   if (await findSegmentByName(tx, { workspaceId, name: command.name }))
     throw new ServiceError('SEGMENT_NAME_TAKEN', { field: command.name });
-  await requireRoomForSegment(tx, { workspaceId, limits });
+  await requireSegmentQuota(tx, { workspaceId, limits });
   const id = makeId(at);
   const isNew = await insertSegment(tx, {
     id,
@@ -142,7 +142,7 @@ async function takeSegment(tx: Transaction, { workspaceId, command, at, limits }
     : await findSegmentByName(tx, { workspaceId, name: command.name });
   if (!found) throw new ServiceError('SEGMENT_NOT_FOUND', { field: shown });
   if (found.kind !== 'FILE') throw new ServiceError('SEGMENT_NOT_OF_FILES', { field: shown });
-  if (found.state === 'FAILED') await requireRoomForSegment(tx, { workspaceId, limits });
+  if (found.state === 'FAILED') await requireSegmentQuota(tx, { workspaceId, limits });
   const segment = (await lockSegment(tx, { workspaceId, id: found.id }))!;
   if (segment.state === 'ARCHIVED') throw new ServiceError('SEGMENT_ARCHIVED', { field: shown });
   for (const [field, own, sent] of [

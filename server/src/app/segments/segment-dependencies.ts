@@ -1,11 +1,11 @@
 import type { Clock } from '../../clock.ts';
-import type { Seal } from '../../domain/encryption.ts';
+import type { Encryption } from '../../domain/encryption.ts';
 import type { Database } from '../../storage/pool.ts';
 
 export type SegmentDependencies = {
   database: Database;
   clock: Clock;
-  seal: Seal;
+  encryption: Encryption;
   limits: SegmentLimits;
 };
 

@@ -6,7 +6,7 @@ import { settleSegment } from '../../storage/segments/segment-operations.ts';
 import { countLiveMembers } from '../../storage/segments/segment-staging.ts';
 import { findCohort, insertSegment, lockSegment } from '../../storage/segments/segments.ts';
 import { findUsersByCustomerIds } from '../../storage/users/users.ts';
-import { countCall, requireRoomForSegment } from './limit-segments.ts';
+import { countCall, requireSegmentQuota } from './limit-segments.ts';
 import type { SegmentCaller, SegmentDependencies } from './segment-dependencies.ts';
 
 export type SyncCohortCommand = SegmentCaller & {
@@ -60,7 +60,7 @@ async function takeCohort(
   const found =
     (await findCohort(tx, { workspaceId, partner, cohortId })) ??
     // Two first requests at the same moment: the second waits here and finds what the first has made.
-    (await requireRoomForSegment(tx, { workspaceId, limits }).then(() =>
+    (await requireSegmentQuota(tx, { workspaceId, limits }).then(() =>
       findCohort(tx, { workspaceId, partner, cohortId }),
     ));
   if (found) {

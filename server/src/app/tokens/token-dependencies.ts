@@ -1,12 +1,12 @@
 import type { Clock } from '../../clock.ts';
-import type { Seal } from '../../domain/encryption.ts';
+import type { Encryption } from '../../domain/encryption.ts';
 import type { Random } from '../../domain/tokens/secret.ts';
 import type { Database } from '../../storage/pool.ts';
 
 export type TokenDependencies = {
   database: Database;
   clock: Clock;
-  seal: Seal;
+  encryption: Encryption;
   wait(milliseconds: number): Promise<unknown>;
   random?: Random;
 };

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
-import type { Seal } from '../../domain/encryption.ts';
+import type { Encryption } from '../../domain/encryption.ts';
 import type { Random } from '../../domain/tokens/secret.ts';
 import type { Database } from '../../storage/pool.ts';
 import type { BearerAuthentication, PresentedToken } from './authenticate-token.ts';
@@ -24,7 +24,7 @@ export type TokenUseCases = {
 export function makeTokenUseCases(options: {
   database: Database;
   clock: Clock;
-  seal: Seal;
+  encryption: Encryption;
   /** Waits so many milliseconds; tests give one that only notes them. */
   wait?: (milliseconds: number) => Promise<unknown>;
   random?: Random;

@@ -2,7 +2,7 @@ import { calendarDates } from '../timing/calendar-rule.ts';
 import type { CalendarRule, Weekday } from '../timing/calendar-rule.ts';
 import { addDays, localDate, localTime, toInstant } from '../timing/local-time.ts';
 import { firstZone } from '../timing/local-send.ts';
-import { nextMoments } from '../timing/next-occurrences.ts';
+import { nextOccurrences } from '../timing/next-occurrences.ts';
 import type { PassedPolicy, Timing } from '../timing/timing.ts';
 import type { RequestFault } from '../errors.ts';
 import type { Period } from './read-period.ts';
@@ -67,7 +67,7 @@ function repeatedTiming(
   const timing: Timing = calendar
     ? { kind: 'calendar', rule: calendar, ...base }
     : { kind: 'periodic', repeatAfterDays: period.step, ...base };
-  return nextMoments(timing, { after: now, count: 1 }).length === 1
+  return nextOccurrences(timing, { after: now, count: 1 }).length === 1
     ? timing
     : fault(expiry === undefined ? 'periodic_details' : 'expiry_time', 'leaves nothing to send');
 }

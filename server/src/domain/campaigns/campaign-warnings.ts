@@ -116,10 +116,10 @@ function sampleOf(type: BusinessAttribute['type']): unknown {
   }
 }
 
-function quietWarnings({ platforms, settings, moments, controls }: WarnedCampaign): CampaignWarning[] {
+function quietWarnings({ platforms, settings, moments: occurrences, controls }: WarnedCampaign): CampaignWarning[] {
   const { quietHours, timeZone } = controls;
   if (!quietHours || settings.bypassesQuietHours) return [];
-  const at = moments.find((moment) => quietUntil(quietHours, { at: moment, timeZone }));
+  const at = occurrences.find((occurrence) => quietUntil(quietHours, { at: occurrence, timeZone }));
   const span = `${quietHours.from}-${quietHours.to}`;
   if (!at)
     return [

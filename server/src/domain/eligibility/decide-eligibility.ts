@@ -1,32 +1,32 @@
 import { isTimeZone } from '../timing/local-time.ts';
 import { decideLocalSend } from '../timing/local-send.ts';
-import type { DeliveryGate } from './eligibility-rules.ts';
+import type { EligibilityRules } from './eligibility-rules.ts';
 import { quietUntil } from './quiet-hours.ts';
 
 /** Why a device is not sent to, or not yet; the words of `deliveries.code`. */
-export const gateCodes = ['FREQUENCY_CAP', 'MINIMUM_DELAY', 'QUIET_HOURS', 'USER_TIME_ZONE'] as const;
-export type GateCode = (typeof gateCodes)[number];
+export const eligibilityCodes = ['FREQUENCY_CAP', 'MINIMUM_DELAY', 'QUIET_HOURS', 'USER_TIME_ZONE'] as const;
+export type EligibilityCode = (typeof eligibilityCodes)[number];
 
 /** Whether a run reaches a user now. One that is held is asked about again at that moment. */
-export type Admission =
-  { kind: 'send' } | { kind: 'hold'; code: GateCode; until: Date } | { kind: 'withhold'; code: GateCode };
+export type Eligibility =
+  { kind: 'send' } | { kind: 'hold'; code: EligibilityCode; until: Date } | { kind: 'withhold'; code: EligibilityCode };
 
 /** A message that was sent to a user, or is about to be. */
 export type UserMessage = { runId: string; campaignId: string; sentAt: Date; isCounted: boolean };
 
-export type GatedUser = { timeZone: string | null; messages: readonly UserMessage[] };
+export type EligibilityUser = { timeZone: string | null; messages: readonly UserMessage[] };
 
-export type RunAtGate = { id: string; campaignId: string; startedAt: Date; sendUntil: Date };
+export type EligibilityRun = { id: string; campaignId: string; startedAt: Date; sendUntil: Date };
 
 /**
  * Decides about the users of a run at one instant. The clock comes first, so that a message that is held is counted when
  * it goes out; then what was sent before. What the clock says is worked out once a zone, not once a user.
  */
-export function decideAdmissions(
-  gate: DeliveryGate,
-  { run, now }: { run: RunAtGate; now: Date },
-): (user: GatedUser) => Admission {
-  const byZone = new Map<string | null, Admission>();
+export function decideEligibility(
+  gate: EligibilityRules,
+  { run, now }: { run: EligibilityRun; now: Date },
+): (user: EligibilityUser) => Eligibility {
+  const byZone = new Map<string | null, Eligibility>();
   return ({ timeZone, messages }) => {
     let clock = byZone.get(timeZone);
     if (!clock) {
@@ -37,9 +37,9 @@ export function decideAdmissions(
   };
 }
 
-type ClockQuestion = { named: string | null; run: RunAtGate; now: Date };
+type ClockQuestion = { named: string | null; run: EligibilityRun; now: Date };
 
-function askClock({ localSend, quietHours, zone }: DeliveryGate, { named, run, now }: ClockQuestion): Admission {
+function askClock({ localSend, quietHours, zone }: EligibilityRules, { named, run, now }: ClockQuestion): Eligibility {
   const known = named !== null && isTimeZone(named) ? named : undefined;
   if (localSend) {
     const question = { timeZone: known ?? localSend.timeZone, startedAt: run.startedAt, now };
@@ -54,17 +54,17 @@ function askClock({ localSend, quietHours, zone }: DeliveryGate, { named, run, n
 }
 
 /** A message that has died by then need not wait for it. */
-function hold({ code, until, run }: { code: GateCode; until: Date; run: RunAtGate }): Admission {
+function hold({ code, until, run }: { code: EligibilityCode; until: Date; run: EligibilityRun }): Eligibility {
   return until < run.sendUntil ? { kind: 'hold', code, until } : { kind: 'withhold', code };
 }
 
-type MessageQuestion = { messages: readonly UserMessage[]; run: RunAtGate; now: Date };
+type MessageQuestion = { messages: readonly UserMessage[]; run: EligibilityRun; now: Date };
 
 /** A user whom the run has reached already (another device, or a window sent again after a crash) passes. */
 function askMessages(
-  { caps, otherDelayMinutes, ownDelayMinutes }: DeliveryGate,
+  { caps, otherDelayMinutes, ownDelayMinutes }: EligibilityRules,
   { messages, run, now }: MessageQuestion,
-): Admission {
+): Eligibility {
   if (messages.some(({ runId }) => runId === run.id)) return { kind: 'send' };
   const count = (minutes: number, matches: (message: UserMessage) => boolean): number =>
     messages.filter((message) => message.sentAt.getTime() > now.getTime() - minutes * 60_000 && matches(message))

@@ -3,7 +3,7 @@ import type { LocalSend } from '../timing/local-send.ts';
 import type { FrequencyCap, QuietHours, WorkspaceControls } from './workspace-controls.ts';
 
 /** What stands between a run's audience and its devices. */
-export type DeliveryGate = {
+export type EligibilityRules = {
   caps: FrequencyCap[];
   quietHours: QuietHours | null;
   /** To the last message of another campaign. */
@@ -18,11 +18,11 @@ export type DeliveryGate = {
 };
 
 /** Whether a gate must know the user's zone, and whether it must know what was sent to the user. */
-export const needsZone = (gate: DeliveryGate): boolean => gate.quietHours !== null || gate.localSend !== null;
-export const needsMessages = (gate: DeliveryGate): boolean =>
+export const needsZone = (gate: EligibilityRules): boolean => gate.quietHours !== null || gate.localSend !== null;
+export const needsMessages = (gate: EligibilityRules): boolean =>
   gate.record !== null || gate.caps.length > 0 || gate.otherDelayMinutes !== null;
 
-type GatedRun = {
+type RunSettings = {
   settings: DeliverySettings;
   controls: WorkspaceControls;
   localSend: LocalSend | null;
@@ -33,13 +33,18 @@ type GatedRun = {
  * The gate of a run, or undefined when everything passes: then the sending of the run costs nothing more. A test of a
  * campaign passes always and is never counted, so that it can be tried at any hour.
  */
-export function deliveryGateOf({ settings, controls, localSend, isTest }: GatedRun): DeliveryGate | undefined {
+export function eligibilityRulesOf({
+  settings,
+  controls,
+  localSend,
+  isTest,
+}: RunSettings): EligibilityRules | undefined {
   if (isTest) return undefined;
   const { minimumDelayMinutes } = controls;
   const ownDelayMinutes = settings.ownDelayHours === null ? null : settings.ownDelayHours * 60;
   const isAskedFor = controls.caps.length > 0 || minimumDelayMinutes !== null;
   const isCounted = settings.countsForCap && isAskedFor;
-  const gate: DeliveryGate = {
+  const gate: EligibilityRules = {
     caps: settings.ignoresCap ? [] : controls.caps,
     quietHours: settings.bypassesQuietHours ? null : controls.quietHours,
     otherDelayMinutes: settings.ignoresMinimumDelay ? null : minimumDelayMinutes,

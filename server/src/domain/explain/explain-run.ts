@@ -176,11 +176,11 @@ function explainDelivery(delivery: ExplainedDelivery, devices: ExplainedDevice[]
   return { deviceId, platform, step: stepOfDelivery(delivery), code, attempts, at, until };
 }
 
-const gateSteps: readonly string[] = ['USER_TIME_ZONE', 'QUIET_HOURS', 'MINIMUM_DELAY', 'FREQUENCY_CAP'];
+const eligibilitySteps: readonly string[] = ['USER_TIME_ZONE', 'QUIET_HOURS', 'MINIMUM_DELAY', 'FREQUENCY_CAP'];
 
 function stepOfDelivery({ outcome, code }: ExplainedDelivery): Step {
-  const isAtGate = code !== null && gateSteps.includes(code);
-  if (isAtGate && (outcome === 'WITHHELD' || outcome === 'WAITING')) return code as Step;
+  const isEligibilityStep = code !== null && eligibilitySteps.includes(code);
+  if (isEligibilityStep && (outcome === 'WITHHELD' || outcome === 'WAITING')) return code as Step;
   if (outcome === 'FAILED' && code?.startsWith('TEMPLATE_')) return 'TEMPLATE_FAILED';
   if (outcome === 'EXPIRED' && code === 'STOPPED') return 'RUN_STOPPED';
   const step = steps.find((word) => word === outcome);

@@ -16,13 +16,13 @@ export const latestEventSeconds = 5;
  */
 export function secondsUntilPass(windows: readonly LimitWindow[], counted: { events: Date[]; at: Date }): number {
   const now = counted.at.getTime();
-  const moments = counted.events
+  const occurrences = counted.events
     .map((event) => event.getTime())
-    .filter((moment) => moment <= now + latestEventSeconds * 1000)
+    .filter((occurrence) => occurrence <= now + latestEventSeconds * 1000)
     .sort((a, b) => b - a);
   const waits = windows.map((window) => {
     // Room comes when the event that is `events` from the newest leaves the window.
-    const leaving = moments[window.events - 1];
+    const leaving = occurrences[window.events - 1];
     return leaving === undefined ? 0 : leaving + window.seconds * 1000 - now;
   });
   return Math.ceil(Math.max(0, ...waits) / 1000);

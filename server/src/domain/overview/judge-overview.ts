@@ -73,7 +73,13 @@ function things(count: number, does: string): string {
   return count === 1 ? `1 thing ${does}` : `${count} things ${does.replace(/^(need|keep)s/, '$1')}`;
 }
 
-function judgeInstallation({ troubles, sendingNodes, oldestWaitingAt, failingDuties, at }: OverviewFacts): Finding[] {
+function judgeInstallation({
+  troubles,
+  sendingNodes,
+  oldestWaitingAt,
+  failingDuties: failingJobs,
+  at,
+}: OverviewFacts): Finding[] {
   const place = { screen: 'system' } as const;
   const findings: Finding[] = troubles.map((trouble) => ({
     level: 'trouble',
@@ -96,7 +102,7 @@ function judgeInstallation({ troubles, sendingNodes, oldestWaitingAt, failingDut
       todo: 'See what the nodes do; more of them share the work.',
       place,
     });
-  for (const { name, fault } of failingDuties)
+  for (const { name, fault } of failingJobs)
     findings.push({
       level: 'attention',
       what: `A duty of the server fails: ${name} (${fault}).`,

@@ -1,5 +1,5 @@
 import { storedNames, userSource } from '../users/user-source.ts';
-import type { Person } from '../users/user-source.ts';
+import type { User } from '../users/user-source.ts';
 import { changeTexts } from '../campaigns/content-texts.ts';
 import type { OwnContent, TextPlace } from '../campaigns/content-texts.ts';
 import { platforms } from '../campaigns/content.ts';
@@ -28,7 +28,7 @@ export type Personaliser = {
   reads: readonly string[] | 'all';
   /** Names of attributes of a business event. */
   eventReads: readonly string[] | 'all';
-  render<P extends Platform>(request: { platform: P; person: Person; event: Record<string, unknown> }): Personal<P>;
+  render<P extends Platform>(request: { platform: P; person: User; event: Record<string, unknown> }): Personal<P>;
 };
 
 /**
@@ -41,8 +41,8 @@ export function makePersonaliser(content: CampaignContent, mode: TemplateMode): 
   return {
     reads: storedNames(readNames(templates, 'UserAttribute')),
     eventReads: readNames(templates, 'BusinessEventAttribute'),
-    render({ platform, person, event }) {
-      const sources: Sources = { UserAttribute: userSource(person), BusinessEventAttribute: eventSource(event) };
+    render({ platform, person: user, event }) {
+      const sources: Sources = { UserAttribute: userSource(user), BusinessEventAttribute: eventSource(event) };
       const { fallback, ...own } = content[platform]!;
       const rendered = renderContent({ platform, content: own as never, templates, sources });
       if ('content' in rendered || !fallback) return rendered;

@@ -81,13 +81,13 @@ function renderLoop(loop: Extract<Statement, { kind: 'for' }>, within: Rendering
   for (const [place, item] of items.entries()) {
     within.budget.spend(1);
     const scope = enter(item);
-    scope.set('loop', roundOf(place, items));
+    scope.set('loop', jobRunOf(place, items));
     renderAll(loop.body, { ...within, scope });
   }
 }
 
 /** Jinja's `loop`. */
-function roundOf(place: number, items: readonly Value[]): Value {
+function jobRunOf(place: number, items: readonly Value[]): Value {
   const { length } = items;
   return {
     index: place + 1,

@@ -1,7 +1,7 @@
-import { nextMoments } from './next-occurrences.ts';
+import { nextOccurrences } from './next-occurrences.ts';
 import type { Timing } from './timing.ts';
 
-export type DueMoment = { kind: 'send'; moment: Date } | { kind: 'missed'; moment: Date; reason: string };
+export type DueOccurrence = { kind: 'send'; moment: Date } | { kind: 'missed'; moment: Date; reason: string };
 
 export type DueQuestion = {
   /** The moment the campaign waits for; it has come. */
@@ -16,25 +16,25 @@ export type DueQuestion = {
  * What becomes of the moments that have come, and which is next (decision D37, fault F14). The last of them is sent
  * when it is not too late; every other was missed, so that a downtime ends in one send and not in a burst.
  */
-export function decideDueMoments(
+export function decideDueOccurrences(
   timing: Timing,
   { dueAt, now, lateMinutes, limit }: DueQuestion,
-): { moments: DueMoment[]; nextAt: Date | undefined } {
+): { moments: DueOccurrence[]; nextAt: Date | undefined } {
   const due = [dueAt];
-  let nextAt = momentAfter(timing, dueAt);
-  for (; nextAt && nextAt <= now && due.length < limit; nextAt = momentAfter(timing, nextAt)) due.push(nextAt);
+  let nextAt = occurrenceAfter(timing, dueAt);
+  for (; nextAt && nextAt <= now && due.length < limit; nextAt = occurrenceAfter(timing, nextAt)) due.push(nextAt);
   const isLastHere = nextAt === undefined || nextAt > now;
-  const moments = due.map((moment, index): DueMoment => {
+  const occurrences = due.map((occurrence, index): DueOccurrence => {
     if (!isLastHere || index < due.length - 1)
-      return { kind: 'missed', moment, reason: 'a later moment had come before this one could be sent' };
-    const reason = whyTooLate({ moment, now, lateMinutes });
-    return reason === undefined ? { kind: 'send', moment } : { kind: 'missed', moment, reason };
+      return { kind: 'missed', moment: occurrence, reason: 'a later moment had come before this one could be sent' };
+    const reason = whyTooLate({ moment: occurrence, now, lateMinutes });
+    return reason === undefined ? { kind: 'send', moment: occurrence } : { kind: 'missed', moment: occurrence, reason };
   });
-  return { moments, nextAt };
+  return { moments: occurrences, nextAt };
 }
 
-function momentAfter(timing: Timing, moment: Date): Date | undefined {
-  return nextMoments(timing, { after: moment, count: 1 })[0];
+function occurrenceAfter(timing: Timing, occurrence: Date): Date | undefined {
+  return nextOccurrences(timing, { after: occurrence, count: 1 })[0];
 }
 
 // The scheduler looks every second, so a limit of 0 must leave it room.
@@ -42,7 +42,7 @@ const minMinutes = 1;
 
 /** Why a moment may not be sent any more, or undefined when it may. */
 export function whyTooLate({
-  moment,
+  moment: occurrence,
   now,
   lateMinutes,
 }: {
@@ -50,7 +50,7 @@ export function whyTooLate({
   now: Date;
   lateMinutes: number;
 }): string | undefined {
-  const late = (now.getTime() - moment.getTime()) / 60_000;
+  const late = (now.getTime() - occurrence.getTime()) / 60_000;
   if (late <= Math.max(lateMinutes, minMinutes)) return undefined;
   return `${Math.floor(late)} minutes late; at most ${lateMinutes} are allowed (CARILLON_LATE_SEND_MINUTES)`;
 }

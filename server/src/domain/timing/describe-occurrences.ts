@@ -1,7 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
 import { isInUserZone } from './local-send.ts';
 import { localDate, localTime } from './local-time.ts';
-import { nextMoments } from './next-occurrences.ts';
+import { nextOccurrences } from './next-occurrences.ts';
 import type { Timing } from './timing.ts';
 
 /** What a change of the clock does to a moment. */
@@ -13,7 +13,7 @@ export type ClockChange =
   /** The zone's distance from UTC differs from that of the moment before. */
   | { kind: 'shifted'; before: string; after: string };
 
-export type DescribedMoment = {
+export type DescribedOccurrence = {
   at: Date;
   /** YYYY-MM-DD and hh:mm in `timeZone`. */
   local: { date: string; time: string };
@@ -24,13 +24,16 @@ export type DescribedMoment = {
 };
 
 /** The next moments of a campaign, by the function that fires it, as a person reads them. */
-export function describeMoments(timing: Timing, { after, count }: { after: Date; count: number }): DescribedMoment[] {
+export function describeOccurrences(
+  timing: Timing,
+  { after, count }: { after: Date; count: number },
+): DescribedOccurrence[] {
   // Every user has a zone of its own then; the local time is the same in each, and no zone's clock speaks for all.
   const isOfOneZone = !isInUserZone(timing);
   const timeZone = 'timeZone' in timing ? timing.timeZone : 'UTC';
   const asked = 'time' in timing ? timing.time : undefined;
   let before = offsetAt(after, timeZone);
-  return nextMoments(timing, { after, count }).map((at) => {
+  return nextOccurrences(timing, { after, count }).map((at) => {
     const local = { date: localDate(at, timeZone), time: localTime(at, timeZone) };
     const offset = offsetAt(at, timeZone);
     const clockChange = isOfOneZone ? changeOf({ at, local, timeZone, asked, before }) : undefined;
@@ -39,9 +42,12 @@ export function describeMoments(timing: Timing, { after, count }: { after: Date;
   });
 }
 
-type Moment = Pick<DescribedMoment, 'at' | 'local' | 'timeZone'> & { asked: string | undefined; before: string };
+type TimelineEntry = Pick<DescribedOccurrence, 'at' | 'local' | 'timeZone'> & {
+  asked: string | undefined;
+  before: string;
+};
 
-function changeOf({ at, local, timeZone, asked, before }: Moment): ClockChange | undefined {
+function changeOf({ at, local, timeZone, asked, before }: TimelineEntry): ClockChange | undefined {
   if (asked !== undefined && local.time !== asked) return { kind: 'skipped', asked };
   if (comesTwice({ ...local, timeZone })) return { kind: 'twice' };
   const offset = offsetAt(at, timeZone);

@@ -43,12 +43,12 @@ export function inFirstZone(timing: Timing): Timing {
 }
 
 /** The local time that a run of such a campaign is for; null when its campaign is sent at one instant. */
-export function localSendOf(timing: Timing, moment: Date | null): LocalSend | null {
+export function localSendOf(timing: Timing, occurrence: Date | null): LocalSend | null {
   if (timing.kind !== 'later' && timing.kind !== 'periodic' && timing.kind !== 'calendar') return null;
   if (timing.inUserZone === undefined) return null;
   const { timeZone, time, inUserZone: ifPassed } = timing;
   if (timing.kind === 'later') return { date: timing.date, time, timeZone, ifPassed };
-  if (moment === null) return null;
+  if (occurrence === null) return null;
   // Its moments are those of the first zone (nextMoments).
-  return { date: localDate(moment, firstZone), time: localTime(moment, firstZone), timeZone, ifPassed };
+  return { date: localDate(occurrence, firstZone), time: localTime(occurrence, firstZone), timeZone, ifPassed };
 }

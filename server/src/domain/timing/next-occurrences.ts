@@ -8,7 +8,7 @@ import type { Timing } from './timing.ts';
  * The next instants at which a campaign is due, strictly after `after`, at most `count`. Preview and firing both ask
  * here, so that they agree. A campaign in its users' zones is due when the first zone is.
  */
-export function nextMoments(given: Timing, { after, count }: { after: Date; count: number }): Date[] {
+export function nextOccurrences(given: Timing, { after, count }: { after: Date; count: number }): Date[] {
   const timing = inFirstZone(given);
   switch (timing.kind) {
     case 'soon':
@@ -16,11 +16,11 @@ export function nextMoments(given: Timing, { after, count }: { after: Date; coun
     case 'later':
       return timing.at > after ? [timing.at] : [];
     case 'periodic':
-      return momentsOf(periodicDates(timing, after), { timing, after, count });
+      return occurrencesOf(periodicDates(timing, after), { timing, after, count });
     case 'calendar': {
       // Earlier than its day: a clock change may move a send over midnight, as below.
       const span = { firstDate: timing.firstDate, from: addDays(localDate(after, timing.timeZone), -2) };
-      return momentsOf(calendarDates(timing.rule, { ...span, until: timing.endDate }), { timing, after, count });
+      return occurrencesOf(calendarDates(timing.rule, { ...span, until: timing.endDate }), { timing, after, count });
     }
     case 'triggered':
       return [];
@@ -41,17 +41,17 @@ function* periodicDates(timing: Periodic, after: Date): Generator<string> {
 
 type Asked = { timing: { time: string; timeZone: string }; after: Date; count: number };
 
-function momentsOf(dates: Iterable<string>, { timing, after, count }: Asked): Date[] {
-  const moments: Date[] = [];
-  if (count < 1) return moments;
+function occurrencesOf(dates: Iterable<string>, { timing, after, count }: Asked): Date[] {
+  const occurrences: Date[] = [];
+  if (count < 1) return occurrences;
   const { time, timeZone } = timing;
   for (const date of dates) {
-    const moment = toInstant({ date, time, timeZone });
+    const occurrence = toInstant({ date, time, timeZone });
     // A day that a zone leaves out (Apia, 2011-12-30) moves onto the next, which has its own send: one of the two.
-    if (moment > (moments.at(-1) ?? after)) moments.push(moment);
-    if (moments.length === count) return moments;
+    if (occurrence > (occurrences.at(-1) ?? after)) occurrences.push(occurrence);
+    if (occurrences.length === count) return occurrences;
   }
-  return moments;
+  return occurrences;
 }
 
 /**

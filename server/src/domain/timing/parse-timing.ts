@@ -1,5 +1,5 @@
 import { addDays, isTimeZone, localDate, parseDate, parseTime, toInstant } from './local-time.ts';
-import { nextMoments } from './next-occurrences.ts';
+import { nextOccurrences } from './next-occurrences.ts';
 import type { Timing } from './timing.ts';
 
 /** `campaignDelivery` as it was sent; members of other types are refused by name. */
@@ -54,7 +54,7 @@ function parsePeriodic(input: TimingInput, { now, time, timeZone }: Local): Timi
   // The first send is at the next occurrence of the time: today when it is still to come, else tomorrow.
   const firstDate = toInstant({ date: today, time, timeZone }) > now ? today : addDays(today, 1);
   const timing: Timing = { kind: 'periodic', firstDate, endDate, time, timeZone, repeatAfterDays };
-  return nextMoments(timing, { after: now, count: 1 }).length === 1
+  return nextOccurrences(timing, { after: now, count: 1 }).length === 1
     ? timing
     : fault('endDate', 'leaves nothing to send');
 }

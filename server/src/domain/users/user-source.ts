@@ -2,9 +2,9 @@ import { AttributeSource } from '../template/template-value.ts';
 import type { Attributes } from './user-attributes.ts';
 
 /** A person as a template sees one; of somebody who was erased in the meantime nothing is known. */
-export type Person = { customerId: string; attributes: Attributes };
+export type User = { customerId: string; attributes: Attributes };
 
-export const unknownPerson: Person = { customerId: '', attributes: {} };
+export const unknownUser: User = { customerId: '', attributes: {} };
 
 /** Names of the standard attributes (fact 3.8, 5): as they are shown, and as lookups of the push API say them. */
 const standardNames: Record<string, string> = {
@@ -30,7 +30,7 @@ const standardNames: Record<string, string> = {
  * `UserAttribute` of a person. An attribute of exactly that name comes first, so that one of the workspace's own named
  * `Name` is what it says; the customer id is the person's whatever the attributes hold.
  */
-export function userSource({ customerId, attributes }: Person): AttributeSource {
+export function userSource({ customerId, attributes }: User): AttributeSource {
   const find = (name: string): unknown => {
     const id = customerId === '' ? undefined : customerId;
     if (name === 'uid' || name === 'customer_id') return id;

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import type { Clock } from '../../clock.ts';
-import type { Seal } from '../../domain/encryption.ts';
+import type { Encryption } from '../../domain/encryption.ts';
 import type { Logger } from '../../log.ts';
 import type { Database } from '../../storage/pool.ts';
 import {
@@ -10,7 +10,7 @@ import {
   settleCallback,
 } from '../../storage/outbox/callbacks.ts';
 import type { CallbackOutcome, DueCallback } from '../../storage/outbox/callbacks.ts';
-import type { Duty } from '../job.ts';
+import type { Job } from '../job.ts';
 import { ensureWebhookSecret } from './webhook-secret.ts';
 
 export type CallbackAnswer = { kind: 'answered'; status: number } | { kind: 'failed'; error: string };
@@ -24,13 +24,13 @@ export type PostCallback = (request: {
 export type DeliverCallbacksDependencies = {
   database: Database;
   clock: Clock;
-  seal: Seal;
+  encryption: Encryption;
   log: Logger;
   /** Must end within 15 s whatever the receiver does (fault F24); the lease counts on it. */
   post: PostCallback;
 };
 
-export type CallbackDuty = Duty & {
+export type CallbackJob = Job & {
   /** Resolves when no request is under way: on stopping, wait for it after the duty and before the database closes. */
   settled(): Promise<void>;
 };
@@ -51,7 +51,7 @@ const patienceMilliseconds = 1_000;
  * The duty that posts callbacks until one answer is HTTP 200. Every try carries the same `webhook-id` and body, so a
  * receiver can drop the repeat that a crash or a lost answer causes.
  */
-export function deliverCallbacks(deps: DeliverCallbacksDependencies): CallbackDuty {
+export function deliverCallbacks(deps: DeliverCallbacksDependencies): CallbackJob {
   const { database, log } = deps;
   const underWay = new Set<Promise<void>>();
 

@@ -3,7 +3,7 @@ import type { Database } from '../../storage/pool.ts';
 import { findReachedEvents, insertConversions } from '../../storage/ledger/interactions.ts';
 import type { Conversion, ReachedEvent } from '../../storage/ledger/interactions.ts';
 import { takeUnattributedEvents } from '../../storage/users/events.ts';
-import type { Duty } from '../job.ts';
+import type { Job } from '../job.ts';
 
 const batchEvents = 500;
 
@@ -19,7 +19,7 @@ export const settleMilliseconds = 120_000;
  * events and stores what they count for in one transaction: a crash leaves them to be taken again, two nodes never take
  * the same one, and the key of a conversion refuses a second row for one event all the same.
  */
-export function attributeConversions({ database }: { database: Database }): Duty {
+export function attributeConversions({ database }: { database: Database }): Job {
   return {
     name: 'attribute-conversions',
     intervalMilliseconds: 5_000,

@@ -1,10 +1,10 @@
 import type { Clock } from '../../clock.ts';
 import { credentialContext } from '../../domain/provider-credential.ts';
 import type { ProviderCredentials } from '../../domain/provider-credential.ts';
-import type { Seal } from '../../domain/encryption.ts';
+import type { Encryption } from '../../domain/encryption.ts';
 import type { Database } from '../../storage/pool.ts';
 import { listProviderCredentials } from '../../storage/keys/provider-credentials.ts';
-import type { SealedCredential } from '../../storage/keys/provider-credentials.ts';
+import type { EncryptedCredential } from '../../storage/keys/provider-credentials.ts';
 
 export type LoadCredentials = (workspaceId: string) => Promise<ProviderCredentials>;
 
@@ -12,16 +12,18 @@ export type LoadCredentials = (workspaceId: string) => Promise<ProviderCredentia
 const freshMilliseconds = 2_000;
 const maxWorkspaces = 1_000;
 
-export type LoadCredentialsDependencies = { database: Database; seal: Seal; clock: Clock };
+export type LoadCredentialsDependencies = { database: Database; encryption: Encryption; clock: Clock };
 
 /** Reads and opens a workspace's provider credentials, remembered for two seconds. */
-export function makeLoadCredentials({ database, seal, clock }: LoadCredentialsDependencies): LoadCredentials {
+export function makeLoadCredentials({ database, encryption, clock }: LoadCredentialsDependencies): LoadCredentials {
   const remembered = new Map<string, { until: number; credentials: Promise<ProviderCredentials> }>();
   return (workspaceId) => {
     const now = clock.now().getTime();
     const entry = remembered.get(workspaceId);
     if (entry && entry.until > now) return entry.credentials;
-    const credentials = listProviderCredentials(database, workspaceId).then((rows) => openCredentials(seal, rows));
+    const credentials = listProviderCredentials(database, workspaceId).then((rows) =>
+      openCredentials(encryption, rows),
+    );
     remembered.delete(workspaceId);
     remembered.set(workspaceId, { until: now + freshMilliseconds, credentials });
     credentials.catch(() => remembered.delete(workspaceId));
@@ -30,10 +32,10 @@ export function makeLoadCredentials({ database, seal, clock }: LoadCredentialsDe
   };
 }
 
-export function openCredentials(seal: Seal, rows: SealedCredential[]): ProviderCredentials {
+export function openCredentials(encryption: Encryption, rows: EncryptedCredential[]): ProviderCredentials {
   const credentials: ProviderCredentials = {};
   for (const row of rows) {
-    const text = seal.open(row.sealed, credentialContext(row)).toString('utf8');
+    const text = encryption.decrypt(row.sealed, credentialContext(row)).toString('utf8');
     Object.assign(credentials, { [row.provider]: JSON.parse(text) });
   }
   return credentials;

@@ -1,16 +1,20 @@
-import type { Seal } from '../../domain/encryption.ts';
+import type { Encryption } from '../../domain/encryption.ts';
 import type { Logger } from '../../log.ts';
 import type { Database } from '../../storage/pool.ts';
 import { findProviderToken, lockProviderToken, upsertProviderToken } from '../../storage/keys/provider-credentials.ts';
 import type { ProviderToken, ShareProviderToken } from '../delivery/apns/apns-provider-token.ts';
 
-export type ShareProviderTokenDependencies = { database: Database; seal: Seal; log: Logger };
+export type ShareProviderTokenDependencies = { database: Database; encryption: Encryption; log: Logger };
 
 /**
  * Keeps one provider token for all nodes, sealed in the database. When that is away, or was sealed under another master
  * key, a node signs its own rather than hold the messages back.
  */
-export function makeShareProviderToken({ database, seal, log }: ShareProviderTokenDependencies): ShareProviderToken {
+export function makeShareProviderToken({
+  database,
+  encryption,
+  log,
+}: ShareProviderTokenDependencies): ShareProviderToken {
   const contextOf = (key: string): string => `provider-token:${key}`;
   return async ({ key, issuedFrom, make }) => {
     let made: ProviderToken | undefined;
@@ -19,9 +23,16 @@ export function makeShareProviderToken({ database, seal, log }: ShareProviderTok
         await lockProviderToken(tx, key);
         const stored = await findProviderToken(tx, key);
         if (stored && stored.issuedAt >= issuedFrom)
-          return { token: seal.open(stored.sealed, contextOf(key)).toString('utf8'), issuedAt: stored.issuedAt };
+          return {
+            token: encryption.decrypt(stored.sealed, contextOf(key)).toString('utf8'),
+            issuedAt: stored.issuedAt,
+          };
         made = make();
-        await upsertProviderToken(tx, { key, sealed: seal.seal(made.token, contextOf(key)), issuedAt: made.issuedAt });
+        await upsertProviderToken(tx, {
+          key,
+          sealed: encryption.encrypt(made.token, contextOf(key)),
+          issuedAt: made.issuedAt,
+        });
         return made;
       });
     } catch (error) {

@@ -1,6 +1,6 @@
 import { createTransport } from 'nodemailer';
 
-export type MailToSend = {
+export type EmailToSend = {
   to: string[];
   subject: string;
   text: string;
@@ -8,14 +8,14 @@ export type MailToSend = {
   messageId: string;
 };
 
-export type MailResult =
+export type EmailResult =
   /** The server took it for at least one recipient. `refused` are the others, with its words. */
   | { kind: 'sent'; refused: string[]; answer: string }
   /** `isPermanent`: the server said 5xx, and would again. */
   | { kind: 'failed'; reason: string; isPermanent: boolean };
 
 export type SmtpMailer = {
-  send(mail: MailToSend): Promise<MailResult>;
+  send(email: EmailToSend): Promise<EmailResult>;
   close(): void;
 };
 
@@ -45,15 +45,15 @@ export function makeSmtpMailer({ url, from }: { url: string; from: string }): Sm
   });
   const domain = /@([^@\s>]+)>?\s*$/.exec(from)?.[1] ?? 'localhost';
   return {
-    async send(mail) {
+    async send(email) {
       try {
         const sent = await transport.sendMail({
           from,
           // As objects: a text would be parsed, and a comma in it would make two addresses.
-          to: mail.to.map((address) => ({ name: '', address })),
-          subject: mail.subject,
-          text: mail.text,
-          messageId: `<${mail.messageId}@${domain}>`,
+          to: email.to.map((address) => ({ name: '', address })),
+          subject: email.subject,
+          text: email.text,
+          messageId: `<${email.messageId}@${domain}>`,
           // Keeps answering machines quiet (RFC 3834 §5).
           headers: { 'Auto-Submitted': 'auto-generated' },
           signal: AbortSignal.timeout(totalMilliseconds),

@@ -5,7 +5,7 @@ import {
   retireFinishedCampaigns,
   settleStoppedRuns,
 } from '../../storage/runs/run-states.ts';
-import type { Duty } from '../job.ts';
+import type { Job } from '../job.ts';
 
 // A window that was on its way when its run was stopped has stored its outcomes minutes later; the rest is room for a downtime.
 const stoppedMilliseconds = 24 * 3_600_000;
@@ -15,7 +15,7 @@ const stoppedMilliseconds = 24 * 3_600_000;
  * run, periodic ones when no moment is left either. It also settles what windows left behind that were on their way
  * when their run was stopped.
  */
-export function endRuns({ database }: { database: Database }): Duty {
+export function endRuns({ database }: { database: Database }): Job {
   return {
     name: 'end-runs',
     intervalMilliseconds: 2000,

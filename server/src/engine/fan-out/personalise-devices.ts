@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
-import { unknownPerson } from '../../domain/users/user-source.ts';
+import { unknownUser } from '../../domain/users/user-source.ts';
 import { deliverySettings } from '../../domain/campaigns/delivery-settings.ts';
 import { makePersonaliser } from '../../domain/template/personalise.ts';
 import type { Personal, Personaliser } from '../../domain/template/personalise.ts';
 import type { Database } from '../../storage/pool.ts';
 import type { AudienceDevice } from '../../storage/campaigns/audience.ts';
-import { findPeople } from '../../storage/users/users.ts';
+import { findUsers } from '../../storage/users/users.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 
 /** A device with the message that is its user's own; absent where everybody gets the same. */
@@ -36,7 +36,7 @@ export function makePersonaliseDevices({ database }: { database: Database }): Pe
   return async (run, devices) => {
     const personaliser = personaliserOf(run);
     if (!personaliser || devices.length === 0) return devices;
-    const people = await findPeople(database, {
+    const people = await findUsers(database, {
       workspaceId: run.workspaceId,
       users: devices.map(({ bucket, userId }) => ({ bucket, userId })),
       names: personaliser.reads,
@@ -46,10 +46,12 @@ export function makePersonaliseDevices({ database }: { database: Database }): Pe
     for (const device of devices) {
       if (recipients.length % messagesAtOnce === messagesAtOnce - 1) await setImmediate();
       // Erased since the page was read: nothing is known of this person any more.
-      const person = people.get(device.userId) ?? unknownPerson;
+      const user = people.get(device.userId) ?? unknownUser;
       const { platform } = device;
       recipients.push(
-        run.content[platform] ? { ...device, personal: personaliser.render({ platform, person, event }) } : device,
+        run.content[platform]
+          ? { ...device, personal: personaliser.render({ platform, person: user, event }) }
+          : device,
       );
     }
     return recipients;

@@ -3,7 +3,7 @@ import { deliverySettings, runDevicesPerMinute } from '../../domain/campaigns/de
 import type { Database } from '../../storage/pool.ts';
 import { insertChunks } from '../../storage/runs/chunks.ts';
 import { failRun, lockQueuedRun, startRun } from '../../storage/runs/run-states.ts';
-import type { Duty } from '../job.ts';
+import type { Job } from '../job.ts';
 import { freezeAudience } from './freeze-audience.ts';
 
 // Below this an audience is one chunk: its pages cross buckets, so a small send is a few queries, not 256.
@@ -17,7 +17,7 @@ export type ReleaseRunsDependencies = { database: Database; wakeWorkers: () => v
  * The duty that turns a queued run into work: freezes the audience (every device made until now), cuts it into chunks
  * and sets the run going, in one transaction.
  */
-export function releaseRuns({ database, wakeWorkers }: ReleaseRunsDependencies): Duty {
+export function releaseRuns({ database, wakeWorkers }: ReleaseRunsDependencies): Job {
   return {
     name: 'release-runs',
     intervalMilliseconds: 1000,

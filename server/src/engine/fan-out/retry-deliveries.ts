@@ -10,13 +10,13 @@ import {
 import type { CountChange, DueDelivery, SettledDelivery } from '../../storage/ledger/deliveries.ts';
 import { findRunsToSend, pauseRun } from '../../storage/runs/run-states.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
-import type { Duty } from '../job.ts';
-import { gateOfRun, makeDeliverThroughGate } from './deliver-to-eligible.ts';
-import type { DeliverThroughGate, DeviceToDeliver } from './deliver-to-eligible.ts';
+import type { Job } from '../job.ts';
+import { eligibilityRulesOfRun, makeDeliverToEligible } from './deliver-to-eligible.ts';
+import type { DeliverToEligible, DeviceToDeliver } from './deliver-to-eligible.ts';
 import type { DeliverToDevice } from './deliver-to-device.ts';
 import { outlastOutage } from './outlast-outage.ts';
 import type { PersonaliseDevices } from './personalise-devices.ts';
-import { leaseRoom, roomFor } from './run-throttle.ts';
+import { leaseQuota, quotaFor } from './run-throttle.ts';
 import { goneDevices } from './send-window.ts';
 import type { DeviceResult } from './send-window.ts';
 import { withdrawUnsent } from './withdraw-unsent.ts';
@@ -39,8 +39,8 @@ export type RetryDeliveriesDependencies = {
  * the request, so a message that kills its worker runs out of attempts. At the end of quiet hours many are due at once,
  * so that a full batch is followed by several side by side.
  */
-export function retryDeliveries(deps: RetryDeliveriesDependencies): Duty {
-  const deliver = makeDeliverThroughGate(deps);
+export function retryDeliveries(deps: RetryDeliveriesDependencies): Job {
+  const deliver = makeDeliverToEligible(deps);
   return {
     name: 'retry-deliveries',
     intervalMilliseconds: 1000,
@@ -57,7 +57,7 @@ export function retryDeliveries(deps: RetryDeliveriesDependencies): Duty {
 
 async function retryBatch(
   deps: RetryDeliveriesDependencies,
-  { deliver, now }: { deliver: DeliverThroughGate; now: Date },
+  { deliver, now }: { deliver: DeliverToEligible; now: Date },
 ): Promise<number> {
   const { database, clock } = deps;
   const due = await claimDueDeliveries(database, {
@@ -82,7 +82,7 @@ async function retryBatch(
   return due.length;
 }
 
-type Again = { run: RunToSend; due: DueDelivery[]; deliver: DeliverThroughGate };
+type Again = { run: RunToSend; due: DueDelivery[]; deliver: DeliverToEligible };
 
 async function sendAgain(
   { database, clock }: RetryDeliveriesDependencies,
@@ -91,9 +91,9 @@ async function sendAgain(
   const at = clock.now();
   // What was held has not been sent yet and goes at the pace of the run, like a window of it.
   const held = due.filter((delivery) => delivery.pushId !== null && isHeld(delivery));
-  const room = held.length === 0 ? 0 : await leaseRoom(database, { run, at, wanted: held.length });
+  const room = held.length === 0 ? 0 : await leaseQuota(database, { run, at, wanted: held.length });
   const later = new Map(
-    held.slice(room).map((delivery, index) => [delivery, roomFor(run, { at, devices: index + 1 })]),
+    held.slice(room).map((delivery, index) => [delivery, quotaFor(run, { at, devices: index + 1 })]),
   );
   const going = due.filter((delivery) => delivery.pushId !== null && !later.has(delivery));
   const sent = await deliver(run, going.map(toDevice));
@@ -143,7 +143,7 @@ async function settle(database: Database, { due, runs, results, at }: Settlement
     const { runId, chunkNumber: number } = due[places[0]!]!;
     const chunk = { number, state: 'ENDED' } as const;
     const settled = { run: runs.get(runId)!, chunk, results: places.map((place) => results[place]!) };
-    if (gateOfRun(settled.run)?.record) await database.begin((tx) => withdrawUnsent(tx, settled));
+    if (eligibilityRulesOfRun(settled.run)?.record) await database.begin((tx) => withdrawUnsent(tx, settled));
   }
 }
 

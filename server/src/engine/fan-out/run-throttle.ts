@@ -5,7 +5,7 @@ import { leaseBudget } from '../governor/lease-budget.ts';
 type Throttled = { run: RunToSend; at: Date };
 
 /** How many of so many devices a run may have now. A throttled run takes them from a budget that all nodes share. */
-export async function leaseRoom(
+export async function leaseQuota(
   database: Database,
   { run, at, wanted }: Throttled & { wanted: number },
 ): Promise<number> {
@@ -14,7 +14,7 @@ export async function leaseRoom(
 }
 
 /** Gives back what was leased and not sent. */
-export async function returnRoom(
+export async function returnQuota(
   database: Database,
   { run, at, devices }: Throttled & { devices: number },
 ): Promise<void> {
@@ -23,12 +23,12 @@ export async function returnRoom(
 }
 
 /** When the budget holds a device again, but not sooner than a second: windows of a few devices cost as much as large ones. */
-export function nextRoom(run: RunToSend, at: Date): Date {
-  return roomFor(run, { at, devices: 1 });
+export function nextQuota(run: RunToSend, at: Date): Date {
+  return quotaFor(run, { at, devices: 1 });
 }
 
 /** When the budget has had time for so many devices. */
-export function roomFor(run: RunToSend, { at, devices }: { at: Date; devices: number }): Date {
+export function quotaFor(run: RunToSend, { at, devices }: { at: Date; devices: number }): Date {
   return new Date(at.getTime() + Math.max(1_000, Math.ceil((devices * 60_000) / run.devicesPerMinute!)));
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { deliverySettings, iosProvisional } from '../../domain/campaigns/delivery-settings.ts';
-import { gateCodes } from '../../domain/eligibility/decide-eligibility.ts';
+import { eligibilityCodes } from '../../domain/eligibility/decide-eligibility.ts';
 import { lastIdAt } from '../../domain/ids.ts';
 import type { Database } from '../../storage/pool.ts';
 import { findAllUsersPage, findSegmentPage, findTargetUsersPage } from '../../storage/campaigns/audience.ts';
@@ -16,11 +16,11 @@ import {
 import type { Delivery } from '../../storage/ledger/deliveries.ts';
 import { pauseRun } from '../../storage/runs/run-states.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
-import { makeDeliverThroughGate } from './deliver-to-eligible.ts';
+import { makeDeliverToEligible } from './deliver-to-eligible.ts';
 import type { DeliverToDevice } from './deliver-to-device.ts';
 import { outlastOutage } from './outlast-outage.ts';
 import type { PersonaliseDevices } from './personalise-devices.ts';
-import { leaseRoom, nextRoom, returnRoom } from './run-throttle.ts';
+import { leaseQuota, nextQuota, returnQuota } from './run-throttle.ts';
 import { withdrawUnsent } from './withdraw-unsent.ts';
 import { leaseEnd } from './work-chunks.ts';
 
@@ -56,14 +56,14 @@ class LostChunkError extends Error {}
  */
 export function makeSendWindow(deps: SendWindowDependencies): SendWindow {
   const { database, clock } = deps;
-  const deliver = makeDeliverThroughGate(deps);
+  const deliver = makeDeliverToEligible(deps);
   const partitions = new Set<string>();
 
   return async ({ run, chunk, cursor }) => {
-    const room = await leaseRoom(database, { run, at: clock.now(), wanted: deps.windowDevices });
-    if (room === 0) return { kind: 'throttled', until: nextRoom(run, clock.now()) };
+    const room = await leaseQuota(database, { run, at: clock.now(), wanted: deps.windowDevices });
+    if (room === 0) return { kind: 'throttled', until: nextQuota(run, clock.now()) };
     const page = await readPage(database, { run, chunk, cursor, limit: room });
-    await returnRoom(database, { run, at: clock.now(), devices: room - page.length });
+    await returnQuota(database, { run, at: clock.now(), devices: room - page.length });
     const last = page.at(-1);
     if (!last)
       return (await endChunk(database, { ...chunk, state: 'DONE', at: clock.now() }))
@@ -87,7 +87,7 @@ export function makeSendWindow(deps: SendWindowDependencies): SendWindow {
       run,
       page.map((device) => ({ device, attempt: 1 })),
     );
-    await returnRoom(database, { run, at: clock.now(), devices: results.filter(isAtGate).length });
+    await returnQuota(database, { run, at: clock.now(), devices: results.filter(isEligibilityStep).length });
     const isLast = page.length < room;
     try {
       await outlastOutage(() => storeWindow(deps, { run, chunk, end, isLast, results }));
@@ -168,8 +168,8 @@ async function storeWindow({ database, clock }: SendWindowDependencies, window: 
 }
 
 /** Nothing left for the device: the gate held or withheld it. */
-function isAtGate({ delivery }: DeviceResult): boolean {
-  return delivery.attempts === 0 && gateCodes.some((code) => code === delivery.code);
+function isEligibilityStep({ delivery }: DeviceResult): boolean {
+  return delivery.attempts === 0 && eligibilityCodes.some((code) => code === delivery.code);
 }
 
 export function goneDevices(

@@ -3,7 +3,7 @@ import { planByValues } from '../../storage/plan-by-values.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import { withdrawUserMessages } from '../../storage/users/user-messages.ts';
 import type { UserKey } from '../../storage/users/users.ts';
-import { gateOfRun } from './deliver-to-eligible.ts';
+import { eligibilityRulesOfRun } from './deliver-to-eligible.ts';
 import type { DeviceResult } from './send-window.ts';
 
 type Settled = { run: RunToSend; chunk: { number: number; state: 'HELD' | 'ENDED' }; results: DeviceResult[] };
@@ -15,7 +15,7 @@ const failures = new Set(['GONE', 'REJECTED', 'EXPIRED', 'FAILED']);
  * whose messages are not written down costs nothing.
  */
 export async function withdrawUnsent(tx: Transaction, { run, chunk, results }: Settled): Promise<void> {
-  if (!gateOfRun(run)?.record) return;
+  if (!eligibilityRulesOfRun(run)?.record) return;
   const users = new Map<string, UserKey>();
   for (const { delivery } of results)
     if (failures.has(delivery.outcome))

@@ -7,7 +7,7 @@ import { deleteOldProviderTokens } from '../../storage/keys/provider-credentials
 import { dropIdleBudgets } from '../../storage/limits/send-budgets.ts';
 import { trimLimitWindows } from '../../storage/limits/limit-windows.ts';
 import { trimSandboxMessages } from '../../storage/installation/sandbox.ts';
-import type { Duty } from '../job.ts';
+import type { Job } from '../job.ts';
 
 const hour = 3_600_000;
 const apiLogRetentionMilliseconds = 7 * 24 * hour;
@@ -19,7 +19,7 @@ export type DropOldRecordsDependencies = { database: Database; inboxMessages: nu
  * are told apart, decision D13), idempotency keys and V1's request ids after 24 hours, the API log after a week, send
  * budgets nobody uses, the oldest inbox messages.
  */
-export function dropOldRecords({ database, inboxMessages }: DropOldRecordsDependencies): Duty {
+export function dropOldRecords({ database, inboxMessages }: DropOldRecordsDependencies): Job {
   return {
     name: 'drop-old-records',
     intervalMilliseconds: 30_000,

@@ -5,7 +5,7 @@ import {
   deleteRemovedMembers,
 } from '../../storage/segments/segment-members.ts';
 import { dropSegmentStaging, findAbandonedStaging } from '../../storage/segments/segment-staging.ts';
-import type { Duty } from '../job.ts';
+import type { Job } from '../job.ts';
 
 const batchRows = 20_000;
 // Fact 2.2: members of a segment archived for longer are deleted for good.
@@ -15,7 +15,7 @@ const archivedDays = 30;
  * The duty that deletes what no reader can see any more: members removed before any version in use, members of segments
  * archived for 30 days, the frozen audiences of runs that have ended, staging tables whose worker died.
  */
-export function dropSegmentLeftovers({ database }: { database: Database }): Duty {
+export function dropSegmentLeftovers({ database }: { database: Database }): Job {
   return {
     name: 'drop-segment-leftovers',
     intervalMilliseconds: 60_000,

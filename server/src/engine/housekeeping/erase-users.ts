@@ -15,10 +15,10 @@ import {
   noteErasureStep,
   takeDueErasure,
 } from '../../storage/users/erasures.ts';
-import type { Erasure, Person } from '../../storage/users/erasures.ts';
+import type { Erasure, User } from '../../storage/users/erasures.ts';
 import { listMergedRows } from '../../storage/users/merged-users.ts';
 import { lockUserByKey } from '../../storage/users/users.ts';
-import type { Duty } from '../job.ts';
+import type { Job } from '../job.ts';
 
 // Longer than any window, attempt or file under way, which may still write rows of the person.
 const secondLookMilliseconds = 3_600_000;
@@ -28,7 +28,7 @@ const secondLookMilliseconds = 3_600_000;
  * all there is; the second, an hour later, what work under way wrote meanwhile, and forgets whose rows they were. What
  * is left is the proof, with the counts.
  */
-export function erasePeople({ database }: { database: Database }): Duty {
+export function eraseDueUsers({ database }: { database: Database }): Job {
   return {
     name: 'erase-people',
     intervalMilliseconds: 5_000,
@@ -56,7 +56,7 @@ async function takeStep(tx: Transaction, erasure: Erasure, at: Date): Promise<vo
 }
 
 /** In one order: what the ledger leads to before the ledger. */
-async function eraseTraces(tx: Transaction, person: Person): Promise<Record<string, number>> {
+async function eraseTraces(tx: Transaction, person: User): Promise<Record<string, number>> {
   const salted = { ...person, salt: randomBytes(32).toString('hex') };
   const interactions = await eraseInteractions(tx, person);
   const { devices, addresses, messages } = await eraseDevices(tx, person);

@@ -1,11 +1,11 @@
 import type { Database } from '../../storage/pool.ts';
 import { archiveExpiredSegments } from '../../storage/segments/segments.ts';
-import type { Duty } from '../job.ts';
+import type { Job } from '../job.ts';
 
 const batch = 500;
 
 /** The duty that archives segments whose time is over (interface 3.1). */
-export function expireSegments({ database }: { database: Database }): Duty {
+export function expireSegments({ database }: { database: Database }): Job {
   return {
     name: 'expire-segments',
     intervalMilliseconds: 30_000,

@@ -2,12 +2,12 @@ import type { Clock } from '../../clock.ts';
 import type { Database } from '../../storage/pool.ts';
 import { readDatabaseClock } from '../../storage/installation/database-clock.ts';
 import { findInstallation } from '../../storage/installation/installation.ts';
-import type { Duty } from '../job.ts';
+import type { Job } from '../job.ts';
 
 export type FollowDatabaseClockDependencies = { database: Database; clock: Clock; onMoved: () => void };
 
 /** The duty that keeps this node's clock with the database's, and with the sandbox's offset when another node moved it. */
-export function followDatabaseClock({ database, clock, onMoved }: FollowDatabaseClockDependencies): Duty {
+export function followDatabaseClock({ database, clock, onMoved }: FollowDatabaseClockDependencies): Job {
   return {
     name: 'follow-database-clock',
     intervalMilliseconds: 5_000,

@@ -3,20 +3,20 @@ import type { Clock } from '../../clock.ts';
 import type { Database } from '../../storage/pool.ts';
 import { deleteNode, deleteSilentNodes, upsertNode } from '../../storage/installation/nodes.ts';
 import type { NodeRole, SimulatorOrigins } from '../../storage/installation/nodes.ts';
-import type { DutyBook } from '../job-book.ts';
-import type { Duty } from '../job.ts';
+import type { JobBook } from '../job-book.ts';
+import type { Job } from '../job.ts';
 
 export type ReportNodeDependencies = {
   database: Database;
   clock: Clock;
   node: { id: string; role: NodeRole; version: string; simulators: SimulatorOrigins | null };
-  book: DutyBook;
+  book: JobBook;
 };
 
 const dayMilliseconds = 24 * 3_600_000;
 
 /** The duty that says that this node is there, what it is, and what its duties did last. */
-export function reportNode({ database, clock, node, book }: ReportNodeDependencies): Duty & { leave(): Promise<void> } {
+export function reportNode({ database, clock, node, book }: ReportNodeDependencies): Job & { leave(): Promise<void> } {
   return {
     name: 'report-node',
     intervalMilliseconds: 5_000,

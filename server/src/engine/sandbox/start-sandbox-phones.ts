@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { makeId } from '../../domain/ids.ts';
 import type { ApnsCredential, FcmCredential, WebPushCredential } from '../../domain/provider-credential.ts';
 import { createPublicKey } from 'node:crypto';
-import type { Seal } from '../../domain/encryption.ts';
+import type { Encryption } from '../../domain/encryption.ts';
 import type { Logger } from '../../log.ts';
 import type { Database } from '../../storage/pool.ts';
 import { listSimulatedCredentials } from '../../storage/keys/provider-credentials.ts';
@@ -14,7 +14,7 @@ import type { SimulatorAccount, Simulators } from '../delivery/simulator/start-s
 
 export type SandboxPhonesDependencies = {
   database: Database;
-  seal: Seal;
+  encryption: Encryption;
   clock: Clock;
   log: Logger;
   /** Derives the keys of the simulated browsers; the same on every node of the installation. */
@@ -30,14 +30,14 @@ export type SandboxPhones = Simulators & {
 
 /** Starts the simulated providers and puts what their devices receive into the inbox. */
 export async function startSandboxPhones(deps: SandboxPhonesDependencies): Promise<SandboxPhones> {
-  const { database, seal, clock, log } = deps;
+  const { database, encryption, clock, log } = deps;
   const arrivals = new EventEmitter();
   arrivals.setMaxListeners(0);
   const simulators = await startSimulators({
     log,
     clock,
     secret: deps.secret,
-    accounts: await readAccounts(database, seal),
+    accounts: await readAccounts(database, encryption),
     async onDelivered(messages) {
       const rows = messages.map((message) => ({
         ...message,
@@ -51,7 +51,7 @@ export async function startSandboxPhones(deps: SandboxPhonesDependencies): Promi
   return {
     ...simulators,
     async refreshAccounts() {
-      await simulators.setAccounts(await readAccounts(database, seal));
+      await simulators.setAccounts(await readAccounts(database, encryption));
     },
     async waitForMessage(milliseconds) {
       await once(arrivals, 'message', { signal: AbortSignal.timeout(Math.max(1, milliseconds)) }).catch(() => {});
@@ -60,12 +60,12 @@ export async function startSandboxPhones(deps: SandboxPhonesDependencies): Promi
 }
 
 /** What the providers know of their customers: never a private key. */
-async function readAccounts(database: Database, seal: Seal): Promise<SimulatorAccount[]> {
+async function readAccounts(database: Database, encryption: Encryption): Promise<SimulatorAccount[]> {
   const rows = await listSimulatedCredentials(database);
   const workspaceIds = [...new Set(rows.map((row) => row.workspaceId))];
   return workspaceIds.map((workspaceId) => {
     const { fcm, apns, webpush } = openCredentials(
-      seal,
+      encryption,
       rows.filter((row) => row.workspaceId === workspaceId),
     );
     return {

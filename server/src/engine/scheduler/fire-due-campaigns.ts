@@ -1,6 +1,6 @@
 import { deliverySettings, sendUntil } from '../../domain/campaigns/delivery-settings.ts';
 import { lastIdAt, makeId } from '../../domain/ids.ts';
-import { decideDueMoments } from '../../domain/timing/decide-due-occurrences.ts';
+import { decideDueOccurrences } from '../../domain/timing/decide-due-occurrences.ts';
 import { isInUserZone, zoneSpanHours } from '../../domain/timing/local-send.ts';
 import { fromStoredTiming } from '../../domain/timing/stored-timing.ts';
 import type { Database, Transaction } from '../../storage/pool.ts';
@@ -13,7 +13,7 @@ import {
 } from '../../storage/runs/runs.ts';
 import type { AdvancedCampaign, DueCampaign, EndedRun, QueuedRun, TargetedRun } from '../../storage/runs/runs.ts';
 import { endFinishedCampaigns } from '../../storage/runs/run-states.ts';
-import type { Duty } from '../job.ts';
+import type { Job } from '../job.ts';
 import { enqueueFanOut } from '../enqueue.ts';
 import { resolveTargets } from './resolve-targets.ts';
 import { startDueRuns } from './start-due-runs.ts';
@@ -26,14 +26,14 @@ export type FireDueCampaignsDependencies = {
 
 // One transaction locks so many campaigns, and decides so many moments of each.
 const batchCampaigns = 100;
-const batchMoments = 100;
+const batchOccurrences = 100;
 
 /**
  * The duty that fires schedules: for every campaign that is due it makes the run of that moment and moves `next_at`, in
  * one transaction under the campaign's lock, so that any number of nodes fire a moment once. Then it starts the runs of
  * requests that joined such a campaign.
  */
-export function fireDueCampaigns({ database, lateSendMinutes }: FireDueCampaignsDependencies): Duty {
+export function fireDueCampaigns({ database, lateSendMinutes }: FireDueCampaignsDependencies): Job {
   return {
     name: 'fire-due-campaigns',
     intervalMilliseconds: 1000,
@@ -85,24 +85,24 @@ async function fireOne(tx: Transaction, campaign: DueCampaign, { now, lateMinute
   const timing = fromStoredTiming(campaign.timing);
   // Sent zone by zone: late for the first is in time for the last, and each user is decided about when sent to.
   const spanHours = isInUserZone(timing) ? zoneSpanHours : 0;
-  const question = { dueAt: campaign.nextAt, now, lateMinutes: lateMinutes + spanHours * 60, limit: batchMoments };
-  const { moments, nextAt } = decideDueMoments(timing, question);
-  const toRun = (moment: Date) => ({
+  const question = { dueAt: campaign.nextAt, now, lateMinutes: lateMinutes + spanHours * 60, limit: batchOccurrences };
+  const { moments: occurrences, nextAt } = decideDueOccurrences(timing, question);
+  const toRun = (occurrence: Date) => ({
     id: makeId(now),
     workspaceId: campaign.workspaceId,
     campaignId: campaign.id,
-    moment,
+    moment: occurrence,
     at: now,
   });
   const firing: Firing = {
-    ended: moments.flatMap((due): EndedRun[] =>
+    ended: occurrences.flatMap((due): EndedRun[] =>
       due.kind === 'missed' ? [{ ...toRun(due.moment), status: 'MISSED', reason: due.reason }] : [],
     ),
     queue: [],
     target: [],
     advanced: { id: campaign.id, status: 'ACTIVE', reason: null, nextAt: nextAt ?? null },
   };
-  const toSend = moments.find(({ kind }) => kind === 'send');
+  const toSend = occurrences.find(({ kind }) => kind === 'send');
   if (toSend) {
     // A message lives from its firing, not from its acceptance.
     const usualEnd = sendUntil(deliverySettings(campaign.settings), now);

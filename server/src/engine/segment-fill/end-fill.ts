@@ -6,7 +6,7 @@ import type { OperationFault, OperationOutcome } from '../../domain/segments/ope
 import { operationReport } from '../../domain/segments/operation-report.ts';
 import type { Database, Queryable } from '../../storage/pool.ts';
 import { insertCallback } from '../../storage/outbox/callbacks.ts';
-import { insertMail } from '../../storage/outbox/emails.ts';
+import { insertEmail } from '../../storage/outbox/emails.ts';
 import {
   deleteFilePieces,
   endOperation,
@@ -187,7 +187,7 @@ async function tell(deps: EndFillDependencies, tx: Queryable, { operation, outco
   if (operation.emails.length > 0) {
     const rejects = await listRejects(tx, { workspaceId, operationId, limit: 20 });
     const report = operationReport({ ...operation, result: outcome, rejects });
-    await insertMail(tx, {
+    await insertEmail(tx, {
       id: makeId(at),
       workspaceId,
       operationId,

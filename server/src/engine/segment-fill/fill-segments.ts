@@ -8,7 +8,7 @@ import type { ClaimedOperation } from '../../storage/segments/segment-operations
 import { analyzeSegmentMembers } from '../../storage/segments/segment-members.ts';
 import { dropSegmentStaging, stagingKeyOf } from '../../storage/segments/segment-staging.ts';
 import type { FillSession } from '../../storage/segments/segment-staging.ts';
-import type { Duty } from '../job.ts';
+import type { Job } from '../job.ts';
 import type { OutgoingClient } from '../outgoing-http/outgoing-client.ts';
 import { applyStagedFile, failOperation, LostOperationError } from './end-fill.ts';
 import type { EndFillDependencies } from './end-fill.ts';
@@ -35,7 +35,7 @@ const maxCrashes = 3;
 
 class StoppedError extends Error {}
 
-export type SegmentFills = Duty & {
+export type SegmentFills = Job & {
   /** Lets go of what is under way: it is queued again, without counting as an attempt. */
   abort(): void;
 };

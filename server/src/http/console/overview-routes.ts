@@ -7,7 +7,7 @@ import { consoleApi as api } from './console-access.ts';
 import { presentInboxMessage } from './present.ts';
 
 const OverviewQuery = Type.Object({ workspaceId: Type.Optional(Type.String({ maxLength: 64 })) });
-const PeopleQuery = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
+const UsersQuery = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
 const InboxQuery = Type.Object({
   workspaceId: Type.String({ maxLength: 64 }),
   after: Type.Optional(Type.String({ pattern: '^[0-9a-f]{24}$' })),
@@ -24,8 +24,8 @@ export function overviewRoutes(server: FastifyInstance, { console, overview }: O
     const url = `${request.protocol}://${request.host}`;
     return overview.read({ workspaceId, url, by: request.signedIn });
   });
-  server.get(`${api}/overview/people`, { schema: { hide: true, querystring: PeopleQuery }, config }, (request) =>
-    overview.countPeople((request.query as Static<typeof PeopleQuery>).workspaceId),
+  server.get(`${api}/overview/people`, { schema: { hide: true, querystring: UsersQuery }, config }, (request) =>
+    overview.countPeople((request.query as Static<typeof UsersQuery>).workspaceId),
   );
   server.get(`${api}/inbox`, { schema: { hide: true, querystring: InboxQuery }, config }, async (request) => {
     const { workspaceId, after } = request.query as Static<typeof InboxQuery>;

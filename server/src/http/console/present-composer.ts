@@ -2,7 +2,7 @@ import type { CheckedCampaign } from '../../app/campaigns/check-campaign.ts';
 import type { ConsoleComposer, CountAnswer } from '../../app/console/console-composer.ts';
 import { presentFrequencyCap } from '../../domain/eligibility/workspace-controls.ts';
 import type { RequestFault } from '../../domain/errors.ts';
-import type { DescribedMoment } from '../../domain/timing/describe-occurrences.ts';
+import type { DescribedOccurrence } from '../../domain/timing/describe-occurrences.ts';
 
 type Resources = Awaited<ReturnType<ConsoleComposer['readResources']>>;
 
@@ -15,10 +15,10 @@ export function presentResources({ controls, now, ...resources }: Resources) {
   };
 }
 
-export function presentCheck({ faults, timing, moments, audienceText, warnings }: CheckedCampaign) {
+export function presentCheck({ faults, timing, moments: occurrences, audienceText, warnings }: CheckedCampaign) {
   return {
     faults: faults.map(presentFault),
-    schedule: timing === undefined ? null : { kind: timing.kind, moments: moments.map(presentMoment) },
+    schedule: timing === undefined ? null : { kind: timing.kind, moments: occurrences.map(presentTimelineEntry) },
     audienceText: audienceText ?? null,
     warnings,
   };
@@ -42,6 +42,6 @@ function presentFault({ field, reason }: RequestFault) {
   return { field, issue: reason === 'missing' ? 'is required' : reason };
 }
 
-function presentMoment({ at, clockChange, ...moment }: DescribedMoment) {
-  return { ...moment, at: at.toISOString(), clockChange: clockChange ?? null };
+function presentTimelineEntry({ at, clockChange, ...occurrence }: DescribedOccurrence) {
+  return { ...occurrence, at: at.toISOString(), clockChange: clockChange ?? null };
 }

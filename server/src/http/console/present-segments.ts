@@ -6,8 +6,8 @@ type ListedSegment = Listing['segments'][number];
 type ShownSegment = Awaited<ReturnType<ReadSegments['get']>>;
 type ListedCallback = Awaited<ReturnType<ReadSegments['listCallbacks']>>[number];
 type ShownCallback = Awaited<ReturnType<ReadSegments['getCallback']>>;
-type Mail = Awaited<ReturnType<ReadSegments['listMails']>>[number];
-type ShownMail = Awaited<ReturnType<ReadSegments['getMail']>>;
+type Email = Awaited<ReturnType<ReadSegments['listMails']>>[number];
+type ShownEmail = Awaited<ReturnType<ReadSegments['getMail']>>;
 type Reject = Awaited<ReturnType<ReadSegments['listRejects']>>[number];
 
 /** A segment on the console; null stands for what it does not have. */
@@ -67,17 +67,17 @@ export function presentCallbackDetail({ tries, ...callback }: ShownCallback) {
   };
 }
 
-export function presentMail({ workspaceId: _workspaceId, ...mail }: Mail) {
+export function presentEmail({ workspaceId: _workspaceId, ...email }: Email) {
   return {
-    ...mail,
-    nextAt: toText(mail.nextAt),
-    createdAt: mail.createdAt.toISOString(),
-    endedAt: toText(mail.endedAt),
+    ...email,
+    nextAt: toText(email.nextAt),
+    createdAt: email.createdAt.toISOString(),
+    endedAt: toText(email.endedAt),
   };
 }
 
-export function presentMailDetail({ tries, ...mail }: ShownMail) {
-  return { ...presentMail(mail), tries: tries.map(({ at, ...attempt }) => ({ ...attempt, at: at.toISOString() })) };
+export function presentEmailDetail({ tries, ...email }: ShownEmail) {
+  return { ...presentEmail(email), tries: tries.map(({ at, ...attempt }) => ({ ...attempt, at: at.toISOString() })) };
 }
 
 /** The rejected lines as a CSV file (RFC 4180). */

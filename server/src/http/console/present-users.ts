@@ -1,31 +1,31 @@
-import type { ConsolePeople, PersonHit } from '../../app/console/console-users.ts';
+import type { ConsoleUsers, UserHit } from '../../app/console/console-users.ts';
 
-type Moment = Awaited<ReturnType<ConsolePeople['listMoments']>>['moments'][number];
-type TestPerson = Awaited<ReturnType<ConsolePeople['listForTests']>>[number];
+type TimelineEntry = Awaited<ReturnType<ConsoleUsers['listMoments']>>['moments'][number];
+type TestUser = Awaited<ReturnType<ConsoleUsers['listForTests']>>[number];
 
-export function presentFoundPerson({ userId, bucket: _bucket, ...hit }: PersonHit) {
+export function presentFoundUser({ userId, bucket: _bucket, ...hit }: UserHit) {
   return { id: userId, ...hit };
 }
 
 /** A person with everything the screen shows. Dates become their ISO text when the answer is written. */
-export function presentPerson({ person, erasure, ...parts }: Awaited<ReturnType<ConsolePeople['read']>>) {
-  const { bucket: _bucket, userId, ...record } = person;
+export function presentUser({ person: user, erasure, ...parts }: Awaited<ReturnType<ConsoleUsers['read']>>) {
+  const { bucket: _bucket, userId, ...record } = user;
   return { person: { id: userId, ...record, ...parts, erasure: erasure ? presentErasure(erasure) : null } };
 }
 
-export function presentErasure({ id, requestedAt, dueAt }: Awaited<ReturnType<ConsolePeople['erase']>>) {
+export function presentErasure({ id, requestedAt, dueAt }: Awaited<ReturnType<ConsoleUsers['erase']>>) {
   return { id, requestedAt, dueAt };
 }
 
-export function presentTestPerson({ userId, bucket: _bucket, ...person }: TestPerson) {
-  return { id: userId, ...person };
+export function presentTestUser({ userId, bucket: _bucket, ...user }: TestUser) {
+  return { id: userId, ...user };
 }
 
-export function presentMoment({ place: _place, ...moment }: Moment) {
-  return moment;
+export function presentTimelineEntry({ place: _place, ...occurrence }: TimelineEntry) {
+  return occurrence;
 }
 
 /** A text for the address; parsePlace of the routes reads it. */
-export function presentPlace({ place, key }: Moment): string {
+export function presentPlace({ place, key }: TimelineEntry): string {
   return `${place}~${key}`;
 }

@@ -13,8 +13,8 @@ import { FetchBody, parseOperation, parseUpload, UploadQuery } from './parse-upl
 import {
   presentCallback,
   presentCallbackDetail,
-  presentMail,
-  presentMailDetail,
+  presentEmail,
+  presentEmailDetail,
   presentRejects,
   presentSegment,
   presentSegmentDetail,
@@ -72,18 +72,18 @@ export function consoleSegmentRoutes(server: FastifyInstance, deps: ConsoleSegme
     },
   );
   server.get(`${api}/mails`, listingLog, async (request) => {
-    const mails = await segments.listMails(logQueryOf(request));
-    return { mails: mails.map(presentMail), next: presentNext(mails) };
+    const emails = await segments.listMails(logQueryOf(request));
+    return { mails: emails.map(presentEmail), next: presentNext(emails) };
   });
   server.get(`${api}/mails/:id`, { ...readingLog, schema: ofOneCallback }, async (request) => ({
-    mail: presentMailDetail(await segments.getMail(keyOf(request))),
+    mail: presentEmailDetail(await segments.getMail(keyOf(request))),
   }));
   server.post(
     `${api}/mails/:id/resend`,
     { schema: ofOneCallback, config: { permission: 'log.resend' } },
     async (request, reply) => {
-      const mail = await segments.resendMail({ ...keyOf(request), by: request.signedIn });
-      return reply.code(202).send({ mail: presentMailDetail(mail) });
+      const email = await segments.resendMail({ ...keyOf(request), by: request.signedIn });
+      return reply.code(202).send({ mail: presentEmailDetail(email) });
     },
   );
   // The first look makes the secret, so this is no mere reading.

@@ -2,17 +2,17 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { deviceActions } from '../../app/console/change-users.ts';
-import type { ConsolePeople } from '../../app/console/console-users.ts';
+import type { ConsoleUsers } from '../../app/console/console-users.ts';
 import { checkAttributes, parseDeviceRecord, requireCustomerId, requireText } from '../data/parse-data.ts';
 import type { VendorHeaders } from '../vendor-headers.ts';
 import { consoleApi as api } from './console-access.ts';
 import {
   presentErasure,
-  presentFoundPerson,
-  presentMoment,
-  presentPerson,
+  presentFoundUser,
+  presentTimelineEntry,
+  presentUser,
   presentPlace,
-  presentTestPerson,
+  presentTestUser,
 } from './present-users.ts';
 
 const workspaceId = Type.String({ maxLength: 64 });
@@ -30,36 +30,34 @@ const After = Type.Object({
 const closed = { additionalProperties: false };
 const attributes = Type.Record(Type.String(), Type.Unknown());
 // What they may hold is checked as by the data API, with its errors.
-const NewPerson = Type.Object({ customerId: Type.Unknown(), attributes: Type.Optional(attributes) }, closed);
+const NewUser = Type.Object({ customerId: Type.Unknown(), attributes: Type.Optional(attributes) }, closed);
 const Attributes = Type.Object({ attributes }, closed);
 const Mark = Type.Object({ isTest: Type.Boolean() }, closed);
 const NewDevice = Type.Object({ deviceId: Type.Unknown(), attributes }, closed);
 
-export type ConsolePeopleRouteDependencies = { people: ConsolePeople; vendorHeaders: VendorHeaders };
+export type ConsoleUsersRouteDependencies = { people: ConsoleUsers; vendorHeaders: VendorHeaders };
 
 /** People on the console: found by one word, shown whole, changed, erased. */
-export function consolePeopleRoutes(server: FastifyInstance, deps: ConsolePeopleRouteDependencies): void {
-  const { people } = deps;
+export function consoleUsersRoutes(server: FastifyInstance, deps: ConsoleUsersRouteDependencies): void {
+  const { people: users } = deps;
   const config = { permission: 'people.read' as const };
   const one = { hide: true, querystring: Workspace, params: Id };
 
   server.get(`${api}/people`, { schema: { hide: true, querystring: Search }, config }, async (request) => {
     const { q, ...query } = request.query as Static<typeof Search>;
     const word = q.trim();
-    return { people: word === '' ? [] : (await people.search({ ...query, word })).map(presentFoundPerson) };
+    return { people: word === '' ? [] : (await users.search({ ...query, word })).map(presentFoundUser) };
   });
   server.get(`${api}/people/:id`, { schema: one, config }, async (request) =>
-    presentPerson(
-      await people.read({ ...(request.query as Static<typeof Workspace>), ...(request.params as Static<typeof Id>) }),
+    presentUser(
+      await users.read({ ...(request.query as Static<typeof Workspace>), ...(request.params as Static<typeof Id>) }),
     ),
   );
   server.get(
     `${api}/people/for-tests`,
     { schema: { hide: true, querystring: Workspace }, config },
     async (request) => ({
-      people: (await people.listForTests((request.query as Static<typeof Workspace>).workspaceId)).map(
-        presentTestPerson,
-      ),
+      people: (await users.listForTests((request.query as Static<typeof Workspace>).workspaceId)).map(presentTestUser),
     }),
   );
   server.get(
@@ -68,13 +66,16 @@ export function consolePeopleRoutes(server: FastifyInstance, deps: ConsolePeople
     async (request) => {
       const { after, ...query } = request.query as Static<typeof After>;
       const { id } = request.params as Static<typeof Id>;
-      const page = await people.listMoments({
+      const page = await users.listMoments({
         ...query,
         id,
         after: after === undefined ? undefined : parsePlace(after),
       });
       const last = page.moments.at(-1);
-      return { moments: page.moments.map(presentMoment), next: page.hasMore && last ? presentPlace(last) : null };
+      return {
+        moments: page.moments.map(presentTimelineEntry),
+        next: page.hasMore && last ? presentPlace(last) : null,
+      };
     },
   );
   addChanges(server, deps);
@@ -84,13 +85,13 @@ export function consolePeopleRoutes(server: FastifyInstance, deps: ConsolePeople
     async (request, reply) => {
       const { id } = request.params as Static<typeof Id>;
       const query = request.query as Static<typeof Workspace>;
-      const erasure = await people.erase({ by: request.signedIn, ...query, id });
+      const erasure = await users.erase({ by: request.signedIn, ...query, id });
       return reply.code(202).send({ erasure: presentErasure(erasure) });
     },
   );
 }
 
-function addChanges(server: FastifyInstance, { people, vendorHeaders }: ConsolePeopleRouteDependencies): void {
+function addChanges(server: FastifyInstance, { people: users, vendorHeaders }: ConsoleUsersRouteDependencies): void {
   const { prefixes } = vendorHeaders;
   const config = { permission: 'people.write' as const };
   const one = { hide: true, querystring: Workspace, params: Id };
@@ -101,14 +102,14 @@ function addChanges(server: FastifyInstance, { people, vendorHeaders }: ConsoleP
   });
   server.post(
     `${api}/people`,
-    { schema: { hide: true, querystring: Workspace, body: NewPerson }, config },
+    { schema: { hide: true, querystring: Workspace, body: NewUser }, config },
     async (request, reply) => {
-      const body = request.body as Static<typeof NewPerson>;
+      const body = request.body as Static<typeof NewUser>;
       const customerId = requireCustomerId({ customer_id: body.customerId });
       const given = body.attributes ?? {};
       checkAttributes(given, prefixes);
       const query = request.query as Static<typeof Workspace>;
-      return reply.code(201).send(await people.add({ ...query, by: request.signedIn, customerId, attributes: given }));
+      return reply.code(201).send(await users.add({ ...query, by: request.signedIn, customerId, attributes: given }));
     },
   );
   server.patch(
@@ -117,19 +118,19 @@ function addChanges(server: FastifyInstance, { people, vendorHeaders }: ConsoleP
     async (request, reply) => {
       const body = request.body as Static<typeof Attributes>;
       checkAttributes(body.attributes, prefixes);
-      await people.changeAttributes({ ...keyOf(request), attributes: body.attributes });
+      await users.changeAttributes({ ...keyOf(request), attributes: body.attributes });
       return reply.code(204).send();
     },
   );
   server.put(`${api}/people/:id/test`, { schema: { ...one, body: Mark }, config }, async (request, reply) => {
-    await people.markForTests({ ...keyOf(request), ...(request.body as Static<typeof Mark>) });
+    await users.markForTests({ ...keyOf(request), ...(request.body as Static<typeof Mark>) });
     return reply.code(204).send();
   });
   server.post(`${api}/people/:id/devices`, { schema: { ...one, body: NewDevice }, config }, async (request, reply) => {
     const body = request.body as Static<typeof NewDevice>;
     const deviceId = requireText({ device_id: body.deviceId }, 'device_id');
     const device = { deviceId, ...parseDeviceRecord(body.attributes, prefixes) };
-    await people.addDevice({ ...keyOf(request), device });
+    await users.addDevice({ ...keyOf(request), device });
     return reply.code(204).send();
   });
   for (const action of deviceActions)
@@ -138,7 +139,7 @@ function addChanges(server: FastifyInstance, { people, vendorHeaders }: ConsoleP
       { schema: { ...one, params: DeviceId }, config },
       async (request, reply) => {
         const { deviceRowId } = request.params as Static<typeof DeviceId>;
-        await people.changeDevice({ ...keyOf(request), deviceRowId, action });
+        await users.changeDevice({ ...keyOf(request), deviceRowId, action });
         return reply.code(204).send();
       },
     );

@@ -6,7 +6,7 @@ import { showLimit } from './data-call.ts';
 import { addDataRoute } from './data-route.ts';
 import type { DataRouteDependencies } from './data-route.ts';
 import { incomingRoutes } from './incoming-routes.ts';
-import { peopleRoutes } from './user-routes.ts';
+import { usersRoutes } from './user-routes.ts';
 import { presentDataError } from './present.ts';
 
 export type { DataRouteDependencies };
@@ -23,7 +23,7 @@ export function dataRoutes(deps: DataRouteDependencies): RouteFamily {
       await showLimitOfRefusal(deps, { request, reply });
       return presentDataError(toServiceError(error, request), { request, reply });
     });
-    for (const route of [...incomingRoutes(deps.vendorHeaders.prefixes), ...peopleRoutes])
+    for (const route of [...incomingRoutes(deps.vendorHeaders.prefixes), ...usersRoutes])
       addDataRoute(server as unknown as FastifyInstance, deps, route);
     addAuthenticationRoute(server as unknown as FastifyInstance, deps);
   };

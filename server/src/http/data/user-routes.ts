@@ -9,7 +9,7 @@ import { blockBody, deleteBody, exportAnswer, exportBody, mergeAnswer, mergeBody
 const workspaceIn = { query: 'app_id' };
 
 /** What is done with people who are there: exported, merged, deleted, their devices blocked (fact 5). */
-export const peopleRoutes: DataRoute[] = [
+export const usersRoutes: DataRoute[] = [
   {
     url: '/v1/devices/manage',
     summary: "Block a user's devices, or unblock them",

@@ -113,10 +113,13 @@ export async function deleteExpiredConsoleSessions(tx: Queryable, at: Date): Pro
 export type CompanySignIn = { stateHash: Buffer; browserHash: Buffer; sealed: Buffer; expiresAt: Date };
 
 /** Keeps one sign-in that is on its way. */
-export async function insertCompanySignIn(tx: Queryable, { stateHash, browserHash, sealed, expiresAt }: CompanySignIn) {
+export async function insertCompanySignIn(
+  tx: Queryable,
+  { stateHash, browserHash, sealed: encrypted, expiresAt }: CompanySignIn,
+) {
   await tx`
     insert into company_sign_ins (state_hash, browser_hash, sealed, expires_at)
-    values (${stateHash}, ${browserHash}, ${sealed}, ${expiresAt})`;
+    values (${stateHash}, ${browserHash}, ${encrypted}, ${expiresAt})`;
 }
 
 /**

@@ -170,7 +170,7 @@ type Asked = { workspaceId: string; audience: CountedAudience };
  * devices' unique key: a million people take 3 s, ten thousand members among them 0.2 s. Indexes: segment_members
  * primary key, devices (workspace_id, bucket, user_id, device_id); all users: both tables whole.
  */
-export async function countAudiencePeople(
+export async function countAudienceUsers(
   tx: Queryable,
   { workspaceId, audience, platforms }: Asked & { platforms: readonly Platform[] },
 ): Promise<{ reach: Reach; people: number }[]> {
@@ -183,7 +183,7 @@ export async function countAudiencePeople(
       when devices.state = 'BLOCKED' then 3
       else 4
     end) as best`;
-  const people =
+  const users =
     audience.kind === 'all'
       ? tx`select ${best} from devices where devices.workspace_id = ${workspaceId} group by bucket, user_id`
       : tx`
@@ -195,7 +195,7 @@ export async function countAudiencePeople(
   const rows = await tx<{ reach: Reach; people: number }[]>`
     select ('{REACHED,OTHER_PLATFORM,OPTED_OUT,BLOCKED,GONE,NO_DEVICE}'::text[])[person.best + 1] as reach,
       count(*) as people
-    from (${people}) as person
+    from (${users}) as person
     group by person.best order by person.best`;
   if (audience.kind !== 'all') return rows;
   const withDevice = rows.reduce((sum, row) => sum + row.people, 0);

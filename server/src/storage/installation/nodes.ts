@@ -1,7 +1,7 @@
 import type { Queryable } from '../pool.ts';
 
 /** The last round of a duty, as it is kept in the report of its node; instants are texts there. */
-export type DutyNote = {
+export type JobNote = {
   name: string;
   doneAt: string | null;
   /** How many things the last round did. */
@@ -26,7 +26,7 @@ export type NodeReport = {
   startedAt: Date;
   seenAt: Date;
   memoryBytes: number;
-  duties: DutyNote[];
+  duties: JobNote[];
   simulators: SimulatorOrigins | null;
 };
 

@@ -2,12 +2,12 @@ import type { Queryable } from '../pool.ts';
 
 export type ProviderName = 'fcm' | 'apns' | 'webpush';
 
-export type SealedCredential = { workspaceId: string; provider: ProviderName; sealed: Buffer; simulated: boolean };
+export type EncryptedCredential = { workspaceId: string; provider: ProviderName; sealed: Buffer; simulated: boolean };
 
 /** Stores or replaces a workspace's credential of one provider. Index: primary key. */
 export async function upsertProviderCredential(
   tx: Queryable,
-  credential: SealedCredential & { summary: Record<string, string>; at: Date },
+  credential: EncryptedCredential & { summary: Record<string, string>; at: Date },
 ): Promise<void> {
   await tx`
     insert into provider_credentials (workspace_id, provider, sealed, summary, simulated, updated_at)
@@ -23,7 +23,7 @@ export type CheckVerdict = 'ACCEPTED' | 'REFUSED' | 'UNKNOWN';
 /** What the provider said when it was last asked; all three are null when it never was. */
 export type StoredCheck = { checkedAt: Date | null; checkVerdict: CheckVerdict | null; checkWords: string | null };
 
-export type StoredCredential = SealedCredential & StoredCheck & { summary: Record<string, string>; updatedAt: Date };
+export type StoredCredential = EncryptedCredential & StoredCheck & { summary: Record<string, string>; updatedAt: Date };
 
 /** A workspace's credentials, still sealed, with what may be shown of them. Index: primary key. */
 export async function listProviderCredentials(tx: Queryable, workspaceId: string): Promise<StoredCredential[]> {
@@ -67,13 +67,13 @@ export async function deleteProviderCredential(
 }
 
 /** Every simulated credential of this installation; the simulators learn from it whom they serve. */
-export async function listSimulatedCredentials(tx: Queryable): Promise<SealedCredential[]> {
-  return tx<SealedCredential[]>`
+export async function listSimulatedCredentials(tx: Queryable): Promise<EncryptedCredential[]> {
+  return tx<EncryptedCredential[]>`
     select workspace_id as "workspaceId", provider, sealed, simulated
     from provider_credentials where simulated order by workspace_id, provider`;
 }
 
-export type SealedToken = { sealed: Buffer; issuedAt: Date };
+export type EncryptedToken = { sealed: Buffer; issuedAt: Date };
 
 /** Locks the name of a token until the transaction ends, so that one node makes it and the others wait for it. */
 export async function lockProviderToken(tx: Queryable, key: string): Promise<void> {
@@ -81,14 +81,14 @@ export async function lockProviderToken(tx: Queryable, key: string): Promise<voi
 }
 
 /** Index: primary key. */
-export async function findProviderToken(tx: Queryable, key: string): Promise<SealedToken | undefined> {
-  const [row] = await tx<SealedToken[]>`
+export async function findProviderToken(tx: Queryable, key: string): Promise<EncryptedToken | undefined> {
+  const [row] = await tx<EncryptedToken[]>`
     select sealed, issued_at as "issuedAt" from provider_tokens where key = ${key}`;
   return row;
 }
 
 /** Index: primary key. */
-export async function upsertProviderToken(tx: Queryable, token: SealedToken & { key: string }): Promise<void> {
+export async function upsertProviderToken(tx: Queryable, token: EncryptedToken & { key: string }): Promise<void> {
   await tx`
     insert into provider_tokens (key, sealed, issued_at) values (${token.key}, ${token.sealed}, ${token.issuedAt})
     on conflict (key) do update set sealed = excluded.sealed, issued_at = excluded.issued_at`;

@@ -6,7 +6,7 @@ import type { LogCursor } from './callbacks.ts';
 const maxAttempts = 32_000;
 
 /** Attempt numbers come in rounds of ten, as those of callbacks. */
-export type Mail = {
+export type Email = {
   id: string;
   workspaceId: string;
   operationId: string | null;
@@ -24,34 +24,34 @@ export type Mail = {
   endedAt: Date | null;
 };
 
-export type NewMail = Pick<Mail, 'id' | 'workspaceId' | 'operationId' | 'recipients' | 'subject' | 'body'> & {
+export type NewEmail = Pick<Email, 'id' | 'workspaceId' | 'operationId' | 'recipients' | 'subject' | 'body'> & {
   state: 'PENDING' | 'KEPT';
   at: Date;
 };
 
 /** Stores a mail, due at once or kept. Belongs into the transaction that ends the operation it reports. */
-export async function insertMail(tx: Queryable, mail: NewMail): Promise<void> {
-  const isPending = mail.state === 'PENDING';
+export async function insertEmail(tx: Queryable, email: NewEmail): Promise<void> {
+  const isPending = email.state === 'PENDING';
   await tx`
     insert into mails (
       id, workspace_id, operation_id, recipients, subject, body, state, next_at, created_at, ended_at
     )
-    values (${mail.id}, ${mail.workspaceId}, ${mail.operationId}, ${mail.recipients}::text[], ${mail.subject},
-      ${mail.body}, ${mail.state}, ${isPending ? mail.at : null}, ${mail.at}, ${isPending ? null : mail.at})`;
+    values (${email.id}, ${email.workspaceId}, ${email.operationId}, ${email.recipients}::text[], ${email.subject},
+      ${email.body}, ${email.state}, ${isPending ? email.at : null}, ${email.at}, ${isPending ? null : email.at})`;
 }
 
-export type DueMail = Pick<Mail, 'id' | 'recipients' | 'subject' | 'body' | 'attempts'>;
+export type DueEmail = Pick<Email, 'id' | 'recipients' | 'subject' | 'body' | 'attempts'>;
 
 /**
  * Takes mails that are due, oldest first, and moves their `next_at` to the end of the lease with the attempt counted,
  * before anything is sent: a worker that dies leaves them due again. Rows another node holds are skipped. Index:
  * mails_due.
  */
-export async function claimDueMails(
+export async function claimDueEmails(
   database: Database,
   claim: { at: Date; leaseUntil: Date; limit: number },
-): Promise<DueMail[]> {
-  return database<DueMail[]>`
+): Promise<DueEmail[]> {
+  return database<DueEmail[]>`
     with due as (
       select id from mails
       where state = 'PENDING' and next_at <= ${claim.at}
@@ -66,7 +66,7 @@ export async function claimDueMails(
     returning mails.id, recipients, subject, body, attempts`;
 }
 
-export type MailOutcome =
+export type EmailOutcome =
   | { state: 'PENDING'; nextAt: Date; error: string }
   | { state: 'SENT'; endedAt: Date; error: string | null }
   | { state: 'FAILED' | 'KEPT'; endedAt: Date; error: string };
@@ -77,22 +77,22 @@ export type MailOutcome =
  *
  * @returns whether it was stored
  */
-export async function settleMail(
+export async function settleEmail(
   tx: Queryable,
-  mail: { id: string; attempts: number; outcome: MailOutcome },
+  email: { id: string; attempts: number; outcome: EmailOutcome },
 ): Promise<boolean> {
-  const { outcome } = mail;
+  const { outcome } = email;
   const rows = await tx`
     update mails
     set state = ${outcome.state}, error = ${outcome.error},
       next_at = ${outcome.state === 'PENDING' ? outcome.nextAt : null},
       ended_at = ${outcome.state === 'PENDING' ? null : outcome.endedAt}
-    where id = ${mail.id} and state = 'PENDING' and attempts = ${mail.attempts}
+    where id = ${email.id} and state = 'PENDING' and attempts = ${email.attempts}
     returning 1`;
   return rows.length === 1;
 }
 
-export type MailAttempt = {
+export type EmailAttempt = {
   number: number;
   at: Date;
   /** What the server said, or why nobody answered. */
@@ -102,7 +102,7 @@ export type MailAttempt = {
 };
 
 /** Stores one attempt, in the transaction that settled it. */
-export async function insertMailAttempt(tx: Queryable, attempt: MailAttempt & { mailId: string }): Promise<void> {
+export async function insertEmailAttempt(tx: Queryable, attempt: EmailAttempt & { mailId: string }): Promise<void> {
   await tx`
     insert into mail_attempts (mail_id, number, at, answer, is_taken, duration_ms)
     values (${attempt.mailId}, ${attempt.number}, ${attempt.at}, ${attempt.answer}, ${attempt.isTaken},
@@ -110,19 +110,19 @@ export async function insertMailAttempt(tx: Queryable, attempt: MailAttempt & { 
 }
 
 /** The attempts of a mail in their order. Index: primary key. */
-export async function listMailAttempts(tx: Queryable, mailId: string): Promise<MailAttempt[]> {
-  return tx<MailAttempt[]>`
+export async function listEmailAttempts(tx: Queryable, emailId: string): Promise<EmailAttempt[]> {
+  return tx<EmailAttempt[]>`
     select number, at, answer, is_taken as "isTaken", duration_ms as "durationMilliseconds"
-    from mail_attempts where mail_id = ${mailId} order by number`;
+    from mail_attempts where mail_id = ${emailId} order by number`;
 }
 
 /** One mail, if it is this workspace's. Index: primary key. */
-export async function findMail(tx: Queryable, mail: { workspaceId: string; id: string }): Promise<Mail | undefined> {
-  const [row] = await tx<Mail[]>`
+export async function findEmail(tx: Queryable, email: { workspaceId: string; id: string }): Promise<Email | undefined> {
+  const [row] = await tx<Email[]>`
     select id, workspace_id as "workspaceId", operation_id as "operationId", recipients, subject, body, state, attempts,
       next_at as "nextAt", error, created_at as "createdAt", ended_at as "endedAt"
     from mails
-    where id = ${mail.id} and workspace_id = ${mail.workspaceId}`;
+    where id = ${email.id} and workspace_id = ${email.workspaceId}`;
   return row;
 }
 
@@ -132,24 +132,27 @@ export async function findMail(tx: Queryable, mail: { workspaceId: string; id: s
  *
  * @returns false when it is no mail of this workspace, is pending, or was resent too often
  */
-export async function resendMail(tx: Queryable, mail: { workspaceId: string; id: string; at: Date }): Promise<boolean> {
+export async function resendEmail(
+  tx: Queryable,
+  email: { workspaceId: string; id: string; at: Date },
+): Promise<boolean> {
   const rows = await tx`
     update mails
-    set state = 'PENDING', next_at = ${mail.at}, ended_at = null, error = null,
+    set state = 'PENDING', next_at = ${email.at}, ended_at = null, error = null,
       attempts = (attempts / ${attemptsPerRound}::int + 1) * ${attemptsPerRound}::int
-    where id = ${mail.id} and workspace_id = ${mail.workspaceId} and state in ('SENT', 'KEPT', 'FAILED')
+    where id = ${email.id} and workspace_id = ${email.workspaceId} and state in ('SENT', 'KEPT', 'FAILED')
       and attempts < ${maxAttempts}
     returning 1`;
   return rows.length === 1;
 }
 
 /** Newest mails of a workspace, or those that failed. Indexes: mails_newest, mails_failed_newest. */
-export async function listMails(
+export async function listEmails(
   tx: Queryable,
   page: { workspaceId: string; isFailed?: boolean; after?: LogCursor; limit: number },
-): Promise<Mail[]> {
+): Promise<Email[]> {
   const { after } = page;
-  return tx<Mail[]>`
+  return tx<Email[]>`
     select id, workspace_id as "workspaceId", operation_id as "operationId", recipients, subject, body, state, attempts,
       next_at as "nextAt", error, created_at as "createdAt", ended_at as "endedAt"
     from mails

@@ -123,7 +123,7 @@ export async function analyzeSegmentMembers(tx: Queryable): Promise<void> {
 }
 
 /** Lets several statements see one moment, so that a segment and its operations do not contradict each other. */
-export async function readOneMoment<Answer>(
+export async function readOneOccurrence<Answer>(
   database: Database,
   read: (tx: Transaction) => Promise<Answer>,
 ): Promise<Answer> {

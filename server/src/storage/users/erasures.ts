@@ -110,20 +110,20 @@ export async function findErasedDevices(
 }
 
 /** Whose rows: a user, and the rows merged into it. */
-export type Person = { workspaceId: string; users: UserKey[] };
+export type User = { workspaceId: string; users: UserKey[] };
 
 /** Makes ids that name nobody: equal ids give equal ones, and without the salt, which is not kept, none leads back. */
-export type Salted = Person & { salt: string };
+export type Salted = User & { salt: string };
 
 /** The person's keys as a set to join with. */
-function people(tx: Queryable, { users }: Person) {
+function people(tx: Queryable, { users }: User) {
   return tx`
     unnest(${users.map(({ bucket }) => bucket)}::smallint[], ${users.map(({ userId }) => userId)}::text[])
       as person (bucket, user_id)`;
 }
 
 /** Index: identifiers_user. */
-export async function eraseIdentifiers(tx: Queryable, person: Person): Promise<number> {
+export async function eraseIdentifiers(tx: Queryable, person: User): Promise<number> {
   const rows = await tx`
     delete from identifiers using ${people(tx, person)}
     where identifiers.workspace_id = ${person.workspaceId} and identifiers.bucket = person.bucket
@@ -136,7 +136,7 @@ export async function eraseIdentifiers(tx: Queryable, person: Person): Promise<n
  * later reports are not kept. Reads the ledger, so it comes before eraseDeliveries. The campaigns' figures stay. Indexes:
  * deliveries_user, deliveries_user_other, device_interactions primary key.
  */
-export async function eraseInteractions(tx: Queryable, person: Person): Promise<number> {
+export async function eraseInteractions(tx: Queryable, person: User): Promise<number> {
   const [row] = await tx<{ erased: number }[]>`
     with sent as (
       select distinct runs.campaign_id, deliveries.device_id
@@ -169,7 +169,7 @@ export async function eraseInteractions(tx: Queryable, person: Person): Promise<
 /** Devices, and what was put into the inbox of simulated ones. Indexes: devices (workspace_id, bucket, user_id, …). */
 export async function eraseDevices(
   tx: Queryable,
-  person: Person,
+  person: User,
 ): Promise<{ devices: number; messages: number; addresses: number }> {
   const [row] = await tx<{ devices: number; messages: number; addresses: number }[]>`
     with erased as (
@@ -199,7 +199,7 @@ export async function eraseDevices(
 }
 
 /** Index: events_user, in every partition; unattributed_events primary key. */
-export async function eraseEvents(tx: Queryable, person: Person): Promise<number> {
+export async function eraseEvents(tx: Queryable, person: User): Promise<number> {
   const [row] = await tx<{ erased: number }[]>`
     with erased as (
       delete from events using ${people(tx, person)}
@@ -216,7 +216,7 @@ export async function eraseEvents(tx: Queryable, person: Person): Promise<number
 }
 
 /** Memberships, and frozen audiences of runs. Segments have one less. Index: segment_members primary key, once a segment. */
-export async function eraseMemberships(tx: Queryable, person: Person): Promise<number> {
+export async function eraseMemberships(tx: Queryable, person: User): Promise<number> {
   const [row] = await tx<{ erased: number }[]>`
     with audience as (
       select id from segments where workspace_id = ${person.workspaceId}
@@ -268,7 +268,7 @@ export async function anonymiseDeliveries(tx: Queryable, person: Salted): Promis
 }
 
 /** What was sent to the person lately, for caps and delays. Index: user_messages primary key. */
-export async function eraseUserMessages(tx: Queryable, person: Person): Promise<number> {
+export async function eraseUserMessages(tx: Queryable, person: User): Promise<number> {
   const rows = await tx`
     delete from user_messages using ${people(tx, person)}
     where user_messages.workspace_id = ${person.workspaceId} and user_messages.bucket = person.bucket
@@ -277,7 +277,7 @@ export async function eraseUserMessages(tx: Queryable, person: Person): Promise<
 }
 
 /** Runs to named users forget the person. No index holds their lists, so the workspace's runs are read. Index: runs_started. */
-export async function eraseTargets(tx: Queryable, person: Person): Promise<number> {
+export async function eraseTargets(tx: Queryable, person: User): Promise<number> {
   const pairs = person.users.map(({ bucket, userId }) => JSON.stringify([[bucket, userId]]));
   const rows = await tx`
     update runs set target_users = (
@@ -290,7 +290,7 @@ export async function eraseTargets(tx: Queryable, person: Person): Promise<numbe
 }
 
 /** Lines about the person say what was done and no more whom to. Index: audit_log_object. */
-export async function anonymiseAuditLines(tx: Queryable, person: Person): Promise<number> {
+export async function anonymiseAuditLines(tx: Queryable, person: User): Promise<number> {
   const rows = await tx`
     update audit_log set object_id = null
     where workspace_id = ${person.workspaceId} and object_kind = 'person'
@@ -299,7 +299,7 @@ export async function anonymiseAuditLines(tx: Queryable, person: Person): Promis
 }
 
 /** The user, and the customer ids that were merged into it. Indexes: users primary key, merged_users_retained. */
-export async function eraseUsers(tx: Queryable, person: Person): Promise<{ users: number; mergedIds: number }> {
+export async function eraseUsers(tx: Queryable, person: User): Promise<{ users: number; mergedIds: number }> {
   const merged = await tx`
     delete from merged_users using ${people(tx, person)}
     where merged_users.workspace_id = ${person.workspaceId} and merged_users.retained_bucket = person.bucket

@@ -140,7 +140,7 @@ export async function clearUserStaging(session: ImportSession): Promise<void> {
 }
 
 /** Fresh statistics: without them the planner reads the filled tables 25 to 40 times slower (finding 9). */
-export async function analyzePeople(session: ImportSession): Promise<void> {
+export async function analyzeUsers(session: ImportSession): Promise<void> {
   await session`reset default_statistics_target`;
   await session`analyze users, identifiers, devices, push_addresses`;
 }

@@ -1,11 +1,11 @@
 import type { PendingQuery, Row } from 'postgres';
-import type { GatedUser } from '../../domain/eligibility/decide-eligibility.ts';
+import type { EligibilityUser } from '../../domain/eligibility/decide-eligibility.ts';
 import type { Queryable } from '../pool.ts';
 import type { Merge } from './merged-users.ts';
 import type { UserKey } from './users.ts';
 
 /** What the gate of a run must know of a user. `revision` 0: nothing is written down yet. */
-export type UserAtGate = UserKey & GatedUser & { revision: number };
+export type StoredEligibilityUser = UserKey & EligibilityUser & { revision: number };
 
 type StoredUser = UserKey & {
   timeZone: string | null;
@@ -21,10 +21,10 @@ type StoredUser = UserKey & {
  * a million rows while a campaign is sent has no statistics yet, so that `limit 1` says what they would: one look-up a
  * user, and no join that reads the table. After planByValues. Indexes: users and user_messages primary keys.
  */
-export async function findUsersAtGate(
+export async function findUsersForEligibility(
   tx: Queryable,
   asked: { workspaceId: string; users: UserKey[]; zoneAttribute: string | null; withMessages: 'yes' | 'no' },
-): Promise<UserAtGate[]> {
+): Promise<StoredEligibilityUser[]> {
   const { workspaceId, users, zoneAttribute } = asked;
   const hasMessages = asked.withMessages === 'yes';
   const rows = await tx<StoredUser[]>`

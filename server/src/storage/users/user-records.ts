@@ -6,7 +6,7 @@ import { allBuckets } from '../segments/segment-members.ts';
 import { walkAttributeNames } from './identifiers.ts';
 import type { UserKey } from './users.ts';
 
-type Person = UserKey & { workspaceId: string };
+type User = UserKey & { workspaceId: string };
 
 /**
  * Users that have a value under any attribute, with one of the attributes it was found under. The names of attributes
@@ -29,14 +29,14 @@ export async function findUsersByAnyIdentifier(
     limit ${wanted.limit}`;
 }
 
-export type FoundPerson = UserKey & { customerId: string; updatedAt: Date; devices: number };
+export type FoundUser = UserKey & { customerId: string; updatedAt: Date; devices: number };
 
 /** What a list of people shows of each, of at most some. Indexes: users primary key, devices of a user. */
-export async function listFoundPeople(
+export async function listFoundUsers(
   tx: Queryable,
   { workspaceId, users }: { workspaceId: string; users: UserKey[] },
-): Promise<FoundPerson[]> {
-  return tx<FoundPerson[]>`
+): Promise<FoundUser[]> {
+  return tx<FoundUser[]>`
     select users.bucket, users.id as "userId", users.customer_id as "customerId", users.updated_at as "updatedAt",
       (select count(*)::int from devices where devices.workspace_id = users.workspace_id
         and devices.bucket = users.bucket and devices.user_id = users.id) as devices
@@ -47,11 +47,11 @@ export async function listFoundPeople(
 }
 
 /** People marked for tests, by customer id. Indexes: users_test, devices of a user. */
-export async function listTestPeople(
+export async function listTestUsers(
   tx: Queryable,
   { workspaceId, limit }: { workspaceId: string; limit: number },
-): Promise<FoundPerson[]> {
-  return tx<FoundPerson[]>`
+): Promise<FoundUser[]> {
+  return tx<FoundUser[]>`
     select users.bucket, users.id as "userId", users.customer_id as "customerId", users.updated_at as "updatedAt",
       (select count(*)::int from devices where devices.workspace_id = users.workspace_id
         and devices.bucket = users.bucket and devices.user_id = users.id) as devices
@@ -61,7 +61,7 @@ export async function listTestPeople(
     limit ${limit}`;
 }
 
-export type PersonRecord = UserKey & {
+export type UserRecord = UserKey & {
   customerId: string;
   /** Customer ids that were merged into this one. */
   mergedCustomerIds: string[];
@@ -73,11 +73,11 @@ export type PersonRecord = UserKey & {
 };
 
 /** A user by id alone, looked for in each bucket. Indexes: users primary key, merged_users_retained. */
-export async function findPersonRecord(
+export async function findUserRecord(
   tx: Queryable,
   { workspaceId, id }: { workspaceId: string; id: string },
-): Promise<PersonRecord | undefined> {
-  const [row] = await tx<PersonRecord[]>`
+): Promise<UserRecord | undefined> {
+  const [row] = await tx<UserRecord[]>`
     select bucket, id as "userId", customer_id as "customerId", attributes, is_test as "isTest", created_at as "createdAt",
       updated_at as "updatedAt",
       array(select customer_id from merged_users where merged_users.workspace_id = users.workspace_id
@@ -87,7 +87,7 @@ export async function findPersonRecord(
   return row;
 }
 
-export type PersonDevice = {
+export type UserDevice = {
   id: string;
   deviceId: string;
   platform: Platform;
@@ -105,39 +105,39 @@ export type PersonDevice = {
 };
 
 /** Devices of a user, whatever their state. Index: devices (workspace_id, bucket, user_id, device_id). */
-export async function listPersonDevices(tx: Queryable, person: Person): Promise<PersonDevice[]> {
-  return tx<PersonDevice[]>`
+export async function listUserDevices(tx: Queryable, user: User): Promise<UserDevice[]> {
+  return tx<UserDevice[]>`
     select id, device_id as "deviceId", platform, push_id as "pushId", state, provisional as "isProvisional", model,
       app_version as "appVersion", os_version as "osVersion", registered_at as "registeredAt", gone_at as "goneAt",
       gone_reason as "goneReason", blocked_at as "blockedAt", block_reason as "blockReason"
     from devices
-    where workspace_id = ${person.workspaceId} and bucket = ${person.bucket} and user_id = ${person.userId}
+    where workspace_id = ${user.workspaceId} and bucket = ${user.bucket} and user_id = ${user.userId}
     order by registered_at desc, id`;
 }
 
-export type PersonSegment = { id: string; name: string; kind: 'FILE' | 'COHORT' };
+export type UserSegment = { id: string; name: string; kind: 'FILE' | 'COHORT' };
 
 /**
  * Stored segments a user is in now, by name; those of filters hold nobody until they are asked. One look-up a segment of
  * the workspace. Indexes: segments_newest, segment_members primary key.
  */
-export async function listPersonSegments(tx: Queryable, person: Person): Promise<PersonSegment[]> {
-  return tx<PersonSegment[]>`
+export async function listUserSegments(tx: Queryable, user: User): Promise<UserSegment[]> {
+  return tx<UserSegment[]>`
     select segments.id, segments.name, segments.kind
     from segments, lateral (
       select 1 from segment_members as member
-      where member.workspace_id = segments.workspace_id and member.bucket = ${person.bucket}
-        and member.segment_id = segments.id and member.user_id = ${person.userId}
+      where member.workspace_id = segments.workspace_id and member.bucket = ${user.bucket}
+        and member.segment_id = segments.id and member.user_id = ${user.userId}
         and member.added_in <= segments.version
         and (member.removed_in is null or member.removed_in > segments.version)
       limit 1
     ) as member
-    where segments.workspace_id = ${person.workspaceId} and segments.kind in ('FILE', 'COHORT')
+    where segments.workspace_id = ${user.workspaceId} and segments.kind in ('FILE', 'COHORT')
       and segments.state <> 'ARCHIVED'
     order by segments.name`;
 }
 
-export type PersonMessage = {
+export type UserMessage = {
   runId: string;
   campaignId: string;
   campaignName: string;
@@ -151,14 +151,14 @@ export type PersonMessage = {
 };
 
 /** The newest rows of the ledger of a user. Indexes: deliveries_user, deliveries_user_other of each day there is. */
-export async function listPersonMessages(tx: Queryable, person: Person & { limit: number }): Promise<PersonMessage[]> {
-  const { workspaceId, bucket, userId, limit } = person;
+export async function listUserMessages(tx: Queryable, user: User & { limit: number }): Promise<UserMessage[]> {
+  const { workspaceId, bucket, userId, limit } = user;
   const part = (outcomes: ReturnType<Queryable>) => tx`
     (select day, run_id, device_id, platform, outcome, code, attempts, sent_at
     from deliveries
     where workspace_id = ${workspaceId} and bucket = ${bucket} and user_id = ${userId} and ${outcomes}
     order by sent_at desc limit ${limit})`;
-  return tx<PersonMessage[]>`
+  return tx<UserMessage[]>`
     select message.run_id as "runId", runs.campaign_id as "campaignId", campaigns.name as "campaignName",
       devices.device_id as "deviceId", message.platform, message.outcome, message.code, message.attempts,
       message.sent_at as at
@@ -171,7 +171,7 @@ export async function listPersonMessages(tx: Queryable, person: Person & { limit
     limit ${limit}`;
 }
 
-export const momentKinds = [
+export const timelineEntryKinds = [
   'EVENT',
   'MESSAGE',
   'IMPRESSION',
@@ -184,15 +184,15 @@ export const momentKinds = [
   'MERGED',
   'CREATED',
 ] as const;
-export type MomentKind = (typeof momentKinds)[number];
+export type TimelineEntryKind = (typeof timelineEntryKinds)[number];
 
-export type Moment = {
+export type TimelineEntry = {
   /** With all of its microseconds, for the next page. */
   place: string;
   /** Names the moment among those of one instant. */
   key: string;
   at: Date;
-  kind: MomentKind;
+  kind: TimelineEntryKind;
   /** Of an event, a campaign, an action of the console, or the customer id that was merged. */
   name: string | null;
   campaignId: string | null;
@@ -206,9 +206,9 @@ export type Moment = {
   detail: Record<string, unknown>;
 };
 
-export type MomentPlace = { place: string; key: string };
+export type TimelinePosition = { place: string; key: string };
 
-type TimelinePage = UserKey & { workspaceId: string; after: MomentPlace | undefined; limit: number };
+type TimelinePage = UserKey & { workspaceId: string; after: TimelinePosition | undefined; limit: number };
 
 /**
  * What happened to a person and what was done, newest first. Each source gives its newest rows after the place in the order
@@ -216,9 +216,9 @@ type TimelinePage = UserKey & { workspaceId: string; after: MomentPlace | undefi
  * events_user, deliveries_user, deliveries_user_other, device_interactions_device, audit_log_object; devices of a user,
  * merged_users_retained, users primary key.
  */
-export async function listPersonMoments(tx: Queryable, page: TimelinePage): Promise<Moment[]> {
+export async function listTimelineEntries(tx: Queryable, page: TimelinePage): Promise<TimelineEntry[]> {
   const { workspaceId, bucket, userId, limit, after } = page;
-  const ofPerson = tx`workspace_id = ${workspaceId} and bucket = ${bucket} and user_id = ${userId}`;
+  const ofUser = tx`workspace_id = ${workspaceId} and bucket = ${bucket} and user_id = ${userId}`;
   /** Rows of a source after the place; `at` must be the indexed column alone. */
   const newest = (at: ReturnType<Queryable>, key: ReturnType<Queryable>) => tx`
     ${after ? tx`and ${at} <= ${after.place}::timestamptz and (${at}, ${key}) < (${after.place}::timestamptz, ${after.key})` : tx``}
@@ -226,16 +226,16 @@ export async function listPersonMoments(tx: Queryable, page: TimelinePage): Prom
   const messages = (outcomes: ReturnType<Queryable>) => tx`
     (select sent_at as at, ('m' || run_id || device_id) collate "C" as key, 'MESSAGE' as kind, run_id, device_id, platform,
       outcome, code
-    from deliveries where ${ofPerson} and ${outcomes}
+    from deliveries where ${ofUser} and ${outcomes}
       ${newest(tx`sent_at`, tx`('m' || run_id || device_id) collate "C"`)})`;
   const devices = tx`
     (select id, device_id, platform, registered_at, blocked_at, gone_at, gone_reason, block_reason from devices
-    where ${ofPerson})`;
-  return tx<Moment[]>`
+    where ${ofUser})`;
+  return tx<TimelineEntry[]>`
     with owned as materialized (${devices}), moments as (
       (select occurred_at as at, ('e' || id) collate "C" as key, 'EVENT' as kind, name, null as campaign_id,
         device_row_id as device, platform, null as outcome, null as code, attributes as detail
-      from events where ${ofPerson} ${newest(tx`occurred_at`, tx`('e' || id) collate "C"`)})
+      from events where ${ofUser} ${newest(tx`occurred_at`, tx`('e' || id) collate "C"`)})
       union all
       select sent.at, sent.key, sent.kind, campaigns.name, campaigns.id, sent.device_id, sent.platform, sent.outcome,
         sent.code, '{}'

@@ -2,7 +2,7 @@ import { bucketOf } from '../../domain/users/bucket.ts';
 import { identifierOf } from '../../domain/users/identifier.ts';
 import type { Attributes } from '../../domain/users/user-attributes.ts';
 import type { UserSelector } from '../../domain/users/user-selector.ts';
-import type { Person } from '../../domain/users/user-source.ts';
+import type { User } from '../../domain/users/user-source.ts';
 import type { Queryable } from '../pool.ts';
 import { allBuckets } from '../segments/segment-members.ts';
 import { findUsersByIdentifier } from './identifiers.ts';
@@ -237,12 +237,12 @@ export async function findUsersToExport(
  * Users with those of their attributes that have one of the names, or with all, by id. Index: primary key, one look a
  * user.
  */
-export async function findPeople(
+export async function findUsers(
   tx: Queryable,
   { workspaceId, users, names }: { workspaceId: string; users: UserKey[]; names: readonly string[] | 'all' },
-): Promise<Map<string, Person>> {
+): Promise<Map<string, User>> {
   const wanted = [...new Map(users.map((user) => [user.userId, user])).values()];
-  const rows = await tx<(Person & { userId: string })[]>`
+  const rows = await tx<(User & { userId: string })[]>`
     select users.id as "userId", users.customer_id as "customerId", ${
       names === 'all'
         ? tx`users.attributes`

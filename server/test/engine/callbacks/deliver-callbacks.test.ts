@@ -2,7 +2,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
 import { makeId } from '../../../src/domain/ids.ts';
-import { makeSeal } from '../../../src/domain/encryption.ts';
+import { makeEncryption } from '../../../src/domain/encryption.ts';
 import { deliverCallbacks } from '../../../src/engine/callbacks/deliver-callbacks.ts';
 import type { CallbackAnswer, PostCallback } from '../../../src/engine/callbacks/deliver-callbacks.ts';
 import { ensureWebhookSecret } from '../../../src/engine/callbacks/webhook-secret.ts';
@@ -23,7 +23,7 @@ import { insertTestWorkspace } from '../../test-workspace.ts';
 const start = new Date('2026-03-01T12:00:00.250Z');
 const second = 1000;
 const body = '{"db_name":"db","segment_name":"Zoë ✓","request_id":"r","status":201}';
-const seal = makeSeal(new Uint8Array(32).fill(7));
+const encryption = makeEncryption(new Uint8Array(32).fill(7));
 const ok: CallbackAnswer = { kind: 'answered', status: 200 };
 
 type Request = Parameters<PostCallback>[0];
@@ -39,8 +39,8 @@ async function makeCallbacksBundle() {
     return answer(request);
   };
   const makeNode = () =>
-    deliverCallbacks({ database, clock, seal, log: makeLog({ level: 'silent', pretty: false }), post });
-  const duty = makeNode();
+    deliverCallbacks({ database, clock, encryption, log: makeLog({ level: 'silent', pretty: false }), post });
+  const job = makeNode();
   const operationId = makeId(start);
   const segmentId = makeId(start);
   await database`
@@ -69,13 +69,13 @@ async function makeCallbacksBundle() {
     },
     /** A round, and all that it sent has ended. */
     async run(): Promise<number> {
-      const count = await duty.runOnce(clock.now());
-      await duty.settled();
+      const count = await job.runOnce(clock.now());
+      await job.settled();
       return count;
     },
     /** A round alone: it leaves slow receivers under way. */
-    round: () => duty.runOnce(clock.now()),
-    settled: () => duty.settled(),
+    round: () => job.runOnce(clock.now()),
+    settled: () => job.settled(),
     find: async (id: string) => (await findCallback(database, { workspaceId, id }))!,
     attempts: (id: string) => listCallbackAttempts(database, id),
     resend: (id: string) => resendCallback(database, { workspaceId, id, at: clock.now() }),
@@ -123,7 +123,7 @@ describe('what is posted', () => {
     const id = await bundle.insert();
     bundle.answer(() => ({ kind: 'answered', status: 500 }));
     await bundle.run();
-    const secret = await ensureWebhookSecret({ database, seal }, workspaceId);
+    const secret = await ensureWebhookSecret({ database, encryption }, workspaceId);
     const verifyNow = (request: Request) => {
       // The package reads the system's clock for its tolerance of five minutes.
       vi.setSystemTime(clock.now());
@@ -148,18 +148,18 @@ describe('what is posted', () => {
   test('two nodes that make the secret at once agree on one; it is sealed for its workspace', async () => {
     const { database, workspaceId } = bundle;
     const secrets = await Promise.all(
-      Array.from({ length: 8 }, () => ensureWebhookSecret({ database, seal }, workspaceId)),
+      Array.from({ length: 8 }, () => ensureWebhookSecret({ database, encryption }, workspaceId)),
     );
     expect(new Set(secrets).size).toBe(1);
     expect(secrets[0]).toMatch(/^whsec_/);
     expect(Buffer.from(secrets[0]!.slice('whsec_'.length), 'base64').length).toBe(32);
-    const sealed = (await findWebhookSecret(database, workspaceId))!;
+    const encrypted = (await findWebhookSecret(database, workspaceId))!;
     expect(await storeWebhookSecret(database, { workspaceId, sealed: Buffer.from('another') })).toBe(false);
-    expect(await ensureWebhookSecret({ database, seal }, workspaceId)).toBe(secrets[0]);
-    expect(sealed.toString('latin1')).not.toContain('whsec_');
-    expect(() => seal.open(sealed, 'webhook-secret:another')).toThrow();
+    expect(await ensureWebhookSecret({ database, encryption }, workspaceId)).toBe(secrets[0]);
+    expect(encrypted.toString('latin1')).not.toContain('whsec_');
+    expect(() => encryption.decrypt(encrypted, 'webhook-secret:another')).toThrow();
     const other = await insertTestWorkspace(database, new Date(start.getTime() + 1));
-    expect(await ensureWebhookSecret({ database, seal }, other)).not.toBe(secrets[0]);
+    expect(await ensureWebhookSecret({ database, encryption }, other)).not.toBe(secrets[0]);
   });
 });
 

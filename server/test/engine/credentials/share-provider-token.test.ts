@@ -2,7 +2,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
 import type { ApnsCredential } from '../../../src/domain/provider-credential.ts';
-import { makeSeal } from '../../../src/domain/encryption.ts';
+import { makeEncryption } from '../../../src/domain/encryption.ts';
 import { makeShareProviderToken } from '../../../src/engine/credentials/share-provider-token.ts';
 import { makeApnsProviderTokens } from '../../../src/engine/delivery/apns/apns-provider-token.ts';
 import { makeLog } from '../../../src/log.ts';
@@ -21,7 +21,7 @@ const masterKey = randomBytes(32);
 const minute = 60_000;
 
 const node = (key = masterKey) =>
-  makeApnsProviderTokens({ clock, share: makeShareProviderToken({ ...bundle, seal: makeSeal(key), log }) });
+  makeApnsProviderTokens({ clock, share: makeShareProviderToken({ ...bundle, encryption: makeEncryption(key), log }) });
 
 const credential = (more: Partial<ApnsCredential> = {}): ApnsCredential => ({
   provider: 'apns',
@@ -87,7 +87,7 @@ test('a database that is away holds nobody back', async () => {
     clock,
     share: makeShareProviderToken({
       database: { begin: () => Promise.reject(new Error('away')) } as never,
-      seal: makeSeal(masterKey),
+      encryption: makeEncryption(masterKey),
       log,
     }),
   });

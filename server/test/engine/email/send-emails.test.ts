@@ -5,18 +5,18 @@ import { makeManualClock } from '../../../src/clock.ts';
 import { makeId } from '../../../src/domain/ids.ts';
 import { operationReport } from '../../../src/domain/segments/operation-report.ts';
 import type { OperationReportInput } from '../../../src/domain/segments/operation-report.ts';
-import { sendMails } from '../../../src/engine/email/send-emails.ts';
+import { sendEmails } from '../../../src/engine/email/send-emails.ts';
 import { makeSmtpMailer } from '../../../src/engine/email/smtp-mailer.ts';
 import {
-  claimDueMails,
-  findMail,
-  insertMail,
-  listMailAttempts,
-  listMails,
-  resendMail,
-  settleMail,
+  claimDueEmails,
+  findEmail,
+  insertEmail,
+  listEmailAttempts,
+  listEmails,
+  resendEmail,
+  settleEmail,
 } from '../../../src/storage/outbox/emails.ts';
-import type { NewMail } from '../../../src/storage/outbox/emails.ts';
+import type { NewEmail } from '../../../src/storage/outbox/emails.ts';
 import { createTestDatabase } from '../../test-database.ts';
 import { insertTestWorkspace } from '../../test-workspace.ts';
 
@@ -56,9 +56,9 @@ function makeSmtpServer() {
             if (!problem) {
               const message = Buffer.concat(chunks).toString('utf8');
               const end = message.indexOf('\r\n\r\n');
-              const { mailFrom, rcptTo } = session.envelope;
+              const { mailFrom: emailFrom, rcptTo } = session.envelope;
               received.push({
-                from: mailFrom ? mailFrom.address : '',
+                from: emailFrom ? emailFrom.address : '',
                 to: rcptTo.map((to) => to.address),
                 // Unfolded: a long header goes on in a line that starts with a space.
                 headers: message
@@ -79,7 +79,7 @@ function makeSmtpServer() {
   };
 }
 
-async function makeMailBundle() {
+async function makeEmailBundle() {
   const { database, drop } = await createTestDatabase();
   const clock = makeManualClock(start);
   const workspaceId = await insertTestWorkspace(database, start);
@@ -89,16 +89,16 @@ async function makeMailBundle() {
     url: `smtp://127.0.0.1:${smtp.port()}`,
     from: 'Carillon <reports@carillon.example>',
   });
-  const duty = sendMails({ database, clock, mailer });
+  const job = sendEmails({ database, clock, mailer });
   return {
     database,
     clock,
     workspaceId,
     smtp,
     mailer,
-    async insert(mail: Partial<NewMail> = {}): Promise<string> {
+    async insert(email: Partial<NewEmail> = {}): Promise<string> {
       const id = makeId(clock.now());
-      await insertMail(database, {
+      await insertEmail(database, {
         id,
         workspaceId,
         operationId: null,
@@ -107,19 +107,19 @@ async function makeMailBundle() {
         body: 'Users: 3\n',
         state: 'PENDING',
         at: clock.now(),
-        ...mail,
+        ...email,
       });
       return id;
     },
-    run: () => duty.runOnce(clock.now()),
+    run: () => job.runOnce(clock.now()),
     async runAfter(seconds: number): Promise<void> {
       clock.advance(seconds * second - 1);
-      expect(await duty.runOnce(clock.now())).toBe(0);
+      expect(await job.runOnce(clock.now())).toBe(0);
       clock.advance(1);
-      expect(await duty.runOnce(clock.now())).toBe(1);
+      expect(await job.runOnce(clock.now())).toBe(1);
     },
     find: async (id: string) =>
-      (await listMails(database, { workspaceId, limit: 100 })).find((mail) => mail.id === id)!,
+      (await listEmails(database, { workspaceId, limit: 100 })).find((email) => email.id === id)!,
     async drop(): Promise<void> {
       mailer.close();
       await smtp.down();
@@ -128,9 +128,9 @@ async function makeMailBundle() {
   };
 }
 
-let bundle: Awaited<ReturnType<typeof makeMailBundle>>;
-const header = (mail: Received, name: string) =>
-  mail.headers.filter((line) => line.toLowerCase().startsWith(`${name.toLowerCase()}:`));
+let bundle: Awaited<ReturnType<typeof makeEmailBundle>>;
+const header = (email: Received, name: string) =>
+  email.headers.filter((line) => line.toLowerCase().startsWith(`${name.toLowerCase()}:`));
 
 /** Bytes written as =C3=AB (RFC 2045 §6.7), read as UTF-8. */
 const unquote = (text: string) =>
@@ -142,8 +142,8 @@ const unquote = (text: string) =>
   );
 
 /** The subject as a mail reader shows it: encoded words (RFC 2047 §4), the space between two dropped. */
-const subjectsOf = (mail: Received) =>
-  header(mail, 'Subject').map((line) =>
+const subjectsOf = (email: Received) =>
+  header(email, 'Subject').map((line) =>
     line
       .slice('Subject: '.length)
       .replaceAll('?= =?', '?==?')
@@ -153,24 +153,24 @@ const subjectsOf = (mail: Received) =>
 
 describe('mails', () => {
   beforeEach(async () => {
-    bundle = await makeMailBundle();
+    bundle = await makeEmailBundle();
   });
   afterEach(() => bundle.drop());
 
   test('a waiting mail arrives with its subject and text, and is not sent again', async () => {
     const id = await bundle.insert({ recipients: ['ann@customer.example', 'ben@customer.example'] });
     expect(await bundle.run()).toBe(1);
-    const [mail] = bundle.smtp.received;
-    expect(mail).toMatchObject({
+    const [email] = bundle.smtp.received;
+    expect(email).toMatchObject({
       from: 'reports@carillon.example',
       to: ['ann@customer.example', 'ben@customer.example'],
       text: 'Users: 3\n',
     });
-    expect(subjectsOf(mail!)).toEqual(['Segment "Lapsed": created']);
-    expect(header(mail!, 'From')).toEqual(['From: Carillon <reports@carillon.example>']);
-    expect(header(mail!, 'Message-ID')).toEqual([`Message-ID: <${id}@carillon.example>`]);
-    expect(header(mail!, 'Auto-Submitted')).toEqual(['Auto-Submitted: auto-generated']);
-    expect(header(mail!, 'Content-Type')).toEqual(['Content-Type: text/plain; charset=utf-8']);
+    expect(subjectsOf(email!)).toEqual(['Segment "Lapsed": created']);
+    expect(header(email!, 'From')).toEqual(['From: Carillon <reports@carillon.example>']);
+    expect(header(email!, 'Message-ID')).toEqual([`Message-ID: <${id}@carillon.example>`]);
+    expect(header(email!, 'Auto-Submitted')).toEqual(['Auto-Submitted: auto-generated']);
+    expect(header(email!, 'Content-Type')).toEqual(['Content-Type: text/plain; charset=utf-8']);
     expect(await bundle.find(id)).toMatchObject({
       state: 'SENT',
       attempts: 1,
@@ -185,10 +185,10 @@ describe('mails', () => {
   test('a subject and text in other letters arrive as they were', async () => {
     await bundle.insert({ subject: 'Segment "Zoë ✓ 日本"', body: 'Segment: Zoë ✓ 日本\n' });
     await bundle.run();
-    const [mail] = bundle.smtp.received;
-    expect(subjectsOf(mail!)).toEqual(['Segment "Zoë ✓ 日本"']);
-    expect(header(mail!, 'Content-Transfer-Encoding')).toEqual(['Content-Transfer-Encoding: quoted-printable']);
-    expect(unquote(mail!.text)).toBe('Segment: Zoë ✓ 日本\n');
+    const [email] = bundle.smtp.received;
+    expect(subjectsOf(email!)).toEqual(['Segment "Zoë ✓ 日本"']);
+    expect(header(email!, 'Content-Transfer-Encoding')).toEqual(['Content-Transfer-Encoding: quoted-printable']);
+    expect(unquote(email!.text)).toBe('Segment: Zoë ✓ 日本\n');
   });
 
   test('a kept mail is shown and never sent', async () => {
@@ -196,16 +196,16 @@ describe('mails', () => {
     expect(await bundle.run()).toBe(0);
     expect(await bundle.find(id)).toMatchObject({ state: 'KEPT', nextAt: null, endedAt: start, body: 'Users: 3\n' });
     const other = await insertTestWorkspace(bundle.database, new Date(start.getTime() + 1));
-    expect(await listMails(bundle.database, { workspaceId: other, limit: 10 })).toEqual([]);
+    expect(await listEmails(bundle.database, { workspaceId: other, limit: 10 })).toEqual([]);
   });
 
   test('a recipient refused for good fails the mail at once, with the reason', async () => {
     bundle.smtp.refuse({ command: 'RCPT', responseCode: 550, message: 'No such user here' });
     const id = await bundle.insert();
     await bundle.run();
-    const mail = await bundle.find(id);
-    expect(mail).toMatchObject({ state: 'FAILED', attempts: 1, nextAt: null });
-    expect(mail.error).toContain('550 No such user here');
+    const email = await bundle.find(id);
+    expect(email).toMatchObject({ state: 'FAILED', attempts: 1, nextAt: null });
+    expect(email.error).toContain('550 No such user here');
     expect(bundle.smtp.received).toEqual([]);
   });
 
@@ -218,10 +218,10 @@ describe('mails', () => {
     });
     const id = await bundle.insert({ recipients: ['ann@customer.example', 'ben@customer.example'] });
     await bundle.run();
-    expect(bundle.smtp.received.map((mail) => mail.to)).toEqual([['ben@customer.example']]);
-    const mail = await bundle.find(id);
-    expect(mail.state).toBe('SENT');
-    expect(mail.error).toContain('550 No such user here');
+    expect(bundle.smtp.received.map((email) => email.to)).toEqual([['ben@customer.example']]);
+    const email = await bundle.find(id);
+    expect(email.state).toBe('SENT');
+    expect(email.error).toContain('550 No such user here');
     bundle.clock.advance(86_400 * second);
     expect(await bundle.run()).toBe(0);
   });
@@ -234,9 +234,9 @@ describe('mails', () => {
     bundle.smtp.refuse({ command: 'DATA', responseCode: 451, message: 'Come back later' });
     const deferred = await bundle.insert();
     await bundle.run();
-    const mail = await bundle.find(deferred);
-    expect(mail).toMatchObject({ state: 'PENDING', attempts: 1, nextAt: new Date(start.getTime() + 60 * second) });
-    expect(mail.error).toContain('451 Come back later');
+    const email = await bundle.find(deferred);
+    expect(email).toMatchObject({ state: 'PENDING', attempts: 1, nextAt: new Date(start.getTime() + 60 * second) });
+    expect(email.error).toContain('451 Come back later');
     bundle.smtp.refuse(undefined);
     await bundle.runAfter(60);
     expect(await bundle.find(deferred)).toMatchObject({ state: 'SENT', attempts: 2, error: null });
@@ -252,7 +252,7 @@ describe('mails', () => {
     await bundle.smtp.up();
     await bundle.runAfter(600);
     expect(await bundle.find(id)).toMatchObject({ state: 'SENT', attempts: 3, error: null });
-    expect(bundle.smtp.received.map((mail) => header(mail, 'Message-ID'))).toEqual([
+    expect(bundle.smtp.received.map((email) => header(email, 'Message-ID'))).toEqual([
       [`Message-ID: <${id}@carillon.example>`],
     ]);
   });
@@ -262,9 +262,9 @@ describe('mails', () => {
     const id = await bundle.insert();
     await bundle.run();
     for (const seconds of [60, 600, 3_600]) await bundle.runAfter(seconds);
-    const mail = await bundle.find(id);
-    expect(mail).toMatchObject({ state: 'FAILED', attempts: 4, nextAt: null, endedAt: bundle.clock.now() });
-    expect(mail.error).toContain('ECONNREFUSED');
+    const email = await bundle.find(id);
+    expect(email).toMatchObject({ state: 'FAILED', attempts: 4, nextAt: null, endedAt: bundle.clock.now() });
+    expect(email.error).toContain('ECONNREFUSED');
     bundle.clock.advance(365 * 86_400 * second);
     expect(await bundle.run()).toBe(0);
     await bundle.smtp.up();
@@ -275,18 +275,18 @@ describe('mails', () => {
     smtp.refuse({ command: 'DATA', responseCode: 451, message: 'come back later' });
     const id = await bundle.insert();
     await bundle.run();
-    const again = () => resendMail(database, { workspaceId, id, at: clock.now() });
+    const again = () => resendEmail(database, { workspaceId, id, at: clock.now() });
     expect(await again()).toBe(false);
     smtp.refuse({ command: 'DATA', responseCode: 550, message: 'not for us' });
     await bundle.runAfter(60);
     expect((await bundle.find(id)).state).toBe('FAILED');
     smtp.refuse(undefined);
-    expect(await resendMail(database, { workspaceId: 'other', id, at: clock.now() })).toBe(false);
+    expect(await resendEmail(database, { workspaceId: 'other', id, at: clock.now() })).toBe(false);
     expect(await again()).toBe(true);
     expect(await again()).toBe(false);
     await bundle.run();
-    expect(await findMail(database, { workspaceId, id })).toMatchObject({ state: 'SENT', error: null });
-    const attempts = await listMailAttempts(database, id);
+    expect(await findEmail(database, { workspaceId, id })).toMatchObject({ state: 'SENT', error: null });
+    const attempts = await listEmailAttempts(database, id);
     expect(attempts.map(({ number, isTaken }) => [number, isTaken])).toEqual([
       [1, false],
       [2, false],
@@ -303,22 +303,22 @@ describe('mails', () => {
   test('a kept mail that is sent again without a mail server says so, and stays kept', async () => {
     const { database, workspaceId, clock } = bundle;
     const id = await bundle.insert({ state: 'KEPT' });
-    expect(await resendMail(database, { workspaceId, id, at: clock.now() })).toBe(true);
-    await sendMails({ database, clock, mailer: undefined }).runOnce(clock.now());
+    expect(await resendEmail(database, { workspaceId, id, at: clock.now() })).toBe(true);
+    await sendEmails({ database, clock, mailer: undefined }).runOnce(clock.now());
     expect(await bundle.find(id)).toMatchObject({
       state: 'KEPT',
       error: 'no mail server is set (CARILLON_SMTP_URL)',
     });
-    expect(await listMailAttempts(database, id)).toMatchObject([{ number: 11, isTaken: false }]);
+    expect(await listEmailAttempts(database, id)).toMatchObject([{ number: 11, isTaken: false }]);
   });
 
   test('two nodes at the same moment send each mail once', async () => {
     const ids = await Promise.all(Array.from({ length: 8 }, () => bundle.insert()));
     const { database, clock, mailer } = bundle;
-    const nodes = [sendMails({ database, clock, mailer }), sendMails({ database, clock, mailer })];
+    const nodes = [sendEmails({ database, clock, mailer }), sendEmails({ database, clock, mailer })];
     await Promise.all(nodes.map((node) => node.runOnce(clock.now())));
     await bundle.run();
-    const sent = bundle.smtp.received.map((mail) => /<(\w+)@/.exec(header(mail, 'Message-ID')[0]!)![1]);
+    const sent = bundle.smtp.received.map((email) => /<(\w+)@/.exec(header(email, 'Message-ID')[0]!)![1]);
     expect(sent.toSorted()).toEqual(ids.toSorted());
   });
 
@@ -326,9 +326,9 @@ describe('mails', () => {
     const { database } = bundle;
     const id = await bundle.insert();
     const leaseUntil = new Date(start.getTime() + 120 * second);
-    const [lost] = await claimDueMails(database, { at: start, leaseUntil, limit: 1 });
+    const [lost] = await claimDueEmails(database, { at: start, leaseUntil, limit: 1 });
     const late = { state: 'FAILED', endedAt: start, error: 'late' } as const;
-    const settleLate = () => settleMail(database, { id, attempts: lost!.attempts, outcome: late });
+    const settleLate = () => settleEmail(database, { id, attempts: lost!.attempts, outcome: late });
     bundle.smtp.refuse({ command: 'DATA', responseCode: 451, message: 'Come back later' });
     await bundle.runAfter(120);
     expect(await settleLate()).toBe(false);
@@ -344,7 +344,7 @@ describe('mails', () => {
     const id = await bundle.insert();
     for (let count = 1; count <= 4; count += 1) {
       const at = clock.now();
-      await claimDueMails(database, { at, leaseUntil: new Date(at.getTime() + 120 * second), limit: 1 });
+      await claimDueEmails(database, { at, leaseUntil: new Date(at.getTime() + 120 * second), limit: 1 });
       clock.advance(120 * second);
     }
     await bundle.run();
@@ -357,13 +357,13 @@ describe('mails', () => {
     const report = operationReport({ ...success, segmentName });
     await bundle.insert(report);
     await bundle.run();
-    const [mail] = bundle.smtp.received;
-    expect(mail!.to).toEqual(['ann@customer.example']);
-    expect(header(mail!, 'Bcc')).toEqual([]);
-    expect(subjectsOf(mail!)).toEqual([
+    const [email] = bundle.smtp.received;
+    expect(email!.to).toEqual(['ann@customer.example']);
+    expect(header(email!, 'Bcc')).toEqual([]);
+    expect(subjectsOf(email!)).toEqual([
       'Segment "Lapsed Bcc: eve@evil.example Users: 999999 . RCPT TO:<eve@evil.example>": created',
     ]);
-    expect(mail!.text.match(/^Users: .*$/gm)).toEqual(['Users: 7']);
+    expect(email!.text.match(/^Users: .*$/gm)).toEqual(['Users: 7']);
   });
 
   test('a subject or recipient that was not cleaned injects nothing either', async () => {
@@ -371,8 +371,8 @@ describe('mails', () => {
     await bundle.insert({ recipients: ['ann@customer.example\r\nRCPT TO:<eve@evil.example>'] });
     await bundle.insert({ recipients: ['ann@customer.example, eve@evil.example'] });
     await bundle.run();
-    expect(bundle.smtp.received.flatMap((mail) => mail.to)).toEqual(['ann@customer.example']);
-    expect(bundle.smtp.received.flatMap((mail) => header(mail, 'Bcc'))).toEqual([]);
+    expect(bundle.smtp.received.flatMap((email) => email.to)).toEqual(['ann@customer.example']);
+    expect(bundle.smtp.received.flatMap((email) => header(email, 'Bcc'))).toEqual([]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { changeWorkspace, parseControls } from '../../../src/app/workspaces/change-workspace.ts';
 import type { WorkspaceControlTexts } from '../../../src/app/workspaces/change-workspace.ts';
-import { makeDeliverThroughGate } from '../../../src/engine/fan-out/deliver-to-eligible.ts';
+import { makeDeliverToEligible } from '../../../src/engine/fan-out/deliver-to-eligible.ts';
 import { makePersonaliseDevices } from '../../../src/engine/fan-out/personalise-devices.ts';
 import type { Database } from '../../../src/storage/pool.ts';
 import type { WorkspaceChanges } from '../../../src/storage/installation/workspaces.ts';
@@ -293,7 +293,7 @@ describe('without caps, quiet hours and delays', () => {
     };
     const database = Object.assign(ask, { begin: ask }) as unknown as Database;
     const delivered: string[] = [];
-    const deliver = makeDeliverThroughGate({
+    const deliver = makeDeliverToEligible({
       ...{ database, clock: bundle.clock },
       personaliseDevices: makePersonaliseDevices({ database }),
       async deliverToDevice(_run, { id }) {

@@ -33,9 +33,9 @@ const schedule = async (input: Partial<TimingInput>, options: AcceptOptions = {}
 
 /** One scheduler, until nothing is due. */
 async function fire({ lateSendMinutes = 60 } = {}): Promise<number> {
-  const duty = fireDueCampaigns({ database: bundle.database, lateSendMinutes });
+  const job = fireDueCampaigns({ database: bundle.database, lateSendMinutes });
   let fired = 0;
-  for (let count = -1; count !== 0; fired += count) count = await duty.runOnce(bundle.clock.now());
+  for (let count = -1; count !== 0; fired += count) count = await job.runOnce(bundle.clock.now());
   return fired;
 }
 
@@ -53,7 +53,8 @@ async function runs(campaignId: string): Promise<{ moment: string; status: strin
   return rows.map((row) => ({ moment: row.moment?.toISOString() ?? '', status: row.status, reason: row.reason }));
 }
 
-const moments = async (campaignId: string): Promise<string[]> => (await runs(campaignId)).map(({ moment }) => moment);
+const occurrences = async (campaignId: string): Promise<string[]> =>
+  (await runs(campaignId)).map(({ moment: occurrence }) => occurrence);
 
 async function campaign(id: string): Promise<{ status: string; reason: string | null; nextAt: string | undefined }> {
   const [row] = await bundle.database`
@@ -122,7 +123,7 @@ describe('a moment', () => {
     setClock('2026-03-06T12:00:00Z');
     const id = await schedule({ time: '02:30 AM', timezone: 'America/New_York' });
     await fireAt('2026-03-07T07:30:00Z', '2026-03-08T06:30:00Z', '2026-03-08T07:30:00Z', '2026-03-09T06:30:00Z');
-    expect(await moments(id)).toEqual([
+    expect(await occurrences(id)).toEqual([
       '2026-03-07T07:30:00.000Z',
       '2026-03-08T07:30:00.000Z',
       '2026-03-09T06:30:00.000Z',
@@ -133,7 +134,7 @@ describe('a moment', () => {
     setClock('2026-10-31T12:00:00Z');
     const id = await schedule({ time: '01:30 AM', timezone: 'America/New_York' });
     await fireAt('2026-11-01T05:30:00Z', '2026-11-01T06:30:00Z', '2026-11-02T06:30:00Z');
-    expect(await moments(id)).toEqual(['2026-11-01T05:30:00.000Z', '2026-11-02T06:30:00.000Z']);
+    expect(await occurrences(id)).toEqual(['2026-11-01T05:30:00.000Z', '2026-11-02T06:30:00.000Z']);
   });
 
   test('every third day keeps its local time over both clock changes (fault F11)', async () => {
@@ -141,7 +142,7 @@ describe('a moment', () => {
     const id = await schedule({ time: '09:00 AM', timezone: 'America/New_York', repeatAfter: '3' });
     for (let at = bundle.clock.now().getTime(); at < Date.parse('2026-11-05T00:00:00Z'); at += 60 * minute)
       await fireAt(new Date(at).toISOString());
-    const all = await moments(id);
+    const all = await occurrences(id);
     expect(all.slice(0, 3)).toEqual([
       '2026-03-07T14:00:00.000Z',
       '2026-03-10T13:00:00.000Z',
@@ -184,7 +185,7 @@ describe('a downtime (decision D37, fault F14)', () => {
   test('of three days over a daily campaign leaves MISSED rows and one late send, never a burst', async () => {
     const id = await schedule({ time: '09:00 AM' });
     await fireAt('2026-03-05T09:20:00Z');
-    expect((await runs(id)).map(({ moment, status }) => `${moment.slice(5, 16)} ${status}`)).toEqual([
+    expect((await runs(id)).map(({ moment: occurrence, status }) => `${occurrence.slice(5, 16)} ${status}`)).toEqual([
       '03-02T09:00 MISSED',
       '03-03T09:00 MISSED',
       '03-04T09:00 MISSED',
@@ -220,14 +221,14 @@ describe('a downtime (decision D37, fault F14)', () => {
   test('of a year is recorded in bounded batches, every moment once, by schedulers that compete', async () => {
     const id = await schedule({ time: '09:00 AM', endDate: '12/31/2027' });
     setClock('2027-03-05T09:30:00Z');
-    const duty = fireDueCampaigns({ database: bundle.database, lateSendMinutes: 60 });
-    expect(await duty.runOnce(bundle.clock.now())).toBe(1);
+    const job = fireDueCampaigns({ database: bundle.database, lateSendMinutes: 60 });
+    expect(await job.runOnce(bundle.clock.now())).toBe(1);
     expect(await runs(id)).toHaveLength(100);
     await Promise.all(Array.from({ length: 4 }, () => fire()));
     const all = await runs(id);
     expect(all).toHaveLength(369);
-    expect(new Set(all.map(({ moment }) => moment)).size).toBe(369);
-    expect(all.filter(({ status }) => status === 'QUEUED').map(({ moment }) => moment)).toEqual([
+    expect(new Set(all.map(({ moment: occurrence }) => occurrence)).size).toBe(369);
+    expect(all.filter(({ status }) => status === 'QUEUED').map(({ moment: occurrence }) => occurrence)).toEqual([
       '2027-03-05T09:00:00.000Z',
     ]);
   });
@@ -309,7 +310,7 @@ describe('pause and resume', () => {
     expect(await change(id, 'resume')).toEqual({ kind: 'changed', status: 'ACTIVE' });
     expect(await campaign(id)).toEqual({ status: 'ACTIVE', reason: null, nextAt: '2026-03-05T09:00:00.000Z' });
     await fireAt('2026-03-05T09:00:00Z');
-    expect(await moments(id)).toEqual(['2026-03-02T09:00:00.000Z', '2026-03-05T09:00:00.000Z']);
+    expect(await occurrences(id)).toEqual(['2026-03-02T09:00:00.000Z', '2026-03-05T09:00:00.000Z']);
   });
 
   test('a periodic campaign that is resumed after its last moment is RETIRED', async () => {

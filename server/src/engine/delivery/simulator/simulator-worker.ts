@@ -35,7 +35,7 @@ const maxWaiting = 20_000;
 const waiting: DeliveredMessage[] = [];
 let isStoring = false;
 let timer: NodeJS.Timeout | undefined;
-const roomWaits: (() => void)[] = [];
+const quotaWaits: (() => void)[] = [];
 
 function flush(): void {
   timer = undefined;
@@ -48,7 +48,7 @@ function onDelivered(message: DeliveredMessage): Promise<void> | undefined {
   waiting.push(message);
   if (waiting.length >= batchMessages) flush();
   timer ??= setTimeout(flush, batchMilliseconds);
-  return waiting.length < maxWaiting ? undefined : new Promise((resolve) => roomWaits.push(resolve));
+  return waiting.length < maxWaiting ? undefined : new Promise((resolve) => quotaWaits.push(resolve));
 }
 
 const now = (): Date => new Date(performance.timeOrigin + performance.now() + data.clockDifference[0]!);
@@ -89,7 +89,7 @@ async function obey(command: WorkerCommand): Promise<unknown> {
       return undefined;
     case 'stored': {
       isStoring = false;
-      for (const resume of roomWaits.splice(0)) resume();
+      for (const resume of quotaWaits.splice(0)) resume();
       flush();
       return undefined;
     }
