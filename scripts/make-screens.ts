@@ -35,7 +35,7 @@ let node: ChildProcess | undefined;
 try {
   const { keys, url } = await startNode();
   const command = (...words: string[]): void => {
-    const done = spawnSync(process.execPath, [...script('cli.ts'), '--data-dir', folder, ...words], {
+    const done = spawnSync(process.execPath, [...script('cli/carillon.ts'), '--data-dir', folder, ...words], {
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     if (done.status !== 0) throw new Error(`carillon ${words.join(' ')} ended with ${done.status}`);

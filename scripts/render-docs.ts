@@ -1,4 +1,4 @@
-import { settings } from '../server/src/config.ts';
+import { settings } from '../server/src/start/settings-table.ts';
 import { mayDo, permissions, roles } from '../server/src/domain/accounts/roles.ts';
 import type { Permission } from '../server/src/domain/accounts/roles.ts';
 import { errorRegistry } from '../server/src/domain/errors.ts';
@@ -14,7 +14,7 @@ import { filterSegmentErrors } from '../server/src/http/segments/present-filter-
 import { statsErrors } from '../server/src/http/stats/present.ts';
 import { tokenErrors } from '../server/src/http/tokens/present.ts';
 import { magicTokens } from '../server/src/domain/sandbox/magic-tokens.ts';
-import { exitCodes } from '../server/src/start-errors.ts';
+import { exitCodes } from '../server/src/start/start-errors.ts';
 import { listRoutes } from './list-routes.ts';
 
 /**

@@ -40,7 +40,7 @@ const node = (script: string, ...parameters: string[]): string[] => [
 ];
 
 function command(...parameters: string[]): void {
-  const done = spawnSync(process.execPath, node('cli.ts', '--data-dir', dataFolder, ...parameters), {
+  const done = spawnSync(process.execPath, node('cli/carillon.ts', '--data-dir', dataFolder, ...parameters), {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   process.stdout.write(done.stdout);

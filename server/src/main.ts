@@ -1,9 +1,9 @@
 /** Starts one node: reads the settings, composes it, prints the start block and stops cleanly on SIGTERM or SIGINT. */
 import closeWithGrace from 'close-with-grace';
-import { readProcessConfig } from './config.ts';
-import { formatStartBlock, formatStartLine } from './start-block.ts';
-import { startCarillon } from './start-carillon.ts';
-import { exitCodes, toStartError } from './start-errors.ts';
+import { readProcessConfig } from './start/config.ts';
+import { formatStartBlock, formatStartLine } from './start/start-block.ts';
+import { startCarillon } from './start/start-carillon.ts';
+import { exitCodes, toStartError } from './start/start-errors.ts';
 
 // The longest stop: requests (30 s limit each), an open window (15 s a request) and the database's last checkpoint.
 const stopMilliseconds = 90_000;

@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readConfig } from '../src/config.ts';
+import { readConfig } from '../src/start/config.ts';
 import { signPush } from '../src/domain/signature/sign-push.ts';
-import { startCarillon } from '../src/start-carillon.ts';
+import { startCarillon } from '../src/start/start-carillon.ts';
 import { createTestDatabase } from './test-database.ts';
 
 export type CarillonBundle = Awaited<ReturnType<typeof startCarillonBundle>>;

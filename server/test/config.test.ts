@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ConfigError, readConfig, settings } from '../src/config.ts';
+import { ConfigError, readConfig } from '../src/start/config.ts';
+import { settings } from '../src/start/settings-table.ts';
 
 const read = (environment: Record<string, string> = {}, parameters: string[] = []) =>
   readConfig({ environment, arguments: parameters });

@@ -1,12 +1,25 @@
+import type { Command } from 'commander';
 import { makeManageAccounts } from '../app/accounts/manage-accounts.ts';
 import { makePasswordHash } from '../app/accounts/password-hash.ts';
-import type { CommandContext } from '../cli.ts';
-import { StartError } from '../start-errors.ts';
+import { StartError } from '../start/start-errors.ts';
 import { findAccountByEmail } from '../storage/accounts/accounts.ts';
+import { withInstallation } from './command-context.ts';
+import type { CommandContext } from './command-context.ts';
 import { printTable } from './print-table.ts';
 
 /** `carillon accounts`: who may use the console, and the way back in for an owner who forgot the password. */
-export const accountsCommand = { list: listAccounts, passwordLink: makePasswordLink };
+export function registerAccounts(program: Command): void {
+  const accounts = program.command('accounts').description('People who use the console');
+  accounts
+    .command('list')
+    .description('List the accounts with their roles')
+    .action(() => withInstallation(program, listAccounts));
+  accounts
+    .command('password-link')
+    .description('Make a link that sets a new password, for somebody who forgot it')
+    .argument('<email>')
+    .action((email: string) => withInstallation(program, (context) => makePasswordLink(context, { email })));
+}
 
 async function listAccounts({ database, clock }: CommandContext): Promise<void> {
   const { accounts } = await makeManageAccounts({ database, clock, passwords: makePasswordHash() }).list();

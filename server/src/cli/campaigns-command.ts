@@ -1,21 +1,51 @@
+import type { Command } from 'commander';
 import { changeCampaignState } from '../app/campaigns/change-campaign-state.ts';
-import type { CommandContext } from '../cli.ts';
 import type { CampaignAction } from '../domain/campaigns/campaign-states.ts';
 import { nextOccurrences } from '../domain/timing/next-occurrences.ts';
 import { fromStoredTiming } from '../domain/timing/stored-timing.ts';
-import { StartError } from '../start-errors.ts';
-import { listCampaignRuns } from '../storage/runs/campaign-runs.ts';
-import type { CampaignRun } from '../storage/runs/campaign-runs.ts';
+import { StartError } from '../start/start-errors.ts';
 import { findCampaignRecord, listCampaignRecords } from '../storage/campaigns/campaigns.ts';
 import type { CampaignRecord } from '../storage/campaigns/campaigns.ts';
+import { listCampaignRuns } from '../storage/runs/campaign-runs.ts';
+import type { CampaignRun } from '../storage/runs/campaign-runs.ts';
+import { withInstallation } from './command-context.ts';
+import type { CommandContext } from './command-context.ts';
+import { workspaceOption } from './command-options.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
 import { printTable, toPlainLine } from './print-table.ts';
+
+/** `carillon campaigns`: what there is, how one stands, and who may send. */
+export function registerCampaigns(program: Command): void {
+  const campaigns = program.command('campaigns').description('Campaigns and their schedules');
+  campaigns
+    .command('list')
+    .description('List the newest campaigns')
+    .option(...workspaceOption)
+    .action((options: { workspace?: string }) =>
+      withInstallation(program, (context) => campaignsCommand.list(context, options)),
+    );
+  for (const [name, description] of [
+    ['show', 'Show a campaign, its next moments and its last runs'],
+    ['pause', 'Pause a campaign: it sends nothing until it is resumed'],
+    ['resume', 'Resume a paused campaign with its next moment, or with the run it was sending'],
+    ['stop', 'Stop a campaign for good: what is not sent yet is not sent any more'],
+  ] as const) {
+    campaigns
+      .command(name)
+      .description(description)
+      .argument('<id>')
+      .option(...workspaceOption)
+      .action((id: string, options: { workspace?: string }) =>
+        withInstallation(program, (context) => campaignsCommand[name](context, { id, ...options })),
+      );
+  }
+}
 
 export type CampaignOptions = { id: string; workspace?: string };
 
 type ChangeContext = Pick<CommandContext, 'database' | 'clock'>;
 
-/** `carillon campaigns`: what there is, how one stands, and who may send. */
+/** What the commands of this family do. */
 export const campaignsCommand = {
   list: listCampaigns,
   show: showCampaign,

@@ -1,6 +1,6 @@
 import { makeReadSegments } from '../app/segments/read-segments.ts';
 import { documentedSegmentLimits } from '../app/segments/segment-dependencies.ts';
-import type { CommandContext } from '../cli.ts';
+import type { CommandContext } from './command-context.ts';
 import { ensureWebhookSecret } from '../engine/callbacks/webhook-secret.ts';
 import type { Queryable } from '../storage/pool.ts';
 

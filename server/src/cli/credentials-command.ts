@@ -1,33 +1,101 @@
 import { readFile } from 'node:fs/promises';
+import { Argument, Option } from 'commander';
+import type { Command } from 'commander';
 import { makeManageCredentials } from '../app/credentials/manage-credentials.ts';
 import type { ManageCredentials } from '../app/credentials/manage-credentials.ts';
-import type { CommandContext } from '../cli.ts';
 import type { GivenKey } from '../domain/credentials/parse-provider-key.ts';
 import { makeAskProvider } from '../engine/credentials/ask-provider.ts';
 import { makeShareProviderToken } from '../engine/credentials/share-provider-token.ts';
 import { realProviderEndpoints } from '../engine/delivery/deliver.ts';
 import { simulatedPushOrigin } from '../engine/delivery/simulator/make-simulated-subscription.ts';
-import { StartError } from '../start-errors.ts';
+import { StartError } from '../start/start-errors.ts';
 import { listNodes } from '../storage/installation/nodes.ts';
 import type { ProviderName } from '../storage/keys/provider-credentials.ts';
+import { withInstallation } from './command-context.ts';
+import type { CommandContext } from './command-context.ts';
+import { workspaceOption } from './command-options.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
+
+/**
+ * `carillon credentials`: a workspace's own credentials of the three providers. A new one is tried with the provider
+ * before it replaces the old one; workers use it within seconds.
+ */
+export function registerCredentials(program: Command): void {
+  const credentials = program.command('credentials').description("A workspace's own credentials of the providers");
+  registerSet(program, credentials.command('set').description('Try a credential with its provider, then store it'));
+  credentials
+    .command('list')
+    .description('List what is stored, without secrets')
+    .option(...workspaceOption)
+    .action((options: Workspace) => withInstallation(program, (context) => credentialsCommand.list(context, options)));
+  credentials
+    .command('check')
+    .description('Ask the providers whether they still take what is stored')
+    .option(...workspaceOption)
+    .action((options: Workspace) => withInstallation(program, (context) => credentialsCommand.check(context, options)));
+  credentials
+    .command('remove')
+    .description('Remove a credential')
+    .addArgument(new Argument('<provider>').choices(['fcm', 'apns', 'webpush']))
+    .option('--while-sending', 'also while sends need it; they pause')
+    .option(...workspaceOption)
+    .action((provider: ProviderName, options: Workspace & { whileSending?: boolean }) =>
+      withInstallation(program, (context) => credentialsCommand.remove(context, { provider, ...options })),
+    );
+}
+
+function registerSet(program: Command, set: Command): void {
+  const uncheckedOption = ['--unchecked', 'store it although the provider could not be asked'] as const;
+  set
+    .command('fcm')
+    .description('A service account of a Firebase project')
+    .requiredOption('--file <path>', 'key file (JSON)')
+    .option(...uncheckedOption)
+    .option(...workspaceOption)
+    .action((options: SetFcmOptions) =>
+      withInstallation(program, (context) => credentialsCommand.setFcm(context, options)),
+    );
+  set
+    .command('apns')
+    .description("A key of Apple's push service")
+    .requiredOption('--file <path>', 'key file (.p8)')
+    .requiredOption('--team <id>', 'team id')
+    .requiredOption('--key <id>', 'key id')
+    .requiredOption('--topic <bundle>', 'bundle id of the app')
+    .addOption(
+      new Option('--environment <name>', 'which of the two services')
+        .choices(['production', 'sandbox'])
+        .default('production'),
+    )
+    .option(...uncheckedOption)
+    .option(...workspaceOption)
+    .action((options: SetApnsOptions) =>
+      withInstallation(program, (context) => credentialsCommand.setApns(context, options)),
+    );
+  set
+    .command('webpush')
+    .description('VAPID keys; a pair is made when none is given')
+    .requiredOption('--subject <contact>', 'mailto: or https: contact')
+    .option('--public-key <text>', 'base64url, 65 bytes')
+    .option('--private-key-file <path>', 'file with the base64url of 32 bytes')
+    .option(...workspaceOption)
+    .action((options: SetWebPushOptions) =>
+      withInstallation(program, (context) => credentialsCommand.setWebPush(context, options)),
+    );
+}
 
 type Workspace = { workspace?: string };
 /** Store it although the provider could not be asked. */
 type Unchecked = { unchecked?: boolean };
 
-export type SetFcmOptions = Workspace & Unchecked & { file: string };
-export type SetApnsOptions = Workspace &
+type SetFcmOptions = Workspace & Unchecked & { file: string };
+type SetApnsOptions = Workspace &
   Unchecked & { file: string; team: string; key: string; topic: string; environment: 'production' | 'sandbox' };
-export type SetWebPushOptions = Workspace & { subject: string; publicKey?: string; privateKeyFile?: string };
+type SetWebPushOptions = Workspace & { subject: string; publicKey?: string; privateKeyFile?: string };
 
 const by = { id: null, name: 'the command line' };
 
-/**
- * `carillon credentials …`: a workspace's own credentials of the three providers. A new one is tried with the provider
- * before it replaces the old one; workers use it within seconds.
- */
-export const credentialsCommand = {
+const credentialsCommand = {
   async setFcm(context: CommandContext, options: SetFcmOptions): Promise<void> {
     await save(context, { ...options, given: { provider: 'fcm', keyFile: await readFile(options.file, 'utf8') } });
   },

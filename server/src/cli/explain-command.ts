@@ -1,16 +1,27 @@
+import type { Command } from 'commander';
 import { explainDelivery } from '../app/explain/explain-delivery.ts';
-import type { CommandContext } from '../cli.ts';
 import { noRunYet, nobodyOfThatId, tellDevice, tellRun } from '../domain/explain/tell.ts';
+import { withInstallation } from './command-context.ts';
+import type { CommandContext } from './command-context.ts';
+import { workspaceOption } from './command-options.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
 import { toPlainLine } from './print-table.ts';
 
-export type ExplainOptions = { campaign: string; user: string; run?: string; workspace?: string };
-
 /** `carillon explain`: why a person got a campaign or did not, run by run, device by device. */
-export async function explainCommand(
-  { database }: Pick<CommandContext, 'database'>,
-  options: ExplainOptions,
-): Promise<void> {
+export function registerExplain(program: Command): void {
+  program
+    .command('explain')
+    .description('Explain why a person got a campaign or did not')
+    .requiredOption('--campaign <id>', 'campaign')
+    .requiredOption('--user <customer id>', 'person')
+    .option('--run <id>', 'one run of the campaign; default: the newest 20')
+    .option(...workspaceOption)
+    .action((options: ExplainOptions) => withInstallation(program, (context) => printExplanation(context, options)));
+}
+
+type ExplainOptions = { campaign: string; user: string; run?: string; workspace?: string };
+
+async function printExplanation({ database }: CommandContext, options: ExplainOptions): Promise<void> {
   const workspaceId = await findWorkspaceToUse(database, options.workspace);
   const asked = { workspaceId, campaignId: options.campaign, customerId: options.user, runId: options.run };
   const { campaign, runs } = await explainDelivery({ database }, asked);

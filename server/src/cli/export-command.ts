@@ -1,15 +1,53 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import type { Writable } from 'node:stream';
+import { Argument, Option } from 'commander';
+import type { Command } from 'commander';
 import { exportRows } from '../app/export/export-rows.ts';
 import type { ExportSubject } from '../app/export/export-rows.ts';
-import type { CommandContext } from '../cli.ts';
+import { withInstallation } from './command-context.ts';
+import type { CommandContext } from './command-context.ts';
+import { workspaceOption } from './command-options.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
 
-export type ExportOptions = { format: 'ndjson' | 'csv'; out?: string; workspace?: string };
-
 /** `carillon export`: streams what a workspace has to standard output or a file. */
-export async function exportCommand(
+export function registerExport(program: Command): void {
+  const exports = program.command('export').description('Write what a workspace has, as JSON lines or CSV');
+  const run = (subject: ExportSubject, options: ExportOptions): Promise<void> =>
+    withInstallation(program, (context) => writeExport(context, { subject, options }));
+  for (const [kind, description] of [
+    ['users', 'Users with their attributes'],
+    ['devices', 'Devices with their states'],
+    ['events', 'What users did'],
+  ] as const) {
+    addOptions(exports.command(kind).description(description)).action((options: ExportOptions) =>
+      run({ kind }, options),
+    );
+  }
+  addOptions(exports.command('segment').description('Customer ids of a segment').argument('<name>')).action(
+    (name: string, options: ExportOptions) => run({ kind: 'segment', name }, options),
+  );
+  addOptions(
+    exports
+      .command('campaign')
+      .description('The ledger of a campaign: one row per run and device')
+      .argument('<id>')
+      .addArgument(new Argument('<what>').choices(['ledger'])),
+  ).action((campaignId: string, _what: 'ledger', options: ExportOptions) =>
+    run({ kind: 'ledger', campaignId }, options),
+  );
+}
+
+function addOptions(command: Command): Command {
+  return command
+    .addOption(new Option('--format <format>', 'of the rows').choices(['ndjson', 'csv']).default('ndjson'))
+    .option('--out <file>', 'file to write; default: standard output')
+    .option(...workspaceOption);
+}
+
+type ExportOptions = { format: 'ndjson' | 'csv'; out?: string; workspace?: string };
+
+async function writeExport(
   { database, clock }: Pick<CommandContext, 'database' | 'clock'>,
   { subject, options }: { subject: ExportSubject; options: ExportOptions },
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import { StartError } from '../start-errors.ts';
+import { StartError } from '../start/start-errors.ts';
 import type { Database } from '../storage/pool.ts';
 import { findInstallation } from '../storage/installation/installation.ts';
 import { findWorkspace } from '../storage/installation/workspaces.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { CommandContext } from '../cli.ts';
+import type { CommandContext } from './command-context.ts';
 import { makeSimulatedSubscription } from '../engine/delivery/simulator/make-simulated-subscription.ts';
 
 export type GenerateUsersOptions = { users: number; out: string };

@@ -1,6 +1,6 @@
 import { SingleBar } from 'cli-progress';
 import { importCampaignsFile } from '../app/import/import-campaigns-file.ts';
-import type { CommandContext } from '../cli.ts';
+import type { CommandContext } from './command-context.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
 
 /** `carillon import campaigns`: streams a file of records into the workspace, with a progress bar on a terminal. */

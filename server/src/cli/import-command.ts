@@ -1,14 +1,43 @@
 import { SingleBar } from 'cli-progress';
-import type { CommandContext } from '../cli.ts';
+import { Option } from 'commander';
+import type { Command } from 'commander';
 import { importFile, ImportUnderWayError } from '../app/import/import-file.ts';
-import { StartError } from '../start-errors.ts';
+import { StartError } from '../start/start-errors.ts';
 import type { ImportKind } from '../storage/users/user-import.ts';
+import { withInstallation } from './command-context.ts';
+import type { CommandContext } from './command-context.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
+import { importCampaignsCommand } from './import-campaigns-command.ts';
 
-export type ImportOptions = { file: string; kind: ImportKind; again?: true; workspace?: string };
+/** `carillon import`: users, devices, events and campaigns from files. */
+export function registerImport(program: Command): void {
+  const importing = program
+    .command('import')
+    .description('Load a file of JSON lines or CSV (.gz too); a call that was broken off goes on where it was')
+    .argument('<file>')
+    .addOption(new Option('--kind <kind>', 'what a row is').choices(['users', 'devices', 'events']).default('users'))
+    .option('--again', 'load events again that were loaded before')
+    .option('--workspace <id>', 'workspace to load into; default: the demo workspace')
+    .action((file: string, options: Omit<ImportOptions, 'file'>) =>
+      withInstallation(program, (context) => loadFile(context, { file, ...options })),
+    );
+  importing
+    .command('campaigns')
+    .description('Load campaigns of another service as records, which are found and never sent')
+    .argument('<file>')
+    .option('--workspace <id>', 'workspace to load into; default: the demo workspace')
+    .action((file: string, _options: object, command: Command) => {
+      // The command above has the same option and may have taken it.
+      const { workspace } = command.optsWithGlobals<{ workspace?: string }>();
+      const options = workspace === undefined ? { file } : { file, workspace };
+      return withInstallation(program, (context) => importCampaignsCommand(context, options));
+    });
+}
 
-/** `carillon import`: streams a file of users, devices or events into the workspace, with a progress bar on a terminal. */
-export async function importCommand(
+type ImportOptions = { file: string; kind: ImportKind; again?: true; workspace?: string };
+
+/** Streams a file of users, devices or events into the workspace, with a progress bar on a terminal. */
+async function loadFile(
   context: Pick<CommandContext, 'database' | 'clock' | 'log'>,
   options: ImportOptions,
 ): Promise<void> {

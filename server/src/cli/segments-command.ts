@@ -1,18 +1,53 @@
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
+import type { Command } from 'commander';
 import { postFile } from '../app/segments/post-file.ts';
 import type { ReadSegments } from '../app/segments/read-segments.ts';
 import { requestFileOperation } from '../app/segments/request-file-operation.ts';
 import type { AcceptedOperation } from '../app/segments/request-file-operation.ts';
-import type { CommandContext } from '../cli.ts';
 import { parseUpload } from '../http/console/parse-upload.ts';
 import { parseCreate } from '../http/segments/parse-file-segment.ts';
-import { StartError } from '../start-errors.ts';
+import { StartError } from '../start/start-errors.ts';
+import { withInstallation } from './command-context.ts';
+import type { CommandContext } from './command-context.ts';
+import { workspaceOption } from './command-options.ts';
 import { composeSegments } from './compose-segments.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
 import { printTable, toPlainLine } from './print-table.ts';
 
-export type CreateSegmentOptions = {
+/** `carillon segments`: what there is, how a file went, and a new segment from a file or an address. */
+export function registerSegments(program: Command): void {
+  const segments = program.command('segments').description('Sets of users');
+  segments
+    .command('list')
+    .description('List the segments, newest first')
+    .option(...workspaceOption)
+    .action((options: { workspace?: string }) =>
+      withInstallation(program, (context) => listSegments(context, options)),
+    );
+  segments
+    .command('create')
+    .description('Create a segment from a file here or at an address; a running node fills it')
+    .requiredOption('--name <name>', 'name of the segment, not in use yet')
+    .requiredOption('--attribute <name>', 'user attribute that the lines of the file are values of')
+    .requiredOption('--type <type>', 'string or double')
+    .requiredOption('--expiry-days <days>', 'archived after so many days, 1 to 3650')
+    .option('--file <path>', 'file of one value a line, up to 150 MB')
+    .option('--url <address>', 'address to download that file from')
+    .option('--callback-url <address>', 'told when the segment is filled')
+    .option(...workspaceOption)
+    .action((options: CreateSegmentOptions) => withInstallation(program, (context) => createSegment(context, options)));
+  segments
+    .command('show')
+    .description('Show a segment, its operations, and the lines that the last one rejected')
+    .argument('<name>')
+    .option(...workspaceOption)
+    .action((name: string, options: { workspace?: string }) =>
+      withInstallation(program, (context) => showSegment(context, { name, ...options })),
+    );
+}
+
+type CreateSegmentOptions = {
   name: string;
   attribute: string;
   type: string;
@@ -22,9 +57,6 @@ export type CreateSegmentOptions = {
   callbackUrl?: string;
   workspace?: string;
 };
-
-/** `carillon segments`: what there is, how a file went, and a new segment from a file or an address. */
-export const segmentsCommand = { list: listSegments, create: createSegment, show: showSegment };
 
 async function listSegments(context: CommandContext, options: { workspace?: string }): Promise<void> {
   const workspaceId = await findWorkspaceToUse(context.database, options.workspace);

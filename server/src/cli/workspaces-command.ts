@@ -1,12 +1,64 @@
+import { Option } from 'commander';
+import type { Command } from 'commander';
 import { changeWorkspace, parseControls } from '../app/workspaces/change-workspace.ts';
 import { WorkspaceRefusedError, createWorkspace } from '../app/workspaces/create-workspace.ts';
-import type { CommandContext } from '../cli.ts';
 import { presentFrequencyCap } from '../domain/eligibility/workspace-controls.ts';
 import { listWorkspaces } from '../storage/installation/overview.ts';
 import { findWorkspace, findWorkspaceControls } from '../storage/installation/workspaces.ts';
+import { withInstallation } from './command-context.ts';
+import type { CommandContext } from './command-context.ts';
+import { parseCount } from './command-options.ts';
 import { toPlainLine } from './print-table.ts';
 
-export type CreateWorkspaceOptions = {
+/** `carillon workspaces`: the tenants of an installation. */
+export function registerWorkspaces(program: Command): void {
+  const workspaces = program.command('workspaces').description('Workspaces, the tenants of an installation');
+  workspaces
+    .command('create')
+    .description('Make an empty workspace')
+    .requiredOption('--name <name>', 'up to 100 characters')
+    .option('--id <id>', 'letters, digits, - and _; default: made for it')
+    .option('--db-name <name>', 'database name (SVC-DBNAME); default: the id in lower case')
+    .option('--time-zone <zone>', 'zone of campaign times that name none', 'UTC')
+    .option('--data-center <dc>', 'one of 01 to 06 and 101', '01')
+    .action((options: CreateWorkspaceOptions) =>
+      withInstallation(program, (context) => workspacesCommand.create(context, options)),
+    );
+  addChangeOptions(workspaces.command('set').description('Change a workspace; what is not named stays')).action(
+    (id: string, options: ChangeWorkspaceOptions) =>
+      withInstallation(program, (context) => workspacesCommand.set(context, { id, ...options })),
+  );
+  workspaces
+    .command('show')
+    .description('Show a workspace and what it asks of its campaigns')
+    .argument('<id>')
+    .action((id: string) => withInstallation(program, (context) => workspacesCommand.show(context, { id })));
+  workspaces
+    .command('list')
+    .description('List the workspaces')
+    .action(() => withInstallation(program, (context) => workspacesCommand.list(context)));
+}
+
+function addChangeOptions(command: Command): Command {
+  const onOff = (flags: string, description: string): Option => new Option(flags, description).choices(['on', 'off']);
+  const throttle = 'throttle of campaigns that name none; "none" for no throttle';
+  return command
+    .argument('<id>')
+    .option('--name <name>', 'up to 100 characters')
+    .option('--time-zone <zone>', 'zone of campaign times that name none')
+    .option('--devices-per-minute <count>', throttle, (text) => (text === 'none' ? text : parseCount(text)))
+    .option('--frequency-caps <rules>', 'messages a user may get, as 2/1d,5/7d; "none" for no cap')
+    .option('--quiet-hours <from-to>', 'local times in which nothing is sent, as 22:00-08:00; "none" for none')
+    .addOption(new Option('--quiet-mode <mode>', 'what falls into quiet hours').choices(['hold', 'drop']))
+    .option('--minimum-delay <minutes>', 'between messages of different campaigns to a user; "none" for none')
+    .option('--zone-attribute <name>', "user attribute that names the user's time zone")
+    .addOption(onOff('--campaign-versioning <switch>', 'keep published revisions of a campaign (V5)'))
+    .addOption(onOff('--v1-bare-array <switch>', 'answer V1 searches with the bare array'))
+    .addOption(onOff('--secret-at-refresh <switch>', 'require the client secret when a token is refreshed'))
+    .addOption(onOff('--signature-v2 <switch>', 'require the stronger push signature'));
+}
+
+type CreateWorkspaceOptions = {
   id?: string;
   dbName?: string;
   name: string;
@@ -14,7 +66,7 @@ export type CreateWorkspaceOptions = {
   dataCenter: string;
 };
 
-export type ChangeWorkspaceOptions = {
+type ChangeWorkspaceOptions = {
   name?: string;
   timeZone?: string;
   devicesPerMinute?: number | 'none';
@@ -29,10 +81,9 @@ export type ChangeWorkspaceOptions = {
   signatureV2?: Switch;
 };
 
-export type Switch = 'on' | 'off';
+type Switch = 'on' | 'off';
 
-/** `carillon workspaces …`: the tenants of an installation. */
-export const workspacesCommand = {
+const workspacesCommand = {
   async create(context: CommandContext, options: CreateWorkspaceOptions): Promise<void> {
     const { id, dbName } = await createWorkspace(context, {
       id: options.id,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { CarillonBundle } from '../carillon-bundle.ts';
 
-const cli = join(import.meta.dirname, '..', '..', 'src', 'cli.ts');
+const cli = join(import.meta.dirname, '..', '..', 'src', 'cli', 'carillon.ts');
 
 export type Ended = { code: number | null; stdout: string; stderr: string };
 

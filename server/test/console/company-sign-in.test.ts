@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { makeManageAccounts } from '../../src/app/accounts/manage-accounts.ts';
 import { makePasswordHash } from '../../src/app/accounts/password-hash.ts';
 import { makeCompanySignIn } from '../../src/app/accounts/company-sign-in.ts';
-import { ConfigError, readConfig } from '../../src/config.ts';
+import { ConfigError, readConfig } from '../../src/start/config.ts';
 import { makeCompanyProvider } from '../../src/engine/company-account/make-company-provider.ts';
 import { goodPassword, makeAccountsBundle } from './accounts-bundle.ts';
 import type { AccountsBundle } from './accounts-bundle.ts';

@@ -131,7 +131,7 @@ describe('asking the provider', () => {
 
 describe('carillon workspaces and credentials', () => {
   const run = promisify(execFile);
-  const cli = join(import.meta.dirname, '..', '..', 'src', 'cli.ts');
+  const cli = join(import.meta.dirname, '..', '..', 'src', 'cli', 'carillon.ts');
 
   test('make a workspace, store VAPID keys, list without secrets, remove; what is wrong is one sentence and code 2', async () => {
     const { url, database, drop } = await createTestDatabase();

@@ -4,11 +4,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeClock } from '../../src/clock.ts';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/start/config.ts';
 import { signPush } from '../../src/domain/signature/sign-push.ts';
 import type { SimulatorEndpoints } from '../../src/engine/delivery/deliver.ts';
 import { makeLog } from '../../src/log.ts';
-import { openInstallation } from '../../src/open-installation.ts';
+import { openInstallation } from '../../src/start/open-installation.ts';
 import { setClockOffset } from '../../src/storage/installation/installation.ts';
 import { startNode } from '../start/start-bundle.ts';
 import type { Node, StartLine } from '../start/start-bundle.ts';
@@ -206,7 +206,7 @@ const content = {
 };
 
 async function runCommand(environment: Record<string, string>, parameters: string[]): Promise<void> {
-  const cli = join(import.meta.dirname, '..', '..', 'src', 'cli.ts');
+  const cli = join(import.meta.dirname, '..', '..', 'src', 'cli', 'carillon.ts');
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', cli, ...parameters], {
     env: environment,
     stdio: ['ignore', 'ignore', 'pipe'],

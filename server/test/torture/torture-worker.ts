@@ -1,11 +1,11 @@
 /**
- * A node of role `worker` as start-carillon.ts composes it, but for one part: the simulated providers are those of the
+ * A node of role `worker` as start/engine.ts composes it, but for one part: the simulated providers are those of the
  * process that started it, which outlives this one and counts every request. Arguments: their origins as JSON.
  */
 import { randomBytes } from 'node:crypto';
 import closeWithGrace from 'close-with-grace';
 import { makeClock } from '../../src/clock.ts';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/start/config.ts';
 import { makeInteractionTokens } from '../../src/domain/interactions/interaction-token.ts';
 import { makeShareProviderToken } from '../../src/engine/credentials/share-provider-token.ts';
 import { makeDelivery, realProviderEndpoints } from '../../src/engine/delivery/deliver.ts';
@@ -14,7 +14,7 @@ import { startJob } from '../../src/engine/job.ts';
 import { followDatabaseClock } from '../../src/engine/housekeeping/follow-database-clock.ts';
 import { startWorker } from '../../src/engine/start-worker.ts';
 import { makeLog } from '../../src/log.ts';
-import { openInstallation } from '../../src/open-installation.ts';
+import { openInstallation } from '../../src/start/open-installation.ts';
 
 const simulators = JSON.parse(process.argv[2]!) as SimulatorEndpoints;
 const config = readConfig({ environment: process.env, arguments: [] });

@@ -2,23 +2,23 @@ import { hkdfSync, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../clock.ts';
 import { defaultDataFolder } from './config.ts';
 import type { Config } from './config.ts';
-import { makeEncryption } from './domain/encryption.ts';
-import type { Encryption } from './domain/encryption.ts';
-import type { Logger } from './log.ts';
+import { makeEncryption } from '../domain/encryption.ts';
+import type { Encryption } from '../domain/encryption.ts';
+import type { Logger } from '../log.ts';
 import { StartError } from './start-errors.ts';
-import { assertWritable, findRunningPostgres, startEmbeddedPostgres } from './storage/embedded-postgres.ts';
-import type { EmbeddedPostgres } from './storage/embedded-postgres.ts';
-import { migrate } from './storage/migrate.ts';
-import { migrateQueue } from './storage/migrate-queue.ts';
-import { openDatabase } from './storage/pool.ts';
-import type { Database } from './storage/pool.ts';
-import { readDatabaseClock } from './storage/installation/database-clock.ts';
-import { findInstallation, insertInstallation } from './storage/installation/installation.ts';
+import { assertWritable, findRunningPostgres, startEmbeddedPostgres } from '../storage/embedded-postgres.ts';
+import type { EmbeddedPostgres } from '../storage/embedded-postgres.ts';
+import { migrate } from '../storage/migrate.ts';
+import { migrateQueue } from '../storage/migrate-queue.ts';
+import { openDatabase } from '../storage/pool.ts';
+import type { Database } from '../storage/pool.ts';
+import { readDatabaseClock } from '../storage/installation/database-clock.ts';
+import { findInstallation, insertInstallation } from '../storage/installation/installation.ts';
 
-/** What every process of an installation shares: the migrated database, the seal, and the clock anchored to it. */
+/** What every process of an installation shares: the migrated database, the encryption, and the clock anchored to it. */
 export type OpenInstallation = {
   database: Database;
   databaseUrl: string;

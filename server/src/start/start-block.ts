@@ -1,4 +1,4 @@
-import type { DemoKeys } from './app/sandbox/seed-demo-workspace.ts';
+import type { DemoKeys } from '../app/sandbox/seed-demo-workspace.ts';
 
 /** What the start prints. Absent in production: workspace, keys, inbox, curl. Keys are there at the first start only. */
 export type StartBlock = {

@@ -1,10 +1,10 @@
 import { ConfigError } from './config.ts';
-import { WorkspaceRefusedError } from './app/workspaces/create-workspace.ts';
-import { ProviderKeyError } from './domain/credentials/parse-provider-key.ts';
-import { DecryptionError } from './domain/encryption.ts';
-import { DataFolderInUseError, EmbeddedPostgresFailedError } from './storage/embedded-postgres.ts';
-import { NoEmbeddedPostgresError } from './storage/embedded-postgres-binaries.ts';
-import { MigrationChangedError, SchemaTooNewError } from './storage/migrate.ts';
+import { WorkspaceRefusedError } from '../app/workspaces/create-workspace.ts';
+import { ProviderKeyError } from '../domain/credentials/parse-provider-key.ts';
+import { DecryptionError } from '../domain/encryption.ts';
+import { DataFolderInUseError, EmbeddedPostgresFailedError } from '../storage/embedded-postgres.ts';
+import { NoEmbeddedPostgresError } from '../storage/embedded-postgres-binaries.ts';
+import { MigrationChangedError, SchemaTooNewError } from '../storage/migrate.ts';
 
 /** Exit codes of a start that failed, each with what it means; docs/operations.md shows this table. */
 export const exitCodes = {

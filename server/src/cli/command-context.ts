@@ -1,0 +1,61 @@
+import type { Command } from 'commander';
+import { makeClock } from '../clock.ts';
+import type { Clock } from '../clock.ts';
+import { ServiceError } from '../domain/errors.ts';
+import { followDatabaseClock } from '../engine/housekeeping/follow-database-clock.ts';
+import { makeLog } from '../log.ts';
+import type { Logger } from '../log.ts';
+import { readConfig } from '../start/config.ts';
+import type { Config } from '../start/config.ts';
+import { openInstallation } from '../start/open-installation.ts';
+import type { OpenInstallation } from '../start/open-installation.ts';
+import { StartError } from '../start/start-errors.ts';
+
+/** What a command works with. */
+export type CommandContext = OpenInstallation & {
+  clock: Clock;
+  log: Logger;
+  segmentUsersPerDay: number;
+};
+
+const connections = 4;
+
+/** Opens the installation for one command, beside a running node if there is one, and closes it again. */
+export async function withInstallation(
+  program: Command,
+  work: (context: CommandContext) => Promise<void>,
+): Promise<void> {
+  const config = readSettings(program);
+  const clock = makeClock();
+  const log = makeLog({ level: config.logLevel, pretty: process.stderr.isTTY === true });
+  const installation = await openInstallation(
+    { ...config, databaseConnections: connections },
+    { clock, log, beside: 'running node' },
+  );
+  try {
+    // The sandbox may have moved the clock; what a command writes must agree with the running node.
+    await followDatabaseClock({ database: installation.database, clock, onMoved: () => {} }).runOnce(clock.now());
+    await work({ ...installation, clock, log, segmentUsersPerDay: config.segmentUsersPerDay });
+  } catch (error) {
+    throw error instanceof ServiceError ? toRefusal(error) : error;
+  } finally {
+    await installation.close();
+  }
+}
+
+/** The settings as a command sees them: the environment and `--data-dir`. @throws ConfigError */
+export function readSettings(program: Command): Config {
+  const dataFolder = program.opts<{ dataDir?: string }>().dataDir;
+  return readConfig({
+    environment: process.env,
+    arguments: dataFolder === undefined ? [] : ['--data-dir', dataFolder],
+  });
+}
+
+/** What a use case refused, for the user who typed it. */
+function toRefusal(error: ServiceError): StartError {
+  const { field, reason } = error.context;
+  const isTold = reason === undefined || error.message.includes(reason);
+  const told = field === undefined ? `${error.message} ${reason}.` : `${error.message} ${field}: ${reason}.`;
+  return new StartError('SETTING_INVALID', isTold ? error.message : told, error);
+}

@@ -1,0 +1,24 @@
+import { makeSimulatedSubscription } from '../engine/delivery/simulator/make-simulated-subscription.ts';
+import type { DeliveryEndpoints } from '../engine/delivery/deliver.ts';
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../log.ts';
+import type { Config } from './config.ts';
+import type { OpenInstallation } from './open-installation.ts';
+
+/** What every part of a node is composed from. */
+export type Composition = {
+  config: Config;
+  /** Where the providers are; a test puts stand-ins there. */
+  providers: Pick<DeliveryEndpoints, 'fcm' | 'apns'>;
+  clock: Clock;
+  log: Logger;
+  installation: OpenInstallation;
+  /** Each part adds itself once it runs; a stop ends them from the last to the first. */
+  started: { stop(): Promise<void> }[];
+};
+
+/** Makes browser subscriptions that the simulators can decrypt for. */
+export function subscriptionsOf(installation: OpenInstallation): (id: string) => string {
+  const secret = installation.deriveSecret('simulator');
+  return (id) => makeSimulatedSubscription({ secret, id });
+}

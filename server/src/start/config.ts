@@ -1,0 +1,157 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { settings } from './settings-table.ts';
+import type { Setting } from './settings-table.ts';
+
+type Settings = typeof settings;
+type ValueOf<S extends Setting> = S extends { kind: 'integer' }
+  ? S['default'] extends number
+    ? number
+    : number | undefined
+  : S extends { kind: 'flag' }
+    ? boolean
+    : S extends { kind: 'list' }
+      ? readonly string[]
+      : S extends { kind: 'bytes32' }
+        ? Buffer | undefined
+        : S extends { kind: 'choice'; choices: readonly (infer C)[] }
+          ? C
+          : S['default'] extends string
+            ? string
+            : string | undefined;
+
+export type Config = { [Name in keyof Settings]: ValueOf<Settings[Name]> };
+
+/** A setting is not usable; the message names it and what it takes. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+export type ConfigSources = { environment: Record<string, string | undefined>; arguments: string[] };
+
+/**
+ * Reads every setting once, flags before environment, `<NAME>_FILE` for secrets in files, and refuses unknown
+ * `CARILLON_` variables and flags by name, so that a misspelt one is noticed.
+ *
+ * @throws ConfigError
+ */
+export function readConfig(sources: ConfigSources): Config {
+  const flags = parseFlags(sources.arguments);
+  const known = new Set(Object.values(settings).flatMap(({ variable }) => [variable, `${variable}_FILE`]));
+  for (const variable of Object.keys(sources.environment)) {
+    if (variable.startsWith('CARILLON_') && !known.has(variable)) {
+      throw new ConfigError(`${variable} is not a setting; docs/settings.md lists them all.`);
+    }
+  }
+  const values: Record<string, unknown> = {};
+  for (const [name, setting] of Object.entries(settings) as [string, Setting][]) {
+    const given = (setting.flag && flags.get(setting.flag)) ?? fromEnvironment(setting.variable, sources.environment);
+    values[name] = given === undefined ? setting.default : parseValue(setting, given);
+  }
+  const config = values as Config;
+  requireTogether(config);
+  return config;
+}
+
+/** What only makes sense together. @throws ConfigError */
+function requireTogether(config: Config): void {
+  const { oidcIssuer, oidcClientId, oidcClientSecret, oidcFirstRole, oidcDomains, passwordSignIn } = config;
+  if (oidcIssuer !== undefined && (oidcClientId === undefined || oidcClientSecret === undefined))
+    throw new ConfigError('CARILLON_OIDC_ISSUER needs CARILLON_OIDC_CLIENT_ID and CARILLON_OIDC_CLIENT_SECRET.');
+  // Everybody can have an account with a public issuer.
+  if (oidcFirstRole !== 'none' && oidcDomains.length === 0)
+    throw new ConfigError('CARILLON_OIDC_FIRST_ROLE needs CARILLON_OIDC_DOMAINS.');
+  if (passwordSignIn === 'owners' && oidcIssuer === undefined)
+    throw new ConfigError('CARILLON_PASSWORD_SIGN_IN=owners needs CARILLON_OIDC_ISSUER, or nobody else could sign in.');
+}
+
+/** The settings as the process sees them; variables of this process and its arguments are read nowhere else. */
+export function readProcessConfig(): Config {
+  return readConfig({ environment: process.env, arguments: process.argv.slice(2) });
+}
+
+/** Variables of the settings that differ from their defaults: their names, for a report that leaves the machine. */
+export function listChangedSettings(config: Config): string[] {
+  return (Object.entries(settings) as [keyof Config, Setting][])
+    .filter(([name, setting]) => String(config[name] ?? '') !== String(setting.default ?? ''))
+    .map(([, { variable }]) => variable);
+}
+
+function parseFlags(parameters: string[]): Map<string, string> {
+  const byFlag = new Map(
+    (Object.values(settings) as Setting[]).flatMap((setting) =>
+      setting.flag ? [[setting.flag, setting] as const] : [],
+    ),
+  );
+  const found = new Map<string, string>();
+  for (let index = 0; index < parameters.length; index += 1) {
+    const parameter = parameters[index]!;
+    if (parameter === '--production') {
+      found.set('mode', 'production');
+      continue;
+    }
+    const [name, inline] = parameter.replace(/^--/, '').split(/=(.*)/s, 2) as [string, string | undefined];
+    const setting = parameter.startsWith('--') ? byFlag.get(name) : undefined;
+    if (!setting)
+      throw new ConfigError(
+        `${parameter} is not an option; the options are --production, ${[...byFlag.keys()].map((flag) => `--${flag}`).join(', ')}.`,
+      );
+    if (setting.kind === 'flag') found.set(name, inline ?? 'true');
+    else {
+      const value = inline ?? parameters[(index += 1)];
+      if (value === undefined) throw new ConfigError(`--${name} needs a value.`);
+      found.set(name, value);
+    }
+  }
+  return found;
+}
+
+function fromEnvironment(variable: string, environment: Record<string, string | undefined>): string | undefined {
+  const value = environment[variable];
+  const file = environment[`${variable}_FILE`];
+  if (file === undefined || file === '') return value === '' ? undefined : value;
+  if (value !== undefined && value !== '') throw new ConfigError(`Set ${variable} or ${variable}_FILE, not both.`);
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch {
+    throw new ConfigError(`${variable}_FILE: ${file} cannot be read.`);
+  }
+}
+
+function parseValue(setting: Setting, given: string): unknown {
+  const refuse = (expected: string): never => {
+    const shown = setting.kind === 'secret' || setting.kind === 'bytes32' ? '(hidden)' : JSON.stringify(given);
+    throw new ConfigError(`${setting.variable} takes ${expected}, not ${shown}.`);
+  };
+  switch (setting.kind) {
+    case 'text':
+      return setting.pattern && !setting.pattern.test(given) ? refuse(`text like ${setting.pattern.source}`) : given;
+    case 'secret':
+      return given;
+    case 'bytes32': {
+      const bytes = /^[0-9a-fA-F]{64}$/.test(given) ? Buffer.from(given, 'hex') : Buffer.from(given, 'base64');
+      return bytes.length === 32 ? bytes : refuse('32 bytes in hexadecimal or base64');
+    }
+    case 'integer': {
+      const value = /^-?\d{1,15}$/.test(given) ? Number(given) : NaN;
+      if (!(value >= setting.minimum && value <= setting.maximum)) {
+        return refuse(
+          `a whole number from ${setting.minimum} to ${setting.maximum}${setting.unit ? ` (${setting.unit})` : ''}`,
+        );
+      }
+      return value;
+    }
+    case 'choice':
+      return setting.choices.includes(given) ? given : refuse(`one of ${setting.choices.join(', ')}`);
+    case 'list':
+      return given
+        .split(',')
+        .map((item) => item.trim())
+        .filter((item) => item !== '');
+    case 'flag':
+      return /^(true|1|yes)$/i.test(given) ? true : /^(false|0|no)$/i.test(given) ? false : refuse('true or false');
+  }
+}
+
+/** Default data folder: beside the code, so that a clone and its data are removed together. */
+export const defaultDataFolder = join(import.meta.dirname, '..', '..', '..', 'data');

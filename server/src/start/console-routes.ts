@@ -1,0 +1,113 @@
+import { join } from 'node:path';
+import type { AccountUseCases } from '../app/accounts/account-use-cases.ts';
+import { documentedAuthoringLimits } from '../app/campaigns/authoring-dependencies.ts';
+import type { CampaignUseCases } from '../app/campaigns/campaign-use-cases.ts';
+import { makeConsoleCalls } from '../app/console/console-calls.ts';
+import { makeConsoleCampaigns } from '../app/console/console-campaigns.ts';
+import { makeConsoleComposer } from '../app/console/console-composer.ts';
+import { makeConsoleDeliveries } from '../app/console/console-deliveries.ts';
+import { makeConsoleKeys } from '../app/console/console-keys.ts';
+import { makeConsoleOverview } from '../app/console/console-overview.ts';
+import { makeConsoleSandbox } from '../app/console/console-sandbox.ts';
+import { makeConsoleSegments } from '../app/console/console-segments.ts';
+import { makeConsoleSettings } from '../app/console/console-settings.ts';
+import { makeConsoleSystem } from '../app/console/console-system.ts';
+import { makeConsoleUseCases } from '../app/console/console-use-cases.ts';
+import { makeConsoleUsers } from '../app/console/console-users.ts';
+import { makeManageCredentials } from '../app/credentials/manage-credentials.ts';
+import type { ExplainRequest, Explanation } from '../app/explain/explain-delivery.ts';
+import type { InteractionUseCases } from '../app/interactions/interaction-use-cases.ts';
+import type { ReadyCurl } from '../app/sandbox/make-ready-curl.ts';
+import { makeVirtualDevices } from '../app/sandbox/virtual-devices.ts';
+import type { SegmentLimits } from '../app/segments/segment-dependencies.ts';
+import { ensureWebhookSecret } from '../engine/callbacks/webhook-secret.ts';
+import { makeAskProvider } from '../engine/credentials/ask-provider.ts';
+import { measureContent } from '../engine/fan-out/measure-content.ts';
+import type { SandboxPhones } from '../engine/sandbox/start-sandbox-phones.ts';
+import type { RouteFamily } from '../http/build-server.ts';
+import { consoleRoutes } from '../http/console/routes.ts';
+import type { VendorHeaders } from '../http/vendor-headers.ts';
+import { carillonVersion } from './carillon-version.ts';
+import { startCompanySignIn } from './company-sign-in.ts';
+import { subscriptionsOf } from './composition.ts';
+import type { Composition } from './composition.ts';
+import { listChangedSettings } from './config.ts';
+import { deliveryOptions } from './engine.ts';
+import { readMachine } from './read-machine.ts';
+import type { Readiness } from './readiness.ts';
+import type { Sandbox } from './sandbox.ts';
+import type { Queryable } from '../storage/pool.ts';
+
+export type ConsoleParts = {
+  accounts: AccountUseCases;
+  phones: SandboxPhones | undefined;
+  sandbox: Sandbox | undefined;
+  readiness: Readiness;
+  readyCurl: ReadyCurl;
+  vendorHeaders: VendorHeaders;
+  limits: SegmentLimits;
+  campaigns: CampaignUseCases;
+  interactions: InteractionUseCases;
+  explain: (request: ExplainRequest) => Promise<Explanation>;
+};
+
+/** The console's routes with what they show. */
+export function makeConsoleRoutes(composition: Composition, parts: ConsoleParts): RouteFamily {
+  const { config, clock, installation } = composition;
+  const { database, encryption } = installation;
+  const { accounts, phones, sandbox, readyCurl, vendorHeaders, campaigns, interactions, explain } = parts;
+  const { findTroubles } = parts.readiness;
+  const isSandbox = config.mode === 'sandbox';
+  const useCases = { database, clock, encryption };
+  const limits = { segments: parts.limits, authoring: documentedAuthoringLimits };
+  const makeSubscription = subscriptionsOf(installation);
+  const devices = makeVirtualDevices({ database, clock, makeSubscription, interactions });
+  const webhookSecretOf = (tx: Queryable, workspaceId: string): Promise<string> =>
+    ensureWebhookSecret({ database: tx, encryption }, workspaceId);
+  return consoleRoutes({
+    accounts,
+    company: startCompanySignIn(composition),
+    passwordSignIn: config.passwordSignIn,
+    publicUrl: config.publicUrl,
+    console: makeConsoleUseCases({ database, isSandbox }),
+    overview: makeConsoleOverview({ database, clock, readyCurl, findTroubles, isSandbox, limits }),
+    preview: campaigns.preview,
+    measure: measureContent,
+    composer: makeConsoleComposer({ ...useCases, limits: limits.authoring }),
+    campaigns: makeConsoleCampaigns({ ...useCases, limits: limits.authoring }),
+    keys: makeConsoleKeys(useCases),
+    deliveries: makeConsoleDeliveries(useCases),
+    calls: makeConsoleCalls(useCases),
+    settings: makeConsoleSettings({ ...useCases, headerPrefix: config.headerPrefix, limits }),
+    credentials: makeManageCredentials({
+      ...useCases,
+      ask: makeAskProvider(deliveryOptions(composition, phones)),
+      isSandbox,
+      onChanged: async () => phones?.refreshAccounts(),
+    }),
+    sandbox: sandbox && makeConsoleSandbox({ clock, sandbox, devices }),
+    system: makeConsoleSystem({
+      database,
+      clock,
+      findTroubles,
+      readMachine: () => readMachine(installation.embedded && installation.dataFolder),
+      installation: describeInstallation(composition),
+    }),
+    vendorHeaders,
+    people: makeConsoleUsers({ ...useCases, erasureDelayHours: config.erasureDelayHours }),
+    segments: makeConsoleSegments({ ...useCases, limits: limits.segments, webhookSecretOf }),
+    explain,
+    staticFolder: join(import.meta.dirname, '..', '..', '..', 'console', 'dist'),
+    isSecure: config.publicUrl?.startsWith('https:') ?? false,
+  });
+}
+
+function describeInstallation({ config, installation }: Composition) {
+  return {
+    version: carillonVersion,
+    mode: config.mode,
+    role: config.role,
+    isEmbedded: installation.embedded !== undefined,
+    changedSettings: listChangedSettings(config),
+  };
+}

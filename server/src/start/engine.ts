@@ -1,0 +1,82 @@
+import { makeInteractionTokens } from '../domain/interactions/interaction-token.ts';
+import { makeShareProviderToken } from '../engine/credentials/share-provider-token.ts';
+import { makeDelivery } from '../engine/delivery/deliver.ts';
+import type { DeliveryOptions } from '../engine/delivery/deliver.ts';
+import { makeSmtpMailer } from '../engine/email/smtp-mailer.ts';
+import { reportNode } from '../engine/housekeeping/report-node.ts';
+import type { JobBook } from '../engine/job-book.ts';
+import { startJob } from '../engine/job.ts';
+import type { RunningJob } from '../engine/job.ts';
+import type { SandboxPhones } from '../engine/sandbox/start-sandbox-phones.ts';
+import { startWorker } from '../engine/start-worker.ts';
+import type { Worker } from '../engine/start-worker.ts';
+import { carillonVersion } from './carillon-version.ts';
+import type { Composition } from './composition.ts';
+import type { Config } from './config.ts';
+
+export type NodeParts = { phones: SandboxPhones | undefined; book: JobBook; nodeId: string };
+
+/** The part of a node that sends. */
+export async function startEngine(composition: Composition, { phones, book, nodeId }: NodeParts): Promise<Worker> {
+  const { config, clock, log, installation, started } = composition;
+  const delivery = makeDelivery(deliveryOptions(composition, phones));
+  started.push({ stop: () => delivery.close() });
+  const worker = await startWorker({
+    database: installation.database,
+    databaseUrl: installation.databaseUrl,
+    clock,
+    log,
+    encryption: installation.encryption,
+    delivery,
+    interactionTokens: makeInteractionTokens(installation.deriveSecret('interactions')),
+    owner: nodeId,
+    book,
+    parallelChunks: config.workerChunks,
+    windowDevices: config.windowDevices,
+    lateSendMinutes: config.lateSendMinutes,
+    inboxMessages: config.inboxMessages,
+    allowedNetworks: allowedNetworksOf(config),
+    mailer: config.smtpUrl === undefined ? undefined : makeSmtpMailer({ url: config.smtpUrl, from: config.mailFrom }),
+    segmentUsersPerDay: config.segmentUsersPerDay,
+  });
+  started.push(worker);
+  return worker;
+}
+
+/** How this node reaches the providers, for messages and for questions about credentials. */
+export function deliveryOptions(composition: Composition, phones: SandboxPhones | undefined): DeliveryOptions {
+  const { config, providers, clock, log, installation } = composition;
+  return {
+    clock,
+    log,
+    allowedNetworks: config.allowedNetworks,
+    endpoints: { ...providers, ...(phones ? { simulators: phones.endpoints } : {}) },
+    shareToken: makeShareProviderToken({ ...installation, log }),
+  };
+}
+
+/** Says that this node is there, at once and then every few seconds; a stop takes it back. */
+export async function startReporter(
+  composition: Composition,
+  { phones, book, nodeId }: NodeParts,
+): Promise<RunningJob> {
+  const { config, clock, log, installation, started } = composition;
+  const { database } = installation;
+  const simulators = phones && { fcm: phones.endpoints.fcm.messagesOrigin, apns: phones.endpoints.apns };
+  const node = { id: nodeId, role: config.role, version: carillonVersion, simulators: simulators ?? null };
+  const job = reportNode({ database, clock, node, book });
+  await job.runOnce(clock.now());
+  const reporter = startJob(job, { clock, log, book });
+  started.push({
+    async stop() {
+      await reporter.stop();
+      await job.leave();
+    },
+  });
+  return reporter;
+}
+
+/** In the sandbox the callers' files and receivers run on this machine. */
+function allowedNetworksOf(config: Config): readonly string[] {
+  return config.mode === 'sandbox' ? [...config.allowedNetworks, '127.0.0.0/8', '::1/128'] : config.allowedNetworks;
+}

@@ -1,0 +1,67 @@
+import { recordCalls } from '../app/api-log/record-calls.ts';
+import type { CallRecorder } from '../app/api-log/record-calls.ts';
+import { buildServer } from '../http/build-server.ts';
+import type { CompletedCall, RouteFamily } from '../http/build-server.ts';
+import type { Composition } from './composition.ts';
+import type { Config } from './config.ts';
+import type { Readiness } from './readiness.ts';
+import { StartError } from './start-errors.ts';
+
+/** Listens for requests and logs the calls; returns the address to call. @throws StartError PORT_TAKEN */
+export async function startHttpServer(
+  { config, clock, log, installation, started }: Composition,
+  { families, readiness }: { families: RouteFamily[]; readiness: Readiness },
+): Promise<string> {
+  const calls = recordCalls({ database: installation.database, clock, log });
+  started.push(calls);
+  const server = await buildServer(
+    { log, clock, trustProxy: config.trustProxy, onCall: (call) => calls.record(toRecordedCall(call)) },
+    families,
+  );
+  const address = await listen(server, config);
+  started.push({
+    async stop() {
+      readiness.noteStopping();
+      await new Promise((resolve) => setTimeout(resolve, config.shutdownDelaySeconds * 1000));
+      await server.close();
+    },
+  });
+  return config.publicUrl ?? address;
+}
+
+async function listen(server: Awaited<ReturnType<typeof buildServer>>, config: Config): Promise<string> {
+  try {
+    const address = await server.listen({ host: config.host, port: config.port });
+    // A wildcard address is no address to call.
+    return address.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE')
+      throw new StartError(
+        'PORT_TAKEN',
+        `Port ${config.port} on ${config.host} is taken; choose another with --port.`,
+        error,
+      );
+    if (code === 'EACCES' || code === 'EADDRNOTAVAIL') {
+      throw new StartError('PORT_TAKEN', `Port ${config.port} on ${config.host} cannot be used: ${message}.`, error);
+    }
+    throw error;
+  }
+}
+
+function toRecordedCall(call: CompletedCall): Parameters<CallRecorder['record']>[0] {
+  return {
+    workspaceId: call.facts.workspaceId ?? null,
+    receivedAt: call.receivedAt,
+    method: call.method,
+    path: call.path,
+    route: call.route,
+    status: call.status,
+    durationMilliseconds: call.durationMilliseconds,
+    keyId: call.facts.keyId ?? null,
+    errorName: call.facts.errorName ?? null,
+    errorDetail: call.facts.errorDetail ?? null,
+    warnings: call.facts.warnings,
+    requestBody: call.requestBody ?? null,
+  };
+}

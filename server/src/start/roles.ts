@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto';
+import { makeAccountUseCases } from '../app/accounts/account-use-cases.ts';
+import { makePasswordHash } from '../app/accounts/password-hash.ts';
+import { makeReadyCurl } from '../app/sandbox/make-ready-curl.ts';
+import { followDatabaseClock } from '../engine/housekeeping/follow-database-clock.ts';
+import { startJob } from '../engine/job.ts';
+import { makeJobBook } from '../engine/job-book.ts';
+import type { Composition } from './composition.ts';
+import { startEngine, startReporter } from './engine.ts';
+import { startHttpServer } from './http-server.ts';
+import { makeReadiness } from './readiness.ts';
+import { makeRoutes } from './routes.ts';
+import { prepareDemo, startPhones } from './sandbox.ts';
+import type { StartBlock } from './start-block.ts';
+
+export type RunningNode = {
+  /** What a user or a test needs to use it. */
+  block: StartBlock;
+  /** One more address of the console with a one-time link, as the one of the block. */
+  createConsoleLink(): Promise<string>;
+};
+
+/** Starts what the roles of this node ask for: the engine of a worker, the routes of an API; the stand-in in a sandbox. */
+export async function startRoles(composition: Composition): Promise<RunningNode> {
+  const { config, clock, log, installation, started } = composition;
+  const { database, encryption } = installation;
+  const demo = await prepareDemo(composition);
+  const phones = config.mode === 'sandbox' ? await startPhones(composition) : undefined;
+  const parts = { phones, book: makeJobBook(), nodeId: randomBytes(9).toString('base64url') };
+  const worker = config.role === 'api' ? undefined : await startEngine(composition, parts);
+  const reporter = await startReporter(composition, parts);
+  const onClockMoved = (): void => {
+    // The simulated providers judge the age of tokens by the same clock as the senders, from the same moment on.
+    phones?.syncClock();
+    worker?.wake();
+    reporter.wake();
+  };
+  const followClock = followDatabaseClock({ database, clock, onMoved: onClockMoved });
+  started.push(startJob(followClock, { clock, log, book: parts.book }));
+
+  const readiness = makeReadiness(database);
+  const readyCurl = makeReadyCurl({ database, encryption });
+  const accounts = makeAccountUseCases({
+    database,
+    clock,
+    passwords: makePasswordHash(),
+    passwordSignIn: config.passwordSignIn,
+    isSandbox: config.mode === 'sandbox',
+  });
+  const families = makeRoutes(composition, { accounts, phones, demo, readiness, readyCurl, onClockMoved });
+  const url = await startHttpServer(composition, { families, readiness });
+  const createConsoleLink = async (): Promise<string> => {
+    const link = await accounts.createStartLink();
+    return `${url}/console/${link ? `#${link.kind}=${link.code}` : ''}`;
+  };
+  return {
+    block: {
+      url,
+      console: await createConsoleLink(),
+      workspaceId: demo?.workspaceId,
+      dbName: demo?.dbName,
+      keys: demo?.keys,
+      inbox: phones ? `${url}/sandbox/inbox` : undefined,
+      databaseUrl: installation.databaseUrl,
+      databasePlace: installation.databasePlace,
+      curl: demo && (await readyCurl({ workspaceId: demo.workspaceId, url })),
+    },
+    createConsoleLink,
+  };
+}

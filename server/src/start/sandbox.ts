@@ -1,0 +1,57 @@
+import { resetDemoWorkspace } from '../app/sandbox/reset-demo-workspace.ts';
+import { makeSandboxUseCases } from '../app/sandbox/sandbox-use-cases.ts';
+import { seedDemoWorkspace } from '../app/sandbox/seed-demo-workspace.ts';
+import type { DemoWorkspace } from '../app/sandbox/seed-demo-workspace.ts';
+import { startSandboxPhones } from '../engine/sandbox/start-sandbox-phones.ts';
+import type { SandboxPhones } from '../engine/sandbox/start-sandbox-phones.ts';
+import { findInstallation } from '../storage/installation/installation.ts';
+import { subscriptionsOf } from './composition.ts';
+import type { Composition } from './composition.ts';
+import { StartError } from './start-errors.ts';
+
+/** Production refuses what belongs to the sandbox; the sandbox makes its demo workspace once. @throws StartError */
+export async function prepareDemo({ config, clock, installation }: Composition): Promise<DemoWorkspace | undefined> {
+  const { database, encryption } = installation;
+  if (config.mode === 'sandbox') {
+    const makeSubscription = subscriptionsOf(installation);
+    return seedDemoWorkspace({ database, encryption, makeSubscription }, { at: clock.now(), seed: config.seed });
+  }
+  const demoWorkspaceId = (await findInstallation(database))?.demoWorkspaceId;
+  if (demoWorkspaceId) {
+    throw new StartError(
+      'NOT_FOR_PRODUCTION',
+      `This database holds the demo workspace ${demoWorkspaceId}; production mode wants one without.`,
+    );
+  }
+  return undefined;
+}
+
+/** The simulated providers and the phones behind them. */
+export async function startPhones({ clock, log, installation, started }: Composition): Promise<SandboxPhones> {
+  const phones = await startSandboxPhones({
+    database: installation.database,
+    encryption: installation.encryption,
+    clock,
+    log,
+    secret: installation.deriveSecret('simulator'),
+  });
+  started.push(phones);
+  return phones;
+}
+
+export type SandboxParts = { phones: SandboxPhones; demo: DemoWorkspace | undefined; onClockMoved: () => void };
+
+export function makeSandbox({ clock, installation }: Composition, { phones, demo, onClockMoved }: SandboxParts) {
+  const makeSubscription = subscriptionsOf(installation);
+  return makeSandboxUseCases({
+    database: installation.database,
+    clock,
+    demoWorkspaceId: () => demo?.workspaceId,
+    simulators: phones,
+    waitForMessage: phones.waitForMessage,
+    onClockMoved,
+    resetDemo: (note) => resetDemoWorkspace({ ...installation, clock, makeSubscription }, note),
+  });
+}
+
+export type Sandbox = ReturnType<typeof makeSandbox>;

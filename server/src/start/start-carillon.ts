@@ -1,0 +1,49 @@
+import { makeClock } from '../clock.ts';
+import { realProviderEndpoints } from '../engine/delivery/deliver.ts';
+import { makeLog } from '../log.ts';
+import type { Logger } from '../log.ts';
+import type { Composition } from './composition.ts';
+import type { Config } from './config.ts';
+import { openInstallation } from './open-installation.ts';
+import { startRoles } from './roles.ts';
+import type { RunningNode } from './roles.ts';
+
+export type Carillon = RunningNode & {
+  /** The embedded database ended by itself; undefined with a database of your own. */
+  databaseExited: Promise<void> | undefined;
+  log: Logger;
+  /** Ends everything in order: requests, windows, queue, simulators, pools, database. */
+  stop(): Promise<void>;
+};
+
+export type StartOptions = Partial<Pick<Composition, 'providers'>>;
+
+/**
+ * Composes one node: configuration → database, clock, encryption → use cases → roles.
+ *
+ * @throws StartError and the errors that `toStartError` knows; what had started is stopped again
+ */
+export async function startCarillon(
+  config: Config,
+  { providers = realProviderEndpoints }: StartOptions = {},
+): Promise<Carillon> {
+  const clock = makeClock();
+  const log = makeLog({ level: config.logLevel, pretty: process.stderr.isTTY === true });
+  const started: Composition['started'] = [];
+  let stopped: Promise<void> | undefined;
+  const stopParts = async (): Promise<void> => {
+    for (const part of started.toReversed())
+      await part.stop().catch((error: unknown) => log.error({ err: error }, 'stop failed'));
+  };
+  // A signal and a fault may both ask for it.
+  const stop = (): Promise<void> => (stopped ??= stopParts());
+  try {
+    const installation = await openInstallation(config, { clock, log });
+    started.push({ stop: installation.close });
+    const node = await startRoles({ config, providers, clock, log, installation, started });
+    return { ...node, databaseExited: installation.embedded?.exited, log, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
