@@ -1,4 +1,5 @@
-import { isObject, Part } from '../../domain/campaign-document/part.ts';
+import { makeDocumentReader } from '../../domain/campaign-document/document-reader.ts';
+import { isObject } from '../../domain/request-reader/request-reader.ts';
 import { whatMayNotChange } from '../../domain/campaign-document/frozen-parts.ts';
 import { authoredDeliveryTypes, readCampaign } from '../../domain/campaign-document/read-campaign.ts';
 import type { CampaignParts } from '../../domain/campaign-document/read-campaign.ts';
@@ -95,10 +96,10 @@ type Reading = Omit<CampaignCheck, 'id'> & Pick<Frozen, 'start'>;
 /** Schedule and audience by themselves. Their own faults were told by the whole; here are those of clock and database. */
 async function readPieces(tx: Queryable, { workspaceId, parts, now, start }: Reading): Promise<Pieces> {
   const controls = await findWorkspaceControls(tx, workspaceId);
-  const whole = new Part(parts, { path: '', faults: [] });
+  const whole = makeDocumentReader(parts);
   const deliveryType = whole.choice('campaign_delivery_type', authoredDeliveryTypes);
   const faults: RequestFault[] = [];
-  const scheduling = new Part(objectOf(parts.scheduling_details), { path: 'scheduling_details', faults: [] });
+  const scheduling = makeDocumentReader(objectOf(parts.scheduling_details), 'scheduling_details');
   const schedule = readSchedule(scheduling, deliveryType);
   let timing: Timing | undefined;
   if (schedule && scheduling.faults.length === 0) {
@@ -114,7 +115,7 @@ async function readPieces(tx: Queryable, { workspaceId, parts, now, start }: Rea
 
 /** The audience of parts, whatever else is wrong with them. */
 export function readAudience(parts: CampaignParts) {
-  const details = new Part(objectOf(parts.segmentation_details), { path: 'segmentation_details', faults: [] });
+  const details = makeDocumentReader(objectOf(parts.segmentation_details), 'segmentation_details');
   const { audience } = readSegmentation(details);
   return details.faults.length === 0 ? audience : undefined;
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { textFault } from '../../domain/users/user-attributes.ts';
-import { isObject } from '../../domain/campaign-document/part.ts';
+import { isObject } from '../../domain/request-reader/request-reader.ts';
 import { partNames } from '../../domain/campaign-document/read-campaign.ts';
 import { campaignChannels, campaignDeliveryTypes } from '../../domain/campaigns/campaign-search.ts';
 import { platforms } from '../../domain/campaigns/content.ts';

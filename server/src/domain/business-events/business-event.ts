@@ -1,5 +1,5 @@
 import { textFault } from '../users/user-attributes.ts';
-import { isObject } from '../campaign-document/part.ts';
+import { isObject } from '../request-reader/request-reader.ts';
 import { parseIsoTime } from '../segments/iso-time.ts';
 
 /** Fact 6.3. */

@@ -1,6 +1,6 @@
 import type { RequestFault } from '../errors.ts';
 import type { Timing } from '../timing/timing.ts';
-import { isObject } from './part.ts';
+import { isObject } from '../request-reader/request-reader.ts';
 import type { CampaignParts } from './read-campaign.ts';
 
 const kindOfSchedule = ['campaign_delivery_type', 'scheduling_details.delivery_type'];

@@ -1,4 +1,4 @@
-import { isObject } from './part.ts';
+import { isObject } from '../request-reader/request-reader.ts';
 
 /**
  * What a change makes of the parts of a campaign: objects are merged, null removes, everything else takes the place of

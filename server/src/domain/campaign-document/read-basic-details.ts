@@ -1,6 +1,6 @@
 import { platforms } from '../campaigns/content.ts';
 import type { Platform } from '../campaigns/content.ts';
-import type { Part } from './part.ts';
+import type { RequestReader } from '../request-reader/request-reader.ts';
 
 export type BasicDetails = { name: string; tags: string[]; platforms: Platform[]; businessEvent: string | undefined };
 
@@ -8,7 +8,7 @@ const maxName = 256;
 const maxTags = 100;
 
 /** `basic_details` (fact 6.2). There is one team, the default one. */
-export function readBasicDetails(details: Part, { isTriggered }: { isTriggered: boolean }): BasicDetails {
+export function readBasicDetails(details: RequestReader, { isTriggered }: { isTriggered: boolean }): BasicDetails {
   const team = details.text('team', maxName);
   if (team !== undefined && !/^default( team)?$/i.test(team))
     details.invalid('team', 'must be Default Team: other teams are not available in this version');
@@ -21,13 +21,13 @@ export function readBasicDetails(details: Part, { isTriggered }: { isTriggered: 
     details.invalid('business_event', 'is for campaigns of type BUSINESS_EVENT_TRIGGERED');
   return {
     name: details.requiredText('name', maxName).trim(),
-    tags: details.texts('tags', { maxItems: maxTags, longest: maxName }),
+    tags: details.texts('tags', { maxItems: maxTags, maxCharacters: maxName }) ?? [],
     platforms: readPlatforms(details),
     businessEvent,
   };
 }
 
-function readPlatforms(details: Part): Platform[] {
+function readPlatforms(details: RequestReader): Platform[] {
   details.requires('platforms');
   const sent = details.list('platforms', platforms.length).map((word) => String(word).toUpperCase());
   const known = platforms.filter((platform) => sent.includes(platform));
@@ -35,7 +35,7 @@ function readPlatforms(details: Part): Platform[] {
   return known;
 }
 
-function readPlatformDetails(details: Part): void {
+function readPlatformDetails(details: RequestReader): void {
   details.part('android').only(false, 'push_amp_plus_enabled');
   const ios = details.part('ios');
   ios.only(true, 'send_to_all_eligible_device');

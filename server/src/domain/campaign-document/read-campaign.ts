@@ -3,7 +3,9 @@ import type { CampaignContent } from '../campaigns/content.ts';
 import type { ConversionGoal } from '../campaigns/conversion-goal.ts';
 import type { DeliverySettings } from '../campaigns/delivery-settings.ts';
 import type { RequestFault } from '../errors.ts';
-import { Part, unavailable } from './part.ts';
+import { makeDocumentReader } from './document-reader.ts';
+import type { RequestReader } from '../request-reader/request-reader.ts';
+import { unavailable } from '../request-reader/reading-rules.ts';
 import { readBasicDetails } from './read-basic-details.ts';
 import type { BasicDetails } from './read-basic-details.ts';
 import { readAdvanced, readDeliveryControls } from './read-delivery.ts';
@@ -59,8 +61,8 @@ export type ReadCampaign = {
 
 /** Reads a campaign of the push channel. Every documented member that is not carried out is a fault by its name. */
 export function readCampaign(parts: CampaignParts): ReadCampaign {
-  const faults: RequestFault[] = [];
-  const part = new Part(parts, { path: '', faults });
+  const part = makeDocumentReader(parts);
+  const { faults } = part;
   part.requires('channel');
   part.choice('channel', ['PUSH']);
   part.requires('campaign_delivery_type');
@@ -84,7 +86,7 @@ export function readCampaign(parts: CampaignParts): ReadCampaign {
 }
 
 /** Parts of which nothing is carried out; those that switch something off are taken. */
-function refuseParts(part: Part): void {
+function refuseParts(part: RequestReader): void {
   part.refuse('connector', 'sender_name');
   for (const name of ['trigger_condition', 'utm_params'])
     if (part.get(name) !== undefined) part.invalid(name, unavailable);

@@ -1,5 +1,5 @@
 import type { DefaultAction } from '../campaigns/content.ts';
-import type { Part } from './part.ts';
+import type { RequestReader } from '../request-reader/request-reader.ts';
 
 const actionTypes = {
   RICH_LANDING: 'richlanding',
@@ -8,7 +8,7 @@ const actionTypes = {
 } as const;
 
 /** The action of a click, with its key-value pairs; the one needs the other. */
-export function readDefaultAction(details: Part): { defaultAction?: DefaultAction } {
+export function readDefaultAction(details: RequestReader): { defaultAction?: DefaultAction } {
   const words = Object.keys(actionTypes) as (keyof typeof actionTypes)[];
   const word = details.choice('default_click_action', words);
   const value = details.template('default_click_action_value', 2_048);

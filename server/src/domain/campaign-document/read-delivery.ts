@@ -1,14 +1,14 @@
 import { defaultDeliverySettings } from '../campaigns/delivery-settings.ts';
 import type { DeliverySettings } from '../campaigns/delivery-settings.ts';
 import { maxCapHours } from '../eligibility/workspace-controls.ts';
-import { unavailable } from './part.ts';
-import type { Part } from './part.ts';
+import { unavailable } from '../request-reader/reading-rules.ts';
+import type { RequestReader } from '../request-reader/request-reader.ts';
 
 /**
  * `delivery_controls` (fact 6.2): the throttle, and what of the workspace's caps, delay and quiet hours the campaign
  * obeys (docs/decisions/0018). There is no queue, and no limit of its own.
  */
-export function readDeliveryControls(controls: Part): ControlSettings {
+export function readDeliveryControls(controls: RequestReader): ControlSettings {
   controls.only(false, 'send_message_in_offline_mode', 'queuing_enabled');
   controls.refuse(
     'max_time_to_show_message_of_same_camapign',
@@ -40,7 +40,7 @@ export type ControlSettings = Pick<
 const maxTtlMinutes = 10_080;
 
 /** `advanced` (fact 6.2): time to live and priorities. */
-export function readAdvanced(advanced: Part): DeliverySettings {
+export function readAdvanced(advanced: RequestReader): DeliverySettings {
   const expiration = advanced.part('expiration_settings');
   expiration.refuse('remove_from_inbox_after_value', 'remove_from_inbox_after_type');
   const minutes = readMinutes(expiration) ?? defaultDeliverySettings.ttlMinutes.ANDROID;
@@ -54,7 +54,7 @@ export function readAdvanced(advanced: Part): DeliverySettings {
   };
 }
 
-function readMinutes(expiration: Part): number | undefined {
+function readMinutes(expiration: RequestReader): number | undefined {
   const unit = expiration.choice('expire_notification_after_type', ['HOUR', 'DAY']) ?? 'HOUR';
   const unitMinutes = unit === 'DAY' ? 1_440 : 60;
   const range = { minimum: 0, maximum: maxTtlMinutes / unitMinutes };
@@ -62,7 +62,7 @@ function readMinutes(expiration: Part): number | undefined {
   return value === undefined ? undefined : value * unitMinutes;
 }
 
-function readIosPriority(priority: Part): 1 | 5 | 10 {
+function readIosPriority(priority: RequestReader): 1 | 5 | 10 {
   const sent = priority.get('apns_priority');
   const words = { '1': 1, '5': 5, '10': 10 } as const;
   const found = sent === undefined ? '10' : Object.keys(words).find((word) => word === String(sent));

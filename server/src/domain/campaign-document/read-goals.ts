@@ -1,7 +1,7 @@
 import { goalOperators, goalValueFault } from '../campaigns/conversion-goal.ts';
 import type { ConversionGoal } from '../campaigns/conversion-goal.ts';
 import { conversionWindowHours } from '../campaigns/match-goal.ts';
-import type { Part } from './part.ts';
+import type { RequestReader } from '../request-reader/request-reader.ts';
 
 const maxGoals = 5;
 const maxName = 256;
@@ -9,7 +9,7 @@ const maxName = 256;
 /**
  * `conversion_goal_details` (fact 6.2). The first goal is the primary one; there is no revenue, and one window for all.
  */
-export function readGoals(details: Part): ConversionGoal[] {
+export function readGoals(details: RequestReader): ConversionGoal[] {
   const hours = { minimum: conversionWindowHours, maximum: conversionWindowHours };
   details.integer('attribution_window_in_hours', hours);
   return details.parts('goals', maxGoals).map((goal, index) => {
@@ -26,7 +26,7 @@ export function readGoals(details: Part): ConversionGoal[] {
 }
 
 /** The members of the push API's `attrs` (interface 2.10), `operator` for its `filter`. */
-function readAttribute(goal: Part): ConversionGoal['attribute'] {
+function readAttribute(goal: RequestReader): ConversionGoal['attribute'] {
   if (goal.get('goal_event_attribute') === undefined) return undefined;
   const part = goal.part('goal_event_attribute');
   const name = part.requiredText('name', maxName);

@@ -1,5 +1,5 @@
 import type { MonthWeekday, Weekday } from '../timing/calendar-rule.ts';
-import type { Part } from './part.ts';
+import type { RequestReader } from '../request-reader/request-reader.ts';
 
 /** `periodic_details` (fact 6.2). Empty lists mean: as the day of the start. */
 export type Period = { step: number; occurrences: number | undefined } & (
@@ -17,7 +17,7 @@ const ownLists = {
   MONTHLY: ['repeat_on_date_of_month', 'repeat_on_days_of_week_for_month'],
 } as const;
 
-export function readPeriod(details: Part): Period | undefined {
+export function readPeriod(details: RequestReader): Period | undefined {
   details.requires('sending_frequency');
   const frequency = details.choice('sending_frequency', ['DAILY', 'WEEKLY', 'MONTHLY']);
   if (frequency === undefined) return undefined;
@@ -44,7 +44,7 @@ export function readPeriod(details: Part): Period | undefined {
 
 const weekdayNames = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY', 'SUNDAY'];
 
-function readWeekdays(details: Part, name: string): Weekday[] {
+function readWeekdays(details: RequestReader, name: string): Weekday[] {
   const found = details.list(name, 7).map((word) => {
     const upper = typeof word === 'string' ? word.toUpperCase() : '';
     return (
@@ -55,7 +55,7 @@ function readWeekdays(details: Part, name: string): Weekday[] {
   return [...new Set(found.filter((number) => number > 0) as Weekday[])].sort();
 }
 
-function readDates(details: Part): number[] {
+function readDates(details: RequestReader): number[] {
   const name = 'repeat_on_date_of_month';
   const found = details.list(name, 31).map(Number);
   if (found.some((date) => !Number.isInteger(date) || date < 1 || date > 31))
@@ -65,7 +65,7 @@ function readDates(details: Part): number[] {
 
 const weeks = { FIRST: 1, SECOND: 2, THIRD: 3, FOURTH: 4, FIFTH: 5, LAST: 'last' } as const;
 
-function readMonthWeekdays(details: Part): MonthWeekday[] {
+function readMonthWeekdays(details: RequestReader): MonthWeekday[] {
   return details.parts('repeat_on_days_of_week_for_month', 6).flatMap((item) => {
     item.requires('week_granularity');
     item.requires('repeat_on_days_of_week');

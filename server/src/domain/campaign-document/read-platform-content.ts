@@ -1,17 +1,17 @@
 import type { AndroidContent, IosContent, WebContent } from '../campaigns/content.ts';
 import { readDefaultAction } from './read-default-action.ts';
-import type { Part } from './part.ts';
+import type { RequestReader } from '../request-reader/request-reader.ts';
 
 const maxKey = 256;
 const maxGroupKey = 45;
 
 /** Layouts other than BASIC, and what belongs to them. */
-function refuseLayouts(part: Part): void {
+function refuseLayouts(part: RequestReader): void {
   part.choice('template_type', ['BASIC']);
   part.refuse('custom_template_id', 'custom_template_version', 'timer');
 }
 
-export function readAndroidContent(part: Part): Omit<AndroidContent, 'fallback'> {
+export function readAndroidContent(part: RequestReader): Omit<AndroidContent, 'fallback'> {
   refuseLayouts(part);
   const [details, advanced] = [part.part('basic_details'), part.part('advanced')];
   details.refuse('input_gif_url');
@@ -43,7 +43,7 @@ export function readAndroidContent(part: Part): Omit<AndroidContent, 'fallback'>
 
 const mediaTypes = { Image: 'image', GIF: 'gif', Video: 'video', Audio: 'audio' } as const;
 
-export function readIosContent(part: Part): Omit<IosContent, 'fallback'> {
+export function readIosContent(part: RequestReader): Omit<IosContent, 'fallback'> {
   refuseLayouts(part);
   const [details, advanced] = [part.part('basic_details'), part.part('advanced')];
   details.only(false, 'allow_bg_refresh');
@@ -69,7 +69,7 @@ export function readIosContent(part: Part): Omit<IosContent, 'fallback'> {
   };
 }
 
-export function readWebContent(part: Part): Omit<WebContent, 'fallback'> {
+export function readWebContent(part: RequestReader): Omit<WebContent, 'fallback'> {
   refuseLayouts(part);
   part.refuse('buttons');
   const [details, advanced] = [part.part('basic_details'), part.part('advanced')];
@@ -87,11 +87,11 @@ export function readWebContent(part: Part): Omit<WebContent, 'fallback'> {
   };
 }
 
-function readTexts(details: Part): { message: string; title: string } {
+function readTexts(details: RequestReader): { message: string; title: string } {
   return { message: details.requiredTemplate('message'), title: details.requiredTemplate('title') };
 }
 
-function readKeys(advanced: Part): { groupKey?: string; collapseReplaceKey?: string } {
+function readKeys(advanced: RequestReader): { groupKey?: string; collapseReplaceKey?: string } {
   // At most 45 ASCII letters and digits; other letters, specials and spaces are dropped (fact 3.3).
   const groupKey = advanced
     .plain('group_key')

@@ -1,14 +1,14 @@
 import { platforms } from '../campaigns/content.ts';
 import type { CampaignContent, Platform } from '../campaigns/content.ts';
 import { readAndroidContent, readIosContent, readWebContent } from './read-platform-content.ts';
-import type { Part } from './part.ts';
+import type { RequestReader } from '../request-reader/request-reader.ts';
 
 /**
  * `campaign_content` of a push (fact 6.2): `{"push": …}` or the same below the locale `default` and its one variation.
  * One locale and one variation is what there is; more are refused by name.
  */
-export function readPushContent(part: Part, targets: readonly Platform[]): CampaignContent {
-  const locales = part.texts('locales', { maxItems: 100, longest: 100 });
+export function readPushContent(part: RequestReader, targets: readonly Platform[]): CampaignContent {
+  const locales = part.texts('locales', { maxItems: 100, maxCharacters: 100 }) ?? [];
   if (locales.some((locale) => locale.toLowerCase() !== 'default'))
     part.invalid('locales', 'must hold only default: other locales are not available in this version');
   readVariations(part.part('variation_details'));
@@ -31,7 +31,7 @@ export function readPushContent(part: Part, targets: readonly Platform[]): Campa
   return content;
 }
 
-function readVariations(details: Part): void {
+function readVariations(details: RequestReader): void {
   details.integer('no_of_variations', { minimum: 1, maximum: 1 });
   details.choice('distribution_type', ['MANUAL']);
   for (const name of details.names()) if (name.startsWith('sherpa_')) details.refuse(name);
@@ -40,7 +40,7 @@ function readVariations(details: Part): void {
     if (name !== 'variation_1' || share.get(name) !== 100) share.invalid(name, 'must be 100 for variation_1 alone');
 }
 
-function findPush(content: Part): Part {
+function findPush(content: RequestReader): RequestReader {
   if (content.get('push') !== undefined || content.names().length === 0) return content.part('push');
   const locale = content.part('default');
   for (const name of content.names())
@@ -54,8 +54,8 @@ function findPush(content: Part): Part {
 
 /** What is shown when the personalisation of the content fails for a user. */
 function withBackup<Content extends object>(
-  read: (part: Part) => Content,
-  part: Part,
+  read: (part: RequestReader) => Content,
+  part: RequestReader,
 ): Content & { fallback?: Content } {
   const content = read(part);
   if (part.get('template_backup') === undefined) return content;

@@ -3,7 +3,7 @@ import { isTimeZone } from '../timing/local-time.ts';
 import type { PassedPolicy } from '../timing/timing.ts';
 import { readPeriod } from './read-period.ts';
 import type { Period } from './read-period.ts';
-import type { Part } from './part.ts';
+import type { RequestReader } from '../request-reader/request-reader.ts';
 
 /** A time as it was sent: of the campaign's zone, or an instant when it named its offset. */
 export type SentTime = { date: string; time: string } | { at: Date };
@@ -17,7 +17,10 @@ export type Schedule = { timeZone: string | undefined; inUserZone?: PassedPolicy
 );
 
 /** Reads `scheduling_details` (fact 6.2). Undefined when something is wrong; the part's faults say what. */
-export function readSchedule(details: Part, deliveryType: CampaignDeliveryType | undefined): Schedule | undefined {
+export function readSchedule(
+  details: RequestReader,
+  deliveryType: CampaignDeliveryType | undefined,
+): Schedule | undefined {
   details.refuse('bts_details');
   details.requires('delivery_type');
   // SEND_IN_BTS is documented and not carried out.
@@ -54,7 +57,7 @@ export function readSchedule(details: Part, deliveryType: CampaignDeliveryType |
  * A send at one local time in every user's zone. Fact 6.2 name the object and not its members; the one flag says what
  * becomes of users in whose zone the time has passed (docs/decisions/0018).
  */
-function readUserZone(details: Part, type: string | undefined): { inUserZone: PassedPolicy } | undefined {
+function readUserZone(details: RequestReader, type: string | undefined): { inUserZone: PassedPolicy } | undefined {
   const isSent = details.part('user_timezone_details').flag('send_if_user_timezone_has_passed');
   if (type === 'SEND_IN_USER_TIMEZONE') return { inUserZone: isSent === true ? 'SEND' : 'SKIP' };
   if (details.get('user_timezone_details') !== undefined)
@@ -62,7 +65,7 @@ function readUserZone(details: Part, type: string | undefined): { inUserZone: Pa
   return undefined;
 }
 
-function hasCount(details: Part): boolean {
+function hasCount(details: RequestReader): boolean {
   return details.part('periodic_details').get('no_of_occurences') !== undefined;
 }
 
@@ -70,7 +73,7 @@ const timePattern =
   /^(\d{4}-\d{2}-\d{2})[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.\d{1,9})?)?(Z|[+-](?:0\d|1[0-4]):?[0-5]\d)?$/;
 
 /** Seconds are kept, fractions are not: nothing is sent to the millisecond. */
-function readTime(details: Part, name: 'start_time' | 'expiry_time'): SentTime | undefined {
+function readTime(details: RequestReader, name: 'start_time' | 'expiry_time'): SentTime | undefined {
   const text = details.text(name, 40);
   if (text === undefined) return undefined;
   const parts = timePattern.exec(text);

@@ -1,4 +1,4 @@
-import type { Part } from './part.ts';
+import type { RequestReader } from '../request-reader/request-reader.ts';
 import { parseSegmentFilter } from '../segments/parse-segment-filter.ts';
 import type { GroupFilter } from '../segments/segment-filter.ts';
 
@@ -20,7 +20,7 @@ const everybody = {
 };
 
 /** `segmentation_details` (fact 6.2): all users, one segment, or trees as filter segments have (fact 2.3). */
-export function readSegmentation(details: Part): ReadSegmentation {
+export function readSegmentation(details: RequestReader): ReadSegmentation {
   details.only(false, 'send_campaign_to_opt_out_users');
   const isAll = details.flag('is_all_user_campaign') ?? false;
   const unknownFields: string[] = [];
@@ -40,7 +40,7 @@ export function readSegmentation(details: Part): ReadSegmentation {
 
 type Reading = { name: 'included_filters' | 'excluded_filters'; unknownFields: string[] };
 
-function readFilter(details: Part, { name, unknownFields }: Reading): SentFilter | undefined {
+function readFilter(details: RequestReader, { name, unknownFields }: Reading): SentFilter | undefined {
   const sent = details.get(name);
   if (sent === undefined) return undefined;
   const parsed = parseSegmentFilter(sent);

@@ -1,20 +1,21 @@
 import { maxBusinessName, readBusinessAttributes } from '../../domain/business-events/business-event.ts';
 import type { BusinessAttribute } from '../../domain/business-events/business-event.ts';
 import type { SearchVersion } from '../../domain/campaigns/campaign-search.ts';
-import { makeCampaignReader } from '../campaigns/campaign-reader.ts';
-import type { Body, CampaignReader } from '../campaigns/campaign-reader.ts';
-import { isAbsent, readRequestId } from '../campaigns/parse-authoring.ts';
+import type { RequestReader } from '../../domain/request-reader/request-reader.ts';
+import { makeCampaignReader, optionalText, refuseFaults } from '../campaigns/campaign-reader.ts';
+import type { Body } from '../campaigns/campaign-reader.ts';
+import { readRequestId } from '../campaigns/parse-authoring.ts';
 
 export type EventAsked = { name: string; attributes: BusinessAttribute[]; createdBy: string };
 
 /** @throws ServiceError CAMPAIGN_REQUEST_INVALID with everything that is wrong */
 export function parseEvent(body: Body): EventAsked {
-  const reader = makeCampaignReader();
-  const name = requiredText(reader, body, 'event_name').trim();
-  const createdBy = requiredText(reader, body, 'created_by');
+  const reader = makeCampaignReader(body);
+  const name = requiredText(reader, 'event_name').trim();
+  const createdBy = requiredText(reader, 'created_by');
   const attributes = readBusinessAttributes(body.event_attributes);
   if ('reason' in attributes) reader.invalid('event_attributes', attributes.reason);
-  reader.throwFaults();
+  refuseFaults(reader);
   return { name, attributes: attributes as BusinessAttribute[], createdBy };
 }
 
@@ -25,14 +26,14 @@ export function parseTrigger(
   body: Body,
   { version, requestIdHeader }: { version: SearchVersion; requestIdHeader?: string | undefined },
 ): TriggerAsked {
-  const reader = makeCampaignReader();
-  readRequestId(reader, body, requestIdHeader);
-  const event = requiredText(reader, body, 'event_name').trim();
-  const attributes = reader.record(body.event_attributes, 'event_attributes') ?? {};
+  const reader = makeCampaignReader(body);
+  readRequestId(reader, requestIdHeader);
+  const event = requiredText(reader, 'event_name').trim();
+  const attributes = reader.part('event_attributes').members;
   // Fact 6.3: required in V5 alone.
-  if (version === 'V5' && isAbsent(body.triggered_by)) reader.missing('triggered_by');
-  const triggeredBy = isAbsent(body.triggered_by) ? undefined : reader.text(body.triggered_by, 'triggered_by');
-  reader.throwFaults();
+  if (version === 'V5') reader.requires('triggered_by');
+  const triggeredBy = optionalText(reader, 'triggered_by');
+  refuseFaults(reader);
   return { event, attributes, triggeredBy };
 }
 
@@ -50,37 +51,32 @@ export function parseEventSearch(
   body: Body,
   { version, requestIdHeader }: { version: SearchVersion; requestIdHeader?: string | undefined },
 ): EventsAsked {
-  const reader = makeCampaignReader();
-  readRequestId(reader, body, requestIdHeader);
-  const ids = reader.texts(body.event_ids, 'event_ids');
-  const names = reader.texts(body.event_names, 'event_names');
-  if (version === 'V1' && isAbsent(body.event_ids) && isAbsent(body.event_names)) reader.missing('event_ids');
-  const page = version === 'V1' ? { limit: 100, after: undefined } : readPage(reader, body);
-  reader.throwFaults();
+  const reader = makeCampaignReader(body);
+  readRequestId(reader, requestIdHeader);
+  const ids = reader.texts('event_ids');
+  const names = reader.texts('event_names');
+  if (version === 'V1' && reader.isAbsent('event_names')) reader.requires('event_ids');
+  const page = version === 'V1' ? { limit: 100, after: undefined } : readPage(reader);
+  refuseFaults(reader);
   return { ids, names, ...page };
 }
 
 /** The pages of the list come in the query, where a number is a text. */
 export function parseEventPage(query: Record<string, unknown>): EventsAsked {
-  const reader = makeCampaignReader();
   const limit = typeof query.limit === 'string' && /^\d{1,3}$/.test(query.limit) ? Number(query.limit) : query.limit;
-  const page = readPage(reader, { ...query, limit });
-  reader.throwFaults();
+  const reader = makeCampaignReader({ ...query, limit });
+  const page = readPage(reader);
+  refuseFaults(reader);
   return { ids: undefined, names: undefined, ...page };
 }
 
-function readPage(reader: CampaignReader, body: Body): { limit: number; after: string | undefined } {
-  const limit = reader.integer(body.limit, 'limit', { minimum: 1, maximum: maxPerPage }) ?? maxPerPage;
-  const cursor = isAbsent(body.cursor) ? undefined : reader.text(body.cursor, 'cursor');
-  return { limit, after: cursor };
+function readPage(reader: RequestReader): { limit: number; after: string | undefined } {
+  const limit = reader.integer('limit', { minimum: 1, maximum: maxPerPage }) ?? maxPerPage;
+  return { limit, after: optionalText(reader, 'cursor') };
 }
 
-function requiredText(reader: CampaignReader, body: Body, field: string): string {
-  if (isAbsent(body[field])) {
-    reader.missing(field);
-    return '';
-  }
-  const text = reader.text(body[field], field) ?? '';
-  if (text.length > maxBusinessName) reader.invalid(field, `must have at most ${maxBusinessName} characters`);
+function requiredText(reader: RequestReader, name: string): string {
+  const text = reader.requiredText(name);
+  if (text.length > maxBusinessName) reader.invalid(name, `must have at most ${maxBusinessName} characters`);
   return text;
 }

@@ -3,8 +3,9 @@ import type { CampaignParts } from '../../domain/campaign-document/read-campaign
 import { statusActions } from '../../domain/campaigns/allowed-actions.ts';
 import type { StatusAction } from '../../domain/campaigns/allowed-actions.ts';
 import type { SearchVersion } from '../../domain/campaigns/campaign-search.ts';
-import { makeCampaignReader } from './campaign-reader.ts';
-import type { Body, CampaignReader } from './campaign-reader.ts';
+import type { RequestReader } from '../../domain/request-reader/request-reader.ts';
+import { makeCampaignReader, optionalText, refuseFaults } from './campaign-reader.ts';
+import type { Body } from './campaign-reader.ts';
 
 const ownParts = ['channel', 'campaign_delivery_type', 'connector', 'sender_name', ...partNames];
 
@@ -33,11 +34,11 @@ export type CreateAsked = { parts: CampaignParts; createdBy: string; requestId: 
 
 /** @throws ServiceError CAMPAIGN_REQUEST_INVALID */
 export function parseCreate(body: Body, asked: { version: SearchVersion; requestIdHeader?: string | undefined }) {
-  const reader = makeCampaignReader();
-  for (const field of required[asked.version]) if (isAbsent(body[field])) reader.missing(field);
-  const requestId = readRequestId(reader, body, asked.requestIdHeader);
-  const createdBy = isAbsent(body.created_by) ? undefined : reader.text(body.created_by, 'created_by');
-  reader.throwFaults();
+  const reader = makeCampaignReader(body);
+  for (const name of required[asked.version]) reader.requires(name);
+  const requestId = readRequestId(reader, asked.requestIdHeader);
+  const createdBy = optionalText(reader, 'created_by');
+  refuseFaults(reader);
   return { parts: takeParts(body), createdBy: createdBy!, requestId };
 }
 
@@ -48,21 +49,20 @@ export function parseChange(
   body: Body,
   { version, requestIdHeader }: { version: SearchVersion; requestIdHeader?: string | undefined },
 ): ChangeAsked {
-  const reader = makeCampaignReader();
-  if (version === 'V1')
-    for (const field of ['request_id', 'updated_by']) if (isAbsent(body[field])) reader.missing(field);
-  const requestId = readRequestId(reader, body, requestIdHeader);
-  const updatedBy = isAbsent(body.updated_by) ? undefined : reader.text(body.updated_by, 'updated_by');
-  reader.throwFaults();
+  const reader = makeCampaignReader(body);
+  if (version === 'V1') for (const name of ['request_id', 'updated_by']) reader.requires(name);
+  const requestId = readRequestId(reader, requestIdHeader);
+  const updatedBy = optionalText(reader, 'updated_by');
+  refuseFaults(reader);
   return { change: takeParts(body), updatedBy, requestId };
 }
 
 /** @throws ServiceError CAMPAIGN_REQUEST_INVALID */
 export function parseV5Status(body: Body, requestIdHeader: string | undefined): StatusAction {
-  const reader = makeCampaignReader();
-  readRequestId(reader, body, requestIdHeader);
-  const action = readAction(reader, body, 'V5');
-  reader.throwFaults();
+  const reader = makeCampaignReader(body);
+  readRequestId(reader, requestIdHeader);
+  const action = readAction(reader, 'V5');
+  refuseFaults(reader);
   return action!;
 }
 
@@ -70,38 +70,25 @@ const maxIds = 10;
 
 /** @throws ServiceError CAMPAIGN_REQUEST_INVALID */
 export function parseV1Status(body: Body): { action: Exclude<StatusAction, 'PUBLISH'>; ids: string[] } {
-  const reader = makeCampaignReader();
-  if (isAbsent(body.request_id)) reader.missing('request_id');
-  readRequestId(reader, body, undefined);
-  const action = readAction(reader, body, 'V1');
-  if (isAbsent(body.campaign_ids)) reader.missing('campaign_ids');
-  const ids = reader.texts(body.campaign_ids, 'campaign_ids');
+  const reader = makeCampaignReader(body);
+  reader.requires('request_id');
+  readRequestId(reader, undefined);
+  const action = readAction(reader, 'V1');
+  reader.requires('campaign_ids');
+  const ids = reader.texts('campaign_ids');
   if (ids && ids.length > maxIds) reader.invalid('campaign_ids', `must be a list of 1 to ${maxIds} texts`);
-  reader.throwFaults();
+  refuseFaults(reader);
   return { action: action as Exclude<StatusAction, 'PUBLISH'>, ids: ids! };
 }
 
-function readAction(reader: CampaignReader, body: Body, version: SearchVersion): StatusAction | undefined {
-  if (isAbsent(body.action)) {
-    reader.missing('action');
-    return undefined;
-  }
-  return reader.choices([body.action], 'action', statusActions[version])?.[0];
+function readAction(reader: RequestReader, version: SearchVersion): StatusAction | undefined {
+  return reader.requires('action') ? reader.choice('action', statusActions[version]) : undefined;
 }
 
 /** V5 takes the id of the request from a header, too; both must agree (fact 4.1). */
-export function readRequestId(
-  reader: CampaignReader,
-  body: Body,
-  requestIdHeader: string | undefined,
-): string | undefined {
-  const sent = isAbsent(body.request_id) ? undefined : reader.text(body.request_id, 'request_id');
+export function readRequestId(reader: RequestReader, requestIdHeader: string | undefined): string | undefined {
+  const sent = optionalText(reader, 'request_id');
   if (sent !== undefined && requestIdHeader !== undefined && sent !== requestIdHeader)
     reader.invalid('request_id', 'must be the same in header and body');
   return sent ?? requestIdHeader;
-}
-
-/** An empty text is a missing field, as in the other families. */
-export function isAbsent(value: unknown): boolean {
-  return value === undefined || value === null || value === '';
 }

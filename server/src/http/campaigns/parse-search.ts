@@ -8,8 +8,11 @@ import {
 import type { CampaignSearch, SearchVersion } from '../../domain/campaigns/campaign-search.ts';
 import { campaignStatuses } from '../../domain/campaigns/campaign-states.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { makeCampaignReader } from './campaign-reader.ts';
-import type { Body, CampaignReader } from './campaign-reader.ts';
+import type { RequestReader } from '../../domain/request-reader/request-reader.ts';
+import { parseIsoTime } from '../../domain/segments/iso-time.ts';
+import { makeCampaignReader, refuseFaults } from './campaign-reader.ts';
+import type { Body } from './campaign-reader.ts';
+import { readRequestId } from './parse-authoring.ts';
 
 export type PageAsked = { requestId: string | undefined; limit: number; page: number };
 export type SearchAsked = PageAsked & { search: CampaignSearch };
@@ -27,13 +30,12 @@ const lastPage = 1_000_000_000;
 
 /** @throws ServiceError CAMPAIGN_REQUEST_INVALID with everything that is wrong */
 export function parseSearch(body: Body, dialect: SearchDialect): SearchAsked {
-  const reader = makeCampaignReader();
-  const page = readPage(reader, body, dialect);
-  const children = reader.flag(body.include_child_campaigns, 'include_child_campaigns');
-  const archived = reader.flag(body.include_archive_campaigns, 'include_archive_campaigns');
-  const fields = reader.record(body.campaign_fields, 'campaign_fields') ?? {};
-  const filters = readFilters(reader, fields, dialect);
-  reader.throwFaults();
+  const reader = makeCampaignReader(body);
+  const page = readPage(reader, dialect);
+  const children = reader.flag('include_child_campaigns');
+  const archived = reader.flag('include_archive_campaigns');
+  const filters = readFilters(reader.part('campaign_fields'), dialect);
+  refuseFaults(reader);
   return {
     ...page,
     search: { ...filters, children: children ? 'with' : 'without', archived: archived ? 'with' : 'without' },
@@ -59,9 +61,9 @@ export function parseMeta(body: Body, dialect: SearchDialect): SearchAsked {
 
 /** @throws ServiceError CAMPAIGN_REQUEST_INVALID */
 export function parsePage(body: Body, dialect: SearchDialect): PageAsked {
-  const reader = makeCampaignReader();
-  const page = readPage(reader, body, dialect);
-  reader.throwFaults();
+  const reader = makeCampaignReader(body);
+  const page = readPage(reader, dialect);
+  refuseFaults(reader);
   return page;
 }
 
@@ -73,19 +75,15 @@ export function readBody({ body }: FastifyRequest): Body {
   return body as Body;
 }
 
-function readPage(reader: CampaignReader, body: Body, { version, requestIdHeader }: SearchDialect): PageAsked {
-  // An empty text is a missing field, as in the other families.
-  const sent = (field: string): unknown => (body[field] === '' || body[field] === null ? undefined : body[field]);
+function readPage(reader: RequestReader, { version, requestIdHeader }: SearchDialect): PageAsked {
   const required = version === 'V1' ? ['request_id', 'limit', 'page'] : ['limit', 'page'];
-  for (const field of required) if (sent(field) === undefined) reader.missing(field);
-  const sentId = reader.text(sent('request_id'), 'request_id');
-  if (sentId !== undefined && requestIdHeader !== undefined && sentId !== requestIdHeader)
-    reader.invalid('request_id', 'must be the same in header and body');
-  const limits = { minimum: 1, maximum: maxCampaignsPerPage[version] };
+  for (const name of required) reader.requires(name);
+  const integer = (name: string, maximum: number): number =>
+    (reader.isAbsent(name) ? undefined : reader.integer(name, { minimum: 1, maximum })) ?? 1;
   return {
-    requestId: sentId ?? requestIdHeader,
-    limit: reader.integer(sent('limit'), 'limit', limits) ?? 1,
-    page: reader.integer(sent('page'), 'page', { minimum: 1, maximum: lastPage }) ?? 1,
+    requestId: readRequestId(reader, requestIdHeader),
+    limit: integer('limit', maxCampaignsPerPage[version]),
+    page: integer('page', lastPage),
   };
 }
 
@@ -95,30 +93,42 @@ type Filters = Omit<CampaignSearch, 'children' | 'archived'>;
  * The keys that were renamed are those of the version alone; the other version's are unknown (interface 9, decision
  * D42).
  */
-function readFilters(reader: CampaignReader, fields: Body, { version, versioning }: SearchDialect): Filters {
-  const at = (key: string): string => `campaign_fields.${key}`;
+function readFilters(fields: RequestReader, { version, versioning }: SearchDialect): Filters {
   const types = [...campaignDeliveryTypes, ...otherDeliveryTypes] as const;
   const isV1 = version === 'V1';
   const typesKey = isV1 ? 'delivery_type' : 'campaign_delivery_type';
-  const id = isV1 ? reader.text(fields.id, at('id')) : undefined;
+  const id = isV1 ? fields.text('id') : undefined;
   const v1Ids = id === undefined ? undefined : [id];
-  const dates = reader.record(fields.created_date, at('created_date'));
-  const from = reader.moment(dates?.from_date, at('created_date.from_date'));
-  const to = reader.moment(dates?.to_date, at('created_date.to_date'));
-  if (from && to && from.startsAt >= to.endsBefore) reader.invalid(at('created_date'), 'ends before it begins');
+  const dates = fields.part('created_date');
+  const from = readDate(dates, 'from_date');
+  const to = readDate(dates, 'to_date');
+  if (from && to && from.startsAt >= to.endsBefore) fields.invalid('created_date', 'ends before it begins');
   return {
-    ids: isV1 ? v1Ids : reader.texts(fields.ids, at('ids')),
-    channels: reader.choices(fields.channels, at('channels'), campaignChannels),
-    createdBy: reader.texts(fields.created_by, at('created_by')),
+    ids: isV1 ? v1Ids : fields.texts('ids'),
+    channels: fields.choices('channels', campaignChannels),
+    createdBy: fields.texts('created_by'),
     createdFrom: from?.startsAt,
     createdBefore: to?.endsBefore,
-    deliveryTypes: reader.choices(fields[typesKey], at(typesKey), types),
-    name: reader.text(fields.name, at('name')),
-    statuses: reader.choices(fields.status, at('status'), campaignStatuses),
-    tags: reader.texts(fields.tags, at('tags')),
+    deliveryTypes: fields.choices(typesKey, types),
+    name: fields.text('name'),
+    statuses: fields.choices('status', campaignStatuses),
+    tags: fields.texts('tags'),
     versionNumber:
-      isV1 || versioning === 'off'
-        ? undefined
-        : reader.integer(fields.version_number, at('version_number'), { minimum: 1, maximum: 1_000_000 }),
+      isV1 || versioning === 'off' ? undefined : fields.integer('version_number', { minimum: 1, maximum: 1_000_000 }),
   };
+}
+
+const dayMilliseconds = 86_400_000;
+
+/** The beginning of a day or an instant, and the first millisecond after it. */
+function readDate(dates: RequestReader, name: string): { startsAt: Date; endsBefore: Date } | undefined {
+  const value = dates.get(name);
+  if (value === undefined) return undefined;
+  const time = typeof value === 'string' ? parseIsoTime(value) : undefined;
+  const startsAt = time && (time.kind === 'day' ? time.startsAt : time.at);
+  // What a database can hold also a day later, and no campaign is older.
+  if (startsAt && startsAt.getUTCFullYear() >= 1970 && startsAt.getUTCFullYear() < 9999)
+    return { startsAt, endsBefore: new Date(startsAt.getTime() + (time.kind === 'day' ? dayMilliseconds : 1)) };
+  dates.invalid(name, 'must be a date (YYYY-MM-DD) or a date and time (YYYY-MM-DDThh:mm:ss)');
+  return undefined;
 }

@@ -1,4 +1,4 @@
-import { isObject } from '../../domain/campaign-document/part.ts';
+import { isObject } from '../../domain/request-reader/request-reader.ts';
 import type { CampaignParts } from '../../domain/campaign-document/read-campaign.ts';
 
 const hasOffset = /(Z|[+-]\d{2}:?\d{2})$/;

@@ -1,36 +1,34 @@
 import { goalOperators, goalValueFault } from '../../domain/campaigns/conversion-goal.ts';
 import type { ConversionGoal } from '../../domain/campaigns/conversion-goal.ts';
-import type { FieldReader } from './field-reader.ts';
+import type { RequestReader } from '../../domain/request-reader/request-reader.ts';
 
 const maxGoals = 5;
 
 /** Reads `conversionGoals` (interface 2.10): at most five, each operator with the value it takes. */
-export function parseGoals(reader: FieldReader, value: unknown): ConversionGoal[] {
-  const items = reader.list(value, 'conversionGoals', maxGoals) ?? [];
-  return items.map((item, index) => {
-    const at = `conversionGoals[${index}]`;
-    const goal = reader.record(item, at) ?? {};
-    const attribute = parseAttribute(reader, goal.attrs, `${at}.attrs`);
+export function parseGoals(body: RequestReader): ConversionGoal[] {
+  const goals = body.items('conversionGoals', maxGoals);
+  return goals.names().map((index) => {
+    const goal = goals.part(index);
+    const attribute = parseAttribute(goal.findPart('attrs'));
     return {
-      name: reader.requiredText(goal.name, `${at}.name`, { longest: 256 }),
-      eventName: reader.requiredText(goal.eventName, `${at}.eventName`, { longest: 256 }),
+      name: goal.requiredText('name', 256),
+      eventName: goal.requiredText('eventName', 256),
       ...(attribute === undefined ? {} : { attribute }),
     };
   });
 }
 
-function parseAttribute(reader: FieldReader, value: unknown, at: string): ConversionGoal['attribute'] {
-  const attrs = reader.record(value, at);
+function parseAttribute(attrs: RequestReader | undefined): ConversionGoal['attribute'] {
   if (!attrs) return undefined;
-  const name = reader.requiredText(attrs.name, `${at}.name`, { longest: 256 });
-  if (attrs.type === undefined) reader.invalid(`${at}.type`, 'is required');
-  if (attrs.filter === undefined) reader.invalid(`${at}.filter`, 'is required');
-  const type = reader.choice(attrs.type, `${at}.type`, ['string', 'numeric'] as const);
-  if (type === undefined || attrs.filter === undefined) return undefined;
-  const operator = reader.choice(attrs.filter, `${at}.filter`, Object.keys(goalOperators[type]));
-  if (operator === undefined) return undefined;
-  const fault = goalValueFault(goalOperators[type][operator]!, attrs.value);
-  if (fault !== undefined) reader.invalid(`${at}.value`, fault);
+  const name = attrs.requiredText('name', 256);
+  attrs.requires('type');
+  attrs.requires('filter');
+  const type = attrs.choice('type', ['string', 'numeric']);
+  const operator = type && attrs.choice('filter', Object.keys(goalOperators[type]));
+  if (type === undefined || operator === undefined) return undefined;
+  const value = attrs.get('value');
+  const fault = goalValueFault(goalOperators[type][operator]!, value);
+  if (fault !== undefined) attrs.invalid('value', fault);
   const attribute = { name, type, operator };
-  return attrs.value === undefined ? attribute : { ...attribute, value: attrs.value as string | number | string[] };
+  return value === undefined ? attribute : { ...attribute, value: value as string | number | string[] };
 }

@@ -5,14 +5,15 @@ import { platforms as everyPlatform } from '../../domain/campaigns/content.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import { deliverySettings } from '../../domain/campaigns/delivery-settings.ts';
 import type { PushAudience, PushCommand } from '../../domain/push/push-command.ts';
+import { notAllowed } from '../../domain/request-reader/reading-rules.ts';
+import type { RequestReader } from '../../domain/request-reader/request-reader.ts';
 import type { TemplateMode } from '../../domain/template/template-mode.ts';
 import { parseTiming } from '../../domain/timing/parse-timing.ts';
 import type { Timing } from '../../domain/timing/timing.ts';
-import { makeFieldReader } from './field-reader.ts';
-import type { FieldReader } from './field-reader.ts';
 import { parseContent } from './parse-content.ts';
 import { parseGoals } from './parse-goals.ts';
 import { parseSettings, templateModeOf } from './parse-settings.ts';
+import { makePushReader, refuseFirstFault, toPushFlag } from './push-reader.ts';
 
 export type PushBody = Record<string, unknown>;
 
@@ -33,22 +34,21 @@ const maxUserValues = 50;
  * @throws ServiceError PUSH_VALUE_NOT_ALLOWED, PUSH_PARAMETER_INVALID
  */
 export function parsePush(body: PushBody, { admitted, now, queryType }: ParseContext): PushCommand {
-  const reader = makeFieldReader(readTemplateMode(body, admitted));
+  const reader = makePushReader(body, readTemplateMode(body, admitted));
   if ([...admitted.name].length > maxName) reader.invalid('campaignName', `must have at most ${maxName} characters`);
-  const audience = parseAudience(reader, body);
-  if (queryType) checkQueryType(reader, queryType.value, body.targetAudience);
-  const sentPlatforms = parsePlatforms(reader, body.targetPlatform);
+  const audience = parseAudience(reader);
+  if (queryType) checkQueryType(reader, queryType.value);
+  const sentPlatforms = parsePlatforms(reader);
   // A joined campaign's stored data wins (decision D33); the content must cover the platforms it is stored with.
   const platforms = admitted.existing?.platforms ?? sentPlatforms;
-  const content = parseContent(reader, body.payload, platforms);
-  const timing = readTiming(reader, body.campaignDelivery, { now, workspaceTimeZone: admitted.workspace.timeZone });
-  const tags = (reader.list(body.campaignTags, 'campaignTags', maxTags) ?? []).map(
-    (tag, index) => reader.text(tag, `campaignTags[${index}]`, { longest: 256 }) ?? '',
-  );
-  const conversionGoals = parseGoals(reader, body.conversionGoals);
-  const settings = parseSettings(reader, body.advancedSettings);
-  const requestId = reader.text(body.requestId, 'requestId', { longest: 255 });
-  reader.throwFirst();
+  const content = parseContent(reader, platforms);
+  const timing = readTiming(reader, { now, workspaceTimeZone: admitted.workspace.timeZone });
+  const sentTags = reader.items('campaignTags', maxTags);
+  const tags = sentTags.names().map((index) => sentTags.text(index, 256) ?? '');
+  const conversionGoals = parseGoals(reader);
+  const settings = parseSettings(reader);
+  const requestId = reader.text('requestId', 255);
+  refuseFirstFault(reader);
   return {
     name: admitted.name,
     requestId: requestId === undefined || requestId === '' ? randomUUID() : requestId,
@@ -62,68 +62,56 @@ export function parsePush(body: PushBody, { admitted, now, queryType }: ParseCon
   };
 }
 
-function parsePlatforms(reader: FieldReader, value: unknown): Platform[] {
-  const items = reader.list(value, 'targetPlatform', 10);
-  if (!items) {
-    if (value === undefined) reader.invalid('targetPlatform', 'is required');
-    return [];
-  }
-  if (items.length === 0) reader.invalid('targetPlatform', 'must name a platform');
-  const named = items.map((item) => reader.choice(item ?? null, 'targetPlatform', everyPlatform));
-  return everyPlatform.filter((platform) => named.includes(platform));
+function parsePlatforms(body: RequestReader): Platform[] {
+  if (!body.requires('targetPlatform')) return [];
+  const items = body.list('targetPlatform', 10);
+  if (items.length === 0) body.invalid('targetPlatform', 'must name a platform');
+  const named = everyPlatform.filter((platform) => items.includes(platform));
+  if (named.length < new Set(items).size) body.invalid('targetPlatform', notAllowed);
+  return named;
 }
 
 const audiences = ['All Users', 'Custom Segment', 'User'] as const;
 
-function parseAudience(reader: FieldReader, body: PushBody): PushAudience {
-  if (body.targetAudience === undefined) reader.invalid('targetAudience', 'is required');
-  const audience = reader.choice(body.targetAudience, 'targetAudience', audiences);
-  if (audience === 'Custom Segment') {
-    return {
-      kind: 'segment',
-      name: reader.requiredText(body.customSegmentName, 'customSegmentName', { longest: 256 }),
-    };
-  }
-  return audience === 'User' ? parseUser(reader, body.targetUserAttributes) : { kind: 'all-users' };
+function parseAudience(body: RequestReader): PushAudience {
+  body.requires('targetAudience');
+  const audience = body.choice('targetAudience', audiences);
+  if (audience === 'Custom Segment') return { kind: 'segment', name: body.requiredText('customSegmentName', 256) };
+  return audience === 'User' ? parseUser(body) : { kind: 'all-users' };
 }
 
-function parseUser(reader: FieldReader, value: unknown): PushAudience {
-  const at = 'targetUserAttributes';
-  if (value === undefined) reader.invalid(at, 'is required for audience User');
-  const attributes = reader.record(value, at) ?? {};
-  const attribute = reader.requiredText(attributes.attribute, `${at}.attribute`, { longest: 256 });
-  if (attributes.comparisonParameter === undefined) reader.invalid(`${at}.comparisonParameter`, 'is required');
-  const comparison = reader.choice(attributes.comparisonParameter, `${at}.comparisonParameter`, ['is', 'in'] as const);
-  const isCustom = reader.boolean(attributes.isCustom, `${at}.isCustom`) ?? false;
-  const field = `${at}.attributeValue`;
+function parseUser(body: RequestReader): PushAudience {
+  if (body.isAbsent('targetUserAttributes')) body.invalid('targetUserAttributes', 'is required for audience User');
+  const attributes = body.part('targetUserAttributes');
+  const attribute = attributes.requiredText('attribute', 256);
+  attributes.requires('comparisonParameter');
+  const comparison = attributes.choice('comparisonParameter', ['is', 'in']);
+  const isCustom = attributes.flag('isCustom') ?? false;
   if (comparison !== 'in')
-    return { kind: 'user', attribute, isCustom, values: [reader.requiredText(attributes.attributeValue, field)] };
-  const items = reader.list(attributes.attributeValue, field, maxUserValues);
-  if (!items || items.length === 0) reader.invalid(field, 'must be a list of 1 to 50 texts');
-  const values = (items ?? []).map((item, index) => reader.requiredText(item, `${field}[${index}]`));
-  return { kind: 'user', attribute, isCustom, values };
+    return { kind: 'user', attribute, isCustom, values: [attributes.requiredText('attributeValue')] };
+  const items = attributes.items('attributeValue', maxUserValues);
+  if (items.names().length === 0) attributes.invalid('attributeValue', 'must be a list of 1 to 50 texts');
+  return { kind: 'user', attribute, isCustom, values: items.names().map((index) => items.requiredText(index)) };
 }
 
 /** v2.1 names the audience in a header as well; the two must agree (decision D34). */
-function checkQueryType(reader: FieldReader, queryType: string | undefined, audience: unknown): void {
+function checkQueryType(body: RequestReader, queryType: string | undefined): void {
   const field = 'X-SVC-Query-Type';
-  if (queryType === undefined) reader.invalid(field, 'is required');
+  const audience = body.get('targetAudience');
+  if (queryType === undefined) body.missing(field);
   else if (typeof audience === 'string' && queryType !== audience.toLowerCase())
-    reader.invalid(field, 'differs from targetAudience');
+    body.invalid(field, 'differs from targetAudience');
 }
 
-function readTiming(reader: FieldReader, value: unknown, context: { now: Date; workspaceTimeZone: string }): Timing {
-  const delivery = reader.record(value, 'campaignDelivery');
-  if (!delivery) {
-    if (value === undefined) reader.invalid('campaignDelivery', 'is required');
-    return { kind: 'soon' };
-  }
-  if (delivery.type === undefined) reader.invalid('campaignDelivery.type', 'is required');
-  const type = reader.choice(delivery.type, 'campaignDelivery.type', ['soon', 'later', 'periodic'] as const);
+function readTiming(body: RequestReader, context: { now: Date; workspaceTimeZone: string }): Timing {
+  if (!body.requires('campaignDelivery')) return { kind: 'soon' };
+  const delivery = body.part('campaignDelivery');
+  delivery.requires('type');
+  const type = delivery.choice('type', ['soon', 'later', 'periodic']);
   if (type === undefined) return { kind: 'soon' };
-  const timing = parseTiming({ ...delivery, type }, context);
+  const timing = parseTiming({ ...delivery.members, type }, context);
   if (!('fault' in timing)) return timing;
-  reader.invalid(timing.fault.field, timing.fault.reason);
+  body.invalid(timing.fault.field, timing.fault.reason);
   return { kind: 'soon' };
 }
 
@@ -131,5 +119,5 @@ function readTiming(reader: FieldReader, value: unknown, context: { now: Date; w
 function readTemplateMode(body: PushBody, { existing }: AdmittedPush): TemplateMode {
   if (existing) return deliverySettings(existing.settings).templates;
   const settings = body.advancedSettings as { useJinjaPersonalization?: unknown } | null | undefined;
-  return templateModeOf(makeFieldReader().boolean(settings?.useJinjaPersonalization, ''));
+  return templateModeOf(toPushFlag(settings?.useJinjaPersonalization));
 }

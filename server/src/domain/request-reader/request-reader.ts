@@ -1,0 +1,243 @@
+import type { RequestFault } from '../errors.ts';
+import { isTemplate, templateFault } from '../template/template-mode.ts';
+import { notAllowed, unavailable } from './reading-rules.ts';
+import type { Fault, ReadingRules } from './reading-rules.ts';
+
+/**
+ * One object of a request, read member by member. What is wrong is noted with its path and reads as not sent, so that
+ * one reading sees all of it; the rules say which values are taken and in which words a fault is told.
+ */
+export class RequestReader {
+  readonly path: string;
+  readonly rules: ReadingRules;
+  readonly members: Readonly<Record<string, unknown>>;
+  readonly #noted: Noted;
+
+  constructor(members: Record<string, unknown>, { path = '', rules, noted = { faults: [], notAllowed: [] } }: Place) {
+    this.members = members;
+    this.path = path;
+    this.rules = rules;
+    this.#noted = noted;
+  }
+
+  /** In the order of reading; those of the readers that were made from this one, too. */
+  get faults(): RequestFault[] {
+    return this.#noted.faults;
+  }
+
+  /** The one fault to tell: a value that is not allowed before any other. One that is not allowed has no reason. */
+  firstFault(): { field: string; reason?: string } | undefined {
+    const [field] = this.#noted.notAllowed;
+    return field === undefined ? this.#noted.faults[0] : { field };
+  }
+
+  pathOf(name: string): string {
+    if (Array.isArray(this.members)) return `${this.path}[${name}]`;
+    return this.path === '' ? name : `${this.path}.${name}`;
+  }
+
+  get(name: string): unknown {
+    const value = Object.hasOwn(this.members, name) ? this.members[name] : undefined;
+    return this.rules.isSent(value) ? value : undefined;
+  }
+
+  names(): string[] {
+    return Object.keys(this.members);
+  }
+
+  isAbsent(name: string): boolean {
+    return this.rules.isAbsent(this.get(name));
+  }
+
+  missing(name: string): void {
+    this.invalid(name, this.rules.missing);
+  }
+
+  invalid(name: string, fault: Fault): void {
+    const field = this.pathOf(name);
+    if (fault === notAllowed) this.#noted.notAllowed.push(field);
+    else this.#noted.faults.push({ field, reason: fault });
+  }
+
+  /** Notes a member that is required and absent. @returns whether it was sent */
+  requires(name: string): boolean {
+    if (!this.isAbsent(name)) return true;
+    this.missing(name);
+    return false;
+  }
+
+  text(name: string, maxCharacters = this.rules.maxTextCharacters): string | undefined {
+    const value = this.get(name);
+    if (value === undefined) return undefined;
+    const fault = typeof value === 'string' ? this.rules.textFault(value, maxCharacters) : 'must be a text';
+    if (fault === undefined) return value as string;
+    this.invalid(name, fault);
+    return undefined;
+  }
+
+  /** An empty text is as good as none. */
+  requiredText(name: string, maxCharacters?: number): string {
+    return this.#requiresWords(name) ? (this.text(name, maxCharacters) ?? '') : '';
+  }
+
+  /** A text that may be a template; one that is none is refused. */
+  template(name: string, maxCharacters?: number): string | undefined {
+    const text = this.text(name, maxCharacters);
+    const fault = text === undefined ? undefined : templateFault(text, this.rules.templates);
+    if (fault !== undefined) this.invalid(name, fault);
+    return text;
+  }
+
+  requiredTemplate(name: string, maxCharacters?: number): string {
+    return this.#requiresWords(name) ? (this.template(name, maxCharacters) ?? '') : '';
+  }
+
+  /** A text that is the same for everybody, and so no template. */
+  plain(name: string, maxCharacters?: number): string | undefined {
+    const text = this.text(name, maxCharacters);
+    if (text !== undefined && isTemplate(text, this.rules.templates.mode)) this.invalid(name, 'cannot be a template');
+    return text;
+  }
+
+  requiredPlain(name: string, maxCharacters?: number): string {
+    return this.#requiresWords(name) ? (this.plain(name, maxCharacters) ?? '') : '';
+  }
+
+  choice<const Word extends string | number>(name: string, words: readonly Word[]): Word | undefined {
+    const value = this.get(name);
+    if (value === undefined) return undefined;
+    const found = words.find((word) => this.rules.isChoice(value, word));
+    if (found === undefined) this.invalid(name, this.rules.choiceFault(value, words));
+    return found;
+  }
+
+  /** Several of these words, in the order of the words. */
+  choices<const Word extends string>(name: string, words: readonly Word[]): Word[] | undefined {
+    const found = this.texts(name);
+    if (found === undefined) return undefined;
+    const known = words.filter((word) => found.includes(word));
+    if (known.length === found.length) return known;
+    this.invalid(name, `must hold only ${words.join(', ')}`);
+    return undefined;
+  }
+
+  flag(name: string): boolean | undefined {
+    const value = this.get(name);
+    if (value === undefined) return undefined;
+    const flag = this.rules.toFlag(value);
+    if (flag === undefined) this.invalid(name, 'must be true or false');
+    return flag;
+  }
+
+  integer(name: string, { minimum, maximum }: { minimum: number; maximum: number }): number | undefined {
+    const value = this.get(name);
+    if (value === undefined) return undefined;
+    const number = this.rules.toNumber(value);
+    if (Number.isInteger(number) && (number as number) >= minimum && (number as number) <= maximum)
+      return number as number;
+    this.invalid(name, `must be a whole number from ${minimum} to ${maximum}`);
+    return undefined;
+  }
+
+  list(name: string, maxItems: number): unknown[] {
+    return this.#items(name, maxItems) ?? [];
+  }
+
+  /** The items of a list as the members of a reader, named by their numbers. */
+  items(name: string, maxItems: number): RequestReader {
+    return this.#at(this.list(name, maxItems) as unknown as Record<string, unknown>, this.pathOf(name));
+  }
+
+  /** Texts of at least one character, each once. */
+  texts(name: string, { maxItems = 100, maxCharacters = 256 } = {}): string[] | undefined {
+    const items = this.#items(name, maxItems);
+    const isText = (item: unknown): item is string =>
+      typeof item === 'string' && item !== '' && this.rules.textFault(item, maxCharacters) === undefined;
+    if (items === undefined || items.every(isText)) return items && [...new Set(items as string[])];
+    this.invalid(name, `must hold texts of 1 to ${maxCharacters} characters`);
+    return undefined;
+  }
+
+  url(name: string, schemes: readonly string[]): string | undefined {
+    const text = this.text(name, 2_048);
+    if (text === undefined) return undefined;
+    if (URL.canParse(text) && schemes.includes(new URL(text).protocol)) return text;
+    this.invalid(name, `must be a URL with ${schemes.map((scheme) => scheme.replace(':', '')).join(' or ')}`);
+    return undefined;
+  }
+
+  /** A web address, which a template becomes for each user; what it becomes is looked at then. */
+  templateUrl(name: string, schemes: readonly string[]): string | undefined {
+    const value = this.get(name);
+    const isRendered = typeof value === 'string' && isTemplate(value, this.rules.templates.mode);
+    return isRendered ? this.template(name, 2_048) : this.url(name, schemes);
+  }
+
+  /** The object of that name; undefined when it was not sent or is none. */
+  findPart(name: string): RequestReader | undefined {
+    const value = this.get(name);
+    if (value === undefined) return undefined;
+    if (isObject(value)) return this.#at(value, this.pathOf(name));
+    this.invalid(name, 'must be an object');
+    return undefined;
+  }
+
+  /** The object of that name; an absent one reads as one without members. */
+  part(name: string): RequestReader {
+    return this.findPart(name) ?? this.#at({}, this.pathOf(name));
+  }
+
+  parts(name: string, maxItems: number): RequestReader[] {
+    const items = this.items(name, maxItems);
+    return items.names().map((index) => {
+      const item = items.members[index];
+      if (!isObject(item)) items.invalid(index, 'must be an object');
+      return this.#at(isObject(item) ? item : {}, items.pathOf(index));
+    });
+  }
+
+  /** Other members at the same place, for what may be spelt or filled in differently. */
+  over(members: Record<string, unknown>): RequestReader {
+    return this.#at(members, this.path);
+  }
+
+  /** Refuses members by name: known ones that are not carried out. */
+  refuse(...names: string[]): void {
+    for (const name of names) if (!this.isAbsent(name)) this.invalid(name, unavailable);
+  }
+
+  /** Takes of a flag the one value that asks for what happens anyway (docs/decisions/0008). */
+  only(value: boolean, ...names: string[]): void {
+    for (const name of names) {
+      const sent = this.flag(name);
+      if (sent !== undefined && sent !== value) this.invalid(name, this.rules.onlyFault(value));
+    }
+  }
+
+  #requiresWords(name: string): boolean {
+    if (this.get(name) !== '') return this.requires(name);
+    this.missing(name);
+    return false;
+  }
+
+  #items(name: string, maxItems: number): unknown[] | undefined {
+    const value = this.get(name);
+    if (value === undefined) return undefined;
+    const fault = this.rules.listFault(value, maxItems);
+    if (fault === undefined) return value as unknown[];
+    this.invalid(name, fault);
+    // Where one fault is told, a list that is too long may hold a graver one.
+    return this.rules.tells === 'first' && Array.isArray(value) ? value : undefined;
+  }
+
+  #at(members: Record<string, unknown>, path: string): RequestReader {
+    return new RequestReader(members, { path, rules: this.rules, noted: this.#noted });
+  }
+}
+
+type Noted = { faults: RequestFault[]; notAllowed: string[] };
+type Place = { path?: string; rules: ReadingRules; noted?: Noted };
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
+}
