@@ -6,6 +6,7 @@ import { mergeAttributes } from '../../src/domain/users/user-attributes.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
 import { makeDataBundle, start } from './data-bundle.ts';
 import type { DataBundle } from './data-bundle.ts';
+import { propertyRuns } from '../property-runs.ts';
 
 let bundle: DataBundle;
 beforeAll(async () => {
@@ -465,7 +466,7 @@ test('identifiers are always exactly those of the attributes, whatever the chang
       const expected = identifiersOf(model).map((row) => `${row.attribute}:${row.type}=${row.value}`);
       expect((await bundle.identifiers(customerId)).sort()).toEqual(expected.sort());
     }),
-    { numRuns: 60 },
+    { numRuns: propertyRuns(60) },
   );
 });
 
@@ -500,7 +501,7 @@ test('whatever comes, the answer has the documented shape and is never a fault o
         expect(answer.statusCode).toBeLessThan(500);
         expect(answer.json()).toMatchObject({ status: answer.statusCode === 200 ? 'success' : 'fail' });
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(300) },
     );
   } finally {
     await fuzzed.end();

@@ -11,6 +11,7 @@ import type { Database } from '../../src/storage/pool.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
 import { makeDataBundle, start } from './data-bundle.ts';
 import type { DataBundle } from './data-bundle.ts';
+import { propertyRuns } from '../property-runs.ts';
 
 let bundle: DataBundle;
 let second: Database;
@@ -245,6 +246,6 @@ test('people, devices and identifiers are what the model says, whatever comes, o
       }
       expect(plainJson(await readUsers(workspaceId))).toEqual(plainJson(expected(model)));
     }),
-    { numRuns: 300 },
+    { numRuns: propertyRuns(300) },
   );
 }, 120_000);

@@ -6,6 +6,7 @@ import type { CalendarRule, MonthWeekday, Weekday } from '../../src/domain/timin
 import { addDays, localDate } from '../../src/domain/timing/local-time.ts';
 import { nextOccurrences } from '../../src/domain/timing/next-occurrences.ts';
 import type { Timing } from '../../src/domain/timing/timing.ts';
+import { propertyRuns } from '../property-runs.ts';
 
 const zones = Intl.supportedValuesOf('timeZone');
 const weekdays: Weekday[] = [1, 2, 3, 4, 5, 6, 7];
@@ -64,7 +65,7 @@ describe('days that repeat by the calendar', () => {
         const all = [...calendarDates(rule, { firstDate: first, from: first, until })];
         expect(all).toEqual(wantedDays(rule, first, until));
       }),
-      { numRuns: 200 },
+      { numRuns: propertyRuns(200) },
     );
   });
 
@@ -76,7 +77,7 @@ describe('days that repeat by the calendar', () => {
         const all = [...calendarDates(rule, { firstDate, from: firstDate, until })];
         expect([...calendarDates(rule, { firstDate, from, until })]).toEqual(all.filter((day) => day >= from));
       }),
-      { numRuns: 200 },
+      { numRuns: propertyRuns(200) },
     );
   });
 
@@ -134,7 +135,7 @@ describe('sends by the calendar', () => {
           expect(nextOccurrences(timing, { after: new Date(all[at]!.getTime() - 1), count: 1 })).toEqual([all[at]]);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: propertyRuns(60) },
     );
   });
 

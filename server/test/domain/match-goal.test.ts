@@ -5,6 +5,7 @@ import type { ConversionGoal } from '../../src/domain/campaigns/conversion-goal.
 import { matchGoal } from '../../src/domain/campaigns/match-goal.ts';
 import { goodBody, makePushBundle } from '../push/push-bundle.ts';
 import type { PushBundle } from '../push/push-bundle.ts';
+import { propertyRuns } from '../property-runs.ts';
 
 type Attribute = NonNullable<ConversionGoal['attribute']>;
 
@@ -171,7 +172,7 @@ test('each operator that denies is the exact opposite, whatever the event', () =
           !meets({ ...attribute, operator: denied }, found),
         );
       }),
-      { numRuns: 100 },
+      { numRuns: propertyRuns(100) },
     );
   }
 });

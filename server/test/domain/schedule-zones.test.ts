@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { addDays, localDate } from '../../src/domain/timing/local-time.ts';
 import { nextOccurrences } from '../../src/domain/timing/next-occurrences.ts';
 import type { Timing } from '../../src/domain/timing/timing.ts';
+import { propertyRuns } from '../property-runs.ts';
 
 const zones = Intl.supportedValuesOf('timeZone');
 const firstYear = 2026;
@@ -149,7 +150,7 @@ describe('recurring sends in every zone over ten years (fault F11)', () => {
           expect(nextOccurrences(timing, { after: all[at]!, count: 3 })).toEqual(all.slice(at + 1, at + 4));
         },
       ),
-      { numRuns: 40 },
+      { numRuns: propertyRuns(40) },
     );
   }, 120_000);
 

@@ -4,6 +4,7 @@ import { localDate, parseDate, parseTime, toInstant } from '../../src/domain/tim
 import { nextOccurrences } from '../../src/domain/timing/next-occurrences.ts';
 import { parseTiming } from '../../src/domain/timing/parse-timing.ts';
 import type { Timing } from '../../src/domain/timing/timing.ts';
+import { propertyRuns } from '../property-runs.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
 const context = { now, workspaceTimeZone: 'UTC' };
@@ -125,7 +126,7 @@ describe('recurring sends', () => {
           );
         },
       ),
-      { numRuns: 40 },
+      { numRuns: propertyRuns(40) },
     );
   });
 });

@@ -11,6 +11,7 @@ import { findCampaignToExplain, listRunsToExplain } from '../../src/storage/ledg
 import type { WorkspaceChanges } from '../../src/storage/installation/workspaces.ts';
 import { makeFanOutBundle } from '../engine/fan-out/fan-out-bundle.ts';
 import type { FanOutBundle } from '../engine/fan-out/fan-out-bundle.ts';
+import { propertyRuns } from '../property-runs.ts';
 
 const people = 10_000;
 const platforms: Platform[] = ['ANDROID', 'IOS', 'WEB'];
@@ -150,7 +151,7 @@ test(
         const explained = explanations.flatMap(({ devices }) => devices.filter(({ at }) => at !== null)).length;
         expect(explained).toBe([...ledger.values()].reduce((sum, rows) => sum + rows.length, 0));
       }),
-      { numRuns: 14, seed: 20_260_301, endOnFailure: true },
+      { numRuns: propertyRuns(14), seed: 20_260_301, endOnFailure: true },
     );
     // The rounds together have come to every decision of the gate and of the audience.
     const wanted = [

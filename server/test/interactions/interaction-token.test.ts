@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { InteractionSubject } from '../../src/domain/interactions/interaction-token.ts';
 import { makeInteractionTokens } from '../../src/domain/interactions/interaction-token.ts';
+import { propertyRuns } from '../property-runs.ts';
 
 const key = Buffer.from(Array.from({ length: 32 }, (_, index) => index));
 const tokens = makeInteractionTokens(key);
@@ -41,6 +42,7 @@ describe('a report token', () => {
       fc.property(anySubject, (any) => {
         expect(tokens.open(tokens.issue(any).token)).toEqual(any);
       }),
+      { numRuns: propertyRuns(100) },
     );
   });
 
@@ -85,11 +87,13 @@ describe('a report token', () => {
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(tokens.open(text)).toBeUndefined();
       }),
+      { numRuns: propertyRuns(100) },
     );
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 44, maxLength: 120 }), (bytes) => {
         expect(tokens.open(Buffer.from(bytes).toString('base64url'))).toBeUndefined();
       }),
+      { numRuns: propertyRuns(100) },
     );
   });
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { maxReports } from '../../src/domain/interactions/interaction.ts';
 import { address, makeInteractionBundle } from './interaction-bundle.ts';
 import type { InteractionBundle } from './interaction-bundle.ts';
+import { propertyRuns } from '../property-runs.ts';
 
 let bundle: InteractionBundle;
 let campaignId: string;
@@ -138,7 +139,7 @@ describe('POST /v1/interactions', () => {
         }
         expect(await bundle.figures(campaign)).toEqual(expected);
       }),
-      { numRuns: 25 },
+      { numRuns: propertyRuns(25) },
     );
   });
 
@@ -237,7 +238,7 @@ describe('POST /v1/interactions', () => {
         const answer = await bundle.post(text, { headers: { 'content-type': type } });
         expect([204, 400, 404, 413]).toContain(answer.statusCode);
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(300) },
     );
   });
 });
@@ -302,7 +303,7 @@ describe('GET /v1/click', () => {
         if (statusCode === 302) expect(to).toBe(address);
         else expect(headers.location).toBeUndefined();
       }),
-      { numRuns: 150 },
+      { numRuns: propertyRuns(150) },
     );
   });
 });

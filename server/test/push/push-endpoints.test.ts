@@ -4,6 +4,7 @@ import { createKey } from '../../src/app/keys/create-key.ts';
 import { signPushV2 } from '../../src/domain/signature/sign-push-v2.ts';
 import { goodBody, makePushBundle, start, userBody } from './push-bundle.ts';
 import type { PushBody, PushBundle } from './push-bundle.ts';
+import { propertyRuns } from '../property-runs.ts';
 
 let bundle: PushBundle;
 let names = 0;
@@ -881,7 +882,7 @@ describe('the edge', () => {
         expect(answer.statusCode, answer.body).toBeLessThan(500);
         expect(['Success', 'Fail']).toContain(answer.json().status);
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(300) },
     );
   }, 60_000);
 });

@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeSegmentBundle } from './segment-bundle.ts';
 import type { SegmentBundle } from './segment-bundle.ts';
+import { propertyRuns } from '../property-runs.ts';
 
 let bundle: SegmentBundle;
 beforeEach(async () => {
@@ -588,6 +589,6 @@ test('whatever the file, the counts are those of the plainest model (decision D2
         });
       },
     ),
-    { numRuns: 60 },
+    { numRuns: propertyRuns(60) },
   );
 }, 120_000);

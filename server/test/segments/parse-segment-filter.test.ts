@@ -5,6 +5,7 @@ import { isoTimePattern, parseIsoTime } from '../../src/domain/segments/iso-time
 import { parseSegmentFilter } from '../../src/domain/segments/parse-segment-filter.ts';
 import { attribute, filterOf, group, parsed, segmentIds } from './filter-arbitraries.ts';
 import type { Filter } from './filter-arbitraries.ts';
+import { propertyRuns } from '../property-runs.ts';
 
 describe('parsing refuses what it cannot honour, by name', () => {
   const is = { data_type: 'string', operator: 'is', value: 'a' };
@@ -307,7 +308,7 @@ describe('parsing refuses what it cannot honour, by name', () => {
     });
     fc.assert(
       fc.property(anything, (tree) => void parseSegmentFilter(tree)),
-      { numRuns: 1_000 },
+      { numRuns: propertyRuns(1_000) },
     );
     const members = filterOf('x').chain((filter) =>
       fc.tuple(
@@ -318,7 +319,7 @@ describe('parsing refuses what it cannot honour, by name', () => {
     );
     fc.assert(
       fc.property(members, ([filter, name, value]) => void parseSegmentFilter(group({ ...filter, [name]: value }))),
-      { numRuns: 3_000 },
+      { numRuns: propertyRuns(3_000) },
     );
   });
 });

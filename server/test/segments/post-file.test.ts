@@ -8,6 +8,7 @@ import { readPostedFile } from '../../src/engine/segment-fill/read-posted-file.t
 import type { UploadCommand } from '../../src/http/console/parse-upload.ts';
 import { makeSegmentBundle } from './segment-bundle.ts';
 import type { SegmentBundle } from './segment-bundle.ts';
+import { propertyRuns } from '../property-runs.ts';
 
 let bundle: SegmentBundle;
 beforeEach(async () => {
@@ -109,7 +110,7 @@ describe('a file that is posted', () => {
         expect(pieces.map((piece) => piece.length)).toEqual([1048576, 1048576, 1048576, 17]);
         expect(Buffer.concat(pieces).equals(bytes)).toBe(true);
       }),
-      { numRuns: 8 },
+      { numRuns: propertyRuns(8) },
     );
   });
   let cutNumber = 0;

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { insertTestWorkspace } from '../test-workspace.ts';
 import { makeSegmentBundle, start } from './segment-bundle.ts';
 import type { SegmentBundle } from './segment-bundle.ts';
+import { propertyRuns } from '../property-runs.ts';
 
 let bundle: SegmentBundle;
 beforeAll(async () => {
@@ -455,7 +456,7 @@ test('whatever comes, the answer has the documented shape and is never a fault o
           'message,request_id,status',
         ]).toContain(shape);
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(300) },
     );
   } finally {
     await fuzzed.end();

@@ -10,6 +10,7 @@ import { evaluateSegmentFilter } from './evaluate-segment-filter.ts';
 import type { FilterUser } from './evaluate-segment-filter.ts';
 import { at, attribute, filterOf, group, parsed, segmentIds, stored, words } from './filter-arbitraries.ts';
 import type { Filter } from './filter-arbitraries.ts';
+import { propertyRuns } from '../property-runs.ts';
 
 let bundle: TestDatabase;
 
@@ -369,7 +370,7 @@ describe('an audience', () => {
     const workspaceId = await storeUsers(
       values.map((value, index) => ({ customerId: `user-${index}`, attributes: `{"x": ${value}}` })),
     );
-    for (const filter of fc.sample(filterOf('x'), { numRuns: 300, seed: 7 }))
+    for (const filter of fc.sample(filterOf('x'), { numRuns: propertyRuns(300), seed: 7 }))
       await findUsers(workspaceId, { included: group(filter) });
   }, 60_000);
 });
@@ -464,7 +465,7 @@ describe('the SQL and a plain evaluator agree', () => {
           }
         },
       ),
-      { numRuns: 250 },
+      { numRuns: propertyRuns(250) },
     );
   }, 120_000);
 
@@ -484,7 +485,7 @@ describe('the SQL and a plain evaluator agree', () => {
           }
         },
       ),
-      { numRuns: 150 },
+      { numRuns: propertyRuns(150) },
     );
   }, 120_000);
 });

@@ -5,6 +5,7 @@ import { makeManualClock } from '../../src/clock.ts';
 import { makeEncryption } from '../../src/domain/encryption.ts';
 import { createTestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
+import { propertyRuns } from '../property-runs.ts';
 
 const start = Date.parse('2026-03-01T12:00:00Z');
 const hour = 3_600_000;
@@ -66,7 +67,7 @@ test('operations pass exactly as the model of two sliding windows says, on two n
           }
         },
       ),
-      { numRuns: 40 },
+      { numRuns: propertyRuns(40) },
     );
   } finally {
     await drop();

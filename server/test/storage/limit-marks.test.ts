@@ -4,6 +4,7 @@ import { countWithinLimit } from '../../src/storage/limits/limit-windows.ts';
 import type { LimitGrant } from '../../src/storage/limits/limit-windows.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
+import { propertyRuns } from '../property-runs.ts';
 
 let bundle: TestDatabase;
 beforeAll(async () => {
@@ -56,7 +57,7 @@ test('exactly the limit passes in every window, whatever the batches: equal to a
         }
       },
     ),
-    { numRuns: 60 },
+    { numRuns: propertyRuns(60) },
   );
 }, 60_000);
 

@@ -13,6 +13,7 @@ import {
 } from '../../src/storage/limits/limit-windows.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
+import { propertyRuns } from '../property-runs.ts';
 
 const start = Date.parse('2026-03-01T12:00:00Z');
 let bundle: TestDatabase;
@@ -81,7 +82,7 @@ test('one statement decides as a naive model does, and the wait is the first sec
         expect(events!.length).toBeLessThanOrEqual(Math.max(...limits.map((limit) => limit.events)));
       }
     }),
-    { numRuns: 60 },
+    { numRuns: propertyRuns(60) },
   );
 });
 

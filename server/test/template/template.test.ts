@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { maxCharacters } from '../../src/domain/template/budget.ts';
 import { parseTemplate } from '../../src/domain/template/parse-template.ts';
 import { renderText, sourcesOf } from './template-sources.ts';
+import { propertyRuns } from '../property-runs.ts';
 
 const reference = JSON.parse(readFileSync(join(import.meta.dirname, '..', 'fixtures', 'jinja.json'), 'utf8')) as {
   attributes: Record<string, unknown>;
@@ -140,7 +141,7 @@ describe('any template', () => {
         if ('text' in rendered) expect(rendered.text.length).toBeLessThanOrEqual(maxCharacters);
         else expect(rendered.fault.reason).not.toBe('could not be rendered');
       }),
-      { numRuns: 5_000 },
+      { numRuns: propertyRuns(5_000) },
     );
   });
 
@@ -152,6 +153,7 @@ describe('any template', () => {
         expect(renderText(text, sourcesOf({ k: name }))).toEqual({ text: before + name + after });
         expect(renderText(before)).toEqual({ text: before });
       }),
+      { numRuns: propertyRuns(100) },
     );
   });
 
@@ -161,6 +163,7 @@ describe('any template', () => {
         if ('fault' in parseTemplate(text)) return;
         expect(renderText(text, sourcesOf({ k }))).toEqual(renderText(text, sourcesOf({ k })));
       }),
+      { numRuns: propertyRuns(100) },
     );
   });
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { generation, makeTokenBundle, refreshing } from './token-bundle.ts';
 import type { TokenBundle } from './token-bundle.ts';
+import { propertyRuns } from '../property-runs.ts';
 
 let bundle: TokenBundle;
 beforeAll(async () => {
@@ -105,7 +106,7 @@ test('whatever a form holds, the answer is a refusal in the token error shape, n
       expect([400, 401, 429]).toContain(answer.statusCode);
       expect(answer.json()).toMatchObject({ status: 'FAILURE', error_type: expect.any(String) });
     }),
-    { numRuns: 400 },
+    { numRuns: propertyRuns(400) },
   );
 });
 

@@ -8,6 +8,7 @@ import { makeSimulatedSubscription } from '../../../src/engine/delivery/simulato
 import { encryptWebPush, maxPlainBytes } from '../../../src/engine/delivery/webpush/encrypt-web-push.ts';
 import { planWebPushRequest } from '../../../src/engine/delivery/webpush/plan-web-push-request.ts';
 import { makeMessage } from './delivery-bundle.ts';
+import { propertyRuns } from '../../property-runs.ts';
 
 const bytes = (text: string): Buffer => Buffer.from(text, 'base64url');
 
@@ -69,7 +70,7 @@ test('an independent library decrypts texts of any script and length up to the l
       expect(decryptElsewhere(message, browser).equals(plain)).toBe(true);
       expect(decryptWebPush(message, browser).equals(plain)).toBe(true);
     }),
-    { seed: 8291, numRuns: 300, examples: edges },
+    { seed: 8291, numRuns: propertyRuns(300), examples: edges },
   );
 });
 

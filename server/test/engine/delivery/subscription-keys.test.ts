@@ -5,6 +5,7 @@ import { encryptWebPush } from '../../../src/engine/delivery/webpush/encrypt-web
 import { planWebPushRequest } from '../../../src/engine/delivery/webpush/plan-web-push-request.ts';
 import vectors from '../../fixtures/ecdh-p256.json' with { type: 'json' };
 import { makeMessage } from './delivery-bundle.ts';
+import { propertyRuns } from '../../property-runs.ts';
 
 const hex = (text: string): Buffer => Buffer.from(text, 'hex');
 const number = (value: bigint): Buffer => hex(value.toString(16).padStart(64, '0'));
@@ -125,7 +126,7 @@ describe('a key that no browser made is a dead device, never an exception', () =
       fc.property(fc.uint8Array({ minLength: 64, maxLength: 64 }), (rest) => {
         expect(planFor(Buffer.concat([Buffer.from([4]), rest]))).toEqual(dead);
       }),
-      { seed: 256, numRuns: 300 },
+      { seed: 256, numRuns: propertyRuns(300) },
     );
   });
 });

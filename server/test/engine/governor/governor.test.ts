@@ -10,6 +10,7 @@ import { makeLog } from '../../../src/log.ts';
 import { dropIdleBudgets } from '../../../src/storage/limits/send-budgets.ts';
 import { createTestDatabase } from '../../test-database.ts';
 import type { TestDatabase } from '../../test-database.ts';
+import { propertyRuns } from '../../property-runs.ts';
 
 const start = new Date('2026-03-01T12:00:00Z');
 const second = 1_000;
@@ -67,6 +68,7 @@ describe('a budget', () => {
           );
         }
       }),
+      { numRuns: propertyRuns(100) },
     );
   });
 

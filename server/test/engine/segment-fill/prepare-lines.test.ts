@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { FileUnreadableError, prepareLines } from '../../../src/engine/segment-fill/prepare-lines.ts';
+import { propertyRuns } from '../../property-runs.ts';
 
 /** Feeds a file in pieces of the given sizes and undoes COPY's text format. */
 function read(file: Buffer | string, options: { type?: 'string' | 'double'; pieceBytes?: number } = {}) {
@@ -200,6 +201,6 @@ test('whatever the bytes and however they are cut, the lines are those of the pl
       expect({ found: result.found, values: result.values.map((row) => [...row]) }).toEqual(expected);
       expect(result.rejects.length).toBe(expected.found - expected.values.length);
     }),
-    { numRuns: 2_000 },
+    { numRuns: propertyRuns(2_000) },
   );
 });

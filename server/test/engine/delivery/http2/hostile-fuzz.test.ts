@@ -17,7 +17,8 @@ import { settleRequestsOfAll } from './settle-requests.ts';
 /** One thing that the server does; the stream is the one of the request at hand. */
 type Act = { what: string; act: (peer: Peer, stream: number) => void };
 
-const seeds = [1, 7540, 9113, 20_261_121];
+// A seed takes all its servers: fewer would not end in every way a request can.
+const seeds = process.env.FULL === '1' ? [1, 7540, 9113, 20_261_121] : [1];
 const serversPerSeed = 150;
 const serversAtOnce = 25;
 

@@ -7,6 +7,7 @@ import { HpackError, decodeHeaders } from '../../../../src/engine/delivery/http2
 import { makeHpackEncoder } from '../../../../src/engine/delivery/http2/hpack-encoder.ts';
 import { makeHttp2Transport } from '../../../../src/engine/delivery/http2/http2-transport.ts';
 import { makeLog } from '../../../../src/log.ts';
+import { propertyRuns } from '../../../property-runs.ts';
 
 const decode = (hex: string) => decodeHeaders(Buffer.from(hex.replaceAll(' ', ''), 'hex'));
 
@@ -66,7 +67,7 @@ describe('a header block', () => {
           expect(error).toBeInstanceOf(HpackError);
         }
       }),
-      { numRuns: 5_000 },
+      { numRuns: propertyRuns(5_000) },
     );
   });
 
