@@ -1,14 +1,21 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { TestReport } from './scripts/test-report.ts';
 
 export default defineConfig({
   test: {
     include: ['server/test/**/*.test.ts', 'client/test/**/*.test.ts', 'console/test/**/*.test.ts'],
     globalSetup: ['server/test/global-setup.ts'],
-    // Each file gets its own database (a clone of one template), so files run side by side.
+    // Each file gets its own database (a clone of one template), so files run side by side. A worker waits half of its
+    // time, for the database, a browser or a process of its own: one more than there are cores keeps them busy.
     fileParallelism: true,
-    testTimeout: 30_000,
+    maxWorkers: availableParallelism() + 1,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     // A worker keeps its loaded modules for the next file; the tests hold no module state.
     isolate: false,
+    reporters: ['default', new TestReport()],
+    // Node runs this TypeScript itself, in the tests as in production.
+    experimental: { viteModuleRunner: false },
   },
 });

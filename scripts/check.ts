@@ -1,48 +1,127 @@
 /**
- * The whole check of this repository, in the order that fails fastest: types, format, lint, then every test (layers,
- * units, HTTP, database, browser). One command, on a clone with nothing but Node: `npm test`.
+ * The whole check of this repository, in the order that fails fastest: types, format, lint and unused code side by
+ * side, then every test (layers, units, HTTP, database, browser). One command, on a clone with nothing but Node:
+ * `npm test`. `npm run test:all` adds what takes longer: properties with all their cases, torture and soak.
  *
- * Options: `--only <step>`, `--write` (format), and after `--` the arguments of the test runner
- * (`npm test -- --only test -- server/test/push`).
+ * Options: `--only <step>`, `--write` (format), `--full` (the steps that `npm run test:all` adds, alone), and after
+ * `--` the arguments of the test runner (`npm test -- --only test -- server/test/push`).
  */
-import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
-const node = process.execPath;
+const cache = join(root, 'node_modules', '.cache');
 const bin = (name: string, file: string): string => join(root, 'node_modules', name, file);
+/** More than the slowest machine we know needs, so that a step that hangs ends. */
+const maxStepMinutes = 40;
+
+type Step = { name: string; command: string[]; environment?: Record<string, string> };
 
 const [parameters, testParameters] = splitAtDashes(process.argv.slice(2));
 const onlyIndex = parameters.indexOf('--only');
 const only = onlyIndex === -1 ? undefined : parameters[onlyIndex + 1];
+const isFull = parameters.includes('--full');
 const formatMode = parameters.includes('--write') ? '--write' : '--check';
 
-const steps: Record<string, string[]> = {
-  types: [bin('typescript', 'bin/tsc'), '-p', 'tsconfig.json'],
-  'console types': [bin('typescript', 'bin/tsc'), '-p', 'console/tsconfig.json'],
-  format: [bin('prettier', 'bin/prettier.cjs'), formatMode, '--log-level', 'warn', '.'],
-  lint: [bin('eslint', 'bin/eslint.js'), '--max-warnings', '0', '.'],
-  test: [bin('vitest', 'vitest.mjs'), 'run', ...testParameters],
-};
+const cached = (name: string): string => join(cache, name);
+const typesOf = (project: string, name: string): string[] => [
+  ...[bin('typescript', 'bin/tsc'), '-p', project],
+  ...['--incremental', '--tsBuildInfoFile', cached(`${name}.tsbuildinfo`)],
+];
+/** What reads the sources only. Each keeps what it found of a file that has not changed. */
+const staticSteps: Step[] = [
+  { name: 'types', command: typesOf('tsconfig.json', 'types') },
+  {
+    name: 'format',
+    command: [
+      ...[bin('prettier', 'bin/prettier.cjs'), formatMode, '--log-level', 'warn'],
+      ...['--cache', '--cache-strategy', 'content', '--cache-location', cached('prettier'), '.'],
+    ],
+  },
+  {
+    name: 'lint',
+    command: [
+      ...[bin('eslint', 'bin/eslint.js'), '--max-warnings', '0'],
+      ...['--cache', '--cache-strategy', 'content', '--cache-location', cached('eslint'), '.'],
+    ],
+  },
+  { name: 'console types', command: typesOf('console/tsconfig.json', 'console-types') },
+  { name: 'unused', command: [bin('knip', 'bin/knip.js'), '--no-progress', '--treat-config-hints-as-errors'] },
+];
+const vitest = [bin('vitest', 'vitest.mjs'), 'run', ...testParameters];
+const testSteps: Step[] = isFull
+  ? [
+      { name: 'full properties', command: vitest, environment: { FULL: '1' } },
+      { name: 'torture', command: [join(root, 'server/test/torture/run.ts'), '--devices', '20000', '--rounds', '5'] },
+      { name: 'soak', command: [join(root, 'server/test/torture/soak.ts')] },
+    ]
+  : [{ name: 'test', command: vitest }];
 
-if (only !== undefined && !(only in steps)) {
-  process.stderr.write(`check: --only takes one of ${Object.keys(steps).join(', ')}\n`);
+const names = [...staticSteps, ...testSteps].map(({ name }) => name);
+if (only !== undefined && !names.includes(only)) {
+  process.stderr.write(`check: --only takes one of ${names.join(', ')}\n`);
   process.exit(2);
 }
+const chosen = (steps: Step[]): Step[] => steps.filter(({ name }) => only === undefined || only === name);
 
-for (const [name, command] of Object.entries(steps)) {
-  if (only !== undefined && only !== name) continue;
-  if (name === 'test') installSystemPackages();
-  process.stdout.write(`\n== ${name}\n`);
-  const { status } = spawnSync(node, ['--disable-warning=ExperimentalWarning', ...command], {
+const startedAt = performance.now();
+const times: string[] = [];
+mkdirSync(cache, { recursive: true });
+if (!isFull && !(await runSideBySide(chosen(staticSteps)))) end(1);
+const tests = chosen(testSteps);
+if (tests.length > 0) installSystemPackages();
+for (const step of tests) {
+  process.stdout.write(`\n== ${step.name}\n`);
+  if (!(await run(step)).isPassed) end(1);
+}
+end(0);
+
+/** Runs steps on as many cores as there are, prints each when it has ended, and says whether all passed. */
+async function runSideBySide(steps: Step[]): Promise<boolean> {
+  const waiting = [...steps];
+  let isPassed = true;
+  const work = async (): Promise<void> => {
+    for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) {
+      const result = await run(step, { isKept: true });
+      process.stdout.write(`\n== ${step.name}\n${result.output}`);
+      isPassed &&= result.isPassed;
+    }
+  };
+  await Promise.all(Array.from({ length: Math.max(1, availableParallelism()) }, work));
+  return isPassed;
+}
+
+/** Runs one step; its output is shown as it comes, or kept. */
+async function run(
+  { name, command, environment }: Step,
+  { isKept }: { isKept: boolean } = { isKept: false },
+): Promise<{ isPassed: boolean; output: string }> {
+  const begunAt = performance.now();
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...command], {
     cwd: root,
-    stdio: 'inherit',
+    env: { ...process.env, ...environment },
+    stdio: isKept ? ['ignore', 'pipe', 'pipe'] : 'inherit',
+    timeout: maxStepMinutes * 60_000,
   });
-  if (status !== 0) {
-    process.stderr.write(`check: ${name} failed\n`);
-    process.exit(status ?? 1);
-  }
+  let output = '';
+  child.stdout?.on('data', (piece) => (output += piece));
+  child.stderr?.on('data', (piece) => (output += piece));
+  const [status, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve) => {
+    child.once('close', (code, by) => resolve([code, by]));
+  });
+  times.push(`${((performance.now() - begunAt) / 1_000).toFixed(1).padStart(7)} s  ${name}`);
+  const isPassed = status === 0;
+  if (!isPassed) output += `check: ${name} failed${signal === null ? '' : ` (${signal})`}\n`;
+  if (!isPassed && !isKept) process.stderr.write(output);
+  return { isPassed, output };
+}
+
+function end(code: number): never {
+  const total = `${((performance.now() - startedAt) / 1_000).toFixed(1).padStart(7)} s  in all`;
+  process.stdout.write(`\n${[...times, total].join('\n')}\n`);
+  process.exit(code);
 }
 
 /**

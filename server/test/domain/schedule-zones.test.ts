@@ -60,30 +60,37 @@ function checkSeries(timing: Periodic): Date[] {
   return occurrences;
 }
 
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** Minutes that a zone is ahead of UTC. Asked of Intl, not of Temporal. */
+function offsetAt(at: number, timeZone: string): number {
+  let format = formats.get(timeZone);
+  if (!format) {
+    format = new Intl.DateTimeFormat('en-GB', {
+      timeZone,
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
+    });
+    formats.set(timeZone, format);
+  }
+  const part = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, value]));
+  const local = Date.parse(`${part.year}-${part.month}-${part.day}T${part.hour}:${part.minute}:00Z`);
+  return Math.round((local - at) / 60_000);
+}
+
 /**
- * Minutes a clock change skips around a local time, or undefined when the time exists. Asked of Intl, not of Temporal.
+ * Minutes a clock change skips around a local time, or undefined when the time exists: when one of the offsets that the
+ * zone has around it leads to an instant at which the zone has that offset.
  */
 function gapThatSkips({ time, timeZone }: Periodic, day: string): number | undefined {
   const middle = Date.parse(`${day}T${time}:00Z`);
-  const format = new Intl.DateTimeFormat('en-GB', {
-    timeZone,
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-  });
-  const read = (at: number): string => {
-    const part = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, value]));
-    return `${part.year}-${part.month}-${part.day}T${part.hour}:${part.minute}`;
-  };
-  const offset = (at: number): number => Math.round((Date.parse(`${read(at)}:00Z`) - at) / 60_000);
-  for (let at = middle - 30 * hour; at <= middle + 30 * hour; at += 5 * 60_000) {
-    if (read(at) === `${day}T${time}`) return undefined;
-  }
-  const [before, behind] = [offset(middle - 30 * hour), offset(middle + 30 * hour)];
-  return behind - before;
+  const offsets = [-30, -24, -18, -12, -6, 0, 6, 12, 18, 24, 30].map((by) => offsetAt(middle + by * hour, timeZone));
+  if (offsets.some((offset) => offsetAt(middle - offset * 60_000, timeZone) === offset)) return undefined;
+  return offsets.at(-1)! - offsets[0]!;
 }
 
 /** The local days around every clock change of a zone in these years. */

@@ -1,0 +1,75 @@
+import { relative } from 'node:path';
+import type { Reporter, TestModule, Vitest } from 'vitest/node';
+
+/** Longer than any test or hook may take, so whoever is silent for so long will not come back. */
+const maxSilenceSeconds = 240;
+const slowestCount = 10;
+
+/**
+ * Beside the runner's own report: the slowest files at the end, the reason of each skipped test, and an end of the run
+ * when no worker says anything any more. The runner waits for a worker without a limit.
+ */
+export class TestReport implements Reporter {
+  readonly #startedAt = new Map<string, number>();
+  readonly #running = new Set<string>();
+  #vitest: Vitest | undefined;
+  #silence: NodeJS.Timeout | undefined;
+
+  onInit = (vitest: Vitest): void => {
+    this.#vitest = vitest;
+    this.#listen();
+  };
+
+  onTestModuleQueued = (testModule: TestModule): void => {
+    this.#startedAt.set(testModule.moduleId, performance.now());
+    this.#running.add(testModule.moduleId);
+    this.#listen();
+  };
+
+  onTestCaseResult = (): void => this.#listen();
+
+  onTestModuleEnd = ({ moduleId }: TestModule): void => {
+    this.#running.delete(moduleId);
+    this.#startedAt.set(moduleId, performance.now() - (this.#startedAt.get(moduleId) ?? 0));
+    this.#listen();
+  };
+
+  onTestRunEnd = (testModules: readonly TestModule[]): void => {
+    clearTimeout(this.#silence);
+    const skipped = testModules.flatMap((testModule) =>
+      [...testModule.children.allTests('skipped')].map((test) => {
+        const result = test.result();
+        const note = result.state === 'skipped' && result.note ? `: ${result.note}` : '';
+        return `  ${this.#name(testModule.moduleId)} > ${test.fullName}${note}`;
+      }),
+    );
+    if (skipped.length > 0) process.stdout.write(`\nSkipped\n${skipped.join('\n')}\n`);
+    const slowest = [...this.#startedAt]
+      .filter(([moduleId]) => !this.#running.has(moduleId))
+      .sort(([, left], [, right]) => right - left)
+      .slice(0, slowestCount);
+    process.stdout.write('\nSlowest files\n');
+    for (const [moduleId, milliseconds] of slowest)
+      process.stdout.write(`${(milliseconds / 1_000).toFixed(1).padStart(7)} s  ${this.#name(moduleId)}\n`);
+  };
+
+  /** Starts the wait anew: somebody has said something. */
+  #listen(): void {
+    clearTimeout(this.#silence);
+    this.#silence = setTimeout(() => this.#giveUp(), maxSilenceSeconds * 1_000);
+  }
+
+  #giveUp(): void {
+    const names = [...this.#running].map((moduleId) => `  ${this.#name(moduleId)}\n`);
+    process.stderr.write(`\nNo test has ended for ${maxSilenceSeconds} s. Not done:\n${names.join('')}`);
+    process.exitCode = 1;
+    // Asked a second time, the runner kills its workers; the database of the tests ends with the run.
+    void this.#vitest?.cancelCurrentRun('test-failure');
+    void this.#vitest?.cancelCurrentRun('test-failure');
+    setTimeout(() => process.exit(1), 30_000).unref();
+  }
+
+  #name(moduleId: string): string {
+    return relative(this.#vitest?.config.root ?? '', moduleId);
+  }
+}
