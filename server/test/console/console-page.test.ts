@@ -1,10 +1,10 @@
-import { AxeBuilder } from '@axe-core/playwright';
 import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startCarillonBundle } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
+import { makeAxe } from './console-browser.ts';
 
 const executablePath = '/usr/bin/chromium';
 const hasChromium = existsSync(executablePath);
@@ -45,9 +45,7 @@ describe.skipIf(!hasChromium)(`the console in Chromium${hasChromium ? '' : ' (sk
     await page.getByText('Seen <img src=x onerror=alert(1)>').first().waitFor();
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      const { violations } = await new AxeBuilder({ page })
-        .withTags(['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'])
-        .analyze();
+      const { violations } = await makeAxe(page).withTags(['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa']).analyze();
       expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
     }
     expect(faults).toEqual([]);

@@ -1,4 +1,3 @@
-import { AxeBuilder } from '@axe-core/playwright';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,6 +7,7 @@ import type { BrowserContext, CDPSession, Page, Worker } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
+import { makeAxe } from './console-browser.ts';
 
 const executablePath = '/usr/bin/chromium';
 const hasChromium = existsSync(executablePath);
@@ -148,7 +148,7 @@ describe.skipIf(!hasChromium)(`the service worker${hasChromium ? '' : ' (skipped
       return (await page.getByRole('status').textContent())?.includes('this network does not seem to let');
     });
     expect(await page.getByRole('status').textContent()).toContain('The simulated browsers need no network');
-    const { violations } = await new AxeBuilder({ page }).analyze();
+    const { violations } = await makeAxe(page).analyze();
     expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
   });
 
