@@ -13,6 +13,8 @@ import { segmentErrors } from '../server/src/http/segments/present.ts';
 import { filterSegmentErrors } from '../server/src/http/segments/present-filter-segment.ts';
 import { statsErrors } from '../server/src/http/stats/present.ts';
 import { tokenErrors } from '../server/src/http/tokens/present.ts';
+import { documentedLimits } from '../server/src/domain/limits/documented-limits.ts';
+import type { DocumentedLimit } from '../server/src/domain/limits/documented-limits.ts';
 import { magicTokens } from '../server/src/domain/sandbox/magic-tokens.ts';
 import { exitCodes } from '../server/src/start/start-errors.ts';
 import { listRoutes } from './list-routes.ts';
@@ -25,6 +27,7 @@ export async function renderSections(): Promise<Record<string, string>> {
   return {
     errors: renderErrors(),
     settings: renderSettings(),
+    limits: renderLimits(),
     'exit-codes': renderExitCodes(),
     'magic-tokens': renderMagicTokens(),
     routes: await renderRoutes(),
@@ -119,6 +122,70 @@ function describeDefault(setting: Setting): string {
   const value: unknown = setting.default;
   if (value === undefined || (Array.isArray(value) && value.length === 0)) return '–';
   return `\`${String(value)}\``;
+}
+
+function renderLimits(): string {
+  const nouns = [...new Set(documentedLimits.map(({ noun }) => noun))].sort();
+  const head = ['What', 'Limit', 'Of one', 'When reached', 'From', 'Constant'];
+  return nouns
+    .map((noun) => {
+      const file = `server/src/domain/${noun}/limits.ts`;
+      const rows = documentedLimits.filter((limit) => limit.noun === noun).map(describeLimit);
+      return `## ${noun}\n\n[${file}](../${file})\n\n${table(head, rows)}`;
+    })
+    .join('\n');
+}
+
+function describeLimit(limit: DocumentedLimit): string[] {
+  const { what, per, whenReached, source, setting, id } = limit;
+  const name = id.slice(id.indexOf('.') + 1);
+  return [
+    what,
+    describeLimitValue(limit) + (setting === undefined ? '' : `, \`${setting}\``),
+    per,
+    whenReached.endsWith('.') ? whenReached : `\`${whenReached}\``,
+    source,
+    `\`${name}\``,
+  ];
+}
+
+type LimitPart = number | { events: number; seconds: number } | { reports: number; seconds: number };
+
+function describeLimitValue({ value, unit }: DocumentedLimit): string {
+  if (typeof value === 'number') return describeAmount(value, unit);
+  if (Array.isArray(value)) return value.map((part: LimitPart) => describePart(part, unit)).join(', ');
+  return Object.entries(value)
+    .map(([member, part]: [string, LimitPart | readonly LimitPart[]]) => {
+      const parts = Array.isArray(part) ? (part as LimitPart[]) : [part as LimitPart];
+      return `\`${member}\`: ${parts.map((one) => describePart(one, unit)).join(', ')}`;
+    })
+    .join('; ');
+}
+
+function describePart(part: LimitPart, unit: string): string {
+  if (typeof part === 'number') return describeAmount(part, unit);
+  const count = 'events' in part ? part.events : part.reports;
+  return `${describeAmount(count, unit)} in ${describeAmount(part.seconds, 'seconds')}`;
+}
+
+const largerUnits: Record<string, readonly [number, string][]> = {
+  bytes: [
+    [1024 * 1024, 'MiB'],
+    [1024, 'KiB'],
+  ],
+  seconds: [
+    [86_400, 'days'],
+    [3_600, 'hours'],
+    [60, 'minutes'],
+  ],
+  minutes: [[60, 'hours']],
+};
+
+/** 900 seconds are 15 minutes, one of which is "1 minute". */
+function describeAmount(amount: number, unit: string): string {
+  const larger = largerUnits[unit]?.find(([size]) => amount >= size && amount % size === 0);
+  if (larger) return describeAmount(amount / larger[0], larger[1]);
+  return `${amount.toLocaleString('en')} ${amount === 1 ? unit.replace(/s$/, '') : unit}`;
 }
 
 function renderExitCodes(): string {

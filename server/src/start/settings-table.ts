@@ -1,3 +1,8 @@
+import { inboxMessages } from '../domain/sandbox/limits.ts';
+import { fileUsersPerDay } from '../domain/segments/limits.ts';
+import { lateSendMinutes } from '../domain/timing/limits.ts';
+import { erasureDelayHours } from '../domain/users/limits.ts';
+
 /** The one table of settings. docs/settings.md is generated from it; a test holds them together. */
 export const settings = {
   dataFolder: {
@@ -137,7 +142,7 @@ export const settings = {
     variable: 'CARILLON_LATE_SEND_MINUTES',
     minimum: 0,
     maximum: 10_080,
-    default: 60,
+    default: lateSendMinutes,
     unit: 'minutes',
     sentence:
       'A scheduled send found at most this late (after a downtime) is still sent; a later one is recorded as `MISSED`.',
@@ -147,7 +152,7 @@ export const settings = {
     variable: 'CARILLON_SEGMENT_USERS_PER_DAY',
     minimum: 1,
     maximum: 1_000_000_000,
-    default: 2_000_000,
+    default: fileUsersPerDay,
     unit: 'users',
     sentence: 'Most users that files may add to the segments of a workspace in 24 hours.',
   },
@@ -156,7 +161,7 @@ export const settings = {
     variable: 'CARILLON_ERASURE_DELAY_HOURS',
     minimum: 0,
     maximum: 720,
-    default: 24,
+    default: erasureDelayHours,
     unit: 'hours',
     sentence: 'How long after `POST /v1/customer/delete` a person is erased; 0 erases at once.',
   },
@@ -227,7 +232,7 @@ export const settings = {
     variable: 'CARILLON_INBOX_MESSAGES',
     minimum: 100,
     maximum: 10_000_000,
-    default: 10_000,
+    default: inboxMessages,
     unit: 'messages',
     sentence: 'Newest messages the sandbox inbox keeps.',
   },

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { dataCenterOfHost } from '../../src/domain/tokens/data-center.ts';
-import { stateOfToken } from '../../src/domain/tokens/lifetimes.ts';
+import { stateOfToken } from '../../src/domain/tokens/token-state.ts';
 import { hashesEqual, hashSecret, isSecret, makeSecret, secretPrefixes } from '../../src/domain/tokens/secret.ts';
 import type { SecretKind } from '../../src/domain/tokens/secret.ts';
-import { limitSubject } from '../../src/domain/tokens/token-limits.ts';
+import { limitSubject } from '../../src/domain/tokens/limit-subject.ts';
 
 const kinds = Object.keys(secretPrefixes) as SecretKind[];
 

@@ -3,7 +3,7 @@ import { makeManualClock } from '../../src/clock.ts';
 import type { Platform } from '../../src/domain/campaigns/content.ts';
 import { makeId } from '../../src/domain/ids.ts';
 import { makeInteractionTokens } from '../../src/domain/interactions/interaction-token.ts';
-import type { ReportLimit } from '../../src/domain/interactions/report-limits.ts';
+import type { ReportLimit } from '../../src/domain/interactions/limits.ts';
 import type { CompletedCall } from '../../src/http/build-server.ts';
 import { buildServer } from '../../src/http/build-server.ts';
 import { interactionRoutes } from '../../src/http/interactions/routes.ts';

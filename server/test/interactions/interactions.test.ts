@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { maxReports } from '../../src/domain/interactions/interaction.ts';
+import { maxReports } from '../../src/domain/interactions/limits.ts';
 import { address, makeInteractionBundle } from './interaction-bundle.ts';
 import type { InteractionBundle } from './interaction-bundle.ts';
 import { propertyRuns } from '../property-runs.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { passReport } from '../../src/domain/interactions/report-limits.ts';
+import { passReport } from '../../src/domain/interactions/pass-report.ts';
 import { address, makeInteractionBundle } from './interaction-bundle.ts';
 import type { InteractionBundle } from './interaction-bundle.ts';
 

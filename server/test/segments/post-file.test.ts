@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { postFile } from '../../src/app/segments/post-file.ts';
 import { documentedSegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
 import type { SegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
-import { maxFileBytes } from '../../src/domain/segments/file-rules.ts';
+import { maxFileBytes } from '../../src/domain/segments/limits.ts';
 import { readPostedFile } from '../../src/engine/segment-fill/read-posted-file.ts';
 import type { UploadCommand } from '../../src/http/console/parse-upload.ts';
 import { makeSegmentBundle } from './segment-bundle.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { LimitWindow } from '../../src/domain/limits/sliding-window.ts';
 import { secondsUntilPass } from '../../src/domain/limits/sliding-window.ts';
-import { limitSubject } from '../../src/domain/tokens/token-limits.ts';
+import { limitSubject } from '../../src/domain/tokens/limit-subject.ts';
 import type { Database } from '../../src/storage/pool.ts';
 import {
   capLimitWindows,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { maxCharacters, maxSteps } from '../../src/domain/template/budget.ts';
+import { maxRenderedCharacters, maxTemplateSteps } from '../../src/domain/template/limits.ts';
 import { filters } from '../../src/domain/template/filters.ts';
 import { methods } from '../../src/domain/template/methods.ts';
 import { tests } from '../../src/domain/template/tests.ts';
@@ -24,6 +24,6 @@ test.each([
 });
 
 test('the manual names the limits', () => {
-  expect(page).toContain(`More than ${maxSteps.toLocaleString('en')} steps`);
-  expect(page).toContain(`more than ${maxCharacters.toLocaleString('en')} characters`);
+  expect(page).toContain(`More than ${maxTemplateSteps.toLocaleString('en')} steps`);
+  expect(page).toContain(`more than ${maxRenderedCharacters.toLocaleString('en')} characters`);
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { Budget, maxCharacters, maxSteps } from '../../src/domain/template/budget.ts';
+import { Budget } from '../../src/domain/template/budget.ts';
+import { maxRenderedCharacters, maxTemplateSteps } from '../../src/domain/template/limits.ts';
 import { parseTemplate } from '../../src/domain/template/parse-template.ts';
 import { renderTemplate } from '../../src/domain/template/render-template.ts';
 import { sourcesOf } from './template-sources.ts';
@@ -111,7 +112,9 @@ describe('a template cannot stall a worker', () => {
     if ('fault' in parsed) throw new Error(parsed.fault);
     const rendered = Array.from({ length: 30 }, () => renderTemplate(parsed.template, { sources, budget }));
     expect(rendered[0]).toHaveProperty('text');
-    expect(rendered.at(-1)).toMatchObject({ fault: { cause: 'LIMIT', reason: `takes more than ${maxSteps} steps` } });
+    expect(rendered.at(-1)).toMatchObject({
+      fault: { cause: 'LIMIT', reason: `takes more than ${maxTemplateSteps} steps` },
+    });
   });
 
   test('a text up to the limit is made, one beyond it is not', () => {
@@ -119,7 +122,7 @@ describe('a template cannot stall a worker', () => {
     if ('fault' in parsed) throw new Error(parsed.fault);
     const give = (length: number) =>
       renderTemplate(parsed.template, { sources: sourcesOf({ t: 'x'.repeat(length) }), budget: new Budget() });
-    expect(give(maxCharacters)).toHaveProperty('text');
-    expect(give(maxCharacters + 1)).toMatchObject({ fault: { cause: 'LIMIT' } });
+    expect(give(maxRenderedCharacters)).toHaveProperty('text');
+    expect(give(maxRenderedCharacters + 1)).toMatchObject({ fault: { cause: 'LIMIT' } });
   });
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { maxCharacters } from '../../src/domain/template/budget.ts';
+import { maxRenderedCharacters } from '../../src/domain/template/limits.ts';
 import { parseTemplate } from '../../src/domain/template/parse-template.ts';
 import { renderText, sourcesOf } from './template-sources.ts';
 import { propertyRuns } from '../property-runs.ts';
@@ -138,7 +138,7 @@ describe('any template', () => {
         const parsed = parseTemplate(text);
         if ('fault' in parsed) return;
         const rendered = renderText(text, sourcesOf({ k }));
-        if ('text' in rendered) expect(rendered.text.length).toBeLessThanOrEqual(maxCharacters);
+        if ('text' in rendered) expect(rendered.text.length).toBeLessThanOrEqual(maxRenderedCharacters);
         else expect(rendered.fault.reason).not.toBe('could not be rendered');
       }),
       { numRuns: propertyRuns(5_000) },

@@ -21,6 +21,7 @@ import type { AccountDependencies, ConsoleCaller, OpenedSession } from './accoun
 import { audit } from './audit.ts';
 import { openSession } from './open-session.ts';
 import { limitSource } from './sign-in.ts';
+import { companySignInSeconds } from '../../domain/accounts/limits.ts';
 
 /** What stays the same between the way there and the way back. */
 export type CompanyChecks = { state: string; nonce: string; codeVerifier: string };
@@ -41,7 +42,6 @@ export type CompanySignInDependencies = Omit<AccountDependencies, 'passwords'> &
   rules: CompanyRules;
 };
 
-export const companySignInSeconds = 600;
 const encryptionContext = 'company-sign-in';
 
 export type CompanySignInUseCases = ReturnType<typeof makeCompanySignIn>;

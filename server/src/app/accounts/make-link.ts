@@ -5,14 +5,7 @@ import { hashSecret } from '../../domain/tokens/secret.ts';
 import type { Queryable } from '../../storage/pool.ts';
 import { deleteExpiredLinks, insertAccountLink } from '../../storage/accounts/account-links.ts';
 import type { LinkPurpose } from '../../storage/accounts/account-links.ts';
-
-const hour = 3_600_000;
-const lifetimes: Record<LinkPurpose, number> = {
-  SIGN_IN: 24 * hour,
-  FIRST_OWNER: 24 * hour,
-  INVITATION: 7 * 24 * hour,
-  PASSWORD: 24 * hour,
-};
+import { linkHours } from '../../domain/accounts/limits.ts';
 
 export type NewLink = {
   purpose: LinkPurpose;
@@ -27,7 +20,7 @@ export type NewLink = {
 export async function makeLink(tx: Queryable, link: NewLink): Promise<{ id: string; code: string; expiresAt: Date }> {
   const code = randomBytes(32).toString('base64url');
   const id = makeId(link.at);
-  const expiresAt = new Date(link.at.getTime() + lifetimes[link.purpose]);
+  const expiresAt = new Date(link.at.getTime() + linkHours[link.purpose] * 3_600_000);
   await deleteExpiredLinks(tx, link.at);
   await insertAccountLink(tx, {
     id,

@@ -4,8 +4,8 @@ import { makeId } from '../../domain/ids.ts';
 import type { Queryable } from '../../storage/pool.ts';
 import { deleteExpiredConsoleSessions, insertConsoleSession } from '../../storage/accounts/console-sessions.ts';
 import type { ConsoleCaller, OpenedSession } from './account-dependencies.ts';
+import { sessionHours } from '../../domain/accounts/limits.ts';
 
-const sessionMilliseconds = 12 * 3_600_000;
 const maxUserAgentCharacters = 300;
 
 /** Opens a session for twelve hours. Its token is 256 random bits; only the hash is stored. */
@@ -23,7 +23,7 @@ export async function openSession(
     sourceAddress: caller.address,
     userAgent: caller.userAgent.slice(0, maxUserAgentCharacters),
     at,
-    expiresAt: new Date(at.getTime() + sessionMilliseconds),
+    expiresAt: new Date(at.getTime() + sessionHours * 3_600_000),
   });
-  return { token, maxAgeSeconds: sessionMilliseconds / 1000 };
+  return { token, maxAgeSeconds: sessionHours * 3_600 };
 }

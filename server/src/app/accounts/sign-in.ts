@@ -1,9 +1,9 @@
 import type { Role } from '../../domain/accounts/roles.ts';
-import { signInLimits } from '../../domain/accounts/sign-in-limits.ts';
+import { signInWindows } from '../../domain/accounts/limits.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { secondsUntilPass } from '../../domain/limits/sliding-window.ts';
 import { sourceOfAddress } from '../../domain/limits/source-address.ts';
-import { limitSubject } from '../../domain/tokens/token-limits.ts';
+import { limitSubject } from '../../domain/tokens/limit-subject.ts';
 import type { Database } from '../../storage/pool.ts';
 import { findAccountByEmail, noteSignIn } from '../../storage/accounts/accounts.ts';
 import { countEvent, findLimitWindows } from '../../storage/limits/limit-windows.ts';
@@ -60,10 +60,10 @@ export async function limitSource(database: Database, { address, at }: { address
   await limit(database, { operation: 'sign-in-address', subject: limitSubject([sourceOfAddress(address)]), at });
 }
 
-type Attempt = { operation: keyof typeof signInLimits; subject: Buffer; at: Date };
+type Attempt = { operation: keyof typeof signInWindows; subject: Buffer; at: Date };
 
 async function limit(database: Database, { at, ...counter }: Attempt): Promise<void> {
-  const windows = signInLimits[counter.operation];
+  const windows = signInWindows[counter.operation];
   const { counted } = await countEvent(database, { ...counter, windows, at });
   if (counted) return;
   const [events] = await findLimitWindows(database, [counter]);

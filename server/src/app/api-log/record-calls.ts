@@ -4,6 +4,7 @@ import type { Logger } from '../../log.ts';
 import type { Database } from '../../storage/pool.ts';
 import { insertApiLogEntries } from '../../storage/installation/api-log.ts';
 import type { ApiLogEntry } from '../../storage/installation/api-log.ts';
+import { maxLoggedBodyCharacters } from '../../domain/api-log/limits.ts';
 
 /** A finished call, as the edge describes it. Bodies of calls that carry credentials never come here. */
 export type RecordedCall = Omit<ApiLogEntry, 'id'>;
@@ -18,7 +19,6 @@ const flushMilliseconds = 500;
 const batchCalls = 500;
 // About 20 MB at most. Beyond it calls are dropped and counted: the log must never slow the answers down.
 const maxWaitingCalls = 5_000;
-const maxBodyCharacters = 4_096;
 
 export type RecordCallsDependencies = { database: Database; clock: Clock; log: Logger };
 
@@ -40,7 +40,7 @@ export function recordCalls({ database, clock, log }: RecordCallsDependencies): 
           batch.map((call) => ({
             ...call,
             id: makeId(now),
-            requestBody: call.requestBody?.slice(0, maxBodyCharacters).replaceAll('\0', '') ?? null,
+            requestBody: call.requestBody?.slice(0, maxLoggedBodyCharacters).replaceAll('\0', '') ?? null,
           })),
         );
       } catch (error) {

@@ -1,4 +1,4 @@
-import { maxBusinessEvents } from '../../domain/business-events/business-event.ts';
+import { maxBusinessEvents } from '../../domain/business-events/limits.ts';
 import type { BusinessAttribute } from '../../domain/business-events/business-event.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';

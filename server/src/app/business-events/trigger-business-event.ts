@@ -3,7 +3,6 @@ import { deliverySettings, sendUntil } from '../../domain/campaigns/delivery-set
 import type { SearchVersion } from '../../domain/campaigns/campaign-search.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
-import type { LimitWindow } from '../../domain/limits/sliding-window.ts';
 import { enqueueFanOut } from '../../engine/enqueue.ts';
 import type { Transaction } from '../../storage/pool.ts';
 import { findBusinessEvent, lockAttachedCampaigns, noteTrigger } from '../../storage/campaigns/business-events.ts';
@@ -13,6 +12,7 @@ import type { QueuedRun } from '../../storage/runs/runs.ts';
 import type { AuthoringCaller, AuthoringDependencies } from '../campaigns/authoring-dependencies.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import { countCall } from '../segments/limit-segments.ts';
+import { triggerWindows } from '../../domain/business-events/limits.ts';
 
 export type TriggerCommand = AuthoringCaller & {
   version: SearchVersion;
@@ -24,16 +24,6 @@ export type TriggerCommand = AuthoringCaller & {
 
 /** Which campaigns have a run now, and which the limit left out. */
 export type TriggerAnswer = { triggered: string[]; failed: string[]; retryAfterSeconds: number | undefined };
-
-/** Fact 6.3: campaigns that events start, of a workspace. */
-const perHourAndDay: readonly LimitWindow[] = [
-  { events: 50, seconds: 3_600 },
-  { events: 200, seconds: 86_400 },
-];
-const limits: Record<SearchVersion, readonly LimitWindow[]> = {
-  V1: perHourAndDay,
-  V5: [{ events: 10, seconds: 300 }, ...perHourAndDay],
-};
 
 /**
  * Fires a business event: every live campaign that it is attached to has one run, its child campaign, in one
@@ -80,7 +70,7 @@ async function startRuns(tx: Transaction, { command, campaigns, firing, at }: St
   const answer: TriggerAnswer = { triggered: [], failed: [], retryAfterSeconds: undefined };
   const runs: QueuedRun[] = [];
   for (const { id: campaignId, settings } of campaigns) {
-    const call = { operation: 'business-event-run', workspaceId, windows: limits[version], at };
+    const call = { operation: 'business-event-run', workspaceId, windows: triggerWindows[version], at };
     const refusal = await countCall(tx, call);
     if (refusal) {
       answer.failed.push(campaignId);

@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts';
 import type { LimitWindow } from '../../domain/limits/sliding-window.ts';
 import type { Encryption } from '../../domain/encryption.ts';
 import type { Database, Transaction } from '../../storage/pool.ts';
+import { campaignCreationWindows } from '../../domain/campaigns/limits.ts';
 
 export type AuthoringDependencies = {
   database: Database;
@@ -17,11 +18,7 @@ export type AuthoringLimits = {
 };
 
 export const documentedAuthoringLimits: AuthoringLimits = {
-  creations: [
-    { events: 5, seconds: 60 },
-    { events: 25, seconds: 3_600 },
-    { events: 100, seconds: 86_400 },
-  ],
+  creations: campaignCreationWindows,
 };
 
 /** Who asks, and how the request is told from its repeat (decision D4). */

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
-import type { LimitWindow } from '../../domain/limits/sliding-window.ts';
 import type { Encryption } from '../../domain/encryption.ts';
 import type { Database } from '../../storage/pool.ts';
 import { findSearchSettings } from '../../storage/campaigns/campaign-search.ts';
@@ -26,16 +25,8 @@ import { getCampaign, listCampaignMeta, searchCampaigns } from './search-campaig
 import type { CampaignSearchRequest } from './search-campaigns.ts';
 import { testCampaign } from './test-campaign.ts';
 import type { TestCommand } from './test-campaign.ts';
+import { campaignCallsPerMinute, campaignCallWindows } from '../../domain/campaigns/limits.ts';
 
-/**
- * Decision D44, per workspace, all campaign calls of both versions together. The documented third limit, 6,000 an hour,
- * needs no window of its own: an hour is sixty minutes, and each holds at most 100.
- */
-export const campaignCallsPerMinute = 100;
-const windows: readonly LimitWindow[] = [
-  { events: 10, seconds: 1 },
-  { events: campaignCallsPerMinute, seconds: 60 },
-];
 const operation = 'campaign';
 
 export type CountedCall = {
@@ -65,7 +56,7 @@ export function makeCampaignUseCases(parts: {
     }): Promise<KeyAuthentication> => authenticateKey({ database }, { ...presented, at: clock.now() }),
     async count(workspaceId: string): Promise<CountedCall> {
       const at = clock.now();
-      const refusal = await countCall(database, { operation, workspaceId, windows, at });
+      const refusal = await countCall(database, { operation, workspaceId, windows: campaignCallWindows, at });
       const subject = createHash('sha256').update(workspaceId).digest();
       const [events] = await findLimitWindows(database, [{ operation, subject }]);
       const inMinute = events!.filter((event) => event.getTime() > at.getTime() - 60_000);

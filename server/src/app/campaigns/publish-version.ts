@@ -5,9 +5,7 @@ import { liveColumns, storeAudience } from './go-live.ts';
 import { notEditable, statusAfterEdit } from './live-edit.ts';
 import type { LiveEdit } from './live-edit.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
-
-/** Fact 6.3. */
-const maxVersions = 15;
+import { maxCampaignVersions } from '../../domain/campaigns/limits.ts';
 
 /**
  * Makes of a change a version of its own: a new document with the next number, under the campaign's own id. The old one
@@ -22,7 +20,7 @@ export async function publishVersion(
 ): Promise<string> {
   const { workspaceId, campaign, updatedBy, at } = edit;
   const number = (campaign.versionNumber ?? 1) + 1;
-  if (number > maxVersions) throw notEditable(`it has ${maxVersions} versions`);
+  if (number > maxCampaignVersions) throw notEditable(`it has ${maxCampaignVersions} versions`);
   const status = statusAfterEdit(edit, prepared);
   await retireVersion(tx, { workspaceId, id: campaign.id, reason: `version ${number} took its place`, updatedBy, at });
   const id = makeId(at);

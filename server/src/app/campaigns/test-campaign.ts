@@ -1,4 +1,4 @@
-import { maxSelectedUsers } from '../../domain/users/user-selector.ts';
+import { maxSelectedUsers } from '../../domain/push/limits.ts';
 import type { CampaignDefinition } from '../../domain/campaign-document/read-campaign.ts';
 import { sendUntil } from '../../domain/campaigns/delivery-settings.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';

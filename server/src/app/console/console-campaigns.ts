@@ -16,6 +16,7 @@ import type { CampaignSearchRequest } from '../campaigns/search-campaigns.ts';
 import { makeCampaignReport } from './campaign-report.ts';
 import type { CampaignKey } from './campaign-report.ts';
 import { requireWorkspace } from '../workspaces/require-workspace.ts';
+import { maxCampaignNameCharacters } from '../../domain/campaigns/limits.ts';
 
 type By = { by: SignedIn };
 
@@ -84,9 +85,7 @@ export function makeConsoleCampaigns(deps: AuthoringDependencies) {
 
 export type ConsoleCampaigns = ReturnType<typeof makeConsoleCampaigns>;
 
-const maxNameCharacters = 256;
-
 function nameOfCopy(name: string): string {
   const suffix = ' (copy)';
-  return [...name].slice(0, maxNameCharacters - suffix.length).join('') + suffix;
+  return [...name].slice(0, maxCampaignNameCharacters - suffix.length).join('') + suffix;
 }

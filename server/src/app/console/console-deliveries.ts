@@ -14,6 +14,7 @@ import {
 import type { LoggedDelivery, LogKey, LogNames, LogPlace } from '../../storage/ledger/delivery-log.ts';
 import { findUsersByCustomerIds } from '../../storage/users/users.ts';
 import { requireWorkspace } from '../workspaces/require-workspace.ts';
+import { maxExportedDeliveries } from '../../domain/ledger/limits.ts';
 
 export const deliveryOutcomes = ['ACCEPTED', 'WAITING', 'GONE', 'REJECTED', 'EXPIRED', 'FAILED', 'WITHHELD'] as const;
 
@@ -33,8 +34,6 @@ export type ListedDelivery = LoggedDelivery & LogNames;
 export type DeliveryPage = { deliveries: ListedDelivery[]; next: DeliveryCursor | undefined };
 
 const perPage = 50;
-/** What a file of the log holds at most; more of it is for the data warehouse. */
-export const maxExported = 10_000;
 const exportedAtOnce = 500;
 // A filter that hardly anything passes is looked for in so many days at once; the page goes on from there.
 const daysAtOnce = 31;
@@ -81,7 +80,7 @@ export function makeConsoleDeliveries({ database, clock }: { database: Database;
 
     /** The same, page after page, to the bound. @throws ServiceError NOT_FOUND */
     async *export(query: Omit<DeliveryQuery, 'after'>): AsyncGenerator<ListedDelivery[]> {
-      let left = maxExported;
+      let left = maxExportedDeliveries;
       for (let after: DeliveryCursor | undefined, isFirst = true; left > 0 && (isFirst || after); isFirst = false) {
         const page: DeliveryPage = await readPage(
           { ...query, ...(after ? { after } : {}) },

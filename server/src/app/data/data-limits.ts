@@ -1,17 +1,27 @@
+import { deviceBlocksPerMinute, deviceUpdatesPerMinute } from '../../domain/devices/limits.ts';
+import { batchEventsPerMinute, eventsPerMinute } from '../../domain/events/limits.ts';
+import {
+  batchUsersPerMinute,
+  connectionTestsPerMinute,
+  deletionsPerMinute,
+  exportedUsersPerMinute,
+  mergesPerMinute,
+  userUpdatesPerMinute,
+} from '../../domain/users/limits.ts';
+
 /** Fact 5: how much of each kind a workspace may send in a minute; things, not requests. */
 export const dataLimits = {
-  'data-customer': 10_000,
-  'data-event': 30_000,
-  'data-device': 10_000,
+  'data-customer': userUpdatesPerMinute,
+  'data-event': eventsPerMinute,
+  'data-device': deviceUpdatesPerMinute,
   // Devices of a bulk request count as its users.
-  'data-bulk-users': 60_000,
-  'data-bulk-events': 60_000,
-  'data-export': 1_000,
-  'data-merge': 1_000,
-  'data-delete': 5_000,
-  'data-block': 1_000,
-  // Not documented; a test of the connection is made by hand or by a monitor.
-  'data-authentication': 1_000,
+  'data-bulk-users': batchUsersPerMinute,
+  'data-bulk-events': batchEventsPerMinute,
+  'data-export': exportedUsersPerMinute,
+  'data-merge': mergesPerMinute,
+  'data-delete': deletionsPerMinute,
+  'data-block': deviceBlocksPerMinute,
+  'data-authentication': connectionTestsPerMinute,
 } as const;
 
 export type DataOperation = keyof typeof dataLimits;

@@ -29,6 +29,7 @@ import { eventDay, trackEvents } from './track-events.ts';
 import type { TrackEventsCommand } from './track-events.ts';
 import { upsertUser } from './upsert-user.ts';
 import type { UpsertUserCommand } from './upsert-user.ts';
+import { erasureDelayHours } from '../../domain/users/limits.ts';
 
 /** What makes a repeat of a call known, and the answer that a repeat with the same Idempotency-Key gets again. */
 export type Once = { key: string | undefined; rawBody: string } & DataAnswer;
@@ -126,7 +127,8 @@ export function makeDataUseCases(deps: DataDependencies): DataUseCases {
     },
     blockDevices: write<BlockDevicesCommand>('devices-manage', blockDevices),
     mergeUsers: write<MergeUsersCommand>('merge', mergeUsers),
-    deleteUser: (command, once) => remove({ ...command, delayHours: deps.erasureDelayHours ?? 24 }, once),
+    deleteUser: (command, once) =>
+      remove({ ...command, delayHours: deps.erasureDelayHours ?? erasureDelayHours }, once),
     exportUsers: (query) => exportUsers(database, query),
     testConnection: (query) => testConnection(database, query),
   };

@@ -7,6 +7,7 @@ import {
   findIdempotencyKey,
   storeIdempotentAnswer,
 } from '../../storage/limits/idempotency-keys.ts';
+import { maxIdempotencyKeyCharacters } from '../../domain/idempotency/limits.ts';
 
 export type AnswerOnceDependencies = { database: Database; encryption: Encryption };
 
@@ -34,7 +35,8 @@ export async function answerOnce<Answer>(
 ): Promise<Answer> {
   const { key } = request;
   if (key === undefined) return (await database.begin((tx) => work(tx))) as Answer;
-  if (!/^[\x20-\x7e]{1,255}$/.test(key)) throw new ServiceError('IDEMPOTENCY_KEY_INVALID');
+  if (!/^[\x20-\x7e]+$/.test(key) || key.length > maxIdempotencyKeyCharacters)
+    throw new ServiceError('IDEMPOTENCY_KEY_INVALID');
   const id = { workspaceId: request.workspaceId, operation: request.operation, keyHash: sha256(key) };
   const bodyHash = sha256(request.rawBody);
   const context = `idempotency:${id.workspaceId}:${id.operation}:${id.keyHash.toString('hex')}`;

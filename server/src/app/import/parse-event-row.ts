@@ -1,14 +1,8 @@
 import { attributesFault, textFault } from '../../domain/users/user-attributes.ts';
-import {
-  isOffset,
-  maxAppVersion,
-  maxEventName,
-  maxOffsetSeconds,
-  readEventPlatform,
-  readEventTime,
-} from '../../domain/events/event-fields.ts';
+import { isOffset, readEventPlatform, readEventTime } from '../../domain/events/event-fields.ts';
 import type { NewEvent } from '../../storage/users/events.ts';
 import { isRecord, prefixes, readCustomerId } from './parse-user-row.ts';
+import { maxAppVersionCharacters, maxEventNameCharacters, maxOffsetSeconds } from '../../domain/events/limits.ts';
 
 export type ImportedEvent = Omit<NewEvent, 'id'> & { customerId: string; deviceId: string | null };
 
@@ -16,7 +10,7 @@ export type ImportedEvent = Omit<NewEvent, 'id'> & { customerId: string; deviceI
 export function parseEventRow(value: unknown, now: Date): { event: ImportedEvent } | { reason: string } {
   if (!isRecord(value)) return { reason: 'not a JSON object' };
   const { customer_id: customerId, action, attributes = {}, platform, user_timezone_offset: offset } = value;
-  const fault = readCustomerId(customerId) ?? textReason(value, 'action', maxEventName);
+  const fault = readCustomerId(customerId) ?? textReason(value, 'action', maxEventNameCharacters);
   if (fault !== undefined) return { reason: fault };
   if (!isRecord(attributes)) return { reason: "'attributes' must be an object" };
   const wrong = attributesFault(attributes, prefixes);
@@ -30,7 +24,7 @@ export function parseEventRow(value: unknown, now: Date): { event: ImportedEvent
     return { reason: `'user_timezone_offset' must be whole seconds, at most ${maxOffsetSeconds} from UTC` };
   const optional =
     (isAbsent(value.device_id) ? undefined : textReason(value, 'device_id', 512)) ??
-    (isAbsent(value.app_version) ? undefined : textReason(value, 'app_version', maxAppVersion));
+    (isAbsent(value.app_version) ? undefined : textReason(value, 'app_version', maxAppVersionCharacters));
   if (optional !== undefined) return { reason: optional };
   return {
     event: {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { passReport } from '../../domain/interactions/report-limits.ts';
-import type { ReportLimit } from '../../domain/interactions/report-limits.ts';
+import type { ReportLimit } from '../../domain/interactions/limits.ts';
+import { passReport } from '../../domain/interactions/pass-report.ts';
 
 export type LimitReports = {
   /** @throws ServiceError INTERACTION_RATE_LIMITED */

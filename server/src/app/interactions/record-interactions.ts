@@ -1,5 +1,5 @@
 import type { InteractionKind } from '../../domain/interactions/interaction.ts';
-import { maxReports } from '../../domain/interactions/interaction.ts';
+import { maxReports } from '../../domain/interactions/limits.ts';
 import type { InteractionSubject } from '../../domain/interactions/interaction-token.ts';
 import type { Database } from '../../storage/pool.ts';
 import { findErasedDevices } from '../../storage/users/erasures.ts';

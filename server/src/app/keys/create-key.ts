@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { makeId } from '../../domain/ids.ts';
 import type { Encryption } from '../../domain/encryption.ts';
 import type { KeyKind } from '../../domain/tokens/key-kinds.ts';
-import { assertKeySettings, defaultAccessTokenMinutes } from '../../domain/tokens/key-settings.ts';
+import { assertKeySettings } from '../../domain/tokens/key-settings.ts';
 import { defaultScopes } from '../../domain/tokens/scopes.ts';
 import type { Random } from '../../domain/tokens/secret.ts';
 import { makeSecret } from '../../domain/tokens/secret.ts';
@@ -10,6 +10,7 @@ import type { Queryable } from '../../storage/pool.ts';
 import type { ApiKey } from '../../storage/keys/api-keys.ts';
 import { insertApiKey } from '../../storage/keys/api-keys.ts';
 import { storedSecret } from './stored-secret.ts';
+import { defaultAccessTokenMinutes } from '../../domain/tokens/limits.ts';
 
 export type CreateKeyCommand = {
   workspaceId: string;

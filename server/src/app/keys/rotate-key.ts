@@ -5,8 +5,6 @@ import type { ApiKey } from '../../storage/keys/api-keys.ts';
 import { endApiKeyAt, findApiKey } from '../../storage/keys/api-keys.ts';
 import { createKey } from './create-key.ts';
 
-export const maxOverlapHours = 30 * 24;
-
 /**
  * Makes a successor of a key, with its kind, name, scopes and lifetime. The old one goes on for the overlap, so that
  * callers change over without a gap, and is archived then (engine/housekeeping/archive-ended-keys.ts).

@@ -4,9 +4,9 @@ import { findLimitWindows, readCounted } from '../../storage/limits/limit-window
 import { sumCountedUsers } from '../../storage/segments/segment-operations.ts';
 import { countActiveSegments } from '../../storage/segments/segments.ts';
 import type { AuthoringLimits } from '../campaigns/authoring-dependencies.ts';
-import { campaignCallsPerMinute } from '../campaigns/campaign-use-cases.ts';
-import { pushRequestsPerMinute } from '../push/count-push-request.ts';
 import type { SegmentLimits } from '../segments/segment-dependencies.ts';
+import { campaignCallsPerMinute } from '../../domain/campaigns/limits.ts';
+import { pushRequestsPerMinute } from '../../domain/push/limits.ts';
 
 export type LimitUse = {
   id: string;

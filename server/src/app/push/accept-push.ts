@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
-import { maxSelectedUsers, tooManyUsers } from '../../domain/users/user-selector.ts';
+import { tooManyUsers } from '../../domain/users/user-selector.ts';
 import { deliverySettings, sendUntil } from '../../domain/campaigns/delivery-settings.ts';
 import type { PushCommand } from '../../domain/push/push-command.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -15,6 +15,7 @@ import type { AdmittedPush } from './admit-push.ts';
 import { commitTogether } from './commit-together.ts';
 import { storePushes } from './store-pushes.ts';
 import type { PushToStore, StoredPush } from './store-pushes.ts';
+import { maxSelectedUsers } from '../../domain/push/limits.ts';
 
 /** The promise made to the caller; it is on disk. */
 export type AcceptedPush = {

@@ -9,10 +9,11 @@ import type { StoredCampaign } from '../../storage/campaigns/campaigns.ts';
 import type { LimitGrant } from '../../storage/limits/limit-windows.ts';
 import { noteUse } from '../keys/authenticate-key.ts';
 import type { PushSecret } from '../keys/list-push-secrets.ts';
-import { makeCountPushRequest, pushRequestsPerMinute } from './count-push-request.ts';
+import { makeCountPushRequest } from './count-push-request.ts';
 import { rememberSignatureId } from './remember-signature-id.ts';
 import { makeFindWorkspaceContext } from './workspace-context.ts';
 import type { WorkspaceContext } from './workspace-context.ts';
+import { minPushNameCharacters, pushRequestsPerMinute } from '../../domain/push/limits.ts';
 
 /** What identifies a request, before its parameters are read. */
 export type PushCredentials = {
@@ -44,9 +45,6 @@ export type AdmittedPush = {
   existing: StoredCampaign | undefined;
   limit: LimitGrant;
 };
-
-export const minName = 5;
-export const maxName = 256;
 
 export type AdmitPush = (credentials: PushCredentials) => Promise<AdmittedPush>;
 
@@ -95,7 +93,7 @@ function checkName(sent: string | undefined): string {
   const name = sent?.trim();
   if (name === undefined || name === '') throw new ServiceError('PUSH_NAME_MISSING');
   // Characters, not UTF-16 units: an emoji is one.
-  if ([...name].length < minName) throw new ServiceError('PUSH_NAME_TOO_SHORT');
+  if ([...name].length < minPushNameCharacters) throw new ServiceError('PUSH_NAME_TOO_SHORT');
   return name;
 }
 

@@ -4,9 +4,6 @@ import { countWithinLimit } from '../../storage/limits/limit-windows.ts';
 import type { LimitGrant } from '../../storage/limits/limit-windows.ts';
 import { commitTogether } from './commit-together.ts';
 
-/** Interface 8: per workspace, both versions together. */
-export const pushRequestsPerMinute = 10_000;
-
 /**
  * Counts one push request against the workspace's limit. Requests that come together are counted together: one row a
  * workspace and batch.

@@ -22,6 +22,7 @@ import type { Segment } from '../../storage/segments/segments.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import { countCall, requireSegmentQuota } from './limit-segments.ts';
 import type { Once, SegmentCaller, SegmentDependencies } from './segment-dependencies.ts';
+import { archivedSegmentShownDays, filterSegmentWindows } from '../../domain/segments/limits.ts';
 
 /** Filters as they were sent and as they were read. */
 export type GivenFilters = { sent: unknown; filter: GroupFilter };
@@ -32,20 +33,6 @@ export type FilterSegmentCommand = {
   excluded: GivenFilters | undefined;
 };
 
-const minute = 60;
-const hour = 3_600;
-const day = 24 * hour;
-
-/** Fact 2.3, each per workspace. */
-export const filterSegmentLimits = {
-  list: windows(50, 200, 1_000),
-  create: windows(50, 200, 1_000),
-  update: windows(50, 200, 1_000),
-  get: windows(100, 1_000, 4_000),
-} as const;
-
-// Fact 2.2: archived segments disappear from view after 180 days.
-const shownDays = 180;
 const maxListed = 1_000;
 
 /** Filter segments and the look-up of all segments (fact 2.3). */
@@ -53,8 +40,8 @@ export function makeFilterSegments(deps: SegmentDependencies) {
   const { database, clock } = deps;
   return {
     /** @throws ServiceError SEGMENT_RATE_LIMITED */
-    async count(operation: keyof typeof filterSegmentLimits, workspaceId: string): Promise<void> {
-      const limit = { operation: `segment-${operation}`, windows: filterSegmentLimits[operation] };
+    async count(operation: keyof typeof filterSegmentWindows, workspaceId: string): Promise<void> {
+      const limit = { operation: `segment-${operation}`, windows: filterSegmentWindows[operation] };
       const refusal = await countCall(database, { ...limit, workspaceId, at: clock.now() });
       if (refusal) throw new ServiceError('SEGMENT_RATE_LIMITED', { ...refusal, reason: textOf(limit.windows) });
     },
@@ -62,7 +49,7 @@ export function makeFilterSegments(deps: SegmentDependencies) {
       listSegments(database, {
         workspaceId,
         name,
-        archivedSince: new Date(clock.now().getTime() - shownDays * day * 1000),
+        archivedSince: new Date(clock.now().getTime() - archivedSegmentShownDays * 24 * 3_600_000),
         limit: maxListed,
       }),
     /** @throws ServiceError SEGMENT_ID_NOT_FOUND */
@@ -199,14 +186,6 @@ async function requireNewFilters(tx: Transaction, { workspaceId, filtersDigest, 
   });
 }
 
-function windows(aMinute: number, anHour: number, aDay: number): LimitWindow[] {
-  return [
-    { events: aMinute, seconds: minute },
-    { events: anHour, seconds: hour },
-    { events: aDay, seconds: day },
-  ];
-}
-
 function textOf(limits: readonly LimitWindow[]): string {
-  return limits.map(({ events, seconds }) => `${events}/${seconds / minute} mins`).join(', ');
+  return limits.map(({ events, seconds }) => `${events}/${seconds / 60} mins`).join(', ');
 }

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../domain/errors.ts';
-import { maxFileBytes } from '../../domain/segments/file-rules.ts';
+import { maxFileBytes } from '../../domain/segments/limits.ts';
 import type { Transaction } from '../../storage/pool.ts';
 import {
   dropFileStaging,

@@ -1,5 +1,4 @@
 import { ServiceError } from '../../domain/errors.ts';
-import { maxRejectsKept } from '../../domain/segments/file-rules.ts';
 import type { Queryable, Transaction } from '../../storage/pool.ts';
 import {
   attemptsPerRound,
@@ -23,14 +22,13 @@ import type { Segment } from '../../storage/segments/segments.ts';
 import type { Noted } from './archive-segments.ts';
 import type { SegmentDependencies } from './segment-dependencies.ts';
 import { requireWorkspace } from '../workspaces/require-workspace.ts';
+import { archivedSegmentShownDays, maxRejectsKept } from '../../domain/segments/limits.ts';
 
 export type ReadSegmentsDependencies = Pick<SegmentDependencies, 'database' | 'clock' | 'limits'> & {
   /** The secret that signs a workspace's callbacks, made when it is first asked for. */
   webhookSecretOf: (tx: Queryable, workspaceId: string) => Promise<string>;
 };
 
-// Fact 2.2: archived segments disappear from view after 180 days.
-const shownMilliseconds = 180 * 24 * 3_600_000;
 const maxListed = 1_000;
 export const maxLogged = 100;
 
@@ -58,7 +56,7 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
     /** Newest first, with how many may still be active. @throws ServiceError NOT_FOUND */
     async list(workspaceId: string) {
       await requireWorkspace(database, workspaceId);
-      const archivedSince = new Date(clock.now().getTime() - shownMilliseconds);
+      const archivedSince = new Date(clock.now().getTime() - archivedSegmentShownDays * 24 * 3_600_000);
       const [segments, open, active] = await readOneOccurrence(database, (tx) =>
         Promise.all([
           listSegments(tx, { workspaceId, name: undefined, archivedSince, limit: maxListed }),

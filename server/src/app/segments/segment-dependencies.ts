@@ -1,6 +1,13 @@
 import type { Clock } from '../../clock.ts';
 import type { Encryption } from '../../domain/encryption.ts';
 import type { Database } from '../../storage/pool.ts';
+import {
+  cohortRequestsPerMinute,
+  fileOperationsPerDay,
+  fileOperationsPerHour,
+  fileUsersPerDay,
+  maxActiveSegments,
+} from '../../domain/segments/limits.ts';
 
 export type SegmentDependencies = {
   database: Database;
@@ -20,11 +27,11 @@ export type SegmentLimits = {
 };
 
 export const documentedSegmentLimits: SegmentLimits = {
-  operationsPerHour: 10,
-  operationsPerDay: 100,
-  activeSegments: 1_000,
-  usersPerDay: 2_000_000,
-  cohortRequestsPerMinute: 300,
+  operationsPerHour: fileOperationsPerHour,
+  operationsPerDay: fileOperationsPerDay,
+  activeSegments: maxActiveSegments,
+  usersPerDay: fileUsersPerDay,
+  cohortRequestsPerMinute,
 };
 
 /** Who asks; the answers to repeats and the records carry it. */

@@ -6,9 +6,7 @@ import { authenticateKey } from '../keys/authenticate-key.ts';
 import type { KeyAuthentication } from '../keys/authenticate-key.ts';
 import { readCampaignStats } from './read-campaign-stats.ts';
 import type { CampaignStatsRequest } from './read-campaign-stats.ts';
-
-/** Fact 7, per workspace. */
-export const statsRequestsPerMinute = 100;
+import { statsRequestsPerMinute } from '../../domain/stats/limits.ts';
 
 /** The statistics with their dependencies bound. */
 export function makeStatsUseCases(deps: { database: Database; clock: Clock; requestsPerMinute?: number }) {

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../domain/errors.ts';
-import type { TokenOperation } from '../../domain/tokens/token-limits.ts';
+import type { TokenOperation } from '../../domain/tokens/limits.ts';
 import type { ApiKey } from '../../storage/keys/api-keys.ts';
 import { authenticateKey } from '../keys/authenticate-key.ts';
 import { limitGuesses, limitRequests, noteGuess } from './limit-requests.ts';

@@ -1,4 +1,4 @@
-import { stateOfToken } from '../../domain/tokens/lifetimes.ts';
+import { stateOfToken } from '../../domain/tokens/token-state.ts';
 import type { Scope } from '../../domain/tokens/scopes.ts';
 import { hashSecret, isSecret } from '../../domain/tokens/secret.ts';
 import type { Queryable } from '../../storage/pool.ts';

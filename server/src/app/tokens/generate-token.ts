@@ -1,4 +1,4 @@
-import { refreshTokenSeconds } from '../../domain/tokens/lifetimes.ts';
+import { refreshTokenSeconds } from '../../domain/tokens/limits.ts';
 import { hashSecret, makeSecret } from '../../domain/tokens/secret.ts';
 import { insertRefreshToken } from '../../storage/keys/tokens.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';

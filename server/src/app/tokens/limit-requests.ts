@@ -2,8 +2,9 @@ import { ServiceError } from '../../domain/errors.ts';
 import { sourceOfAddress } from '../../domain/limits/source-address.ts';
 import type { LimitWindow } from '../../domain/limits/sliding-window.ts';
 import { secondsUntilPass } from '../../domain/limits/sliding-window.ts';
-import type { TokenOperation } from '../../domain/tokens/token-limits.ts';
-import { guessLimits, limitSubject, requestLimits, slowAnswerMilliseconds } from '../../domain/tokens/token-limits.ts';
+import { limitSubject } from '../../domain/tokens/limit-subject.ts';
+import type { TokenOperation } from '../../domain/tokens/limits.ts';
+import { guessWindows, slowAnswerMilliseconds, tokenRequestWindows } from '../../domain/tokens/limits.ts';
 import type { LimitSubject } from '../../storage/limits/limit-windows.ts';
 import { countEvent, findLimitWindows } from '../../storage/limits/limit-windows.ts';
 import type { TokenCaller, TokenDependencies } from './token-dependencies.ts';
@@ -19,7 +20,7 @@ export async function limitRequests(
   request: { operation: TokenOperation; pair: readonly string[]; at: Date },
 ): Promise<{ isNewPair: boolean }> {
   const counter = { operation: request.operation, subject: limitSubject(request.pair) };
-  const windows = requestLimits[request.operation];
+  const windows = tokenRequestWindows[request.operation];
   const { counted, isFirst } = await countEvent(database, { ...counter, at: request.at, windows });
   if (counted) return { isNewPair: isFirst };
   const [events] = await findLimitWindows(database, [counter]);
@@ -76,19 +77,19 @@ function guessCounters({ clientId, address }: TokenCaller): GuessCounter[] {
     {
       operation: 'guess-client-address',
       subject: limitSubject([clientId, source]),
-      windows: guessLimits['guess-client-address'],
+      windows: guessWindows['guess-client-address'],
       refuses: true,
     },
     {
       operation: 'guess-address',
       subject: limitSubject([source]),
-      windows: guessLimits['guess-address'],
+      windows: guessWindows['guess-address'],
       refuses: true,
     },
     {
       operation: 'guess-client',
       subject: limitSubject([clientId]),
-      windows: guessLimits['guess-client'],
+      windows: guessWindows['guess-client'],
       refuses: false,
     },
   ];

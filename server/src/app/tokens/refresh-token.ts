@@ -1,5 +1,5 @@
 import { ServiceError } from '../../domain/errors.ts';
-import { stateOfToken } from '../../domain/tokens/lifetimes.ts';
+import { stateOfToken } from '../../domain/tokens/token-state.ts';
 import { hashSecret, isSecret } from '../../domain/tokens/secret.ts';
 import type { StoredRefreshToken } from '../../storage/keys/tokens.ts';
 import { findRefreshToken } from '../../storage/keys/tokens.ts';

@@ -1,16 +1,10 @@
-import {
-  maxCapHours,
-  maxCapMessages,
-  maxCaps,
-  maxDelayMinutes,
-  parseFrequencyCaps,
-  parseQuietSpan,
-} from '../../domain/eligibility/workspace-controls.ts';
+import { parseFrequencyCaps, parseQuietSpan } from '../../domain/eligibility/workspace-controls.ts';
 import type { QuietMode } from '../../domain/eligibility/workspace-controls.ts';
 import type { Queryable } from '../../storage/pool.ts';
 import { updateWorkspace } from '../../storage/installation/workspaces.ts';
 import type { WorkspaceChanges } from '../../storage/installation/workspaces.ts';
 import { WorkspaceRefusedError, requireTimeZone, requireWorkspaceName } from './create-workspace.ts';
+import { maxCapHours, maxCapMessages, maxCaps, maxDelayMinutes } from '../../domain/eligibility/limits.ts';
 
 /** As a person writes them: `none` takes a control away. */
 export type WorkspaceControlTexts = {

@@ -1,7 +1,5 @@
 import { ServiceError } from '../errors.ts';
-
-const leastPasswordCharacters = 12;
-const maxPasswordCharacters = 256;
+import { maxAccountNameCharacters, maxPasswordCharacters, minPasswordCharacters } from './limits.ts';
 
 /** Trimmed; the address of a person, as it is written. @throws ServiceError PARAMETER_INVALID */
 export function readEmail(text: string): string {
@@ -15,7 +13,8 @@ export function readEmail(text: string): string {
 export function readAccountName(text: string): string {
   const name = text.trim();
   const length = [...name].length;
-  if (length < 1 || length > 100) throw invalid('name', 'must have 1 to 100 characters');
+  if (length < 1 || length > maxAccountNameCharacters)
+    throw invalid('name', `must have 1 to ${maxAccountNameCharacters} characters`);
   if (!name.isWellFormed() || /\p{Cc}/u.test(name)) throw invalid('name', 'must be plain text');
   return name;
 }
@@ -27,8 +26,8 @@ export function readAccountName(text: string): string {
  */
 export function readNewPassword(password: string, { email, name }: { email: string; name: string }): string {
   const length = [...password].length;
-  if (length < leastPasswordCharacters || length > maxPasswordCharacters)
-    throw invalid('password', `must have ${leastPasswordCharacters} to ${maxPasswordCharacters} characters`);
+  if (length < minPasswordCharacters || length > maxPasswordCharacters)
+    throw invalid('password', `must have ${minPasswordCharacters} to ${maxPasswordCharacters} characters`);
   const folded = password.toLowerCase();
   const [local] = email.toLowerCase().split('@');
   if (new Set(folded).size < 5) throw invalid('password', 'must have more than four different characters');

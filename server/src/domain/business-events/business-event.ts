@@ -1,15 +1,12 @@
 import { textFault } from '../users/user-attributes.ts';
 import { isObject } from '../request-reader/request-reader.ts';
 import { parseIsoTime } from '../segments/iso-time.ts';
+import { maxBusinessAttributes, maxBusinessNameCharacters } from './limits.ts';
 
 /** Fact 6.3. */
 export const businessAttributeTypes = ['string', 'int', 'float', 'array', 'date'] as const;
 export type BusinessAttributeType = (typeof businessAttributeTypes)[number];
 export type BusinessAttribute = { name: string; type: BusinessAttributeType };
-
-export const maxBusinessEvents = 50;
-export const maxBusinessAttributes = 100;
-export const maxBusinessName = 256;
 
 const maxText = 4_096;
 const maxItems = 1_000;
@@ -64,8 +61,10 @@ export function readBusinessAttributes(sent: unknown): BusinessAttribute[] | { r
   for (const item of sent) {
     const { attribute_name: name, attribute_data_type: type } = isObject(item) ? item : {};
     const known = businessAttributeTypes.find((one) => one === type);
-    if (!isText(name) || name === '' || (name as string).length > maxBusinessName)
-      return { reason: `must hold objects with attribute_name, a text of 1 to ${maxBusinessName} characters` };
+    if (!isText(name) || name === '' || (name as string).length > maxBusinessNameCharacters)
+      return {
+        reason: `must hold objects with attribute_name, a text of 1 to ${maxBusinessNameCharacters} characters`,
+      };
     if (!known) return { reason: `must have attribute_data_type ${businessAttributeTypes.join(', ')}` };
     if (attributes.some((one) => one.name === name)) return { reason: `names ${String(name)} twice` };
     attributes.push({ name: name as string, type: known });

@@ -1,11 +1,11 @@
 import { platforms } from '../campaigns/content.ts';
 import type { Platform } from '../campaigns/content.ts';
 import type { RequestReader } from '../request-reader/request-reader.ts';
+import { maxCampaignNameCharacters, maxCampaignTags } from '../campaigns/limits.ts';
 
 export type BasicDetails = { name: string; tags: string[]; platforms: Platform[]; businessEvent: string | undefined };
 
 const maxName = 256;
-const maxTags = 100;
 
 /** `basic_details` (fact 6.2). There is one team, the default one. */
 export function readBasicDetails(details: RequestReader, { isTriggered }: { isTriggered: boolean }): BasicDetails {
@@ -20,8 +20,8 @@ export function readBasicDetails(details: RequestReader, { isTriggered }: { isTr
   else if (businessEvent !== undefined)
     details.invalid('business_event', 'is for campaigns of type BUSINESS_EVENT_TRIGGERED');
   return {
-    name: details.requiredText('name', maxName).trim(),
-    tags: details.texts('tags', { maxItems: maxTags, maxCharacters: maxName }) ?? [],
+    name: details.requiredText('name', maxCampaignNameCharacters).trim(),
+    tags: details.texts('tags', { maxItems: maxCampaignTags, maxCharacters: maxName }) ?? [],
     platforms: readPlatforms(details),
     businessEvent,
   };

@@ -1,8 +1,9 @@
 import { defaultDeliverySettings } from '../campaigns/delivery-settings.ts';
 import type { DeliverySettings } from '../campaigns/delivery-settings.ts';
-import { maxCapHours } from '../eligibility/workspace-controls.ts';
 import { unavailable } from '../request-reader/reading-rules.ts';
 import type { RequestReader } from '../request-reader/request-reader.ts';
+import { maxDevicesPerMinute, maxTtlMinutes } from '../campaigns/limits.ts';
+import { maxCapHours } from '../eligibility/limits.ts';
 
 /**
  * `delivery_controls` (fact 6.2): the throttle, and what of the workspace's caps, delay and quiet hours the campaign
@@ -23,7 +24,7 @@ export function readDeliveryControls(controls: RequestReader): ControlSettings {
   const ignoresCap = controls.flag('ignore_frequency_capping') ?? false;
   const hours = { minimum: 1, maximum: maxCapHours };
   return {
-    devicesPerMinute: controls.integer('campaign_throttle_rpm', { minimum: 1, maximum: 10_000_000 }) ?? null,
+    devicesPerMinute: controls.integer('campaign_throttle_rpm', { minimum: 1, maximum: maxDevicesPerMinute }) ?? null,
     bypassesQuietHours: controls.flag('bypass_dnd') ?? false,
     ignoresCap,
     countsForCap: controls.flag('count_for_frequency_capping') ?? !ignoresCap,
@@ -36,8 +37,6 @@ export type ControlSettings = Pick<
   DeliverySettings,
   'devicesPerMinute' | 'bypassesQuietHours' | 'ignoresCap' | 'countsForCap' | 'ignoresMinimumDelay' | 'ownDelayHours'
 >;
-
-const maxTtlMinutes = 10_080;
 
 /** `advanced` (fact 6.2): time to live and priorities. */
 export function readAdvanced(advanced: RequestReader): DeliverySettings {

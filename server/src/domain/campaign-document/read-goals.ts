@@ -1,9 +1,8 @@
 import { goalOperators, goalValueFault } from '../campaigns/conversion-goal.ts';
 import type { ConversionGoal } from '../campaigns/conversion-goal.ts';
-import { conversionWindowHours } from '../campaigns/match-goal.ts';
 import type { RequestReader } from '../request-reader/request-reader.ts';
+import { conversionWindowHours, maxConversionGoals } from '../campaigns/limits.ts';
 
-const maxGoals = 5;
 const maxName = 256;
 
 /**
@@ -12,7 +11,7 @@ const maxName = 256;
 export function readGoals(details: RequestReader): ConversionGoal[] {
   const hours = { minimum: conversionWindowHours, maximum: conversionWindowHours };
   details.integer('attribution_window_in_hours', hours);
-  return details.parts('goals', maxGoals).map((goal, index) => {
+  return details.parts('goals', maxConversionGoals).map((goal, index) => {
     goal.refuse('revenue_attribute', 'revenue_currency');
     if (goal.flag('is_primary_goal') === true && index > 0)
       goal.invalid('is_primary_goal', 'must be false: the first goal is the primary one');

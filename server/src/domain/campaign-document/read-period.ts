@@ -1,5 +1,6 @@
 import type { MonthWeekday, Weekday } from '../timing/calendar-rule.ts';
 import type { RequestReader } from '../request-reader/request-reader.ts';
+import { maxOccurrences } from '../campaigns/limits.ts';
 
 /** `periodic_details` (fact 6.2). Empty lists mean: as the day of the start. */
 export type Period = { step: number; occurrences: number | undefined } & (
@@ -9,7 +10,6 @@ export type Period = { step: number; occurrences: number | undefined } & (
 );
 
 const maxSteps = { DAILY: 365, WEEKLY: 52, MONTHLY: 12 } as const;
-const maxOccurrences = 1_000;
 
 const ownLists = {
   DAILY: [],

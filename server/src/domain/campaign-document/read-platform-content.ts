@@ -1,9 +1,9 @@
 import type { AndroidContent, IosContent, WebContent } from '../campaigns/content.ts';
 import { readDefaultAction } from './read-default-action.ts';
 import type { RequestReader } from '../request-reader/request-reader.ts';
+import { maxGroupKeyCharacters } from '../push/limits.ts';
 
 const maxKey = 256;
-const maxGroupKey = 45;
 
 /** Layouts other than BASIC, and what belongs to them. */
 function refuseLayouts(part: RequestReader): void {
@@ -96,7 +96,7 @@ function readKeys(advanced: RequestReader): { groupKey?: string; collapseReplace
   const groupKey = advanced
     .plain('group_key')
     ?.replace(/[^A-Za-z0-9]/g, '')
-    .slice(0, maxGroupKey);
+    .slice(0, maxGroupKeyCharacters);
   const collapseReplaceKey = advanced.template('collapse_replace_key', maxKey);
   return {
     ...(groupKey === undefined || groupKey === '' ? {} : { groupKey }),

@@ -18,9 +18,6 @@ export const otherDeliveryTypes = [
 /** The two versions of the search interface. */
 export type SearchVersion = 'V1' | 'V5';
 
-/** Decision D41. */
-export const maxCampaignsPerPage: Record<SearchVersion, number> = { V1: 100, V5: 15 };
-
 /** What a search asks for, in the words of neither version. Undefined: not asked. */
 export type CampaignSearch = {
   ids: string[] | undefined;

@@ -1,4 +1,5 @@
 import type { TemplateMode } from '../template/template-mode.ts';
+import { defaultTtlMinutes } from './limits.ts';
 
 /** How a message travels, from `advancedSettings` (fact 3.4). Stored with the campaign, defaults filled in. */
 export type DeliverySettings = {
@@ -30,9 +31,6 @@ export type DeliverySettings = {
 };
 
 export type IosDevices = 'ALL' | 'PROVISIONAL' | 'NON_PROVISIONAL';
-
-/** 36 hours (fact 3.4). */
-export const defaultTtlMinutes = 2160;
 
 export const defaultDeliverySettings: DeliverySettings = {
   ttlMinutes: { ANDROID: defaultTtlMinutes, IOS: defaultTtlMinutes, WEB: defaultTtlMinutes },

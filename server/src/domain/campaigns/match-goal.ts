@@ -5,8 +5,6 @@ import { readTwoNumbers } from './conversion-goal.ts';
  * How long after a provider accepted a message for a user an event of that user counts for the message's campaign:
  * as long as a message lives unless its sender says otherwise (fact 3.4).
  */
-export const conversionWindowHours = 36;
-
 export type TrackedEvent = { name: string; attributes: Record<string, unknown> };
 
 /**

@@ -1,5 +1,6 @@
 import type { Platform } from '../campaigns/content.ts';
 import { textFault } from '../users/user-attributes.ts';
+import { maxDeviceTextCharacters, maxPushIdCharacters } from './limits.ts';
 
 export type DeviceAttributes = {
   platform: Platform;
@@ -17,8 +18,6 @@ export type ParsedDevice =
   { device: DeviceAttributes } | { missing: string } | { fault: { attribute: string; reason: string } };
 
 const platformNames: Record<string, Platform> = { ANDROID: 'ANDROID', iOS: 'IOS', web: 'WEB' };
-const maxPushId = 4_096;
-const maxText = 512;
 
 class Fault extends Error {
   readonly attribute: string;
@@ -71,7 +70,8 @@ function readPlatform(value: unknown): Platform {
 
 function readToken(value: unknown, platform: Platform): string {
   if (typeof value !== 'string') throw new Fault('push_id', 'must be a text');
-  if (value.length > maxPushId) throw new Fault('push_id', `must have at most ${maxPushId} characters`);
+  if (value.length > maxPushIdCharacters)
+    throw new Fault('push_id', `must have at most ${maxPushIdCharacters} characters`);
   // Both providers' tokens are printable ASCII; anything else could not stand in a path or a header.
   if (!/^[\x21-\x7e]+$/.test(value)) throw new Fault('push_id', 'is not a device token');
   if (platform === 'IOS' && !/^[0-9a-fA-F]{16,200}$/.test(value))
@@ -107,7 +107,8 @@ function readFlag(value: unknown, name: string): boolean | undefined {
 function readText(value: unknown, name: string): string | null {
   if (value === undefined || value === null || value === '') return null;
   if (typeof value !== 'string') throw new Fault(name, 'must be a text');
-  if (value.length > maxText) throw new Fault(name, `must have at most ${maxText} characters`);
+  if (value.length > maxDeviceTextCharacters)
+    throw new Fault(name, `must have at most ${maxDeviceTextCharacters} characters`);
   const fault = textFault(value);
   if (fault !== undefined) throw new Fault(name, fault);
   return value;

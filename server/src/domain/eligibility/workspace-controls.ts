@@ -1,3 +1,5 @@
+import { maxCapHours, maxCapMessages, maxCaps } from './limits.ts';
+
 /** At most so many messages to a user in so many hours, counted back from each send. */
 export type FrequencyCap = { messages: number; hours: number };
 
@@ -19,13 +21,6 @@ export type WorkspaceControls = {
   /** The zone of users whose attribute names none. */
   timeZone: string;
 };
-
-// The table has the same bounds (migration 000013).
-export const maxCaps = 5;
-export const maxCapMessages = 100;
-/** Thirty days: longer than any cap in use, and short enough that a user's record of messages stays a small row. */
-export const maxCapHours = 720;
-export const maxDelayMinutes = 10_080;
 
 const unitHours = { h: 1, d: 24 } as const;
 

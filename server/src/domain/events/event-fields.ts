@@ -1,12 +1,9 @@
 import { parseIsoTime } from '../segments/iso-time.ts';
+import { maxOffsetSeconds } from './limits.ts';
 
 /** Where an event happened, as callers write it (fact 5). */
 export const eventPlatforms = { ANDROID: 'ANDROID', iOS: 'IOS', web: 'WEB', TV: 'TV', unknown: 'UNKNOWN' } as const;
 
-export const maxEventName = 256;
-export const maxAppVersion = 256;
-/** 15 hours (fact 5). */
-export const maxOffsetSeconds = 54_000;
 // Beyond every time a Date can hold, in seconds.
 const maxEpochSeconds = 8.64e12;
 

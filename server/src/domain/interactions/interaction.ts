@@ -15,6 +15,3 @@ export function reportDigest(reportId: string | undefined): Buffer {
     .digest()
     .subarray(0, 12);
 }
-
-/** Reports counted of one kind from one device in one run; nobody clicks a message more often. */
-export const maxReports = 100;

@@ -1,4 +1,5 @@
 import type { GroupFilter, SegmentFilter } from './segment-filter.ts';
+import { maxExpandedFilters } from './limits.ts';
 
 /** What a filter segment holds. */
 export type FilterTrees = { included: GroupFilter; excluded: GroupFilter | undefined };
@@ -12,9 +13,6 @@ export class SegmentExpansionError extends Error {
     this.code = code;
   }
 }
-
-// References multiply: 20 a segment over a few levels would be more conditions than a statement can hold.
-const maxFilters = 1_000;
 
 /**
  * Replaces every reference to a filter segment by its trees, as deep as they go; references to other segments stay.
@@ -34,8 +32,11 @@ type Walk = {
 
 function expand(filter: SegmentFilter, walk: Walk): SegmentFilter {
   walk.count.filters += 1;
-  if (walk.count.filters > maxFilters)
-    throw new SegmentExpansionError('too-large', `the segments referred to hold more than ${maxFilters} filters`);
+  if (walk.count.filters > maxExpandedFilters)
+    throw new SegmentExpansionError(
+      'too-large',
+      `the segments referred to hold more than ${maxExpandedFilters} filters`,
+    );
   switch (filter.kind) {
     case 'attribute':
       return filter;

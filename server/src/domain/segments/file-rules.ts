@@ -1,16 +1,10 @@
 import { canonicalNumber } from '../users/identifier.ts';
-
-/** Longest value of a file (decision D23). */
-export const maxValueBytes = 1_024;
-/** Rejected lines that are kept, with their reason (decision D23). */
-export const maxRejectsKept = 10_000;
-/** 150 MB = 150 × 1024 × 1024 bytes after decoding (decision D25). */
-export const maxFileBytes = 150 * 1024 * 1024;
+import { maxFileValueBytes } from './limits.ts';
 
 /** Why a line was skipped; the words a person reads in the report. */
 export const rejectReasons = {
   empty: 'the line is empty',
-  long: `the value is longer than ${maxValueBytes} bytes`,
+  long: `the value is longer than ${maxFileValueBytes} bytes`,
   comma: 'the value contains a comma',
   quote: 'the value contains a quote',
   hash: 'the value contains #',

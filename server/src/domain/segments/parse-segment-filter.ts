@@ -1,8 +1,9 @@
 import { isId } from '../ids.ts';
 import { FilterFault, FilterMembers, quote } from './filter-members.ts';
 import type { FilterFaultCode } from './filter-members.ts';
-import { attributeMembers, filterLimits, readAttributeFilter } from './read-attribute-filter.ts';
+import { attributeMembers, readAttributeFilter } from './read-attribute-filter.ts';
 import type { GroupFilter, SegmentFilter, SegmentReference } from './segment-filter.ts';
+import { maxFilterDepth, maxFilters, maxFilterSegments, maxFilterTextBytes } from './limits.ts';
 
 export type SegmentFilterFault = { code: FilterFaultCode; reason: string };
 
@@ -37,8 +38,8 @@ type Place = { walk: Walk; depth: number };
 
 function readGroup(members: FilterMembers, { walk, depth }: Place): GroupFilter {
   // Before anything else: a tree that refers to itself ends here.
-  if (depth > filterLimits.depth)
-    throw new FilterFault('too-deep', `${members.path} is more than ${filterLimits.depth} levels deep`);
+  if (depth > maxFilterDepth)
+    throw new FilterFault('too-deep', `${members.path} is more than ${maxFilterDepth} levels deep`);
   noteUnknown(members, { walk, known: groupMembers });
   const operator = members.choice('filter_operator', ['and', 'or']);
   const filters = members.get('filters');
@@ -46,8 +47,7 @@ function readGroup(members: FilterMembers, { walk, depth }: Place): GroupFilter 
   if (!Array.isArray(filters) || filters.length === 0)
     throw members.fault('filters', 'must be a list of at least one filter');
   walk.filters += filters.length;
-  if (walk.filters > filterLimits.filters)
-    throw new FilterFault('too-long', `there must be at most ${filterLimits.filters} filters`);
+  if (walk.filters > maxFilters) throw new FilterFault('too-long', `there must be at most ${maxFilters} filters`);
   return {
     kind: 'group',
     operator,
@@ -85,10 +85,10 @@ function readFilter(members: FilterMembers, place: Place): SegmentFilter {
 function readReference(members: FilterMembers, walk: Walk): SegmentReference {
   noteUnknown(members, { walk, known: referenceMembers });
   walk.segments += 1;
-  if (walk.segments > filterLimits.segments)
-    throw new FilterFault('too-many-segments', `there must be at most ${filterLimits.segments} segments`);
-  if (members.get('name') !== undefined) members.text('name', filterLimits.textBytes);
-  const id = members.text('id', filterLimits.textBytes);
+  if (walk.segments > maxFilterSegments)
+    throw new FilterFault('too-many-segments', `there must be at most ${maxFilterSegments} segments`);
+  if (members.get('name') !== undefined) members.text('name', maxFilterTextBytes);
+  const id = members.text('id', maxFilterTextBytes);
   if (!isId(id)) throw members.fault('id', 'must be the id of a segment');
   return { kind: 'segment', id, negate: members.flag('negate') };
 }

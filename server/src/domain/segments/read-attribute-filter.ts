@@ -3,8 +3,7 @@ import type { FilterMembers } from './filter-members.ts';
 import { parseIsoTime } from './iso-time.ts';
 import type { FilterTime } from './iso-time.ts';
 import type { AttributeFilter, AttributeTest, FlagTest, NumberTest, TextTest, TimeTest } from './segment-filter.ts';
-
-export const filterLimits = { depth: 10, filters: 100, segments: 20, values: 1_000, textBytes: 1_024 } as const;
+import { maxFilterDays, maxFilterTextBytes, maxFilterValues } from './limits.ts';
 
 /** Members of a filter of type `user_attributes` (fact 2.3). `category` is a label of the sender's own. */
 export const attributeMembers = [
@@ -13,7 +12,6 @@ export const attributeMembers = [
 ];
 
 const maxName = 256;
-const maxDays = 36_500;
 const dataTypes = ['string', 'double', 'bool', 'datetime', 'array_string', 'array_double'] as const;
 const unavailableTypes: readonly unknown[] = ['geopoint', 'object', 'array_object'];
 
@@ -41,7 +39,7 @@ const timeOperators = [
 export function readAttributeFilter(members: FilterMembers): AttributeFilter {
   for (const name of ['extract_type', 'radius', 'dynamic_attribute_type']) members.refuseUnavailable(name);
   if (members.flag('is_dynamic_value')) members.refuseUnavailable('is_dynamic_value');
-  if (members.get('category') !== undefined) members.text('category', filterLimits.textBytes);
+  if (members.get('category') !== undefined) members.text('category', maxFilterTextBytes);
   const name = readName(members);
   return { kind: 'attribute', name, negate: members.flag('negate'), ...readTest(members) };
 }
@@ -100,7 +98,7 @@ function readTextTest(members: FilterMembers, { operators, isCaseSensitive }: Te
   const operator = operators[members.choice('operator', Object.keys(operators))]!;
   if (operator === 'exists') return withoutValue(members, operator);
   const values = readValues(members).map((value) => {
-    const text = toText(value, { path: members.pathOf('value'), maxBytes: filterLimits.textBytes });
+    const text = toText(value, { path: members.pathOf('value'), maxBytes: maxFilterTextBytes });
     // Every text contains the empty one: a slip that would reach everybody.
     if (text === '' && operator !== 'in') throw members.fault('value', 'must not be empty');
     return text;
@@ -192,9 +190,9 @@ function toDays(
   value: unknown,
   { members, name, fewest }: { members: FilterMembers; name: string; fewest: number },
 ): number {
-  if (typeof value === 'number' && Number.isInteger(value) && value >= fewest && value <= maxDays)
+  if (typeof value === 'number' && Number.isInteger(value) && value >= fewest && value <= maxFilterDays)
     return value === 0 ? 0 : value;
-  const reason = `must be a whole number of days from ${fewest} to ${maxDays}`;
+  const reason = `must be a whole number of days from ${fewest} to ${maxFilterDays}`;
   throw members.fault(name, value === undefined ? 'is required' : reason);
 }
 
@@ -204,8 +202,8 @@ function readValues(members: FilterMembers): unknown[] {
   if (value === undefined) throw members.fault('value', 'is required');
   if (!Array.isArray(value)) return [value];
   if (value.length === 0) throw members.fault('value', 'must hold at least one value');
-  if (value.length > filterLimits.values)
-    throw new FilterFault('too-long', `${members.pathOf('value')} must hold at most ${filterLimits.values} values`);
+  if (value.length > maxFilterValues)
+    throw new FilterFault('too-long', `${members.pathOf('value')} must hold at most ${maxFilterValues} values`);
   return value;
 }
 

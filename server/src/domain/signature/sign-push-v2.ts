@@ -1,7 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-
-/** Seconds by which the signer's clock may differ (decision D35a). */
-export const signatureToleranceSeconds = 300;
+import { signatureToleranceSeconds } from '../push/limits.ts';
 
 export type SignedBody = {
   /** `webhook-id` header: 1 to 128 printable characters, used once. */

@@ -1,23 +1,14 @@
 import { RenderError } from './render-error.ts';
-
-/**
- * How much one rendering may do. A step is one operation, 64 characters that it reads, or 16 characters or items that
- * it makes: every operation pays for its size before it begins, so neither time nor memory depends on what a template asks for.
- * Measured: all of it is spent within a third of a millisecond (docs/decisions/0019).
- */
-export const maxSteps = 5_000;
-
-/** Longest text that a rendering may make at any point; a provider takes 4,096 bytes. */
-export const maxCharacters = 8_192;
+import { maxRenderedCharacters, maxTemplateSteps } from './limits.ts';
 
 const maxNumber = 30;
 
 export class Budget {
-  #left = maxSteps;
+  #left = maxTemplateSteps;
 
   spend(steps: number): void {
     this.#left -= steps;
-    if (this.#left < 0) throw new RenderError('LIMIT', `takes more than ${maxSteps} steps`);
+    if (this.#left < 0) throw new RenderError('LIMIT', `takes more than ${maxTemplateSteps} steps`);
   }
 
   /** Pays for reading so many characters. */
@@ -27,8 +18,8 @@ export class Budget {
 
   /** Pays for a text of so many characters that is about to be made. */
   make(characters: number): void {
-    if (characters > maxCharacters)
-      throw new RenderError('LIMIT', `makes a text of more than ${maxCharacters} characters`);
+    if (characters > maxRenderedCharacters)
+      throw new RenderError('LIMIT', `makes a text of more than ${maxRenderedCharacters} characters`);
     this.spend(1 + (characters >>> 4));
   }
 

@@ -7,9 +7,7 @@ import { tests } from './tests.ts';
 import { TemplateSyntaxError } from './tokenize.ts';
 import type { TokenStream } from './token-stream.ts';
 import { unquote } from './unquote.ts';
-
-// Deeper would be no text that a person wrote, and the reader's own stack has an end.
-const maxDepth = 50;
+import { maxExpressionDepth } from './limits.ts';
 
 const literals: Record<string, boolean | null> = {
   true: true,
@@ -44,7 +42,7 @@ class ExpressionReader {
 
   choice(): Expression {
     this.#depth += 1;
-    if (this.#depth > maxDepth) throw new TemplateSyntaxError('is nested too deeply', this.#tokens.at);
+    if (this.#depth > maxExpressionDepth) throw new TemplateSyntaxError('is nested too deeply', this.#tokens.at);
     let value = this.or();
     while (this.#tokens.take('if')) {
       const condition = this.or();

@@ -4,8 +4,7 @@ import type { Branch, Expression, Statement, Template } from './template-syntax.
 import { tokenize, TemplateSyntaxError } from './tokenize.ts';
 import type { Piece } from './tokenize.ts';
 import { TokenStream } from './token-stream.ts';
-
-const maxDepth = 20;
+import { maxBlockDepth } from './limits.ts';
 
 const unavailable = ['macro', 'call', 'include', 'import', 'from', 'extends', 'block', 'filter', 'with', 'autoescape'];
 
@@ -46,7 +45,7 @@ class TemplateReader {
   /** Reads up to one of the tags, which is taken. */
   #body(stops: readonly string[]): { body: Statement[]; stop: Tag | undefined } {
     this.#depth += 1;
-    if (this.#depth > maxDepth)
+    if (this.#depth > maxBlockDepth)
       throw new TemplateSyntaxError('is nested too deeply', this.#pieces[this.#place]?.at ?? 0);
     const body: Statement[] = [];
     for (;;) {

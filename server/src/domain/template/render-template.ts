@@ -1,4 +1,4 @@
-import { maxCharacters } from './budget.ts';
+import { maxRenderedCharacters } from './limits.ts';
 import type { Budget } from './budget.ts';
 import { evaluate, Scope } from './evaluate.ts';
 import type { Evaluation } from './evaluate.ts';
@@ -63,8 +63,8 @@ function render(statement: Statement, within: Rendering): void {
 
 function write(text: string, { budget, output }: Rendering): void {
   budget.read(text.length);
-  if (output.text.length + text.length > maxCharacters)
-    throw new RenderError('LIMIT', `makes more than ${maxCharacters} characters`);
+  if (output.text.length + text.length > maxRenderedCharacters)
+    throw new RenderError('LIMIT', `makes more than ${maxRenderedCharacters} characters`);
   output.text += text;
 }
 

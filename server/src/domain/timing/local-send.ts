@@ -1,6 +1,7 @@
 import { localDate, localTime, toInstant } from './local-time.ts';
 import type { LocalTime } from './local-time.ts';
 import type { PassedPolicy, Timing } from './timing.ts';
+import { lateSendMinutes } from './limits.ts';
 
 /**
  * A send at one local time everywhere. Users for whom the time had passed when the run began are left out, or sent to
@@ -12,9 +13,6 @@ export type LocalSend = LocalTime & { ifPassed: PassedPolicy };
 export const firstZone = 'Etc/GMT-14';
 export const zoneSpanHours = 26;
 
-// As late as a scheduled send may be (decision D37): a run never begins at the very instant.
-const lateMilliseconds = 60 * 60_000;
-
 type Question = { timeZone: string; startedAt: Date; now: Date };
 
 /**
@@ -24,7 +22,8 @@ type Question = { timeZone: string; startedAt: Date; now: Date };
 export function decideLocalSend(send: LocalSend, { timeZone, startedAt, now }: Question): Date | 'passed' | undefined {
   const own = toInstant({ ...send, timeZone });
   if (own > now) return own;
-  if (own.getTime() >= startedAt.getTime() - lateMilliseconds) return undefined;
+  // As late as a scheduled send may be: a run never begins at the very instant.
+  if (own.getTime() >= startedAt.getTime() - lateSendMinutes * 60_000) return undefined;
   if (send.ifPassed === 'SKIP') return 'passed';
   const usual = toInstant(send);
   return usual > now ? usual : undefined;

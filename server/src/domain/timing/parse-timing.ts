@@ -1,6 +1,7 @@
 import { addDays, isTimeZone, localDate, parseDate, parseTime, toInstant } from './local-time.ts';
 import { nextOccurrences } from './next-occurrences.ts';
 import type { Timing } from './timing.ts';
+import { maxRepeatAfterDays } from './limits.ts';
 
 /** `campaignDelivery` as it was sent; members of other types are refused by name. */
 export type TimingInput = {
@@ -47,7 +48,9 @@ function parsePeriodic(input: TimingInput, { now, time, timeZone }: Local): Timi
   if (repeatAfterDays === undefined) {
     return fault(
       'repeatAfter',
-      input.repeatAfter === undefined ? 'is required' : 'must be a number of days from 1 to 365, as text',
+      input.repeatAfter === undefined
+        ? 'is required'
+        : `must be a number of days from 1 to ${maxRepeatAfterDays}, as text`,
     );
   }
   const today = localDate(now, timeZone);
@@ -64,7 +67,7 @@ function parseDays(value: unknown): number | undefined {
   const text = typeof value === 'number' ? String(value) : value;
   if (typeof text !== 'string' || !/^\d{1,3}$/.test(text)) return undefined;
   const days = Number(text);
-  return days >= 1 && days <= 365 ? days : undefined;
+  return days >= 1 && days <= maxRepeatAfterDays ? days : undefined;
 }
 
 function fault(field: string, reason: string): TimingFault {

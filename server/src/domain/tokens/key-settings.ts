@@ -1,8 +1,7 @@
 import { ServiceError } from '../errors.ts';
 import type { Scope } from './scopes.ts';
 import { scopes as knownScopes } from './scopes.ts';
-
-export const defaultAccessTokenMinutes = 15;
+import { maxAccessTokenMinutes, maxKeyNameCharacters, minAccessTokenMinutes } from './limits.ts';
 
 /** The settings of a key that a person may choose (fact 1, decision D15). */
 export type KeySettings = { name: string; scopes: readonly string[]; accessTokenMinutes: number };
@@ -16,7 +15,8 @@ export function assertKeySettings(settings: Partial<KeySettings>): void {
   const { name, scopes, accessTokenMinutes } = settings;
   if (name !== undefined) {
     const length = [...name].length;
-    if (length < 1 || length > 100 || name.trim() === '') throw invalid('name', 'must have 1 to 100 characters');
+    if (length < 1 || length > maxKeyNameCharacters || name.trim() === '')
+      throw invalid('name', `must have 1 to ${maxKeyNameCharacters} characters`);
     if (!name.isWellFormed() || name.includes('\0')) throw invalid('name', 'must be well-formed Unicode without NUL');
   }
   if (scopes !== undefined) {
@@ -25,8 +25,15 @@ export function assertKeySettings(settings: Partial<KeySettings>): void {
     if (scopes.length === 0) throw invalid('scopes', 'must name at least one scope');
   }
   if (accessTokenMinutes !== undefined) {
-    if (!Number.isInteger(accessTokenMinutes) || accessTokenMinutes < 5 || accessTokenMinutes > 60) {
-      throw invalid('accessTokenMinutes', 'must be a whole number from 5 to 60');
+    if (
+      !Number.isInteger(accessTokenMinutes) ||
+      accessTokenMinutes < minAccessTokenMinutes ||
+      accessTokenMinutes > maxAccessTokenMinutes
+    ) {
+      throw invalid(
+        'accessTokenMinutes',
+        `must be a whole number from ${minAccessTokenMinutes} to ${maxAccessTokenMinutes}`,
+      );
     }
   }
 }

@@ -1,11 +1,10 @@
+import { maxIdentifierBytes } from './limits.ts';
+
 /** A value by which a file or a send names a user: the attribute's text, or a number's shortest decimal form. */
 export type Identifier = { attribute: string; type: 'string' | 'double'; value: string };
 
 /** How `targetUserAttributes.attribute` names users (fact 3.2). */
 export type IdentifierName = { kind: 'customer-id' } | { kind: 'attribute'; attribute: string };
-
-// Longer values identify nobody: no line of a file may be longer either (decision D23).
-const maxValueBytes = 1_024;
 
 const standardNames: Record<string, IdentifierName> = {
   USER_ATTRIBUTE_UNIQUE_ID: { kind: 'customer-id' },
@@ -35,7 +34,7 @@ export function toIdentifierValue(value: unknown): Pick<Identifier, 'type' | 'va
   if (typeof value === 'number' && Number.isFinite(value)) return { type: 'double', value: canonicalNumber(value) };
   if (typeof value !== 'string' || value === '') return undefined;
   const text = value.normalize('NFC');
-  return Buffer.byteLength(text) <= maxValueBytes ? { type: 'string', value: text } : undefined;
+  return Buffer.byteLength(text) <= maxIdentifierBytes ? { type: 'string', value: text } : undefined;
 }
 
 /** 7, 7.0 and 7e0 are one text; so are 0 and -0. */

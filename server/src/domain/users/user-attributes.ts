@@ -1,3 +1,5 @@
+import { maxAttributeNameCharacters, maxCustomerIdBytes } from './limits.ts';
+
 export type Attributes = Record<string, unknown>;
 
 /** Customer ids that stand for "nobody" in careless clients (fact 5); they would merge strangers into one person. */
@@ -23,13 +25,10 @@ const refusedCustomerIds = new Set(
   ].concat(['userid', 'customer_id', 'user_attribute_unique_id', 'dummy_seller_code', '']),
 );
 
-const maxCustomerId = 512;
-const maxName = 256;
-
 /** Why a customer id cannot be used, or undefined. */
 export function customerIdFault(customerId: string): string | undefined {
   if (refusedCustomerIds.has(customerId.trim().toLowerCase())) return 'is a reserved value';
-  if (Buffer.byteLength(customerId) > maxCustomerId) return `must have at most ${maxCustomerId} bytes`;
+  if (Buffer.byteLength(customerId) > maxCustomerIdBytes) return `must have at most ${maxCustomerIdBytes} bytes`;
   return textFault(customerId);
 }
 
@@ -53,8 +52,11 @@ export function attributesFault(attributes: Attributes, prefixes: readonly strin
       (prefixes.some((prefix) => attribute.startsWith(`${prefix}_`)) &&
         !allowedVendorNames.has(attribute.replace(/^[^_]+_/, '')));
     if (isReserved) return { attribute, reason: 'is a reserved name' };
-    if (attribute.length > maxName)
-      return { attribute: attribute.slice(0, 50), reason: `must have at most ${maxName} characters` };
+    if (attribute.length > maxAttributeNameCharacters)
+      return {
+        attribute: attribute.slice(0, 50),
+        reason: `must have at most ${maxAttributeNameCharacters} characters`,
+      };
     const fault = textFault(attribute) ?? valueFault(value);
     if (fault !== undefined) return { attribute, reason: fault };
   }

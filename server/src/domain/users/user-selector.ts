@@ -1,8 +1,7 @@
+import { maxSelectedUsers } from '../push/limits.ts';
+
 /** Whom audience `User` names (interface 2.8): the users with one of these values in an attribute. */
 export type UserSelector = { attribute: string; isCustom: boolean; values: string[] };
-
-/** Interface 8. */
-export const maxSelectedUsers = 100;
 
 /** The refusal of decision D32, at acceptance and when a schedule fires. */
 export const tooManyUsers = {

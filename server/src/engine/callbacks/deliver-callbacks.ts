@@ -12,6 +12,7 @@ import {
 import type { CallbackOutcome, DueCallback } from '../../storage/outbox/callbacks.ts';
 import type { Job } from '../job.ts';
 import { ensureWebhookSecret } from './webhook-secret.ts';
+import { callbackRetrySeconds } from '../../domain/outbox/limits.ts';
 
 export type CallbackAnswer = { kind: 'answered'; status: number } | { kind: 'failed'; error: string };
 
@@ -35,9 +36,7 @@ export type CallbackJob = Job & {
   settled(): Promise<void>;
 };
 
-/** After the first attempt, the waits before the second to the seventh; then it is given up (decision D27). */
-const retryDelaysSeconds = [30, 60, 120, 600, 3_600, 21_600];
-const maxAttempts = retryDelaysSeconds.length + 1;
+const maxAttempts = callbackRetrySeconds.length + 1;
 
 const maxUnderWay = 20;
 /** Four times what a request may take: a lease that ends means a worker that died. */
@@ -134,7 +133,7 @@ function isReceived(answer: CallbackAnswer): boolean {
 
 function classify(answer: CallbackAnswer, { nth, endedAt }: { nth: number; endedAt: Date }): CallbackOutcome {
   if (isReceived(answer)) return { state: 'DELIVERED', endedAt };
-  const delaySeconds = retryDelaysSeconds[nth - 1];
+  const delaySeconds = callbackRetrySeconds[nth - 1];
   if (delaySeconds === undefined) return { state: 'GIVEN_UP', endedAt };
   return { state: 'PENDING', nextAt: new Date(endedAt.getTime() + delaySeconds * 1000) };
 }

@@ -1,9 +1,10 @@
-import { conversionWindowHours, matchGoal } from '../../domain/campaigns/match-goal.ts';
+import { matchGoal } from '../../domain/campaigns/match-goal.ts';
 import type { Database } from '../../storage/pool.ts';
 import { findReachedEvents, insertConversions } from '../../storage/ledger/interactions.ts';
 import type { Conversion, ReachedEvent } from '../../storage/ledger/interactions.ts';
 import { takeUnattributedEvents } from '../../storage/users/events.ts';
 import type { Job } from '../job.ts';
+import { conversionWindowHours } from '../../domain/campaigns/limits.ts';
 
 const batchEvents = 500;
 

@@ -1,6 +1,7 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
 import type { ProviderCredentials } from '../../domain/provider-credential.ts';
 import { parseSubscription } from './webpush/parse-subscription.ts';
+import { fcmMessagesPerMinute, noisySiteMessagesPerMinute } from '../../domain/delivery/limits.ts';
 
 /** What a provider counts and limits: one account of one sender, whatever node sends through it. */
 export type SendAccount = {
@@ -12,11 +13,6 @@ export type SendAccount = {
   penaltyPerMinute: number | undefined;
 };
 
-/** Messages a minute and Firebase project (delivery 1). */
-export const fcmPerMinute = 600_000;
-/** Chrome leaves a site it judges noisy this many a minute, for days (delivery 3). */
-const noisySitePerMinute = 1_000;
-
 /** The account through which a device is reached, or undefined when the workspace has none for it. Pure. */
 export function sendAccountOf(
   device: { platform: Platform; pushId: string },
@@ -27,7 +23,11 @@ export function sendAccountOf(
       if (!credentials.fcm) return undefined;
       const { projectId, simulated } = credentials.fcm;
       // The simulators have no quota.
-      return { key: `fcm:${projectId}`, perMinute: simulated ? undefined : fcmPerMinute, penaltyPerMinute: undefined };
+      return {
+        key: `fcm:${projectId}`,
+        perMinute: simulated ? undefined : fcmMessagesPerMinute,
+        penaltyPerMinute: undefined,
+      };
     }
     case 'IOS':
       return (
@@ -42,7 +42,7 @@ export function sendAccountOf(
       if (!credentials.webpush || origin === undefined) return undefined;
       // A site is known to push services by its VAPID key.
       const site = credentials.webpush.publicKey.slice(0, 22);
-      return { key: `webpush:${site}:${origin}`, perMinute: undefined, penaltyPerMinute: noisySitePerMinute };
+      return { key: `webpush:${site}:${origin}`, perMinute: undefined, penaltyPerMinute: noisySiteMessagesPerMinute };
     }
     default: {
       const never: never = device.platform;

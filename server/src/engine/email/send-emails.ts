@@ -5,6 +5,7 @@ import { claimDueEmails, insertEmailAttempt, settleEmail } from '../../storage/o
 import type { DueEmail, EmailOutcome } from '../../storage/outbox/emails.ts';
 import type { Job } from '../job.ts';
 import type { EmailResult, SmtpMailer } from './smtp-mailer.ts';
+import { emailRetrySeconds } from '../../domain/outbox/limits.ts';
 
 export type SendEmailsDependencies = {
   database: Database;
@@ -13,9 +14,7 @@ export type SendEmailsDependencies = {
   mailer: Pick<SmtpMailer, 'send'> | undefined;
 };
 
-/** The waits before the second to the fourth attempt; then a mail has failed. */
-const retryDelaysSeconds = [60, 600, 3_600];
-const maxAttempts = retryDelaysSeconds.length + 1;
+const maxAttempts = emailRetrySeconds.length + 1;
 
 const emailsAtOnce = 5;
 /** Twice what one mail may take: a lease that ends means a worker that died. */
@@ -76,7 +75,7 @@ function classify(result: Result, { nth, at }: { nth: number; at: Date }): Email
     return { state: 'SENT', endedAt: at, error: result.refused.length > 0 ? result.refused.join('; ') : null };
   }
   if (result.kind === 'kept') return { state: 'KEPT', endedAt: at, error: result.reason };
-  const delaySeconds = result.isPermanent ? undefined : retryDelaysSeconds[nth - 1];
+  const delaySeconds = result.isPermanent ? undefined : emailRetrySeconds[nth - 1];
   if (delaySeconds === undefined) return { state: 'FAILED', endedAt: at, error: result.reason };
   return { state: 'PENDING', nextAt: new Date(at.getTime() + delaySeconds * 1000), error: result.reason };
 }

@@ -12,9 +12,8 @@ import { composeMessage } from './compose-message.ts';
 import type { Recipient } from './personalise-devices.ts';
 import { retryDelaySeconds } from './retry-delay.ts';
 import type { DeviceResult } from './send-window.ts';
+import { maxDeliveryAttempts } from '../../domain/delivery/limits.ts';
 
-// Fault F5: at most 8 attempts and never beyond the message's time to live.
-const maxAttempts = 8;
 const maxSpreadMilliseconds = 5_000;
 
 export type DeliverToDeviceDependencies = {
@@ -96,7 +95,7 @@ function settleOutcome(
     }
     case 'wait':
     case 'unknown': {
-      if (attempt >= maxAttempts) return settle('FAILED', outcome.code);
+      if (attempt >= maxDeliveryAttempts) return settle('FAILED', outcome.code);
       const retryAfterSeconds = outcome.kind === 'wait' ? outcome.retryAfterSeconds : undefined;
       const delay = retryDelaySeconds({
         attempts: attempt,

@@ -4,7 +4,7 @@ import { decideEligibility } from '../../domain/eligibility/decide-eligibility.t
 import type { Eligibility } from '../../domain/eligibility/decide-eligibility.ts';
 import { eligibilityRulesOf, needsMessages, needsZone } from '../../domain/eligibility/eligibility-rules.ts';
 import type { EligibilityRules } from '../../domain/eligibility/eligibility-rules.ts';
-import { maxCapHours } from '../../domain/eligibility/workspace-controls.ts';
+import { maxCapHours } from '../../domain/eligibility/limits.ts';
 import { localSendOf } from '../../domain/timing/local-send.ts';
 import { fromStoredTiming } from '../../domain/timing/stored-timing.ts';
 import type { Database, Transaction } from '../../storage/pool.ts';

@@ -8,9 +8,10 @@ import { dropIdleBudgets } from '../../storage/limits/send-budgets.ts';
 import { trimLimitWindows } from '../../storage/limits/limit-windows.ts';
 import { trimSandboxMessages } from '../../storage/installation/sandbox.ts';
 import type { Job } from '../job.ts';
-
-const hour = 3_600_000;
-const apiLogRetentionMilliseconds = 7 * 24 * hour;
+import { apiLogDays } from '../../domain/api-log/limits.ts';
+import { campaignRequestIdKeptHours } from '../../domain/campaigns/limits.ts';
+import { idempotencyKeyHours } from '../../domain/idempotency/limits.ts';
+import { expiredTokenSeconds } from '../../domain/tokens/limits.ts';
 
 export type DropOldRecordsDependencies = { database: Database; inboxMessages: number };
 
@@ -24,17 +25,18 @@ export function dropOldRecords({ database, inboxMessages }: DropOldRecordsDepend
     name: 'drop-old-records',
     intervalMilliseconds: 30_000,
     async runOnce(now) {
-      const dayAgo = new Date(now.getTime() - 24 * hour);
+      const hoursAgo = (hours: number): Date => new Date(now.getTime() - hours * 3_600_000);
+      const tokensEndedAt = hoursAgo(expiredTokenSeconds / 3_600);
       await trimSandboxMessages(database, inboxMessages);
       await trimLimitWindows(database, { at: now });
       const dropped = await Promise.all([
-        deleteExpiredAccessTokens(database, dayAgo),
-        deleteExpiredRefreshTokens(database, dayAgo),
-        deleteOldIdempotencyKeys(database, dayAgo),
+        deleteExpiredAccessTokens(database, tokensEndedAt),
+        deleteExpiredRefreshTokens(database, tokensEndedAt),
+        deleteOldIdempotencyKeys(database, hoursAgo(idempotencyKeyHours)),
         dropIdleBudgets(database, now),
-        deleteOldProviderTokens(database, dayAgo),
-        deleteOldCampaignRequestIds(database, dayAgo),
-        deleteOldApiLogEntries(database, new Date(now.getTime() - apiLogRetentionMilliseconds)),
+        deleteOldProviderTokens(database, hoursAgo(24)),
+        deleteOldCampaignRequestIds(database, hoursAgo(campaignRequestIdKeptHours)),
+        deleteOldApiLogEntries(database, hoursAgo(apiLogDays * 24)),
       ]);
       // A full batch asks for another round at once; small remainders wait for the next interval.
       return dropped.some((count) => count >= 10_000) ? 1 : 0;

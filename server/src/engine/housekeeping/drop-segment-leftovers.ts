@@ -6,10 +6,9 @@ import {
 } from '../../storage/segments/segment-members.ts';
 import { dropSegmentStaging, findAbandonedStaging } from '../../storage/segments/segment-staging.ts';
 import type { Job } from '../job.ts';
+import { archivedMembersKeptDays } from '../../domain/segments/limits.ts';
 
 const batchRows = 20_000;
-// Fact 2.2: members of a segment archived for longer are deleted for good.
-const archivedDays = 30;
 
 /**
  * The duty that deletes what no reader can see any more: members removed before any version in use, members of segments
@@ -21,7 +20,7 @@ export function dropSegmentLeftovers({ database }: { database: Database }): Job 
     intervalMilliseconds: 60_000,
     async runOnce(now) {
       for (const key of await findAbandonedStaging(database)) await dropSegmentStaging(database, key);
-      const archivedBefore = new Date(now.getTime() - archivedDays * 24 * 3_600_000);
+      const archivedBefore = new Date(now.getTime() - archivedMembersKeptDays * 24 * 3_600_000);
       const limit = batchRows;
       return database.begin(async (tx) => {
         const removed = await deleteRemovedMembers(tx, { limit });

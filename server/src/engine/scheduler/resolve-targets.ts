@@ -1,7 +1,8 @@
-import { maxSelectedUsers, tooManyUsers } from '../../domain/users/user-selector.ts';
+import { tooManyUsers } from '../../domain/users/user-selector.ts';
 import type { UserSelector } from '../../domain/users/user-selector.ts';
 import type { Transaction } from '../../storage/pool.ts';
 import { findSelectedUsers } from '../../storage/users/users.ts';
+import { maxSelectedUsers } from '../../domain/push/limits.ts';
 
 /**
  * The users a scheduled send to named users reaches, looked up when it fires. The limit of decision D32 holds now as

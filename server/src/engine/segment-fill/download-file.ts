@@ -5,6 +5,7 @@ import { errors } from 'undici';
 import { OutgoingRefusedError } from '../outgoing-http/outgoing-client.ts';
 import type { OutgoingAnswer, OutgoingClient } from '../outgoing-http/outgoing-client.ts';
 import { AddressBlockedError } from '../outgoing-http/resolve-allowed-address.ts';
+import { maxFileBytes, maxFileRedirects } from '../../domain/segments/limits.ts';
 
 export type DownloadFault =
   | 'unreachable'
@@ -32,7 +33,7 @@ export type FileToDownload = {
  */
 export async function* downloadFile(
   client: OutgoingClient,
-  { url, maxBytes = 150 * 1024 * 1024, signal }: FileToDownload,
+  { url, maxBytes = maxFileBytes, signal }: FileToDownload,
 ): AsyncGenerator<Buffer, void, undefined> {
   let answer: OutgoingAnswer | undefined;
   try {
@@ -89,14 +90,13 @@ export function decideRedirect(from: URL, location: string | string[] | undefine
 }
 
 const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-const maxRedirects = 5;
 
 async function openAfterRedirects(
   client: OutgoingClient,
   { url, signal }: { url: string; signal?: AbortSignal },
 ): Promise<OutgoingAnswer> {
   let next = url;
-  for (let redirects = 0; redirects <= maxRedirects; redirects++) {
+  for (let redirects = 0; redirects <= maxFileRedirects; redirects++) {
     const headers = { 'accept-encoding': 'gzip, br, zstd, deflate' };
     const answer = await client.open({ url: next, method: 'GET', headers, ...(signal && { signal }) });
     if (!redirectStatuses.has(answer.status)) return answer;
@@ -105,7 +105,7 @@ async function openAfterRedirects(
     if (!decision.allowed) throw new DownloadFailedError('refused', decision.reason);
     next = decision.url;
   }
-  throw new DownloadFailedError('redirects', `more than ${maxRedirects} redirects`);
+  throw new DownloadFailedError('redirects', `more than ${maxFileRedirects} redirects`);
 }
 
 /** What servers send CSV as; a page of HTML is mostly a login form that answers 200 (fault F29). */

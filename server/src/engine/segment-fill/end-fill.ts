@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { makeId } from '../../domain/ids.ts';
-import { maxRejectsKept, rejectReasons } from '../../domain/segments/file-rules.ts';
+import { rejectReasons } from '../../domain/segments/file-rules.ts';
 import { callbackBody, describeFault } from '../../domain/segments/operation-outcome.ts';
 import type { OperationFault, OperationOutcome } from '../../domain/segments/operation-outcome.ts';
 import { operationReport } from '../../domain/segments/operation-report.ts';
@@ -29,6 +29,7 @@ import {
 import type { FillSession } from '../../storage/segments/segment-staging.ts';
 import { meaningOf } from './fill-segment.ts';
 import type { CountedValues, FillProgress, StagedFile } from './fill-segment.ts';
+import { maxRejectsKept } from '../../domain/segments/limits.ts';
 
 export type EndFillDependencies = {
   database: Database;

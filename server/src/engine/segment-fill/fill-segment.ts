@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Clock } from '../../clock.ts';
 import { identifierOf } from '../../domain/users/identifier.ts';
-import { maxRejectsKept } from '../../domain/segments/file-rules.ts';
+import { maxRejectsKept } from '../../domain/segments/limits.ts';
 import type { RejectReason } from '../../domain/segments/file-rules.ts';
 import type { Database } from '../../storage/pool.ts';
 import type { ClaimedOperation } from '../../storage/segments/segment-operations.ts';

@@ -15,6 +15,7 @@ import type { EndFillDependencies } from './end-fill.ts';
 import { countValues, stageFile } from './fill-segment.ts';
 import type { FillProgress } from './fill-segment.ts';
 import { FileUnreadableError } from './prepare-lines.ts';
+import { fileRetrySeconds } from '../../domain/segments/limits.ts';
 
 export type FillSegmentsDependencies = EndFillDependencies & {
   log: Logger;
@@ -25,8 +26,6 @@ export type FillSegmentsDependencies = EndFillDependencies & {
   onEnded: () => void;
 };
 
-// Decision D25: a failed download is tried again after these many seconds, then reported.
-const retrySeconds = [5, 30, 120];
 const leaseMilliseconds = 60_000;
 const progressMilliseconds = 1_000;
 // A surprise (a full disk, a lost connection) is tried again; the third ends the operation with 500.
@@ -135,7 +134,7 @@ async function settleFault(deps: FillSegmentsDependencies, { operation, progress
   }
   const detail = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   const fault = faultOf(error);
-  const retry = retrySeconds[attempts - crashes - 1];
+  const retry = fileRetrySeconds[attempts - crashes - 1];
   if (error instanceof DownloadFailedError && error.isRepeatable && retry !== undefined) {
     await release(deps, operation, { seconds: retry, detail, counted: { attempts, crashes } });
     return;

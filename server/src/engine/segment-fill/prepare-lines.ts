@@ -1,5 +1,6 @@
-import { fileFault, maxValueBytes, maxRejectsKept, parseFileNumber } from '../../domain/segments/file-rules.ts';
+import { fileFault, parseFileNumber } from '../../domain/segments/file-rules.ts';
 import type { RejectReason } from '../../domain/segments/file-rules.ts';
+import { maxFileValueBytes, maxRejectsKept } from '../../domain/segments/limits.ts';
 
 /** The file is no column of values at all. */
 export class FileUnreadableError extends Error {
@@ -40,7 +41,7 @@ classes[0x5c] = escaped;
 export function prepareLines(type: 'string' | 'double'): LinePreparer {
   const out = makeOutput();
   const rejects: { line: number; reason: RejectReason }[] = [];
-  const rest = Buffer.alloc(maxValueBytes);
+  const rest = Buffer.alloc(maxFileValueBytes);
   let head: Buffer | undefined = Buffer.alloc(0);
   let found = 0;
   let kept = 0;
@@ -59,7 +60,7 @@ export function prepareLines(type: 'string' | 'double'): LinePreparer {
     found += 1;
     const length = restBytes + end - start;
     if (length === 0 && !isLong) reject('empty');
-    else if (isLong || length > maxValueBytes) reject('long');
+    else if (isLong || length > maxFileValueBytes) reject('long');
     else if (reason !== undefined) reject(reason);
     else keepLine(piece, start, end);
     restBytes = 0;
@@ -84,7 +85,7 @@ export function prepareLines(type: 'string' | 'double'): LinePreparer {
 
   function keepRest(piece: Buffer, start: number): void {
     const bytes = piece.length - start;
-    if (restBytes + bytes > maxValueBytes) isLong = true;
+    if (restBytes + bytes > maxFileValueBytes) isLong = true;
     else {
       piece.copy(rest, restBytes, start);
       restBytes += bytes;
@@ -170,7 +171,7 @@ function normalise(bytes: Buffer, type: 'string' | 'double'): { text: string } |
   }
   if (laterControls.test(text)) return { reason: 'control' };
   const normal = text.normalize('NFC');
-  return Buffer.byteLength(normal) > maxValueBytes ? { reason: 'long' } : { text: normal };
+  return Buffer.byteLength(normal) > maxFileValueBytes ? { reason: 'long' } : { text: normal };
 }
 
 /** Gathers lines in one growing buffer; the line number counts up in ASCII. */

@@ -1,10 +1,11 @@
-import { maxBusinessName, readBusinessAttributes } from '../../domain/business-events/business-event.ts';
+import { readBusinessAttributes } from '../../domain/business-events/business-event.ts';
 import type { BusinessAttribute } from '../../domain/business-events/business-event.ts';
 import type { SearchVersion } from '../../domain/campaigns/campaign-search.ts';
 import type { RequestReader } from '../../domain/request-reader/request-reader.ts';
 import { makeCampaignReader, optionalText, refuseFaults } from '../campaigns/campaign-reader.ts';
 import type { Body } from '../campaigns/campaign-reader.ts';
 import { readRequestId } from '../campaigns/parse-authoring.ts';
+import { maxBusinessEventsPerPage, maxBusinessNameCharacters } from '../../domain/business-events/limits.ts';
 
 export type EventAsked = { name: string; attributes: BusinessAttribute[]; createdBy: string };
 
@@ -44,8 +45,6 @@ export type EventsAsked = {
   after: string | undefined;
 };
 
-const maxPerPage = 20;
-
 /** V1 names events, at least one; V5 may name some and has pages. @throws ServiceError CAMPAIGN_REQUEST_INVALID */
 export function parseEventSearch(
   body: Body,
@@ -71,12 +70,13 @@ export function parseEventPage(query: Record<string, unknown>): EventsAsked {
 }
 
 function readPage(reader: RequestReader): { limit: number; after: string | undefined } {
-  const limit = reader.integer('limit', { minimum: 1, maximum: maxPerPage }) ?? maxPerPage;
+  const limit = reader.integer('limit', { minimum: 1, maximum: maxBusinessEventsPerPage }) ?? maxBusinessEventsPerPage;
   return { limit, after: optionalText(reader, 'cursor') };
 }
 
 function requiredText(reader: RequestReader, name: string): string {
   const text = reader.requiredText(name);
-  if (text.length > maxBusinessName) reader.invalid(name, `must have at most ${maxBusinessName} characters`);
+  if (text.length > maxBusinessNameCharacters)
+    reader.invalid(name, `must have at most ${maxBusinessNameCharacters} characters`);
   return text;
 }

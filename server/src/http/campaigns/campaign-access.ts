@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { campaignCallsPerMinute } from '../../app/campaigns/campaign-use-cases.ts';
+import { campaignCallsPerMinute } from '../../domain/campaigns/limits.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeRequireApiKey } from '../auth/api-key.ts';
 import type { CampaignRouteDependencies } from './campaign-route-dependencies.ts';

@@ -6,6 +6,7 @@ import type { SearchVersion } from '../../domain/campaigns/campaign-search.ts';
 import type { RequestReader } from '../../domain/request-reader/request-reader.ts';
 import { makeCampaignReader, optionalText, refuseFaults } from './campaign-reader.ts';
 import type { Body } from './campaign-reader.ts';
+import { maxActedCampaigns } from '../../domain/campaigns/limits.ts';
 
 const ownParts = ['channel', 'campaign_delivery_type', 'connector', 'sender_name', ...partNames];
 
@@ -66,8 +67,6 @@ export function parseV5Status(body: Body, requestIdHeader: string | undefined): 
   return action!;
 }
 
-const maxIds = 10;
-
 /** @throws ServiceError CAMPAIGN_REQUEST_INVALID */
 export function parseV1Status(body: Body): { action: Exclude<StatusAction, 'PUBLISH'>; ids: string[] } {
   const reader = makeCampaignReader(body);
@@ -76,7 +75,8 @@ export function parseV1Status(body: Body): { action: Exclude<StatusAction, 'PUBL
   const action = readAction(reader, 'V1');
   reader.requires('campaign_ids');
   const ids = reader.texts('campaign_ids');
-  if (ids && ids.length > maxIds) reader.invalid('campaign_ids', `must be a list of 1 to ${maxIds} texts`);
+  if (ids && ids.length > maxActedCampaigns)
+    reader.invalid('campaign_ids', `must be a list of 1 to ${maxActedCampaigns} texts`);
   refuseFaults(reader);
   return { action: action as Exclude<StatusAction, 'PUBLISH'>, ids: ids! };
 }

@@ -1,10 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import {
-  campaignChannels,
-  campaignDeliveryTypes,
-  maxCampaignsPerPage,
-  otherDeliveryTypes,
-} from '../../domain/campaigns/campaign-search.ts';
+import { campaignChannels, campaignDeliveryTypes, otherDeliveryTypes } from '../../domain/campaigns/campaign-search.ts';
 import type { CampaignSearch, SearchVersion } from '../../domain/campaigns/campaign-search.ts';
 import { campaignStatuses } from '../../domain/campaigns/campaign-states.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -13,6 +8,7 @@ import { parseIsoTime } from '../../domain/segments/iso-time.ts';
 import { makeCampaignReader, refuseFaults } from './campaign-reader.ts';
 import type { Body } from './campaign-reader.ts';
 import { readRequestId } from './parse-authoring.ts';
+import { maxCampaignsPerPage } from '../../domain/campaigns/limits.ts';
 
 export type PageAsked = { requestId: string | undefined; limit: number; page: number };
 export type SearchAsked = PageAsked & { search: CampaignSearch };

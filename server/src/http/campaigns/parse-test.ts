@@ -5,10 +5,9 @@ import type { RequestReader } from '../../domain/request-reader/request-reader.t
 import { readRequestId, takeParts } from './parse-authoring.ts';
 import { makeCampaignReader, optionalText, refuseFaults } from './campaign-reader.ts';
 import type { Body } from './campaign-reader.ts';
+import { maxTestIdentifiers } from '../../domain/campaigns/limits.ts';
 
 export type TestAsked = Pick<TestCommand, 'source' | 'identifier' | 'values' | 'platform' | 'requestId'>;
-
-const maxIdentifiers = 10;
 
 /** Reads a test (fact 6.1): what is shown, or in V5 the draft that holds it, and to whom. */
 export function parseTest(
@@ -37,8 +36,8 @@ function readMeta(meta: RequestReader | undefined) {
   if (!meta) return undefined;
   for (const name of ['identifier', 'identifier_values']) meta.requires(name);
   const values = meta.texts('identifier_values') ?? [];
-  if (values.length > maxIdentifiers)
-    meta.invalid('identifier_values', `must be a list of 1 to ${maxIdentifiers} texts`);
+  if (values.length > maxTestIdentifiers)
+    meta.invalid('identifier_values', `must be a list of 1 to ${maxTestIdentifiers} texts`);
   // There is one locale and one variation.
   for (const [name, only] of [
     ['locale_name', ['default']],

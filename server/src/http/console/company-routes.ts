@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { companySignInSeconds } from '../../app/accounts/company-sign-in.ts';
+import { companySignInSeconds } from '../../domain/accounts/limits.ts';
 import type { CompanySignInUseCases } from '../../app/accounts/company-sign-in.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { consoleApi as api, sessionCookie } from './console-access.ts';

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import type { ConsoleKeys } from '../../app/console/console-keys.ts';
-import { maxOverlapHours } from '../../app/keys/rotate-key.ts';
+import { maxOverlapHours } from '../../domain/tokens/limits.ts';
 import { keyKinds } from '../../domain/tokens/key-kinds.ts';
 import { consoleApi as api } from './console-access.ts';
 import { presentKey } from './present.ts';

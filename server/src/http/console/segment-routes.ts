@@ -7,7 +7,7 @@ import { fileTooLarge } from '../../app/segments/post-file.ts';
 import { maxLogged } from '../../app/segments/read-segments.ts';
 import type { LogQuery } from '../../app/segments/read-segments.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { maxFileBytes } from '../../domain/segments/file-rules.ts';
+import { maxFileBytes } from '../../domain/segments/limits.ts';
 import { consoleApi as api, refuseCrossSite } from './console-access.ts';
 import { FetchBody, parseOperation, parseUpload, UploadQuery } from './parse-upload.ts';
 import {

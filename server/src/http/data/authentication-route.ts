@@ -8,6 +8,7 @@ import type { DataBody } from './data-call.ts';
 import type { DataRouteDependencies } from './data-route.ts';
 import { invalid, requireText } from './parse-data.ts';
 import { authenticationAnswer, authenticationBody, dataError } from './shapes.ts';
+import { maxDataBodyBytes } from '../../domain/users/limits.ts';
 
 const url = '/v1/integrations/authentication';
 const operation = 'data-authentication';
@@ -18,7 +19,7 @@ const operation = 'data-authentication';
 export function addAuthenticationRoute(server: FastifyInstance, deps: DataRouteDependencies): void {
   const { data, vendorHeaders } = deps;
   server.post(url, {
-    bodyLimit: 128 * 1024,
+    bodyLimit: maxDataBodyBytes,
     config: { dataOperation: operation, isBodySecret: true },
     schema: {
       tags: ['Data'],

@@ -14,6 +14,7 @@ import { checkIdentity } from './check-identity.ts';
 import { answerLimit, checkDataWorkspace, readDataBody } from './data-call.ts';
 import type { DataBody } from './data-call.ts';
 import { dataAnswer, dataError } from './shapes.ts';
+import { maxDataBodyBytes } from '../../domain/users/limits.ts';
 
 export type DataRouteDependencies = {
   data: DataUseCases;
@@ -39,8 +40,6 @@ export type DataRoute = {
   handle(deps: DataRouteDependencies, call: HandledCall): Promise<object>;
 };
 
-const maxBodyBytes = 128 * 1024;
-
 /** Adds one route of the data family (fact 5), which all have the same checks in the same order. */
 export function addDataRoute(server: FastifyInstance, deps: DataRouteDependencies, route: DataRoute): void {
   const { url, shape, workspaceIn } = route;
@@ -50,7 +49,7 @@ export function addDataRoute(server: FastifyInstance, deps: DataRouteDependencie
     notCovering: 'SCOPE_MISSING',
   });
   server.post(url, {
-    bodyLimit: route.maxBodyBytes ?? maxBodyBytes,
+    bodyLimit: route.maxBodyBytes ?? maxDataBodyBytes,
     config: { dataOperation: route.operations[0] },
     schema: {
       tags: ['Data'],

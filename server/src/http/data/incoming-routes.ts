@@ -6,8 +6,8 @@ import { countActions, parseEvents } from './parse-event.ts';
 import { countElements, parseTransition } from './parse-transition.ts';
 import { describeElementFault, presentAccepted } from './present.ts';
 import { customerBody, deviceBody, eventBody, transitionBody } from './shapes.ts';
+import { maxBatchBodyBytes } from '../../domain/users/limits.ts';
 
-const maxBulkBytes = 100 * 1024;
 // Of the faults of a bulk request; the log's detail is read by people.
 const maxFaultsKept = 20;
 
@@ -60,7 +60,7 @@ export function incomingRoutes(prefixes: readonly string[]): DataRoute[] {
       summary: 'Users, devices and events in bulk',
       workspaceIn: { path: 'workspace_id' },
       shape: transitionBody(prefixes),
-      maxBodyBytes: maxBulkBytes,
+      maxBodyBytes: maxBatchBodyBytes,
       operations: ['data-bulk-users', 'data-bulk-events'],
       countUses: countElements,
       async handle({ data }, { request, body, workspaceId }) {

@@ -4,9 +4,7 @@ import { deviceNameKinds } from '../../domain/devices/device-name.ts';
 import type { DataBody } from './data-call.ts';
 import { invalid, missing, readRecord, requireText } from './parse-data.ts';
 import { readKind } from './parse-users.ts';
-
-const maxReason = 1_000;
-const maxDevices = 100;
+import { maxBlockedDevices, maxBlockReasonCharacters, maxPushIdCharacters } from '../../domain/devices/limits.ts';
 
 /** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID */
 export function parseBlock(
@@ -30,7 +28,7 @@ function readText(body: DataBody, field: string): string | null {
   const value = body[field];
   return value === undefined || value === null || value === ''
     ? null
-    : requireText(body, field, { longest: maxReason });
+    : requireText(body, field, { longest: maxBlockReasonCharacters });
 }
 
 /** Undefined means all devices. An empty list is refused: it must not mean the opposite of what it says. */
@@ -38,7 +36,8 @@ function readDevices(value: unknown, prefixes: readonly string[]): DeviceName[] 
   if (value === undefined || value === null) return undefined;
   if (!Array.isArray(value)) throw invalid('device_identifiers', 'must be a list');
   if (value.length === 0) throw invalid('device_identifiers', 'can not be an empty list');
-  if (value.length > maxDevices) throw invalid('device_identifiers', `must have at most ${maxDevices} entries`);
+  if (value.length > maxBlockedDevices)
+    throw invalid('device_identifiers', `must have at most ${maxBlockedDevices} entries`);
   return value.flatMap((item, index) => readDevice(item, { at: `device_identifiers[${index}]`, prefixes }));
 }
 
@@ -53,9 +52,12 @@ function readDevice(item: unknown, { at, prefixes }: { at: string; prefixes: rea
     const type = requireText(device, 'identifier_type', { at });
     const kind = kinds.get(type);
     if (!kind) throw invalid(`${at}.identifier_type`, `must be one of ${[...kinds.keys()].join(', ')}`);
-    return [{ kind, value: requireText(device, 'identifier', { at, longest: 4_096 }) }];
+    return [{ kind, value: requireText(device, 'identifier', { at, longest: maxPushIdCharacters }) }];
   }
   const given = Object.keys(device).filter((name) => kinds.has(name));
   if (given.length === 0) throw missing(`${at}.${[...kinds.keys()][0]}`);
-  return given.map((name) => ({ kind: kinds.get(name)!, value: requireText(device, name, { at, longest: 4_096 }) }));
+  return given.map((name) => ({
+    kind: kinds.get(name)!,
+    value: requireText(device, name, { at, longest: maxPushIdCharacters }),
+  }));
 }

@@ -1,13 +1,6 @@
 import type { TrackEventsCommand, TrackedAction } from '../../app/data/track-events.ts';
 import { attributesFault } from '../../domain/users/user-attributes.ts';
-import {
-  isOffset,
-  maxAppVersion,
-  maxEventName,
-  maxOffsetSeconds,
-  readEventPlatform,
-  readEventTime,
-} from '../../domain/events/event-fields.ts';
+import { isOffset, readEventPlatform, readEventTime } from '../../domain/events/event-fields.ts';
 import type { DataBody } from './data-call.ts';
 import {
   emptyActions,
@@ -18,6 +11,7 @@ import {
   requireText,
   requireType,
 } from './parse-data.ts';
+import { maxAppVersionCharacters, maxEventNameCharacters, maxOffsetSeconds } from '../../domain/events/limits.ts';
 
 /** How many events a request asks to be counted; one that has none, or is no request at all, counts as one. */
 export function countActions(body: unknown): number {
@@ -42,7 +36,7 @@ export function parseEvents(
 
 function parseAction(item: unknown, { at, prefixes }: { at: string; prefixes: readonly string[] }): TrackedAction {
   const action = readRecord(item ?? null, at);
-  const name = requireText(action, 'action', { at, longest: maxEventName });
+  const name = requireText(action, 'action', { at, longest: maxEventNameCharacters });
   const attributes = readRecord(action.attributes ?? undefined, `${at}.attributes`);
   const fault = attributesFault(attributes, prefixes);
   if (fault) throw invalid(fault.attribute, fault.reason);
@@ -53,7 +47,7 @@ function parseAction(item: unknown, { at, prefixes }: { at: string; prefixes: re
     platform: readPlatform(action.platform),
     appVersion: isAbsent(action.app_version)
       ? null
-      : requireText(action, 'app_version', { at, longest: maxAppVersion }),
+      : requireText(action, 'app_version', { at, longest: maxAppVersionCharacters }),
     // The sender's clock at the sending is the nearest to the event when the event's own time is not given.
     occurredAt: readTime(action.user_time, `${at}.user_time`) ?? currentTime,
     utcOffsetSeconds: readOffset(action.user_timezone_offset, `${at}.user_timezone_offset`),

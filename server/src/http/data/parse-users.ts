@@ -6,16 +6,14 @@ import type { UserIdentity } from '../../domain/users/user-identity.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { DataBody } from './data-call.ts';
 import { invalid, missing, readRecord, requireText } from './parse-data.ts';
-
-const maxExported = 20;
-const maxMerged = 50;
+import { maxExportedUsers, maxMergedUsers } from '../../domain/users/limits.ts';
 
 /** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID, DATA_LIMIT_BREACHED */
 export function parseExport(body: DataBody, prefixes: readonly string[]): Omit<ExportUsersQuery, 'workspaceId'> {
   if (body.type !== undefined && body.type !== 'export_users') throw invalid('type', "must be 'export_users'");
   if (body.data === undefined) throw missing('data');
   const data = readRecord(body.data, 'data');
-  const identifiers = requireList(data, 'identifiers', maxExported).map((item, index) => {
+  const identifiers = requireList(data, 'identifiers', maxExportedUsers).map((item, index) => {
     const at = `identifiers[${index}]`;
     const identifier = readRecord(item ?? null, at);
     return {
@@ -36,7 +34,7 @@ function readFields(value: unknown): string[] | undefined {
 
 /** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID, DATA_LIMIT_BREACHED */
 export function parseMerge(body: DataBody): Omit<MergeUsersCommand, 'workspaceId' | 'at'> {
-  const pairs = requireList(body, 'merge_data', maxMerged).map((item, index) => {
+  const pairs = requireList(body, 'merge_data', maxMergedUsers).map((item, index) => {
     const at = `merge_data[${index}]`;
     const pair = readRecord(item ?? null, at);
     const [merged, retained] = (['merged_user', 'retained_user'] as const).map((field) => {

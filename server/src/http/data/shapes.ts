@@ -1,4 +1,6 @@
 import { Type } from 'typebox';
+import { maxOffsetSeconds } from '../../domain/events/limits.ts';
+import { maxBlockReasonCharacters } from '../../domain/devices/limits.ts';
 
 /**
  * Bodies of the data family (fact 5). They document the fields and tell unknown ones; parse-data.ts holds the rules.
@@ -58,7 +60,9 @@ export const eventBody = Type.Object({
       app_version: Type.Optional(Type.String()),
       user_time: Time('When it happened: ISO 8601 (UTC unless it names an offset) or seconds since 1970'),
       current_time: Time('The clock of the sender; taken when user_time is absent'),
-      user_timezone_offset: Type.Optional(Type.Integer({ minimum: -54_000, maximum: 54_000, description: 'Seconds' })),
+      user_timezone_offset: Type.Optional(
+        Type.Integer({ minimum: -maxOffsetSeconds, maximum: maxOffsetSeconds, description: 'Seconds' }),
+      ),
     }),
     { minItems: 1 },
   ),
@@ -84,8 +88,8 @@ export const blockBody = Type.Object({
       description: 'Absent: all devices. {"push_id": "…"}, or svc_gaid, unique_id, device_unique_id',
     }),
   ),
-  reason: Type.Optional(Type.String({ maxLength: 1_000 })),
-  client_reference_id: Type.Optional(Type.String({ maxLength: 1_000 })),
+  reason: Type.Optional(Type.String({ maxLength: maxBlockReasonCharacters })),
+  client_reference_id: Type.Optional(Type.String({ maxLength: maxBlockReasonCharacters })),
 });
 
 export const exportBody = Type.Object({

@@ -9,10 +9,10 @@ import { refuseOtherMethods } from '../refuse-other-methods.ts';
 import { warnOfUnknownFields } from '../unknown-fields.ts';
 import type { VendorHeaders } from '../vendor-headers.ts';
 import { clickParameters, clickQuery, interactionBody, problem } from './shapes.ts';
+import { maxReportBodyBytes } from '../../domain/interactions/limits.ts';
 
 export type InteractionRouteDependencies = { interactions: InteractionUseCases; vendorHeaders: VendorHeaders };
 
-const maxBodyBytes = 4 * 1024;
 const reportUrl = '/v1/interactions';
 const clickUrl = '/v1/click/:token';
 const tags = ['Interactions'];
@@ -32,7 +32,7 @@ export function interactionRoutes(deps: InteractionRouteDependencies): RouteFami
         .send(),
     );
     server.post(reportUrl, {
-      bodyLimit: maxBodyBytes,
+      bodyLimit: maxReportBodyBytes,
       schema: {
         tags,
         summary: 'Report that a message was shown, clicked or closed',

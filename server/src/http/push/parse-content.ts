@@ -7,9 +7,7 @@ import type {
   WebContent,
 } from '../../domain/campaigns/content.ts';
 import type { RequestReader } from '../../domain/request-reader/request-reader.ts';
-
-const maxGroupKeyCharacters = 45;
-const maxRichItems = 10;
+import { maxGroupKeyCharacters, maxRichItems } from '../../domain/push/limits.ts';
 
 /** Reads `payload`: one entry for each targeted platform (fact 3.3). */
 export function parseContent(body: RequestReader, platforms: readonly Platform[]): CampaignContent {

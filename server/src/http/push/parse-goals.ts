@@ -1,12 +1,11 @@
 import { goalOperators, goalValueFault } from '../../domain/campaigns/conversion-goal.ts';
 import type { ConversionGoal } from '../../domain/campaigns/conversion-goal.ts';
 import type { RequestReader } from '../../domain/request-reader/request-reader.ts';
-
-const maxGoals = 5;
+import { maxConversionGoals } from '../../domain/campaigns/limits.ts';
 
 /** Reads `conversionGoals` (interface 2.10): at most five, each operator with the value it takes. */
 export function parseGoals(body: RequestReader): ConversionGoal[] {
-  const goals = body.items('conversionGoals', maxGoals);
+  const goals = body.items('conversionGoals', maxConversionGoals);
   return goals.names().map((index) => {
     const goal = goals.part(index);
     const attribute = parseAttribute(goal.findPart('attrs'));

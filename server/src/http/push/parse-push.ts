@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { maxName } from '../../app/push/admit-push.ts';
 import type { AdmittedPush } from '../../app/push/admit-push.ts';
 import { platforms as everyPlatform } from '../../domain/campaigns/content.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
@@ -14,6 +13,8 @@ import { parseContent } from './parse-content.ts';
 import { parseGoals } from './parse-goals.ts';
 import { parseSettings, templateModeOf } from './parse-settings.ts';
 import { makePushReader, refuseFirstFault, toPushFlag } from './push-reader.ts';
+import { maxPushTags, maxSelectorValues } from '../../domain/push/limits.ts';
+import { maxCampaignNameCharacters } from '../../domain/campaigns/limits.ts';
 
 export type PushBody = Record<string, unknown>;
 
@@ -24,9 +25,6 @@ export type ParseContext = {
   queryType: { value: string | undefined } | undefined;
 };
 
-const maxTags = 50;
-const maxUserValues = 50;
-
 /**
  * Turns the body of either version into one command. The name and the signature have been checked; here is everything
  * after the duplicate name in decision D31.
@@ -35,7 +33,8 @@ const maxUserValues = 50;
  */
 export function parsePush(body: PushBody, { admitted, now, queryType }: ParseContext): PushCommand {
   const reader = makePushReader(body, readTemplateMode(body, admitted));
-  if ([...admitted.name].length > maxName) reader.invalid('campaignName', `must have at most ${maxName} characters`);
+  if ([...admitted.name].length > maxCampaignNameCharacters)
+    reader.invalid('campaignName', `must have at most ${maxCampaignNameCharacters} characters`);
   const audience = parseAudience(reader);
   if (queryType) checkQueryType(reader, queryType.value);
   const sentPlatforms = parsePlatforms(reader);
@@ -43,7 +42,7 @@ export function parsePush(body: PushBody, { admitted, now, queryType }: ParseCon
   const platforms = admitted.existing?.platforms ?? sentPlatforms;
   const content = parseContent(reader, platforms);
   const timing = readTiming(reader, { now, workspaceTimeZone: admitted.workspace.timeZone });
-  const sentTags = reader.items('campaignTags', maxTags);
+  const sentTags = reader.items('campaignTags', maxPushTags);
   const tags = sentTags.names().map((index) => sentTags.text(index, 256) ?? '');
   const conversionGoals = parseGoals(reader);
   const settings = parseSettings(reader);
@@ -89,7 +88,7 @@ function parseUser(body: RequestReader): PushAudience {
   const isCustom = attributes.flag('isCustom') ?? false;
   if (comparison !== 'in')
     return { kind: 'user', attribute, isCustom, values: [attributes.requiredText('attributeValue')] };
-  const items = attributes.items('attributeValue', maxUserValues);
+  const items = attributes.items('attributeValue', maxSelectorValues);
   if (items.names().length === 0) attributes.invalid('attributeValue', 'must be a list of 1 to 50 texts');
   return { kind: 'user', attribute, isCustom, values: items.names().map((index) => items.requiredText(index)) };
 }

@@ -2,8 +2,8 @@ import { defaultDeliverySettings } from '../../domain/campaigns/delivery-setting
 import type { DeliverySettings } from '../../domain/campaigns/delivery-settings.ts';
 import type { TemplateMode } from '../../domain/template/template-mode.ts';
 import type { RequestReader } from '../../domain/request-reader/request-reader.ts';
-
-const maxTtlMinutes = 10_080;
+import { maxInboxExpiryHours, maxSpreadMinutes } from '../../domain/push/limits.ts';
+import { maxDevicesPerMinute, maxTtlMinutes } from '../../domain/campaigns/limits.ts';
 
 /** Reads `advancedSettings` (fact 3.4). */
 export function parseSettings(body: RequestReader): DeliverySettings {
@@ -17,7 +17,7 @@ export function parseSettings(body: RequestReader): DeliverySettings {
     ...parseThrottle(settings),
     ...parseControls(settings),
     iosDevices: parseIosDevices(settings),
-    inboxExpiryHours: settings.integer('inboxExpiry', { minimum: 1, maximum: 87_600 }) ?? null,
+    inboxExpiryHours: settings.integer('inboxExpiry', { minimum: 1, maximum: maxInboxExpiryHours }) ?? null,
     templates: templateModeOf(settings.flag('useJinjaPersonalization')),
   };
 }
@@ -69,8 +69,8 @@ function parseTtl(ttl: RequestReader): DeliverySettings['ttlMinutes'] {
 
 function parseThrottle(settings: RequestReader): Pick<DeliverySettings, 'devicesPerMinute' | 'spreadMinutes'> {
   return {
-    devicesPerMinute: settings.integer('campaignThrottleRpm', { minimum: 1, maximum: 10_000_000 }) ?? null,
-    spreadMinutes: settings.integer('campaignThrottleTime', { minimum: 1, maximum: 360 }) ?? null,
+    devicesPerMinute: settings.integer('campaignThrottleRpm', { minimum: 1, maximum: maxDevicesPerMinute }) ?? null,
+    spreadMinutes: settings.integer('campaignThrottleTime', { minimum: 1, maximum: maxSpreadMinutes }) ?? null,
   };
 }
 

@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { pushRequestsPerMinute } from '../../app/push/count-push-request.ts';
 import type { PushUseCases } from '../../app/push/push-use-cases.ts';
 import type { TokenUseCases } from '../../app/tokens/token-use-cases.ts';
 import type { Clock } from '../../clock.ts';
@@ -15,6 +14,7 @@ import { parsePush } from './parse-push.ts';
 import type { PushBody } from './parse-push.ts';
 import { presentAcceptedPush, presentPushError } from './present.ts';
 import { pushAnswer, pushBodyV2, pushBodyV21 } from './shapes.ts';
+import { maxPushBodyBytes, pushRequestsPerMinute } from '../../domain/push/limits.ts';
 
 export type PushRouteDependencies = {
   push: PushUseCases;
@@ -23,8 +23,6 @@ export type PushRouteDependencies = {
   clock: Clock;
   serviceDomain?: string | undefined;
 };
-
-const maxBodyBytes = 256 * 1024;
 
 type Version = 'v2' | 'v2.1';
 
@@ -40,7 +38,7 @@ export function pushRoutes(deps: PushRouteDependencies): RouteFamily {
     for (const version of ['v2', 'v2.1'] as const) {
       const url = `/${version}/transaction/sendpush`;
       server.post(url, {
-        bodyLimit: maxBodyBytes,
+        bodyLimit: maxPushBodyBytes,
         schema: {
           tags: ['Push'],
           summary: `Create and send a push campaign, ${version}`,

@@ -12,6 +12,7 @@ import { warnOfUnknownFields } from '../unknown-fields.ts';
 import { parseCohort } from './parse-filter-segment.ts';
 import type { SegmentRouteDependencies } from './segment-route-dependencies.ts';
 import { cohortBody } from './shapes.ts';
+import { maxDataBodyBytes } from '../../domain/users/limits.ts';
 
 const url = '/v1/integrations/cohortsync';
 
@@ -29,7 +30,7 @@ export function cohortRoutes(deps: SegmentRouteDependencies): RouteFamily {
       presentDataError(toServiceError(error, request), { request, reply }),
     );
     server.post(url, {
-      bodyLimit: 128 * 1024,
+      bodyLimit: maxDataBodyBytes,
       schema: {
         tags: ['Segments'],
         summary: "Add members to a partner's segment, or remove them",

@@ -1,19 +1,23 @@
 import type { ChangeFileSegment, CreateFileSegment, FileSource } from '../../app/segments/request-file-operation.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import {
+  maxExpiryDays,
+  maxReportEmails,
+  maxSegmentNameCharacters,
+  maxUrlCharacters,
+  minExpiryDays,
+} from '../../domain/segments/limits.ts';
 
 type Body = Record<string, unknown>;
 
-const maxName = 256;
-const maxUrl = 2_048;
-const maxEmails = 20;
 const maxEmail = 254;
 
 /** @throws ServiceError SEGMENT_FIELD_MISSING, SEGMENT_FIELD_INVALID */
 export function parseCreate(body: Body): CreateFileSegment {
   requireFields(body, ['name', 'attribute_name', 'attribute_type', 'file_url', 'expiry_time']);
   const expiryDays = body.expiry_time;
-  if (!Number.isInteger(expiryDays) || (expiryDays as number) < 1 || (expiryDays as number) > 3650)
-    throw invalid('expiry_time', 'must be a whole number of days from 1 to 3650');
+  if (!Number.isInteger(expiryDays) || (expiryDays as number) < minExpiryDays || (expiryDays as number) > maxExpiryDays)
+    throw invalid('expiry_time', `must be a whole number of days from ${minExpiryDays} to ${maxExpiryDays}`);
   return { kind: 'CREATE', ...parseFile(body), expiryDays: expiryDays as number, source: 'API' };
 }
 
@@ -63,7 +67,8 @@ export function parseName(value: unknown): string {
 
 function parseText(value: unknown, field: string): string {
   if (typeof value !== 'string') throw invalid(field, 'must be a text');
-  if (value.length > maxName) throw invalid(field, `must have at most ${maxName} characters`);
+  if (value.length > maxSegmentNameCharacters)
+    throw invalid(field, `must have at most ${maxSegmentNameCharacters} characters`);
 
   if (!value.isWellFormed() || /[\u0000-\u001f\u007f]/.test(value))
     throw invalid(field, 'must be one line of well-formed Unicode');
@@ -79,7 +84,7 @@ function parseSegmentId(body: Body): string | undefined {
 
 /** Where an address leads is decided when it is connected to; here only its form is. */
 function parseUrl(value: unknown, field: string): string {
-  if (typeof value !== 'string' || value.length > maxUrl || !value.isWellFormed() || !URL.canParse(value))
+  if (typeof value !== 'string' || value.length > maxUrlCharacters || !value.isWellFormed() || !URL.canParse(value))
     throw invalid(field, 'must be a URL');
   const url = new URL(value);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw invalid(field, 'must be a URL with http or https');
@@ -89,8 +94,8 @@ function parseUrl(value: unknown, field: string): string {
 
 function parseEmails(value: unknown): string[] {
   if (value === undefined) return [];
-  if (!Array.isArray(value) || value.length > maxEmails)
-    throw invalid('emails', `must be a list of at most ${maxEmails} addresses`);
+  if (!Array.isArray(value) || value.length > maxReportEmails)
+    throw invalid('emails', `must be a list of at most ${maxReportEmails} addresses`);
   for (const email of value as unknown[]) {
     // What mail servers take, without quoted local parts: no blanks, no line ends, one @, a domain with a dot.
     const isEmail =

@@ -6,6 +6,7 @@ import { parseSegmentFilter } from '../../domain/segments/parse-segment-filter.t
 import { parseStoredFilters } from '../../domain/segments/parse-stored-filters.ts';
 import type { FilterFaultCode } from '../../domain/segments/filter-members.ts';
 import type { StoredFilters } from '../../domain/segments/parse-stored-filters.ts';
+import { maxSegmentNameCharacters } from '../../domain/segments/limits.ts';
 
 type Body = Record<string, unknown>;
 
@@ -77,7 +78,8 @@ function parseFilterName(value: unknown): string {
   if (!value.isWellFormed() || /[\u0000-\u001f\u007f<>]/.test(value))
     return refuse('the name holds markup or controls');
   const name = value.trim();
-  if (name === '' || name.length > 256) return refuse('the name is blank or longer than 256 characters');
+  if (name === '' || name.length > maxSegmentNameCharacters)
+    return refuse(`the name is blank or longer than ${maxSegmentNameCharacters} characters`);
   return name;
 }
 

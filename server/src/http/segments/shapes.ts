@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { maxExpiryDays, minExpiryDays } from '../../domain/segments/limits.ts';
 
 /**
  * Bodies of the segment families (fact 2). They document the fields and tell unknown ones; the parsers hold the rules.
@@ -14,7 +15,11 @@ const file = {
 
 export const createBody = Type.Object({
   ...file,
-  expiry_time: Type.Integer({ minimum: 1, maximum: 3650, description: 'Days until the segment is archived' }),
+  expiry_time: Type.Integer({
+    minimum: minExpiryDays,
+    maximum: maxExpiryDays,
+    description: 'Days until the segment is archived',
+  }),
 });
 
 export const changeBody = Type.Object({

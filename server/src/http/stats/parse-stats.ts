@@ -3,6 +3,7 @@ import type { FigureMetric } from '../../domain/campaigns/campaign-figures.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
 import { parseIsoTime } from '../../domain/segments/iso-time.ts';
+import { maxStatsCampaigns, maxStatsDays } from '../../domain/stats/limits.ts';
 
 export const attributionTypes = [
   'VIEW_THROUGH',
@@ -21,8 +22,6 @@ export type StatsAsked = Omit<CampaignStatsRequest, 'workspaceId'> & {
 
 type Body = Record<string, unknown>;
 
-const maxCampaigns = 10;
-const maxDays = 30;
 const maxRequestId = 256;
 const dayMilliseconds = 86_400_000;
 // Beyond any number of campaigns; a page after the last is empty.
@@ -36,7 +35,7 @@ export function parseStats(body: Body): StatsAsked {
   const endDate = readDate(body, 'end_date');
   const days = (Date.parse(endDate) - Date.parse(startDate)) / dayMilliseconds;
   if (days < 0) throw invalid('end_date', 'must not be before start_date');
-  if (days > maxDays) throw invalid('end_date', `must be at most ${maxDays} days after start_date`);
+  if (days > maxStatsDays) throw invalid('end_date', `must be at most ${maxStatsDays} days after start_date`);
   return {
     requestId,
     campaignIds,
@@ -45,7 +44,7 @@ export function parseStats(body: Body): StatsAsked {
     attribution: readChoice(body, 'attribution_type', attributionTypes),
     metric: readChoice(body, 'metric_type', ['TOTAL', 'UNIQUE']),
     offset: readInteger(body, 'offset', { minimum: 0, maximum: maxOffset }) ?? 0,
-    limit: readInteger(body, 'limit', { minimum: 1, maximum: maxCampaigns }) ?? maxCampaigns,
+    limit: readInteger(body, 'limit', { minimum: 1, maximum: maxStatsCampaigns }) ?? maxStatsCampaigns,
   };
 }
 
@@ -70,8 +69,8 @@ function readRequestId(body: Body): string {
 
 function readCampaignIds(value: unknown): string[] | undefined {
   if (isAbsent(value)) return undefined;
-  if (!Array.isArray(value) || value.length === 0 || value.length > maxCampaigns)
-    throw invalid('campaign_ids', `must be a list of 1 to ${maxCampaigns} ids`);
+  if (!Array.isArray(value) || value.length === 0 || value.length > maxStatsCampaigns)
+    throw invalid('campaign_ids', `must be a list of 1 to ${maxStatsCampaigns} ids`);
   if (!value.every((item) => typeof item === 'string' && isId(item)))
     throw invalid('campaign_ids', 'must hold ids of 24 hexadecimal characters');
   return [...new Set(value as string[])];

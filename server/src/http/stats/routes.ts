@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { statsRequestsPerMinute } from '../../app/stats/stats-use-cases.ts';
 import type { StatsUseCases } from '../../app/stats/stats-use-cases.ts';
 import type { TokenUseCases } from '../../app/tokens/token-use-cases.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -14,6 +13,7 @@ import type { VendorHeaders } from '../vendor-headers.ts';
 import { invalid, parseStats } from './parse-stats.ts';
 import { presentStats, presentStatsError } from './present.ts';
 import { statsAnswer, statsBody, statsError } from './shapes.ts';
+import { maxStatsBodyBytes, statsRequestsPerMinute } from '../../domain/stats/limits.ts';
 
 export type StatsRouteDependencies = {
   stats: StatsUseCases;
@@ -22,7 +22,6 @@ export type StatsRouteDependencies = {
   serviceDomain?: string | undefined;
 };
 
-const maxBodyBytes = 16 * 1024;
 const schema = {
   tags: ['Statistics'],
   summary: 'Read the statistics of campaigns',
@@ -50,7 +49,7 @@ export function statsRoutes(deps: StatsRouteDependencies): RouteFamily {
       presentStatsError(toServiceError(error, request), { request, reply }),
     );
     for (const url of ['/core-services/v1/campaign-stats', '/v1/campaign-stats']) {
-      server.post(url, { bodyLimit: maxBodyBytes, schema, onRequest: requireAccess }, async (request, reply) => {
+      server.post(url, { bodyLimit: maxStatsBodyBytes, schema, onRequest: requireAccess }, async (request, reply) => {
         const body = readBody(request);
         const asked = parseStats(body);
         warnOfUnknownFields(vendorHeaders, body, { request, reply, shape: statsBody });

@@ -29,6 +29,7 @@ import {
   tokenFields,
   tokenForm,
 } from './shapes.ts';
+import { maxTokenBodyBytes } from '../../domain/tokens/limits.ts';
 
 export type TokenRouteDependencies = {
   tokens: TokenUseCases;
@@ -37,8 +38,6 @@ export type TokenRouteDependencies = {
   vendorHeaders?: VendorHeaders;
 };
 
-/** Bytes of a token request; the longest honest one has about 250 (decision D12). */
-const maxBodyBytes = 8 * 1024;
 const mediaType = 'application/x-www-form-urlencoded';
 const queryCredentials = ['client_secret', 'refresh_token', 'client_id', 'access_token', 'token'];
 
@@ -115,7 +114,7 @@ export function tokenRoutes({
 function prepareScope(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   // The text is the body: repeated fields stay visible, and request.rawBody, which the API log keeps, stays empty.
-  server.addContentTypeParser('*', { parseAs: 'string', bodyLimit: maxBodyBytes }, (_request, text, done) => {
+  server.addContentTypeParser('*', { parseAs: 'string', bodyLimit: maxTokenBodyBytes }, (_request, text, done) => {
     done(null, text);
   });
   // The schemas document; the handlers check.
@@ -146,7 +145,7 @@ function route(server: FastifyInstance, path: string, { summary, form, answer, h
   server.route({
     method: 'POST',
     url: path,
-    bodyLimit: maxBodyBytes,
+    bodyLimit: maxTokenBodyBytes,
     schema: {
       summary,
       tags: ['Tokens'],

@@ -6,6 +6,7 @@ import type { StoredTiming } from '../../domain/timing/stored-timing.ts';
 import type { Timing } from '../../domain/timing/timing.ts';
 import type { UserSelector } from '../../domain/users/user-selector.ts';
 import type { Queryable } from '../pool.ts';
+import { campaignRequestIdHours } from '../../domain/campaigns/limits.ts';
 
 export type NewCampaign = {
   id: string;
@@ -141,7 +142,7 @@ export async function takeCampaignRequestId(
     values (${taken.workspaceId}, ${taken.operation}, ${taken.requestId}, ${taken.at})
     on conflict (workspace_id, operation, request_id) do update
       set used_at = excluded.used_at
-      where campaign_request_ids.used_at <= excluded.used_at - interval '1 hour'
+      where campaign_request_ids.used_at <= excluded.used_at - ${campaignRequestIdHours}::int * interval '1 hour'
     returning 1`;
   return rows.length === 1;
 }

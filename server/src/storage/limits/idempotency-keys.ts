@@ -1,4 +1,5 @@
 import type { Queryable } from '../pool.ts';
+import { idempotencyKeyHours } from '../../domain/idempotency/limits.ts';
 
 export type IdempotencyRow = { bodyHash: Buffer; answerSealed: Buffer | null };
 export type IdempotencyKey = { workspaceId: string; operation: string; keyHash: Buffer };
@@ -19,7 +20,7 @@ export async function claimIdempotencyKey(
     on conflict (workspace_id, operation, key_hash) do update
       set body_hash = excluded.body_hash, answer_sealed = null, created_at = excluded.created_at
       -- A key is remembered for 24 hours (decision D4); an older one may be used anew.
-      where idempotency_keys.created_at <= excluded.created_at - interval '24 hours'
+      where idempotency_keys.created_at <= excluded.created_at - ${idempotencyKeyHours}::int * interval '1 hour'
     returning 1`;
   return rows.length === 1;
 }

@@ -1,7 +1,7 @@
-import { signInLimitOperations } from '../../domain/accounts/sign-in-limits.ts';
+import { signInWindows } from '../../domain/accounts/limits.ts';
 import { latestEventSeconds } from '../../domain/limits/sliding-window.ts';
 import type { LimitWindow } from '../../domain/limits/sliding-window.ts';
-import { tokenLimitIdleSeconds, tokenLimitOperations, tokenLimitRows } from '../../domain/tokens/token-limits.ts';
+import { tokenLimitIdleSeconds, tokenLimitOperations, tokenLimitRows } from '../../domain/tokens/limit-subject.ts';
 import type { Queryable, Transaction } from '../pool.ts';
 
 export type LimitSubject = {
@@ -74,7 +74,7 @@ export async function findLimitWindows(tx: Queryable, subjects: readonly LimitSu
  * @returns the number of rows deleted, at most 20,000 a call
  */
 export async function trimLimitWindows(tx: Queryable, { at }: { at: Date }): Promise<number> {
-  const operations = [...tokenLimitOperations, ...signInLimitOperations];
+  const operations = [...tokenLimitOperations, ...Object.keys(signInWindows)];
   const before = new Date(at.getTime() - tokenLimitIdleSeconds * 1000);
   const idle = await deleteIdleLimitWindows(tx, { operations, before });
   return idle + (await capLimitWindows(tx, { operations, rows: tokenLimitRows }));

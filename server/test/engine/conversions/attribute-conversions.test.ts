@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ConversionGoal } from '../../../src/domain/campaigns/conversion-goal.ts';
-import { conversionWindowHours } from '../../../src/domain/campaigns/match-goal.ts';
+import { conversionWindowHours } from '../../../src/domain/campaigns/limits.ts';
 import { settleMilliseconds } from '../../../src/engine/conversions/attribute-conversions.ts';
 import { makeStatsBundle, start } from '../../stats/stats-bundle.ts';
 import type { StatsBundle } from '../../stats/stats-bundle.ts';

@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
 import { drawFromBudget, newSendBudget } from '../../../src/domain/limits/send-budget.ts';
 import type { SendAccount } from '../../../src/engine/delivery/send-account.ts';
-import { fcmPerMinute, sendAccountOf } from '../../../src/engine/delivery/send-account.ts';
+import { fcmMessagesPerMinute } from '../../../src/domain/delivery/limits.ts';
+import { sendAccountOf } from '../../../src/engine/delivery/send-account.ts';
 import { makeGovernor } from '../../../src/engine/governor/governor.ts';
 import { leaseBudget } from '../../../src/engine/governor/lease-budget.ts';
 import { makeLog } from '../../../src/log.ts';
@@ -245,7 +246,7 @@ test('accounts are what providers count: a project, a team, a site at a push ser
   const keys = { p256dh: Buffer.alloc(65, 4).toString('base64url'), auth: Buffer.alloc(16).toString('base64url') };
   const of = (platform: 'ANDROID' | 'IOS' | 'WEB', pushId = 'token') =>
     sendAccountOf({ platform, pushId }, credentials);
-  expect(of('ANDROID')).toEqual({ key: 'fcm:shop', perMinute: fcmPerMinute, penaltyPerMinute: undefined });
+  expect(of('ANDROID')).toEqual({ key: 'fcm:shop', perMinute: fcmMessagesPerMinute, penaltyPerMinute: undefined });
   expect(of('IOS')?.key).toBe('apns:TEAM1');
   expect(of('WEB', JSON.stringify({ endpoint: 'https://push.example/a/b?c', keys }))?.key).toBe(
     `webpush:${'B'.repeat(22)}:https://push.example`,

@@ -1,14 +1,4 @@
-/** How many may come at once, and over how long as many come again, evenly. */
-export type ReportLimit = { reports: number; seconds: number };
-
-/**
- * A device reports a message a few times. Many people may share an address, and a campaign reaches them in the same
- * minute.
- */
-export const reportLimits = {
-  token: { reports: 30, seconds: 60 },
-  address: { reports: 3_000, seconds: 60 },
-} as const satisfies Record<string, ReportLimit>;
+import type { ReportLimit } from './limits.ts';
 
 /**
  * The generic cell rate algorithm (ITU-T I.371): one number a subject, the instant at which it will have all its reports

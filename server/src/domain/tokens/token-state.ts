@@ -1,11 +1,4 @@
-/** A refresh token lives 30 days from generation; refreshing does not change that (interface 3.2). */
-export const refreshTokenSeconds = 30 * 24 * 60 * 60;
-
-/**
- * How long after its end an access token is still known as expired (ER008); after that it is invalid (ER001). Rows of
- * expired tokens may be deleted then (decision D13).
- */
-export const expiredTokenSeconds = 24 * 60 * 60;
+import { expiredTokenSeconds } from './limits.ts';
 
 export type TokenState = 'live' | 'expired' | 'invalid';
 

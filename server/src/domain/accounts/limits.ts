@@ -1,0 +1,25 @@
+import type { LimitWindow } from '../limits/sliding-window.ts';
+
+/**
+ * Attempts to sign in, right or wrong: each costs a slow hash. One account at one address has few, an office behind one
+ * address has more. Nothing limits an account over all source addresses, because that would let anyone lock its owner
+ * out (decision D19).
+ */
+export const signInWindows = {
+  'sign-in-account-address': [{ events: 10, seconds: 600 }],
+  'sign-in-address': [{ events: 60, seconds: 600 }],
+} as const satisfies Record<string, readonly LimitWindow[]>;
+
+/** A session of the console. */
+export const sessionHours = 12;
+/** From leaving for the company's sign-in page to coming back. */
+export const companySignInSeconds = 600;
+/** Links that work once, by what they are for. */
+export const linkHours = { SIGN_IN: 24, FIRST_OWNER: 24, INVITATION: 7 * 24, PASSWORD: 24 } as const;
+
+/** NIST SP 800-63B: length before composition rules. */
+export const minPasswordCharacters = 12;
+/** A hash costs what its password's length costs. */
+export const maxPasswordCharacters = 256;
+/** Of an account. */
+export const maxAccountNameCharacters = 100;

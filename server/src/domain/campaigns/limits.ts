@@ -1,0 +1,50 @@
+import type { LimitWindow } from '../limits/sliding-window.ts';
+
+/**
+ * Calls of V1 and V5 together, of a workspace (decision D44). The documented third limit, 6,000 an hour, needs no window
+ * of its own: an hour is sixty minutes, and each holds at most 100.
+ */
+export const campaignCallsPerMinute = 100;
+export const campaignCallWindows: readonly LimitWindow[] = [
+  { events: 10, seconds: 1 },
+  { events: campaignCallsPerMinute, seconds: 60 },
+];
+
+/** Campaigns that were made through the API; a refused request does not count (fact 6.1, 6.3). */
+export const campaignCreationWindows: readonly LimitWindow[] = [
+  { events: 5, seconds: 60 },
+  { events: 25, seconds: 3_600 },
+  { events: 100, seconds: 86_400 },
+];
+
+/** For so long a `request_id` of V1 cannot be used again (fact 6.1). */
+export const campaignRequestIdHours = 1;
+/** After this, rows of used request ids may be deleted. */
+export const campaignRequestIdKeptHours = 24;
+
+/** Campaigns in a page of a search (interface 8, decision D41). */
+export const maxCampaignsPerPage = { V1: 100, V5: 15 } as const;
+/** Campaigns whose status one request changes (fact 6.1). */
+export const maxActedCampaigns = 10;
+/** Users to whom one request sends a test (fact 6.1). */
+export const maxTestIdentifiers = 10;
+/** Versions of a campaign (fact 6.3). */
+export const maxCampaignVersions = 15;
+
+/** Ours, as the table has it. */
+export const maxCampaignNameCharacters = 256;
+/** Ours. */
+export const maxCampaignTags = 100;
+/** Goals of a campaign (fact 3.1). */
+export const maxConversionGoals = 5;
+/** Events after a message that count as its conversions (fact 6.2). */
+export const conversionWindowHours = 36;
+/** Sends of a periodic campaign that ends after a number of them. Ours. */
+export const maxOccurrences = 1_000;
+
+/** How long a provider may keep a message for a device it cannot reach, unless the campaign says otherwise (fact 3.4). */
+export const defaultTtlMinutes = 2_160;
+/** A week (fact 3.4). */
+export const maxTtlMinutes = 10_080;
+/** A campaign's own throttle. Ours. */
+export const maxDevicesPerMinute = 10_000_000;

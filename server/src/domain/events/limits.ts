@@ -1,0 +1,11 @@
+/** Events sent one by one: actions, not requests (fact 5). */
+export const eventsPerMinute = 30_000;
+/** Events of bulk requests (fact 5). */
+export const batchEventsPerMinute = 60_000;
+
+/** Ours, as the table has it. */
+export const maxEventNameCharacters = 256;
+/** Ours. */
+export const maxAppVersionCharacters = 256;
+/** 15 hours from UTC (fact 5). */
+export const maxOffsetSeconds = 54_000;

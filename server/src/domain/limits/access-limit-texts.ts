@@ -1,0 +1,231 @@
+import type * as accounts from '../accounts/limits.ts';
+import type * as apiLog from '../api-log/limits.ts';
+import type * as idempotency from '../idempotency/limits.ts';
+import type * as ledger from '../ledger/limits.ts';
+import type * as sandbox from '../sandbox/limits.ts';
+import type * as stats from '../stats/limits.ts';
+import type * as tokens from '../tokens/limits.ts';
+import type { LimitTexts } from './limit-text.ts';
+
+/** Access, logs and reading: who may call how often, and what is kept for how long. */
+export const accessLimitTexts: {
+  tokens: LimitTexts<typeof tokens>;
+  accounts: LimitTexts<typeof accounts>;
+  idempotency: LimitTexts<typeof idempotency>;
+  stats: LimitTexts<typeof stats>;
+  'api-log': LimitTexts<typeof apiLog>;
+  ledger: LimitTexts<typeof ledger>;
+  sandbox: LimitTexts<typeof sandbox>;
+} = {
+  tokens: {
+    defaultAccessTokenMinutes: {
+      what: 'Lifetime of an access token, unless its key says otherwise',
+      unit: 'minutes',
+      per: 'key',
+      whenReached: 'AUTHENTICATION_EXPIRED',
+      source: 'interface 8',
+    },
+    minAccessTokenMinutes: {
+      what: 'Shortest lifetime a key may set',
+      unit: 'minutes',
+      per: 'key',
+      whenReached: 'PARAMETER_INVALID',
+      source: 'decision D15',
+    },
+    maxAccessTokenMinutes: {
+      what: 'Longest lifetime a key may set',
+      unit: 'minutes',
+      per: 'key',
+      whenReached: 'PARAMETER_INVALID',
+      source: 'decision D15',
+    },
+    expiredTokenSeconds: {
+      what: 'An access token is known as expired for',
+      unit: 'seconds',
+      per: 'key',
+      whenReached: 'AUTHENTICATION_INVALID',
+      source: 'decision D13',
+    },
+    refreshTokenSeconds: {
+      what: 'Lifetime of a refresh token, from its generation',
+      unit: 'seconds',
+      per: 'key',
+      whenReached: 'TOKEN_REFRESH_INVALID',
+      source: 'interface 8',
+    },
+    tokenRequestWindows: {
+      what: 'Token, refresh and revoke requests, each on its own',
+      unit: 'requests',
+      per: 'credential pair',
+      whenReached: 'TOKEN_RATE_LIMITED',
+      source: 'interface 8',
+    },
+    guessWindows: {
+      what: 'Wrong credentials, of a `client_id` at an address, of an address, of a `client_id`',
+      unit: 'guesses',
+      per: 'source address',
+      whenReached: 'TOKEN_RATE_LIMITED',
+      source: 'decision D19',
+    },
+    slowAnswerMilliseconds: {
+      what: 'Answers about a `client_id` that many guess at wait',
+      unit: 'milliseconds',
+      per: 'request',
+      whenReached: 'The answer comes.',
+      source: 'decision D19',
+    },
+    maxTokenBodyBytes: {
+      what: 'Body of a token request',
+      unit: 'bytes',
+      per: 'request',
+      whenReached: 'BODY_TOO_LARGE',
+      source: 'decision D12',
+    },
+    maxKeyNameCharacters: {
+      what: 'Longest name of a key',
+      unit: 'characters',
+      per: 'value',
+      whenReached: 'PARAMETER_INVALID',
+      source: 'fact 1',
+    },
+    maxOverlapHours: {
+      what: 'A rotated key goes on beside its successor for',
+      unit: 'hours',
+      per: 'key',
+      whenReached: 'The old key is archived.',
+      source: 'ours',
+    },
+  },
+  accounts: {
+    signInWindows: {
+      what: 'Attempts to sign in to the console, of an account at an address, of an address',
+      unit: 'attempts',
+      per: 'source address',
+      whenReached: 'ACCOUNT_ATTEMPTS_LIMITED',
+      source: 'decision D19',
+    },
+    sessionHours: {
+      what: 'A session of the console lasts',
+      unit: 'hours',
+      per: 'account',
+      whenReached: 'The sign-in page opens.',
+      source: 'ours',
+    },
+    companySignInSeconds: {
+      what: 'A sign-in by the company account takes at most',
+      unit: 'seconds',
+      per: 'account',
+      whenReached: 'ACCOUNT_COMPANY_REFUSED',
+      source: 'ours',
+    },
+    linkHours: {
+      what: 'A link that works once lasts',
+      unit: 'hours',
+      per: 'account',
+      whenReached: 'ACCOUNT_LINK_INVALID',
+      source: 'ours',
+    },
+    minPasswordCharacters: {
+      what: 'Shortest password',
+      unit: 'characters',
+      per: 'value',
+      whenReached: 'PARAMETER_INVALID',
+      source: 'ours',
+    },
+    maxPasswordCharacters: {
+      what: 'Longest password',
+      unit: 'characters',
+      per: 'value',
+      whenReached: 'PARAMETER_INVALID',
+      source: 'ours',
+    },
+    maxAccountNameCharacters: {
+      what: 'Longest name of an account',
+      unit: 'characters',
+      per: 'value',
+      whenReached: 'PARAMETER_INVALID',
+      source: 'ours',
+    },
+  },
+  idempotency: {
+    idempotencyKeyHours: {
+      what: 'The first answer is given again for',
+      unit: 'hours',
+      per: 'workspace',
+      whenReached: 'The key may be used anew.',
+      source: 'decision D4',
+    },
+    maxIdempotencyKeyCharacters: {
+      what: 'Longest `Idempotency-Key`',
+      unit: 'characters',
+      per: 'request',
+      whenReached: 'IDEMPOTENCY_KEY_INVALID',
+      source: 'decision D4',
+    },
+  },
+  stats: {
+    statsRequestsPerMinute: {
+      what: 'Calls of the statistics',
+      unit: 'requests a minute',
+      per: 'workspace',
+      whenReached: 'STATS_RATE_LIMITED',
+      source: 'fact 7',
+    },
+    maxStatsCampaigns: {
+      what: 'Campaigns in one answer',
+      unit: 'campaigns',
+      per: 'request',
+      whenReached: 'STATS_FIELD_INVALID',
+      source: 'fact 7',
+    },
+    maxStatsDays: {
+      what: 'Days of one question',
+      unit: 'days',
+      per: 'request',
+      whenReached: 'STATS_FIELD_INVALID',
+      source: 'fact 7',
+    },
+    maxStatsBodyBytes: {
+      what: 'Body of a call of the statistics',
+      unit: 'bytes',
+      per: 'request',
+      whenReached: 'BODY_TOO_LARGE',
+      source: 'ours',
+    },
+  },
+  'api-log': {
+    apiLogDays: {
+      what: 'A call is kept in the API log for',
+      unit: 'days',
+      per: 'workspace',
+      whenReached: 'It is deleted.',
+      source: 'ours',
+    },
+    maxLoggedBodyCharacters: {
+      what: 'Characters of a body that the API log keeps',
+      unit: 'characters',
+      per: 'request',
+      whenReached: 'The rest is cut off.',
+      source: 'ours',
+    },
+  },
+  ledger: {
+    maxExportedDeliveries: {
+      what: 'Deliveries in one file of the console',
+      unit: 'rows',
+      per: 'request',
+      whenReached: 'The file ends there.',
+      source: 'ours',
+    },
+  },
+  sandbox: {
+    inboxMessages: {
+      what: 'Newest messages the inbox keeps',
+      unit: 'messages',
+      per: 'installation',
+      whenReached: 'The oldest are deleted.',
+      source: 'ours',
+      setting: 'CARILLON_INBOX_MESSAGES',
+    },
+  },
+};
