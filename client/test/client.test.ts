@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import * as everything from '../src/index.ts';
 import { CarillonError, makeAccessTokens, makeCarillonClient, signPush } from '../src/index.ts';
 import { startCarillonBundle, until } from '../../server/test/carillon-bundle.ts';
 import type { CarillonBundle } from '../../server/test/carillon-bundle.ts';
@@ -18,6 +19,16 @@ const makeClient = (more: object = {}) =>
     pushKey: bundle.keys.push,
     ...more,
   });
+
+test('the package offers what an integrator uses, and nothing of the console', () => {
+  expect(Object.keys(everything).sort()).toEqual([
+    'CarillonError',
+    'makeAccessTokens',
+    'makeCarillonClient',
+    'signPush',
+    'toCarillonError',
+  ]);
+});
 
 test('the signature is the one the server checks', async () => {
   const signed = { workspaceId: 'WS', campaignName: 'Grüße | 🎉 menu', pushKey: 'key' };

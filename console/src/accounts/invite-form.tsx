@@ -1,6 +1,7 @@
-import type { OneTimeLink, Role } from '@carillon/client';
 import { Button, Card, Group, NativeSelect, Stack, TextInput, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
+import type { OneTimeLink } from '../api/generated/account.ts';
+import type { Role } from '../api/generated/session.ts';
 import { consoleClient } from '../console.ts';
 import { Failure } from '../parts/failure.tsx';
 import { roleOptions } from './role-names.ts';

@@ -1,7 +1,8 @@
-import type { ConsoleAccount, ConsoleInvitation, OneTimeLink, Role } from '@carillon/client';
 import { Group, NativeSelect, Stack, Text, Title } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import type { ConsoleAccount, ConsoleInvitation, OneTimeLink } from '../api/generated/account.ts';
+import type { Role } from '../api/generated/session.ts';
 import { consoleClient } from '../console.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { DataTable } from '../parts/data-table.tsx';

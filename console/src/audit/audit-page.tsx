@@ -1,6 +1,6 @@
-import type { AuditEntry } from '@carillon/client';
 import { Button, Code, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
+import type { AuditEntry } from '../api/generated/account.ts';
 import { consoleClient } from '../console.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';

@@ -1,4 +1,4 @@
-import type { CampaignSearchBody } from '@carillon/client';
+import type { CampaignSearchBody } from '../api/campaigns.ts';
 import { listOf, textOf } from '../shell/address-search.ts';
 import type { AddressSearch } from '../shell/address-search.ts';
 

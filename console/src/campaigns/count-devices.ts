@@ -1,4 +1,4 @@
-import type { CampaignProgress, DeliveryOutcome } from '@carillon/client';
+import type { CampaignProgress, DeliveryOutcome } from '../api/generated/campaign.ts';
 
 export const notDelivered: DeliveryOutcome[] = ['GONE', 'REJECTED', 'EXPIRED', 'FAILED', 'WITHHELD'];
 

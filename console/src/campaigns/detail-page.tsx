@@ -1,7 +1,7 @@
-import type { CampaignReport } from '@carillon/client';
 import { Alert, Group, Stack, Text, Title } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
+import type { CampaignReport } from '../api/generated/campaign.ts';
 import { consoleClient } from '../console.ts';
 import { Copyable } from '../parts/copyable.tsx';
 import { curlOf } from '../parts/curl-of.ts';

@@ -1,5 +1,5 @@
-import type { CampaignResults } from '@carillon/client';
 import { Code, Text, Title } from '@mantine/core';
+import type { CampaignResults } from '../api/generated/campaign.ts';
 import { CopyTextButton } from '../parts/copyable.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { platformNames } from '../parts/platform-names.ts';

@@ -1,5 +1,5 @@
-import type { CampaignProgress, CampaignResults } from '@carillon/client';
 import { Card, Group, Progress, Stack, Text } from '@mantine/core';
+import type { CampaignProgress, CampaignResults } from '../api/generated/campaign.ts';
 import { Definition } from '../parts/definition.tsx';
 import { countDevices, countReports } from './count-devices.ts';
 

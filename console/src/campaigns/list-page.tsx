@@ -1,7 +1,7 @@
-import type { ListedCampaign } from '@carillon/client';
 import { Badge, Button, Group, Stack, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
+import type { ListedCampaign } from '../api/generated/campaign.ts';
 import { consoleClient } from '../console.ts';
 import { ButtonLink } from '../parts/button-link.tsx';
 import { CopyTextButton } from '../parts/copyable.tsx';
@@ -167,7 +167,7 @@ function NoCampaigns({ filters }: { filters: CampaignFilters }) {
   const { id: workspaceId } = useWorkspace();
   const overview = useQuery({
     queryKey: ['overview', workspaceId],
-    queryFn: () => consoleClient.readOverview(workspaceId),
+    queryFn: () => consoleClient.overview.read(workspaceId),
     staleTime: 60_000,
   });
   if (Object.keys(filters).length > 0)

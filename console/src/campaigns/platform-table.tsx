@@ -1,5 +1,5 @@
-import type { CampaignProgress } from '@carillon/client';
 import { Anchor, Title } from '@mantine/core';
+import type { CampaignProgress } from '../api/generated/campaign.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { platformNames } from '../parts/platform-names.ts';
 import { countDevices, countReports, notDelivered } from './count-devices.ts';

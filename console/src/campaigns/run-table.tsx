@@ -1,5 +1,5 @@
-import type { CampaignRuns } from '@carillon/client';
 import { Button, Code, Group, Text, Title } from '@mantine/core';
+import type { CampaignRuns } from '../api/generated/campaign.ts';
 import { CopyTextButton } from '../parts/copyable.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';

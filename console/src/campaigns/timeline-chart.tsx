@@ -1,8 +1,8 @@
-import type { CampaignTimeline } from '@carillon/client';
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import UPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import type { CampaignTimeline } from '../api/generated/campaign.ts';
 import { useWorkspace } from '../shell/workspace.ts';
 import { spanText } from '../parts/format-duration.ts';
 

@@ -1,4 +1,5 @@
-import type { DeliveryFilters, DeliveryKey } from '@carillon/client';
+import type { DeliveryFilters } from '../api/deliveries.ts';
+import type { DeliveryKey } from '../api/generated/delivery.ts';
 import { textOf } from '../shell/address-search.ts';
 import type { AddressSearch } from '../shell/address-search.ts';
 

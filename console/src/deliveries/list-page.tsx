@@ -1,7 +1,7 @@
-import type { LoggedDelivery } from '@carillon/client';
 import { Anchor, Code, Stack, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
+import type { LoggedDelivery } from '../api/generated/delivery.ts';
 import { consoleClient } from '../console.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
@@ -149,7 +149,7 @@ function NoDeliveries({ isFiltered, hasMore }: { isFiltered: boolean; hasMore: b
   const { id: workspaceId } = useWorkspace();
   const overview = useQuery({
     queryKey: ['overview', workspaceId],
-    queryFn: () => consoleClient.readOverview(workspaceId),
+    queryFn: () => consoleClient.overview.read(workspaceId),
     staleTime: 60_000,
   });
   if (isFiltered)

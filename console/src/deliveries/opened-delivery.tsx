@@ -1,7 +1,7 @@
-import type { DeliveryDetail } from '@carillon/client';
 import { Card, Group, Stack, Table, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import type { DeliveryDetail } from '../api/generated/delivery.ts';
 import { consoleClient } from '../console.ts';
 import { Copyable, CopyableBlock } from '../parts/copyable.tsx';
 import { Loaded } from '../parts/loaded.tsx';

@@ -1,12 +1,12 @@
-import type { KeyKind, MadeKey } from '@carillon/client';
 import { Button, Card, Group, NativeSelect, NumberInput, Stack, TextInput, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import type { CreatedKey, KeyKind } from '../api/generated/key.ts';
 import { consoleClient } from '../console.ts';
 import { Failure } from '../parts/failure.tsx';
 import { keyKinds } from './key-kinds.ts';
 
-type CreateKeyFormProps = { workspaceId: string; onMade: (made: MadeKey) => void };
+type CreateKeyFormProps = { workspaceId: string; onMade: (made: CreatedKey) => void };
 
 const kinds = Object.keys(keyKinds) as KeyKind[];
 

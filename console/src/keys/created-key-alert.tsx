@@ -1,10 +1,10 @@
-import type { MadeKey } from '@carillon/client';
 import { Alert, Stack, Text } from '@mantine/core';
+import type { CreatedKey } from '../api/generated/key.ts';
 import { Copyable, CopyableBlock } from '../parts/copyable.tsx';
 import { keyKinds } from './key-kinds.ts';
 
 /** The only moment at which a secret can be seen. */
-export function MadeKeyAlert({ made: { key, secret, curl } }: { made: MadeKey }) {
+export function MadeKeyAlert({ made: { key, secret, curl } }: { made: CreatedKey }) {
   return (
     <Alert title={`${keyKinds[key.kind].name} key “${key.name}”`} role="status">
       <Stack gap="xs">

@@ -1,7 +1,7 @@
-import type { ConsoleKey, MadeKey } from '@carillon/client';
 import { Card, Code, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import type { ConsoleKey, CreatedKey } from '../api/generated/key.ts';
 import { consoleClient } from '../console.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { CopyableBlock, CopyTextButton } from '../parts/copyable.tsx';
@@ -23,10 +23,10 @@ export function KeysPage() {
   const workspace = useWorkspace();
   const queries = useQueryClient();
   const mayWrite = useMay('keys.write');
-  const [made, setMade] = useState<MadeKey>();
+  const [made, setMade] = useState<CreatedKey>();
   const keys = useQuery({ queryKey: ['keys', workspace.id], queryFn: () => consoleClient.keys.list(workspace.id) });
   const renew = () => queries.invalidateQueries({ queryKey: ['keys', workspace.id] });
-  const show = (key: MadeKey) => {
+  const show = (key: CreatedKey) => {
     setMade(key);
     void renew();
     window.scrollTo({ top: 0 });
@@ -56,7 +56,7 @@ type KeyTableProps = {
   keys: ConsoleKey[];
   workspaceId: string;
   onChanged: () => Promise<unknown>;
-  onMade: (made: MadeKey) => void;
+  onMade: (made: CreatedKey) => void;
 };
 
 function KeyTable({ keys, workspaceId, onChanged, onMade }: KeyTableProps) {

@@ -1,6 +1,6 @@
-import type { ConsoleKey, MadeKey } from '@carillon/client';
 import { NativeSelect, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
+import type { ConsoleKey, CreatedKey } from '../api/generated/key.ts';
 import { consoleClient } from '../console.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 
@@ -12,7 +12,7 @@ const overlaps = [
   { value: '720', label: '30 days' },
 ];
 
-type RotateButtonProps = { workspaceId: string; apiKey: ConsoleKey; onMade: (made: MadeKey) => void };
+type RotateButtonProps = { workspaceId: string; apiKey: ConsoleKey; onMade: (made: CreatedKey) => void };
 
 /** A new secret for the same callers; the old one works on while they change over. */
 export function RotateButton({ workspaceId, apiKey, onMade }: RotateButtonProps) {

@@ -1,7 +1,7 @@
-import type { ConsoleCallback } from '@carillon/client';
 import { Button, Code } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import type { ConsoleCallback } from '../api/generated/message.ts';
 import { consoleClient } from '../console.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { CopyableBlock } from '../parts/copyable.tsx';
@@ -52,7 +52,7 @@ export function Callbacks({ callbacks, workspaceId }: { callbacks: ConsoleCallba
                   title="Send this callback again?"
                   hits={`${url} gets the same body under the same webhook-id; a receiver that keeps ids drops the repeat.`}
                   onConfirmed={async () => {
-                    await consoleClient.resendCallback({ workspaceId, id });
+                    await consoleClient.messages.resendCallback({ workspaceId, id });
                     await queries.invalidateQueries({ queryKey: ['callbacks', workspaceId] });
                   }}
                 />
@@ -68,7 +68,7 @@ export function Callbacks({ callbacks, workspaceId }: { callbacks: ConsoleCallba
 function Tries({ workspaceId, id }: { workspaceId: string; id: string }) {
   const callback = useQuery({
     queryKey: ['callback', workspaceId, id],
-    queryFn: () => consoleClient.readCallback({ workspaceId, id }),
+    queryFn: () => consoleClient.messages.readCallback({ workspaceId, id }),
     refetchInterval: 2000,
   });
   return (

@@ -1,7 +1,7 @@
-import type { LoggedCall } from '@carillon/client';
 import { Checkbox, Code, Group, NativeSelect, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
+import type { LoggedCall } from '../api/generated/call.ts';
 import { consoleClient } from '../console.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
@@ -148,7 +148,7 @@ function NoCalls({ search }: { search: LogSearch }) {
   const { id: workspaceId } = useWorkspace();
   const overview = useQuery({
     queryKey: ['overview', workspaceId],
-    queryFn: () => consoleClient.readOverview(workspaceId),
+    queryFn: () => consoleClient.overview.read(workspaceId),
     staleTime: 60_000,
   });
   if (Object.keys(search).length > 0) return <EmptyState title="No call is like that" />;

@@ -1,7 +1,7 @@
-import type { ConsoleMail } from '@carillon/client';
 import { Button, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import type { ConsoleEmail } from '../api/generated/message.ts';
 import { consoleClient } from '../console.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { DataTable } from '../parts/data-table.tsx';
@@ -13,7 +13,7 @@ import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
 
 /** Mails about the files of segments, with every attempt. Kept ones were not sent: there is no mail server. */
-export function Mails({ mails }: { mails: ConsoleMail[] }) {
+export function Mails({ mails }: { mails: ConsoleEmail[] }) {
   const { id: workspaceId } = useWorkspace();
   const queries = useQueryClient();
   const mayResend = useMay('log.resend');
@@ -88,7 +88,7 @@ export function Mails({ mails }: { mails: ConsoleMail[] }) {
                   title="Send this mail again?"
                   hits={`${recipients.join(', ')} get the same text under the same Message-ID.`}
                   onConfirmed={async () => {
-                    await consoleClient.messages.resendMail({ workspaceId, id });
+                    await consoleClient.messages.resendEmail({ workspaceId, id });
                     await queries.invalidateQueries({ queryKey: ['mails', workspaceId] });
                     await queries.invalidateQueries({ queryKey: ['mail', workspaceId, id] });
                   }}
@@ -106,7 +106,7 @@ function Attempts({ id }: { id: string }) {
   const { id: workspaceId } = useWorkspace();
   const mail = useQuery({
     queryKey: ['mail', workspaceId, id],
-    queryFn: () => consoleClient.messages.readMail({ workspaceId, id }),
+    queryFn: () => consoleClient.messages.readEmail({ workspaceId, id }),
     refetchInterval: 2000,
   });
   return (

@@ -1,4 +1,4 @@
-import type { CallFilters } from '@carillon/client';
+import type { CallFilters } from '../api/call-log.ts';
 import { textOf } from '../shell/address-search.ts';
 import type { AddressSearch } from '../shell/address-search.ts';
 

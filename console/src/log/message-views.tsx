@@ -1,6 +1,6 @@
-import type { ConsoleCallback } from '@carillon/client';
 import { Group, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import type { ConsoleCallback } from '../api/generated/message.ts';
 import { consoleClient } from '../console.ts';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { Loaded } from '../parts/loaded.tsx';
@@ -55,7 +55,7 @@ export function MailLog({ search }: { search: LogSearch }) {
   const query = queryOf({ workspaceId, search });
   const page = useQuery({
     queryKey: ['mails', workspaceId, 'page', query],
-    queryFn: () => consoleClient.messages.listMails(query),
+    queryFn: () => consoleClient.messages.listEmails(query),
     refetchInterval: 5000,
   });
   return (

@@ -1,6 +1,6 @@
-import type { CallDetail } from '@carillon/client';
 import { Alert, Card, Code, Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import type { CallDetail } from '../api/generated/call.ts';
 import { consoleClient } from '../console.ts';
 import { Copyable, CopyableBlock } from '../parts/copyable.tsx';
 import { Loaded } from '../parts/loaded.tsx';

@@ -1,5 +1,5 @@
-import type { OverviewCampaign } from '@carillon/client';
 import { Card, Code, Table, Text, Title } from '@mantine/core';
+import type { OverviewCampaign } from '../api/generated/overview.ts';
 import { CopyableBlock } from '../parts/copyable.tsx';
 import { RouteLink } from '../parts/route-link.tsx';
 import { useWorkspace } from '../shell/workspace.ts';

@@ -1,4 +1,4 @@
-import type { FindingPlace } from '@carillon/client';
+import type { FindingPlace } from '../api/generated/overview.ts';
 import { RouteLink } from '../parts/route-link.tsx';
 import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';

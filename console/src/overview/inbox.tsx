@@ -1,6 +1,6 @@
-import type { InboxMessage } from '@carillon/client';
 import { Badge, Card, Group, SimpleGrid, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import type { InboxMessage } from '../api/generated/overview.ts';
 import { consoleClient } from '../console.ts';
 import { platformNames } from '../parts/platform-names.ts';
 
@@ -10,7 +10,7 @@ const colours = { ANDROID: 'teal.9', IOS: 'gray.8', WEB: 'blue.9' } as const;
 export function Inbox({ workspaceId }: { workspaceId: string }) {
   const inbox = useQuery({
     queryKey: ['inbox', workspaceId],
-    queryFn: () => consoleClient.readInbox({ workspaceId }),
+    queryFn: () => consoleClient.overview.readInbox({ workspaceId }),
     refetchInterval: 1000,
   });
   const messages = inbox.data ?? [];

@@ -1,5 +1,5 @@
-import type { Overview } from '@carillon/client';
 import { Code, Group, Stack, Text } from '@mantine/core';
+import type { Overview } from '../api/generated/overview.ts';
 import { platformNames } from '../parts/platform-names.ts';
 import { DeliveryNumber } from './delivery-number.tsx';
 import { OverviewCard } from './overview-card.tsx';

@@ -1,5 +1,5 @@
-import type { LimitUse } from '@carillon/client';
 import { Box, Progress, SimpleGrid, Text } from '@mantine/core';
+import type { LimitUse } from '../api/generated/overview.ts';
 import { RouteLink } from '../parts/route-link.tsx';
 import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';

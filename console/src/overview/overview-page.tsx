@@ -1,6 +1,6 @@
-import type { Overview } from '@carillon/client';
 import { Badge, SimpleGrid, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import type { Overview } from '../api/generated/overview.ts';
 import { consoleClient } from '../console.ts';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
@@ -21,7 +21,7 @@ export function OverviewPage() {
   const { id } = useWorkspace();
   const overview = useQuery({
     queryKey: ['overview', id],
-    queryFn: () => consoleClient.readOverview(id),
+    queryFn: () => consoleClient.overview.read(id),
     refetchInterval: 2000,
   });
   return <Loaded query={overview}>{(data) => <OverviewOf overview={data} />}</Loaded>;

@@ -1,5 +1,5 @@
-import type { Overview, ProviderHealth } from '@carillon/client';
 import { Badge, Box, Group, Stack, Text } from '@mantine/core';
+import type { Overview, ProviderHealth } from '../api/generated/overview.ts';
 import { formatAge } from '../parts/format-duration.ts';
 import { RouteLink } from '../parts/route-link.tsx';
 import { Time } from '../parts/time.tsx';

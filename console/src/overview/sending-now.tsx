@@ -1,5 +1,5 @@
-import type { Overview, RunningSend } from '@carillon/client';
 import { Box, Group, Progress, Stack, Text } from '@mantine/core';
+import type { Overview, RunningSend } from '../api/generated/overview.ts';
 import { formatDuration } from '../parts/format-duration.ts';
 import { RouteLink } from '../parts/route-link.tsx';
 import { Time } from '../parts/time.tsx';

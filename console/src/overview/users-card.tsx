@@ -1,6 +1,6 @@
-import type { PeopleCounts } from '@carillon/client';
 import { Code, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import type { UserCounts } from '../api/generated/overview.ts';
 import { consoleClient } from '../console.ts';
 import { Loaded } from '../parts/loaded.tsx';
 import { platformNames } from '../parts/platform-names.ts';
@@ -14,7 +14,7 @@ const platforms = ['ANDROID', 'IOS', 'WEB'] as const;
 export function PeopleCard({ workspaceId }: { workspaceId: string }) {
   const people = useQuery({
     queryKey: ['people-counts', workspaceId],
-    queryFn: () => consoleClient.countPeople(workspaceId),
+    queryFn: () => consoleClient.overview.countUsers(workspaceId),
     refetchInterval: 60_000,
   });
   const seesPeople = useMay('people.read');
@@ -37,7 +37,7 @@ export function PeopleCard({ workspaceId }: { workspaceId: string }) {
   );
 }
 
-function Counts({ counts: { users, devices } }: { counts: PeopleCounts }) {
+function Counts({ counts: { users, devices } }: { counts: UserCounts }) {
   const count = (platform: string, isActive: boolean) =>
     devices
       .filter((row) => row.platform === platform && (row.state === 'ACTIVE') === isActive)

@@ -1,5 +1,5 @@
-import type { Finding, Overview } from '@carillon/client';
 import { Box, Card, Group, Stack, Text } from '@mantine/core';
+import type { Finding, Overview } from '../api/generated/overview.ts';
 import { formatDuration } from '../parts/format-duration.ts';
 import { FindingLink } from './finding-link.tsx';
 

@@ -1,5 +1,5 @@
-import type { Overview } from '@carillon/client';
 import { Group, Stack, Text } from '@mantine/core';
+import type { Overview } from '../api/generated/overview.ts';
 import { formatAge } from '../parts/format-duration.ts';
 import { RouteLink } from '../parts/route-link.tsx';
 import { useMay } from '../session/use-session.ts';

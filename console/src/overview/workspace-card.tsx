@@ -1,6 +1,6 @@
-import type { Overview } from '@carillon/client';
 import { Anchor, Card, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
+import type { Overview } from '../api/generated/overview.ts';
 import { Copyable } from '../parts/copyable.tsx';
 
 export function WorkspaceCard({ overview }: { overview: Overview }) {

@@ -1,5 +1,5 @@
-import type { ConnectedCredential } from '@carillon/client';
 import { Box, Text } from '@mantine/core';
+import type { ConnectedCredential } from '../api/generated/credential.ts';
 import { Time } from '../parts/time.tsx';
 
 const looks = {

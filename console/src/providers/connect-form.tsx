@@ -1,8 +1,10 @@
 import { CarillonError } from '@carillon/client';
-import type { GivenKey, ProviderCredentialState } from '@carillon/client';
+
 import { Button, Group, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useRef } from 'react';
+import type { GivenKey } from '../api/credentials.ts';
+import type { ProviderCredentialState } from '../api/generated/credential.ts';
 import { consoleClient } from '../console.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { Failure } from '../parts/failure.tsx';

@@ -1,5 +1,5 @@
-import type { ProviderCredentialState } from '@carillon/client';
 import { NativeSelect, SimpleGrid, TextInput } from '@mantine/core';
+import type { ProviderCredentialState } from '../api/generated/credential.ts';
 import { KeyFileField } from './key-file-field.tsx';
 
 /** What each provider gives its customers to identify themselves by. */

@@ -1,6 +1,6 @@
-import type { SandboxState } from '@carillon/client';
 import { Button, Group, Text, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
+import type { SandboxState } from '../api/generated/sandbox.ts';
 import { consoleClient } from '../console.ts';
 import { Failure } from '../parts/failure.tsx';
 import { Time } from '../parts/time.tsx';

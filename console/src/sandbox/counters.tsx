@@ -1,5 +1,5 @@
-import type { SandboxState } from '@carillon/client';
 import { Title } from '@mantine/core';
+import type { SandboxState } from '../api/generated/sandbox.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { platformNames } from '../parts/platform-names.ts';
 

@@ -1,10 +1,12 @@
-import type { Fault, SandboxState, SimulatedProvider } from '@carillon/client';
 import { Button, Group, NativeSelect, NumberInput, Text, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
+import type { Fault } from '../api/sandbox.ts';
+import type { SandboxState } from '../api/generated/sandbox.ts';
+import type { ProviderName } from '../api/generated/overview.ts';
 import { consoleClient } from '../console.ts';
 import { Failure } from '../parts/failure.tsx';
 
-const providers: { value: SimulatedProvider; label: string }[] = [
+const providers: { value: ProviderName; label: string }[] = [
   { value: 'fcm', label: 'FCM (Android)' },
   { value: 'apns', label: 'APNs (iOS)' },
   { value: 'webpush', label: 'Web Push' },

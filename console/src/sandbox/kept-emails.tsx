@@ -10,7 +10,7 @@ export function KeptMails() {
   const { id: workspaceId } = useWorkspace();
   const mails = useQuery({
     queryKey: ['mails', workspaceId],
-    queryFn: () => consoleClient.listMails(workspaceId),
+    queryFn: () => consoleClient.messages.listEmails({ workspaceId }),
     refetchInterval: 5000,
   });
   return (
@@ -18,7 +18,7 @@ export function KeptMails() {
       <Title order={2} size="h5" mb="xs">
         In the mailbox
       </Title>
-      <Loaded query={mails}>{(all) => <Mails mails={all} />}</Loaded>
+      <Loaded query={mails}>{({ mails: all }) => <Mails mails={all} />}</Loaded>
     </section>
   );
 }

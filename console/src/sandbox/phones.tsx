@@ -1,7 +1,7 @@
-import type { InboxMessage } from '@carillon/client';
 import { Button, Code, Group, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import type { InboxMessage } from '../api/generated/overview.ts';
 import { consoleClient } from '../console.ts';
 import { CopyableBlock, CopyTextButton } from '../parts/copyable.tsx';
 import { DataTable } from '../parts/data-table.tsx';
@@ -16,12 +16,12 @@ export function Phones({ workspaceId }: { workspaceId: string }) {
   const [opened, open] = useState<InboxMessage>();
   const inbox = useQuery({
     queryKey: ['inbox', workspaceId],
-    queryFn: () => consoleClient.readInbox({ workspaceId }),
+    queryFn: () => consoleClient.overview.readInbox({ workspaceId }),
     refetchInterval: 1000,
   });
   const overview = useQuery({
     queryKey: ['overview', workspaceId],
-    queryFn: () => consoleClient.readOverview(workspaceId),
+    queryFn: () => consoleClient.overview.read(workspaceId),
     staleTime: 60_000,
   });
   const command = overview.data?.curl;

@@ -1,6 +1,6 @@
-import type { SandboxState } from '@carillon/client';
 import { Group, Stack, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import type { SandboxState } from '../api/generated/sandbox.ts';
 import { consoleClient } from '../console.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';

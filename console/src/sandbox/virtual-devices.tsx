@@ -1,7 +1,7 @@
-import type { DeviceBehaviour, VirtualDevice } from '@carillon/client';
 import { Button, Card, Group, NativeSelect, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import type { DeviceBehaviour, VirtualDevice } from '../api/generated/sandbox.ts';
 import { consoleClient } from '../console.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { Failure } from '../parts/failure.tsx';
@@ -90,7 +90,7 @@ function Device({ workspaceId, device }: DeviceProps) {
           title={`Remove ${deviceId}?`}
           hits="The device and its token are forgotten; its person stays."
           onConfirmed={async () => {
-            await consoleClient.people.changeDevice({ workspaceId, id: personId, deviceRowId: id, action: 'remove' });
+            await consoleClient.users.changeDevice({ workspaceId, id: personId, deviceRowId: id, action: 'remove' });
             await queries.invalidateQueries({ queryKey });
           }}
         />

@@ -1,7 +1,7 @@
-import type { SegmentDetail } from '@carillon/client';
 import { Alert, Anchor, Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
+import type { SegmentDetail } from '../api/generated/segment.ts';
 import { consoleClient } from '../console.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { Copyable, CopyTextButton } from '../parts/copyable.tsx';
@@ -24,7 +24,7 @@ export function SegmentPage() {
   const { workspaceId, segmentId: id } = route.useParams();
   const segment = useQuery({
     queryKey: ['segment', workspaceId, id],
-    queryFn: () => consoleClient.readSegment({ workspaceId, id }),
+    queryFn: () => consoleClient.segments.read({ workspaceId, id }),
     refetchInterval: ({ state }) => (state.data?.progress ? 1000 : 5000),
   });
   return <Loaded query={segment}>{(data) => <SegmentOf segment={data} workspaceId={workspaceId} />}</Loaded>;
@@ -97,7 +97,7 @@ function StateButton({ segment, workspaceId, onChanged }: StateButtonProps) {
         title={`Make “${segment.name}” active again?`}
         hits="It counts as active again and its days begin anew. Members that were deleted 30 days after archiving do not come back."
         onConfirmed={async () => {
-          await consoleClient.unarchiveSegment(key);
+          await consoleClient.segments.unarchive(key);
           await onChanged();
         }}
       />
@@ -108,7 +108,7 @@ function StateButton({ segment, workspaceId, onChanged }: StateButtonProps) {
       title={`Archive “${segment.name}”?`}
       hits={`Campaigns to its ${segment.userCount?.toLocaleString('en') ?? ''} people that are not sent yet fail, and its members are deleted after 30 days.`}
       onConfirmed={async () => {
-        await consoleClient.archiveSegment(key);
+        await consoleClient.segments.archive(key);
         await onChanged();
       }}
     />
@@ -207,7 +207,7 @@ function Rejects({ operation, segmentId, workspaceId }: RejectsProps) {
   if (skipped === 0) return 'none';
   return (
     <Anchor
-      href={consoleClient.rejectsUrl({ workspaceId, segmentId, operationId: operation.id })}
+      href={consoleClient.segments.rejectsUrl({ workspaceId, segmentId, operationId: operation.id })}
       underline="always"
       download
     >
@@ -219,7 +219,7 @@ function Rejects({ operation, segmentId, workspaceId }: RejectsProps) {
 function Members({ segment, workspaceId }: { segment: SegmentDetail; workspaceId: string }) {
   const members = useQuery({
     queryKey: ['segment-members', workspaceId, segment.id, segment.userCount],
-    queryFn: () => consoleClient.listSampleMembers({ workspaceId, id: segment.id }),
+    queryFn: () => consoleClient.segments.listSampleMembers({ workspaceId, id: segment.id }),
   });
   return (
     <section>
@@ -246,7 +246,7 @@ function Members({ segment, workspaceId }: { segment: SegmentDetail; workspaceId
 function Campaigns({ segment, workspaceId }: { segment: SegmentDetail; workspaceId: string }) {
   const campaigns = useQuery({
     queryKey: ['segment-campaigns', workspaceId, segment.id],
-    queryFn: () => consoleClient.listCampaignsOfSegment({ workspaceId, id: segment.id }),
+    queryFn: () => consoleClient.segments.listCampaigns({ workspaceId, id: segment.id }),
   });
   return (
     <section>

@@ -1,7 +1,7 @@
-import type { AcceptedUpload } from '@carillon/client';
 import { Button, Card, FileInput, Group, NativeSelect, NumberInput, Stack, TextInput, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import type { AcceptedUpload } from '../api/generated/segment.ts';
 import { consoleClient } from '../console.ts';
 import { Failure } from '../parts/failure.tsx';
 
@@ -30,9 +30,9 @@ export function FileForm({ workspaceId, segment, onAccepted }: FileFormProps) {
         attributeType: segment?.attributeType ?? (text('type') as 'string' | 'double'),
         ...(kind === 'create' ? { expiryDays: Number(text('days')) } : {}),
       };
-      if (source === 'upload') return consoleClient.uploadSegmentFile({ ...operation, file: file ?? new Blob([]) });
+      if (source === 'upload') return consoleClient.segments.uploadFile({ ...operation, file: file ?? new Blob([]) });
       const callback = text('callback') === '' ? {} : { callbackUrl: text('callback') };
-      return consoleClient.fetchSegmentFile({ ...operation, fileUrl: text('url'), ...callback });
+      return consoleClient.segments.fetchFile({ ...operation, fileUrl: text('url'), ...callback });
     },
     onSuccess: onAccepted,
   });

@@ -1,5 +1,5 @@
-import type { ConsoleSegment } from '@carillon/client';
 import { Group, Loader, Text } from '@mantine/core';
+import type { ConsoleSegment } from '../api/generated/segment.ts';
 
 /** How far the file is that is being worked. Its length is not known before its end, so there is no bar to fill. */
 export function FillProgress({ progress }: { progress: NonNullable<ConsoleSegment['progress']> }) {

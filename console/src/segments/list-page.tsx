@@ -1,7 +1,7 @@
-import type { ConsoleSegment, SegmentList } from '@carillon/client';
 import { Group, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
+import type { ConsoleSegment, SegmentList } from '../api/generated/segment.ts';
 import { consoleClient } from '../console.ts';
 import { CopyTextButton } from '../parts/copyable.tsx';
 import { DataTable } from '../parts/data-table.tsx';
@@ -26,7 +26,7 @@ export function SegmentsPage() {
   const mayWrite = useMay('segments.write');
   const segments = useQuery({
     queryKey: ['segments', workspaceId],
-    queryFn: () => consoleClient.listSegments(workspaceId),
+    queryFn: () => consoleClient.segments.list(workspaceId),
     // What is being filled moves each second; otherwise a segment of the API appears soon enough.
     refetchInterval: ({ state }) => (isFilling(state.data) ? 1000 : 5000),
   });

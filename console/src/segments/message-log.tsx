@@ -11,12 +11,12 @@ type MessageLogProps = { workspaceId: string; operationIds: string[] };
 export function MessageLog({ workspaceId, operationIds }: MessageLogProps) {
   const callbacks = useQuery({
     queryKey: ['callbacks', workspaceId],
-    queryFn: () => consoleClient.listCallbacks(workspaceId),
+    queryFn: () => consoleClient.messages.listCallbacks({ workspaceId }),
     refetchInterval: 5000,
   });
   const mails = useQuery({
     queryKey: ['mails', workspaceId],
-    queryFn: () => consoleClient.listMails(workspaceId),
+    queryFn: () => consoleClient.messages.listEmails({ workspaceId }),
     refetchInterval: 5000,
   });
   return (
@@ -26,7 +26,7 @@ export function MessageLog({ workspaceId, operationIds }: MessageLogProps) {
       </Title>
       <Stack>
         <Loaded query={callbacks}>
-          {(all) => {
+          {({ callbacks: all }) => {
             const own = all.filter(({ operationId }) => operationIds.includes(operationId));
             return own.length === 0 ? (
               <Text size="sm">No callback was asked for.</Text>
@@ -36,7 +36,7 @@ export function MessageLog({ workspaceId, operationIds }: MessageLogProps) {
           }}
         </Loaded>
         <Loaded query={mails}>
-          {(all) => {
+          {({ mails: all }) => {
             const own = all.filter(({ operationId }) => operationId !== null && operationIds.includes(operationId));
             return own.length > 0 && <Mails mails={own} />;
           }}

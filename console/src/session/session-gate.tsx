@@ -26,7 +26,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
   const opened = useQuery({ queryKey: ['opened'], queryFn: openFromLink, staleTime: Infinity });
   const session = useQuery({
     queryKey: ['session'],
-    queryFn: () => consoleClient.readSession(),
+    queryFn: () => consoleClient.accounts.readSession(),
     enabled: opened.isSuccess && link === undefined,
     // A role that was changed, a session that was ended.
     refetchInterval: 60_000,

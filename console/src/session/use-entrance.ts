@@ -1,5 +1,5 @@
-import type { Role } from '@carillon/client';
 import { useQuery } from '@tanstack/react-query';
+import type { Role } from '../api/generated/session.ts';
 import { consoleClient } from '../console.ts';
 
 /** What every form of the entrance page is given. */

@@ -1,5 +1,5 @@
-import type { ConsoleSession, Permission } from '@carillon/client';
 import { createContext, useContext } from 'react';
+import type { ConsoleSession, Permission } from '../api/generated/session.ts';
 
 export const SessionContext = createContext<ConsoleSession | undefined>(undefined);
 

@@ -1,6 +1,6 @@
-import type { FixedSettings as Fixed } from '@carillon/client';
 import { Card, Code, Group, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
+import type { FixedSettings as Fixed } from '../api/generated/settings.ts';
 import { windowName } from '../overview/window-name.ts';
 import { Copyable } from '../parts/copyable.tsx';
 import { DataTable } from '../parts/data-table.tsx';

@@ -1,6 +1,6 @@
-import type { WorkspaceSettings } from '@carillon/client';
 import { Button, Group, NativeSelect, Stack, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { WorkspaceSettings } from '../api/generated/settings.ts';
 import { consoleClient } from '../console.ts';
 import { Failure } from '../parts/failure.tsx';
 import { Loaded } from '../parts/loaded.tsx';

@@ -1,6 +1,6 @@
-import type { Permission } from '@carillon/client';
 import { NavLink, Stack } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
+import type { Permission } from '../api/generated/session.ts';
 import { useSession } from '../session/use-session.ts';
 
 type Entry = { name: string; to: ScreenAddress; needs: Permission; isOfSandbox?: true };

@@ -1,5 +1,5 @@
-import type { ConsoleWorkspace } from '@carillon/client';
 import { useParams } from '@tanstack/react-router';
+import type { ConsoleWorkspace } from '../api/generated/session.ts';
 import { useSession } from '../session/use-session.ts';
 
 const lastWorkspace = 'carillon.workspace';

@@ -1,4 +1,4 @@
-import type { SystemState } from '@carillon/client';
+import type { SystemState } from '../api/generated/system.ts';
 import { formatBytes } from '../parts/format-bytes.ts';
 import { formatDuration } from '../parts/format-duration.ts';
 import { FactCard } from './fact-card.tsx';

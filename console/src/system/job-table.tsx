@@ -1,9 +1,9 @@
-import type { DutyNote, SystemNode } from '@carillon/client';
 import { Badge, Code, Text, Title } from '@mantine/core';
+import type { JobNote, SystemNode } from '../api/generated/system.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { formatAge } from '../parts/format-duration.ts';
 
-type Row = DutyNote & { host: string; id: string };
+type Row = JobNote & { host: string; id: string };
 
 /** What each node does again and again, and how it went last. */
 export function DutyTable({ nodes, now }: { nodes: SystemNode[]; now: string }) {
@@ -39,7 +39,7 @@ export function DutyTable({ nodes, now }: { nodes: SystemNode[]; now: string }) 
   );
 }
 
-function LastFault({ duty: { failedAt, doneAt, fault }, now }: { duty: DutyNote; now: string }) {
+function LastFault({ duty: { failedAt, doneAt, fault }, now }: { duty: JobNote; now: string }) {
   if (failedAt === null) return '–';
   const isFailing = doneAt === null || failedAt > doneAt;
   return (

@@ -1,5 +1,5 @@
-import type { SystemNode } from '@carillon/client';
 import { Badge, Text, Title } from '@mantine/core';
+import type { SystemNode } from '../api/generated/system.ts';
 import { CopyTextButton } from '../parts/copyable.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { formatBytes } from '../parts/format-bytes.ts';

@@ -1,5 +1,5 @@
-import type { QueueState } from '@carillon/client';
 import { Text, Title } from '@mantine/core';
+import type { QueueState } from '../api/generated/system.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { formatAge } from '../parts/format-duration.ts';
 import { RouteLink } from '../parts/route-link.tsx';

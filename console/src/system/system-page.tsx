@@ -1,6 +1,6 @@
-import type { SystemState } from '@carillon/client';
 import { Alert, Anchor, Button, CopyButton, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import type { SystemState } from '../api/generated/system.ts';
 import { consoleClient } from '../console.ts';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';

@@ -15,7 +15,7 @@ type AddDeviceFormProps = { workspaceId: string; personId: string; onAdded: () =
 export function AddDeviceForm({ workspaceId, personId: id, onAdded }: AddDeviceFormProps) {
   const add = useMutation({
     mutationFn: async (device: { deviceId: string; attributes: Record<string, unknown> }) => {
-      await consoleClient.people.addDevice({ workspaceId, id, ...device });
+      await consoleClient.users.addDevice({ workspaceId, id, ...device });
       await onAdded();
     },
   });

@@ -8,7 +8,7 @@ import { Failure } from '../parts/failure.tsx';
 export function AddPersonForm({ workspaceId }: { workspaceId: string }) {
   const navigate = useNavigate();
   const add = useMutation({
-    mutationFn: (customerId: string) => consoleClient.people.add({ workspaceId, customerId }),
+    mutationFn: (customerId: string) => consoleClient.users.add({ workspaceId, customerId }),
     onSuccess: ({ id }) =>
       navigate({ to: '/w/$workspaceId/people/$personId', params: { workspaceId, personId: id }, search: {} }),
   });

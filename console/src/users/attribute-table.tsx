@@ -1,7 +1,7 @@
-import type { Person } from '@carillon/client';
 import { Button, Group, NativeSelect, Table, Text, TextInput, Textarea, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import type { User } from '../api/generated/user.ts';
 import { consoleClient } from '../console.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { Failure } from '../parts/failure.tsx';
@@ -9,7 +9,7 @@ import { useMay } from '../session/use-session.ts';
 import { kindOf, parseValue, showValue, valueKinds } from './attribute-values.ts';
 import type { ValueKind } from './attribute-values.ts';
 
-type AttributeTableProps = { workspaceId: string; person: Person; onChanged: () => Promise<unknown> };
+type AttributeTableProps = { workspaceId: string; person: User; onChanged: () => Promise<unknown> };
 
 /** What is known of a person, by name; those who may change people change it here, with its type. */
 export function AttributeTable({ workspaceId, person: { id, attributes }, onChanged }: AttributeTableProps) {
@@ -49,7 +49,7 @@ export function AttributeTable({ workspaceId, person: { id, attributes }, onChan
                         title={`Remove ${name}?`}
                         hits={`${showValue(value)} is forgotten; segments and texts that read ${name} no longer find it.`}
                         onConfirmed={async () => {
-                          await consoleClient.people.changeAttributes({
+                          await consoleClient.users.changeAttributes({
                             workspaceId,
                             id,
                             attributes: { [name]: null },
@@ -71,7 +71,7 @@ export function AttributeTable({ workspaceId, person: { id, attributes }, onChan
           edited={edited}
           onLeave={() => edit(undefined)}
           onSave={async (changes) => {
-            await consoleClient.people.changeAttributes({ workspaceId, id, attributes: changes });
+            await consoleClient.users.changeAttributes({ workspaceId, id, attributes: changes });
             await onChanged();
             edit(undefined);
           }}

@@ -1,7 +1,7 @@
-import type { Person, PersonMessage } from '@carillon/client';
 import { Alert, Badge, Button, Code, Group, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
+import type { User, UserMessage } from '../api/generated/user.ts';
 import { consoleClient } from '../console.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { Copyable } from '../parts/copyable.tsx';
@@ -29,7 +29,7 @@ export function PersonPage() {
   const mayChange = useMay('people.write');
   const queryKey = ['person', workspaceId, id];
   const onChanged = () => queries.invalidateQueries({ queryKey });
-  const person = useQuery({ queryKey, queryFn: () => consoleClient.people.read({ workspaceId, id }) });
+  const person = useQuery({ queryKey, queryFn: () => consoleClient.users.read({ workspaceId, id }) });
   return (
     <Loaded query={person}>
       {(data) => (
@@ -47,7 +47,7 @@ export function PersonPage() {
                       title={`Erase ${data.customerId}?`}
                       hits={<Hits person={data} />}
                       onConfirmed={async () => {
-                        await consoleClient.people.erase({ workspaceId, id });
+                        await consoleClient.users.erase({ workspaceId, id });
                         await onChanged();
                       }}
                     />
@@ -75,11 +75,11 @@ export function PersonPage() {
 }
 
 /** Tests of campaigns are offered to be sent to those who are marked. */
-function TestMark({ person: { id, isTest }, onChanged }: { person: Person; onChanged: () => Promise<unknown> }) {
+function TestMark({ person: { id, isTest }, onChanged }: { person: User; onChanged: () => Promise<unknown> }) {
   const { id: workspaceId } = useWorkspace();
   const mark = useMutation({
     mutationFn: async () => {
-      await consoleClient.people.markForTests({ workspaceId, id, isTest: !isTest });
+      await consoleClient.users.markForTests({ workspaceId, id, isTest: !isTest });
       await onChanged();
     },
   });
@@ -93,7 +93,7 @@ function TestMark({ person: { id, isTest }, onChanged }: { person: Person; onCha
   );
 }
 
-function About({ person }: { person: Person }) {
+function About({ person }: { person: User }) {
   return (
     <>
       <Copyable text={person.id} label="id in Carillon" />
@@ -103,7 +103,7 @@ function About({ person }: { person: Person }) {
   );
 }
 
-function Hits({ person }: { person: Person }) {
+function Hits({ person }: { person: User }) {
   const count = (many: number, word: string) => `${many.toLocaleString('en')} ${word}${many === 1 ? '' : 's'}`;
   const others = person.mergedCustomerIds;
   return (
@@ -116,7 +116,7 @@ function Hits({ person }: { person: Person }) {
   );
 }
 
-function Messages({ messages }: { messages: PersonMessage[] }) {
+function Messages({ messages }: { messages: UserMessage[] }) {
   const { id: workspaceId } = useWorkspace();
   const { personId } = route.useParams();
   return (
@@ -169,7 +169,7 @@ function Messages({ messages }: { messages: PersonMessage[] }) {
   );
 }
 
-function Segments({ segments }: { segments: Person['segments'] }) {
+function Segments({ segments }: { segments: User['segments'] }) {
   const { id: workspaceId } = useWorkspace();
   return (
     <section>

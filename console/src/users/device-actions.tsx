@@ -1,12 +1,13 @@
-import type { DeviceAction, PersonDevice } from '@carillon/client';
 import { Group } from '@mantine/core';
+import type { DeviceAction } from '../api/users.ts';
+import type { UserDevice } from '../api/generated/user.ts';
 import { consoleClient } from '../console.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 
 type DeviceActionsProps = {
   workspaceId: string;
   personId: string;
-  device: PersonDevice;
+  device: UserDevice;
   onChanged: () => Promise<unknown>;
 };
 
@@ -35,7 +36,7 @@ export function DeviceActions({ workspaceId, personId, device, onChanged }: Devi
           title={`${words[action].label} ${device.deviceId}?`}
           hits={words[action].hits}
           onConfirmed={async () => {
-            await consoleClient.people.changeDevice({ workspaceId, id: personId, deviceRowId: device.id, action });
+            await consoleClient.users.changeDevice({ workspaceId, id: personId, deviceRowId: device.id, action });
             await onChanged();
           }}
         />
@@ -44,7 +45,7 @@ export function DeviceActions({ workspaceId, personId, device, onChanged }: Devi
   );
 }
 
-function actionsOf(state: PersonDevice['state']): DeviceAction[] {
+function actionsOf(state: UserDevice['state']): DeviceAction[] {
   switch (state) {
     case 'ACTIVE':
       return ['opt-out', 'block', 'remove'];

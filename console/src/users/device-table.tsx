@@ -1,5 +1,5 @@
-import type { PersonDevice } from '@carillon/client';
 import { Code, Group, Text, Title } from '@mantine/core';
+import type { UserDevice } from '../api/generated/user.ts';
 import { CopyTextButton } from '../parts/copyable.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { platformNames } from '../parts/platform-names.ts';
@@ -12,7 +12,7 @@ import { DeviceActions } from './device-actions.tsx';
 type DeviceTableProps = {
   workspaceId: string;
   personId: string;
-  devices: PersonDevice[];
+  devices: UserDevice[];
   onChanged: () => Promise<unknown>;
 };
 
@@ -66,7 +66,7 @@ export function DeviceTable({ workspaceId, personId, devices, onChanged }: Devic
                   {
                     key: 'change',
                     title: 'Change',
-                    cell: (device: PersonDevice) => <DeviceActions {...{ workspaceId, personId, device, onChanged }} />,
+                    cell: (device: UserDevice) => <DeviceActions {...{ workspaceId, personId, device, onChanged }} />,
                   },
                 ]
               : []),
@@ -78,7 +78,7 @@ export function DeviceTable({ workspaceId, personId, devices, onChanged }: Devic
   );
 }
 
-function TokenState({ device }: { device: PersonDevice }) {
+function TokenState({ device }: { device: UserDevice }) {
   return (
     <>
       <StatusBadge status={device.state} />
@@ -90,7 +90,7 @@ function TokenState({ device }: { device: PersonDevice }) {
   );
 }
 
-function explain({ state, goneReason, blockReason, isProvisional }: PersonDevice): string {
+function explain({ state, goneReason, blockReason, isProvisional }: UserDevice): string {
   switch (state) {
     case 'ACTIVE':
       return isProvisional ? 'takes quiet messages: the person was not asked yet' : 'takes messages';

@@ -1,7 +1,7 @@
-import type { DeliveryExplanation } from '@carillon/client';
 import { Button, Card, Group, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
+import type { DeliveryExplanation } from '../api/generated/explain.ts';
 import { consoleClient } from '../console.ts';
 import { Loaded } from '../parts/loaded.tsx';
 import { platformNames } from '../parts/platform-names.ts';
@@ -24,7 +24,7 @@ export function DidTheyGetIt({ customerId }: { customerId: string }) {
   });
   const explanation = useQuery({
     queryKey: ['explain', workspaceId, campaign, customerId],
-    queryFn: () => consoleClient.explain({ workspaceId, campaignId: campaign, customerId }),
+    queryFn: () => consoleClient.deliveries.explain({ workspaceId, campaignId: campaign, customerId }),
     enabled: /^[0-9a-f]{24}$/.test(campaign),
   });
   return (

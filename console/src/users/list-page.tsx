@@ -1,7 +1,7 @@
-import type { FoundPerson } from '@carillon/client';
 import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
+import type { FoundUser } from '../api/generated/user.ts';
 import { consoleClient } from '../console.ts';
 import { CopyTextButton } from '../parts/copyable.tsx';
 import { DataTable } from '../parts/data-table.tsx';
@@ -25,7 +25,7 @@ export function PeoplePage() {
   const mayAdd = useMay('people.write');
   const found = useQuery({
     queryKey: ['people', workspaceId, q],
-    queryFn: () => consoleClient.people.search({ workspaceId, q }),
+    queryFn: () => consoleClient.users.search({ workspaceId, q }),
     enabled: q !== '',
   });
   return (
@@ -67,7 +67,7 @@ export function PeoplePage() {
   );
 }
 
-function PeopleTable({ people }: { people: FoundPerson[] }) {
+function PeopleTable({ people }: { people: FoundUser[] }) {
   const { id: workspaceId } = useWorkspace();
   return (
     <DataTable
@@ -99,7 +99,7 @@ function PeopleTable({ people }: { people: FoundPerson[] }) {
   );
 }
 
-function foundBy({ foundBy: kind, attribute }: FoundPerson): string {
+function foundBy({ foundBy: kind, attribute }: FoundUser): string {
   switch (kind) {
     case 'USER_ID':
       return 'user id';

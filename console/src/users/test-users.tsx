@@ -10,7 +10,7 @@ import { Time } from '../parts/time.tsx';
 export function TestPeople({ workspaceId }: { workspaceId: string }) {
   const marked = useQuery({
     queryKey: ['test-people', workspaceId],
-    queryFn: () => consoleClient.people.listForTests(workspaceId),
+    queryFn: () => consoleClient.users.listForTests(workspaceId),
   });
   return (
     <section>

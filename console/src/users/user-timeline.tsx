@@ -1,6 +1,6 @@
-import type { PersonMoment } from '@carillon/client';
 import { Button, Code, Group, Text, Title } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
+import type { TimelineEntry } from '../api/generated/user.ts';
 import { consoleClient } from '../console.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { Failure } from '../parts/failure.tsx';
@@ -9,7 +9,7 @@ import { RouteLink } from '../parts/route-link.tsx';
 import { Time } from '../parts/time.tsx';
 import { Waiting } from '../parts/waiting.tsx';
 
-const words: Record<PersonMoment['kind'], string> = {
+const words: Record<TimelineEntry['kind'], string> = {
   EVENT: 'did',
   MESSAGE: 'message',
   IMPRESSION: 'shown',
@@ -40,7 +40,7 @@ export function PersonTimeline({ workspaceId, personId: id }: { workspaceId: str
   const pages = useInfiniteQuery({
     queryKey: ['person', workspaceId, id, 'timeline'],
     queryFn: ({ pageParam }) =>
-      consoleClient.people.listMoments({ workspaceId, id, ...(pageParam === null ? {} : { after: pageParam }) }),
+      consoleClient.users.listTimeline({ workspaceId, id, ...(pageParam === null ? {} : { after: pageParam }) }),
     initialPageParam: null as string | null,
     getNextPageParam: ({ next }) => next,
   });
@@ -81,7 +81,7 @@ export function PersonTimeline({ workspaceId, personId: id }: { workspaceId: str
   );
 }
 
-function Subject({ workspaceId, moment }: { workspaceId: string; moment: PersonMoment }) {
+function Subject({ workspaceId, moment }: { workspaceId: string; moment: TimelineEntry }) {
   const { kind, name, campaignId, deviceId, platform } = moment;
   if (campaignId !== null)
     return (
@@ -97,7 +97,7 @@ function Subject({ workspaceId, moment }: { workspaceId: string; moment: PersonM
   return name === null ? '–' : <span style={{ overflowWrap: 'anywhere' }}>{name}</span>;
 }
 
-function Detail({ moment: { kind, outcome, code, detail } }: { moment: PersonMoment }) {
+function Detail({ moment: { kind, outcome, code, detail } }: { moment: TimelineEntry }) {
   if (outcome !== null)
     return (
       <>

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ConsoleClient } from '../../../client/src/console-client.ts';
-import type { CampaignProgress } from '../../../client/src/console-campaigns.ts';
+
+import type { ConsoleClient } from '../../../console/src/api/console-client.ts';
+import type { CampaignProgress } from '../../../console/src/api/generated/campaign.ts';
 import { adviseOnFailure } from '../../src/domain/campaigns/failure-advice.ts';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';

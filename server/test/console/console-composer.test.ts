@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { makeCarillonClient } from '../../../client/src/carillon-client.ts';
 import type { CampaignBody } from '../../../client/src/carillon-campaigns.ts';
-import type { ConsoleClient } from '../../../client/src/console-client.ts';
+
+import type { ConsoleClient } from '../../../console/src/api/console-client.ts';
 import { makeId } from '../../src/domain/ids.ts';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';

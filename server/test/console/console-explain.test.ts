@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ConsoleClient } from '../../../client/src/console-client.ts';
+
+import type { ConsoleClient } from '../../../console/src/api/console-client.ts';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
 import { openSignedInClient } from './signed-in-client.ts';
@@ -26,12 +27,12 @@ test('the console explains why a person got a campaign, to who is signed in', as
   const [user] = await database`
     select users.customer_id as id from devices join users on users.id = devices.user_id where platform = 'ANDROID' limit 1`;
   const asked = { workspaceId, campaignId, customerId: user!.id as string };
-  const told = await client.explain(asked);
+  const told = await client.deliveries.explain(asked);
   expect(told).toMatchObject({ campaign: { id: campaignId, status: 'SENT', nextAt: null }, step: 'ACCEPTED' });
   expect(told.explanation).toMatch(/^The provider accepted the message at .*Z\.$/);
   expect(told.runs[0]!.devices.map(({ step }) => step)).toContain('ACCEPTED');
   expect(told.runs[0]!.createdAt).toMatch(/^\d{4}-/);
-  expect(await client.explain({ ...asked, customerId: 'nobody' })).toMatchObject({
+  expect(await client.deliveries.explain({ ...asked, customerId: 'nobody' })).toMatchObject({
     step: 'UNKNOWN_PERSON',
     runs: [],
   });

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ConsoleClient } from '../../../client/src/console-client.ts';
-import type { KeyKind } from '../../../client/src/console-keys.ts';
+
+import type { ConsoleClient } from '../../../console/src/api/console-client.ts';
+import type { KeyKind } from '../../../console/src/api/generated/key.ts';
 import { archiveEndedKeys } from '../../src/engine/housekeeping/archive-ended-keys.ts';
 import { startCarillonBundle } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';

@@ -5,7 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { ConsoleClient, SegmentUpload } from '../../../client/src/console-client.ts';
+
+import type { ConsoleClient } from '../../../console/src/api/console-client.ts';
+import type { SegmentUpload } from '../../../console/src/api/segments.ts';
 import { readUpload } from '../../src/http/console/read-upload.ts';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
@@ -52,7 +54,7 @@ afterAll(async () => {
 
 const upload = (more: Partial<SegmentUpload> & { content?: string } = {}) => {
   const { content = 'ada@example.com\n', ...rest } = more;
-  return client.uploadSegmentFile({
+  return client.segments.uploadFile({
     workspaceId,
     kind: 'create',
     name: 'Uploaded',
@@ -69,7 +71,7 @@ const get = (path: string, headers: Record<string, string> = { cookie }) =>
 
 const waitForEnd = (id: string, operations = 1) =>
   until(async () => {
-    const segment = await client.readSegment({ workspaceId, id });
+    const segment = await client.segments.read({ workspaceId, id });
     return segment.operations.filter(({ endedAt }) => endedAt !== null).length === operations && segment;
   });
 
@@ -126,7 +128,7 @@ describe('a file uploaded in the console', () => {
 
     await upload({ kind: 'remove', content: 'ada@example.com' });
     expect((await waitForEnd(segmentId, 2)).userCount).toBe(1);
-    const { segments, active, maxActive } = await client.listSegments(workspaceId);
+    const { segments, active, maxActive } = await client.segments.list(workspaceId);
     expect(segments).toMatchObject([{ id: segmentId, name: 'Uploaded', state: 'READY', userCount: 1 }]);
     expect([active, maxActive]).toEqual([1, 1_000]);
   });
@@ -145,7 +147,7 @@ describe('a file uploaded in the console', () => {
     expect(answer.status).toBe(202);
     await upload({ kind: 'add', name: 'Slow', content: 'tim@example.com' });
     const slow = await until(async () => {
-      const { segments } = await client.listSegments(workspaceId);
+      const { segments } = await client.segments.list(workspaceId);
       return segments.find(({ name, progress }) => name === 'Slow' && progress !== null && progress.valuesFound > 0);
     });
     expect(slow).toMatchObject({
@@ -274,7 +276,7 @@ describe('a file uploaded in the console', () => {
 
 describe('rejects.csv', () => {
   const csvOf = async (operation: { segmentId: string; operationId: string }) => {
-    const answer = await fetch(`${bundle.url}${client.rejectsUrl({ workspaceId, ...operation })}`, {
+    const answer = await fetch(`${bundle.url}${client.segments.rejectsUrl({ workspaceId, ...operation })}`, {
       headers: { cookie },
     });
     return { answer, text: await answer.text() };
@@ -335,15 +337,15 @@ describe('callbacks and mails', () => {
     });
     expect(answer.status).toBe(202);
     const delivered = await until(async () =>
-      (await client.listCallbacks(workspaceId)).find(({ state }) => state === 'DELIVERED'),
+      (await client.messages.listCallbacks({ workspaceId })).callbacks.find(({ state }) => state === 'DELIVERED'),
     );
     expect(delivered).toMatchObject({ url: `${receiverUrl}/callback`, resends: 0, attempts: 1, nextAt: null });
     expect(JSON.parse(delivered.body)).toMatchObject({ segment_name: 'Told' });
 
-    const resent = await client.resendCallback({ workspaceId, id: delivered.id });
+    const resent = await client.messages.resendCallback({ workspaceId, id: delivered.id });
     expect(resent).toMatchObject({ state: 'PENDING', resends: 1 });
     const again = await until(async () => {
-      const callback = await client.readCallback({ workspaceId, id: delivered.id });
+      const callback = await client.messages.readCallback({ workspaceId, id: delivered.id });
       return callback.state === 'DELIVERED' && callback;
     });
     expect(again.tries).toMatchObject([
@@ -352,20 +354,20 @@ describe('callbacks and mails', () => {
     ]);
     const posts = received.slice(before).filter(({ headers }) => headers['webhook-id'] === delivered.id);
     expect(posts).toHaveLength(2);
-    const secret = await client.readWebhookSecret(workspaceId);
+    const secret = await client.keys.readWebhookSecret(workspaceId);
     expect(secret).toMatch(/^whsec_/);
     for (const { headers, body } of posts) new Webhook(secret).verify(body, headers as Record<string, string>);
 
-    const [email] = await client.listMails(workspaceId);
+    const [email] = (await client.messages.listEmails({ workspaceId })).mails;
     expect(email).toMatchObject({ recipients: ['ops@example.com'], state: 'KEPT', operationId: delivered.operationId });
     expect([email!.subject, email!.body].join('\n')).toContain('Told');
   });
 
   test('a callback that is still being delivered is not sent again beside it', async () => {
     receiverStatus = 500;
-    const [latest] = await client.listCallbacks(workspaceId);
-    await client.resendCallback({ workspaceId, id: latest!.id });
-    await until(async () => (await client.readCallback({ workspaceId, id: latest!.id })).tries.length === 3);
+    const [latest] = (await client.messages.listCallbacks({ workspaceId })).callbacks;
+    await client.messages.resendCallback({ workspaceId, id: latest!.id });
+    await until(async () => (await client.messages.readCallback({ workspaceId, id: latest!.id })).tries.length === 3);
     const path = `/console/api/callbacks/${latest!.id}/resend?workspaceId=${workspaceId}`;
     const answer = await bundle.call('POST', path, { headers: { cookie } });
     expect([answer.status, answer.json()]).toEqual([
@@ -375,9 +377,9 @@ describe('callbacks and mails', () => {
   });
 
   test('the secret is made on the first look and stays, one a workspace', async () => {
-    const first = await client.readWebhookSecret(otherWorkspaceId);
-    expect(await client.readWebhookSecret(otherWorkspaceId)).toBe(first);
-    expect(first).not.toBe(await client.readWebhookSecret(workspaceId));
+    const first = await client.keys.readWebhookSecret(otherWorkspaceId);
+    expect(await client.keys.readWebhookSecret(otherWorkspaceId)).toBe(first);
+    expect(first).not.toBe(await client.keys.readWebhookSecret(workspaceId));
     expect((await get(`webhook-secret?workspaceId=${workspaceId}`)).headers.get('cache-control')).toBe('no-store');
   });
 });
@@ -419,9 +421,9 @@ describe('who may see and do that', () => {
   });
 
   test("another workspace's ids lead nowhere", async () => {
-    const { segments } = await client.listSegments(workspaceId);
-    const { id, operations } = await client.readSegment({ workspaceId, id: segments[0]!.id });
-    const [callback] = await client.listCallbacks(workspaceId);
+    const { segments } = await client.segments.list(workspaceId);
+    const { id, operations } = await client.segments.read({ workspaceId, id: segments[0]!.id });
+    const [callback] = (await client.messages.listCallbacks({ workspaceId })).callbacks;
     const other = `workspaceId=${otherWorkspaceId}`;
     for (const path of [
       `segments/${id}?${other}`,
@@ -439,8 +441,8 @@ describe('who may see and do that', () => {
     const name = segments[0]!.name;
     expect((await postRaw(query({ kind: 'add', name, workspaceId: otherWorkspaceId }))).status).toBe(404);
     expect((await postRaw(query({ workspaceId: 'NOWHERE' }))).status).toBe(404);
-    expect(await client.listSegments(otherWorkspaceId)).toMatchObject({ segments: [], active: 0 });
-    expect(await client.listCallbacks(otherWorkspaceId)).toEqual([]);
-    expect(await client.listMails(otherWorkspaceId)).toEqual([]);
+    expect(await client.segments.list(otherWorkspaceId)).toMatchObject({ segments: [], active: 0 });
+    expect((await client.messages.listCallbacks({ workspaceId: otherWorkspaceId })).callbacks).toEqual([]);
+    expect((await client.messages.listEmails({ workspaceId: otherWorkspaceId })).mails).toEqual([]);
   });
 });

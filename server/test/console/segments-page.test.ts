@@ -3,7 +3,8 @@ import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ConsoleClient } from '../../../client/src/console-client.ts';
+
+import type { ConsoleClient } from '../../../console/src/api/console-client.ts';
 import { until } from '../carillon-bundle.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
 import { expectAccessible, hasChromium, skipReason, startConsoleBrowser } from './console-browser.ts';
@@ -36,7 +37,7 @@ describe.skipIf(!hasChromium)(`segments in Chromium${skipReason}`, () => {
   const fetched = { kind: 'create', attributeName: 'u_em', attributeType: 'string', expiryDays: 30 } as const;
   const waitForFill = (id: string) =>
     until(async () => {
-      const segment = await client.readSegment({ workspaceId, id });
+      const segment = await client.segments.read({ workspaceId, id });
       return segment.progress === null && segment;
     });
 
@@ -70,7 +71,7 @@ describe.skipIf(!hasChromium)(`segments in Chromium${skipReason}`, () => {
   }, 90_000);
 
   test('a file at an address calls back; the log shows every try and sends again', async () => {
-    const accepted = await client.fetchSegmentFile({
+    const accepted = await client.segments.fetchFile({
       ...fetched,
       workspaceId,
       name: 'From an address',
@@ -94,7 +95,7 @@ describe.skipIf(!hasChromium)(`segments in Chromium${skipReason}`, () => {
   }, 90_000);
 
   test('archiving names what it hits and leaves a line; the campaigns to a segment are listed, and lead to it', async () => {
-    const accepted = await client.fetchSegmentFile({
+    const accepted = await client.segments.fetchFile({
       ...fetched,
       workspaceId,
       name: 'To be archived',
@@ -125,18 +126,18 @@ describe.skipIf(!hasChromium)(`segments in Chromium${skipReason}`, () => {
 
   test('what the API refuses is refused here: a field, a name that is taken, another workspace', async () => {
     const asked = { ...fetched, workspaceId, name: 'Buyers', fileUrl: `${filesUrl}/people.csv` };
-    await expect(client.fetchSegmentFile(asked)).rejects.toMatchObject({ status: 409, code: 'SEGMENT_NAME_TAKEN' });
-    await expect(client.fetchSegmentFile({ ...asked, fileUrl: 'no address' })).rejects.toMatchObject({
+    await expect(client.segments.fetchFile(asked)).rejects.toMatchObject({ status: 409, code: 'SEGMENT_NAME_TAKEN' });
+    await expect(client.segments.fetchFile({ ...asked, fileUrl: 'no address' })).rejects.toMatchObject({
       status: 400,
       field: 'file_url',
     });
-    const { segments } = await client.listSegments(workspaceId);
+    const { segments } = await client.segments.list(workspaceId);
     const other = await insertTestWorkspace(console.bundle.database, new Date('2026-01-01T00:00:00Z'));
     const key = { workspaceId: other, id: segments[0]!.id };
     for (const attempt of [
-      () => client.archiveSegment(key),
-      () => client.listSampleMembers(key),
-      () => client.listCampaignsOfSegment(key),
+      () => client.segments.archive(key),
+      () => client.segments.listSampleMembers(key),
+      () => client.segments.listCampaigns(key),
     ])
       await expect(attempt()).rejects.toMatchObject({ status: 404 });
   });

@@ -1,5 +1,5 @@
-import { makeConsoleClient } from '../../../client/src/console-client.ts';
-import type { ConsoleClient } from '../../../client/src/console-client.ts';
+import { makeConsoleClient } from '../../../console/src/api/console-client.ts';
+import type { ConsoleClient } from '../../../console/src/api/console-client.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
 
 /** The console's own client with a session of its own, as a browser with the session's cookie would call. */

@@ -1,7 +1,8 @@
-import type { AudienceCount, CampaignBody, Reach } from '@carillon/client';
+import type { CampaignBody } from '@carillon/client';
 import { Button, Card, Group, Progress, Stack, Table, Text, Title } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import type { AudienceCount, Reach } from '../../api/generated/composer.ts';
 import { consoleClient } from '../../console.ts';
 import { Definition } from '../../parts/definition.tsx';
 import { Failure } from '../../parts/failure.tsx';

@@ -1,7 +1,7 @@
-import type { ConsoleSegment } from '@carillon/client';
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import type { ConsoleSegment } from '../../api/generated/segment.ts';
 import { consoleClient } from '../../console.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 import { RouteLink } from '../../parts/route-link.tsx';
@@ -27,7 +27,7 @@ export function SegmentPicker({ title, verb, segments, error, onChanged }: Segme
   const [word, setWord] = useState('');
   const list = useQuery({
     queryKey: ['segments', workspaceId],
-    queryFn: () => consoleClient.listSegments(workspaceId),
+    queryFn: () => consoleClient.segments.list(workspaceId),
     // A file that is still read becomes a segment that can be sent to.
     refetchInterval: 5000,
   });

@@ -1,4 +1,5 @@
-import type { CampaignBody, ComposerResources } from '@carillon/client';
+import type { CampaignBody } from '@carillon/client';
+import type { ComposerResources } from '../../api/generated/composer.ts';
 
 /** `a.b[0].c` → its steps. Names of a campaign's members hold neither dots nor brackets. */
 function stepsOf(path: string): (string | number)[] {

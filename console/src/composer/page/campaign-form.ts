@@ -1,7 +1,8 @@
-import type { CampaignBody, CampaignCheck, CampaignFault, ComposerResources } from '@carillon/client';
+import type { CampaignBody } from '@carillon/client';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { createContext, useContext } from 'react';
+import type { CampaignCheck, CampaignFault, ComposerResources } from '../../api/generated/composer.ts';
 import { consoleClient } from '../../console.ts';
 import { useWorkspace } from '../../shell/workspace.ts';
 import { sentBody } from './campaign-body.ts';

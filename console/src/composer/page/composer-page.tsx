@@ -1,7 +1,8 @@
-import type { CampaignReport, ComposerResources } from '@carillon/client';
 import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
+import type { CampaignReport } from '../../api/generated/campaign.ts';
+import type { ComposerResources } from '../../api/generated/composer.ts';
 import { consoleClient } from '../../console.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';

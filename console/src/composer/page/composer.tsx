@@ -1,8 +1,9 @@
-import type { CampaignBody, ComposerResources } from '@carillon/client';
+import type { CampaignBody } from '@carillon/client';
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useBlocker } from '@tanstack/react-router';
 import { useCallback, useMemo, useRef, useState } from 'react';
 import type { RefObject } from 'react';
+import type { ComposerResources } from '../../api/generated/composer.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { AudienceStep } from '../audience/audience-step.tsx';

@@ -1,7 +1,7 @@
-import type { PlatformPreview } from '@carillon/client';
 import { Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { ReactNode } from 'react';
+import type { PlatformPreview } from '../../api/generated/composer.ts';
 import type { Platform } from '../page/campaign-body.ts';
 import classes from './preview-card.module.css';
 

@@ -17,7 +17,7 @@ export function PreviewPerson() {
   const { customerId, look } = usePreviewedPerson();
   const [word, setWord] = useState('');
   const find = useMutation({
-    mutationFn: (q: string) => consoleClient.people.search({ workspaceId, q }),
+    mutationFn: (q: string) => consoleClient.users.search({ workspaceId, q }),
     onSuccess: (found) => {
       if (found.length === 1) choose(found[0]!.customerId);
     },
@@ -84,7 +84,7 @@ function OfAudience({ onChosen }: { onChosen: (customerId: string) => void }) {
   const [segment] = includedSegments(body);
   const members = useQuery({
     queryKey: ['segment-members', workspaceId, segment?.id],
-    queryFn: () => consoleClient.listSampleMembers({ workspaceId, id: segment!.id }),
+    queryFn: () => consoleClient.segments.listSampleMembers({ workspaceId, id: segment!.id }),
     enabled: segment !== undefined,
     staleTime: 60_000,
   });

@@ -1,9 +1,10 @@
 import { CarillonError } from '@carillon/client';
-import type { CampaignBody, PlatformPreview } from '@carillon/client';
+import type { CampaignBody } from '@carillon/client';
 import { Stack, Text, TextInput, Title } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import type { PlatformPreview } from '../../api/generated/composer.ts';
 import { consoleClient } from '../../console.ts';
 import { failureText } from '../../parts/failure.tsx';
 import { Notice } from '../../parts/notice.tsx';

@@ -108,7 +108,7 @@ function MarkedPeople({
   const { id: workspaceId } = useWorkspace();
   const marked = useQuery({
     queryKey: ['test-people', workspaceId],
-    queryFn: () => consoleClient.people.listForTests(workspaceId),
+    queryFn: () => consoleClient.users.listForTests(workspaceId),
     enabled: useMay('people.read'),
   });
   const people = (marked.data ?? []).filter(({ customerId }) => left(customerId)).slice(0, maxPeople);

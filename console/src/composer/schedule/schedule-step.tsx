@@ -1,5 +1,5 @@
-import type { CampaignMoment } from '@carillon/client';
 import { Card, Grid, Stack, Text, Title } from '@mantine/core';
+import type { CampaignOccurrence } from '../../api/generated/composer.ts';
 import { textAt } from '../page/campaign-body.ts';
 import { useCampaignForm } from '../page/campaign-form.ts';
 import { PartFaults } from '../page/form-fields.tsx';
@@ -87,7 +87,7 @@ function withoutMoments(kind: ReturnType<typeof timingKind>): string {
   return kind === 'event' ? 'Whenever the event happens.' : 'As soon as you send it.';
 }
 
-function MomentOf({ moment }: { moment: CampaignMoment }) {
+function MomentOf({ moment }: { moment: CampaignOccurrence }) {
   const { local, timeZone, offset, at } = moment;
   const day = new Intl.DateTimeFormat('en-GB', {
     weekday: 'short',
@@ -113,7 +113,7 @@ function MomentOf({ moment }: { moment: CampaignMoment }) {
   );
 }
 
-function tellChange(change: NonNullable<CampaignMoment['clockChange']>): string {
+function tellChange(change: NonNullable<CampaignOccurrence['clockChange']>): string {
   switch (change.kind) {
     case 'skipped':
       return `There is no ${change.asked} on this day: the clock is put forward over it.`;

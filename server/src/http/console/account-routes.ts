@@ -5,6 +5,7 @@ import type { AccountUseCases } from '../../app/accounts/account-use-cases.ts';
 import { roles } from '../../domain/accounts/roles.ts';
 import { consoleApi as api } from './console-access.ts';
 import { callerOf } from './session-routes.ts';
+import { AccountList, AuditEntry, ConsoleAccount, InvitationLink, OneTimeLink, OwnSession } from './account-shapes.ts';
 
 const closed = { additionalProperties: false };
 const id = Type.String({ pattern: '^[0-9a-f]{24}$' });
@@ -20,7 +21,14 @@ const AuditQuery = Type.Object({ workspaceId: Type.String({ maxLength: 64 }), be
 export function accountRoutes(server: FastifyInstance, { accounts }: { accounts: AccountUseCases }): void {
   addOwn(server, accounts);
   addOthers(server, accounts);
-  const reading = { schema: { hide: true, querystring: AuditQuery }, config: { permission: 'audit.read' as const } };
+  const reading = {
+    schema: {
+      hide: true,
+      querystring: AuditQuery,
+      response: { 200: Type.Object({ entries: Type.Array(AuditEntry) }) },
+    },
+    config: { permission: 'audit.read' as const },
+  };
   server.get(`${api}/audit`, reading, async (request) => {
     const { workspaceId, before } = request.query as Static<typeof AuditQuery>;
     return { entries: await accounts.listAudit({ workspaceId, beforeId: before }) };
@@ -29,9 +37,13 @@ export function accountRoutes(server: FastifyInstance, { accounts }: { accounts:
 
 function addOwn(server: FastifyInstance, { own }: AccountUseCases): void {
   const config = { permission: 'session.own' as const };
-  server.get(`${api}/own/sessions`, { schema: { hide: true }, config }, async ({ signedIn: by }) => ({
-    sessions: await own.listSessions({ by }),
-  }));
+  server.get(
+    `${api}/own/sessions`,
+    { schema: { hide: true, response: { 200: Type.Object({ sessions: Type.Array(OwnSession) }) } }, config },
+    async ({ signedIn: by }) => ({
+      sessions: await own.listSessions({ by }),
+    }),
+  );
   server.delete(`${api}/own/sessions/:id`, { schema: { hide: true, params: Id }, config }, async (request, reply) => {
     await own.endSession({ by: request.signedIn, id: idOf(request) });
     return reply.code(204).send();
@@ -45,38 +57,46 @@ function addOwn(server: FastifyInstance, { own }: AccountUseCases): void {
 
 function addOthers(server: FastifyInstance, { manage }: AccountUseCases): void {
   const config = { permission: 'accounts.manage' as const };
-  const plain = { schema: { hide: true }, config };
   const one = { schema: { hide: true, params: Id }, config };
+  const answersAccount = { 200: Type.Object({ account: ConsoleAccount }) };
+  const changed = { schema: { hide: true, params: Id, response: answersAccount }, config };
   const linkOf = (request: FastifyRequest, path: string): string => `${request.protocol}://${request.host}${path}`;
 
-  server.get(`${api}/accounts`, plain, () => manage.list());
-  server.post(`${api}/invitations`, { schema: { hide: true, body: Invitation }, config }, async (request, reply) => {
-    const body = request.body as Static<typeof Invitation>;
-    const { code, ...invitation } = await manage.invite({ ...body, by: request.signedIn });
-    return reply
-      .code(201)
-      .header('cache-control', 'no-store')
-      .send({ ...invitation, link: linkOf(request, `/console/#invitation=${code}`) });
-  });
+  server.get(`${api}/accounts`, { schema: { hide: true, response: { 200: AccountList } }, config }, () =>
+    manage.list(),
+  );
+  server.post(
+    `${api}/invitations`,
+    { schema: { hide: true, body: Invitation, response: { 201: InvitationLink } }, config },
+    async (request, reply) => {
+      const body = request.body as Static<typeof Invitation>;
+      const { code, ...invitation } = await manage.invite({ ...body, by: request.signedIn });
+      return reply
+        .code(201)
+        .header('cache-control', 'no-store')
+        .send({ ...invitation, link: linkOf(request, `/console/#invitation=${code}`) });
+    },
+  );
   server.delete(`${api}/invitations/:id`, one, async (request, reply) => {
     await manage.withdrawInvitation({ by: request.signedIn, id: idOf(request) });
     return reply.code(204).send();
   });
   server.put(
     `${api}/accounts/:id/role`,
-    { schema: { hide: true, params: Id, body: RoleChange }, config },
+    { schema: { hide: true, params: Id, body: RoleChange, response: answersAccount }, config },
     async (request) => {
       const body = request.body as Static<typeof RoleChange>;
       return { account: await manage.changeRole({ ...body, by: request.signedIn, id: idOf(request) }) };
     },
   );
-  server.post(`${api}/accounts/:id/disable`, one, async (request) => ({
+  server.post(`${api}/accounts/:id/disable`, changed, async (request) => ({
     account: await manage.disable({ by: request.signedIn, id: idOf(request) }),
   }));
-  server.post(`${api}/accounts/:id/enable`, one, async (request) => ({
+  server.post(`${api}/accounts/:id/enable`, changed, async (request) => ({
     account: await manage.enable({ by: request.signedIn, id: idOf(request) }),
   }));
-  server.post(`${api}/accounts/:id/password-link`, one, async (request, reply) => {
+  const linking = { schema: { hide: true, params: Id, response: { 201: OneTimeLink } }, config };
+  server.post(`${api}/accounts/:id/password-link`, linking, async (request, reply) => {
     const { code, expiresAt } = await manage.makePasswordLink({ by: request.signedIn, id: idOf(request) });
     return reply
       .code(201)

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import type { ConsoleCalls } from '../../app/console/console-calls.ts';
 import { consoleApi as api } from './console-access.ts';
+import { CallDetail, CallPage } from './call-shapes.ts';
 
 const id = '[0-9a-f]{24}';
 const instant = '[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z';
@@ -20,21 +21,28 @@ const Search = Type.Object({
 /** The API log on the console. */
 export function consoleCallRoutes(server: FastifyInstance, { calls }: { calls: ConsoleCalls }): void {
   const config = { permission: 'log.read' as const };
-  server.get(`${api}/calls`, { schema: { hide: true, querystring: Search }, config }, async (request) => {
-    const { of, only, key, after, ...query } = request.query as Static<typeof Search>;
-    const { calls: found, hasMore } = await calls.list({
-      ...query,
-      ofNobody: of === 'nobody',
-      isRefused: only === 'refused' || undefined,
-      keyId: key,
-      after: after === undefined ? undefined : parseCursor(after),
-    });
-    const last = found.at(-1);
-    return { calls: found, next: hasMore && last ? `${last.receivedAt.toISOString()}~${last.id}` : null };
-  });
+  server.get(
+    `${api}/calls`,
+    { schema: { hide: true, querystring: Search, response: { 200: CallPage } }, config },
+    async (request) => {
+      const { of, only, key, after, ...query } = request.query as Static<typeof Search>;
+      const { calls: found, hasMore } = await calls.list({
+        ...query,
+        ofNobody: of === 'nobody',
+        isRefused: only === 'refused' || undefined,
+        keyId: key,
+        after: after === undefined ? undefined : parseCursor(after),
+      });
+      const last = found.at(-1);
+      return { calls: found, next: hasMore && last ? `${last.receivedAt.toISOString()}~${last.id}` : null };
+    },
+  );
   server.get(
     `${api}/calls/:id`,
-    { schema: { hide: true, querystring: Workspace, params: Id }, config },
+    {
+      schema: { hide: true, querystring: Workspace, params: Id, response: { 200: Type.Object({ call: CallDetail }) } },
+      config,
+    },
     async (request) => ({
       call: await calls.read({
         ...(request.query as Static<typeof Workspace>),

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { Static } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import type { ConsoleCampaigns } from '../../app/console/console-campaigns.ts';
 import type { AccountUseCases } from '../../app/accounts/account-use-cases.ts';
 import { campaignActions } from '../../domain/campaigns/campaign-states.ts';
@@ -8,6 +8,15 @@ import { parseSearch, readBody } from '../campaigns/parse-search.ts';
 import { campaignEventRoutes } from './campaign-event-routes.ts';
 import { consoleApi as api } from './console-access.ts';
 import { presentListedCampaign, presentReport, presentRequest } from './present-campaigns.ts';
+import {
+  CampaignList,
+  CampaignProgress,
+  CampaignReport,
+  CampaignResults,
+  CampaignRuns,
+  CampaignTimeline,
+  ChangedCampaign,
+} from './campaign-shapes.ts';
 
 export type ConsoleCampaignRouteDependencies = { campaigns: ConsoleCampaigns; accounts: AccountUseCases };
 
@@ -24,39 +33,51 @@ export function consoleCampaignRoutes(server: FastifyInstance, deps: ConsoleCamp
   const { campaigns } = deps;
   const schema = { hide: true, querystring: Workspace };
   const config = { permission: 'overview.read' as const };
-  const one = { schema: { ...schema, params: Id }, config };
-  const changing = { ...one, config: { permission: 'campaigns.write' as const } };
+  const answering = (shape: TSchema) => ({ schema: { ...schema, params: Id, response: { 200: shape } }, config });
+  const mayChange = { permission: 'campaigns.write' as const };
 
-  server.post(`${api}/campaigns/search`, { schema, config }, async (request) => {
+  const searching = { schema: { ...schema, response: { 200: CampaignList } }, config };
+  server.post(`${api}/campaigns/search`, searching, async (request) => {
     const workspaceId = workspaceOf(request);
     const { versioning } = await campaigns.settings(workspaceId);
     const asked = parseSearch(readBody(request), { version: 'V5', versioning });
     const found = await campaigns.search({ ...asked, versioning, workspaceId });
     return { campaigns: found.map(presentListedCampaign), limit: asked.limit };
   });
-  server.get(`${api}/campaigns/:id`, one, async (request) => {
+  server.get(`${api}/campaigns/:id`, answering(CampaignReport), async (request) => {
     const key = keyOf(request);
     const { versioning } = await campaigns.settings(key.workspaceId);
     return presentReport(await campaigns.report.read(key), versioning);
   });
-  server.get(`${api}/campaigns/:id/progress`, one, (request) => campaigns.report.progress(keyOf(request)));
-  server.get(`${api}/campaigns/:id/results`, one, (request) => campaigns.report.results(keyOf(request)));
-  server.get(`${api}/campaigns/:id/timeline`, one, (request) => campaigns.report.timeline(keyOf(request)));
+  server.get(`${api}/campaigns/:id/progress`, answering(CampaignProgress), (request) =>
+    campaigns.report.progress(keyOf(request)),
+  );
+  server.get(`${api}/campaigns/:id/results`, answering(CampaignResults), (request) =>
+    campaigns.report.results(keyOf(request)),
+  );
+  server.get(`${api}/campaigns/:id/timeline`, answering(CampaignTimeline), (request) =>
+    campaigns.report.timeline(keyOf(request)),
+  );
   server.get(
     `${api}/campaigns/:id/runs`,
-    { schema: { hide: true, querystring: Page, params: Id }, config },
+    { schema: { hide: true, querystring: Page, params: Id, response: { 200: CampaignRuns } }, config },
     (request) => {
       const { page = '1' } = request.query as Static<typeof Page>;
       return campaigns.report.listRuns({ ...keyOf(request), page: Number(page) });
     },
   );
   for (const action of campaignActions)
-    server.post(`${api}/campaigns/:id/${action}`, changing, async (request) => {
-      const key = keyOf(request);
-      await campaigns.change({ ...key, action, by: request.signedIn });
-      return campaigns.report.progress(key);
-    });
-  server.post(`${api}/campaigns/:id/clone`, changing, async (request, reply) => {
+    server.post(
+      `${api}/campaigns/:id/${action}`,
+      { ...answering(CampaignProgress), config: mayChange },
+      async (request) => {
+        const key = keyOf(request);
+        await campaigns.change({ ...key, action, by: request.signedIn });
+        return campaigns.report.progress(key);
+      },
+    );
+  const cloning = { schema: { ...schema, params: Id, response: { 201: ChangedCampaign } }, config: mayChange };
+  server.post(`${api}/campaigns/:id/clone`, cloning, async (request, reply) => {
     const key = keyOf(request);
     const { campaign } = await campaigns.report.read(key);
     const parts = presentRequest(campaign);

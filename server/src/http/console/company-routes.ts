@@ -4,6 +4,7 @@ import type { CompanySignInUseCases } from '../../app/accounts/company-sign-in.t
 import { ServiceError } from '../../domain/errors.ts';
 import { consoleApi as api, sessionCookie } from './console-access.ts';
 import { callerOf } from './session-routes.ts';
+import { CompanySignIn, Entrance } from './account-shapes.ts';
 
 export type CompanyRouteDependencies = {
   /** Undefined: people sign in by passwords only. */
@@ -25,14 +26,16 @@ export function companyRoutes(server: FastifyInstance, deps: CompanyRouteDepende
   // Lax: the browser comes back from another site, and must bring it along.
   const attributes = { path: callbackPath, httpOnly: true, sameSite: 'lax', secure: isSecure } as const;
 
-  server.get(`${api}/entrance`, open, () => ({
+  const entrance = { ...open, schema: { hide: true, response: { 200: Entrance } } };
+  server.get(`${api}/entrance`, entrance, () => ({
     company: company ? { name: company.name } : null,
     passwordSignIn,
   }));
   if (!company) return;
 
   // A POST, so that no other site begins a sign-in.
-  server.post(`${api}/company`, open, async (request, reply) => {
+  const beginning = { ...open, schema: { hide: true, response: { 200: CompanySignIn } } };
+  server.post(`${api}/company`, beginning, async (request, reply) => {
     const redirectUri = new URL(callbackPath, originOf(request)).href;
     const { location, browser } = await company.begin({ redirectUri, caller: callerOf(request) });
     return reply

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { Static } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import type { ConsoleComposer } from '../../app/console/console-composer.ts';
 import { takeParts } from '../campaigns/parse-authoring.ts';
 import { readBody } from '../campaigns/parse-search.ts';
@@ -11,6 +11,8 @@ import { presentDefaultError } from '../present-default-error.ts';
 import { toServiceError } from '../to-service-error.ts';
 import { consoleApi as api } from './console-access.ts';
 import { presentCheck, presentCount, presentResources } from './present-composer.ts';
+import { ChangedCampaign } from './campaign-shapes.ts';
+import { AudienceCount, CampaignCheck, ComposerResources, TestResults } from './composer-shapes.ts';
 
 export type ConsoleComposerRouteDependencies = { composer: ConsoleComposer };
 
@@ -27,7 +29,8 @@ const Id = Type.Object({ id });
 export function consoleComposerRoutes(server: FastifyInstance, { composer }: ConsoleComposerRouteDependencies): void {
   const schema = { hide: true, querystring: Workspace };
   const config = { permission: 'campaigns.write' as const };
-  const one = { schema: { ...schema, params: Id }, config };
+  const answering = (shape: TSchema) => ({ schema: { ...schema, response: { 200: shape } }, config });
+  const one = { schema: { ...schema, params: Id, response: { 200: ChangedCampaign } }, config };
 
   void server.register(async (scope) => {
     scope.setErrorHandler((thrown, request, reply) => {
@@ -37,22 +40,24 @@ export function consoleComposerRoutes(server: FastifyInstance, { composer }: Con
       return presentDefaultError(error, reply);
     });
 
-    scope.get(`${api}/composer`, { schema, config }, async (request) =>
+    scope.get(`${api}/composer`, answering(ComposerResources), async (request) =>
       presentResources(await composer.readResources(workspaceOf(request))),
     );
-    scope.post(`${api}/composer/check`, { schema: { hide: true, querystring: Checked }, config }, async (request) => {
+    const checking = { schema: { hide: true, querystring: Checked, response: { 200: CampaignCheck } }, config };
+    scope.post(`${api}/composer/check`, checking, async (request) => {
       const asked = request.query as Static<typeof Checked>;
       return presentCheck(await composer.check({ id: undefined, ...asked, parts: partsOf(request) }));
     });
-    scope.post(`${api}/composer/audience`, { schema, config }, async (request) =>
+    scope.post(`${api}/composer/audience`, answering(AudienceCount), async (request) =>
       presentCount(await composer.count({ workspaceId: workspaceOf(request), parts: partsOf(request) })),
     );
-    scope.post(`${api}/composer/test`, { schema, config }, async (request) => {
+    scope.post(`${api}/composer/test`, answering(Type.Object({ results: TestResults })), async (request) => {
       const asked = parseTest(readBody(request), { version: 'V5' });
       const results = await composer.test({ ...asked, workspaceId: workspaceOf(request), by: request.signedIn });
       return { results: presentTestResults(results) };
     });
-    scope.post(`${api}/campaigns`, { schema, config }, async (request, reply) => {
+    const creating = { schema: { ...schema, response: { 201: ChangedCampaign } }, config };
+    scope.post(`${api}/campaigns`, creating, async (request, reply) => {
       const asked = { workspaceId: workspaceOf(request), parts: partsOf(request), by: request.signedIn };
       return reply.code(201).send(await composer.create(asked));
     });

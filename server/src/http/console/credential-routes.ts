@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import type { ManageCredentials } from '../../app/credentials/manage-credentials.ts';
 import { consoleApi as api } from './console-access.ts';
+import { ConnectedCredential, ProviderCredentialState } from './credential-shapes.ts';
 
 const closed = { additionalProperties: false };
 const text = Type.String({ minLength: 1, maxLength: 1000 });
@@ -48,21 +49,34 @@ export function consoleCredentialRoutes(
 ): void {
   const config = { permission: 'settings.write' as const };
   const querystring = Workspace;
+  const response = { 200: Type.Object({ connected: ConnectedCredential }) };
   const ofWorkspace = (request: FastifyRequest) => ({
     ...(request.query as Static<typeof Workspace>),
     by: request.signedIn,
   });
-  server.get(`${api}/credentials`, { schema: { hide: true, querystring }, config }, async (request) => ({
+  const listing = {
+    schema: {
+      hide: true,
+      querystring,
+      response: { 200: Type.Object({ credentials: Type.Array(ProviderCredentialState) }) },
+    },
+    config,
+  };
+  server.get(`${api}/credentials`, listing, async (request) => ({
     credentials: await credentials.list(ofWorkspace(request).workspaceId),
   }));
-  server.post(`${api}/credentials`, { schema: { hide: true, querystring, body: Given }, config }, async (request) => {
-    const { unasked: rule = 'refuse', ...given } = request.body as Static<typeof Given>;
-    const key = given.provider === 'webpush' ? { ...given, keys: given.keys } : given;
-    return { connected: await credentials.connect({ ...ofWorkspace(request), given: key, unasked: rule }) };
-  });
+  server.post(
+    `${api}/credentials`,
+    { schema: { hide: true, querystring, body: Given, response }, config },
+    async (request) => {
+      const { unasked: rule = 'refuse', ...given } = request.body as Static<typeof Given>;
+      const key = given.provider === 'webpush' ? { ...given, keys: given.keys } : given;
+      return { connected: await credentials.connect({ ...ofWorkspace(request), given: key, unasked: rule }) };
+    },
+  );
   server.post(
     `${api}/credentials/:provider/check`,
-    { schema: { hide: true, querystring, params: Provider }, config },
+    { schema: { hide: true, querystring, params: Provider, response }, config },
     async (request) => ({
       connected: await credentials.check({
         ...ofWorkspace(request),
@@ -72,7 +86,7 @@ export function consoleCredentialRoutes(
   );
   server.post(
     `${api}/credentials/:provider/simulator`,
-    { schema: { hide: true, querystring, params: Provider }, config },
+    { schema: { hide: true, querystring, params: Provider, response }, config },
     async (request) => ({
       connected: await credentials.useSimulator({
         ...ofWorkspace(request),

@@ -7,6 +7,7 @@ import type { ConsoleDeliveries, DeliveryCursor } from '../../app/console/consol
 import { platforms } from '../../domain/campaigns/content.ts';
 import { consoleApi as api } from './console-access.ts';
 import { presentCursor, presentDeliveryFile, presentListedDelivery } from './present-deliveries.ts';
+import { DeliveryDetail, DeliveryPage } from './delivery-shapes.ts';
 
 const workspaceId = Type.String({ maxLength: 64 });
 const id = Type.String({ pattern: '^[0-9a-f]{24}$' });
@@ -39,7 +40,8 @@ export function consoleDeliveryRoutes(
   { deliveries }: { deliveries: ConsoleDeliveries },
 ): void {
   const config = { permission: 'people.read' as const };
-  server.get(`${api}/deliveries`, { schema: { hide: true, querystring: Search }, config }, async (request) => {
+  const listing = { schema: { hide: true, querystring: Search, response: { 200: DeliveryPage } }, config };
+  server.get(`${api}/deliveries`, listing, async (request) => {
     const { after, ...query } = request.query as Static<typeof Search>;
     const page = await deliveries.list({ ...query, ...(after === undefined ? {} : { after: parseCursor(after) }) });
     return {
@@ -63,7 +65,15 @@ export function consoleDeliveryRoutes(
   );
   server.get(
     `${api}/deliveries/:day/:bucket/:runId/:deviceRowId`,
-    { schema: { hide: true, querystring: Workspace, params: Key }, config },
+    {
+      schema: {
+        hide: true,
+        querystring: Workspace,
+        params: Key,
+        response: { 200: Type.Object({ delivery: DeliveryDetail }) },
+      },
+      config,
+    },
     async (request) => {
       const { bucket, ...key } = request.params as Static<typeof Key>;
       const query = request.query as Static<typeof Workspace>;

@@ -4,6 +4,7 @@ import type { Static } from 'typebox';
 import type { ExplainRequest, Explanation } from '../../app/explain/explain-delivery.ts';
 import { noRunYet, nobodyOfThatId, tellDevice, tellRun } from '../../domain/explain/tell.ts';
 import { consoleApi } from './console-access.ts';
+import { DeliveryExplanation } from './explain-shapes.ts';
 
 const Query = Type.Object({
   workspaceId: Type.String({ maxLength: 64 }),
@@ -18,7 +19,10 @@ export type ConsoleExplainRouteDependencies = { explain: (request: ExplainReques
 export function consoleExplainRoutes(server: FastifyInstance, deps: ConsoleExplainRouteDependencies): void {
   server.get(
     `${consoleApi}/explain`,
-    { schema: { hide: true, querystring: Query }, config: { permission: 'people.read' } },
+    {
+      schema: { hide: true, querystring: Query, response: { 200: Type.Object({ explanation: DeliveryExplanation }) } },
+      config: { permission: 'people.read' },
+    },
     async (request) => {
       const { runId, ...asked } = request.query as Static<typeof Query>;
       return { explanation: present(await deps.explain({ ...asked, runId })) };

@@ -6,6 +6,7 @@ import { maxOverlapHours } from '../../domain/tokens/limits.ts';
 import { keyKinds } from '../../domain/tokens/key-kinds.ts';
 import { consoleApi as api } from './console-access.ts';
 import { presentKey } from './present.ts';
+import { ConsoleKey, CreatedKey, RotatedKey } from './key-shapes.ts';
 
 const closed = { additionalProperties: false };
 const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
@@ -25,19 +26,27 @@ export function consoleKeyRoutes(server: FastifyInstance, { keys }: { keys: Cons
   const schema = { hide: true, querystring: Workspace };
   const config = { permission: 'keys.write' as const };
 
-  server.get(`${api}/keys`, { schema, config: { permission: 'keys.read' } }, async (request) => ({
+  const listing = {
+    schema: { ...schema, response: { 200: Type.Object({ keys: Type.Array(ConsoleKey) }) } },
+    config: { permission: 'keys.read' as const },
+  };
+  server.get(`${api}/keys`, listing, async (request) => ({
     keys: (await keys.list(workspaceOf(request))).map(presentKey),
   }));
-  server.post(`${api}/keys`, { schema: { ...schema, body: NewKey }, config }, async (request, reply) => {
-    const made = await keys.create({ ...(request.body as Static<typeof NewKey>), ...callOf(request) });
-    return reply
-      .code(201)
-      .header('cache-control', 'no-store')
-      .send({ ...made, key: presentKey(made.key) });
-  });
+  server.post(
+    `${api}/keys`,
+    { schema: { ...schema, body: NewKey, response: { 201: CreatedKey } }, config },
+    async (request, reply) => {
+      const made = await keys.create({ ...(request.body as Static<typeof NewKey>), ...callOf(request) });
+      return reply
+        .code(201)
+        .header('cache-control', 'no-store')
+        .send({ ...made, key: presentKey(made.key) });
+    },
+  );
   server.post(
     `${api}/keys/:id/rotate`,
-    { schema: { ...schema, params: Id, body: Rotation }, config },
+    { schema: { ...schema, params: Id, body: Rotation, response: { 201: RotatedKey } }, config },
     async (request, reply) => {
       const { overlapHours } = request.body as Static<typeof Rotation>;
       const made = await keys.rotate({ ...callOf(request), id: idOf(request), overlapHours });

@@ -5,6 +5,7 @@ import type { ConsoleOverview } from '../../app/console/console-overview.ts';
 import type { ConsoleUseCases } from '../../app/console/console-use-cases.ts';
 import { consoleApi as api } from './console-access.ts';
 import { presentInboxMessage } from './present.ts';
+import { InboxMessage, Overview, UserCounts } from './overview-shapes.ts';
 
 const OverviewQuery = Type.Object({ workspaceId: Type.Optional(Type.String({ maxLength: 64 })) });
 const UsersQuery = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
@@ -18,16 +19,25 @@ const config = { permission: 'overview.read' as const };
 export type OverviewRouteDependencies = { console: ConsoleUseCases; overview: ConsoleOverview };
 
 export function overviewRoutes(server: FastifyInstance, { console, overview }: OverviewRouteDependencies): void {
-  const schema = { hide: true, querystring: OverviewQuery };
+  const schema = { hide: true, querystring: OverviewQuery, response: { 200: Overview } };
   server.get(`${api}/overview`, { schema, config }, (request) => {
     const { workspaceId } = request.query as Static<typeof OverviewQuery>;
     const url = `${request.protocol}://${request.host}`;
     return overview.read({ workspaceId, url, by: request.signedIn });
   });
-  server.get(`${api}/overview/people`, { schema: { hide: true, querystring: UsersQuery }, config }, (request) =>
+  const counting = { schema: { hide: true, querystring: UsersQuery, response: { 200: UserCounts } }, config };
+  server.get(`${api}/overview/people`, counting, (request) =>
     overview.countPeople((request.query as Static<typeof UsersQuery>).workspaceId),
   );
-  server.get(`${api}/inbox`, { schema: { hide: true, querystring: InboxQuery }, config }, async (request) => {
+  const reading = {
+    schema: {
+      hide: true,
+      querystring: InboxQuery,
+      response: { 200: Type.Object({ messages: Type.Array(InboxMessage) }) },
+    },
+    config,
+  };
+  server.get(`${api}/inbox`, reading, async (request) => {
     const { workspaceId, after } = request.query as Static<typeof InboxQuery>;
     return { messages: (await console.readInbox({ workspaceId, after: after ?? '' })).map(presentInboxMessage) };
   });

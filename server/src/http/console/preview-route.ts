@@ -12,6 +12,7 @@ import { presentV5, presentV5Error } from '../campaigns/present-v5.ts';
 import { presentDefaultError } from '../present-default-error.ts';
 import { toServiceError } from '../to-service-error.ts';
 import { consoleApi } from './console-access.ts';
+import { PreviewAnswer } from './composer-shapes.ts';
 
 export type ConsolePreviewDependencies = Pick<CampaignUseCases, 'preview'> & {
   /** How much a provider would be handed, and the most it takes. */
@@ -39,7 +40,10 @@ export function consolePreviewRoute(server: FastifyInstance, deps: ConsolePrevie
     scope.post(
       `${consoleApi}/preview`,
       // It shows attributes of a person.
-      { schema: { hide: true, querystring: Workspace }, config: { permission: 'people.read' } },
+      {
+        schema: { hide: true, querystring: Workspace, response: { 200: PreviewAnswer } },
+        config: { permission: 'people.read' },
+      },
       async (request) => {
         const { workspaceId } = request.query as Static<typeof Workspace>;
         const preview = await deps.preview({ ...parsePreview(readBody(request), 'anybody'), workspaceId });

@@ -7,6 +7,7 @@ import { platforms } from '../../domain/campaigns/content.ts';
 import { interactionKinds } from '../../domain/interactions/interaction.ts';
 import { requireCustomerId } from '../data/parse-data.ts';
 import { consoleApi as api } from './console-access.ts';
+import { SandboxState, VirtualDevice } from './sandbox-shapes.ts';
 
 const closed = { additionalProperties: false };
 const ClockMove = Type.Union([
@@ -40,7 +41,7 @@ const Change = Type.Object({ behaviour }, closed);
 /** The sandbox on the console: clock, faults, counters. Production has none of these routes. */
 export function consoleSandboxRoutes(server: FastifyInstance, sandbox: ConsoleSandbox): void {
   const config = { permission: 'sandbox.use' as const };
-  const schema = { hide: true };
+  const schema = { hide: true, response: { 200: SandboxState } };
   addDevices(server, sandbox);
   server.get(`${api}/sandbox`, { schema, config }, () => sandbox.read());
   server.post(`${api}/sandbox/clock`, { schema: { ...schema, body: ClockMove }, config }, (request) =>
@@ -57,22 +58,31 @@ export function consoleSandboxRoutes(server: FastifyInstance, sandbox: ConsoleSa
 function addDevices(server: FastifyInstance, sandbox: ConsoleSandbox): void {
   const config = { permission: 'sandbox.use' as const };
   const schema = { hide: true, querystring: Workspace };
-  server.get(`${api}/sandbox/devices`, { schema, config }, async (request) => ({
-    devices: await sandbox.listDevices((request.query as Static<typeof Workspace>).workspaceId),
-  }));
-  server.post(`${api}/sandbox/devices`, { schema: { ...schema, body: NewDevice }, config }, async (request, reply) => {
-    const { customerId, ...device } = request.body as Static<typeof NewDevice>;
-    const devices = await sandbox.addDevice({
-      ...(request.query as Static<typeof Workspace>),
-      ...device,
-      by: request.signedIn,
-      customerId: requireCustomerId({ customer_id: customerId }),
-    });
-    return reply.code(201).send({ devices });
-  });
+  const Devices = Type.Object({ devices: Type.Array(VirtualDevice) });
+  server.get(
+    `${api}/sandbox/devices`,
+    { schema: { ...schema, response: { 200: Devices } }, config },
+    async (request) => ({
+      devices: await sandbox.listDevices((request.query as Static<typeof Workspace>).workspaceId),
+    }),
+  );
+  server.post(
+    `${api}/sandbox/devices`,
+    { schema: { ...schema, body: NewDevice, response: { 201: Devices } }, config },
+    async (request, reply) => {
+      const { customerId, ...device } = request.body as Static<typeof NewDevice>;
+      const devices = await sandbox.addDevice({
+        ...(request.query as Static<typeof Workspace>),
+        ...device,
+        by: request.signedIn,
+        customerId: requireCustomerId({ customer_id: customerId }),
+      });
+      return reply.code(201).send({ devices });
+    },
+  );
   server.put(
     `${api}/sandbox/devices/:id`,
-    { schema: { ...schema, params: Id, body: Change }, config },
+    { schema: { ...schema, params: Id, body: Change, response: { 200: Devices } }, config },
     async (request) => ({
       devices: await sandbox.changeDevice({
         ...(request.query as Static<typeof Workspace>),

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Readable } from 'node:stream';
 import { Type } from 'typebox';
-import type { Static } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import type { ConsoleSegments } from '../../app/console/console-segments.ts';
 import { fileTooLarge } from '../../app/segments/post-file.ts';
 import { maxLogged } from '../../app/segments/read-segments.ts';
@@ -20,6 +20,8 @@ import {
   presentSegmentDetail,
 } from './present-segments.ts';
 import { readUpload } from './read-upload.ts';
+import { CallbackDetail, CallbackPage, EmailDetail, EmailPage } from './message-shapes.ts';
+import { AcceptedUpload, CampaignOfSegment, SegmentDetail, SegmentList } from './segment-shapes.ts';
 
 export type ConsoleSegmentRouteDependencies = { segments: ConsoleSegments };
 
@@ -39,14 +41,21 @@ export function consoleSegmentRoutes(server: FastifyInstance, deps: ConsoleSegme
   const { segments } = deps;
   const schema = { hide: true, querystring: Workspace };
   const reading = { schema, config: { permission: 'overview.read' as const } };
-  const readingOne = { ...reading, schema: { ...schema, params: Id } };
+  const Segment = Type.Object({ segment: SegmentDetail });
+  const readingOne = { ...reading, schema: { ...schema, params: Id, response: { 200: Segment } } };
   const readingLog = { schema, config: { permission: 'log.read' as const } };
-  const ofOneCallback = { ...schema, params: Id };
+  const Callback = Type.Object({ callback: CallbackDetail });
+  const Email = Type.Object({ mail: EmailDetail });
+  const ofOne = { ...schema, params: Id };
 
-  server.get(`${api}/segments`, reading, async (request) => {
-    const { segments: listed, ...counts } = await segments.list(workspaceOf(request));
-    return { ...counts, segments: listed.map(presentSegment) };
-  });
+  server.get(
+    `${api}/segments`,
+    { ...reading, schema: { ...schema, response: { 200: SegmentList } } },
+    async (request) => {
+      const { segments: listed, ...counts } = await segments.list(workspaceOf(request));
+      return { ...counts, segments: listed.map(presentSegment) };
+    },
+  );
   server.get(`${api}/segments/:id`, readingOne, async (request) => ({
     segment: presentSegmentDetail(await segments.get(keyOf(request))),
   }));
@@ -55,32 +64,43 @@ export function consoleSegmentRoutes(server: FastifyInstance, deps: ConsoleSegme
     { ...reading, schema: { ...schema, params: OperationOf } },
     (request, reply) => sendRejects(segments, request, reply),
   );
-  const listingLog = { ...readingLog, schema: { hide: true, querystring: Log } };
-  server.get(`${api}/callbacks`, listingLog, async (request) => {
+  const listing = (shape: TSchema) => ({
+    ...readingLog,
+    schema: { hide: true, querystring: Log, response: { 200: shape } },
+  });
+  server.get(`${api}/callbacks`, listing(CallbackPage), async (request) => {
     const callbacks = await segments.listCallbacks(logQueryOf(request));
     return { callbacks: callbacks.map(presentCallback), next: presentNext(callbacks) };
   });
-  server.get(`${api}/callbacks/:id`, { ...readingLog, schema: ofOneCallback }, async (request) => ({
-    callback: presentCallbackDetail(await segments.getCallback(keyOf(request))),
-  }));
+  server.get(
+    `${api}/callbacks/:id`,
+    { ...readingLog, schema: { ...ofOne, response: { 200: Callback } } },
+    async (request) => ({
+      callback: presentCallbackDetail(await segments.getCallback(keyOf(request))),
+    }),
+  );
   server.post(
     `${api}/callbacks/:id/resend`,
-    { schema: ofOneCallback, config: { permission: 'log.resend' } },
+    { schema: { ...ofOne, response: { 202: Callback } }, config: { permission: 'log.resend' } },
     async (request, reply) => {
       const callback = await segments.resendCallback({ ...keyOf(request), by: request.signedIn });
       return reply.code(202).send({ callback: presentCallbackDetail(callback) });
     },
   );
-  server.get(`${api}/mails`, listingLog, async (request) => {
+  server.get(`${api}/mails`, listing(EmailPage), async (request) => {
     const emails = await segments.listMails(logQueryOf(request));
     return { mails: emails.map(presentEmail), next: presentNext(emails) };
   });
-  server.get(`${api}/mails/:id`, { ...readingLog, schema: ofOneCallback }, async (request) => ({
-    mail: presentEmailDetail(await segments.getMail(keyOf(request))),
-  }));
+  server.get(
+    `${api}/mails/:id`,
+    { ...readingLog, schema: { ...ofOne, response: { 200: Email } } },
+    async (request) => ({
+      mail: presentEmailDetail(await segments.getMail(keyOf(request))),
+    }),
+  );
   server.post(
     `${api}/mails/:id/resend`,
-    { schema: ofOneCallback, config: { permission: 'log.resend' } },
+    { schema: { ...ofOne, response: { 202: Email } }, config: { permission: 'log.resend' } },
     async (request, reply) => {
       const email = await segments.resendMail({ ...keyOf(request), by: request.signedIn });
       return reply.code(202).send({ mail: presentEmailDetail(email) });
@@ -89,7 +109,11 @@ export function consoleSegmentRoutes(server: FastifyInstance, deps: ConsoleSegme
   // The first look makes the secret, so this is no mere reading.
   server.get(
     `${api}/webhook-secret`,
-    { schema, config: { permission: 'keys.write' }, onRequest: async (request) => refuseCrossSite(request) },
+    {
+      schema: { ...schema, response: { 200: Type.Object({ secret: Type.String() }) } },
+      config: { permission: 'keys.write' },
+      onRequest: async (request) => refuseCrossSite(request),
+    },
     async (request, reply) =>
       reply.header('cache-control', 'no-store').send({
         secret: await segments.readWebhookSecret({ workspaceId: workspaceOf(request), by: request.signedIn }),
@@ -103,24 +127,38 @@ function addChanges(server: FastifyInstance, segments: ConsoleSegments): void {
   const schema = { hide: true, querystring: Workspace };
   const config = { permission: 'segments.write' as const };
   const one = { ...schema, params: Id };
-  server.post(`${api}/segments/fetch`, { schema: { ...schema, body: FetchBody }, config }, async (request, reply) => {
-    const command = parseOperation(request.body as Static<typeof FetchBody>);
-    const accepted = await segments.fetchFile({ workspaceId: workspaceOf(request), by: request.signedIn, command });
-    return reply.code(202).send(accepted);
-  });
+  server.post(
+    `${api}/segments/fetch`,
+    { schema: { ...schema, body: FetchBody, response: { 202: AcceptedUpload } }, config },
+    async (request, reply) => {
+      const command = parseOperation(request.body as Static<typeof FetchBody>);
+      const accepted = await segments.fetchFile({ workspaceId: workspaceOf(request), by: request.signedIn, command });
+      return reply.code(202).send(accepted);
+    },
+  );
   for (const action of ['archive', 'unarchive'] as const)
-    server.post(`${api}/segments/:id/${action}`, { schema: one, config }, async (request) => {
-      await segments.changeState({ ...keyOf(request), by: request.signedIn, action });
-      return { segment: presentSegmentDetail(await segments.get(keyOf(request))) };
-    });
+    server.post(
+      `${api}/segments/:id/${action}`,
+      { schema: { ...one, response: { 200: Type.Object({ segment: SegmentDetail }) } }, config },
+      async (request) => {
+        await segments.changeState({ ...keyOf(request), by: request.signedIn, action });
+        return { segment: presentSegmentDetail(await segments.get(keyOf(request))) };
+      },
+    );
   server.get(
     `${api}/segments/:id/campaigns`,
-    { schema: one, config: { permission: 'overview.read' } },
+    {
+      schema: { ...one, response: { 200: Type.Object({ campaigns: Type.Array(CampaignOfSegment) }) } },
+      config: { permission: 'overview.read' },
+    },
     async (request) => ({ campaigns: await segments.listCampaigns(keyOf(request)) }),
   );
   server.get(
     `${api}/segments/:id/members`,
-    { schema: one, config: { permission: 'people.read' } },
+    {
+      schema: { ...one, response: { 200: Type.Object({ customerIds: Type.Array(Type.String()) }) } },
+      config: { permission: 'people.read' },
+    },
     async (request) => ({
       customerIds: await segments.listMembers(keyOf(request)),
     }),
@@ -136,7 +174,10 @@ function serveUploads(server: FastifyInstance, deps: ConsoleSegmentRouteDependen
   );
   server.post(
     `${api}/segments/upload`,
-    { schema: { hide: true, querystring: UploadQuery }, config: { permission: 'segments.write' } },
+    {
+      schema: { hide: true, querystring: UploadQuery, response: { 202: AcceptedUpload } },
+      config: { permission: 'segments.write' },
+    },
     async (request, reply) => {
       const { workspaceId, ...upload } = request.query as Static<typeof UploadQuery>;
       const body = request.body as Readable | undefined;

@@ -5,6 +5,8 @@ import type { ConsoleCaller, OpenedSession } from '../../app/accounts/account-de
 import type { AccountUseCases } from '../../app/accounts/account-use-cases.ts';
 import type { ConsoleUseCases } from '../../app/console/console-use-cases.ts';
 import { consoleApi as api, sessionCookie } from './console-access.ts';
+import { OpenInvitation } from './account-shapes.ts';
+import { ConsoleSession } from './session-shapes.ts';
 
 export type SessionRouteDependencies = { accounts: AccountUseCases; console: ConsoleUseCases; isSecure: boolean };
 
@@ -25,7 +27,10 @@ export function sessionRoutes(
 ): void {
   const attributes = { path: '/console', httpOnly: true, sameSite: 'strict', secure: isSecure } as const;
   const shut = (body: object) => ({ schema: { hide: true, body }, config: { permission: 'none' as const } });
-  const own = { schema: { hide: true }, config: { permission: 'session.own' as const } };
+  const own = {
+    schema: { hide: true, response: { 200: ConsoleSession } },
+    config: { permission: 'session.own' as const },
+  };
   const enter = (reply: FastifyReply, { token, maxAgeSeconds }: OpenedSession): FastifyReply =>
     reply
       .setCookie(sessionCookie, token, { ...attributes, maxAge: maxAgeSeconds })
@@ -44,7 +49,8 @@ export function sessionRoutes(
     const body = request.body as Static<typeof FirstOwner>;
     return enter(reply, await accounts.createFirstOwner({ ...body, caller: callerOf(request) }));
   });
-  server.post(`${api}/invitation`, shut(Code), (request) =>
+  const reading = { ...shut(Code), schema: { hide: true, body: Code, response: { 200: OpenInvitation } } };
+  server.post(`${api}/invitation`, reading, (request) =>
     accounts.readInvitation((request.body as Static<typeof Code>).code),
   );
   server.post(`${api}/invitation/acceptance`, shut(Acceptance), async (request, reply) => {
@@ -64,7 +70,7 @@ export function sessionRoutes(
       ...(await console.readInstallation()),
     };
   });
-  server.delete(`${api}/session`, own, async (request, reply) => {
+  server.delete(`${api}/session`, { ...own, schema: { hide: true } }, async (request, reply) => {
     await accounts.signOut(request.cookies[sessionCookie]!);
     return reply.clearCookie(sessionCookie, attributes).code(204).send();
   });

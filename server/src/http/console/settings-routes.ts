@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import type { ConsoleSettings } from '../../app/console/console-settings.ts';
 import { consoleApi as api } from './console-access.ts';
+import { FixedSettings, WorkspaceSettings } from './settings-shapes.ts';
 
 const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
 const text = Type.String({ maxLength: 1000 });
@@ -22,15 +23,20 @@ const Settings = Type.Object(
 /** A workspace's settings on the console. */
 export function consoleSettingsRoutes(server: FastifyInstance, { settings }: { settings: ConsoleSettings }): void {
   const schema = { hide: true, querystring: Workspace };
+  const response = { 200: Type.Object({ settings: WorkspaceSettings }) };
   const config = { permission: 'settings.write' as const };
-  server.get(`${api}/settings`, { schema, config }, async (request) => ({
+  server.get(`${api}/settings`, { schema: { ...schema, response }, config }, async (request) => ({
     settings: await settings.read((request.query as Static<typeof Workspace>).workspaceId),
   }));
-  server.get(`${api}/settings/fixed`, { schema, config }, async (request) => ({
-    ...(await settings.readFixed((request.query as Static<typeof Workspace>).workspaceId)),
-    url: `${request.protocol}://${request.host}`,
-  }));
-  server.put(`${api}/settings`, { schema: { ...schema, body: Settings }, config }, async (request) => ({
+  server.get(
+    `${api}/settings/fixed`,
+    { schema: { ...schema, response: { 200: FixedSettings } }, config },
+    async (request) => ({
+      ...(await settings.readFixed((request.query as Static<typeof Workspace>).workspaceId)),
+      url: `${request.protocol}://${request.host}`,
+    }),
+  );
+  server.put(`${api}/settings`, { schema: { ...schema, body: Settings, response }, config }, async (request) => ({
     settings: await settings.change({
       ...(request.body as Static<typeof Settings>),
       ...(request.query as Static<typeof Workspace>),

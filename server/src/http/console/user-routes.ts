@@ -14,6 +14,7 @@ import {
   presentPlace,
   presentTestUser,
 } from './present-users.ts';
+import { AddedUser, Erasure, FoundUser, TestUser, TimelinePage, User } from './user-shapes.ts';
 
 const workspaceId = Type.String({ maxLength: 64 });
 const Workspace = Type.Object({ workspaceId });
@@ -43,26 +44,34 @@ export function consoleUsersRoutes(server: FastifyInstance, deps: ConsoleUsersRo
   const config = { permission: 'people.read' as const };
   const one = { hide: true, querystring: Workspace, params: Id };
 
-  server.get(`${api}/people`, { schema: { hide: true, querystring: Search }, config }, async (request) => {
+  const searching = {
+    schema: { hide: true, querystring: Search, response: { 200: Type.Object({ people: Type.Array(FoundUser) }) } },
+    config,
+  };
+  server.get(`${api}/people`, searching, async (request) => {
     const { q, ...query } = request.query as Static<typeof Search>;
     const word = q.trim();
     return { people: word === '' ? [] : (await users.search({ ...query, word })).map(presentFoundUser) };
   });
-  server.get(`${api}/people/:id`, { schema: one, config }, async (request) =>
+  const showing = { schema: { ...one, response: { 200: Type.Object({ person: User }) } }, config };
+  server.get(`${api}/people/:id`, showing, async (request) =>
     presentUser(
       await users.read({ ...(request.query as Static<typeof Workspace>), ...(request.params as Static<typeof Id>) }),
     ),
   );
   server.get(
     `${api}/people/for-tests`,
-    { schema: { hide: true, querystring: Workspace }, config },
+    {
+      schema: { hide: true, querystring: Workspace, response: { 200: Type.Object({ people: Type.Array(TestUser) }) } },
+      config,
+    },
     async (request) => ({
       people: (await users.listForTests((request.query as Static<typeof Workspace>).workspaceId)).map(presentTestUser),
     }),
   );
   server.get(
     `${api}/people/:id/timeline`,
-    { schema: { hide: true, querystring: After, params: Id }, config },
+    { schema: { hide: true, querystring: After, params: Id, response: { 200: TimelinePage } }, config },
     async (request) => {
       const { after, ...query } = request.query as Static<typeof After>;
       const { id } = request.params as Static<typeof Id>;
@@ -81,7 +90,10 @@ export function consoleUsersRoutes(server: FastifyInstance, deps: ConsoleUsersRo
   addChanges(server, deps);
   server.post(
     `${api}/people/:id/erase`,
-    { schema: one, config: { permission: 'people.write' } },
+    {
+      schema: { ...one, response: { 202: Type.Object({ erasure: Erasure }) } },
+      config: { permission: 'people.write' },
+    },
     async (request, reply) => {
       const { id } = request.params as Static<typeof Id>;
       const query = request.query as Static<typeof Workspace>;
@@ -102,7 +114,7 @@ function addChanges(server: FastifyInstance, { people: users, vendorHeaders }: C
   });
   server.post(
     `${api}/people`,
-    { schema: { hide: true, querystring: Workspace, body: NewUser }, config },
+    { schema: { hide: true, querystring: Workspace, body: NewUser, response: { 201: AddedUser } }, config },
     async (request, reply) => {
       const body = request.body as Static<typeof NewUser>;
       const customerId = requireCustomerId({ customer_id: body.customerId });

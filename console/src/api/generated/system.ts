@@ -1,24 +1,28 @@
-import type { ConsoleCaller } from './console-caller.ts';
-import type { ProviderName } from './console-overview.ts';
+// Generated from the shapes of the routes by `npm run console:types`; edits are lost.
 
-export type QueueState = {
-  name: string;
-  /** Could be worked now. */
-  waiting: number;
-  running: number;
-  /** Wait for a moment to come. */
-  later: number;
-  /** In the last 24 hours. */
-  failed: number;
-  oldestAt: string | null;
-};
+import type { ProviderName } from './overview.ts';
 
-export type DutyNote = {
+export type JobNote = {
   name: string;
   doneAt: string | null;
   done: number;
   failedAt: string | null;
   fault: string | null;
+};
+
+export type QueueState = {
+  name: string;
+
+  /** Could be worked now. */
+  waiting: number;
+  running: number;
+
+  /** Wait for a moment to come. */
+  later: number;
+
+  /** In the last 24 hours. */
+  failed: number;
+  oldestAt: string | null;
 };
 
 export type SystemNode = {
@@ -30,7 +34,7 @@ export type SystemNode = {
   startedAt: string;
   seenAt: string;
   memoryBytes: number;
-  duties: DutyNote[];
+  duties: JobNote[];
   isAlive: boolean;
 };
 
@@ -48,7 +52,10 @@ export type SystemState = {
     memoryBytes: number;
     runtime: string;
     platform: string;
-    disk: { freeBytes: number; totalBytes: number } | null;
+    disk: {
+      freeBytes: number;
+      totalBytes: number;
+    } | null;
   };
   database: {
     version: string;
@@ -57,8 +64,17 @@ export type SystemState = {
     maxConnections: number;
     startedAt: string;
     isEmbedded: boolean;
-    replicas: { state: string; lagBytes: number | null }[];
-    migrations: { count: number; newest: { name: string; appliedAt: string } | null };
+    replicas: {
+      state: string;
+      lagBytes: number | null;
+    }[];
+    migrations: {
+      count: number;
+      newest: {
+        name: string;
+        appliedAt: string;
+      } | null;
+    };
   };
   nodes: SystemNode[];
   queues: QueueState[];
@@ -73,9 +89,3 @@ export type SystemState = {
     noisyUntil: string | null;
   }[];
 };
-
-export type ConsoleSystem = { read(workspaceId: string): Promise<SystemState> };
-
-export function makeConsoleSystem({ read }: ConsoleCaller): ConsoleSystem {
-  return { read: (workspaceId) => read('system', { workspaceId }) };
-}

@@ -1,0 +1,64 @@
+import type { ConsoleCaller, Key } from './console-caller.ts';
+import { addressOf } from './console-caller.ts';
+import type { CampaignAction, CampaignProgress } from './generated/campaign.ts';
+import { readServerEvents } from './read-server-events.ts';
+
+/** The body of a V5 search, as `POST /v5/campaigns/search` takes it. */
+export type CampaignSearchBody = {
+  limit: number;
+  page: number;
+  include_child_campaigns?: boolean;
+  include_archive_campaigns?: boolean;
+  campaign_fields?: {
+    ids?: string[];
+    name?: string;
+    status?: string[];
+    channels?: string[];
+    campaign_delivery_type?: string[];
+    created_by?: string[];
+    created_date?: { from_date?: string; to_date?: string };
+    tags?: string[];
+    version_number?: number;
+  };
+};
+
+type Following = { onProgress: (progress: CampaignProgress) => void; signal: AbortSignal };
+
+const reconnectMilliseconds = 2000;
+
+export function makeCampaignCalls({ ask, call }: ConsoleCaller) {
+  const of = ({ workspaceId, id }: Key) => ({ params: { id }, query: { workspaceId } });
+  return {
+    /** What V5 would answer to that body, with its figures. */
+    search: async (workspaceId: string, body: CampaignSearchBody) =>
+      (await ask('POST campaigns/search', { query: { workspaceId }, body })).campaigns,
+    read: (key: Key) => ask('GET campaigns/:id', of(key)),
+    readProgress: (key: Key) => ask('GET campaigns/:id/progress', of(key)),
+    readResults: (key: Key) => ask('GET campaigns/:id/results', of(key)),
+    readTimeline: (key: Key) => ask('GET campaigns/:id/timeline', of(key)),
+    /** Newest first; pages from 1. */
+    listRuns: ({ workspaceId, id, page }: Key & { page: number }) =>
+      ask('GET campaigns/:id/runs', { params: { id }, query: { workspaceId, page: String(page) } }),
+    change: ({ action, ...key }: Key & { action: CampaignAction }) => ask(`POST campaigns/:id/${action}`, of(key)),
+    /** A draft with the same parts. */
+    clone: (key: Key) => ask('POST campaigns/:id/clone', of(key)),
+    /** Calls back whenever a number moves, until the campaign has ended or `signal` is aborted; reconnects by itself. */
+    async follow({ workspaceId, id }: Key, { onProgress, signal }: Following): Promise<void> {
+      while (!signal.aborted) {
+        try {
+          const answer = await call(addressOf(`campaigns/${id}/progress/events`, { workspaceId }), { signal });
+          for await (const { event, data } of readServerEvents(answer.body!)) {
+            if (event === 'end') return;
+            if (event === 'progress') onProgress(JSON.parse(data) as CampaignProgress);
+          }
+        } catch (error) {
+          if (signal.aborted) return;
+          // Refused for good: no session, no such campaign.
+          if ((error as { status?: number }).status !== undefined && (error as { status: number }).status < 500)
+            throw error;
+        }
+        await new Promise((resolve) => setTimeout(resolve, reconnectMilliseconds));
+      }
+    },
+  };
+}

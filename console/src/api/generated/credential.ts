@@ -1,0 +1,32 @@
+// Generated from the shapes of the routes by `npm run console:types`; edits are lost.
+
+import type { ProviderName } from './overview.ts';
+import type { Platform } from './platform.ts';
+
+/** Everything of a credential but its secret. */
+export type ConnectedCredential = {
+  isSimulated: boolean;
+
+  /** What tells it from others: project, ids, the public VAPID key. */
+  summary: Record<string, string>;
+  updatedAt: string;
+  check: {
+    verdict: 'ACCEPTED' | 'REFUSED' | 'UNKNOWN';
+    words: string;
+    at: string;
+    advice: string;
+  } | null;
+};
+
+export type ProviderCredentialState = {
+  platform: Platform;
+  provider: ProviderName;
+  name: string;
+  connected: ConnectedCredential | null;
+
+  /** What hangs on it: devices that take push, and sends under way. */
+  hits: {
+    devices: number;
+    runs: number;
+  };
+};

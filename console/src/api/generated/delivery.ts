@@ -1,0 +1,72 @@
+// Generated from the shapes of the routes by `npm run console:types`; edits are lost.
+
+import type { Platform } from './platform.ts';
+
+export type DeliveryDetail = {
+  day: string;
+  bucket: number;
+  runId: string;
+  deviceRowId: string;
+  platform: Platform;
+  outcome: string;
+  code: string | null;
+  providerMessageId: string | null;
+  attempts: number;
+  at: string;
+
+  /** Of one that waits. */
+  retryAt: string | null;
+  campaignId: string;
+  campaignName: string;
+
+  /** Null: the person, the device is there no more. */
+  customerId: string | null;
+  deviceId: string | null;
+  userId: string;
+  pushId: string | null;
+  runStatus: string;
+
+  /** Attempts end then. */
+  sendUntil: string;
+
+  /** What the campaign says to this platform, before it is made personal. */
+  content: Record<string, unknown> | null;
+  settings: Record<string, unknown>;
+  advice?: string;
+};
+
+/** Names a row of the ledger. */
+export type DeliveryKey = {
+  day: string;
+  bucket: number;
+  runId: string;
+  deviceRowId: string;
+};
+
+export type DeliveryPage = {
+  deliveries: LoggedDelivery[];
+  next: string | null;
+};
+
+export type LoggedDelivery = {
+  day: string;
+  bucket: number;
+  runId: string;
+  deviceRowId: string;
+  personId: string;
+  platform: Platform;
+  outcome: string;
+  code: string | null;
+  providerMessageId: string | null;
+  attempts: number;
+  at: string;
+
+  /** Of one that waits. */
+  retryAt: string | null;
+  campaignId: string;
+  campaignName: string;
+
+  /** Null: the person, the device is there no more. */
+  customerId: string | null;
+  deviceId: string | null;
+};

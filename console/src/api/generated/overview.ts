@@ -1,0 +1,186 @@
+// Generated from the shapes of the routes by `npm run console:types`; edits are lost.
+
+import type { Platform } from './platform.ts';
+import type { ConsoleWorkspace } from './session.ts';
+
+/** What the provider said of a credential when it was last asked. */
+export type CredentialCheck = {
+  verdict: 'ACCEPTED' | 'REFUSED' | 'UNKNOWN';
+  words: string;
+  at: string;
+};
+
+export type Finding = {
+  level: 'trouble' | 'attention';
+  what: string;
+  todo: string;
+  place: FindingPlace;
+};
+
+/** Where something is looked at or mended. */
+export type FindingPlace =
+  | {
+      screen: 'system' | 'providers' | 'segments' | 'log';
+    }
+  | {
+      screen: 'campaign';
+      campaignId: string;
+    }
+  | {
+      screen: 'deliveries';
+      platform: Platform;
+      outcome: string;
+      code: string;
+    };
+
+export type InboxMessage = {
+  id: string;
+  workspaceId: string;
+  collapseId: string | null;
+  messageId: string;
+  platform: Platform;
+  deviceToken: string;
+  title: string;
+  body: string;
+  campaignId: string | null;
+  receivedAt: string;
+  payload: unknown;
+};
+
+export type LimitUse = {
+  id: string;
+  name: string;
+  used: number;
+  most: number;
+
+  /** Null: at any one time. */
+  windowSeconds: number | null;
+
+  /** The setting it comes from; null: the interface sets it. */
+  setting: string | null;
+};
+
+export type Overview = {
+  workspace: ConsoleWorkspace;
+  url: string;
+  isSandbox: boolean;
+  now: string;
+  verdict: {
+    level: 'well' | 'attention' | 'trouble';
+    headline: string;
+    findings: Finding[];
+  };
+  running: RunningSend[];
+  paused: {
+    platform: Platform | null;
+    reason: string;
+    runs: number;
+    campaignId: string;
+    campaignName: string;
+  }[];
+  scheduled: {
+    campaignId: string;
+    campaignName: string;
+    nextAt: string;
+    deliveryType: string;
+  }[];
+  failedRuns: {
+    campaignId: string;
+    campaignName: string;
+    status: string;
+    reason: string;
+    endedAt: string;
+  }[];
+  lastHour: {
+    since: string;
+
+    /** A count this high means "or more". */
+    maxCounted: number;
+    counts: {
+      platform: Platform;
+      outcome: string;
+      devices: number;
+    }[];
+    failures: RecentFailure[];
+  };
+  providers: ProviderHealth[];
+  limits: LimitUse[];
+
+  /** What is sent by all nodes, of all workspaces. */
+  work: {
+    waiting: number;
+    oldestAt: string | null;
+    running: number;
+    later: number;
+    nodes: number;
+    sendingNodes: number;
+    seenAt: string | null;
+  };
+  campaigns: OverviewCampaign[];
+  curl?: string;
+};
+
+export type OverviewCampaign = {
+  id: string;
+  name: string;
+  status: string;
+  statusReason: string | null;
+  createdAt: string;
+  createdBy: string;
+  counts: {
+    platform: Platform;
+    outcome: string;
+    devices: number;
+  }[];
+};
+
+export type ProviderHealth = {
+  platform: Platform;
+  provider: ProviderName;
+  name: string;
+  isConnected: boolean;
+  isSimulated: boolean;
+  account: string | null;
+  updatedAt: string | null;
+  check: CredentialCheck | null;
+
+  /** The provider asked for silence, or cannot be reached. */
+  silent: {
+    until: string;
+    reason: string;
+  } | null;
+  noisyUntil: string | null;
+};
+
+export type ProviderName = 'fcm' | 'apns' | 'webpush';
+
+export type RecentFailure = {
+  platform: Platform;
+  outcome: string;
+  code: string;
+  devices: number;
+  lastAt: string;
+  advice: string;
+};
+
+export type RunningSend = {
+  runId: string;
+  campaignId: string;
+  campaignName: string;
+  status: 'QUEUED' | 'SENDING';
+  createdAt: string;
+  startedAt: string | null;
+  audienceDevices: number | null;
+  accepted: number;
+  notDelivered: number;
+  waiting: number;
+};
+
+export type UserCounts = {
+  users: number;
+  devices: {
+    platform: Platform;
+    state: string;
+    devices: number;
+  }[];
+};

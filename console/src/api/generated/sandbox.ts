@@ -1,0 +1,55 @@
+// Generated from the shapes of the routes by `npm run console:types`; edits are lost.
+
+import type { Platform } from './platform.ts';
+
+/** `works`, or how the provider answers for its address. */
+export type DeviceBehaviour = 'works' | 'gone' | 'invalid' | 'rejected' | 'busy' | 'silent';
+
+export type SandboxState = {
+  clock: {
+    now: string;
+    offsetSeconds: number;
+  };
+
+  /** What the simulated providers counted. */
+  counters: {
+    ANDROID?: {
+      received: number;
+      accepted: number;
+      refused: number;
+    };
+    IOS?: {
+      received: number;
+      accepted: number;
+      refused: number;
+    };
+    WEB?: {
+      received: number;
+      accepted: number;
+      refused: number;
+    };
+  };
+};
+
+/** A device of a person who is marked for tests. */
+export type VirtualDevice = {
+  id: string;
+  personId: string;
+  customerId: string;
+  deviceId: string;
+  platform: Platform;
+  state: string;
+
+  /** By which messages of the inbox name it. */
+  token: string;
+
+  /** The newest three. */
+  messages: {
+    id: string;
+    deviceToken: string;
+    title: string;
+    body: string;
+    receivedAt: string;
+  }[];
+  behaviour: DeviceBehaviour;
+};

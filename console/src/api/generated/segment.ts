@@ -1,0 +1,107 @@
+// Generated from the shapes of the routes by `npm run console:types`; edits are lost.
+
+export type AcceptedUpload = {
+  segmentId: string;
+  segmentName: string;
+  operationId: string;
+  requestId: string;
+};
+
+export type CampaignOfSegment = {
+  id: string;
+  name: string;
+  status: string;
+  createdAt: string;
+};
+
+export type ConsoleSegment = {
+  id: string;
+  name: string;
+  kind: 'FILE' | 'FILTER' | 'COHORT';
+  state: 'FILLING' | 'READY' | 'FAILED' | 'ARCHIVED';
+  stateReason: string | null;
+  source: 'API' | 'CONSOLE' | 'PARTNER';
+  attributeName: string | null;
+  attributeType: 'string' | 'double' | null;
+  description: string | null;
+  userCount: number | null;
+  expiryDays: number | null;
+  expiresAt: string | null;
+  archivedAt: string | null;
+  createdAt: string;
+
+  /** The operation being worked, with how many wait behind it. */
+  progress: {
+    operationId: string;
+    kind: OperationKind;
+    state: OperationState;
+    attempts: number;
+    bytesRead: number;
+    valuesFound: number;
+    waiting: number;
+    createdAt: string;
+  } | null;
+};
+
+export type OperationKind = 'CREATE' | 'ADD' | 'REMOVE' | 'REPLACE';
+
+export type OperationState = 'QUEUED' | 'FILLING' | 'WAITING' | 'SUCCEEDED' | 'FAILED';
+
+/** Operations newest first. */
+export type SegmentDetail = {
+  id: string;
+  name: string;
+  kind: 'FILE' | 'FILTER' | 'COHORT';
+  state: 'FILLING' | 'READY' | 'FAILED' | 'ARCHIVED';
+  stateReason: string | null;
+  source: 'API' | 'CONSOLE' | 'PARTNER';
+  attributeName: string | null;
+  attributeType: 'string' | 'double' | null;
+  description: string | null;
+  userCount: number | null;
+  expiryDays: number | null;
+  expiresAt: string | null;
+  archivedAt: string | null;
+  createdAt: string;
+
+  /** The operation being worked, with how many wait behind it. */
+  progress: {
+    operationId: string;
+    kind: OperationKind;
+    state: OperationState;
+    attempts: number;
+    bytesRead: number;
+    valuesFound: number;
+    waiting: number;
+    createdAt: string;
+  } | null;
+  operations: SegmentOperation[];
+};
+
+export type SegmentList = {
+  segments: ConsoleSegment[];
+  active: number;
+  maxActive: number;
+};
+
+export type SegmentOperation = {
+  id: string;
+  number: number;
+  kind: OperationKind;
+  requestId: string;
+
+  /** Null: the file was posted. */
+  fileUrl: string | null;
+  state: OperationState;
+  attempts: number;
+  bytesRead: number;
+  valuesFound: number;
+  valuesProcessed: number | null;
+  userCount: number | null;
+  status: number | null;
+  errorMessage: string | null;
+  errorDetail: string | null;
+  requestedBy: string;
+  createdAt: string;
+  endedAt: string | null;
+};

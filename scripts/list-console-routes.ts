@@ -1,0 +1,47 @@
+import type { FastifyInstance, RouteOptions } from 'fastify';
+import { join } from 'node:path';
+import type { TSchema } from 'typebox';
+import { makeManualClock } from '../server/src/clock.ts';
+import { buildServer } from '../server/src/http/build-server.ts';
+import { consoleApi } from '../server/src/http/console/console-access.ts';
+import { consoleRoutes } from '../server/src/http/console/routes.ts';
+import { makeVendorHeaders } from '../server/src/http/vendor-headers.ts';
+import { makeLog } from '../server/src/log.ts';
+
+/** A route of the console's API: its path below /console/api, and the shape of its answer where it has a JSON one. */
+export type ConsoleRoute = {
+  method: string;
+  path: string;
+  answer: { status: number; shape: TSchema } | undefined;
+};
+
+/** Every route of the console, those of a sandbox and of a company's sign-in among them. No use case is called. */
+export async function listConsoleRoutes(): Promise<ConsoleRoute[]> {
+  const clock = makeManualClock(new Date(0));
+  const routes: ConsoleRoute[] = [];
+  const deps = {
+    accounts: { own: {}, manage: {} },
+    company: {},
+    sandbox: {},
+    vendorHeaders: makeVendorHeaders('SVC'),
+    staticFolder: join(import.meta.dirname, 'no-such-folder'),
+  } as never;
+  const collect = ({ method, url, schema }: RouteOptions): void => {
+    if (!url.startsWith(`${consoleApi}/`) || method === 'HEAD') return;
+    const [answer] = Object.entries((schema?.response ?? {}) as Record<string, TSchema>);
+    routes.push({
+      method: String(method),
+      path: url.slice(consoleApi.length + 1),
+      answer: answer && { status: Number(answer[0]), shape: answer[1] },
+    });
+  };
+  const server = await buildServer({ log: makeLog({ level: 'silent', pretty: false }), clock, trustProxy: false }, [
+    async (scope: FastifyInstance) => {
+      scope.addHook('onRoute', collect);
+      await consoleRoutes(deps)(scope, {});
+    },
+  ]);
+  await server.ready();
+  await server.close();
+  return routes;
+}

@@ -1,0 +1,136 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { format, resolveConfig } from 'prettier';
+import type { TSchema } from 'typebox';
+import { listConsoleRoutes } from './list-console-routes.ts';
+
+const shapes = join(import.meta.dirname, '..', 'server', 'src', 'http', 'console');
+const suffix = '-shapes.ts';
+const heading = '// Generated from the shapes of the routes by `npm run console:types`; edits are lost.\n\n';
+
+/** Where the types of the console's answers stand. */
+export const consoleTypesFolder = join(import.meta.dirname, '..', 'console', 'src', 'api', 'generated');
+
+type NamedShape = { name: string; file: string; shape: Shape };
+/** What typebox makes, as JSON Schema says it. */
+type Shape = {
+  type?: string;
+  const?: unknown;
+  description?: string;
+  anyOf?: Shape[];
+  items?: Shape;
+  properties?: Record<string, Shape>;
+  required?: string[];
+  patternProperties?: Record<string, Shape>;
+  additionalProperties?: unknown;
+};
+
+/**
+ * The types of everything the console's routes answer, a file for each noun and one that names the answer of each route.
+ * `npm run console:types` writes them and a test compares them.
+ */
+export async function renderConsoleTypes(): Promise<Record<string, string>> {
+  const named = await readShapes();
+  const style = { ...(await resolveConfig(join(consoleTypesFolder, 'routes.ts'))), parser: 'typescript' };
+  const files: Record<string, string> = {};
+  for (const file of new Set(named.map((shape) => shape.file))) {
+    const printer = makePrinter(named, file);
+    const types = named.filter((shape) => shape.file === file).map((shape) => printer.declare(shape));
+    files[`${file}.ts`] = await format(`${heading}${printer.imports()}\n${types.join('\n')}`, style);
+  }
+  files['routes.ts'] = await format(await renderRoutes(named), style);
+  return files;
+}
+
+async function readShapes(): Promise<NamedShape[]> {
+  const named: NamedShape[] = [];
+  for (const path of (await readdir(shapes)).filter((name) => name.endsWith(suffix)).sort()) {
+    const exported = (await import(join(shapes, path))) as Record<string, Shape>;
+    const file = path.slice(0, -suffix.length);
+    const sorted = Object.entries(exported).sort(([one], [other]) => (one < other ? -1 : 1));
+    named.push(...sorted.map(([name, shape]) => ({ name, file, shape })));
+  }
+  return named;
+}
+
+async function renderRoutes(named: NamedShape[]): Promise<string> {
+  const routes = await listConsoleRoutes();
+  const printer = makePrinter(named, 'routes');
+  const members = routes.map(
+    ({ method, path, answer }) =>
+      `'${method} ${path}': ${answer === undefined ? 'undefined' : printer.print(answer.shape as TSchema as Shape)};`,
+  );
+  const type = `/** What each route answers; undefined: no JSON. */\nexport type ConsoleAnswers = {\n${members.sort().join('\n')}\n};\n`;
+  return `${heading}${printer.imports()}\n${type}`;
+}
+
+/** Prints shapes as TypeScript for one file; a shape that has a name is called by it. */
+function makePrinter(named: NamedShape[], file: string) {
+  const imported = new Map<string, Set<string>>();
+  const byShape = new Map(named.map((shape) => [shape.shape, shape]));
+  // Optional and described shapes are copies; they are told by what they hold, where that is enough to be told by.
+  const byText = new Map(named.filter(({ shape }) => isTelling(shape)).map((shape) => [textOf(shape.shape), shape]));
+
+  function nameOf(shape: Shape): string | undefined {
+    const found = byShape.get(shape) ?? byText.get(textOf(shape));
+    if (!found) return undefined;
+    if (found.file !== file) imported.set(found.file, (imported.get(found.file) ?? new Set<string>()).add(found.name));
+    return found.name;
+  }
+
+  function print(shape: Shape): string {
+    return nameOf(shape) ?? printWhole(shape);
+  }
+
+  function printWhole(shape: Shape): string {
+    if ('const' in shape) return JSON.stringify(shape.const);
+    if (shape.anyOf) return shape.anyOf.map(print).join(' | ');
+    switch (shape.type) {
+      case 'string':
+      case 'number':
+      case 'boolean':
+      case 'null':
+        return shape.type;
+      case 'array':
+        return `(${print(shape.items!)})[]`;
+      case 'object':
+        return printObject(shape);
+      case undefined:
+        return 'unknown';
+      default:
+        throw new Error(`no type is printed for ${JSON.stringify(shape)}`);
+    }
+  }
+
+  function printObject({ properties, required = [], patternProperties, additionalProperties }: Shape): string {
+    if (patternProperties) return `Record<string, ${print(Object.values(patternProperties)[0]!)}>`;
+    const members = Object.entries(properties ?? {}).map(
+      ([name, shape]) =>
+        `${byShape.has(shape) ? '' : comment(shape)}${JSON.stringify(name)}${required.includes(name) ? '' : '?'}: ${print(shape)};`,
+    );
+    const more = additionalProperties === undefined ? '' : ' & Record<string, unknown>';
+    return `{\n${members.join('\n')}\n}${more}`;
+  }
+
+  return {
+    print,
+    declare: ({ name, shape }: NamedShape): string => `${comment(shape)}export type ${name} = ${printWhole(shape)};\n`,
+    imports: (): string =>
+      [...imported]
+        .sort(([one], [other]) => (one < other ? -1 : 1))
+        .map(([from, names]) => `import type { ${[...names].sort().join(', ')} } from './${from}.ts';\n`)
+        .join(''),
+  };
+}
+
+function comment({ description }: Shape): string {
+  return description === undefined ? '' : `\n/** ${description} */\n`;
+}
+
+function isTelling({ properties, anyOf }: Shape): boolean {
+  return Object.keys(properties ?? {}).length > 2 || (anyOf?.length ?? 0) > 2;
+}
+
+function textOf({ description: _description, ...shape }: Shape): string {
+  return JSON.stringify(shape);
+}

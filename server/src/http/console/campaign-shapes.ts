@@ -1,0 +1,123 @@
+import { Type } from 'typebox';
+import { campaignActions } from '../../domain/campaigns/campaign-states.ts';
+import { Platform } from './platform-shapes.ts';
+import { described, oneOf, orNull } from './shape-parts.ts';
+
+export const ListedCampaign = Type.Object({
+  id: Type.String(),
+  campaignId: Type.String({ description: 'What all versions share; of a child its parent.' }),
+  isExecution: Type.Boolean({ description: 'A sending of a recurring campaign, asked for as a row of its own.' }),
+  name: Type.String(),
+  status: Type.String(),
+  channel: Type.String(),
+  deliveryType: Type.String(),
+  platforms: Type.Array(Platform),
+  tags: Type.Array(Type.String()),
+  versionNumber: orNull(Type.Number()),
+  createdBy: Type.String(),
+  createdAt: Type.String(),
+  sentAt: orNull(Type.String()),
+  reachableDevices: orNull(Type.Number()),
+  runs: Type.Number(),
+});
+
+export const CampaignReport = Type.Object({
+  campaign: Type.Object({
+    ...ListedCampaign.properties,
+    audience: oneOf(['ALL_USERS', 'SEGMENT', 'USER']),
+    segmentId: orNull(Type.String()),
+    segmentName: orNull(Type.String()),
+    updatedAt: Type.String(),
+    mayEdit: Type.Boolean({ description: 'Made by the campaign API, and not over.' }),
+  }),
+  record: described(Type.Record(Type.String(), Type.Unknown()), 'As V5 answers it.'),
+  request: described(
+    Type.Record(Type.String(), Type.Unknown()),
+    'The body with which `POST /v5/campaigns` makes the same as a draft.',
+  ),
+  versions: described(
+    Type.Array(
+      Type.Object({
+        id: Type.String(),
+        versionNumber: orNull(Type.Number()),
+        status: Type.String(),
+        createdAt: Type.String(),
+        createdBy: Type.String(),
+      }),
+    ),
+    'Newest first; empty when there is one alone.',
+  ),
+});
+
+export const CampaignAction = oneOf(campaignActions);
+
+export const DeliveryOutcome = oneOf(['ACCEPTED', 'GONE', 'REJECTED', 'EXPIRED', 'FAILED', 'WITHHELD', 'WAITING']);
+
+export const CampaignProgress = Type.Object({
+  status: Type.String(),
+  statusReason: orNull(Type.String()),
+  nextAt: orNull(Type.String()),
+  actions: Type.Array(CampaignAction),
+  runs: Type.Number(),
+  openRuns: Type.Number(),
+  audienceUsers: described(orNull(Type.Number()), 'People; null for campaigns sent before this was counted.'),
+  reachableDevices: Type.Number(),
+  startedAt: orNull(Type.String()),
+  endedAt: orNull(Type.String()),
+  outcomes: Type.Array(Type.Object({ platform: Platform, outcome: DeliveryOutcome, devices: Type.Number() })),
+  interactions: Type.Array(
+    Type.Object({
+      platform: Platform,
+      kind: oneOf(['IMPRESSION', 'CLICK', 'CLOSE']),
+      total: Type.Number(),
+      uniqueDevices: Type.Number(),
+    }),
+  ),
+  at: Type.String(),
+});
+
+export const CampaignResults = Type.Object({
+  failures: described(
+    Type.Array(
+      Type.Object({
+        platform: Platform,
+        outcome: DeliveryOutcome,
+        code: Type.String(),
+        devices: Type.Number(),
+        sampleDeviceId: Type.String(),
+        lastAt: Type.String(),
+        advice: Type.String(),
+      }),
+    ),
+    'The most frequent reason first.',
+  ),
+  goals: Type.Array(Type.Object({ name: Type.String(), conversions: Type.Number(), people: Type.Number() })),
+});
+
+export const CampaignTimeline = Type.Object({
+  stepSeconds: Type.Number(),
+  steps: Type.Array(Type.Object({ at: Type.String(), accepted: Type.Number(), notDelivered: Type.Number() })),
+});
+
+export const CampaignRuns = Type.Object({
+  runs: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      status: Type.String(),
+      statusReason: orNull(Type.String()),
+      dueAt: orNull(Type.String()),
+      startedAt: orNull(Type.String()),
+      endedAt: orNull(Type.String()),
+      createdAt: Type.String(),
+      accepted: Type.Number(),
+      waiting: Type.Number(),
+      notDelivered: Type.Number(),
+    }),
+  ),
+  total: Type.Number(),
+  perPage: Type.Number(),
+});
+
+export const CampaignList = Type.Object({ campaigns: Type.Array(ListedCampaign), limit: Type.Number() });
+
+export const ChangedCampaign = Type.Object({ id: Type.String() });

@@ -1,0 +1,40 @@
+import { Type } from 'typebox';
+import { Platform } from './platform-shapes.ts';
+import { described, orNull } from './shape-parts.ts';
+
+export const DeliveryKey = described(
+  Type.Object({ day: Type.String(), bucket: Type.Number(), runId: Type.String(), deviceRowId: Type.String() }),
+  'Names a row of the ledger.',
+);
+
+export const LoggedDelivery = Type.Object({
+  ...DeliveryKey.properties,
+  personId: Type.String(),
+  platform: Platform,
+  outcome: Type.String(),
+  code: orNull(Type.String()),
+  providerMessageId: orNull(Type.String()),
+  attempts: Type.Number(),
+  at: Type.String(),
+  retryAt: described(orNull(Type.String()), 'Of one that waits.'),
+  campaignId: Type.String(),
+  campaignName: Type.String(),
+  customerId: described(orNull(Type.String()), 'Null: the person, the device is there no more.'),
+  deviceId: orNull(Type.String()),
+});
+
+export const DeliveryPage = Type.Object({ deliveries: Type.Array(LoggedDelivery), next: orNull(Type.String()) });
+
+export const DeliveryDetail = Type.Object({
+  ...Type.Omit(LoggedDelivery, ['personId']).properties,
+  userId: Type.String(),
+  pushId: orNull(Type.String()),
+  runStatus: Type.String(),
+  sendUntil: Type.String({ description: 'Attempts end then.' }),
+  content: described(
+    orNull(Type.Record(Type.String(), Type.Unknown())),
+    'What the campaign says to this platform, before it is made personal.',
+  ),
+  settings: Type.Record(Type.String(), Type.Unknown()),
+  advice: Type.Optional(Type.String()),
+});

@@ -1,0 +1,46 @@
+import { Type } from 'typebox';
+import { Platform } from './platform-shapes.ts';
+import { described, orNull } from './shape-parts.ts';
+
+export const DeliveryExplanation = described(
+  Type.Object({
+    campaign: Type.Object({
+      id: Type.String(),
+      name: Type.String(),
+      status: Type.String(),
+      statusReason: orNull(Type.String()),
+      nextAt: orNull(Type.String()),
+    }),
+    customerId: Type.String(),
+    step: Type.String({ description: 'Of the newest run; `NO_RUN` or `UNKNOWN_PERSON` where there is none.' }),
+    explanation: Type.String(),
+    runs: described(
+      Type.Array(
+        Type.Object({
+          runId: Type.String(),
+          runStatus: Type.String(),
+          createdAt: Type.String(),
+          step: Type.String(),
+          explanation: Type.String(),
+          devices: Type.Array(
+            Type.Object({
+              deviceId: described(
+                orNull(Type.String()),
+                "The app's name of the device; null when it is there no more.",
+              ),
+              platform: Platform,
+              step: Type.String(),
+              explanation: Type.String(),
+              code: described(orNull(Type.String()), "The provider's word, or why it was held."),
+              attempts: Type.Number(),
+              at: orNull(Type.String()),
+              until: described(orNull(Type.String()), 'Until when it waits.'),
+            }),
+          ),
+        }),
+      ),
+      'Newest first, at most 20.',
+    ),
+  }),
+  'What decided whether a person got a campaign. `step` is a word for programs, `explanation` a sentence for people.',
+);

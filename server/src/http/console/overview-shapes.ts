@@ -1,0 +1,169 @@
+import { Type } from 'typebox';
+import { ConsoleWorkspace } from './session-shapes.ts';
+import { Platform } from './platform-shapes.ts';
+import { described, oneOf, orNull } from './shape-parts.ts';
+
+export const InboxMessage = Type.Object({
+  id: Type.String(),
+  workspaceId: Type.String(),
+  collapseId: orNull(Type.String()),
+  messageId: Type.String(),
+  platform: Platform,
+  deviceToken: Type.String(),
+  title: Type.String(),
+  body: Type.String(),
+  campaignId: orNull(Type.String()),
+  receivedAt: Type.String(),
+  payload: Type.Unknown(),
+});
+
+export const CredentialCheck = described(
+  Type.Object({ verdict: oneOf(['ACCEPTED', 'REFUSED', 'UNKNOWN']), words: Type.String(), at: Type.String() }),
+  'What the provider said of a credential when it was last asked.',
+);
+
+export const ProviderName = oneOf(['fcm', 'apns', 'webpush']);
+
+export const FindingPlace = described(
+  Type.Union([
+    Type.Object({ screen: oneOf(['system', 'providers', 'segments', 'log']) }),
+    Type.Object({ screen: Type.Literal('campaign'), campaignId: Type.String() }),
+    Type.Object({
+      screen: Type.Literal('deliveries'),
+      platform: Platform,
+      outcome: Type.String(),
+      code: Type.String(),
+    }),
+  ]),
+  'Where something is looked at or mended.',
+);
+
+export const Finding = Type.Object({
+  level: oneOf(['trouble', 'attention']),
+  what: Type.String(),
+  todo: Type.String(),
+  place: FindingPlace,
+});
+
+export const ProviderHealth = Type.Object({
+  platform: Platform,
+  provider: ProviderName,
+  name: Type.String(),
+  isConnected: Type.Boolean(),
+  isSimulated: Type.Boolean(),
+  account: orNull(Type.String()),
+  updatedAt: orNull(Type.String()),
+  check: orNull(CredentialCheck),
+  silent: described(
+    orNull(Type.Object({ until: Type.String(), reason: Type.String() })),
+    'The provider asked for silence, or cannot be reached.',
+  ),
+  noisyUntil: orNull(Type.String()),
+});
+
+export const LimitUse = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  used: Type.Number(),
+  most: Type.Number(),
+  windowSeconds: described(orNull(Type.Number()), 'Null: at any one time.'),
+  setting: described(orNull(Type.String()), 'The setting it comes from; null: the interface sets it.'),
+});
+
+export const RunningSend = Type.Object({
+  runId: Type.String(),
+  campaignId: Type.String(),
+  campaignName: Type.String(),
+  status: oneOf(['QUEUED', 'SENDING']),
+  createdAt: Type.String(),
+  startedAt: orNull(Type.String()),
+  audienceDevices: orNull(Type.Number()),
+  accepted: Type.Number(),
+  notDelivered: Type.Number(),
+  waiting: Type.Number(),
+});
+
+export const RecentFailure = Type.Object({
+  platform: Platform,
+  outcome: Type.String(),
+  code: Type.String(),
+  devices: Type.Number(),
+  lastAt: Type.String(),
+  advice: Type.String(),
+});
+
+export const OverviewCampaign = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  status: Type.String(),
+  statusReason: orNull(Type.String()),
+  createdAt: Type.String(),
+  createdBy: Type.String(),
+  counts: Type.Array(Type.Object({ platform: Platform, outcome: Type.String(), devices: Type.Number() })),
+});
+
+export const Overview = Type.Object({
+  workspace: ConsoleWorkspace,
+  url: Type.String(),
+  isSandbox: Type.Boolean(),
+  now: Type.String(),
+  verdict: Type.Object({
+    level: oneOf(['well', 'attention', 'trouble']),
+    headline: Type.String(),
+    findings: Type.Array(Finding),
+  }),
+  running: Type.Array(RunningSend),
+  paused: Type.Array(
+    Type.Object({
+      platform: orNull(Platform),
+      reason: Type.String(),
+      runs: Type.Number(),
+      campaignId: Type.String(),
+      campaignName: Type.String(),
+    }),
+  ),
+  scheduled: Type.Array(
+    Type.Object({
+      campaignId: Type.String(),
+      campaignName: Type.String(),
+      nextAt: Type.String(),
+      deliveryType: Type.String(),
+    }),
+  ),
+  failedRuns: Type.Array(
+    Type.Object({
+      campaignId: Type.String(),
+      campaignName: Type.String(),
+      status: Type.String(),
+      reason: Type.String(),
+      endedAt: Type.String(),
+    }),
+  ),
+  lastHour: Type.Object({
+    since: Type.String(),
+    maxCounted: Type.Number({ description: 'A count this high means "or more".' }),
+    counts: Type.Array(Type.Object({ platform: Platform, outcome: Type.String(), devices: Type.Number() })),
+    failures: Type.Array(RecentFailure),
+  }),
+  providers: Type.Array(ProviderHealth),
+  limits: Type.Array(LimitUse),
+  work: described(
+    Type.Object({
+      waiting: Type.Number(),
+      oldestAt: orNull(Type.String()),
+      running: Type.Number(),
+      later: Type.Number(),
+      nodes: Type.Number(),
+      sendingNodes: Type.Number(),
+      seenAt: orNull(Type.String()),
+    }),
+    'What is sent by all nodes, of all workspaces.',
+  ),
+  campaigns: Type.Array(OverviewCampaign),
+  curl: Type.Optional(Type.String()),
+});
+
+export const UserCounts = Type.Object({
+  users: Type.Number(),
+  devices: Type.Array(Type.Object({ platform: Platform, state: Type.String(), devices: Type.Number() })),
+});

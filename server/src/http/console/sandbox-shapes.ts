@@ -1,0 +1,47 @@
+import { Type } from 'typebox';
+import { deviceBehaviours } from '../../app/sandbox/virtual-devices.ts';
+import { Platform } from './platform-shapes.ts';
+import { described, oneOf } from './shape-parts.ts';
+
+export const SandboxState = Type.Object({
+  clock: Type.Object({ now: Type.String(), offsetSeconds: Type.Number() }),
+  counters: described(
+    Type.Object({
+      ANDROID: Type.Optional(Type.Object({ received: Type.Number(), accepted: Type.Number(), refused: Type.Number() })),
+      IOS: Type.Optional(Type.Object({ received: Type.Number(), accepted: Type.Number(), refused: Type.Number() })),
+      WEB: Type.Optional(Type.Object({ received: Type.Number(), accepted: Type.Number(), refused: Type.Number() })),
+    }),
+    'What the simulated providers counted.',
+  ),
+});
+
+export const DeviceBehaviour = described(
+  oneOf(deviceBehaviours),
+  '`works`, or how the provider answers for its address.',
+);
+
+export const VirtualDevice = described(
+  Type.Object({
+    id: Type.String(),
+    personId: Type.String(),
+    customerId: Type.String(),
+    deviceId: Type.String(),
+    platform: Platform,
+    state: Type.String(),
+    token: Type.String({ description: 'By which messages of the inbox name it.' }),
+    messages: described(
+      Type.Array(
+        Type.Object({
+          id: Type.String(),
+          deviceToken: Type.String(),
+          title: Type.String(),
+          body: Type.String(),
+          receivedAt: Type.String(),
+        }),
+      ),
+      'The newest three.',
+    ),
+    behaviour: DeviceBehaviour,
+  }),
+  'A device of a person who is marked for tests.',
+);

@@ -1,0 +1,28 @@
+import { Type } from 'typebox';
+import { LimitUse } from './overview-shapes.ts';
+import { described, oneOf } from './shape-parts.ts';
+
+export const WorkspaceSettings = described(
+  Type.Object({
+    name: Type.String(),
+    timeZone: Type.String({ description: 'IANA name.' }),
+    frequencyCaps: Type.String({ description: '`2/1d,5/7d`: messages in hours or days.' }),
+    quietHours: Type.String({ description: "`22:00-08:00`, in each person's zone." }),
+    quietMode: oneOf(['HOLD', 'DROP']),
+    minimumDelay: Type.String({ description: 'Minutes between two messages to a person.' }),
+    zoneAttribute: Type.String({ description: "The attribute that holds a person's zone." }),
+  }),
+  'As a person writes them; `none` for a control that is not set.',
+);
+
+export const FixedSettings = described(
+  Type.Object({
+    workspaceId: Type.String(),
+    dbName: Type.String(),
+    dataCenter: Type.String(),
+    url: Type.String({ description: 'Under which callers reach the API.' }),
+    headerPrefix: Type.Object({ value: Type.String(), setting: Type.String() }),
+    limits: Type.Array(LimitUse),
+  }),
+  "What is as it is: ids, and what the installation's settings say.",
+);

@@ -1,0 +1,80 @@
+import { Type } from 'typebox';
+import { ProviderName } from './overview-shapes.ts';
+import { described, oneOf, orNull } from './shape-parts.ts';
+
+export const QueueState = Type.Object({
+  name: Type.String(),
+  waiting: Type.Number({ description: 'Could be worked now.' }),
+  running: Type.Number(),
+  later: Type.Number({ description: 'Wait for a moment to come.' }),
+  failed: Type.Number({ description: 'In the last 24 hours.' }),
+  oldestAt: orNull(Type.String()),
+});
+
+export const JobNote = Type.Object({
+  name: Type.String(),
+  doneAt: orNull(Type.String()),
+  done: Type.Number(),
+  failedAt: orNull(Type.String()),
+  fault: orNull(Type.String()),
+});
+
+export const SystemNode = Type.Object({
+  id: Type.String(),
+  host: Type.String(),
+  processId: Type.Number(),
+  role: oneOf(['all', 'api', 'worker']),
+  version: Type.String(),
+  startedAt: Type.String(),
+  seenAt: Type.String(),
+  memoryBytes: Type.Number(),
+  duties: Type.Array(JobNote),
+  isAlive: Type.Boolean(),
+});
+
+export const SystemState = described(
+  Type.Object({
+    now: Type.String(),
+    clockOffsetSeconds: Type.Number(),
+    troubles: Type.Array(Type.String()),
+    version: Type.String(),
+    mode: oneOf(['sandbox', 'production']),
+    role: Type.String(),
+    changedSettings: Type.Array(Type.String()),
+    machine: Type.Object({
+      uptimeSeconds: Type.Number(),
+      memoryBytes: Type.Number(),
+      runtime: Type.String(),
+      platform: Type.String(),
+      disk: orNull(Type.Object({ freeBytes: Type.Number(), totalBytes: Type.Number() })),
+    }),
+    database: Type.Object({
+      version: Type.String(),
+      sizeBytes: Type.Number(),
+      connections: Type.Number(),
+      maxConnections: Type.Number(),
+      startedAt: Type.String(),
+      isEmbedded: Type.Boolean(),
+      replicas: Type.Array(Type.Object({ state: Type.String(), lagBytes: orNull(Type.Number()) })),
+      migrations: Type.Object({
+        count: Type.Number(),
+        newest: orNull(Type.Object({ name: Type.String(), appliedAt: Type.String() })),
+      }),
+    }),
+    nodes: Type.Array(SystemNode),
+    queues: Type.Array(QueueState),
+    providers: Type.Array(
+      Type.Object({
+        provider: ProviderName,
+        name: Type.String(),
+        isConnected: Type.Boolean(),
+        isSimulated: Type.Boolean(),
+        checkedAt: orNull(Type.String()),
+        verdict: orNull(oneOf(['ACCEPTED', 'REFUSED', 'UNKNOWN'])),
+        silentUntil: orNull(Type.String()),
+        noisyUntil: orNull(Type.String()),
+      }),
+    ),
+  }),
+  "The installation: numbers, names of its own parts, and hosts; no secret and nobody's data.",
+);

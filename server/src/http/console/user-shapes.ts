@@ -1,0 +1,100 @@
+import { Type } from 'typebox';
+import { Platform } from './platform-shapes.ts';
+import { described, oneOf, orNull } from './shape-parts.ts';
+
+export const FoundUser = Type.Object({
+  id: Type.String(),
+  customerId: Type.String(),
+  updatedAt: Type.String(),
+  devices: Type.Number(),
+  foundBy: described(oneOf(['USER_ID', 'CARILLON_ID', 'DEVICE_TOKEN', 'ATTRIBUTE']), 'What the word turned out to be.'),
+  attribute: described(orNull(Type.String()), 'The name of the attribute that has the value.'),
+});
+
+export const UserDevice = Type.Object({
+  id: Type.String(),
+  deviceId: Type.String({ description: "The app's name of it." }),
+  platform: Platform,
+  pushId: Type.String(),
+  state: oneOf(['ACTIVE', 'OPTED_OUT', 'BLOCKED', 'GONE']),
+  isProvisional: Type.Boolean(),
+  model: orNull(Type.String()),
+  appVersion: orNull(Type.String()),
+  osVersion: orNull(Type.String()),
+  registeredAt: Type.String(),
+  goneAt: orNull(Type.String()),
+  goneReason: described(orNull(Type.String()), "The provider's word."),
+  blockedAt: orNull(Type.String()),
+  blockReason: orNull(Type.String()),
+});
+
+export const UserMessage = Type.Object({
+  runId: Type.String(),
+  campaignId: Type.String(),
+  campaignName: Type.String(),
+  deviceId: described(orNull(Type.String()), 'Null: it is there no more.'),
+  platform: Platform,
+  outcome: Type.String(),
+  code: orNull(Type.String()),
+  attempts: Type.Number(),
+  at: Type.String(),
+});
+
+export const Erasure = Type.Object({ id: Type.String(), requestedAt: Type.String(), dueAt: Type.String() });
+
+export const User = Type.Object({
+  id: Type.String(),
+  customerId: Type.String(),
+  mergedCustomerIds: described(Type.Array(Type.String()), 'Customer ids that mean this person since they were merged.'),
+  attributes: Type.Record(Type.String(), Type.Unknown()),
+  isTest: Type.Boolean({ description: 'Marked for tests of campaigns.' }),
+  createdAt: Type.String(),
+  updatedAt: Type.String(),
+  devices: Type.Array(UserDevice),
+  segments: described(
+    Type.Array(Type.Object({ id: Type.String(), name: Type.String(), kind: oneOf(['FILE', 'COHORT']) })),
+    'Of files and of partners; those of filters are worked out when a campaign starts.',
+  ),
+  messages: described(Type.Array(UserMessage), 'Newest first, at most 50.'),
+  erasure: described(orNull(Erasure), 'The person is to be erased.'),
+});
+
+export const TestUser = Type.Omit(FoundUser, ['foundBy', 'attribute']);
+
+export const TimelineEntry = Type.Object({
+  key: Type.String({ description: 'Names it among the moments of the person.' }),
+  at: Type.String(),
+  kind: oneOf([
+    'EVENT',
+    'MESSAGE',
+    'IMPRESSION',
+    'CLICK',
+    'CLOSE',
+    'DEVICE_REGISTERED',
+    'DEVICE_BLOCKED',
+    'DEVICE_GONE',
+    'CHANGED',
+    'MERGED',
+    'CREATED',
+  ]),
+  name: described(
+    orNull(Type.String()),
+    'Of an event, a campaign, an action of the console, or the customer id that was merged.',
+  ),
+  campaignId: orNull(Type.String()),
+  deviceId: described(
+    orNull(Type.String()),
+    "The app's name of it; null when none is concerned or it is there no more.",
+  ),
+  platform: orNull(Platform),
+  outcome: orNull(Type.String()),
+  code: orNull(Type.String()),
+  detail: described(
+    Type.Record(Type.String(), Type.Unknown()),
+    'Attributes of an event, the button of a click, what a change was about.',
+  ),
+});
+
+export const TimelinePage = Type.Object({ moments: Type.Array(TimelineEntry), next: orNull(Type.String()) });
+
+export const AddedUser = Type.Object({ id: Type.String() });

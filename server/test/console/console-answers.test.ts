@@ -1,0 +1,249 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startCarillonBundle, until } from '../carillon-bundle.ts';
+import type { CarillonBundle } from '../carillon-bundle.ts';
+import { holdAnswers } from './hold-answers.ts';
+import { openSignedInClient } from './signed-in-client.ts';
+
+let bundle: CarillonBundle;
+let cookie: string;
+beforeAll(async () => {
+  bundle = await startCarillonBundle();
+  ({ cookie } = await openSignedInClient(bundle));
+}, 60_000);
+afterAll(() => bundle.stop());
+
+const idOf = (letter: string) => letter.repeat(24);
+const texts = { title: 'Hello', message: 'There' };
+const password = 'nine more green bottles';
+const webPush = { provider: 'webpush', subject: 'mailto:ops@example.com' };
+const draftBody = {
+  channel: 'PUSH',
+  campaign_delivery_type: 'ONE_TIME',
+  basic_details: { name: 'Draft', platforms: ['ANDROID'] },
+  campaign_content: { content: { push: { android: { basic_details: texts } } } },
+  segmentation_details: { is_all_user_campaign: true },
+  scheduling_details: { delivery_type: 'ASAP' },
+};
+
+/** What the walk meets: a push that was sent, a campaign that recurs, a file segment, a callback and an email. */
+async function fill(): Promise<{ campaignId: string; userId: string; deviceRowId: string }> {
+  const { database, workspaceId } = bundle;
+  // A device whose provider refuses it.
+  const headers = bundle.basic();
+  const lost = { type: 'customer', customer_id: 'lost', attributes: { city: 'Oslo' } };
+  await bundle.call('POST', `/v1/customer/${workspaceId}`, { headers, body: lost });
+  const attributes = { platform: 'ANDROID', push_id: 'magic-gone-0' };
+  const device = { type: 'device', customer_id: 'lost', device_id: 'old phone', attributes };
+  await bundle.call('POST', `/v1/device/${workspaceId}`, { headers, body: device });
+  await bundle.call('POST', '/v1.0/business_event', {
+    headers: bundle.basic(bundle.keys.campaigns),
+    body: {
+      event_name: 'price drop',
+      event_attributes: [{ attribute_name: 'product', attribute_data_type: 'string' }],
+      created_by: 'ada',
+    },
+  });
+  const { cid } = (
+    await bundle.push({
+      campaignName: 'Spring sale',
+      targetPlatform: ['ANDROID', 'IOS'],
+      targetAudience: 'All Users',
+      payload: { ANDROID: texts, IOS: texts },
+      campaignDelivery: { type: 'soon' },
+      conversionGoals: [{ name: 'Order', eventName: 'order placed' }],
+    })
+  ).json();
+  await until(async () => (await database`select 1 from campaigns where status = 'SENT'`).length > 0);
+  const at = new Date();
+  for (const letter of ['a', 'b'])
+    await database`
+    insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
+      next_at, created_by, created_at, updated_at)
+    values (${idOf(letter)}, ${workspaceId}, 'Weekly', 'PUSH_API', 'PERIODIC', 'ALL_USERS', '{ANDROID}',
+      '{"ANDROID": {"title": "Hello", "message": "There"}}', '{"kind": "soon"}', 'ACTIVE',
+      ${new Date(at.getTime() + 86_400_000)}, 'test', ${at}, ${at})`;
+  await database`
+    insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, version, user_count, expiry_days,
+      expires_at, created_by, created_at, updated_at)
+    values (${idOf('c')}, ${workspaceId}, 'Lapsed', 'FILE', 'READY', 'API', 'u_em', 'string', 1, 1, 30,
+      ${new Date(at.getTime() + 30 * 86_400_000)}, 'test', ${at}, ${at})`;
+  await database`
+    insert into segment_operations (id, workspace_id, segment_id, number, kind, request_id, state, not_before, status,
+      counted_users, requested_by, created_at, ended_at)
+    values (${idOf('e')}, ${workspaceId}, ${idOf('c')}, 1, 'CREATE', ${'e'.repeat(32)}, 'SUCCEEDED', ${at}, 201, 1,
+      'test', ${at}, ${at})`;
+  await database`
+    insert into callbacks (id, workspace_id, operation_id, url, body, state, attempts, created_at, ended_at)
+    values (${idOf('f')}, ${workspaceId}, ${idOf('e')}, 'https://example.com/', '{}', 'DELIVERED', 1, ${at}, ${at})`;
+  await database`
+    insert into mails (id, workspace_id, recipients, subject, body, state, attempts, created_at, ended_at)
+    values (${idOf('5')}, ${workspaceId}, '{ops@example.com}', 'Filled', 'It is.', 'FAILED', 4, ${at}, ${at})`;
+  await database`update campaigns set segment_id = ${idOf('c')}, audience = 'SEGMENT' where id = ${idOf('b')}`;
+  await database`insert into callback_attempts values (${idOf('f')}, 1, ${at}, 200, null, 12)`;
+  await database`insert into mail_attempts values (${idOf('5')}, 1, ${at}, '550 no such mailbox', false, 12)`;
+  const [phone] = await database<{ id: string; userId: string }[]>`
+    select devices.id, devices.user_id as "userId" from devices join users on users.id = devices.user_id
+    where users.customer_id = 'ada' and platform = 'ANDROID'`;
+  return { campaignId: cid, userId: phone!.userId, deviceRowId: phone!.id };
+}
+
+test('every answer of the console is what its shape says: no member too many, and none missing', async () => {
+  const { workspaceId } = bundle;
+  const { campaignId, userId, deviceRowId } = await fill();
+  const answers = await holdAnswers();
+  const faults: string[] = [];
+
+  /** Asks a route as the console does. `more` stands behind the path, besides the workspace. */
+  async function ask(
+    route: string,
+    { params = {}, query = {}, ...asked }: { params?: object; query?: object; body?: unknown; as?: string } = {},
+  ): Promise<any> {
+    const [method, path] = route.split(' ') as [string, string];
+    const filled = path.replace(/:([A-Za-z]+)/g, (_whole, name: string) => (params as Record<string, string>)[name]!);
+    const address = `/console/api/${filled}?${new URLSearchParams({ workspaceId, ...query })}`;
+    const body = 'body' in asked ? { body: asked.body } : {};
+    const answer = await bundle.call(method, address, { headers: { cookie: asked.as ?? cookie }, ...body });
+    const shown = answer.text === '' ? undefined : answer.json();
+    const found = answers.hold(route, { status: answer.status, body: shown });
+    faults.push(...found.map((fault) => `${fault} (${answer.text.slice(0, 300)})`));
+    return shown;
+  }
+
+  // Signing in, and accounts.
+  await ask('GET entrance');
+  await ask('GET session');
+  const invited = await ask('POST invitations', { body: { email: 'olga@example.com', role: 'analyst' } });
+  await ask('POST invitations', { body: { email: 'nobody@example.com', role: 'analyst' } });
+  const code = String(invited.link).split('=').at(-1)!;
+  await ask('POST invitation', { body: { code } });
+  const accepted = await bundle.call('POST', '/console/api/invitation/acceptance', {
+    body: { code, name: 'Olga', password },
+  });
+  const own = accepted.headers.get('set-cookie')!.split(';')[0]!;
+  await ask('GET own/sessions', { as: own });
+  const { accounts } = await ask('GET accounts');
+  const account = { params: { id: accounts.find(({ email }: { email: string }) => email === 'olga@example.com').id } };
+  await ask('POST accounts/:id/password-link', account);
+  await ask('PUT accounts/:id/role', { ...account, body: { role: 'marketer' } });
+  await ask('POST accounts/:id/disable', account);
+  await ask('POST accounts/:id/enable', account);
+
+  // Users and their devices.
+  const user = { params: { id: userId } };
+  await ask('POST people', { body: { customerId: 'bea', attributes: { city: 'Lisbon' } } });
+  await bundle.call('PUT', `/console/api/people/${userId}/test?workspaceId=${workspaceId}`, {
+    headers: { cookie },
+    body: { isTest: true },
+  });
+  await ask('GET people', { query: { q: 'ada' } });
+  await ask('GET people/:id', user);
+  await ask('GET people/for-tests');
+  await ask('GET people/:id/timeline', user);
+  await ask('GET overview/people');
+
+  // Campaigns, and what phones tell of them.
+  await ask('GET overview');
+  const { messages } = await ask('GET inbox');
+  await ask('POST sandbox/messages/:id/:kind', { params: { id: messages[0].id, kind: 'click' } });
+  const campaign = { params: { id: campaignId } };
+  await ask('POST campaigns/search', { body: { limit: 10, page: 1 } });
+  for (const what of ['', '/progress', '/results', '/timeline', '/runs'])
+    await ask(`GET campaigns/:id${what}`, campaign);
+  for (const [action, letter] of Object.entries({ pause: 'a', resume: 'a', stop: 'b' }))
+    await ask(`POST campaigns/:id/${action}`, { params: { id: idOf(letter) } });
+  await ask('POST campaigns/:id/clone', campaign);
+  await ask('GET composer');
+  await ask('POST composer/check', { body: draftBody });
+  await ask('POST composer/check', { body: { ...draftBody, campaign_content: {} } });
+  const later = { delivery_type: 'AT_FIXED_TIME', start_time: '2030-03-31T02:30:00', timezone: 'Europe/Berlin' };
+  await ask('POST composer/check', { body: { ...draftBody, scheduling_details: later } });
+  await ask('POST composer/audience', { body: draftBody });
+  await ask('POST composer/audience', { body: { segmentation_details: {} } });
+  await ask('POST preview', { body: draftBody });
+  const draft = await ask('POST campaigns', { body: draftBody });
+  const ofDraft = { params: { id: draft.id } };
+  await ask('PATCH campaigns/:id', { ...ofDraft, body: { basic_details: { name: 'Changed draft' } } });
+  const meta = { identifier: 'USER_ATTRIBUTE_UNIQUE_ID', identifier_values: ['ada', 'nobody'] };
+  await ask('POST composer/test', { body: { draft_id: draft.id, test_campaign_meta: meta } });
+  await ask('POST campaigns/:id/publish', ofDraft);
+
+  // The log of deliveries.
+  const { deliveries } = await ask('GET deliveries');
+  const { day, bucket, runId, deviceRowId: sentTo } = deliveries[0];
+  await ask('GET deliveries/:day/:bucket/:runId/:deviceRowId', {
+    params: { day, bucket: String(bucket), runId, deviceRowId: sentTo },
+  });
+  await ask('GET explain', { query: { campaignId, customerId: 'ada' } });
+  await ask('GET explain', { query: { campaignId, customerId: 'nobody-of-that-id' } });
+
+  // Segments, callbacks and emails.
+  const segment = { params: { id: idOf('c') } };
+  const file = { name: 'Fetched', attributeName: 'u_em', attributeType: 'string' };
+  await ask('POST segments/fetch', {
+    body: { ...file, kind: 'create', expiryDays: 30, fileUrl: 'https://example.com/file.csv' },
+  });
+  const posted = { ...file, name: 'Posted', kind: 'create', expiryDays: '30', workspaceId };
+  const upload = await fetch(`${bundle.url}/console/api/segments/upload?${new URLSearchParams(posted)}`, {
+    method: 'POST',
+    headers: { cookie, 'content-type': 'text/csv' },
+    body: 'ada@example.com\n',
+  });
+  faults.push(...answers.hold('POST segments/upload', { status: upload.status, body: await upload.json() }));
+  await ask('GET segments');
+  await ask('GET segments/:id', segment);
+  for (const what of ['campaigns', 'members']) await ask(`GET segments/:id/${what}`, segment);
+  for (const action of ['archive', 'unarchive']) await ask(`POST segments/:id/${action}`, segment);
+  await ask('GET callbacks');
+  await ask('GET callbacks/:id', { params: { id: idOf('f') } });
+  await ask('POST callbacks/:id/resend', { params: { id: idOf('f') } });
+  await ask('GET mails');
+  await ask('GET mails/:id', { params: { id: idOf('5') } });
+  await ask('POST mails/:id/resend', { params: { id: idOf('5') } });
+  await ask('GET webhook-secret');
+
+  // Keys, credentials, settings, the log of calls.
+  const { key } = await ask('POST keys', { body: { kind: 'data', name: 'New' } });
+  await ask('GET keys');
+  await ask('POST keys/:id/rotate', { params: { id: key.id }, body: { overlapHours: 1 } });
+  await ask('GET credentials');
+  await ask('POST credentials', { body: webPush });
+  await ask('POST credentials/:provider/check', { params: { provider: 'webpush' } });
+  await ask('POST credentials/:provider/simulator', { params: { provider: 'webpush' } });
+  const { settings } = await ask('GET settings');
+  await ask('GET settings/fixed');
+  await ask('PUT settings', { body: { ...settings, frequencyCaps: '2/1d', quietHours: '22:00-08:00' } });
+  await bundle.call('POST', `/v1/customer/${workspaceId}`, { body: {}, headers: bundle.basic() });
+  const { calls } = await until(async () => {
+    const page = await ask('GET calls');
+    return page.calls.length > 0 && page;
+  });
+  await ask('GET calls/:id', { params: { id: calls[0].id } });
+
+  // The sandbox, and the installation.
+  await ask('GET sandbox');
+  await ask('PUT sandbox/faults', { body: { fcm: { status: 503 } } });
+  await ask('POST sandbox/devices', { body: { customerId: 'bea', platform: 'ANDROID', behaviour: 'gone' } });
+  await ask('GET sandbox/devices');
+  await ask('PUT sandbox/devices/:id', { params: { id: deviceRowId }, body: { behaviour: 'busy' } });
+  await ask('POST sandbox/clock', { body: { advanceSeconds: 60 } });
+  await ask('GET overview');
+  await ask('GET system');
+  await ask('GET audit');
+  await ask('POST people/:id/erase', user);
+  await ask('GET people/:id', user);
+  await ask('POST sandbox/empty');
+  await ask('POST sandbox/reset');
+
+  expect(faults).toEqual([]);
+  // A sign-in by a company's account needs its issuer; company-sign-in.test.ts has one.
+  expect(answers.notHeld()).toEqual(['POST company']);
+  // What a node that is well, has no replica and keeps no versions has nothing of.
+  expect(answers.emptyLists()).toEqual([
+    'GET campaigns/:id versions',
+    'GET overview failedRuns',
+    'GET overview paused',
+    'GET overview running',
+    'GET overview verdict findings',
+    'GET system database replicas',
+  ]);
+}, 60_000);
