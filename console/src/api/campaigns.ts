@@ -1,7 +1,7 @@
 import type { ConsoleCaller, Key } from './console-caller.ts';
 import { addressOf } from './console-caller.ts';
+import { readEventStream } from './event-stream.ts';
 import type { CampaignAction, CampaignProgress } from './generated/campaign.ts';
-import { readServerEvents } from './read-server-events.ts';
 
 /** The body of a V5 search, as `POST /v5/campaigns/search` takes it. */
 export type CampaignSearchBody = {
@@ -47,7 +47,7 @@ export function makeCampaignCalls({ ask, call }: ConsoleCaller) {
       while (!signal.aborted) {
         try {
           const answer = await call(addressOf(`campaigns/${id}/progress/events`, { workspaceId }), { signal });
-          for await (const { event, data } of readServerEvents(answer.body!)) {
+          for await (const { event, data } of readEventStream(answer.body!)) {
             if (event === 'end') return;
             if (event === 'progress') onProgress(JSON.parse(data) as CampaignProgress);
           }

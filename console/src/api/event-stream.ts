@@ -1,7 +1,7 @@
-export type ServerEvent = { event: string; data: string };
+export type StreamedEvent = { event: string; data: string };
 
 /** Reads server-sent events as they come (WHATWG HTML, 9.2): what this project's server sends of them. */
-export async function* readServerEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
+export async function* readEventStream(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamedEvent> {
   const decoder = new TextDecoder();
   const reader = body.getReader();
   let text = '';
@@ -23,7 +23,7 @@ export async function* readServerEvents(body: ReadableStream<Uint8Array>): Async
 }
 
 /** Undefined for a comment, which only says that the line lives. */
-function parseBlock(block: string): ServerEvent | undefined {
+function parseBlock(block: string): StreamedEvent | undefined {
   const lines = block.split('\n');
   const valuesOf = (name: string): string[] =>
     lines.filter((line) => line.startsWith(`${name}:`)).map((line) => line.slice(name.length + 1).replace(/^ /, ''));
