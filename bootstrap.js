@@ -2,7 +2,7 @@
 // It installs the locked dependencies when they are missing or older than the lockfile, then hands over to the
 // Node 24 that the repository brings in node_modules/.bin. Usage: node bootstrap.js <script.ts> [arguments …]
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { accessSync, constants as access, existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,11 +12,44 @@ const lockfile = join(root, 'package-lock.json');
 // npm writes this file last, so a broken install is seen as no install.
 const installedLockfile = join(root, 'node_modules', '.package-lock.json');
 
+// As exitCodes.DATA_FOLDER_UNUSABLE (docs/operations.md): a place that cannot be written where it must be.
+const unusableFolderCode = 11;
+
 function isInstalled() {
-  return existsSync(installedLockfile) && statSync(installedLockfile).mtimeMs >= statSync(lockfile).mtimeMs;
+  if (!existsSync(installedLockfile)) return false;
+  return statSync(installedLockfile).mtimeMs >= statSync(lockfile).mtimeMs || holdsLockedPackages();
+}
+
+// A checkout that was copied has new times in any order; what counts then is the packages themselves.
+function holdsLockedPackages() {
+  const { packages: locked } = JSON.parse(readFileSync(lockfile, 'utf8'));
+  const { packages: installed } = JSON.parse(readFileSync(installedLockfile, 'utf8'));
+  return Object.entries(locked).every(([path, entry]) => {
+    const found = installed[path];
+    // The packages of other platforms are optional and absent. The entry without a path is the project itself.
+    if (!found) return path === '' || entry.optional === true;
+    return found.version === entry.version && found.integrity === entry.integrity;
+  });
+}
+
+/** What the system says against writing there; undefined when nothing does. */
+function findRefusal(folder) {
+  try {
+    accessSync(folder, access.W_OK);
+    return undefined;
+  } catch (error) {
+    return error.code === 'ENOENT' ? undefined : error.code;
+  }
 }
 
 function install() {
+  const refusal = findRefusal(root) ?? findRefusal(join(root, 'node_modules'));
+  if (refusal !== undefined) {
+    process.stderr.write(
+      `carillon: the dependencies are missing or not those of package-lock.json, and ${root} cannot be written (${refusal}); run "npm ci --include=dev" there as somebody who may.\n`,
+    );
+    process.exit(unusableFolderCode);
+  }
   process.stderr.write('carillon: installing the locked dependencies (npm ci) …\n');
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
   // --include=optional and dev: the embedded database and Node 24 are optional packages, the checks are dev ones.
@@ -43,6 +76,14 @@ function isConsoleBuilt() {
 }
 
 function buildConsole() {
+  const refusal = findRefusal(join(root, 'console')) ?? findRefusal(join(root, 'console', 'dist'));
+  if (refusal !== undefined) {
+    const isThere = existsSync(join(root, 'console', 'dist', 'index.html'));
+    process.stderr.write(
+      `carillon: the console ${isThere ? 'is older than its sources' : 'is not built'} and ${root} cannot be written (${refusal}); the service runs ${isThere ? 'with the one that is there' : 'without it'}.\n`,
+    );
+    return;
+  }
   const built = spawnSync(
     findNode(),
     [join(root, 'node_modules', 'vite', 'bin', 'vite.js'), 'build', '--logLevel', 'warn'],

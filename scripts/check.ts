@@ -7,12 +7,13 @@
  * `--` the arguments of the test runner (`npm test -- --only test -- server/test/push`).
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
-const cache = join(root, 'node_modules', '.cache');
+const keptCache = join(root, 'node_modules', '.cache');
+const cache = findCache();
 const bin = (name: string, file: string): string => join(root, 'node_modules', name, file);
 /** More than the slowest machine we know needs, so that a step that hangs ends. */
 const maxStepMinutes = 40;
@@ -49,7 +50,8 @@ const staticSteps: Step[] = [
   },
   { name: 'console types', command: typesOf('console/tsconfig.json', 'console-types') },
 ];
-const vitest = [bin('vitest', 'vitest.mjs'), 'run', ...testParameters];
+// By Node itself: the default bundles the configuration into a file of node_modules, which may be read-only.
+const vitest = [bin('vitest', 'vitest.mjs'), 'run', '--configLoader', 'native', ...testParameters];
 const testSteps: Step[] = isFull
   ? [
       { name: 'full properties', command: vitest, environment: { FULL: '1' } },
@@ -66,7 +68,6 @@ const chosen = (steps: Step[]): Step[] => steps.filter(({ name }) => only === un
 
 const startedAt = performance.now();
 const times: string[] = [];
-mkdirSync(cache, { recursive: true });
 if (!isFull && !(await runSideBySide(chosen(staticSteps)))) end(1);
 const tests = chosen(testSteps);
 if (tests.length > 0) installSystemPackages();
@@ -119,7 +120,19 @@ async function run(
 function end(code: number): never {
   const total = `${((performance.now() - startedAt) / 1_000).toFixed(1).padStart(7)} s  in all`;
   process.stdout.write(`\n${[...times, total].join('\n')}\n`);
+  if (cache !== keptCache) rmSync(cache, { recursive: true, force: true });
   process.exit(code);
+}
+
+/** Of the project; of this run alone where the project is read-only. */
+function findCache(): string {
+  try {
+    mkdirSync(keptCache, { recursive: true });
+    accessSync(keptCache, constants.W_OK);
+    return keptCache;
+  } catch {
+    return mkdtempSync(join(tmpdir(), 'carillon-check-'));
+  }
 }
 
 /**

@@ -98,7 +98,7 @@ async function makeDataFolder(dataFolder: string): Promise<void> {
   } catch (error) {
     throw new StartError(
       'DATA_FOLDER_UNUSABLE',
-      `The data folder ${dataFolder} cannot be written: ${(error as Error).message}.`,
+      `The data folder ${dataFolder} cannot be written: ${(error as Error).message}; choose another with --data-dir.`,
       error,
     );
   }

@@ -2,8 +2,10 @@ import { ConfigError } from './config.ts';
 import { WorkspaceRefusedError } from '../app/workspaces/create-workspace.ts';
 import { ProviderKeyError } from '../domain/credentials/parse-provider-key.ts';
 import { DecryptionError } from '../domain/encryption.ts';
-import { DataFolderInUseError, EmbeddedPostgresFailedError } from '../storage/embedded-postgres.ts';
+import { DataFolderInUseError } from '../storage/embedded-postgres.ts';
 import { NoEmbeddedPostgresError } from '../storage/embedded-postgres-binaries.ts';
+import { EmbeddedPostgresFailedError } from '../storage/embedded-postgres-cluster.ts';
+import { UnusableFolderError } from '../storage/embedded-postgres-place.ts';
 import { MigrationChangedError, SchemaTooNewError } from '../storage/migrate.ts';
 
 /** Exit codes of a start that failed, each with what it means; docs/operations.md shows this table. */
@@ -11,7 +13,11 @@ export const exitCodes = {
   UNEXPECTED: { code: 1, meaning: 'An unexpected fault; the message and the log say what.' },
   SETTING_INVALID: { code: 2, meaning: 'A setting or option is not usable.' },
   PORT_TAKEN: { code: 10, meaning: 'The port is taken, or may not be used by this account.' },
-  DATA_FOLDER_UNUSABLE: { code: 11, meaning: 'The data folder cannot be made or written.' },
+  DATA_FOLDER_UNUSABLE: {
+    code: 11,
+    meaning:
+      'The data folder cannot be made, written, or entered by the account of its database; or the project must be installed and cannot be written.',
+  },
   DATABASE_UNREACHABLE: {
     code: 12,
     meaning: 'The database does not answer, refuses the credentials, or did not start.',
@@ -60,6 +66,7 @@ export function toStartError(error: unknown): StartError {
   const { message, code } = error as Error & { code?: string };
   if (error instanceof ConfigError || error instanceof ProviderKeyError || error instanceof WorkspaceRefusedError)
     return new StartError('SETTING_INVALID', message, error);
+  if (error instanceof UnusableFolderError) return new StartError('DATA_FOLDER_UNUSABLE', message, error);
   if (error instanceof DataFolderInUseError) return new StartError('DATA_FOLDER_IN_USE', message, error);
   if (error instanceof NoEmbeddedPostgresError) {
     return new StartError('NO_EMBEDDED_DATABASE', `${message} Set DATABASE_URL to a PostgreSQL 15 or newer.`, error);

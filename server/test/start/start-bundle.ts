@@ -24,9 +24,10 @@ export type Node = {
   exited: Promise<{ code: number | null; stdout: string; stderr: string }>;
 };
 
-/** Runs main.ts as a process of its own, with nothing of this machine's settings. */
-export function startNode(parameters: string[], environment: Record<string, string> = {}): Node {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, ...parameters], {
+/** Runs main.ts as a process of its own, with nothing of this machine's settings; `before` are words before the command. */
+export function startNode(parameters: string[], environment: Record<string, string> = {}, before: string[] = []): Node {
+  const words = [...before, process.execPath, '--disable-warning=ExperimentalWarning', main, ...parameters];
+  const child = spawn(words[0]!, words.slice(1), {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
