@@ -1,11 +1,10 @@
 import type { Budget } from './budget.ts';
-import { isIn } from './is-in.ts';
-import type { Comparison, Expression, MathOperator } from './template-syntax.ts';
 import {
   areEqual,
   asNumber,
   charactersOf,
   compareValues,
+  isIn,
   isList,
   isTrue,
   kindOf,
@@ -14,6 +13,7 @@ import {
   mistake,
   toText,
 } from './template-value.ts';
+import type { Comparison, Expression, MathOperator } from './template-syntax.ts';
 import type { RecordValue, Value } from './template-value.ts';
 
 /** Names and their values; those of a loop's round hide those around it. */

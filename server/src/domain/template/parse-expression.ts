@@ -1,12 +1,10 @@
-import { bindRule, findRule } from './bind-rule.ts';
 import { filters } from './filters.ts';
 import { methods } from './methods.ts';
-import type { NameUses } from './name-uses.ts';
-import type { Comparison, Expression, MathOperator, Rule } from './template-syntax.ts';
+import { bindRule, findRule } from './rule.ts';
+import type { Comparison, Expression, MathOperator, NameUses, Rule } from './template-syntax.ts';
 import { tests } from './tests.ts';
-import { TemplateSyntaxError } from './tokenize.ts';
-import type { TokenStream } from './token-stream.ts';
-import { unquote } from './unquote.ts';
+import { TemplateSyntaxError, unquote } from './tokenize.ts';
+import type { TokenStream } from './tokenize.ts';
 import { maxExpressionDepth } from './limits.ts';
 
 const literals: Record<string, boolean | null> = {

@@ -1,9 +1,8 @@
-import { NameUses } from './name-uses.ts';
 import { parseExpression, parseWithoutChoice } from './parse-expression.ts';
+import { NameUses } from './template-syntax.ts';
 import type { Branch, Expression, Statement, Template } from './template-syntax.ts';
-import { tokenize, TemplateSyntaxError } from './tokenize.ts';
+import { TemplateSyntaxError, tokenize, TokenStream } from './tokenize.ts';
 import type { Piece } from './tokenize.ts';
-import { TokenStream } from './token-stream.ts';
 import { maxBlockDepth } from './limits.ts';
 
 const unavailable = ['macro', 'call', 'include', 'import', 'from', 'extends', 'block', 'filter', 'with', 'autoescape'];

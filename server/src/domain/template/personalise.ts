@@ -12,7 +12,7 @@ import { isTemplate } from './template-mode.ts';
 import type { TemplateMode } from './template-mode.ts';
 import type { SourceName, Template } from './template-syntax.ts';
 import { AttributeSource } from './template-value.ts';
-import type { RenderCause } from './render-error.ts';
+import type { RenderCause } from './budget.ts';
 
 /** Which text failed, by its place in the content, and why. */
 export type ContentFault = RenderFault & { field: string };

@@ -1,9 +1,8 @@
-import { maxRenderedCharacters } from './limits.ts';
-import type { Budget } from './budget.ts';
+import { RenderError } from './budget.ts';
+import type { Budget, RenderCause } from './budget.ts';
 import { evaluate, Scope } from './evaluate.ts';
 import type { Evaluation } from './evaluate.ts';
-import { RenderError } from './render-error.ts';
-import type { RenderCause } from './render-error.ts';
+import { maxRenderedCharacters } from './limits.ts';
 import type { SourceName, Statement, Template } from './template-syntax.ts';
 import { isList, isTrue, itemsOf, Missing, mistake, toText } from './template-value.ts';
 import type { AttributeSource, Value } from './template-value.ts';

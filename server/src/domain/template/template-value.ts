@@ -1,6 +1,5 @@
-import type { Budget } from './budget.ts';
-import { RenderError } from './render-error.ts';
-import type { RenderCause } from './render-error.ts';
+import type { Budget, RenderCause } from './budget.ts';
+import { RenderError } from './budget.ts';
 
 /** What an expression gives: a value of JSON, a source of attributes, or something that is missing. */
 export type Value = string | number | boolean | null | readonly Value[] | RecordValue | AttributeSource | Missing;
@@ -204,4 +203,17 @@ export function mistake(reason: string): RenderError {
 
 function clip(name: string): string {
   return name.length > 100 ? `${name.slice(0, 100)}…` : name;
+}
+
+/** Jinja's `in`: a part of a text, an item of a list, a name of an object, an attribute that a person has. */
+export function isIn(value: Value, { items, budget }: { items: Value; budget: Budget }): boolean {
+  if (value instanceof Missing) throw value.error();
+  if (items instanceof AttributeSource) return !(memberOf(items, { key: value, budget }) instanceof Missing);
+  if (typeof items === 'string') {
+    if (typeof value !== 'string') throw mistake(`${kindOf(value)} cannot be in a text`);
+    budget.read(items.length + value.length);
+    return items.includes(value);
+  }
+  if (isRecord(items)) return typeof value === 'string' && Object.hasOwn(items, value);
+  return itemsOf(items, budget).some((item) => areEqual(value, { other: item, budget }));
 }

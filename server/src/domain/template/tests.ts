@@ -1,7 +1,6 @@
-import { isIn } from './is-in.ts';
 import { countOf, makeRules } from './rule.ts';
 import type { Rule } from './template-syntax.ts';
-import { areEqual, compareValues, isList, isRecord, Missing } from './template-value.ts';
+import { areEqual, compareValues, isIn, isList, isRecord, Missing } from './template-value.ts';
 import type { Value } from './template-value.ts';
 
 type Order = (sign: number) => boolean;

@@ -121,3 +121,81 @@ function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | n
   pattern.lastIndex = at;
   return pattern.exec(text);
 }
+
+/** The tokens between one pair of markers, read from left to right. */
+export class TokenStream {
+  readonly #tokens: readonly Token[];
+  readonly #end: number;
+  #place = 0;
+
+  constructor(tokens: readonly Token[], end: number) {
+    this.#tokens = tokens;
+    this.#end = end;
+  }
+
+  get current(): Token | undefined {
+    return this.#tokens[this.#place];
+  }
+
+  get at(): number {
+    return this.current?.at ?? this.#end;
+  }
+
+  next(): Token {
+    const token = this.current;
+    if (!token) throw this.unexpected();
+    this.#place += 1;
+    return token;
+  }
+
+  is(text: string): boolean {
+    return isToken(this.current, text);
+  }
+
+  /** Whether the token after the current one is this. */
+  isNext(text: string): boolean {
+    return isToken(this.#tokens[this.#place + 1], text);
+  }
+
+  /** Takes the current token when it is this. */
+  take(text: string): boolean {
+    if (!this.is(text)) return false;
+    this.#place += 1;
+    return true;
+  }
+
+  expect(text: string): void {
+    if (!this.take(text)) throw this.unexpected(text);
+  }
+
+  name(): string {
+    if (this.current?.kind !== 'name') throw this.unexpected('a name');
+    return this.next().text;
+  }
+
+  expectEnd(): void {
+    if (this.current) throw this.unexpected();
+  }
+
+  unexpected(wanted?: string): TemplateSyntaxError {
+    const found = this.current ? JSON.stringify(this.current.text.slice(0, 40)) : 'the end';
+    const reason = wanted === undefined ? `${found} is not expected` : `${wanted} is expected, not ${found}`;
+    return new TemplateSyntaxError(reason, this.at);
+  }
+}
+
+/** A quoted text is never a word of the language. */
+function isToken(token: Token | undefined, text: string): boolean {
+  return token !== undefined && token.kind !== 'text' && token.text === text;
+}
+
+const letters: Record<string, string> = { n: '\n', t: '\t', r: '\r', '\\': '\\', "'": "'", '"': '"', '\n': '' };
+
+/** The text that a quoted one means, with Python's escapes. Escapes that nobody knows stay as they are. */
+export function unquote(quoted: string): string {
+  return quoted.slice(1, -1).replace(/\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[\s\S])/g, (escape) => {
+    if (escape.length === 2) return letters[escape[1]!] ?? escape;
+    const code = parseInt(escape.slice(2), 16);
+    return code <= 0x10ffff ? String.fromCodePoint(code) : escape;
+  });
+}
