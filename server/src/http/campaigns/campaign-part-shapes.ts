@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { pushContent as push } from './push-content-shapes.ts';
-import { flag, number, part, text, texts, tree } from './shape-members.ts';
+import { flag, number, part, text, texts, tree, whole } from './shape-members.ts';
 
 const basicDetails = part({
   name: text(),
@@ -29,9 +29,9 @@ const campaignContent = part({
 
 const periodicDetails = part({
   sending_frequency: text('DAILY, WEEKLY or MONTHLY'),
-  repeat_frequency: number('Days, weeks or months'),
-  no_of_occurences: number(),
-  repeat_on_date_of_month: Type.Optional(Type.Array(Type.Integer())),
+  repeat_frequency: whole(1, 365, 'Days; weeks up to 52, months up to 12'),
+  no_of_occurences: whole(1, 1_000),
+  repeat_on_date_of_month: Type.Optional(Type.Array(Type.Integer({ minimum: 1, maximum: 31 }))),
   repeat_on_days_of_week: Type.Optional(Type.Array(Type.String(), { description: 'MONDAY to SUNDAY' })),
   repeat_on_days_of_week_for_month: Type.Optional(
     Type.Array(Type.Object({ week_granularity: text('FIRST to FIFTH, or LAST'), repeat_on_days_of_week: texts() })),
@@ -69,8 +69,8 @@ export const campaignPartShapes = {
     ignore_global_minimum_delay: flag('Default false'),
     send_message_in_offline_mode: flag('false'),
     queuing_enabled: flag('false'),
-    campaign_throttle_rpm: number('Devices a minute'),
-    minimum_delay_between_two_notification_in_hour: number('1 to 720, between messages of this campaign'),
+    campaign_throttle_rpm: whole(1, 10_000_000, 'Devices a minute'),
+    minimum_delay_between_two_notification_in_hour: whole(1, 720, 'Between messages of this campaign'),
     max_time_to_show_message_of_same_camapign: number('Refused'),
     expiry_time_of_sync_data_in_hour: number('Refused'),
     send_limit_value: number('Refused'),
@@ -78,14 +78,14 @@ export const campaignPartShapes = {
     queue_duration: number('Refused'),
     limit_send_config: part({
       enabled: flag('false'),
-      max_count: number(),
-      window_value: number(),
-      window_unit: text(),
+      max_count: number('Refused'),
+      window_value: number('Refused'),
+      window_unit: text('Refused'),
     }),
   }),
   advanced: part({
     expiration_settings: part({
-      expire_notification_after_value: number(),
+      expire_notification_after_value: whole(0, 168, 'At most seven days'),
       expire_notification_after_type: text('HOUR or DAY'),
       remove_from_inbox_after_value: number('Refused'),
       remove_from_inbox_after_type: text('Refused'),
@@ -95,12 +95,12 @@ export const campaignPartShapes = {
       ios_specific_priority: part({
         apns_priority: text('1, 5 or 10'),
         interruption_level: text('ACTIVE'),
-        relevance_score: number('0'),
+        relevance_score: whole(0, 0),
       }),
     }),
   }),
   conversion_goal_details: part({
-    attribution_window_in_hours: number('36'),
+    attribution_window_in_hours: whole(36, 36),
     goals: Type.Optional(
       Type.Array(
         Type.Object({
@@ -116,7 +116,7 @@ export const campaignPartShapes = {
   }),
   control_group_details: part({
     is_campaign_control_group_enabled: flag('false'),
-    campaign_control_group_percentage: number('0'),
+    campaign_control_group_percentage: whole(0, 0),
     is_global_control_group_enabled: flag('false'),
   }),
   utm_params: tree('Refused'),

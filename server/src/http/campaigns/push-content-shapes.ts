@@ -32,7 +32,7 @@ const android = {
         click_action_value: text(),
         icon_url: text(),
       }),
-      { description: 'At most two' },
+      { maxItems: 2 },
     ),
   ),
   advanced: part({
@@ -53,7 +53,7 @@ const ios = {
     rich_media_value: text(),
     ...action,
   }),
-  buttons: Type.Optional(Type.Array(Type.Object({ button_category: text() }), { description: 'At most one' })),
+  buttons: Type.Optional(Type.Array(Type.Object({ button_category: text() }), { maxItems: 1 })),
   advanced: part({ ...keys, enable_ios_badge: flag() }),
   timer: tree('Refused'),
 };

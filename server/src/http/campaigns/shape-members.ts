@@ -8,6 +8,8 @@ export const text = (description?: string) =>
   Type.Optional(Type.String(description === undefined ? {} : { description }));
 export const number = (description?: string) =>
   Type.Optional(Type.Number(description === undefined ? {} : { description }));
+export const whole = (minimum: number, maximum: number, description?: string) =>
+  Type.Optional(Type.Integer({ minimum, maximum, ...(description === undefined ? {} : { description }) }));
 export const flag = (description?: string) =>
   Type.Optional(Type.Boolean(description === undefined ? {} : { description }));
 export const texts = () => Type.Optional(Type.Array(Type.String()));

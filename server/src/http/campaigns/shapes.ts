@@ -35,7 +35,9 @@ const v1Filters = {
 const v5Filters = { ...sameFilters, ids: texts('At most 100'), campaign_delivery_type: texts(typesDescription) };
 
 const versionFilter = {
-  version_number: Type.Optional(Type.Integer({ description: 'With campaign versioning only' })),
+  version_number: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'With campaign versioning only' }),
+  ),
 };
 
 const page = (most: number) => ({

@@ -7,7 +7,7 @@ import { maxBlockReasonCharacters } from '../../domain/devices/limits.ts';
  */
 const Platform = Type.Object({
   platform: Type.String(),
-  active: Type.Optional(Type.Union([Type.String(), Type.Boolean()])),
+  active: Type.Optional(Type.Unsafe<unknown>({ description: 'Not read: devices say it' })),
 });
 
 export const customerBody = Type.Object({

@@ -5,6 +5,8 @@ import { Type } from 'typebox';
  * unknown ones; the rules of each are in parse-push.ts, because their refusals have an order of their own.
  */
 const Text = (description?: string) => Type.Optional(Type.String(description === undefined ? {} : { description }));
+const Whole = (minimum: number, maximum: number, description: string) =>
+  Type.Optional(Type.Integer({ minimum, maximum, description }));
 const BooleanLike = Type.Optional(Type.Union([Type.Boolean(), Type.Literal('true'), Type.Literal('false')]));
 
 const DefaultAction = Type.Object({
@@ -52,19 +54,22 @@ const withFallback = <Fields extends Record<string, object>>(fields: Fields) =>
   Type.Object({ ...fields, fallback: Type.Optional(Type.Partial(Type.Object(fields as never))) } as never);
 
 const advancedSettings = Type.Object({
-  ttl: Type.Optional(Type.Object({ ANDROID: Type.Optional(Type.Integer()), WEB: Type.Optional(Type.Integer()) })),
+  ttl: Type.Optional(Type.Object({ ANDROID: Whole(0, 10_080, 'Minutes'), WEB: Whole(0, 10_080, 'Minutes') })),
   ignoreFC: BooleanLike,
   countFC: BooleanLike,
   notificationPrioritySettings: Type.Optional(
-    Type.Object({ Android: Type.Optional(Type.String()), iOS: Type.Optional(Type.Integer()) }),
+    Type.Object({
+      Android: Type.Optional(Type.String()),
+      iOS: Type.Optional(Type.Union([Type.Literal(1), Type.Literal(5), Type.Literal(10)])),
+    }),
   ),
   'pushAmp+': BooleanLike,
   preCacheSegment: BooleanLike,
-  campaignThrottleTime: Type.Optional(Type.Integer()),
-  campaignThrottleRpm: Type.Optional(Type.Integer()),
+  campaignThrottleTime: Whole(1, 360, 'Minutes'),
+  campaignThrottleRpm: Whole(1, 10_000_000, 'Devices a minute'),
   useJinjaPersonalization: BooleanLike,
   ignoreMinimumDelay: BooleanLike,
-  inboxExpiry: Type.Optional(Type.Integer()),
+  inboxExpiry: Whole(1, 87_600, 'Hours'),
   iOSTargetDevice: Text(),
   deliverWhenActive: BooleanLike,
   bypassDND: BooleanLike,

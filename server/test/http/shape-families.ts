@@ -1,0 +1,348 @@
+import fc from 'fast-check';
+import { readCampaign } from '../../src/domain/campaign-document/read-campaign.ts';
+import { ServiceError } from '../../src/domain/errors.ts';
+import { parseEvent, parseEventSearch, parseTrigger } from '../../src/http/business-events/parse-business-event.ts';
+import * as businessEvents from '../../src/http/business-events/shapes.ts';
+import * as authoring from '../../src/http/campaigns/authoring-shapes.ts';
+import {
+  parseChange,
+  parseCreate,
+  parseV1Status,
+  parseV5Status,
+  takeParts,
+} from '../../src/http/campaigns/parse-authoring.ts';
+import { parsePreview } from '../../src/http/campaigns/parse-preview.ts';
+import { parseMeta, parsePage, parseSearch } from '../../src/http/campaigns/parse-search.ts';
+import { parseTest } from '../../src/http/campaigns/parse-test.ts';
+import * as campaigns from '../../src/http/campaigns/shapes.ts';
+import { parseBlock } from '../../src/http/data/parse-block.ts';
+import { parseCustomer, parseDevice } from '../../src/http/data/parse-data.ts';
+import { parseEvents } from '../../src/http/data/parse-event.ts';
+import { parseTransition } from '../../src/http/data/parse-transition.ts';
+import { parseDelete, parseExport, parseMerge } from '../../src/http/data/parse-users.ts';
+import * as data from '../../src/http/data/shapes.ts';
+import { parsePush } from '../../src/http/push/parse-push.ts';
+import * as pushes from '../../src/http/push/shapes.ts';
+import {
+  parseChange as parseFileChange,
+  parseCreate as parseFile,
+  parseNamed,
+} from '../../src/http/segments/parse-file-segment.ts';
+import { parseCohort, parseFilterChange, parseFilterSegment } from '../../src/http/segments/parse-filter-segment.ts';
+import * as segments from '../../src/http/segments/shapes.ts';
+import { parseStats } from '../../src/http/stats/parse-stats.ts';
+import * as stats from '../../src/http/stats/shapes.ts';
+import type { Words } from './body-arbitrary.ts';
+
+type Body = Record<string, any>;
+
+/** A published body shape, the reader behind it, and what the shape says in words alone. */
+export type ShapeFamily = {
+  shape: object;
+  /** Throws for what it refuses, or says the faults. */
+  read: (body: Body) => { field: string; reason: string }[] | object | void;
+  words?: Words;
+  /** Makes members agree that the shape cannot hold together. */
+  agree?: (body: Body) => Body;
+  /** Members whose wrong kinds the reader takes, on purpose or because they are read elsewhere. */
+  lenient?: RegExp;
+};
+
+const now = new Date('2026-01-01T00:00:00Z');
+const urls = ['https://example.com/a.png'];
+const prefixes = ['svc'];
+const anId = '0123456789abcdef01234567';
+const filters = {
+  filter_operator: 'and',
+  filters: [{ filter_type: 'user_attributes', name: 'city', data_type: 'string', operator: 'exists' }],
+};
+
+const pushWords: Words = {
+  Android: ['High', 'Low'],
+  iOS: [1, 5, 10],
+  iOSTargetDevice: ['apns_device_default_push', 'apns_device_provisional_push'],
+  preCacheSegment: [false, 'false'],
+  'pushAmp+': [false, 'false'],
+  redirectURL: urls,
+  iconURL: urls,
+  imageURL: urls,
+  'payload.ANDROID.richContent.type': ['image', 'coupon', 'sound'],
+  'payload.ANDROID.fallback.richContent.type': ['image', 'coupon', 'sound'],
+  'payload.IOS.richContent.type': ['gif', 'coupon', 'sound'],
+  'payload.IOS.fallback.richContent.type': ['gif', 'coupon', 'sound'],
+  'payload.ANDROID.additionalActions.type': ['call', 'snooze', 'copy', 'share'],
+  'payload.ANDROID.fallback.additionalActions.type': ['call', 'snooze', 'copy', 'share'],
+  targetUserAttributes: fc.oneof(
+    fc.constant({ attribute: 'city', comparisonParameter: 'is', attributeValue: 'Oslo', isCustom: 'true' }),
+    fc.constant({ attribute: 'city', comparisonParameter: 'in', attributeValue: ['Oslo', 'Bern'] }),
+  ),
+  campaignDelivery: fc.constantFrom<object>(
+    { type: 'soon' },
+    { type: 'later', date: '01/02/2026', time: '09:30 AM', timezone: 'Europe/Oslo' },
+    { type: 'periodic', time: '09:30 AM', endDate: '02/02/2026', repeatAfter: '3' },
+  ),
+  attrs: fc.constantFrom<object>(
+    { name: 'city', type: 'string', filter: 'is', value: 'Oslo' },
+    { name: 'city', type: 'string', filter: 'in the following', value: ['Oslo'] },
+    { name: 'price', type: 'numeric', filter: 'is greater than', value: 4 },
+    { name: 'city', type: 'string', filter: 'exists' },
+  ),
+};
+
+/** Content for each platform that is named and no other, and of the audience what belongs to it. */
+function agreePush({ targetUserAttributes, customSegmentName, ...body }: Body): Body {
+  const payload = Object.keys(body.payload).length > 0 ? body.payload : { ANDROID: { message: 'm', title: 't' } };
+  return {
+    ...body,
+    payload,
+    targetPlatform: Object.keys(payload),
+    ...(body.targetAudience === 'User'
+      ? {
+          targetUserAttributes: targetUserAttributes ?? {
+            attribute: 'a',
+            comparisonParameter: 'is',
+            attributeValue: 'b',
+          },
+        }
+      : {}),
+    ...(body.targetAudience === 'Custom Segment' ? { customSegmentName: customSegmentName ?? 'VIP' } : {}),
+  };
+}
+
+const push = (shape: object): ShapeFamily => ({
+  shape,
+  words: pushWords,
+  agree: agreePush,
+  // Read before the workspace is known, with refusals of their own: push-endpoints.test.ts.
+  // The older `Summary` is read where there is no `summary`.
+  lenient: /^(campaignName|appId|signature|requestType)$|\.Summary$/,
+  read: (body) =>
+    parsePush(body, {
+      admitted: { name: 'A name', workspace: { timeZone: 'UTC' }, existing: undefined } as never,
+      now,
+      queryType: undefined,
+    }),
+});
+
+const searchWords: Words = {
+  channels: [['PUSH'], ['PUSH', 'EMAIL']],
+  status: [['ACTIVE'], ['SENT', 'STOPPED']],
+  'campaign_fields.delivery_type': [['ONE_TIME']],
+  campaign_delivery_type: [['ONE_TIME', 'PERIODIC']],
+  from_date: ['2026-01-01'],
+  to_date: ['2026-01-02', '2026-01-02T10:00:00'],
+};
+
+const documentWords: Words = {
+  channel: ['PUSH'],
+  platforms: [['ANDROID', 'IOS', 'WEB']],
+  team: ['Default Team'],
+  campaign_delivery_type: ['PERIODIC'],
+  'campaign_content.content.default': 'absent',
+  locales: [['default']],
+  variation_details: [{ no_of_variations: 1 }],
+  template_type: ['BASIC'],
+  default_click_action: ['DEEPLINKING'],
+  click_action_type: ['call', 'copy'],
+  rich_media_type: ['Image'],
+  rich_media_value: urls,
+  image_url: urls,
+  icon_url: urls,
+  redirect_url: urls,
+  icon_image_type: ['ICON_URL'],
+  included_filters: [filters],
+  excluded_filters: [filters],
+  delivery_type: ['AT_FIXED_TIME'],
+  start_time: ['2026-02-01T09:30:00'],
+  expiry_time: ['2026-05-01T09:30:00'],
+  timezone: ['Europe/Oslo'],
+  sending_frequency: ['MONTHLY'],
+  repeat_frequency: [1, 12],
+  week_granularity: ['FIRST', 'LAST'],
+  repeat_on_days_of_week: [['MONDAY']],
+  expire_notification_after_type: ['HOUR'],
+  send_with_priority: ['HIGH'],
+  apns_priority: ['5', '10'],
+  interruption_level: ['ACTIVE'],
+  relevance_score: [0],
+  goal_event_attribute: [{ name: 'city', type: 'string', operator: 'is', value: 'Oslo' }],
+  updated_by: ['somebody'],
+};
+
+/** The type and the frequency decide which members are read at all. */
+function agreeDocument(body: Body): Body {
+  const periodic = body.scheduling_details?.periodic_details;
+  if (periodic) periodic.sending_frequency = 'MONTHLY';
+  return { ...body, campaign_delivery_type: 'PERIODIC' };
+}
+
+const authored = (shape: object, parse: (body: Body) => unknown, words: Words = {}): ShapeFamily => ({
+  shape,
+  words: { ...documentWords, ...words },
+  agree: agreeDocument,
+  // The days of a month are counted with `Number`, for which `true` is 1.
+  lenient: /repeat_on_date_of_month\[/,
+  read(body) {
+    const faults = refusedFields(() => parse(body));
+    return [...faults, ...readCampaign(takeParts(body)).faults];
+  },
+});
+
+const testWords: Words = {
+  draft_id: 'absent',
+  identifier_values: [['a', 'b']],
+  platform: ['IOS'],
+  locale_name: ['default'],
+  variation: ['variation_1', 1],
+};
+const eventWords: Words = { attribute_data_type: ['string', 'date'] };
+const fileWords: Words = { file_url: urls, callback_url: urls, emails: [['a@example.com']], cs_id: [anId] };
+const filterWords: Words = { included_filters: [filters], excluded_filters: [filters], updated_by: ['a@example.com'] };
+const dataWords: Words = {
+  platform: ['ANDROID', 'web'],
+  push_id: ['a1'],
+  user_time: ['2026-01-01T00:00:00Z', 1_767_225_600],
+  current_time: ['2026-01-01T00:00:00Z'],
+  user_identifier_type: ['customer_id'],
+  identifier_type: ['customer_id', 'id'],
+  identity_type: ['customer_id'],
+  device_identifiers: [[{ push_id: 'a1' }]],
+  svc_push_opted: [true, 'false'],
+  svc_push_provisional_opted: [true, 'false'],
+};
+const deviceWords: Words = { ...dataWords, platform: ['ANDROID'] };
+
+const device = data.deviceBody(prefixes);
+const v1 = { version: 'V1', versioning: 'off' } as const;
+const v5 = { version: 'V5', versioning: 'on' } as const;
+
+/** Every body shape whose route switches schema validation off; forms (tokens) and queries hold texts alone. */
+export const shapeFamilies: Record<string, ShapeFamily> = {
+  'push v2': push(pushes.pushBodyV2),
+  'push v2.1': push(pushes.pushBodyV21),
+  'V1 search': { shape: campaigns.v1SearchBody, words: searchWords, read: (body) => parseSearch(body, v1) },
+  'V5 search': { shape: campaigns.v5SearchBody, words: searchWords, read: (body) => parseSearch(body, v5) },
+  'V5 search without versions': {
+    shape: campaigns.v5SearchBodyWithoutVersions,
+    words: searchWords,
+    read: (body) => parseSearch(body, { version: 'V5', versioning: 'off' }),
+  },
+  'V5 meta': {
+    shape: campaigns.v5MetaBody,
+    words: { ...searchWords, 'campaign_fields.delivery_type': ['ONE_TIME'] },
+    // A list is taken for an object without filters.
+    lenient: /^campaign_fields$/,
+    read: (body) => parseMeta(body, v5),
+  },
+  'V1 page': { shape: campaigns.v1PageBody, read: (body) => parsePage(body, v1) },
+  'V5 page': { shape: campaigns.v5PageBody, read: (body) => parsePage(body, v5) },
+  'V1 create': authored(authoring.v1CreateBody, (body) => parseCreate(body, v1)),
+  'V5 create': authored(authoring.v5CreateBody, (body) => parseCreate(body, v5)),
+  'V1 change': authored(authoring.v1ChangeBody, (body) => parseChange(body, v1)),
+  'V5 change': authored(authoring.v5ChangeBody, (body) => parseChange(body, v5)),
+  'V1 test': authored(authoring.v1TestBody, (body) => parseTest(body, v1), testWords),
+  'V5 test': authored(authoring.v5TestBody, (body) => parseTest(body, v5), testWords),
+  'V5 preview': {
+    ...authored(authoring.v5PreviewBody, (body) => parsePreview(body), testWords),
+    words: { ...documentWords, ...testWords, event_attributes: [{ price: 4 }] },
+  },
+  'V1 status': {
+    shape: authoring.v1StatusBody,
+    words: { action: ['STOP', 'PAUSE'] },
+    read: (body) => parseV1Status(body),
+  },
+  'V5 status': {
+    shape: authoring.v5StatusBody,
+    words: { action: ['STOP', 'PUBLISH'] },
+    read: (body) => ({ action: parseV5Status(body, undefined) }),
+  },
+  'business event': {
+    shape: businessEvents.eventBody,
+    words: eventWords,
+    agree: (body) => ({
+      ...body,
+      ...(body.event_attributes && { event_attributes: body.event_attributes.slice(0, 1) }),
+    }),
+    read: parseEvent,
+  },
+  'V1 trigger': {
+    shape: businessEvents.v1TriggerBody,
+    words: { event_attributes: [{ price: 4 }] },
+    read: (body) => parseTrigger(body, { version: 'V1' }),
+  },
+  'V5 trigger': {
+    shape: businessEvents.v5TriggerBody,
+    words: { event_attributes: [{ price: 4 }] },
+    read: (body) => parseTrigger(body, { version: 'V5' }),
+  },
+  'V1 events': {
+    shape: businessEvents.v1EventSearchBody,
+    agree: (body) => (Object.keys(body).length > 0 ? body : { event_ids: ['one'] }),
+    read: (body) => parseEventSearch(body, { version: 'V1' }),
+  },
+  'V5 events': { shape: businessEvents.v5EventSearchBody, read: (body) => parseEventSearch(body, { version: 'V5' }) },
+  'file segment': { shape: segments.createBody, words: fileWords, read: parseFile },
+  'file segment change': { shape: segments.changeBody, words: fileWords, read: (body) => parseFileChange(body, 'ADD') },
+  'file segment name': { shape: segments.nameBody, words: fileWords, read: parseNamed },
+  'filter segment': { shape: segments.filterBody, words: filterWords, read: parseFilterSegment },
+  'filter segment change': { shape: segments.filterChangeBody, words: filterWords, read: parseFilterChange },
+  cohort: { shape: segments.cohortBody, read: parseCohort },
+  customer: { shape: data.customerBody, words: dataWords, read: (body) => parseCustomer(body, prefixes) },
+  // The advertising identifier is read where there is no `idfv`.
+  device: {
+    shape: device,
+    words: deviceWords,
+    lenient: /advertising_identifier$/,
+    read: (body) => parseDevice(body, prefixes),
+  },
+  event: { shape: data.eventBody, words: dataWords, read: (body) => parseEvents(body, prefixes) },
+  transition: {
+    lenient: /advertising_identifier$/,
+    shape: data.transitionBody(prefixes),
+    words: deviceWords,
+    read: (body) =>
+      parseTransition(body, prefixes).faults.map(({ index, error }) => ({
+        field: `elements[${index}]`,
+        reason: error.message,
+      })),
+  },
+  block: { shape: data.blockBody, words: dataWords, read: (body) => parseBlock(body, prefixes) },
+  export: { shape: data.exportBody, words: dataWords, read: (body) => parseExport(body, prefixes) },
+  merge: {
+    shape: data.mergeBody,
+    agree: (body) => ({
+      merge_data: body.merge_data.map((pair: Body, index: number) => ({ ...pair, merged_user: `u ${index}` })),
+    }),
+    read: parseMerge,
+  },
+  delete: { shape: data.deleteBody, words: dataWords, read: (body) => parseDelete(body, prefixes) },
+  stats: {
+    shape: stats.statsBody,
+    words: {
+      campaign_ids: [[anId]],
+      start_date: ['2026-01-01'],
+      end_date: ['2026-01-02'],
+      attribution_type: ['CLICK_THROUGH', 'TOTAL_CONVERSIONS'],
+    },
+    read: parseStats,
+  },
+};
+
+/** Every shape of a body that the families publish, by its name. */
+export function publishedBodies(): [name: string, shape: unknown][] {
+  return [pushes, campaigns, authoring, businessEvents, segments, data, stats].flatMap((module) =>
+    Object.entries(module).filter(([name]) => /Body/.test(name)),
+  );
+}
+
+/** What a reader refuses, by field; an error without one counts as the whole body. */
+export function refusedFields(read: () => unknown): { field: string; reason: string }[] {
+  try {
+    const found = read();
+    return Array.isArray(found) ? found : [];
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const { faults, field = '', reason = error.code } = error.context;
+    return faults ?? [{ field, reason }];
+  }
+}
