@@ -22,12 +22,7 @@ export type ListedRoute = { method: string; path: string; summary: string };
 export async function listRoutes(): Promise<ListedRoute[]> {
   const clock = makeManualClock(new Date(0));
   const edge = {
-    tokens: {},
-    push: {},
     data: {},
-    segments: { filters: {} },
-    campaigns: {},
-    stats: {},
     vendorHeaders: makeVendorHeaders('SVC'),
     clock,
   } as never;

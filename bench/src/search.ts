@@ -11,11 +11,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { makeCampaignUseCases } from '../../server/src/app/campaigns/campaign-use-cases.ts';
+import { documentedAuthoringLimits } from '../../server/src/app/campaigns/authoring-dependencies.ts';
 import { makeCampaignTotals } from '../../server/src/app/campaigns/campaign-totals.ts';
 import { searchCampaigns } from '../../server/src/app/campaigns/search-campaigns.ts';
 import { createKey } from '../../server/src/app/keys/create-key.ts';
-import { makeTokenUseCases } from '../../server/src/app/tokens/token-use-cases.ts';
 import { makeManualClock } from '../../server/src/clock.ts';
 import { makeEncryption } from '../../server/src/domain/encryption.ts';
 import { buildServer } from '../../server/src/http/build-server.ts';
@@ -101,14 +100,13 @@ async function prepare(): Promise<void> {
 
 async function measureAll(): Promise<void> {
   const log = makeLog({ level: 'silent', pretty: false });
-  const tokens = makeTokenUseCases({
-    database,
-    clock,
-    encryption: makeEncryption(Buffer.alloc(32, 1)),
-    wait: async () => {},
-  });
-  const useCases = makeCampaignUseCases({ database, clock, encryption: makeEncryption(Buffer.alloc(32, 1)) });
-  const edge = { campaigns: useCases, tokens, vendorHeaders: makeVendorHeaders('SVC'), migrationGuideFile: '' };
+  const deps = { database, clock, encryption: makeEncryption(Buffer.alloc(32, 1)), totals };
+  const edge = {
+    ...deps,
+    limits: documentedAuthoringLimits,
+    vendorHeaders: makeVendorHeaders('SVC'),
+    migrationGuideFile: '',
+  };
   const server = await buildServer({ log, clock, trustProxy: false }, [campaignRoutes(edge)]);
   const url = await server.listen({ host: '127.0.0.1', port: 0 });
   const encryption = makeEncryption(Buffer.alloc(32, 1));

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { AccountUseCases } from '../app/accounts/account-use-cases.ts';
 import { documentedAuthoringLimits } from '../app/campaigns/authoring-dependencies.ts';
-import type { CampaignUseCases } from '../app/campaigns/campaign-use-cases.ts';
 import { makeConsoleCalls } from '../app/console/console-calls.ts';
 import { makeConsoleCampaigns } from '../app/console/console-campaigns.ts';
 import { makeConsoleComposer } from '../app/console/console-composer.ts';
@@ -15,7 +14,6 @@ import { makeConsoleSystem } from '../app/console/console-system.ts';
 import { makeConsoleUseCases } from '../app/console/console-use-cases.ts';
 import { makeConsoleUsers } from '../app/console/console-users.ts';
 import { makeManageCredentials } from '../app/credentials/manage-credentials.ts';
-import type { ExplainRequest, Explanation } from '../app/explain/explain-delivery.ts';
 import type { InteractionUseCases } from '../app/interactions/interaction-use-cases.ts';
 import type { ReadyCurl } from '../app/sandbox/make-ready-curl.ts';
 import { makeVirtualDevices } from '../app/sandbox/virtual-devices.ts';
@@ -46,16 +44,14 @@ export type ConsoleParts = {
   readyCurl: ReadyCurl;
   vendorHeaders: VendorHeaders;
   limits: SegmentLimits;
-  campaigns: CampaignUseCases;
   interactions: InteractionUseCases;
-  explain: (request: ExplainRequest) => Promise<Explanation>;
 };
 
 /** The console's routes with what they show. */
 export function makeConsoleRoutes(composition: Composition, parts: ConsoleParts): RouteFamily {
   const { config, clock, installation } = composition;
   const { database, encryption } = installation;
-  const { accounts, phones, sandbox, readyCurl, vendorHeaders, campaigns, interactions, explain } = parts;
+  const { accounts, phones, sandbox, readyCurl, vendorHeaders, interactions } = parts;
   const { findTroubles } = parts.readiness;
   const isSandbox = config.mode === 'sandbox';
   const useCases = { database, clock, encryption };
@@ -65,13 +61,13 @@ export function makeConsoleRoutes(composition: Composition, parts: ConsoleParts)
   const webhookSecretOf = (tx: Queryable, workspaceId: string): Promise<string> =>
     ensureWebhookSecret({ database: tx, encryption }, workspaceId);
   return consoleRoutes({
+    database,
     accounts,
     company: startCompanySignIn(composition),
     passwordSignIn: config.passwordSignIn,
     publicUrl: config.publicUrl,
     console: makeConsoleUseCases({ database, isSandbox }),
     overview: makeConsoleOverview({ database, clock, readyCurl, findTroubles, isSandbox, limits }),
-    preview: campaigns.preview,
     measure: measureContent,
     composer: makeConsoleComposer({ ...useCases, limits: limits.authoring }),
     campaigns: makeConsoleCampaigns({ ...useCases, limits: limits.authoring }),
@@ -96,7 +92,6 @@ export function makeConsoleRoutes(composition: Composition, parts: ConsoleParts)
     vendorHeaders,
     people: makeConsoleUsers({ ...useCases, erasureDelayHours: config.erasureDelayHours }),
     segments: makeConsoleSegments({ ...useCases, limits: limits.segments, webhookSecretOf }),
-    explain,
     staticFolder: join(import.meta.dirname, '..', '..', '..', 'console', 'dist'),
     isSecure: config.publicUrl?.startsWith('https:') ?? false,
   });

@@ -1,17 +1,14 @@
 import { join } from 'node:path';
-import { makeBusinessEventUseCases } from '../app/business-events/business-event-use-cases.ts';
-import { makeCampaignUseCases } from '../app/campaigns/campaign-use-cases.ts';
+import { setTimeout } from 'node:timers/promises';
+import { documentedAuthoringLimits } from '../app/campaigns/authoring-dependencies.ts';
+import { makeCampaignTotals } from '../app/campaigns/campaign-totals.ts';
 import { makeDataUseCases } from '../app/data/data-use-cases.ts';
-import { explainDelivery } from '../app/explain/explain-delivery.ts';
-import type { ExplainRequest, Explanation } from '../app/explain/explain-delivery.ts';
 import { makeInteractionUseCases } from '../app/interactions/interaction-use-cases.ts';
-import { makePushUseCases } from '../app/push/push-use-cases.ts';
+import { makeAcceptPush } from '../app/push/accept-push.ts';
+import { makeAdmitPush } from '../app/push/admit-push.ts';
 import { makeBrowserUseCases } from '../app/sandbox/browser-use-cases.ts';
 import type { DemoWorkspace } from '../app/sandbox/seed-demo-workspace.ts';
 import { documentedSegmentLimits } from '../app/segments/segment-dependencies.ts';
-import { makeSegmentUseCases } from '../app/segments/segment-use-cases.ts';
-import { makeStatsUseCases } from '../app/stats/stats-use-cases.ts';
-import { makeTokenUseCases } from '../app/tokens/token-use-cases.ts';
 import { makeInteractionTokens } from '../domain/interactions/interaction-token.ts';
 import type { RouteFamily } from '../http/build-server.ts';
 import { businessEventRoutes } from '../http/business-events/routes.ts';
@@ -39,7 +36,10 @@ export type RouteParts = Pick<ConsoleParts, 'accounts' | 'phones' | 'readiness' 
 
 const projectFolder = join(import.meta.dirname, '..', '..', '..');
 
-/** The route families of this node, each with its use cases; a worker answers health checks only. */
+/**
+ * The route families of this node, each with what its use cases take; a worker answers health checks only. What has
+ * memory (totals, limits of devices, commits that wait for each other) is made once here.
+ */
 export function makeRoutes(composition: Composition, parts: RouteParts): RouteFamily[] {
   const { config, clock, installation } = composition;
   const { database, encryption } = installation;
@@ -47,27 +47,26 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
   const health = healthRoutes(readiness);
   if (config.role === 'worker') return [health];
 
-  const useCases = { database, clock, encryption };
   const vendorHeaders = makeVendorHeaders(config.headerPrefix);
-  const edge = { tokens: makeTokenUseCases(useCases), vendorHeaders, clock, serviceDomain: config.serviceDomain };
+  const deps = { database, clock, encryption, vendorHeaders, serviceDomain: config.serviceDomain };
+  const wait = (milliseconds: number): Promise<unknown> => setTimeout(milliseconds);
   const limits = { ...documentedSegmentLimits, usersPerDay: config.segmentUsersPerDay };
-  const campaigns = makeCampaignUseCases(useCases);
-  const explain = (request: ExplainRequest): Promise<Explanation> => explainDelivery(useCases, request);
+  const authoring = { ...deps, limits: documentedAuthoringLimits, totals: makeCampaignTotals(deps) };
   const interactionTokens = makeInteractionTokens(installation.deriveSecret('interactions'));
   const interactions = makeInteractionUseCases({ database, clock, tokens: interactionTokens });
   const sandbox = phones && makeSandbox(composition, { phones, demo, onClockMoved });
   const families = [
     health,
-    tokenRoutes(edge),
-    pushRoutes({ ...edge, push: makePushUseCases(useCases) }),
-    dataRoutes({ ...edge, data: makeDataUseCases({ ...useCases, erasureDelayHours: config.erasureDelayHours }) }),
-    segmentRoutes({ ...edge, segments: makeSegmentUseCases({ ...useCases, limits }) }),
-    campaignRoutes({ ...edge, campaigns, migrationGuideFile: join(projectFolder, 'docs', 'migration-v1-v5.md') }),
-    businessEventRoutes({ ...edge, campaigns, businessEvents: makeBusinessEventUseCases(useCases) }),
-    explainRoutes({ ...edge, campaigns, explain }),
-    statsRoutes({ ...edge, stats: makeStatsUseCases({ database, clock }) }),
+    tokenRoutes({ ...deps, wait }),
+    pushRoutes({ ...deps, admitPush: makeAdmitPush(deps), acceptPush: makeAcceptPush(deps) }),
+    dataRoutes({ ...deps, data: makeDataUseCases({ ...deps, erasureDelayHours: config.erasureDelayHours }) }),
+    segmentRoutes({ ...deps, limits }),
+    campaignRoutes({ ...authoring, migrationGuideFile: join(projectFolder, 'docs', 'migration-v1-v5.md') }),
+    businessEventRoutes(deps),
+    explainRoutes(deps),
+    statsRoutes(deps),
     interactionRoutes({ vendorHeaders, interactions }),
-    makeConsoleRoutes(composition, { ...parts, vendorHeaders, limits, campaigns, explain, interactions, sandbox }),
+    makeConsoleRoutes(composition, { ...parts, vendorHeaders, limits, interactions, sandbox }),
   ];
   if (!sandbox) return families;
   const browser = makeBrowserUseCases({ database, clock, workspaceId: () => demo?.workspaceId });

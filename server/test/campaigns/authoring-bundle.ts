@@ -1,13 +1,11 @@
 import type { LightMyRequestResponse } from 'fastify';
 import { join } from 'node:path';
 import type { AuthoringLimits } from '../../src/app/campaigns/authoring-dependencies.ts';
-import { makeBusinessEventUseCases } from '../../src/app/business-events/business-event-use-cases.ts';
-import { makeCampaignUseCases } from '../../src/app/campaigns/campaign-use-cases.ts';
-import { explainDelivery } from '../../src/app/explain/explain-delivery.ts';
+import { makeCampaignTotals } from '../../src/app/campaigns/campaign-totals.ts';
 import { createKey } from '../../src/app/keys/create-key.ts';
-import { makePushUseCases } from '../../src/app/push/push-use-cases.ts';
-import { makeSegmentUseCases } from '../../src/app/segments/segment-use-cases.ts';
-import { makeTokenUseCases } from '../../src/app/tokens/token-use-cases.ts';
+import { makeAcceptPush } from '../../src/app/push/accept-push.ts';
+import { makeAdmitPush } from '../../src/app/push/admit-push.ts';
+import { documentedSegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
 import { makeId } from '../../src/domain/ids.ts';
 import { makeEncryption } from '../../src/domain/encryption.ts';
 import { signPush } from '../../src/domain/signature/sign-push.ts';
@@ -35,18 +33,15 @@ export async function makeAuthoringBundle(options: { limits?: AuthoringLimits } 
   const { database, clock, workspaceId } = engine;
   const encryption = makeEncryption(Buffer.alloc(32, 9));
   const log = makeLog({ level: 'silent', pretty: false });
-  const tokens = makeTokenUseCases({ database, clock, encryption, wait: async () => {} });
-  const edge = { tokens, vendorHeaders: makeVendorHeaders('SVC'), clock };
-  const deps = { database, clock, encryption };
-  const campaigns = makeCampaignUseCases({ ...deps, limits: options.limits ?? wide });
+  const deps = { database, clock, encryption, vendorHeaders: makeVendorHeaders('SVC') };
+  const authoring = { ...deps, limits: options.limits ?? wide, totals: makeCampaignTotals(deps) };
   const migrationGuideFile = join(import.meta.dirname, '..', '..', '..', 'docs', 'migration-v1-v5.md');
-  const segments = makeSegmentUseCases(deps);
   const server = await buildServer({ log, clock, trustProxy: false }, [
-    campaignRoutes({ ...edge, campaigns, migrationGuideFile }),
-    explainRoutes({ ...edge, campaigns, explain: (request) => explainDelivery(deps, request) }),
-    businessEventRoutes({ ...edge, campaigns, businessEvents: makeBusinessEventUseCases(deps) }),
-    segmentRoutes({ ...edge, segments }),
-    pushRoutes({ ...edge, push: makePushUseCases(deps) }),
+    campaignRoutes({ ...authoring, migrationGuideFile }),
+    explainRoutes(deps),
+    businessEventRoutes(deps),
+    segmentRoutes({ ...deps, limits: documentedSegmentLimits }),
+    pushRoutes({ ...deps, admitPush: makeAdmitPush(deps), acceptPush: makeAcceptPush(deps) }),
   ]);
   const makeKey = async (kind: 'campaigns' | 'data' | 'push', of = workspaceId): Promise<string> =>
     (await createKey({ encryption }, database, { workspaceId: of, kind, name: `Key ${kind}`, at: clock.now() })).secret;

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import type { LightMyRequestResponse } from 'fastify';
+import { documentedAuthoringLimits } from '../../src/app/campaigns/authoring-dependencies.ts';
 import type { AuthoringLimits } from '../../src/app/campaigns/authoring-dependencies.ts';
-import { makeCampaignUseCases } from '../../src/app/campaigns/campaign-use-cases.ts';
+import { makeCampaignTotals } from '../../src/app/campaigns/campaign-totals.ts';
 import { createKey } from '../../src/app/keys/create-key.ts';
-import { makePushUseCases } from '../../src/app/push/push-use-cases.ts';
-import { makeTokenUseCases } from '../../src/app/tokens/token-use-cases.ts';
+import { makeAcceptPush } from '../../src/app/push/accept-push.ts';
+import { makeAdmitPush } from '../../src/app/push/admit-push.ts';
 import { makeManualClock } from '../../src/clock.ts';
 import { makeId } from '../../src/domain/ids.ts';
 import { makeEncryption } from '../../src/domain/encryption.ts';
@@ -33,15 +34,13 @@ export async function makeCampaignBundle(options: { limits?: AuthoringLimits } =
   const clock = makeManualClock(start);
   const encryption = makeEncryption(Buffer.alloc(32, 9));
   const log = makeLog({ level: 'silent', pretty: false });
-  const tokens = makeTokenUseCases({ database, clock, encryption, wait: async () => {} });
-  const vendorHeaders = makeVendorHeaders('SVC');
-  const campaigns = makeCampaignUseCases({ database, clock, encryption, ...options });
-  const edge = { tokens, vendorHeaders, clock };
+  const deps = { database, clock, encryption, vendorHeaders: makeVendorHeaders('SVC') };
+  const limits = options.limits ?? documentedAuthoringLimits;
   const migrationGuideFile = join(import.meta.dirname, '..', '..', '..', 'docs', 'migration-v1-v5.md');
   const server = await buildServer({ log, clock, trustProxy: false }, [
-    campaignRoutes({ ...edge, campaigns, migrationGuideFile }),
-    tokenRoutes(edge),
-    pushRoutes({ ...edge, push: makePushUseCases({ database, clock, encryption }) }),
+    campaignRoutes({ ...deps, limits, totals: makeCampaignTotals(deps), migrationGuideFile }),
+    tokenRoutes({ ...deps, wait: async () => {} }),
+    pushRoutes({ ...deps, admitPush: makeAdmitPush(deps), acceptPush: makeAcceptPush(deps) }),
   ]);
 
   async function makeKey(kind: 'campaigns' | 'data' | 'push' | 'oauth', of: string): Promise<string> {

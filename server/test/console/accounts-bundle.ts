@@ -4,7 +4,6 @@ import type { CompanySignInUseCases } from '../../src/app/accounts/company-sign-
 import { makePasswordHash } from '../../src/app/accounts/password-hash.ts';
 import { documentedAuthoringLimits } from '../../src/app/campaigns/authoring-dependencies.ts';
 import { makeConsoleCalls } from '../../src/app/console/console-calls.ts';
-import { makeCampaignUseCases } from '../../src/app/campaigns/campaign-use-cases.ts';
 import { makeConsoleCampaigns } from '../../src/app/console/console-campaigns.ts';
 import { makeConsoleComposer } from '../../src/app/console/console-composer.ts';
 import { makeConsoleDeliveries } from '../../src/app/console/console-deliveries.ts';
@@ -17,8 +16,6 @@ import { makeConsoleSettings } from '../../src/app/console/console-settings.ts';
 import { makeConsoleSystem } from '../../src/app/console/console-system.ts';
 import { makeConsoleUseCases } from '../../src/app/console/console-use-cases.ts';
 import { makeManageCredentials } from '../../src/app/credentials/manage-credentials.ts';
-import { explainDelivery } from '../../src/app/explain/explain-delivery.ts';
-import type { ExplainRequest } from '../../src/app/explain/explain-delivery.ts';
 import { makeVirtualDevices } from '../../src/app/sandbox/virtual-devices.ts';
 import { makeSandboxUseCases } from '../../src/app/sandbox/sandbox-use-cases.ts';
 import { documentedSegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
@@ -64,6 +61,7 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
   const routes: ConsoleRoute[] = [];
   const recorded: CompletedCall[] = [];
   const deps = {
+    database,
     accounts,
     console: makeConsoleUseCases({ database, isSandbox: false }),
     overview: makeConsoleOverview({
@@ -75,10 +73,8 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
       limits: { segments: documentedSegmentLimits, authoring: documentedAuthoringLimits },
     }),
     campaigns: makeConsoleCampaigns({ database, clock, encryption, limits: documentedAuthoringLimits }),
-    preview: makeCampaignUseCases({ database, clock, encryption }).preview,
     measure: () => ({ bytes: 0, most: 4096 }),
     composer: makeConsoleComposer({ database, clock, encryption, limits: documentedAuthoringLimits }),
-    explain: (request: ExplainRequest) => explainDelivery({ database }, request),
     keys: makeConsoleKeys({ database, clock, encryption }),
     deliveries: makeConsoleDeliveries({ database, clock }),
     calls: makeConsoleCalls({ database }),

@@ -2,7 +2,6 @@ import type { LightMyRequestResponse } from 'fastify';
 import { dataLimits } from '../../src/app/data/data-limits.ts';
 import { makeDataUseCases } from '../../src/app/data/data-use-cases.ts';
 import { createKey } from '../../src/app/keys/create-key.ts';
-import { makeTokenUseCases } from '../../src/app/tokens/token-use-cases.ts';
 import { makeManualClock } from '../../src/clock.ts';
 import { makeEncryption } from '../../src/domain/encryption.ts';
 import { buildServer } from '../../src/http/build-server.ts';
@@ -31,7 +30,6 @@ export async function makeDataBundle({ requestsPerMinute }: { requestsPerMinute?
   const clock = makeManualClock(start);
   const encryption = makeEncryption(Buffer.alloc(32, 9));
   const calls: CompletedCall[] = [];
-  const tokens = makeTokenUseCases({ database, clock, encryption, wait: async () => {} });
   const limits =
     requestsPerMinute === undefined
       ? undefined
@@ -44,7 +42,7 @@ export async function makeDataBundle({ requestsPerMinute }: { requestsPerMinute?
       trustProxy: false,
       onCall: (call) => void calls.push(call),
     },
-    [dataRoutes({ data, tokens, vendorHeaders: makeVendorHeaders('SVC') })],
+    [dataRoutes({ database, clock, data, vendorHeaders: makeVendorHeaders('SVC') })],
   );
   const workspaceId = await insertTestWorkspace(database, start);
   const makeKey = async (kind: 'data' | 'push' | 'oauth', ofWorkspace = workspaceId) =>
@@ -90,7 +88,6 @@ export async function makeDataBundle({ requestsPerMinute }: { requestsPerMinute?
     server,
     call,
     calls,
-    tokens,
     workspaceId,
     key,
     makeKey,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { generateToken } from '../../src/app/tokens/generate-token.ts';
 import { identifiersOf } from '../../src/domain/users/identifier.ts';
 import { mergeAttributes } from '../../src/domain/users/user-attributes.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
@@ -409,12 +410,15 @@ describe('who may call', () => {
 
   test('an access token whose key covers Data is taken, an unknown one is ER001 (decision D16)', async () => {
     const secret = await bundle.makeKey('oauth');
-    const { accessToken } = await bundle.tokens.generateToken({
-      caller: { clientId: bundle.workspaceId, address: '192.0.2.1', dataCenter: undefined },
-      clientSecret: secret,
-      idempotencyKey: undefined,
-      rawBody: '',
-    });
+    const { accessToken } = await generateToken(
+      { ...bundle, wait: async () => {} },
+      {
+        caller: { clientId: bundle.workspaceId, address: '192.0.2.1', dataCenter: undefined },
+        clientSecret: secret,
+        idempotencyKey: undefined,
+        rawBody: '',
+      },
+    );
     const taken = await bundle.post('customer', customer(), { headers: { authorization: `Bearer ${accessToken}` } });
     expect(taken.statusCode).toBe(200);
     const unknown = await bundle.post('customer', customer(), { headers: { authorization: 'Bearer cat_unknown' } });

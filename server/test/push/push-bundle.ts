@@ -1,7 +1,7 @@
 import type { LightMyRequestResponse } from 'fastify';
 import { createKey } from '../../src/app/keys/create-key.ts';
-import { makePushUseCases } from '../../src/app/push/push-use-cases.ts';
-import { makeTokenUseCases } from '../../src/app/tokens/token-use-cases.ts';
+import { makeAcceptPush } from '../../src/app/push/accept-push.ts';
+import { makeAdmitPush } from '../../src/app/push/admit-push.ts';
 import { registerDevice } from '../../src/app/data/register-device.ts';
 import { upsertUser } from '../../src/app/data/upsert-user.ts';
 import { makeManualClock } from '../../src/clock.ts';
@@ -28,11 +28,10 @@ export async function makePushBundle(options: { requestsPerMinute?: number } = {
   const encryption = makeEncryption(Buffer.alloc(32, 9));
   const calls: CompletedCall[] = [];
   const log = makeLog({ level: 'silent', pretty: false });
-  const tokens = makeTokenUseCases({ database, clock, encryption, wait: async () => {} });
-  const vendorHeaders = makeVendorHeaders('SVC');
+  const deps = { database, clock, encryption, vendorHeaders: makeVendorHeaders('SVC') };
   const makeServer = () =>
     buildServer({ log, clock, trustProxy: false, onCall: (call) => void calls.push(call) }, [
-      pushRoutes({ push: makePushUseCases({ database, clock, encryption, ...options }), tokens, vendorHeaders, clock }),
+      pushRoutes({ ...deps, admitPush: makeAdmitPush({ ...deps, ...options }), acceptPush: makeAcceptPush(deps) }),
     ]);
   const server = await makeServer();
   const appId = await insertTestWorkspace(database, start);
@@ -65,7 +64,6 @@ export async function makePushBundle(options: { requestsPerMinute?: number } = {
     ...test,
     clock,
     encryption,
-    tokens,
     server,
     makeServer,
     calls,

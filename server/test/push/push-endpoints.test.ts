@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createKey } from '../../src/app/keys/create-key.ts';
+import { generateToken } from '../../src/app/tokens/generate-token.ts';
 import { signPushV2 } from '../../src/domain/signature/sign-push-v2.ts';
 import { goodBody, makePushBundle, start, userBody } from './push-bundle.ts';
 import type { PushBody, PushBundle } from './push-bundle.ts';
@@ -841,12 +842,15 @@ describe('the edge', () => {
       at: start,
     });
     const caller = { clientId: bundle.appId, address: '127.0.0.1', dataCenter: undefined };
-    const { accessToken } = (await bundle.tokens.generateToken({
-      caller,
-      clientSecret: secret,
-      idempotencyKey: undefined,
-      rawBody: '',
-    } as never)) as unknown as { accessToken: string };
+    const { accessToken } = await generateToken(
+      { ...bundle, wait: async () => {} },
+      {
+        caller,
+        clientSecret: secret,
+        idempotencyKey: undefined,
+        rawBody: '',
+      },
+    );
     const narrow = await bundle.send(body, { headers: { authorization: `Bearer ${accessToken}` } });
     expect([narrow.statusCode, narrow.json().code]).toEqual([403, 'ER007']);
   });

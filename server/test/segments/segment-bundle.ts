@@ -4,9 +4,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { LightMyRequestResponse } from 'fastify';
 import { createKey } from '../../src/app/keys/create-key.ts';
-import { makeSegmentUseCases } from '../../src/app/segments/segment-use-cases.ts';
+import { documentedSegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
 import type { SegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
-import { makeTokenUseCases } from '../../src/app/tokens/token-use-cases.ts';
 import { makeManualClock } from '../../src/clock.ts';
 import { bucketOf } from '../../src/domain/users/bucket.ts';
 import { toIdentifierValue } from '../../src/domain/users/identifier.ts';
@@ -36,11 +35,9 @@ export async function makeSegmentBundle(options: { limits?: Partial<SegmentLimit
   const clock = makeManualClock(start);
   const encryption = makeEncryption(Buffer.alloc(32, 9));
   const log = makeLog({ level: 'silent', pretty: false });
-  const tokens = makeTokenUseCases({ database, clock, encryption, wait: async () => {} });
-  const limits = { operationsPerHour: 1_000, operationsPerDay: 10_000, ...options.limits };
-  const segments = makeSegmentUseCases({ database, clock, encryption, limits });
+  const limits = { ...documentedSegmentLimits, operationsPerHour: 1_000, operationsPerDay: 10_000, ...options.limits };
   const server = await buildServer({ log, clock, trustProxy: false }, [
-    segmentRoutes({ segments, tokens, vendorHeaders: makeVendorHeaders('SVC') }),
+    segmentRoutes({ database, clock, encryption, limits, vendorHeaders: makeVendorHeaders('SVC') }),
   ]);
   const workspaceId = await insertTestWorkspace(database, start);
   const dbName = `db_${workspaceId.toLowerCase()}`;
@@ -107,7 +104,6 @@ export async function makeSegmentBundle(options: { limits?: Partial<SegmentLimit
     clock,
     encryption,
     server,
-    segments,
     workspaceId,
     dbName,
     key,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { makeSegmentUseCases } from '../../src/app/segments/segment-use-cases.ts';
+import { requestFileOperation } from '../../src/app/segments/request-file-operation.ts';
+import { documentedSegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
 import { makeManualClock } from '../../src/clock.ts';
 import { makeEncryption } from '../../src/domain/encryption.ts';
 import { createTestDatabase } from '../test-database.ts';
@@ -24,8 +25,8 @@ function makeModel(perHour: number, perDay: number) {
 test('operations pass exactly as the model of two sliding windows says, on two nodes, whatever the pauses (reliability R12)', async () => {
   const { database, drop } = await createTestDatabase();
   const clock = makeManualClock(new Date(start));
-  const limits = { operationsPerHour: 3, operationsPerDay: 7, activeSegments: 1_000_000 };
-  const makeNode = () => makeSegmentUseCases({ database, clock, encryption: makeEncryption(Buffer.alloc(32)), limits });
+  const limits = { ...documentedSegmentLimits, operationsPerHour: 3, operationsPerDay: 7, activeSegments: 1_000_000 };
+  const makeNode = () => ({ database, clock, encryption: makeEncryption(Buffer.alloc(32)), limits });
   const nodes = [makeNode(), makeNode()];
   let run = 0;
   try {
@@ -40,7 +41,7 @@ test('operations pass exactly as the model of two sliding windows says, on two n
           const model = makeModel(limits.operationsPerHour, limits.operationsPerDay);
           for (const [index, [pause, node]] of steps.entries()) {
             clock.advance(pause);
-            const isAccepted = await nodes[node]!.requestFileOperation({
+            const isAccepted = await requestFileOperation(nodes[node]!, {
               workspaceId,
               requestedBy: 'test',
               idempotencyKey: undefined,
@@ -77,13 +78,12 @@ test('operations pass exactly as the model of two sliding windows says, on two n
 test('200 requests at the same moment on two nodes: exactly 10 pass (fault F37)', async () => {
   const { database, drop } = await createTestDatabase();
   const clock = makeManualClock(new Date(start));
-  const nodes = [0, 1].map(() =>
-    makeSegmentUseCases({ database, clock, encryption: makeEncryption(Buffer.alloc(32)) }),
-  );
+  const limits = documentedSegmentLimits;
+  const nodes = [0, 1].map(() => ({ database, clock, encryption: makeEncryption(Buffer.alloc(32)), limits }));
   const workspaceId = await insertTestWorkspace(database, new Date(start));
   const results = await Promise.allSettled(
     Array.from({ length: 200 }, (_, index) =>
-      nodes[index % 2]!.requestFileOperation({
+      requestFileOperation(nodes[index % 2]!, {
         workspaceId,
         requestedBy: 'test',
         idempotencyKey: undefined,

@@ -6,7 +6,6 @@ import { buildServer } from '../../src/http/build-server.ts';
 import { statsRoutes } from '../../src/http/stats/routes.ts';
 import { makeVendorHeaders } from '../../src/http/vendor-headers.ts';
 import { makeLog } from '../../src/log.ts';
-import { makeStatsUseCases } from '../../src/app/stats/stats-use-cases.ts';
 import { createKey } from '../../src/app/keys/create-key.ts';
 import { addRunCounts, ensureDeliveriesPartition, insertDeliveries } from '../../src/storage/ledger/deliveries.ts';
 import type { DeliveryOutcome } from '../../src/storage/ledger/deliveries.ts';
@@ -24,10 +23,9 @@ export type Sent = { customerId: string; platform?: Platform; outcome?: Delivery
 /** The routes of events and statistics over one database, and the duty that counts conversions. */
 export async function makeStatsBundle() {
   const bundle = await makeDataBundle();
-  const { database, clock, workspaceId, tokens, encryption } = bundle;
-  const stats = makeStatsUseCases({ database, clock });
+  const { database, clock, workspaceId, encryption } = bundle;
   const server = await buildServer({ log: makeLog({ level: 'silent', pretty: false }), clock, trustProxy: false }, [
-    statsRoutes({ stats, tokens, vendorHeaders: makeVendorHeaders('SVC') }),
+    statsRoutes({ database, clock, vendorHeaders: makeVendorHeaders('SVC') }),
   ]);
   const { secret } = await createKey({ encryption }, database, {
     workspaceId,

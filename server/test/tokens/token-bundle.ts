@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { createKey } from '../../src/app/keys/create-key.ts';
 import type { CreateKeyCommand } from '../../src/app/keys/create-key.ts';
-import { makeTokenUseCases } from '../../src/app/tokens/token-use-cases.ts';
 import { makeManualClock } from '../../src/clock.ts';
 import { makeEncryption } from '../../src/domain/encryption.ts';
 import { makeRequireBearer } from '../../src/http/auth/bearer.ts';
@@ -37,8 +36,8 @@ export async function makeTokenBundle(options: { serviceDomain?: string } = {}) 
 
   async function makeServer(): Promise<FastifyInstance> {
     const wait = async (milliseconds: number) => void waits.push(milliseconds);
-    const tokens = makeTokenUseCases({ database, clock, encryption, wait });
-    const requireScope = makeRequireBearer({ tokens, ...options });
+    const deps = { database, clock, encryption, wait, ...options };
+    const requireScope = makeRequireBearer(deps);
     const guarded: RouteFamily = async (server) => {
       for (const scope of ['data', 'campaign'] as const) {
         server.get(`/guarded/${scope}`, { preHandler: requireScope(scope) }, async (request) => ({
@@ -48,7 +47,7 @@ export async function makeTokenBundle(options: { serviceDomain?: string } = {}) 
       }
     };
     return buildServer({ log, clock, trustProxy: false, onCall: (call) => void calls.push(call) }, [
-      tokenRoutes({ tokens, ...options }),
+      tokenRoutes(deps),
       guarded,
     ]);
   }

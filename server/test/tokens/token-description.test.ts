@@ -1,17 +1,17 @@
 import Fastify from 'fastify';
 import swagger from '@fastify/swagger';
 import { expect, test } from 'vitest';
-import type { TokenUseCases } from '../../src/app/tokens/token-use-cases.ts';
 import { errorRegistry } from '../../src/domain/errors.ts';
 import { gatewayErrors } from '../../src/http/auth/present.ts';
 import { tokenErrors } from '../../src/http/tokens/present.ts';
 import { tokenRoutes } from '../../src/http/tokens/routes.ts';
+import type { TokenRouteDependencies } from '../../src/http/tokens/routes.ts';
 
 test('the OpenAPI description names the three operations, their forms and the shape of every answer', async () => {
   const server = Fastify();
   await server.register(swagger, { openapi: { openapi: '3.1.0', info: { title: 'test', version: '1' } } });
   // Describing calls no use case.
-  await server.register(tokenRoutes({ tokens: {} as TokenUseCases }));
+  await server.register(tokenRoutes({} as TokenRouteDependencies));
   await server.ready();
   const paths = JSON.parse(JSON.stringify(server.swagger())).paths;
   expect(Object.keys(paths)).toEqual(['/v1/oauth/token', '/v1/oauth/refresh', '/v1/oauth/revoke']);

@@ -10,6 +10,8 @@ import {
 import { answerOnce } from '../idempotency/answer-once.ts';
 import type { AuthoringCaller, AuthoringDependencies } from '../campaigns/authoring-dependencies.ts';
 
+export type BusinessEventDependencies = Omit<AuthoringDependencies, 'limits'>;
+
 export type BusinessEventCommand = AuthoringCaller & {
   name: string;
   attributes: BusinessAttribute[];
@@ -18,7 +20,7 @@ export type BusinessEventCommand = AuthoringCaller & {
 
 /** @throws ServiceError BUSINESS_EVENT_NAME_TAKEN, BUSINESS_EVENT_LIMITED */
 export async function createBusinessEvent(
-  deps: Omit<AuthoringDependencies, 'limits'>,
+  deps: BusinessEventDependencies,
   command: BusinessEventCommand,
 ): Promise<{ id: string }> {
   const { workspaceId, name, attributes, createdBy, idempotencyKey: key, rawBody } = command;

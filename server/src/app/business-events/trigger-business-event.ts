@@ -9,7 +9,8 @@ import { findBusinessEvent, lockAttachedCampaigns, noteTrigger } from '../../sto
 import type { AttachedCampaign } from '../../storage/campaigns/business-events.ts';
 import { insertQueuedRuns } from '../../storage/runs/runs.ts';
 import type { QueuedRun } from '../../storage/runs/runs.ts';
-import type { AuthoringCaller, AuthoringDependencies } from '../campaigns/authoring-dependencies.ts';
+import type { AuthoringCaller } from '../campaigns/authoring-dependencies.ts';
+import type { BusinessEventDependencies } from './create-business-event.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import { countCall } from '../segments/limit-segments.ts';
 import { triggerWindows } from '../../domain/business-events/limits.ts';
@@ -32,7 +33,7 @@ export type TriggerAnswer = { triggered: string[]; failed: string[]; retryAfterS
  * @throws ServiceError BUSINESS_EVENT_NOT_FOUND, BUSINESS_EVENT_ATTRIBUTE_WRONG, BUSINESS_EVENT_WITHOUT_CAMPAIGNS
  */
 export async function triggerBusinessEvent(
-  deps: Omit<AuthoringDependencies, 'limits'>,
+  deps: BusinessEventDependencies,
   command: TriggerCommand,
 ): Promise<TriggerAnswer> {
   const { workspaceId, idempotencyKey: key, rawBody } = command;

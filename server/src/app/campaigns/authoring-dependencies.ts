@@ -3,6 +3,7 @@ import type { LimitWindow } from '../../domain/limits/sliding-window.ts';
 import type { Encryption } from '../../domain/encryption.ts';
 import type { Database, Transaction } from '../../storage/pool.ts';
 import { campaignCreationWindows } from '../../domain/campaigns/limits.ts';
+import type { CampaignTotals } from './campaign-totals.ts';
 
 export type AuthoringDependencies = {
   database: Database;
@@ -10,6 +11,9 @@ export type AuthoringDependencies = {
   encryption: Encryption;
   limits: AuthoringLimits;
 };
+
+/** Of the routes: what searching and authoring take together. */
+export type CampaignDependencies = AuthoringDependencies & { totals: CampaignTotals };
 
 /** Fact 6.1 and 6.3, unless a test says otherwise; each per workspace, both versions together. */
 export type AuthoringLimits = {

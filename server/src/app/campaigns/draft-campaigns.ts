@@ -22,62 +22,68 @@ import { invalidCampaign, prepareCampaign, requirePrepared } from './prepare-cam
 export type DraftCommand = AuthoringCaller & { parts: CampaignParts; createdBy: string };
 export type DraftChange = AuthoringCaller & { id: string; change: CampaignParts; updatedBy: string | undefined };
 
-/** The life of a draft in V5 (fact 6.1): made, changed, checked, published. */
-export function makeDraftCampaigns(deps: AuthoringDependencies) {
-  const { database, clock } = deps;
-  const once = (operation: string, caller: AuthoringCaller) => ({
-    workspaceId: caller.workspaceId,
-    operation: `campaign:${operation}`,
-    key: caller.idempotencyKey,
-    rawBody: caller.rawBody,
-    at: clock.now(),
+/** Makes a draft of V5 (fact 6.1). @throws ServiceError CAMPAIGN_REQUEST_INVALID, CAMPAIGN_CREATION_LIMITED */
+export function createDraftCampaign(deps: AuthoringDependencies, command: DraftCommand): Promise<{ id: string }> {
+  return once(deps, { caller: command, operation: 'create' }, async (tx) => {
+    const draft = await createDraft(tx, { ...command, limits: deps.limits, at: deps.clock.now() });
+    await command.note?.(tx, draft.id);
+    return draft;
   });
-  return {
-    /** @throws ServiceError CAMPAIGN_REQUEST_INVALID, CAMPAIGN_CREATION_LIMITED */
-    create: (command: DraftCommand): Promise<{ id: string }> =>
-      answerOnce(deps, once('create', command), async (tx) => {
-        const draft = await createDraft(tx, { ...command, limits: deps.limits, at: clock.now() });
-        await command.note?.(tx, draft.id);
-        return draft;
-      }),
+}
 
-    /** @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_NOT_DRAFT, CAMPAIGN_REQUEST_INVALID */
-    change: (command: DraftChange): Promise<{ id: string }> =>
-      answerOnce(deps, once(`change:${command.id}`, command), async (tx) => {
-        const { workspaceId, id, requestedBy } = command;
-        const draft = await lockDraft(tx, { workspaceId, id });
-        const columns = draftColumns(mergeParts(draft.parts, command.change));
-        const updatedBy = command.updatedBy ?? requestedBy;
-        await updateAuthoredCampaign(tx, { ...columns, id, workspaceId, updatedBy, at: clock.now() });
-        await command.note?.(tx, id);
-        return { id };
-      }),
+/** @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_NOT_DRAFT, CAMPAIGN_REQUEST_INVALID */
+export function changeDraftCampaign(deps: AuthoringDependencies, command: DraftChange): Promise<{ id: string }> {
+  const { workspaceId, id, requestedBy } = command;
+  return once(deps, { caller: command, operation: `change:${id}` }, async (tx) => {
+    const draft = await lockDraft(tx, { workspaceId, id });
+    const columns = draftColumns(mergeParts(draft.parts, command.change));
+    const updatedBy = command.updatedBy ?? requestedBy;
+    await updateAuthoredCampaign(tx, { ...columns, id, workspaceId, updatedBy, at: deps.clock.now() });
+    await command.note?.(tx, id);
+    return { id };
+  });
+}
 
-    /** What would keep the draft from going live now. @throws ServiceError CAMPAIGN_NOT_FOUND */
-    async validate({ workspaceId, id }: { workspaceId: string; id: string }): Promise<RequestFault[]> {
-      const campaign = await findAuthoredCampaign(database, { workspaceId, id });
-      if (!campaign) throw new ServiceError('CAMPAIGN_NOT_FOUND');
-      if (!campaign.parts || campaign.status !== 'DRAFT') return [{ field: 'status', reason: 'is not DRAFT' }];
-      const asked = { workspaceId, parts: campaign.parts, now: clock.now(), start: 'to come' } as const;
-      const prepared = await prepareCampaign(database, asked);
-      return 'faults' in prepared ? prepared.faults : [];
-    },
+/** What would keep the draft from going live now. @throws ServiceError CAMPAIGN_NOT_FOUND */
+export async function validateDraftCampaign(
+  { database, clock }: Pick<AuthoringDependencies, 'database' | 'clock'>,
+  { workspaceId, id }: { workspaceId: string; id: string },
+): Promise<RequestFault[]> {
+  const campaign = await findAuthoredCampaign(database, { workspaceId, id });
+  if (!campaign) throw new ServiceError('CAMPAIGN_NOT_FOUND');
+  if (!campaign.parts || campaign.status !== 'DRAFT') return [{ field: 'status', reason: 'is not DRAFT' }];
+  const asked = { workspaceId, parts: campaign.parts, now: clock.now(), start: 'to come' } as const;
+  const prepared = await prepareCampaign(database, asked);
+  return 'faults' in prepared ? prepared.faults : [];
+}
 
-    /** @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_ACTION_INVALID, CAMPAIGN_REQUEST_INVALID */
-    publish: (command: AuthoringCaller & { id: string }): Promise<{ id: string }> =>
-      answerOnce(deps, once(`status:${command.id}`, command), async (tx) => {
-        const { workspaceId, id, requestedBy } = command;
-        const draft = await lockAuthoredCampaign(tx, { workspaceId, id });
-        if (!draft) throw new ServiceError('CAMPAIGN_NOT_FOUND');
-        if (draft.status !== 'DRAFT' || !draft.parts) {
-          const reason = `${draft.deliveryType} campaign that is ${draft.status}`;
-          throw new ServiceError('CAMPAIGN_ACTION_INVALID', { field: 'PUBLISH', reason });
-        }
-        await publishDraft(tx, { workspaceId, id, parts: draft.parts, updatedBy: requestedBy, at: clock.now() });
-        await command.note?.(tx, id);
-        return { id };
-      }),
-  };
+/** @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_ACTION_INVALID, CAMPAIGN_REQUEST_INVALID */
+export function publishDraftCampaign(
+  deps: AuthoringDependencies,
+  command: AuthoringCaller & { id: string },
+): Promise<{ id: string }> {
+  const { workspaceId, id, requestedBy } = command;
+  return once(deps, { caller: command, operation: `status:${id}` }, async (tx) => {
+    const draft = await lockAuthoredCampaign(tx, { workspaceId, id });
+    if (!draft) throw new ServiceError('CAMPAIGN_NOT_FOUND');
+    if (draft.status !== 'DRAFT' || !draft.parts) {
+      const reason = `${draft.deliveryType} campaign that is ${draft.status}`;
+      throw new ServiceError('CAMPAIGN_ACTION_INVALID', { field: 'PUBLISH', reason });
+    }
+    await publishDraft(tx, { workspaceId, id, parts: draft.parts, updatedBy: requestedBy, at: deps.clock.now() });
+    await command.note?.(tx, id);
+    return { id };
+  });
+}
+
+function once(
+  deps: AuthoringDependencies,
+  { caller, operation }: { caller: AuthoringCaller; operation: string },
+  work: (tx: Transaction) => Promise<{ id: string }>,
+): Promise<{ id: string }> {
+  const { workspaceId, idempotencyKey: key, rawBody } = caller;
+  const asked = { workspaceId, operation: `campaign:${operation}`, key, rawBody, at: deps.clock.now() };
+  return answerOnce(deps, asked, work);
 }
 
 export type NewDraft = Pick<DraftCommand, 'workspaceId' | 'parts' | 'createdBy'> & {

@@ -9,6 +9,8 @@ import { invalidCampaign } from './prepare-campaign.ts';
 import { findNamedUsers, readShownCampaign } from './read-shown-campaign.ts';
 import type { ShownCampaign } from './read-shown-campaign.ts';
 
+export type PreviewDependencies = { database: Database };
+
 export type PreviewRequest = Omit<ShownCampaign, 'platformField'> & {
   /** Whose eyes it is seen with; undefined: somebody of whom nothing is known. */
   named: { identifier: string; value: string } | undefined;
@@ -27,7 +29,7 @@ export type Preview = {
  *
  * @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_REQUEST_INVALID
  */
-export async function previewCampaign({ database }: { database: Database }, request: PreviewRequest): Promise<Preview> {
+export async function previewCampaign({ database }: PreviewDependencies, request: PreviewRequest): Promise<Preview> {
   const { event } = request;
   const { content, platforms, settings } = await readShownCampaign(database, { ...request, platformField: 'platform' });
   const personaliser = makePersonaliser(content, settings.templates);

@@ -5,6 +5,7 @@ import type { Database, Transaction } from '../../storage/pool.ts';
 import {
   findCampaignPage,
   findFewCampaigns,
+  findSearchSettings,
   hasCampaign,
   readCampaignRecords,
 } from '../../storage/campaigns/campaign-search.ts';
@@ -80,4 +81,12 @@ export async function getCampaign(
   const [campaign] = isKnown ? await readCampaignRecords(database, [{ kind: 'CAMPAIGN', id: named.id }]) : [];
   if (!campaign) throw new ServiceError('CAMPAIGN_NOT_FOUND');
   return campaign;
+}
+
+/** How the workspace searches: whether revisions are kept, and the shape of V1's answer. */
+export function readSearchSettings(
+  { database }: { database: Database },
+  workspaceId: string,
+): ReturnType<typeof findSearchSettings> {
+  return findSearchSettings(database, workspaceId);
 }

@@ -14,7 +14,7 @@ import { checkCampaign, findPlatformCredentials, readAudience, readPlatformsOf }
 import type { CheckedCampaign } from '../campaigns/check-campaign.ts';
 import { countAudience } from '../campaigns/count-audience.ts';
 import type { AudienceCount } from '../campaigns/count-audience.ts';
-import { makeDraftCampaigns } from '../campaigns/draft-campaigns.ts';
+import { changeDraftCampaign, createDraftCampaign, publishDraftCampaign } from '../campaigns/draft-campaigns.ts';
 import { editCampaign } from '../campaigns/edit-campaign.ts';
 import { findCampaignSegment } from '../campaigns/prepare-campaign.ts';
 import { testCampaign } from '../campaigns/test-campaign.ts';
@@ -46,7 +46,6 @@ export type ConsoleComposer = ReturnType<typeof makeConsoleComposer>;
  */
 export function makeConsoleComposer(deps: AuthoringDependencies) {
   const { database, clock } = deps;
-  const drafts = makeDraftCampaigns(deps);
   /** What is done and its line in the audit log are one transaction. */
   const callerOf = (workspaceId: string, { by, action, name, detail = {} }: Noted): AuthoringCaller => ({
     workspaceId,
@@ -110,30 +109,30 @@ export function makeConsoleComposer(deps: AuthoringDependencies) {
       return { kind: 'counted', count: counted.result };
     },
 
-    /** @throws ServiceError as makeDraftCampaigns */
+    /** @throws ServiceError as createDraftCampaign */
     async create({ by, workspaceId, parts }: Written): Promise<{ id: string }> {
       await requireControls(workspaceId);
       const caller = callerOf(workspaceId, { by, action: 'campaign.create', ...nameOf(parts) });
-      return drafts.create({ ...caller, parts, createdBy: by.name });
+      return createDraftCampaign(deps, { ...caller, parts, createdBy: by.name });
     },
 
     /**
      * A draft stays one; a campaign that waits or is live is changed at once.
      *
      * @returns the id of the document that holds the change
-     * @throws ServiceError as makeDraftCampaigns, editCampaign
+     * @throws ServiceError as changeDraftCampaign, editCampaign
      */
     async change({ by, workspaceId, id, parts: change }: Written & Key): Promise<{ id: string }> {
       const { status } = await requireCampaign({ workspaceId, id });
       const caller = callerOf(workspaceId, { by, action: 'campaign.change', ...nameOf(change), detail: { status } });
       const command = { ...caller, id, change, updatedBy: by.name };
-      return status === 'DRAFT' ? drafts.change(command) : editCampaign(deps, command);
+      return status === 'DRAFT' ? changeDraftCampaign(deps, command) : editCampaign(deps, command);
     },
 
-    /** Sends a draft, or lets it wait for its moment. @throws ServiceError as makeDraftCampaigns */
+    /** Sends a draft, or lets it wait for its moment. @throws ServiceError as publishDraftCampaign */
     async publish({ by, workspaceId, id }: Key & By): Promise<{ id: string }> {
       const { parts } = await requireCampaign({ workspaceId, id });
-      return drafts.publish({
+      return publishDraftCampaign(deps, {
         ...callerOf(workspaceId, { by, action: 'campaign.publish', ...nameOf(parts ?? {}) }),
         id,
       });

@@ -4,8 +4,6 @@ import type { Encryption } from '../../domain/encryption.ts';
 import type { Database, Transaction } from '../../storage/pool.ts';
 import { ensureEventsPartition } from '../../storage/users/events.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
-import { authenticateKey } from '../keys/authenticate-key.ts';
-import type { KeyAuthentication } from '../keys/authenticate-key.ts';
 import { blockDevices } from './block-devices.ts';
 import type { BlockDevicesCommand } from './block-devices.ts';
 import { countUses, peekUse } from './count-uses.ts';
@@ -39,11 +37,6 @@ export type DataAnswer = { requestId: string };
 type Write<Command> = (command: Omit<Command, 'at'>, once: Once) => Promise<DataAnswer>;
 
 export type DataUseCases = {
-  authenticate(presented: {
-    workspaceId: string;
-    secret: string;
-    dataCenter: string | undefined;
-  }): Promise<KeyAuthentication>;
   /** Counts all that a request asks for, or nothing. */
   count(workspaceId: string, uses: DataUse[]): Promise<UseGrant>;
   peek(workspaceId: string, operation: DataOperation): Promise<UseGrant>;
@@ -98,7 +91,6 @@ export function makeDataUseCases(deps: DataDependencies): DataUseCases {
   const track = write<TrackEventsCommand>('event', trackEvents);
   const remove = write<DeleteUserCommand>('delete', deleteUser);
   return {
-    authenticate: (presented) => authenticateKey({ database }, { ...presented, at: clock.now() }),
     count: (workspaceId, uses) =>
       countUses(
         database,

@@ -17,6 +17,8 @@ import { planByValues } from '../../storage/plan-by-values.ts';
 import { findUsersByCustomerIds } from '../../storage/users/users.ts';
 import type { UserKey } from '../../storage/users/users.ts';
 
+export type ExplainDependencies = { database: Database };
+
 export type ExplainRequest = {
   workspaceId: string;
   campaignId: string;
@@ -40,7 +42,7 @@ const maxRuns = 20;
  * @throws ServiceError CAMPAIGN_NOT_FOUND
  */
 export async function explainDelivery(
-  { database }: { database: Database },
+  { database }: ExplainDependencies,
   { workspaceId, campaignId, customerId, runId }: ExplainRequest,
 ): Promise<Explanation> {
   return (await database.begin('isolation level repeatable read read only', async (tx): Promise<Explanation> => {

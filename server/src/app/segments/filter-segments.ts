@@ -35,41 +35,54 @@ export type FilterSegmentCommand = {
 
 const maxListed = 1_000;
 
-/** Filter segments and the look-up of all segments (fact 2.3). */
-export function makeFilterSegments(deps: SegmentDependencies) {
-  const { database, clock } = deps;
-  return {
-    /** @throws ServiceError SEGMENT_RATE_LIMITED */
-    async count(operation: keyof typeof filterSegmentWindows, workspaceId: string): Promise<void> {
-      const limit = { operation: `segment-${operation}`, windows: filterSegmentWindows[operation] };
-      const refusal = await countCall(database, { ...limit, workspaceId, at: clock.now() });
-      if (refusal) throw new ServiceError('SEGMENT_RATE_LIMITED', { ...refusal, reason: textOf(limit.windows) });
-    },
-    list: ({ workspaceId, name }: { workspaceId: string; name: string | undefined }): Promise<Segment[]> =>
-      listSegments(database, {
-        workspaceId,
-        name,
-        archivedSince: new Date(clock.now().getTime() - archivedSegmentShownDays * 24 * 3_600_000),
-        limit: maxListed,
-      }),
-    /** @throws ServiceError SEGMENT_ID_NOT_FOUND */
-    async get(key: { workspaceId: string; id: string }): Promise<Segment> {
-      const segment = await findSegmentById(database, key);
-      if (!segment) throw new ServiceError('SEGMENT_ID_NOT_FOUND', { field: key.id });
-      return segment;
-    },
-    create: (request: SegmentCaller & Once & { command: FilterSegmentCommand }) => {
-      const { workspaceId, rawBody, idempotencyKey: key } = request;
-      const once = { workspaceId, operation: 'segment:filter', key, rawBody, at: clock.now() };
-      return answerOnce(deps, once, async (tx) => ({ id: await createFilterSegment(deps, tx, request) }));
-    },
-    update: (request: UpdateRequest) => database.begin((tx) => changeFilterSegment(deps, tx, request)),
-  };
+export type FilterSegmentOperation = keyof typeof filterSegmentWindows;
+
+/** Counts a call of one operation. @throws ServiceError SEGMENT_RATE_LIMITED */
+export async function countFilterCall(
+  { database, clock }: Pick<SegmentDependencies, 'database' | 'clock'>,
+  { operation, workspaceId }: { operation: FilterSegmentOperation; workspaceId: string },
+): Promise<void> {
+  const limit = { operation: `segment-${operation}`, windows: filterSegmentWindows[operation] };
+  const refusal = await countCall(database, { ...limit, workspaceId, at: clock.now() });
+  if (refusal) throw new ServiceError('SEGMENT_RATE_LIMITED', { ...refusal, reason: textOf(limit.windows) });
+}
+
+/** All segments of a workspace that are shown (fact 2.3), or the one of a name. */
+export function listShownSegments(
+  { database, clock }: Pick<SegmentDependencies, 'database' | 'clock'>,
+  { workspaceId, name }: { workspaceId: string; name: string | undefined },
+): Promise<Segment[]> {
+  return listSegments(database, {
+    workspaceId,
+    name,
+    archivedSince: new Date(clock.now().getTime() - archivedSegmentShownDays * 24 * 3_600_000),
+    limit: maxListed,
+  });
+}
+
+/** @throws ServiceError SEGMENT_ID_NOT_FOUND */
+export async function getSegment(
+  { database }: Pick<SegmentDependencies, 'database'>,
+  key: { workspaceId: string; id: string },
+): Promise<Segment> {
+  const segment = await findSegmentById(database, key);
+  if (!segment) throw new ServiceError('SEGMENT_ID_NOT_FOUND', { field: key.id });
+  return segment;
+}
+
+/** @throws ServiceError SEGMENT_FILTERS_INVALID, SEGMENT_FILTERS_TAKEN, SEGMENT_NAME_TAKEN, SEGMENT_ACTIVE_LIMITED */
+export function createFilterSegment(
+  deps: SegmentDependencies,
+  request: SegmentCaller & Once & { command: FilterSegmentCommand },
+): Promise<{ id: string }> {
+  const { workspaceId, rawBody, idempotencyKey: key } = request;
+  const once = { workspaceId, operation: 'segment:filter', key, rawBody, at: deps.clock.now() };
+  return answerOnce(deps, once, async (tx) => ({ id: await storeFilterSegment(deps, tx, request) }));
 }
 
 type CreateRequest = SegmentCaller & { command: FilterSegmentCommand };
 
-async function createFilterSegment(
+async function storeFilterSegment(
   { clock, limits }: SegmentDependencies,
   tx: Transaction,
   { workspaceId, requestedBy, command }: CreateRequest,
@@ -101,7 +114,7 @@ async function createFilterSegment(
   return id;
 }
 
-export type UpdateRequest = {
+export type FilterSegmentChange = {
   workspaceId: string;
   /** An e-mail address, or the name of the key. */
   updatedBy: string;
@@ -110,10 +123,17 @@ export type UpdateRequest = {
   change: (present: Segment) => FilterSegmentCommand;
 };
 
-async function changeFilterSegment(
-  { clock }: SegmentDependencies,
+/** @throws ServiceError SEGMENT_ID_NOT_FOUND, SEGMENT_UPDATE_FORBIDDEN, and as createFilterSegment */
+export async function changeFilterSegment(
+  { database, clock }: Pick<SegmentDependencies, 'database' | 'clock'>,
+  request: FilterSegmentChange,
+): Promise<void> {
+  await database.begin((tx) => changeLocked(tx, { ...request, at: clock.now() }));
+}
+
+async function changeLocked(
   tx: Transaction,
-  { workspaceId, id, updatedBy, change }: UpdateRequest,
+  { workspaceId, id, updatedBy, change, at }: FilterSegmentChange & { at: Date },
 ): Promise<void> {
   const present = await lockSegment(tx, { workspaceId, id });
   if (!present) throw new ServiceError('SEGMENT_ID_NOT_FOUND', { field: id });
@@ -128,7 +148,7 @@ async function changeFilterSegment(
     id,
     name: command.name,
     updatedBy,
-    at: clock.now(),
+    at,
   });
   if (!isStored) throw new ServiceError('SEGMENT_NAME_TAKEN', { field: command.name });
 }

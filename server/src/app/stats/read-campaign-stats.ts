@@ -1,3 +1,4 @@
+import type { Clock } from '../../clock.ts';
 import type { CampaignFigures, PlatformFigures } from '../../domain/campaigns/campaign-figures.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import { addDays, toInstant } from '../../domain/timing/local-time.ts';
@@ -13,6 +14,8 @@ import {
 } from '../../storage/campaigns/campaign-stats.ts';
 import type { StatsCampaign, StatsSpan } from '../../storage/campaigns/campaign-stats.ts';
 import { findWorkspace } from '../../storage/installation/workspaces.ts';
+
+export type StatsDependencies = { database: Database; clock: Clock };
 
 export type CampaignStatsRequest = {
   workspaceId: string;
@@ -32,7 +35,7 @@ export type CampaignStats = { totalCampaigns: number; campaigns: CampaignFigures
  * Everything is read from one snapshot, so the numbers of an answer agree with each other.
  */
 export async function readCampaignStats(
-  { database }: { database: Database },
+  { database }: StatsDependencies,
   request: CampaignStatsRequest,
 ): Promise<CampaignStats> {
   const { workspaceId, offset, limit } = request;

@@ -4,19 +4,10 @@ import { insertRefreshToken } from '../../storage/keys/tokens.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import { authenticateClient } from './authenticate-client.ts';
 import { issueAccessToken } from './issue-access-token.ts';
+import type { IssuedTokens } from './issue-access-token.ts';
 import type { Repeatable, TokenCaller, TokenDependencies } from './token-dependencies.ts';
 
 export type GenerateTokenCommand = Repeatable & { caller: TokenCaller; clientSecret: string };
-
-export type IssuedTokens = {
-  workspaceId: string;
-  keyId: string;
-  accessToken: string;
-  /** Generation only: refreshing keeps the one there is (interface 4.2). */
-  refreshToken?: string;
-  /** Seconds, 300 to 3600, from the issue. */
-  expiresInSeconds: number;
-};
 
 /**
  * Issues an access token and its refresh token (interface 4.1). Older tokens of the key stay as they are (decision

@@ -4,7 +4,16 @@ import { hashSecret, makeSecret } from '../../domain/tokens/secret.ts';
 import type { Transaction } from '../../storage/pool.ts';
 import { insertAccessToken } from '../../storage/keys/tokens.ts';
 import type { ApiKey } from '../../storage/keys/api-keys.ts';
-import type { IssuedTokens } from './generate-token.ts';
+
+export type IssuedTokens = {
+  workspaceId: string;
+  keyId: string;
+  accessToken: string;
+  /** Generation only: refreshing keeps the one there is (interface 4.2). */
+  refreshToken?: string;
+  /** Seconds, 300 to 3600, from the issue. */
+  expiresInSeconds: number;
+};
 
 /**
  * Issues one access token for the lifetime that the key has now (decision D15).

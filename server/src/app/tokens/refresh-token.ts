@@ -5,8 +5,8 @@ import type { StoredRefreshToken } from '../../storage/keys/tokens.ts';
 import { findRefreshToken } from '../../storage/keys/tokens.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import { authenticateKey, noteUse } from '../keys/authenticate-key.ts';
-import type { IssuedTokens } from './generate-token.ts';
 import { issueAccessToken } from './issue-access-token.ts';
+import type { IssuedTokens } from './issue-access-token.ts';
 import { limitGuesses, limitRequests, noteGuess } from './limit-requests.ts';
 import type { Repeatable, TokenCaller, TokenDependencies } from './token-dependencies.ts';
 

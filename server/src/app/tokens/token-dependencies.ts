@@ -1,12 +1,16 @@
 import type { Clock } from '../../clock.ts';
 import type { Encryption } from '../../domain/encryption.ts';
 import type { Random } from '../../domain/tokens/secret.ts';
-import type { Database } from '../../storage/pool.ts';
+import type { Database, Queryable } from '../../storage/pool.ts';
+
+/** What checking a key or an access token takes; every route family has it. */
+export type AuthenticationDependencies = { database: Queryable; clock: Clock };
 
 export type TokenDependencies = {
   database: Database;
   clock: Clock;
   encryption: Encryption;
+  /** Waits so many milliseconds; tests give one that only notes them. */
   wait(milliseconds: number): Promise<unknown>;
   random?: Random;
 };

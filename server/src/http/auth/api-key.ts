@@ -1,22 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { KeyAuthentication } from '../../app/keys/authenticate-key.ts';
-import type { TokenUseCases } from '../../app/tokens/token-use-cases.ts';
+import { authenticateKey } from '../../app/keys/authenticate-key.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { ErrorName } from '../../domain/errors.ts';
 import { dataCenterOfHost } from '../../domain/tokens/data-center.ts';
 import type { Scope } from '../../domain/tokens/scopes.ts';
 import { readBasic } from './basic.ts';
 import { isBearer, makeRequireBearer } from './bearer.ts';
-
-export type ApiKeyDependencies = {
-  authenticate: (presented: {
-    workspaceId: string;
-    secret: string;
-    dataCenter: string | undefined;
-  }) => Promise<KeyAuthentication>;
-  tokens: TokenUseCases;
-  serviceDomain?: string | undefined;
-};
+import type { BearerDependencies } from './bearer.ts';
 
 /** The words of the family that is called. */
 export type ApiKeyErrors = { missing: ErrorName; invalid: ErrorName; notCovering: ErrorName };
@@ -25,7 +15,7 @@ export type ApiKeyErrors = { missing: ErrorName; invalid: ErrorName; notCovering
  * Makes the hook of a family that takes Basic (workspace id and API key) or Bearer (decision D16, D45). The key behind
  * the call is `request.callerKey` afterwards.
  */
-export function makeRequireApiKey(deps: ApiKeyDependencies, scope: Scope, errors: ApiKeyErrors) {
+export function makeRequireApiKey(deps: BearerDependencies, scope: Scope, errors: ApiKeyErrors) {
   const requireScope = makeRequireBearer(deps)(scope);
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     if (isBearer(request)) return requireScope(request, reply);
@@ -33,7 +23,8 @@ export function makeRequireApiKey(deps: ApiKeyDependencies, scope: Scope, errors
     const basic = readBasic(request.headers);
     if (!basic) throw new ServiceError(errors.invalid, { detail: 'the header is no Basic authentication' });
     const dataCenter = dataCenterOfHost(request.hostname, deps.serviceDomain);
-    const found = await deps.authenticate({ workspaceId: basic.username, secret: basic.password, dataCenter });
+    const presented = { workspaceId: basic.username, secret: basic.password, dataCenter, at: deps.clock.now() };
+    const found = await authenticateKey(deps, presented);
     if (found.outcome !== 'ok') throw new ServiceError(errors.invalid, { detail: 'unknown workspace or key' });
     request.facts.workspaceId = found.key.workspaceId;
     request.facts.keyId = found.key.id;

@@ -1,13 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiKey } from '../../app/keys/authenticate-key.ts';
-import type { TokenUseCases } from '../../app/tokens/token-use-cases.ts';
+import { authenticateToken } from '../../app/tokens/authenticate-token.ts';
+import type { AuthenticationDependencies } from '../../app/tokens/token-dependencies.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { dataCenterOfHost } from '../../domain/tokens/data-center.ts';
 import type { Scope } from '../../domain/tokens/scopes.ts';
 import { presentGatewayError } from './present.ts';
 
-export type BearerDependencies = {
-  tokens: Pick<TokenUseCases, 'authenticateToken'>;
+export type BearerDependencies = AuthenticationDependencies & {
   /** Domain whose hosts name a data center (decision D1); without it any host serves all workspaces. */
   serviceDomain?: string | undefined;
 };
@@ -26,10 +26,10 @@ declare module 'fastify' {
  * Makes `requireScope(scope)`, a preHandler for routes that take `Authorization: Bearer` (decision D16). Families with
  * a scheme of their own use it when `isBearer` says so. Refusals have the gateway's shape, not the family's.
  */
-export function makeRequireBearer({ tokens, serviceDomain }: BearerDependencies): RequireScope {
+export function makeRequireBearer(deps: BearerDependencies): RequireScope {
   return (scope) => async (request, reply) => {
     try {
-      request.callerKey = await authenticate({ tokens, serviceDomain }, request, scope);
+      request.callerKey = await authenticate(deps, request, scope);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       await presentGatewayError(error, { request, reply, scope });
@@ -42,18 +42,14 @@ export function isBearer(request: FastifyRequest): boolean {
   return /^bearer(?: |$)/i.test(request.headers.authorization ?? '');
 }
 
-async function authenticate(
-  { tokens, serviceDomain }: BearerDependencies,
-  request: FastifyRequest,
-  scope: Scope,
-): Promise<ApiKey> {
+async function authenticate(deps: BearerDependencies, request: FastifyRequest, scope: Scope): Promise<ApiKey> {
   const query = request.query as Record<string, unknown> | undefined;
   // RFC 6750 §2.3 allows it and warns of it: addresses end in logs and histories.
   if (query && Object.hasOwn(query, 'access_token')) throw invalid('access token in the query');
   const token = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i.exec(request.headers.authorization ?? '')?.[1];
   if (token === undefined) throw invalid('no Bearer token');
-  const dataCenter = dataCenterOfHost(request.hostname, serviceDomain);
-  const authentication = await tokens.authenticateToken({ token, scope, dataCenter });
+  const dataCenter = dataCenterOfHost(request.hostname, deps.serviceDomain);
+  const authentication = await authenticateToken(deps, { token, scope, dataCenter, at: deps.clock.now() });
   if ('key' in authentication) {
     request.facts.workspaceId = authentication.key.workspaceId;
     request.facts.keyId = authentication.key.id;

@@ -1,4 +1,4 @@
-import type { BusinessEvent } from '../../app/business-events/business-event-use-cases.ts';
+import type { BusinessEvent } from '../../app/business-events/list-business-events.ts';
 import type { TriggerAnswer } from '../../app/business-events/trigger-business-event.ts';
 import { joinedTime } from '../campaigns/present-campaign.ts';
 import { makeRequestId } from '../request-id.ts';

@@ -1,17 +1,12 @@
 import type { FastifyInstance } from 'fastify';
-import type { BusinessEventUseCases } from '../../app/business-events/business-event-use-cases.ts';
 import type { RouteFamily } from '../build-server.ts';
 import { makeRequireCampaignAccess } from '../campaigns/campaign-access.ts';
-import type { CampaignRouteDependencies } from '../campaigns/campaign-route-dependencies.ts';
 import { presentV1Error } from '../campaigns/present-v1.ts';
 import { presentV5Error } from '../campaigns/present-v5.ts';
 import { toServiceError } from '../to-service-error.ts';
+import type { BusinessEventRouteDependencies } from './business-event-route-dependencies.ts';
 import { addV1BusinessEvents } from './v1-routes.ts';
 import { addV5BusinessEvents } from './v5-routes.ts';
-
-export type BusinessEventRouteDependencies = Omit<CampaignRouteDependencies, 'migrationGuideFile'> & {
-  businessEvents: BusinessEventUseCases;
-};
 
 type Version = {
   add: (server: FastifyInstance, deps: BusinessEventRouteDependencies) => void;

@@ -1,13 +1,16 @@
 import type { FastifyInstance } from 'fastify';
+import { createBusinessEvent } from '../../app/business-events/create-business-event.ts';
+import { listEventsWithDbName } from '../../app/business-events/list-business-events.ts';
+import { triggerBusinessEvent } from '../../app/business-events/trigger-business-event.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { v1Refusals } from '../campaigns/v1-call.ts';
 import { readBody } from '../campaigns/parse-search.ts';
 import { callerOf } from '../campaigns/warn-of-parts.ts';
 import { refuseOtherMethods } from '../refuse-other-methods.ts';
 import { warnOfUnknownFields } from '../unknown-fields.ts';
+import type { BusinessEventRouteDependencies } from './business-event-route-dependencies.ts';
 import { parseEvent, parseEventSearch, parseTrigger } from './parse-business-event.ts';
 import { presentV1Events } from './present.ts';
-import type { BusinessEventRouteDependencies } from './routes.ts';
 import {
   eventBody,
   v1EventAnswer,
@@ -26,19 +29,21 @@ export function addV1BusinessEvents(server: FastifyInstance, deps: BusinessEvent
   addSearch(server, deps);
 }
 
-function addCreate(server: FastifyInstance, { businessEvents, vendorHeaders }: BusinessEventRouteDependencies): void {
+function addCreate(server: FastifyInstance, deps: BusinessEventRouteDependencies): void {
+  const { vendorHeaders } = deps;
   const response = { 200: v1EventAnswer, ...v1Refusals };
   const schema = { ...documented, summary: 'Create a business event, V1', body: eventBody, response };
   server.post(base, { schema }, async (request, reply) => {
     const body = readBody(request);
-    const { id } = await businessEvents.create({ ...callerOf(request), ...parseEvent(body) });
+    const { id } = await createBusinessEvent(deps, { ...callerOf(request), ...parseEvent(body) });
     warnOfUnknownFields(vendorHeaders, body, { request, reply, shape: eventBody });
     return { message: 'The business event has been created', event_id: id };
   });
   refuseOtherMethods(server, base, ['POST']);
 }
 
-function addTrigger(server: FastifyInstance, { businessEvents, vendorHeaders }: BusinessEventRouteDependencies): void {
+function addTrigger(server: FastifyInstance, deps: BusinessEventRouteDependencies): void {
+  const { vendorHeaders } = deps;
   const url = `${base}/trigger`;
   const response = { 200: v1TriggerAnswer, ...v1Refusals };
   const schema = { ...documented, summary: 'Trigger a business event, V1', body: v1TriggerBody, response };
@@ -47,7 +52,7 @@ function addTrigger(server: FastifyInstance, { businessEvents, vendorHeaders }: 
     const caller = callerOf(request);
     const { triggeredBy, ...asked } = parseTrigger(body, { version: 'V1' });
     const by = triggeredBy ?? caller.requestedBy;
-    const answer = await businessEvents.trigger({ ...caller, ...asked, version: 'V1', triggeredBy: by });
+    const answer = await triggerBusinessEvent(deps, { ...caller, ...asked, version: 'V1', triggeredBy: by });
     warnOfUnknownFields(vendorHeaders, body, { request, reply, shape: v1TriggerBody });
     // V1 has no word for a part of them.
     if (answer.triggered.length === 0)
@@ -62,7 +67,8 @@ function addTrigger(server: FastifyInstance, { businessEvents, vendorHeaders }: 
   refuseOtherMethods(server, url, ['POST']);
 }
 
-function addSearch(server: FastifyInstance, { businessEvents, vendorHeaders }: BusinessEventRouteDependencies): void {
+function addSearch(server: FastifyInstance, deps: BusinessEventRouteDependencies): void {
+  const { vendorHeaders } = deps;
   const url = `${base}/search`;
   const response = { 200: v1EventsAnswer, ...v1Refusals };
   const schema = { ...documented, summary: 'Find business events, V1', body: v1EventSearchBody, response };
@@ -71,8 +77,8 @@ function addSearch(server: FastifyInstance, { businessEvents, vendorHeaders }: B
     const workspaceId = request.facts.workspaceId!;
     const asked = parseEventSearch(body, { version: 'V1' });
     warnOfUnknownFields(vendorHeaders, body, { request, reply, shape: v1EventSearchBody });
-    const events = await businessEvents.list({ ...asked, workspaceId });
-    return presentV1Events(events, await businessEvents.dbNameOf(workspaceId));
+    const { events, dbName } = await listEventsWithDbName(deps, { ...asked, workspaceId });
+    return presentV1Events(events, dbName);
   });
   refuseOtherMethods(server, url, ['POST']);
 }

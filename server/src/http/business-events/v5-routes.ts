@@ -1,13 +1,15 @@
 import type { FastifyInstance } from 'fastify';
+import { listEvents } from '../../app/business-events/list-business-events.ts';
+import { triggerBusinessEvent } from '../../app/business-events/trigger-business-event.ts';
 import { readBody } from '../campaigns/parse-search.ts';
 import { v5CampaignError } from '../campaigns/shapes.ts';
 import { requestIdHeader, v5Refusals, v5Security } from '../campaigns/v5-call.ts';
 import { callerOf } from '../campaigns/warn-of-parts.ts';
 import { refuseOtherMethods } from '../refuse-other-methods.ts';
 import { warnOfUnknownFields } from '../unknown-fields.ts';
+import type { BusinessEventRouteDependencies } from './business-event-route-dependencies.ts';
 import { parseEventPage, parseEventSearch, parseTrigger } from './parse-business-event.ts';
 import { presentV5Events, presentV5Trigger } from './present.ts';
-import type { BusinessEventRouteDependencies } from './routes.ts';
 import { v5EventQuery, v5EventSearchBody, v5EventsAnswer, v5TriggerAnswer, v5TriggerBody } from './shapes.ts';
 
 const base = '/v5/business-events';
@@ -29,20 +31,20 @@ function addTrigger(server: FastifyInstance, deps: BusinessEventRouteDependencie
     const dialect = { version: 'V5', requestIdHeader: requestIdHeader(deps, request) } as const;
     const { triggeredBy, ...asked } = parseTrigger(body, dialect);
     const command = { ...callerOf(request), ...asked, version: 'V5', triggeredBy: triggeredBy! } as const;
-    const answer = await deps.businessEvents.trigger(command);
+    const answer = await triggerBusinessEvent(deps, command);
     warnOfUnknownFields(deps.vendorHeaders, body, { request, reply, shape: v5TriggerBody });
     return presentV5Trigger(answer);
   });
   refuseOtherMethods(server, url, ['POST']);
 }
 
-function addList(server: FastifyInstance, { businessEvents }: BusinessEventRouteDependencies): void {
+function addList(server: FastifyInstance, deps: BusinessEventRouteDependencies): void {
   const response = { 200: v5EventsAnswer, ...v5Refusals };
   const schema = { ...documented, summary: 'List business events, V5', querystring: v5EventQuery, response };
   server.get(base, { schema }, async (request) => {
     const asked = parseEventPage(request.query as Record<string, unknown>);
     const workspaceId = request.facts.workspaceId!;
-    return presentV5Events(await businessEvents.list({ ...asked, workspaceId }), asked.limit);
+    return presentV5Events(await listEvents(deps, { ...asked, workspaceId }), asked.limit);
   });
   refuseOtherMethods(server, base, ['GET']);
 }
@@ -57,7 +59,7 @@ function addSearch(server: FastifyInstance, deps: BusinessEventRouteDependencies
     const asked = parseEventSearch(body, dialect);
     warnOfUnknownFields(deps.vendorHeaders, body, { request, reply, shape: v5EventSearchBody });
     const workspaceId = request.facts.workspaceId!;
-    return presentV5Events(await deps.businessEvents.list({ ...asked, workspaceId }), asked.limit);
+    return presentV5Events(await listEvents(deps, { ...asked, workspaceId }), asked.limit);
   });
   refuseOtherMethods(server, url, ['POST']);
 }

@@ -1,8 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { campaignCallsPerMinute } from '../../domain/campaigns/limits.ts';
+import { countCampaignCall } from '../../app/campaigns/count-campaign-call.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeRequireApiKey } from '../auth/api-key.ts';
-import type { CampaignRouteDependencies } from './campaign-route-dependencies.ts';
+import type { CampaignAccessDependencies } from './campaign-route-dependencies.ts';
 
 /**
  * Makes the hook before every campaign route: Basic with the workspace and its campaigns key, or Bearer (decision
@@ -11,11 +12,11 @@ import type { CampaignRouteDependencies } from './campaign-route-dependencies.ts
  * @param appKey whether the version demands SVC-APPKEY (fact 4.1); one that is sent must name the workspace
  */
 export function makeRequireCampaignAccess(
-  deps: Omit<CampaignRouteDependencies, 'migrationGuideFile'>,
+  deps: CampaignAccessDependencies,
   { appKey: demand }: { appKey: 'required' | 'optional' },
 ) {
-  const { campaigns, vendorHeaders } = deps;
-  const requireKey = makeRequireApiKey({ ...deps, authenticate: campaigns.authenticate }, 'campaign', {
+  const { vendorHeaders } = deps;
+  const requireKey = makeRequireApiKey(deps, 'campaign', {
     missing: 'CAMPAIGN_CREDENTIALS_MISSING',
     invalid: 'CAMPAIGN_CREDENTIALS_INVALID',
     notCovering: 'CAMPAIGN_KEY_NOT_ALLOWED',
@@ -27,7 +28,7 @@ export function makeRequireCampaignAccess(
     await requireKey(request, reply);
     if (reply.sent) return;
     const workspaceId = request.facts.workspaceId!;
-    await count({ campaigns, reply, workspaceId });
+    await count(deps, { reply, workspaceId });
     const appKey = vendorHeaders.read(request.headers, '*-appkey');
     if (appKey === undefined && demand === 'required')
       throw new ServiceError('CAMPAIGN_REQUEST_INVALID', { faults: [{ field: appKeyName, reason: 'missing' }] });
@@ -36,10 +37,10 @@ export function makeRequireCampaignAccess(
   };
 }
 
-type Counting = Pick<CampaignRouteDependencies, 'campaigns'> & { reply: FastifyReply; workspaceId: string };
+type Counting = { reply: FastifyReply; workspaceId: string };
 
-async function count({ campaigns, reply, workspaceId }: Counting): Promise<void> {
-  const call = await campaigns.count(workspaceId);
+async function count(deps: CampaignAccessDependencies, { reply, workspaceId }: Counting): Promise<void> {
+  const call = await countCampaignCall(deps, workspaceId);
   reply.headers({
     'x-ratelimit-limit': String(campaignCallsPerMinute),
     'x-ratelimit-remaining': String(call.remaining),

@@ -1,12 +1,12 @@
-import type { CampaignUseCases } from '../../app/campaigns/campaign-use-cases.ts';
-import type { TokenUseCases } from '../../app/tokens/token-use-cases.ts';
+import type { CampaignDependencies } from '../../app/campaigns/authoring-dependencies.ts';
+import type { BearerDependencies } from '../auth/bearer.ts';
 import type { VendorHeaders } from '../vendor-headers.ts';
 
-export type CampaignRouteDependencies = {
-  campaigns: CampaignUseCases;
-  tokens: TokenUseCases;
-  vendorHeaders: VendorHeaders;
-  serviceDomain?: string | undefined;
-  /** The guide that the deprecation of V1 links to, a Markdown file. */
-  migrationGuideFile: string;
-};
+/** What the hook before every campaign route takes. */
+export type CampaignAccessDependencies = BearerDependencies & { vendorHeaders: VendorHeaders };
+
+export type CampaignRouteDependencies = CampaignDependencies &
+  CampaignAccessDependencies & {
+    /** The guide that the deprecation of V1 links to, a Markdown file. */
+    migrationGuideFile: string;
+  };

@@ -1,5 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
+import { actOnCampaigns } from '../../app/campaigns/act-on-campaigns.ts';
+import { createLiveCampaign } from '../../app/campaigns/create-live-campaign.ts';
+import { editCampaign } from '../../app/campaigns/edit-campaign.ts';
+import { listCampaignMeta } from '../../app/campaigns/search-campaigns.ts';
+import { testCampaign } from '../../app/campaigns/test-campaign.ts';
 import { refuseOtherMethods } from '../refuse-other-methods.ts';
 import { warnOfUnknownFields } from '../unknown-fields.ts';
 import {
@@ -44,7 +49,7 @@ function addCreate(server: FastifyInstance, deps: CampaignRouteDependencies, url
   server.post(url, { schema }, async (request, reply) => {
     const asked = parseCreate(readBody(request), { version: 'V1' });
     const parts = withUtcTimes(asked.parts, 'UTC');
-    const { id } = await deps.campaigns.createLive({ ...callerOf(request), ...asked, parts });
+    const { id } = await createLiveCampaign(deps, { ...callerOf(request), ...asked, parts });
     warnOfParts(deps, { request, reply, shape: v1CreateBody });
     return reply.code(201).send({ campaign_id: id });
   });
@@ -62,7 +67,7 @@ function addChange(server: FastifyInstance, deps: CampaignRouteDependencies, url
   server.patch(url, { schema }, async (request, reply) => {
     const { change, updatedBy } = parseChange(readBody(request), { version: 'V1' });
     const { id } = request.params as { id: string };
-    await deps.campaigns.edit({
+    await editCampaign(deps, {
       ...callerOf(request),
       id,
       change: withUtcTimes(change, 'its own'),
@@ -80,7 +85,7 @@ function addStatus(server: FastifyInstance, deps: CampaignRouteDependencies, url
   server.post(url, { schema }, async (request, reply) => {
     const body = readBody(request);
     const asked = parseV1Status(body);
-    await deps.campaigns.act({ ...callerOf(request), ...asked, version: 'V1' });
+    await actOnCampaigns(deps, { ...callerOf(request), ...asked, version: 'V1' });
     warnOfUnknownFields(deps.vendorHeaders, body, { request, reply, shape: v1StatusBody });
     return {};
   });
@@ -97,7 +102,7 @@ function addTest(server: FastifyInstance, deps: CampaignRouteDependencies, url: 
   };
   server.post(url, { schema }, async (request, reply) => {
     const asked = parseTest(readBody(request), { version: 'V1' });
-    const { results } = await deps.campaigns.test({ ...callerOf(request), ...asked });
+    const { results } = await testCampaign(deps, { ...callerOf(request), ...asked });
     warnOfParts(deps, { request, reply, shape: v1TestBody });
     return { data: presentTestResults(results), message: 'Test campaign created successfully' };
   });
@@ -113,7 +118,7 @@ function addMeta(server: FastifyInstance, deps: CampaignRouteDependencies, url: 
     const asked = parseMeta(body, dialect);
     warnOfUnknownFields(deps.vendorHeaders, body, { request, reply, shape: v1SearchBody });
     const workspaceId = request.facts.workspaceId!;
-    return (await deps.campaigns.listMeta({ ...asked, ...dialect, workspaceId })).map(presentMeta);
+    return (await listCampaignMeta(deps, { ...asked, ...dialect, workspaceId })).map(presentMeta);
   });
   refuseOtherMethods(server, url, ['POST']);
 }

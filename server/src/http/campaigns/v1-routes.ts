@@ -1,5 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
+import { listExecutions } from '../../app/campaigns/list-executions.ts';
+import { readSearchSettings, searchCampaigns } from '../../app/campaigns/search-campaigns.ts';
 import type { RouteFamily } from '../build-server.ts';
 import { refuseOtherMethods } from '../refuse-other-methods.ts';
 import { toServiceError } from '../to-service-error.ts';
@@ -32,7 +34,7 @@ export function campaignV1Routes(deps: CampaignRouteDependencies): RouteFamily {
 }
 
 function addSearch(server: FastifyInstance, deps: CampaignRouteDependencies, url: string): void {
-  const { campaigns, vendorHeaders } = deps;
+  const { vendorHeaders } = deps;
   const schema = {
     ...v1Documented,
     summary: 'Search campaigns, or find one by its id, V1',
@@ -44,8 +46,8 @@ function addSearch(server: FastifyInstance, deps: CampaignRouteDependencies, url
     const body = readBody(request);
     const asked = parseSearch(body, { version: 'V1', versioning: 'off' });
     warnOfUnknownFields(vendorHeaders, body, { request, reply, shape: v1SearchBody });
-    const { v1Answer } = await campaigns.settings(workspaceId);
-    const found = await campaigns.search({ ...asked, workspaceId, version: 'V1', versioning: 'off' });
+    const { v1Answer } = await readSearchSettings(deps, workspaceId);
+    const found = await searchCampaigns(deps, { ...asked, workspaceId, version: 'V1', versioning: 'off' });
     const rows = found.campaigns.map(presentV1Campaign);
     // Decision D41.
     if (v1Answer === 'array') return reply.header('x-total-count', String(found.totalCount)).send(rows);
@@ -55,7 +57,7 @@ function addSearch(server: FastifyInstance, deps: CampaignRouteDependencies, url
 }
 
 function addExecutions(server: FastifyInstance, deps: CampaignRouteDependencies, url: string): void {
-  const { campaigns, vendorHeaders } = deps;
+  const { vendorHeaders } = deps;
   const schema = {
     ...v1Documented,
     summary: 'List the child campaigns of a recurring campaign, V1',
@@ -69,7 +71,7 @@ function addExecutions(server: FastifyInstance, deps: CampaignRouteDependencies,
     warnOfUnknownFields(vendorHeaders, body, { request, reply, shape: v1PageBody });
     const { parent_id: parentId } = request.params as { parent_id: string };
     const workspaceId = request.facts.workspaceId!;
-    return presentV1Executions(await campaigns.listExecutions({ ...asked, workspaceId, parentId }));
+    return presentV1Executions(await listExecutions(deps, { ...asked, workspaceId, parentId }));
   });
   refuseOtherMethods(server, url, ['POST']);
 }

@@ -1,5 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
+import { actOnCampaigns } from '../../app/campaigns/act-on-campaigns.ts';
+import {
+  changeDraftCampaign,
+  createDraftCampaign,
+  publishDraftCampaign,
+  validateDraftCampaign,
+} from '../../app/campaigns/draft-campaigns.ts';
+import { previewCampaign } from '../../app/campaigns/preview-campaign.ts';
+import { testCampaign } from '../../app/campaigns/test-campaign.ts';
 import { refuseOtherMethods } from '../refuse-other-methods.ts';
 import { warnOfUnknownFields } from '../unknown-fields.ts';
 import {
@@ -48,7 +57,7 @@ function addCreate(server: FastifyInstance, deps: CampaignRouteDependencies): vo
   server.post(v5Base, { schema }, async (request, reply) => {
     const body = readBody(request);
     const asked = parseCreate(body, { version: 'V5', requestIdHeader: requestIdHeader(deps, request) });
-    const { id } = await deps.campaigns.drafts.create({ ...callerOf(request), ...asked });
+    const { id } = await createDraftCampaign(deps, { ...callerOf(request), ...asked });
     warnOfParts(deps, { request, reply, shape: v5CreateBody });
     return reply.code(201).send(presentV5({ id, status: 'DRAFT' as const }));
   });
@@ -61,7 +70,7 @@ function addTest(server: FastifyInstance, deps: CampaignRouteDependencies): void
   const schema = { ...documented, summary: 'Send a test of a campaign to named users, V5', body: v5TestBody, response };
   server.post(url, { schema }, async (request, reply) => {
     const asked = parseTest(readBody(request), { version: 'V5', requestIdHeader: requestIdHeader(deps, request) });
-    const { results } = await deps.campaigns.test({ ...callerOf(request), ...asked, requestId: undefined });
+    const { results } = await testCampaign(deps, { ...callerOf(request), ...asked, requestId: undefined });
     warnOfParts(deps, { request, reply, shape: v5TestBody });
     return presentV5(presentTestResults(results));
   });
@@ -74,7 +83,7 @@ function addPreview(server: FastifyInstance, deps: CampaignRouteDependencies): v
   const summary = 'Render a campaign or a draft for one user, V5; nothing is sent';
   server.post(url, { schema: { ...documented, summary, body: v5PreviewBody, response } }, async (request, reply) => {
     const asked = parsePreview(readBody(request));
-    const preview = await deps.campaigns.preview({ ...asked, workspaceId: request.facts.workspaceId! });
+    const preview = await previewCampaign(deps, { ...asked, workspaceId: request.facts.workspaceId! });
     warnOfParts(deps, { request, reply, shape: v5PreviewBody });
     return presentV5(presentPreview(preview));
   });
@@ -88,7 +97,7 @@ function addChange(server: FastifyInstance, deps: CampaignRouteDependencies): vo
   server.patch(`${v5Base}/:id`, { schema }, async (request, reply) => {
     const asked = parseChange(readBody(request), { version: 'V5', requestIdHeader: requestIdHeader(deps, request) });
     const { id } = request.params as { id: string };
-    await deps.campaigns.drafts.change({ ...callerOf(request), ...asked, id });
+    await changeDraftCampaign(deps, { ...callerOf(request), ...asked, id });
     warnOfParts(deps, { request, reply, shape: v5ChangeBody });
     return presentV5({ id });
   });
@@ -104,7 +113,7 @@ function addValidate(server: FastifyInstance, deps: CampaignRouteDependencies): 
     scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, _body, done) => done(null));
     scope.post(url, { schema }, async (request) => {
       const { id } = request.params as { id: string };
-      const faults = await deps.campaigns.drafts.validate({ workspaceId: request.facts.workspaceId!, id });
+      const faults = await validateDraftCampaign(deps, { workspaceId: request.facts.workspaceId!, id });
       const errors = faults.map(({ field, reason }) => ({
         field,
         issue: reason === 'missing' ? 'is required' : reason,
@@ -125,8 +134,8 @@ function addStatus(server: FastifyInstance, deps: CampaignRouteDependencies): vo
     const action = parseV5Status(body, requestIdHeader(deps, request));
     const { id } = request.params as { id: string };
     warnOfUnknownFields(deps.vendorHeaders, body, { request, reply, shape: v5StatusBody });
-    if (action === 'PUBLISH') await deps.campaigns.drafts.publish({ ...callerOf(request), id });
-    else await deps.campaigns.act({ ...callerOf(request), version: 'V5', action, ids: [id] });
+    if (action === 'PUBLISH') await publishDraftCampaign(deps, { ...callerOf(request), id });
+    else await actOnCampaigns(deps, { ...callerOf(request), version: 'V5', action, ids: [id] });
     return presentV5({ id, action });
   });
   refuseOtherMethods(server, url, ['PATCH']);

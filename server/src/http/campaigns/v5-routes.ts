@@ -1,5 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
+import { listExecutions } from '../../app/campaigns/list-executions.ts';
+import {
+  getCampaign,
+  listCampaignMeta,
+  readSearchSettings,
+  searchCampaigns,
+} from '../../app/campaigns/search-campaigns.ts';
 import type { RouteFamily } from '../build-server.ts';
 import { refuseOtherMethods } from '../refuse-other-methods.ts';
 import { toServiceError } from '../to-service-error.ts';
@@ -40,7 +47,7 @@ export function campaignV5Routes(deps: CampaignRouteDependencies): RouteFamily {
 }
 
 function addSearch(server: FastifyInstance, deps: CampaignRouteDependencies): void {
-  const { campaigns, vendorHeaders } = deps;
+  const { vendorHeaders } = deps;
   const url = `${v5Base}/search`;
   const summary = 'Search campaigns, V5';
   const schema = {
@@ -53,19 +60,19 @@ function addSearch(server: FastifyInstance, deps: CampaignRouteDependencies): vo
   server.post(url, { schema }, async (request, reply) => {
     const workspaceId = request.facts.workspaceId!;
     const body = readBody(request);
-    const { versioning } = await campaigns.settings(workspaceId);
+    const { versioning } = await readSearchSettings(deps, workspaceId);
     const dialect = { version: 'V5', versioning } as const;
     const asked = parseSearch(body, { ...dialect, requestIdHeader: requestIdHeader(deps, request) });
     const shape = versioning === 'on' ? v5SearchBody : v5SearchBodyWithoutVersions;
     warnOfUnknownFields(vendorHeaders, body, { request, reply, shape });
-    const found = await campaigns.search({ ...asked, ...dialect, workspaceId });
+    const found = await searchCampaigns(deps, { ...asked, ...dialect, workspaceId });
     return presentV5({ campaigns: found.campaigns.map((campaign) => presentV5Campaign(campaign, versioning)) });
   });
   refuseOtherMethods(server, url, ['POST']);
 }
 
 function addMeta(server: FastifyInstance, deps: CampaignRouteDependencies): void {
-  const { campaigns, vendorHeaders } = deps;
+  const { vendorHeaders } = deps;
   const url = `${v5Base}/meta`;
   const summary = 'List campaigns in short, V5';
   const response = { 200: v5MetaAnswer, ...v5Refusals };
@@ -73,17 +80,17 @@ function addMeta(server: FastifyInstance, deps: CampaignRouteDependencies): void
   server.post(url, { schema }, async (request, reply) => {
     const workspaceId = request.facts.workspaceId!;
     const body = readBody(request);
-    const { versioning } = await campaigns.settings(workspaceId);
+    const { versioning } = await readSearchSettings(deps, workspaceId);
     const dialect = { version: 'V5', versioning } as const;
     const asked = parseMeta(body, { ...dialect, requestIdHeader: requestIdHeader(deps, request) });
     warnOfUnknownFields(vendorHeaders, body, { request, reply, shape: v5MetaBody });
-    const listed = await campaigns.listMeta({ ...asked, ...dialect, workspaceId });
+    const listed = await listCampaignMeta(deps, { ...asked, ...dialect, workspaceId });
     return presentV5({ campaigns: listed.map((one) => presentV5Meta(one, versioning)) });
   });
   refuseOtherMethods(server, url, ['POST']);
 }
 
-function addOne(server: FastifyInstance, { campaigns }: CampaignRouteDependencies): void {
+function addOne(server: FastifyInstance, deps: CampaignRouteDependencies): void {
   const url = `${v5Base}/:id`;
   const schema = {
     tags: v5Tags,
@@ -95,14 +102,14 @@ function addOne(server: FastifyInstance, { campaigns }: CampaignRouteDependencie
   server.get(url, { schema }, async (request) => {
     const workspaceId = request.facts.workspaceId!;
     const { id } = request.params as { id: string };
-    const { versioning } = await campaigns.settings(workspaceId);
-    return presentV5(presentV5Campaign(await campaigns.get({ workspaceId, id }), versioning));
+    const { versioning } = await readSearchSettings(deps, workspaceId);
+    return presentV5(presentV5Campaign(await getCampaign(deps, { workspaceId, id }), versioning));
   });
   refuseOtherMethods(server, url, ['GET', 'PATCH']);
 }
 
 function addExecutions(server: FastifyInstance, deps: CampaignRouteDependencies): void {
-  const { campaigns, vendorHeaders } = deps;
+  const { vendorHeaders } = deps;
   const url = `${v5Base}/:parent_campaign_id/executions`;
   const schema = {
     tags: v5Tags,
@@ -119,7 +126,7 @@ function addExecutions(server: FastifyInstance, deps: CampaignRouteDependencies)
     const asked = parsePage(body, dialect);
     warnOfUnknownFields(vendorHeaders, body, { request, reply, shape: v5PageBody });
     const { parent_campaign_id: parentId } = request.params as { parent_campaign_id: string };
-    return presentV5Executions(await campaigns.listExecutions({ ...asked, workspaceId, parentId }));
+    return presentV5Executions(await listExecutions(deps, { ...asked, workspaceId, parentId }));
   });
   refuseOtherMethods(server, url, ['POST']);
 }

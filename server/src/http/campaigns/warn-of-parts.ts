@@ -9,7 +9,10 @@ import { readBody } from './parse-search.ts';
 type Warning = { request: FastifyRequest; reply: FastifyReply; shape: object };
 
 /** Unknown members of the body and of its filters, in one header (decision D5). */
-export function warnOfParts({ vendorHeaders }: CampaignRouteDependencies, { request, reply, shape }: Warning): void {
+export function warnOfParts(
+  { vendorHeaders }: Pick<CampaignRouteDependencies, 'vendorHeaders'>,
+  { request, reply, shape }: Warning,
+): void {
   const body = readBody(request);
   warnOfUnknownFields(vendorHeaders, body, { request, reply, shape });
   const { unknownFields } = readCampaign(takeParts(body));

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import type { ExplainRequest, Explanation } from '../../app/explain/explain-delivery.ts';
+import { explainDelivery } from '../../app/explain/explain-delivery.ts';
+import type { ExplainDependencies, Explanation } from '../../app/explain/explain-delivery.ts';
 import { noRunYet, nobodyOfThatId, tellDevice, tellRun } from '../../domain/explain/tell.ts';
 import { consoleApi } from './console-access.ts';
 import { DeliveryExplanation } from './explain-shapes.ts';
@@ -13,10 +14,8 @@ const Query = Type.Object({
   runId: Type.Optional(Type.String({ pattern: '^[0-9a-f]{24}$' })),
 });
 
-export type ConsoleExplainRouteDependencies = { explain: (request: ExplainRequest) => Promise<Explanation> };
-
 /** Why somebody got a campaign or did not, for the console. */
-export function consoleExplainRoutes(server: FastifyInstance, deps: ConsoleExplainRouteDependencies): void {
+export function consoleExplainRoutes(server: FastifyInstance, deps: ExplainDependencies): void {
   server.get(
     `${consoleApi}/explain`,
     {
@@ -25,7 +24,7 @@ export function consoleExplainRoutes(server: FastifyInstance, deps: ConsoleExpla
     },
     async (request) => {
       const { runId, ...asked } = request.query as Static<typeof Query>;
-      return { explanation: present(await deps.explain({ ...asked, runId })) };
+      return { explanation: present(await explainDelivery(deps, { ...asked, runId })) };
     },
   );
 }

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import type { CampaignUseCases } from '../../app/campaigns/campaign-use-cases.ts';
-import type { Preview } from '../../app/campaigns/preview-campaign.ts';
+import { previewCampaign } from '../../app/campaigns/preview-campaign.ts';
+import type { Preview, PreviewDependencies } from '../../app/campaigns/preview-campaign.ts';
 import type { OwnContent } from '../../domain/campaigns/content-texts.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import { parsePreview } from '../campaigns/parse-preview.ts';
@@ -14,7 +14,7 @@ import { toServiceError } from '../to-service-error.ts';
 import { consoleApi } from './console-access.ts';
 import { PreviewAnswer } from './composer-shapes.ts';
 
-export type ConsolePreviewDependencies = Pick<CampaignUseCases, 'preview'> & {
+export type ConsolePreviewDependencies = PreviewDependencies & {
   /** How much a provider would be handed, and the most it takes. */
   measure: (shown: { workspaceId: string } & ShownContent) => { bytes: number; most: number };
 };
@@ -46,7 +46,7 @@ export function consolePreviewRoute(server: FastifyInstance, deps: ConsolePrevie
       },
       async (request) => {
         const { workspaceId } = request.query as Static<typeof Workspace>;
-        const preview = await deps.preview({ ...parsePreview(readBody(request), 'anybody'), workspaceId });
+        const preview = await previewCampaign(deps, { ...parsePreview(readBody(request), 'anybody'), workspaceId });
         const { platforms, ...shown } = presentPreview(preview);
         const sizes = preview.platforms.map((rendered) => [rendered.platform.toLowerCase(), sizeOf(rendered)] as const);
         const withSizes = sizes.map(([name, size]) => [name, { ...platforms[name], ...size }]);

@@ -14,6 +14,7 @@ import type { ConsoleSettings } from '../../app/console/console-settings.ts';
 import type { ConsoleSystem } from '../../app/console/console-system.ts';
 import type { ConsoleUseCases } from '../../app/console/console-use-cases.ts';
 import type { ManageCredentials } from '../../app/credentials/manage-credentials.ts';
+import type { ExplainDependencies } from '../../app/explain/explain-delivery.ts';
 import type { RouteFamily } from '../build-server.ts';
 import type { VendorHeaders } from '../vendor-headers.ts';
 import { accountRoutes } from './account-routes.ts';
@@ -26,7 +27,6 @@ import { guardConsole } from './console-access.ts';
 import { consoleCredentialRoutes } from './credential-routes.ts';
 import { consoleDeliveryRoutes } from './delivery-routes.ts';
 import { consoleExplainRoutes } from './explain-routes.ts';
-import type { ConsoleExplainRouteDependencies } from './explain-routes.ts';
 import { consoleKeyRoutes } from './key-routes.ts';
 import { overviewRoutes } from './overview-routes.ts';
 import { consoleUsersRoutes } from './user-routes.ts';
@@ -45,8 +45,6 @@ export type ConsoleRouteDependencies = {
   overview: ConsoleOverview;
   campaigns: ConsoleCampaigns;
   composer: ConsoleComposer;
-  preview: ConsolePreviewDependencies['preview'];
-  measure: ConsolePreviewDependencies['measure'];
   keys: ConsoleKeys;
   people: ConsoleUsers;
   vendorHeaders: VendorHeaders;
@@ -58,12 +56,13 @@ export type ConsoleRouteDependencies = {
   calls: ConsoleCalls;
   deliveries: ConsoleDeliveries;
   segments: ConsoleSegments;
-  explain: ConsoleExplainRouteDependencies['explain'];
   /** Folder of the built console. */
   staticFolder: string;
   /** The service is reached over TLS: cookies travel there only. */
   isSecure: boolean;
-} & Omit<CompanyRouteDependencies, 'isSecure'>;
+} & ConsolePreviewDependencies &
+  ExplainDependencies &
+  Omit<CompanyRouteDependencies, 'isSecure'>;
 
 /** The console: its pages, and the answers they are made of. */
 export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { authenticateKey } from '../../app/keys/authenticate-key.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { dataCenterOfHost } from '../../domain/tokens/data-center.ts';
 import { refuseOtherMethods } from '../refuse-other-methods.ts';
@@ -59,12 +60,12 @@ export function addAuthenticationRoute(server: FastifyInstance, deps: DataRouteD
 }
 
 async function authenticate(
-  { data, serviceDomain }: DataRouteDependencies,
+  deps: DataRouteDependencies,
   request: FastifyRequest,
   presented: { workspaceId: string; secret: string },
 ) {
-  const dataCenter = dataCenterOfHost(request.hostname, serviceDomain);
-  const found = await data.authenticate({ ...presented, dataCenter });
+  const dataCenter = dataCenterOfHost(request.hostname, deps.serviceDomain);
+  const found = await authenticateKey(deps, { ...presented, dataCenter, at: deps.clock.now() });
   if (found.outcome !== 'ok')
     throw new ServiceError('DATA_CREDENTIALS_INVALID', { detail: 'unknown workspace or key' });
   request.facts.workspaceId = found.key.workspaceId;

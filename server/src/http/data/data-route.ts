@@ -3,9 +3,9 @@ import { Type } from 'typebox';
 import type { TSchema } from 'typebox';
 import type { DataOperation, DataUse } from '../../app/data/data-limits.ts';
 import type { DataUseCases } from '../../app/data/data-use-cases.ts';
-import type { TokenUseCases } from '../../app/tokens/token-use-cases.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeRequireApiKey } from '../auth/api-key.ts';
+import type { BearerDependencies } from '../auth/bearer.ts';
 import { gatewayError } from '../auth/shapes.ts';
 import { refuseOtherMethods } from '../refuse-other-methods.ts';
 import { warnOfUnknownFields } from '../unknown-fields.ts';
@@ -16,12 +16,7 @@ import type { DataBody } from './data-call.ts';
 import { dataAnswer, dataError } from './shapes.ts';
 import { maxDataBodyBytes } from '../../domain/users/limits.ts';
 
-export type DataRouteDependencies = {
-  data: DataUseCases;
-  tokens: TokenUseCases;
-  vendorHeaders: VendorHeaders;
-  serviceDomain?: string | undefined;
-};
+export type DataRouteDependencies = BearerDependencies & { data: DataUseCases; vendorHeaders: VendorHeaders };
 
 export type HandledCall = { request: FastifyRequest; body: DataBody; workspaceId: string };
 
@@ -43,7 +38,7 @@ export type DataRoute = {
 /** Adds one route of the data family (fact 5), which all have the same checks in the same order. */
 export function addDataRoute(server: FastifyInstance, deps: DataRouteDependencies, route: DataRoute): void {
   const { url, shape, workspaceIn } = route;
-  const requireKey = makeRequireApiKey({ ...deps, authenticate: deps.data.authenticate }, 'data', {
+  const requireKey = makeRequireApiKey(deps, 'data', {
     missing: 'DATA_CREDENTIALS_MISSING',
     invalid: 'DATA_CREDENTIALS_INVALID',
     notCovering: 'SCOPE_MISSING',

@@ -1,11 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { ExplainRequest, Explanation } from '../../app/explain/explain-delivery.ts';
+import { explainDelivery } from '../../app/explain/explain-delivery.ts';
+import type { ExplainDependencies } from '../../app/explain/explain-delivery.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { RequestFault } from '../../domain/errors.ts';
 import type { RouteFamily } from '../build-server.ts';
 import { makeRequireCampaignAccess } from '../campaigns/campaign-access.ts';
-import type { CampaignRouteDependencies } from '../campaigns/campaign-route-dependencies.ts';
+import type { CampaignAccessDependencies } from '../campaigns/campaign-route-dependencies.ts';
 import { presentV5, presentV5Error } from '../campaigns/present-v5.ts';
 import { v5CampaignError } from '../campaigns/shapes.ts';
 import { v5Base, v5Refusals, v5Security } from '../campaigns/v5-call.ts';
@@ -14,9 +15,7 @@ import { toServiceError } from '../to-service-error.ts';
 import { presentExplanation } from './present.ts';
 import { explainAnswer, explainQuery } from './shapes.ts';
 
-export type ExplainRouteDependencies = Omit<CampaignRouteDependencies, 'migrationGuideFile'> & {
-  explain: (request: ExplainRequest) => Promise<Explanation>;
-};
+export type ExplainRouteDependencies = ExplainDependencies & CampaignAccessDependencies;
 
 /** Why somebody got a campaign or did not: an addition beside V5, with its keys, limits and errors. */
 export function explainRoutes(deps: ExplainRouteDependencies): RouteFamily {
@@ -38,7 +37,7 @@ export function explainRoutes(deps: ExplainRouteDependencies): RouteFamily {
     server.get(url, { schema }, async (request) => {
       const { id: campaignId } = request.params as { id: string };
       const asked = { workspaceId: request.facts.workspaceId!, campaignId, ...parseQuery(request) };
-      return presentV5(presentExplanation(await deps.explain(asked)));
+      return presentV5(presentExplanation(await explainDelivery(deps, asked)));
     });
     refuseOtherMethods(server, url, ['GET']);
   };

@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { PushUseCases } from '../../app/push/push-use-cases.ts';
-import type { TokenUseCases } from '../../app/tokens/token-use-cases.ts';
-import type { Clock } from '../../clock.ts';
+import type { AcceptPush } from '../../app/push/accept-push.ts';
+import type { AdmitPush } from '../../app/push/admit-push.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { dataCenterOfHost } from '../../domain/tokens/data-center.ts';
 import { isBearer, makeRequireBearer } from '../auth/bearer.ts';
+import type { BearerDependencies } from '../auth/bearer.ts';
 import type { RouteFamily } from '../build-server.ts';
 import { toServiceError } from '../to-service-error.ts';
 import { refuseOtherMethods } from '../refuse-other-methods.ts';
@@ -16,12 +16,10 @@ import { presentAcceptedPush, presentPushError } from './present.ts';
 import { pushAnswer, pushBodyV2, pushBodyV21 } from './shapes.ts';
 import { maxPushBodyBytes, pushRequestsPerMinute } from '../../domain/push/limits.ts';
 
-export type PushRouteDependencies = {
-  push: PushUseCases;
-  tokens: TokenUseCases;
+export type PushRouteDependencies = BearerDependencies & {
+  admitPush: AdmitPush;
+  acceptPush: AcceptPush;
   vendorHeaders: VendorHeaders;
-  clock: Clock;
-  serviceDomain?: string | undefined;
 };
 
 type Version = 'v2' | 'v2.1';
@@ -71,7 +69,7 @@ async function sendPush(deps: PushRouteDependencies, version: Version, { request
   const identity =
     version === 'v2' ? { appId: text(body.appId), signature: text(body.signature) } : readHeaders(deps, request, body);
   const idempotencyKey = request.headers['idempotency-key'] as string | undefined;
-  const admitted = await deps.push.admitPush({
+  const admitted = await deps.admitPush({
     ...identity,
     campaignName: text(body.campaignName),
     signatureV2: readSignatureV2(deps, request),
@@ -92,7 +90,7 @@ async function sendPush(deps: PushRouteDependencies, version: Version, { request
     version === 'v2' ? undefined : { value: deps.vendorHeaders.read(request.headers, 'x-*-query-type')?.trim() };
   const command = parsePush(body, { admitted, now: deps.clock.now(), queryType });
   warnOfUnknownFields(deps.vendorHeaders, body, { request, reply, shape: version === 'v2' ? pushBodyV2 : pushBodyV21 });
-  const accepted = await deps.push.acceptPush({ admitted, command, idempotencyKey, rawBody });
+  const accepted = await deps.acceptPush({ admitted, command, idempotencyKey, rawBody });
   // The answer's members are those of interface 2.11; when it is sent later stands beside them.
   if (accepted.nextSends.length > 0)
     reply.header(deps.vendorHeaders.nameOf('x-*-next-sends'), accepted.nextSends.join(', '));

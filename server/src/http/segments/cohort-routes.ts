@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { syncCohort } from '../../app/segments/sync-cohort.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeRequireApiKey } from '../auth/api-key.ts';
 import { gatewayError } from '../auth/shapes.ts';
@@ -18,8 +19,8 @@ const url = '/v1/integrations/cohortsync';
 
 /** POST /v1/integrations/cohortsync (fact 2.4): a partner's segment, kept in step without files. */
 export function cohortRoutes(deps: SegmentRouteDependencies): RouteFamily {
-  const { segments, vendorHeaders } = deps;
-  const requireKey = makeRequireApiKey({ ...deps, authenticate: segments.authenticate }, 'segmentation', {
+  const { vendorHeaders } = deps;
+  const requireKey = makeRequireApiKey(deps, 'segmentation', {
     missing: 'DATA_CREDENTIALS_MISSING',
     invalid: 'DATA_CREDENTIALS_INVALID',
     notCovering: 'SCOPE_MISSING',
@@ -54,7 +55,7 @@ export function cohortRoutes(deps: SegmentRouteDependencies): RouteFamily {
         if (body === undefined) throw new ServiceError('BODY_EMPTY');
         if (body === null || typeof body !== 'object' || Array.isArray(body)) throw new ServiceError('BODY_MALFORMED');
         const command = parseCohort(body as Record<string, unknown>);
-        await segments.syncCohort({ ...command, workspaceId, requestedBy: request.callerKey!.name });
+        await syncCohort(deps, { ...command, workspaceId, requestedBy: request.callerKey!.name });
         warnOfUnknownFields(vendorHeaders, body, { request, reply, shape: cohortBody });
         return presentAccepted({ requestId: makeRequestId() });
       },

@@ -1,6 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import { Type } from 'typebox';
 import type { TObject } from 'typebox';
+import { archiveNamedSegment, unarchiveNamedSegment } from '../../app/segments/archive-segments.ts';
+import { requestFileOperation } from '../../app/segments/request-file-operation.ts';
+import { isWorkspaceNamed } from '../../app/workspaces/is-workspace-named.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeRequireApiKey } from '../auth/api-key.ts';
 import { gatewayError } from '../auth/shapes.ts';
@@ -51,8 +54,9 @@ const routes: Route[] = [
     summary: 'Archive a segment',
     shape: nameBody,
     status: 200,
-    handle: async ({ segments }, request, body) => {
-      const segment = await segments.archive({ ...parseNamed(body), workspaceId: request.facts.workspaceId! });
+    handle: async (deps, request, body) => {
+      const named = { ...parseNamed(body), workspaceId: request.facts.workspaceId! };
+      const segment = await archiveNamedSegment(deps, named);
       return { status: 200, body: presentSegmentAccepted('ARCHIVE', segment) };
     },
   },
@@ -62,8 +66,9 @@ const routes: Route[] = [
     summary: 'Make an archived segment active again',
     shape: nameBody,
     status: 200,
-    handle: async ({ segments }, request, body) => {
-      const segment = await segments.unarchive({ ...parseNamed(body), workspaceId: request.facts.workspaceId! });
+    handle: async (deps, request, body) => {
+      const named = { ...parseNamed(body), workspaceId: request.facts.workspaceId! };
+      const segment = await unarchiveNamedSegment(deps, named);
       return { status: 200, body: presentSegmentAccepted('UNARCHIVE', segment) };
     },
   },
@@ -71,7 +76,7 @@ const routes: Route[] = [
 
 /** File segments, v2 (interface 4.3, fact 2.1): six operations, Basic with a Data key or Bearer. */
 export function fileSegmentRoutes(deps: SegmentRouteDependencies): RouteFamily {
-  const requireKey = makeRequireApiKey({ ...deps, authenticate: deps.segments.authenticate }, 'segmentation', {
+  const requireKey = makeRequireApiKey(deps, 'segmentation', {
     missing: 'SEGMENT_CREDENTIALS_INVALID',
     invalid: 'SEGMENT_CREDENTIALS_INVALID',
     notCovering: 'SEGMENT_KEY_NOT_ALLOWED',
@@ -121,11 +126,11 @@ function addRoute(server: FastifyInstance, deps: SegmentRouteDependencies, route
 }
 
 async function operate(
-  { segments }: SegmentRouteDependencies,
+  deps: SegmentRouteDependencies,
   request: FastifyRequest,
   command: ReturnType<typeof parseCreate> | ReturnType<typeof parseChange>,
 ): Promise<Answer> {
-  const accepted = await segments.requestFileOperation({
+  const accepted = await requestFileOperation(deps, {
     workspaceId: request.facts.workspaceId!,
     requestedBy: request.callerKey!.name,
     idempotencyKey: request.headers['idempotency-key'] as string | undefined,
@@ -137,13 +142,15 @@ async function operate(
 }
 
 /** `SVC-DBNAME` is required and must name the workspace of the credentials. */
-function makeRequireDbName({ segments, vendorHeaders }: SegmentRouteDependencies): Hook {
+function makeRequireDbName(deps: SegmentRouteDependencies): Hook {
+  const { vendorHeaders } = deps;
   return async (request) => {
     const dbName = vendorHeaders.read(request.headers, '*-dbname');
     if (dbName === undefined || dbName === '')
       throw new ServiceError('SEGMENT_HEADER_MISSING', { field: vendorHeaders.nameOf('*-dbname').toUpperCase() });
-    const isNamed = await segments.isWorkspaceNamed(request.facts.workspaceId!, { dbName, appKey: undefined });
-    if (!isNamed) throw new ServiceError('SEGMENT_CLIENT_NOT_FOUND', { detail: 'another database name' });
+    const named = { workspaceId: request.facts.workspaceId!, dbName, appKey: undefined };
+    if (!(await isWorkspaceNamed(deps, named)))
+      throw new ServiceError('SEGMENT_CLIENT_NOT_FOUND', { detail: 'another database name' });
   };
 }
 

@@ -1,5 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import {
+  changeFilterSegment,
+  countFilterCall,
+  createFilterSegment,
+  getSegment,
+  listShownSegments,
+} from '../../app/segments/filter-segments.ts';
+import { isWorkspaceNamed } from '../../app/workspaces/is-workspace-named.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeRequireApiKey } from '../auth/api-key.ts';
 import { gatewayError } from '../auth/shapes.ts';
@@ -28,7 +36,7 @@ const refusals = {
 
 /** Filter segments and the look-up of all segments, v3 (fact 2.3). */
 export function filterSegmentRoutes(deps: SegmentRouteDependencies): RouteFamily {
-  const requireKey = makeRequireApiKey({ ...deps, authenticate: deps.segments.authenticate }, 'segmentation', {
+  const requireKey = makeRequireApiKey(deps, 'segmentation', {
     missing: 'SEGMENT_CREDENTIALS_INVALID',
     invalid: 'SEGMENT_CREDENTIALS_INVALID',
     notCovering: 'SEGMENT_KEY_NOT_ALLOWED',
@@ -52,7 +60,6 @@ export function filterSegmentRoutes(deps: SegmentRouteDependencies): RouteFamily
 }
 
 function addCollection(server: FastifyInstance, deps: SegmentRouteDependencies): void {
-  const { filters } = deps.segments;
   server.get(
     url,
     {
@@ -66,11 +73,11 @@ function addCollection(server: FastifyInstance, deps: SegmentRouteDependencies):
     },
     async (request) => {
       const workspaceId = request.facts.workspaceId!;
-      await filters.count('list', workspaceId);
+      await countFilterCall(deps, { operation: 'list', workspaceId });
       const { name } = request.query as { name?: unknown };
       if (name !== undefined && (typeof name !== 'string' || !name.isWellFormed() || name.includes('\0')))
         throw new ServiceError('PARAMETER_INVALID', { field: 'name', reason: 'must be given once' });
-      return presentSegmentList(await filters.list({ workspaceId, name }));
+      return presentSegmentList(await listShownSegments(deps, { workspaceId, name }));
     },
   );
   server.post(
@@ -86,10 +93,10 @@ function addCollection(server: FastifyInstance, deps: SegmentRouteDependencies):
     },
     async (request, reply) => {
       const workspaceId = request.facts.workspaceId!;
-      await filters.count('create', workspaceId);
+      await countFilterCall(deps, { operation: 'create', workspaceId });
       const body = readBody(request);
       const { command, unknownFields } = parseFilterSegment(body);
-      const { id } = await filters.create({
+      const { id } = await createFilterSegment(deps, {
         workspaceId,
         requestedBy: request.callerKey!.name,
         idempotencyKey: request.headers['idempotency-key'] as string | undefined,
@@ -97,13 +104,12 @@ function addCollection(server: FastifyInstance, deps: SegmentRouteDependencies):
         command,
       });
       warn(deps, { request, reply, shape: filterBody, unknownFields });
-      return reply.code(201).send(presentSegment(await filters.get({ workspaceId, id })));
+      return reply.code(201).send(presentSegment(await getSegment(deps, { workspaceId, id })));
     },
   );
 }
 
 function addOne(server: FastifyInstance, deps: SegmentRouteDependencies): void {
-  const { filters } = deps.segments;
   const params = Type.Object({ id: Type.String() });
   server.get(
     `${url}/:id`,
@@ -112,8 +118,8 @@ function addOne(server: FastifyInstance, deps: SegmentRouteDependencies): void {
     },
     async (request) => {
       const workspaceId = request.facts.workspaceId!;
-      await filters.count('get', workspaceId);
-      return presentSegment(await filters.get({ workspaceId, id: readId(request) }));
+      await countFilterCall(deps, { operation: 'get', workspaceId });
+      return presentSegment(await getSegment(deps, { workspaceId, id: readId(request) }));
     },
   );
   server.patch(
@@ -130,26 +136,24 @@ function addOne(server: FastifyInstance, deps: SegmentRouteDependencies): void {
     },
     async (request, reply) => {
       const workspaceId = request.facts.workspaceId!;
-      await filters.count('update', workspaceId);
+      await countFilterCall(deps, { operation: 'update', workspaceId });
       const id = readId(request);
       const { change, updatedBy, unknownFields } = parseFilterChange(readBody(request));
-      await filters.update({ workspaceId, id, change, updatedBy: updatedBy ?? request.callerKey!.name });
+      await changeFilterSegment(deps, { workspaceId, id, change, updatedBy: updatedBy ?? request.callerKey!.name });
       warn(deps, { request, reply, shape: filterChangeBody, unknownFields });
-      return presentSegment(await filters.get({ workspaceId, id }));
+      return presentSegment(await getSegment(deps, { workspaceId, id }));
     },
   );
 }
 
 /** `SVC-APPKEY` or `SVC-DBNAME` must be there and name the workspace of the credentials. */
-async function requireWorkspaceHeader(
-  { segments, vendorHeaders }: SegmentRouteDependencies,
-  request: FastifyRequest,
-): Promise<void> {
+async function requireWorkspaceHeader(deps: SegmentRouteDependencies, request: FastifyRequest): Promise<void> {
+  const { vendorHeaders } = deps;
   const appKey = vendorHeaders.read(request.headers, '*-appkey');
   const dbName = vendorHeaders.read(request.headers, '*-dbname');
   const isNamed =
     (appKey !== undefined || dbName !== undefined) &&
-    (await segments.isWorkspaceNamed(request.facts.workspaceId!, { appKey, dbName }));
+    (await isWorkspaceNamed(deps, { workspaceId: request.facts.workspaceId!, appKey, dbName }));
   if (!isNamed)
     throw new ServiceError('SEGMENT_CLIENT_NOT_FOUND', { detail: 'headers name another workspace or none' });
 }

@@ -1,12 +1,12 @@
 import type { FastifyReply } from 'fastify';
-import type { SegmentUseCases } from '../../app/segments/segment-use-cases.ts';
+import type { getSegment } from '../../app/segments/filter-segments.ts';
 import type { ErrorName, ServiceError } from '../../domain/errors.ts';
 import { isGatewayError, presentGatewayError } from '../auth/present.ts';
 import { makeRequestId } from '../request-id.ts';
 import { answerHeaders } from './present.ts';
 import type { Answering } from './present.ts';
 
-type Segment = Awaited<ReturnType<SegmentUseCases['filters']['get']>>;
+type Segment = Awaited<ReturnType<typeof getSegment>>;
 type Wire = { status: number; code: string };
 
 /** Statuses and codes of the v3 segment family (fact 2.3); the message is the registry's text. */

@@ -1,10 +1,5 @@
-import type { SegmentUseCases } from '../../app/segments/segment-use-cases.ts';
-import type { TokenUseCases } from '../../app/tokens/token-use-cases.ts';
+import type { SegmentDependencies } from '../../app/segments/segment-dependencies.ts';
+import type { BearerDependencies } from '../auth/bearer.ts';
 import type { VendorHeaders } from '../vendor-headers.ts';
 
-export type SegmentRouteDependencies = {
-  segments: SegmentUseCases;
-  tokens: TokenUseCases;
-  vendorHeaders: VendorHeaders;
-  serviceDomain?: string | undefined;
-};
+export type SegmentRouteDependencies = SegmentDependencies & BearerDependencies & { vendorHeaders: VendorHeaders };

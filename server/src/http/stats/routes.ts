@@ -1,9 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { StatsUseCases } from '../../app/stats/stats-use-cases.ts';
-import type { TokenUseCases } from '../../app/tokens/token-use-cases.ts';
+import { countStatsRequest } from '../../app/stats/count-stats-request.ts';
+import { readCampaignStats } from '../../app/stats/read-campaign-stats.ts';
+import type { StatsDependencies } from '../../app/stats/read-campaign-stats.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeRequireApiKey } from '../auth/api-key.ts';
+import type { BearerDependencies } from '../auth/bearer.ts';
 import { gatewayError } from '../auth/shapes.ts';
 import type { RouteFamily } from '../build-server.ts';
 import { refuseOtherMethods } from '../refuse-other-methods.ts';
@@ -15,12 +17,7 @@ import { presentStats, presentStatsError } from './present.ts';
 import { statsAnswer, statsBody, statsError } from './shapes.ts';
 import { maxStatsBodyBytes, statsRequestsPerMinute } from '../../domain/stats/limits.ts';
 
-export type StatsRouteDependencies = {
-  stats: StatsUseCases;
-  tokens: TokenUseCases;
-  vendorHeaders: VendorHeaders;
-  serviceDomain?: string | undefined;
-};
+export type StatsRouteDependencies = StatsDependencies & BearerDependencies & { vendorHeaders: VendorHeaders };
 
 const schema = {
   tags: ['Statistics'],
@@ -40,7 +37,7 @@ const schema = {
 
 /** POST /v1/campaign-stats (fact 7), with and without the prefix (decision D3). */
 export function statsRoutes(deps: StatsRouteDependencies): RouteFamily {
-  const { stats, vendorHeaders } = deps;
+  const { vendorHeaders } = deps;
   const requireAccess = makeRequireAccess(deps);
   return async (server) => {
     // The shapes document the routes; the family's own errors come from parse-stats.ts.
@@ -53,7 +50,8 @@ export function statsRoutes(deps: StatsRouteDependencies): RouteFamily {
         const body = readBody(request);
         const asked = parseStats(body);
         warnOfUnknownFields(vendorHeaders, body, { request, reply, shape: statsBody });
-        return presentStats(await stats.read({ ...asked, workspaceId: request.facts.workspaceId! }), asked);
+        const workspaceId = request.facts.workspaceId!;
+        return presentStats(await readCampaignStats(deps, { ...asked, workspaceId }), asked);
       });
       refuseOtherMethods(server, url, ['POST']);
     }
@@ -61,8 +59,9 @@ export function statsRoutes(deps: StatsRouteDependencies): RouteFamily {
 }
 
 /** Basic with the campaigns key or Bearer (decision D45), the limit, and SVC-APPKEY (fact 0.1). */
-function makeRequireAccess({ stats, vendorHeaders, ...deps }: StatsRouteDependencies) {
-  const requireKey = makeRequireApiKey({ ...deps, authenticate: stats.authenticate }, 'campaign', {
+function makeRequireAccess(deps: StatsRouteDependencies) {
+  const { vendorHeaders } = deps;
+  const requireKey = makeRequireApiKey(deps, 'campaign', {
     missing: 'STATS_CREDENTIALS_INVALID',
     invalid: 'STATS_CREDENTIALS_INVALID',
     notCovering: 'STATS_KEY_NOT_ALLOWED',
@@ -71,7 +70,7 @@ function makeRequireAccess({ stats, vendorHeaders, ...deps }: StatsRouteDependen
     await requireKey(request, reply);
     if (reply.sent) return;
     const workspaceId = request.facts.workspaceId!;
-    const grant = await stats.count(workspaceId);
+    const grant = await countStatsRequest(deps, workspaceId);
     reply.headers({
       'x-ratelimit-limit': String(statsRequestsPerMinute),
       'x-ratelimit-remaining': String(grant.remaining),

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { IssuedTokens } from '../../app/tokens/generate-token.ts';
+import type { IssuedTokens } from '../../app/tokens/issue-access-token.ts';
 import type { ErrorName, ServiceError } from '../../domain/errors.ts';
 
 /** Table 2.2 of the interface with the members of RFC 6749 §5.1 beside the envelope (decision D18). */

@@ -1,9 +1,11 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { TSchema } from 'typebox';
-import type { IssuedTokens } from '../../app/tokens/generate-token.ts';
-import type { TokenCaller } from '../../app/tokens/token-dependencies.ts';
-import type { TokenUseCases } from '../../app/tokens/token-use-cases.ts';
+import { generateToken } from '../../app/tokens/generate-token.ts';
+import type { IssuedTokens } from '../../app/tokens/issue-access-token.ts';
+import { refreshToken } from '../../app/tokens/refresh-token.ts';
+import { revokeToken } from '../../app/tokens/revoke-token.ts';
+import type { TokenCaller, TokenDependencies } from '../../app/tokens/token-dependencies.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { dataCenterOfHost } from '../../domain/tokens/data-center.ts';
 import { readBasic } from '../auth/basic.ts';
@@ -31,8 +33,7 @@ import {
 } from './shapes.ts';
 import { maxTokenBodyBytes } from '../../domain/tokens/limits.ts';
 
-export type TokenRouteDependencies = {
-  tokens: TokenUseCases;
+export type TokenRouteDependencies = TokenDependencies & {
   /** Domain whose hosts name a data center (decision D1); without it any host serves all workspaces. */
   serviceDomain?: string | undefined;
   vendorHeaders?: VendorHeaders;
@@ -42,11 +43,8 @@ const mediaType = 'application/x-www-form-urlencoded';
 const queryCredentials = ['client_secret', 'refresh_token', 'client_id', 'access_token', 'token'];
 
 /** POST /v1/oauth/token, /refresh and /revoke (interface 4.1, 4.2; decision D10 to D19). */
-export function tokenRoutes({
-  tokens,
-  serviceDomain,
-  vendorHeaders = makeVendorHeaders('SVC'),
-}: TokenRouteDependencies): FastifyPluginAsync {
+export function tokenRoutes(deps: TokenRouteDependencies): FastifyPluginAsync {
+  const { serviceDomain, vendorHeaders = makeVendorHeaders('SVC') } = deps;
   const read = (request: FastifyRequest) => readRequest(request, serviceDomain);
   const warn = (call: { request: FastifyRequest; reply: FastifyReply }, names: string[]): void => {
     if (names.length === 0) return;
@@ -69,7 +67,7 @@ export function tokenRoutes({
         const clientSecret = requireSecret(credentials);
         warn({ request, reply }, form.unknownNames(tokenFields));
         const command = { ...repeatable, caller: { ...caller, clientId: credentials.clientId }, clientSecret };
-        return answer(request, await tokens.generateToken(command));
+        return answer(request, await generateToken(deps, command));
       },
     });
 
@@ -81,11 +79,11 @@ export function tokenRoutes({
         const { form, basic, caller, repeatable } = read(request);
         assertGrantType(form, 'refresh_token');
         const { clientId, clientSecret } = readCredentials(form, basic);
-        const refreshToken = form.read('refresh_token');
-        if (refreshToken === undefined) throw new ServiceError('TOKEN_REFRESH_MISSING');
+        const given = form.read('refresh_token');
+        if (given === undefined) throw new ServiceError('TOKEN_REFRESH_MISSING');
         warn({ request, reply }, form.unknownNames(refreshFields));
-        const command = { ...repeatable, caller: { ...caller, clientId }, refreshToken, clientSecret };
-        return answer(request, await tokens.refreshToken(command));
+        const command = { ...repeatable, caller: { ...caller, clientId }, refreshToken: given, clientSecret };
+        return answer(request, await refreshToken(deps, command));
       },
     });
 
@@ -100,7 +98,7 @@ export function tokenRoutes({
         const token = form.read('token');
         if (token === undefined) throw new ServiceError('TOKEN_TO_REVOKE_MISSING');
         warn({ request, reply }, form.unknownNames(revokeFields));
-        await tokens.revokeToken({ caller: { ...caller, clientId: credentials.clientId }, clientSecret, token });
+        await revokeToken(deps, { caller: { ...caller, clientId: credentials.clientId }, clientSecret, token });
         return { status: 'SUCCESS' };
       },
     });
