@@ -11,7 +11,7 @@ const bothHeaders =
 const ours =
   'Nothing was done that was not answered. Repeat the call with the same Idempotency-Key; tell the operators if it lasts.';
 
-/** What a caller does about an error; every name of the registry has its words. The API log shows them beside the error. */
+/** What a caller can do about an error, for every name of the registry. The API log shows it next to the error. */
 export const errorAdvice: Record<ErrorName, string> = {
   TOKEN_GRANT_TYPE_INVALID:
     'Send grant_type=client_credentials for a new token, grant_type=refresh_token to refresh one.',

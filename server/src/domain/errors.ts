@@ -78,7 +78,7 @@ export const errorRegistry = {
   SEGMENT_QUERY_TOO_DEEP: 'Query has too many nesting levels',
   SEGMENT_QUERY_TOO_MANY_SEGMENTS: 'Too many segments in a query',
   SEGMENT_QUERY_TOO_LONG: 'Query length limit exceeded',
-  // Campaigns (fact 4); V1 says some of them in words of its own
+  // Campaigns (fact 4); V1 has its own texts for some of them
   CAMPAIGN_REQUEST_INVALID: 'One or more fields failed validation.',
   CAMPAIGN_CREDENTIALS_MISSING: 'Invalid or missing credentials.',
   CAMPAIGN_CREDENTIALS_INVALID: 'Invalid or missing credentials.',
@@ -153,7 +153,7 @@ export type ErrorContext = {
   faults?: RequestFault[];
   /** Public: whole seconds until the same request would pass (429 and 503). */
   retryAfterSeconds?: number;
-  /** Public: members that the answer carries beside its text. */
+  /** Public: members of the response in addition to its text. */
   members?: Record<string, string | number>;
   cause?: unknown;
 };

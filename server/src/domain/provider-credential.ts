@@ -1,4 +1,7 @@
-/** Credentials as they are stored, sealed, one per workspace and provider. `simulated` ones lead to the simulators of the sandbox. */
+/**
+ * Credentials as they are stored, sealed, one per workspace and provider. `simulated` ones use the simulators of the
+ * sandbox.
+ */
 export type FcmCredential = {
   provider: 'fcm';
   projectId: string;

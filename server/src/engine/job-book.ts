@@ -5,11 +5,11 @@ export type JobRun = { at: Date } & ({ done: number } | { error: unknown });
 
 export type JobBook = {
   note(name: string, round: JobRun): void;
-  /** One entry a duty of this process, in order of names. */
+  /** One entry per job of this process, sorted by name. */
   read(): JobNote[];
 };
 
-/** Keeps the last round of each duty of a process, for the node's report. */
+/** Keeps the last result of each job of a process, for the node's report. */
 export function makeJobBook(): JobBook {
   const notes = new Map<string, JobNote>();
   return {

@@ -2,12 +2,14 @@ import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import type { JobBook } from './job-book.ts';
 
-/** A background duty: `runOnce` does the work that is due and says how much it was; the loop belongs to `startDuty`. */
+/**
+ * A background job: `runOnce` does the work that is due and returns how much it was; the loop belongs to `startDuty`.
+ */
 export type Job = {
   name: string;
   /** Longest time between two looks; a wake-up shortens it. */
   intervalMilliseconds: number;
-  /** @returns how many things were done; more than 0 asks to be run again at once */
+  /** @returns how many items were processed; if more than 0, the job is run again immediately */
   runOnce(now: Date): Promise<number>;
 };
 
@@ -21,8 +23,8 @@ export type RunningJob = {
 export type JobDependencies = { clock: Clock; log: Logger; book?: JobBook | undefined };
 
 /**
- * Runs a duty until it is stopped: rounds follow each other while there is work, else one waits for the interval or a
- * wake-up. A round that throws is logged and waits out the interval, at least a second, so a broken database is not
+ * Runs a job until it is stopped: again immediately while there is work, otherwise after the interval or a wake-up. A
+ * run that throws is logged and followed by the whole interval, at least a second, so that a broken database is not
  * hammered.
  */
 export function startJob(job: Job, { clock, log, book }: JobDependencies): RunningJob {

@@ -96,8 +96,8 @@ function open({ databaseUrl, log, wakeFanOut, wakeSegments, pollMilliseconds = 2
 }
 
 /**
- * The library's workers end themselves when they cannot settle a job, as while the database restarts; by default that ends
- * the runner. (That they notice at all is a patch of ours: docs/decisions/0017.)
+ * The library's workers end themselves when they cannot settle a job, as while the database restarts; by default that
+ * ends the runner. (That they notice at all is due to our patch: decision 0017.)
  */
 const keepWorking: GraphileConfig.Plugin = {
   name: 'carillon-keep-working',

@@ -36,7 +36,7 @@ export type WorkerDependencies = {
   databaseUrl: string;
   clock: Clock;
   log: Logger;
-  /** Takes down what each duty did last. */
+  /** Records the last result of each job. */
   book?: JobBook;
   encryption: Encryption;
   delivery: Delivery;
@@ -57,7 +57,7 @@ export type WorkerDependencies = {
 };
 
 export type Worker = {
-  /** Every duty looks now: work was enqueued, or time has moved. */
+  /** Wakes every job now: work was enqueued, or time has moved. */
   wake(): void;
   /** Open windows end, chunks are given back, then everything stops. */
   stop(): Promise<void>;

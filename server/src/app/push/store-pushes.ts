@@ -121,7 +121,7 @@ async function storeRuns(tx: Transaction, pushes: PushToStore[]): Promise<void> 
     tx,
     pushes.flatMap((push) => (push.targetUsers ? [{ ...toRun(push), ...toTarget(push, push.targetUsers) }] : [])),
   );
-  // A run to nobody has ended already; no worker will come by to end its campaign.
+  // A run without recipients has already ended; no worker will end its campaign later.
   const [toNobody, newest] = [pushes.filter((push) => push.targetUsers?.length === 0), pushes.at(-1)];
   if (toNobody.length === 0 || !newest) return;
   await endFinishedCampaigns(tx, { campaignIds: toNobody.map((push) => push.campaignId), at: newest.at });

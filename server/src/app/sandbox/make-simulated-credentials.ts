@@ -41,7 +41,7 @@ export async function makeSimulatedCredentials(
     {
       provider: 'webpush',
       publicKey: vapid.getPublicKey('base64url', 'uncompressed'),
-      // A scalar with leading zero bytes comes out shorter than the 32 bytes the format wants.
+      // A scalar with leading zero bytes is encoded in fewer than the 32 bytes the format requires.
       privateKey: Buffer.concat([Buffer.alloc(32), vapid.getPrivateKey()])
         .subarray(-32)
         .toString('base64url'),

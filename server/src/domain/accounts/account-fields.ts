@@ -20,7 +20,7 @@ export function readAccountName(text: string): string {
 }
 
 /**
- * Long, and not what everybody would try first (NIST SP 800-63B: length before composition rules).
+ * Long, and not an obvious first guess (NIST SP 800-63B: length before composition rules).
  *
  * @throws ServiceError PARAMETER_INVALID
  */

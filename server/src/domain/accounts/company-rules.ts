@@ -10,9 +10,9 @@ export type CompanyClaims = {
 };
 
 export type CompanyRules = {
-  /** Domains of e-mail addresses, in lower case; none: any, of people who are known. */
+  /** Domains of e-mail addresses, in lower case. Empty: any domain, but only known users. */
   domains: readonly string[];
-  /** The role of somebody whom nobody has invited; undefined: such people stay outside. */
+  /** The role of users without an invitation; undefined: they cannot sign in. */
   firstRole: Role | undefined;
 };
 
@@ -21,8 +21,7 @@ export const companyRefusals = ['expired', 'provider', 'unverified', 'domain', '
 export type CompanyRefusal = (typeof companyRefusals)[number];
 
 /**
- * The address by which somebody may be recognised at the first sign-in: one that the issuer has verified, of a domain that
- * is allowed. Pure.
+ * The address that identifies a user at the first sign-in: verified by the issuer and in an allowed domain. Pure.
  */
 export function readVerifiedEmail(
   { email, isEmailVerified }: CompanyClaims,

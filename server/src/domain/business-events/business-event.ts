@@ -12,8 +12,8 @@ const maxText = 4_096;
 const maxItems = 1_000;
 
 /**
- * Why the attributes of a firing are not those of its event: one that the event does not have, or a value of another
- * type. Those that are left out are absent.
+ * Why the attributes of a trigger do not match its event: an unknown attribute or a value of another type. Missing
+ * attributes count as absent.
  */
 export function attributesFault(
   attributes: Record<string, unknown>,

@@ -5,7 +5,9 @@ import type { CampaignParts } from './read-campaign.ts';
 
 const kindOfSchedule = ['campaign_delivery_type', 'scheduling_details.delivery_type'];
 
-/** Fact 6.3: of one that waits the kind of its schedule stays, of a live one also whom it is for and what it is for. */
+/**
+ * Fact 6.3: the kind of schedule of a scheduled campaign cannot change; nor can the audience and goals of a live one.
+ */
 const frozen = {
   waiting: kindOfSchedule,
   live: [

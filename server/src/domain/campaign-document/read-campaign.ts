@@ -19,7 +19,7 @@ import type { CampaignAudience } from './read-segmentation.ts';
 /** The parts of a campaign's record, as they were sent (fact 6.2): what a draft keeps and what search shows. */
 export type CampaignParts = Record<string, unknown>;
 
-/** The parts that are objects; `channel` and `campaign_delivery_type` stand beside them. */
+/** The parts that are objects; `channel` and `campaign_delivery_type` are outside them. */
 export const partNames = [
   'basic_details',
   'campaign_content',
@@ -85,7 +85,7 @@ export function readCampaign(parts: CampaignParts): ReadCampaign {
   return { basics, deliveryType, definition, faults: withoutRepeats(faults), unknownFields };
 }
 
-/** Parts of which nothing is carried out; those that switch something off are taken. */
+/** Parts that have no effect here; those that switch something off are accepted. */
 function refuseParts(part: RequestReader): void {
   part.refuse('connector', 'sender_name');
   for (const name of ['trigger_condition', 'utm_params'])
@@ -98,7 +98,7 @@ function refuseParts(part: RequestReader): void {
   limit.refuse('metric', 'metrics', 'frequency', 'limit');
 }
 
-/** An absent part makes its members absent too; the part alone is named. */
+/** If a part is absent, its members are absent too; only the part is named. */
 function withoutRepeats(faults: RequestFault[]): RequestFault[] {
   const missing = new Set(faults.filter(({ reason }) => reason === 'missing').map(({ field }) => field));
   return faults.filter(({ field, reason }) => {

@@ -5,7 +5,7 @@ import type { RequestReader } from '../request-reader/request-reader.ts';
 
 /**
  * `campaign_content` of a push (fact 6.2): `{"push": …}` or the same below the locale `default` and its one variation.
- * One locale and one variation is what there is; more are refused by name.
+ * Only one locale and one variation are supported; more are refused by name.
  */
 export function readPushContent(part: RequestReader, targets: readonly Platform[]): CampaignContent {
   const locales = part.texts('locales', { maxItems: 100, maxCharacters: 100 }) ?? [];

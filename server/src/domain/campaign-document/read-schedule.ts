@@ -16,7 +16,7 @@ export type Schedule = { timeZone: string | undefined; inUserZone?: PassedPolicy
   | { kind: 'triggered'; start: SentTime | undefined; expiry: SentTime | undefined }
 );
 
-/** Reads `scheduling_details` (fact 6.2). Undefined when something is wrong; the part's faults say what. */
+/** Reads `scheduling_details` (fact 6.2). Undefined if anything is wrong; the faults of the part say what. */
 export function readSchedule(
   details: RequestReader,
   deliveryType: CampaignDeliveryType | undefined,
@@ -54,8 +54,8 @@ export function readSchedule(
 }
 
 /**
- * A send at one local time in every user's zone. Fact 6.2 name the object and not its members; the one flag says what
- * becomes of users in whose zone the time has passed (docs/decisions/0018).
+ * A send at one local time in every user's zone. Fact 6.2 names the object but not its members; the one flag decides
+ * about users in whose zone the time has passed (decision 0018).
  */
 function readUserZone(details: RequestReader, type: string | undefined): { inUserZone: PassedPolicy } | undefined {
   const isSent = details.part('user_timezone_details').flag('send_if_user_timezone_has_passed');

@@ -5,7 +5,7 @@ import type { GroupFilter } from '../segments/segment-filter.ts';
 /** A filter tree as it was sent and as it was read. */
 export type SentFilter = { sent: unknown; filter: GroupFilter };
 
-/** Whom a campaign is for. A single segment is what the push API names with `customSegmentName`. */
+/** The audience of a campaign. A single segment is what the push API names with `customSegmentName`. */
 export type CampaignAudience =
   | { kind: 'all-users' }
   | { kind: 'segment'; id: string }

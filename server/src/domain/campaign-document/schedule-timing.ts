@@ -17,7 +17,7 @@ export type ScheduleContext = {
 
 type Local = { date: string; time: string };
 
-/** What a schedule means at this moment (decision D36), or why it cannot be kept: nothing would ever be sent. */
+/** The timing a schedule describes, as of now (decision D36), or why it is refused: nothing would ever be sent. */
 export function scheduleTiming(schedule: Schedule, context: ScheduleContext): Timing | { fault: RequestFault } {
   const timeZone = schedule.timeZone ?? context.workspaceTimeZone;
   switch (schedule.kind) {
@@ -72,7 +72,7 @@ function repeatedTiming(
     : fault(expiry === undefined ? 'periodic_details' : 'expiry_time', 'leaves nothing to send');
 }
 
-/** Stored only where it is asked for: timings of one instant stay as they were. */
+/** Stored only where requested; timings at a single instant are unchanged. */
 function userZoneOf({ inUserZone }: Schedule): { inUserZone: PassedPolicy } | undefined {
   return inUserZone && { inUserZone };
 }
@@ -81,7 +81,7 @@ const lastYear = '9999-12-31';
 // A rule whose days never come (the 31st of every twelfth month from February) must not be walked to the year 9999.
 const searchedYears = 100;
 
-/** The day of the last of so many occurrences, or of the last one in a hundred years; before the first when none is. */
+/** The day of the last of `count` occurrences, at most a hundred years ahead; before the first if there is none. */
 function lastByCount(period: Period, firstDate: string): string {
   const rule = calendarRuleOf(period, firstDate);
   if (!rule) return addDays(firstDate, (period.occurrences! - 1) * period.step);

@@ -32,8 +32,8 @@ export type Performance = Record<
 >;
 
 /**
- * The figures of a platform in one metric. The ledger has one row per run and device: of one run they are unique
- * devices, of several nobody has counted the devices once, and the unique numbers are not known.
+ * The figures of a platform in one metric. The ledger has one row per run and device: within one run the rows are
+ * unique devices; across several runs devices are not deduplicated, so the unique numbers are unknown.
  */
 export function performanceOf(
   figures: PlatformFigures,

@@ -48,8 +48,8 @@ export type CampaignSelection = Omit<CampaignSearch, 'channels' | 'statuses' | '
 /**
  * The differences between the versions that decide what is found (interface 9): V1 never finds SMS campaigns, V5 does
  * when it is asked for them (interface 4.6, decision D41); V1 finds drafts, V5 when it is asked for them; V5 finds each
- * version of a campaign when the workspace has versioning enabled, otherwise the newest stands for all. Archived
- * campaigns are left out unless included, even when their status is asked for (fact 4.2).
+ * version of a campaign when the workspace has versioning enabled, otherwise only the newest. Archived campaigns are
+ * left out unless included, even when their status is asked for (fact 4.2).
  */
 export function selectCampaigns(
   search: CampaignSearch,

@@ -69,7 +69,7 @@ export const campaignTransitions: readonly CampaignTransition[] = [
 export type CampaignState = {
   kind: CampaignKind;
   status: CampaignStatus;
-  /** Whether a moment is still to come, or came while the campaign was paused. */
+  /** Whether the occurrence is still ahead, or became due while the campaign was paused. */
   hasMoment: boolean;
 };
 
@@ -78,7 +78,7 @@ export function statusAfter(action: CampaignAction, state: CampaignState): Campa
   const found = campaignTransitions.filter(
     ({ kind, from, by }) => kind === state.kind && from === state.status && by === action,
   );
-  // A one-time campaign that is resumed waits for its moment again, or goes on with its run.
+  // A resumed one-time campaign waits for its occurrence again, or continues its run.
   const wanted = found.length > 1 ? (state.hasMoment ? 'SCHEDULED' : 'SENDING') : found[0]?.to;
   return found.find(({ to }) => to === wanted)?.to;
 }

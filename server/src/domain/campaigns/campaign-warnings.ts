@@ -7,7 +7,7 @@ import { localDate, localTime } from '../timing/local-time.ts';
 import type { CampaignContent, Platform } from './content.ts';
 import type { DeliverySettings } from './delivery-settings.ts';
 
-/** What may go otherwise than somebody who sends a campaign expects; none of it keeps the campaign from going live. */
+/** What may surprise the sender of a campaign; none of it prevents the campaign from going live. */
 export type CampaignWarning = {
   code:
     | 'NO_CREDENTIAL'
@@ -17,7 +17,7 @@ export type CampaignWarning = {
     | 'FREQUENCY_CAP'
     | 'MINIMUM_DELAY'
     | 'SHORT_LIVED';
-  /** A note says what happens; a warning, that somebody gets nothing, or nobody does. */
+  /** A note describes an effect; a warning means that some or all users will receive nothing. */
   tone: 'warning' | 'note';
   /** The step of the composer where it can be changed. */
   part: 'audience' | 'content' | 'schedule';
@@ -72,7 +72,7 @@ function credentialWarnings({ platforms, credentials }: WarnedCampaign): Campaig
   return warnings;
 }
 
-/** Somebody of whom only the user id is known shows whether a template needs more than everybody has. */
+/** A user with nothing but an id shows whether a template needs attributes that not every user has. */
 const stranger = { customerId: '0', attributes: {} };
 
 function templateWarnings({ platforms, content, settings, eventAttributes }: WarnedCampaign): CampaignWarning[] {

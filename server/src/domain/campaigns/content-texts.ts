@@ -1,6 +1,6 @@
 import type { AndroidContent, DefaultAction, IosContent, Platform, WebContent } from './content.ts';
 
-/** What stands at a place of a content, without the fallback. */
+/** The text at one place of the content, without the fallback. */
 export type OwnContent = {
   ANDROID: Omit<AndroidContent, 'fallback'>;
   IOS: Omit<IosContent, 'fallback'>;
@@ -17,7 +17,7 @@ export type TextPlace = {
   isRequired: boolean;
 };
 
-/** @returns what is to stand there; undefined at a place that may be empty: nothing */
+/** @returns the text for that place; undefined to leave an optional place empty */
 export type ChangeText = (text: string, place: TextPlace) => string | undefined;
 
 const maxText = 4_096;
@@ -26,8 +26,8 @@ const maxName = 256;
 const web = ['https:', 'http:'];
 
 /**
- * A content with its personal texts changed: all that is shown, values, web addresses and the key of replacement. What
- * is not listed here names something of the app, such as a channel or a category, and is the same for everybody.
+ * The content with its personalized texts replaced: visible texts, values, web addresses and the replacement key.
+ * Everything else refers to something in the app, such as a channel or a category, and is the same for every user.
  */
 export function changeTexts<P extends Platform>(
   platform: P,

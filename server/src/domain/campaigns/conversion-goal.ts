@@ -66,7 +66,7 @@ export function goalValueFault(form: ValueForm, value: unknown): string | undefi
   }
 }
 
-/** The bounds of `is between`, or undefined when the value is none: a text of two numbers with a comma. */
+/** The bounds of `is between`, two numbers in one string joined by a comma; undefined if the value has another form. */
 export function readTwoNumbers(value: unknown): [number, number] | undefined {
   const parts = typeof value === 'string' ? value.split(',') : [];
   const [first, second] = parts;

@@ -8,7 +8,7 @@ export type DeliverySettings = {
   androidPriority: 'HIGH' | 'NORMAL';
   iosPriority: 1 | 5 | 10;
   webUrgency: 'low' | 'normal' | 'high';
-  /** Which iPhones: those that allowed pushes on trial (quietly), those that allowed them fully, or both. */
+  /** Which iPhones: those with provisional (quiet) permission, those with full permission, or both. */
   iosDevices: IosDevices;
   /** Most devices a minute; wins over `spreadMinutes`. */
   devicesPerMinute: number | null;
@@ -42,7 +42,7 @@ export const defaultDeliverySettings: DeliverySettings = {
   spreadMinutes: null,
   inboxExpiryHours: null,
   templates: 'AUTO',
-  // Fact 3.4: what a request that names none of these asks for.
+  // Fact 3.4: the defaults of a request that names none of these.
   bypassesQuietHours: false,
   ignoresCap: false,
   countsForCap: true,
@@ -51,8 +51,8 @@ export const defaultDeliverySettings: DeliverySettings = {
 };
 
 /**
- * The stored settings, completed: a row of an older version may lack a member. Its texts are none but what they say:
- * that version knew no templates.
+ * The stored settings, completed: a row written by an older version may lack a member. Its texts are literal, because
+ * that version had no templates.
  */
 export function deliverySettings(stored: Record<string, unknown>): DeliverySettings {
   return { ...defaultDeliverySettings, templates: 'OFF', ...(stored as Partial<DeliverySettings>) };

@@ -8,7 +8,7 @@ import { readTwoNumbers } from './conversion-goal.ts';
 export type TrackedEvent = { name: string; attributes: Record<string, unknown> };
 
 /**
- * Whether an event meets a goal (interface 2.10). Names are equal or not; texts compare byte for byte after Unicode
+ * Whether an event fulfils a goal (interface 2.10). Names are equal or not; texts compare byte for byte after Unicode
  * NFC, numbers by value (decision D24). An attribute of another type than the goal's is missing, as in the filters of
  * segments: every test fails on it, and so its opposite ("is not", "does not exist") holds.
  */
@@ -39,7 +39,7 @@ type Tests<Value> = Record<string, { holds: (value: Value, wanted: Wanted) => bo
 const textOf = (wanted: unknown): string => String(wanted).normalize('NFC');
 const textsOf = (wanted: Wanted): string[] => (Array.isArray(wanted) ? wanted.map(textOf) : []);
 
-/** The operators of interface 2.10, those that deny beside those they are the opposite of. */
+/** The operators of interface 2.10, each negative next to its positive. */
 const textTests: Tests<string> = {
   is: { holds: (value, wanted) => value === textOf(wanted), opposite: 'is not' },
   contains: { holds: (value, wanted) => value.includes(textOf(wanted)), opposite: 'does not contain' },

@@ -22,8 +22,8 @@ export type Message = (AndroidMessage | IosMessage | WebMessage) & {
   /** The same on every attempt, so that a repeat after a crash replaces the first on the device. */
   identity: MessageIdentity;
   /**
-   * With it the device reports that the message was shown, clicked or closed; the same on every attempt too. Absent when
-   * there is nothing to report, as in a message that only tries a credential.
+   * With it the device reports that the message was shown, clicked or closed; the same on every attempt too. Absent if
+   * there is nothing to report, as in a message that only checks a credential.
    */
   report?: ReportPass;
 };

@@ -1,9 +1,9 @@
 export type CheckVerdict = 'ACCEPTED' | 'REFUSED' | 'UNKNOWN';
 
-/** What a provider said of a credential. `UNKNOWN`: it could not be asked, or its answer says nothing about it. */
+/** A provider's verdict on a credential. `UNKNOWN`: the provider could not be reached, or its response does not say. */
 export type CredentialCheck = {
   verdict: CheckVerdict;
-  /** The provider's own, or why there are none. */
+  /** In the provider's words, or why there is no response. */
   words: string;
 };
 

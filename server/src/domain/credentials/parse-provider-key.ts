@@ -29,9 +29,9 @@ export function parseProviderKey(given: GivenKey): ProviderCredential {
 const maxKeyFile = 16_384;
 
 /**
- * Reads a service account's key file (JSON, as Google's console gives it). Its `token_uri` is not used: where tokens
- * come from is this deployment's decision (fault 3.9); one that names another host is refused, so that a forged file is
- * noticed.
+ * Reads a service account's key file (JSON, as Google's console gives it). Its `token_uri` is not used, because the
+ * deployment decides where tokens are fetched (fault 3.9); a file that names another host is refused, so that a forged
+ * file is noticed.
  *
  * @throws ProviderKeyError
  */
@@ -111,7 +111,7 @@ export function parseWebPushKey(given: {
 function makeVapidKeys(): { publicKey: string; privateKey: string } {
   const ecdh = createECDH('prime256v1');
   ecdh.generateKeys();
-  // A scalar with leading zero bytes comes out shorter than the 32 bytes the format wants.
+  // A scalar with leading zero bytes is encoded in fewer than the 32 bytes the format requires.
   const privateKey = Buffer.concat([Buffer.alloc(32), ecdh.getPrivateKey()])
     .subarray(-32)
     .toString('base64url');

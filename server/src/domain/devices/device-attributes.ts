@@ -72,7 +72,7 @@ function readToken(value: unknown, platform: Platform): string {
   if (typeof value !== 'string') throw new Fault('push_id', 'must be a text');
   if (value.length > maxPushIdCharacters)
     throw new Fault('push_id', `must have at most ${maxPushIdCharacters} characters`);
-  // Both providers' tokens are printable ASCII; anything else could not stand in a path or a header.
+  // Both providers' tokens are printable ASCII; anything else could not be used in a path or header.
   if (!/^[\x21-\x7e]+$/.test(value)) throw new Fault('push_id', 'is not a device token');
   if (platform === 'IOS' && !/^[0-9a-fA-F]{16,200}$/.test(value))
     throw new Fault('push_id', 'is not an APNs device token (hexadecimal)');

@@ -7,7 +7,7 @@ import { quietUntil } from './quiet-hours.ts';
 export const eligibilityCodes = ['FREQUENCY_CAP', 'MINIMUM_DELAY', 'QUIET_HOURS', 'USER_TIME_ZONE'] as const;
 export type EligibilityCode = (typeof eligibilityCodes)[number];
 
-/** Whether a run reaches a user now. One that is held is asked about again at that moment. */
+/** Whether a run may send to a user now. For a held user the decision is repeated at that time. */
 export type Eligibility =
   { kind: 'send' } | { kind: 'hold'; code: EligibilityCode; until: Date } | { kind: 'withhold'; code: EligibilityCode };
 
@@ -60,7 +60,7 @@ function hold({ code, until, run }: { code: EligibilityCode; until: Date; run: E
 
 type MessageQuestion = { messages: readonly UserMessage[]; run: EligibilityRun; now: Date };
 
-/** A user whom the run has reached already (another device, or a window sent again after a crash) passes. */
+/** A user whom the run has reached already (another device, or a window sent again after a crash) is eligible. */
 function askMessages(
   { caps, otherDelayMinutes, ownDelayMinutes }: EligibilityRules,
   { messages, run, now }: MessageQuestion,

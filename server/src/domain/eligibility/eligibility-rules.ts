@@ -2,7 +2,7 @@ import type { DeliverySettings } from '../campaigns/delivery-settings.ts';
 import type { LocalSend } from '../timing/local-send.ts';
 import type { FrequencyCap, QuietHours, WorkspaceControls } from './workspace-controls.ts';
 
-/** What stands between a run's audience and its devices. */
+/** What can prevent a run from sending to a user. */
 export type EligibilityRules = {
   caps: FrequencyCap[];
   quietHours: QuietHours | null;

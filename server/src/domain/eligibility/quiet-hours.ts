@@ -2,8 +2,8 @@ import { addDays, localDate, localTime, toInstant } from '../timing/local-time.t
 import type { QuietHours } from './workspace-controls.ts';
 
 /**
- * When the quiet hours of a zone end that an instant falls into; undefined when it falls into none. Their first minute
- * is quiet, their last is not: 22:00-08:00 lets 08:00 pass.
+ * When the quiet hours that contain an instant end in a zone; undefined outside quiet hours. The first minute is quiet,
+ * the last is not: with 22:00-08:00, 08:00 is allowed.
  */
 export function quietUntil(
   { from, to }: QuietHours,

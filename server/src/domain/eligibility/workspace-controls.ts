@@ -3,7 +3,7 @@ import { maxCapHours, maxCapMessages, maxCaps } from './limits.ts';
 /** At most so many messages to a user in so many hours, counted back from each send. */
 export type FrequencyCap = { messages: number; hours: number };
 
-/** Local times of day, hh:mm; one that ends before it begins goes over midnight. */
+/** Local times of day, hh:mm; a span whose end is before its start spans midnight. */
 export type QuietHours = { from: string; to: string; mode: QuietMode };
 
 /** `HOLD`: what falls into them is sent at their end. `DROP`: it is not sent. */
@@ -18,7 +18,7 @@ export type WorkspaceControls = {
   minimumDelayMinutes: number | null;
   /** The user attribute that names a user's time zone (IANA). */
   zoneAttribute: string;
-  /** The zone of users whose attribute names none. */
+  /** The zone of users whose attribute names no zone. */
   timeZone: string;
 };
 
@@ -44,7 +44,7 @@ export function presentFrequencyCap({ messages, hours }: FrequencyCap): string {
   return hours % 24 === 0 ? `${messages}/${hours / 24}d` : `${messages}/${hours}h`;
 }
 
-/** Reads `22:00-08:00`, local times of twenty-four hours. Undefined when it is no such span, or holds nothing. */
+/** Reads `22:00-08:00`, local times of twenty-four hours. Undefined if it is not such a span or is empty. */
 export function parseQuietSpan(text: string): { from: string; to: string } | undefined {
   const parts = /^\s*((?:[01]\d|2[0-3]):[0-5]\d)-((?:[01]\d|2[0-3]):[0-5]\d)\s*$/.exec(text);
   return parts && parts[1] !== parts[2] ? { from: parts[1]!, to: parts[2]! } : undefined;

@@ -16,7 +16,7 @@ export function readEventTime(value: unknown): Date | undefined {
   return time && (time.kind === 'day' ? time.startsAt : time.at);
 }
 
-/** The stored word of a platform, or undefined when it is none. */
+/** The stored name of a platform, or undefined if it is unknown. */
 export function readEventPlatform(value: unknown): (typeof eventPlatforms)[keyof typeof eventPlatforms] | undefined {
   return typeof value === 'string' && Object.hasOwn(eventPlatforms, value)
     ? eventPlatforms[value as keyof typeof eventPlatforms]

@@ -47,8 +47,8 @@ export type ExplainedRun = {
 };
 
 /**
- * Whether the run was to reach a user: its audience is a segment, named users, or everybody. `forgotten`: the user is not
- * found in what is left of it.
+ * Whether a user was in the audience of the run: a segment, named users, or all users. `forgotten`: the user is not in
+ * what is left of the audience.
  */
 export type Membership = 'member' | 'stranger' | 'forgotten';
 
@@ -76,7 +76,7 @@ export type ExplainedChunk = { state: 'READY' | 'CLAIMED' | 'DONE' | 'QUARANTINE
 
 /** What decided about one device. `at` is when, `until` is how long it waits. */
 export type DeviceExplanation = {
-  /** The app's name of the device; null for one that is there no more. */
+  /** The app's name of the device; null for a device that no longer exists. */
   deviceId: string | null;
   platform: Platform;
   step: Step;
@@ -124,7 +124,7 @@ export function explainRun(facts: RunFacts): RunExplanation {
       return { deviceId: device.deviceId, platform: device.platform, step, ...nothingSent };
     });
   if (told.length === 0 && membership !== 'member') {
-    // A member's device that could be sent to would stand in the ledger.
+    // A member's device that could be sent to would be in the ledger.
     const isStranger = membership === 'stranger' || others.some(({ step }) => step === 'CHANGED_SINCE');
     return isStranger ? explain('NOT_IN_AUDIENCE') : explain('AUDIENCE_FORGOTTEN', others);
   }

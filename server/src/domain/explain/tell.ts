@@ -43,7 +43,7 @@ export function tellDevice({ step, code, at, until }: DeviceExplanation): string
 export const nobodyOfThatId = 'Nobody in this workspace has that customer id.';
 export const noRunYet = 'The campaign has not been sent yet.';
 
-/** Of a run: the sentence of the device that came furthest, or why there is none. */
+/** For a run: the sentence of the device that got furthest, or why there is none. */
 export function tellRun({ step, reason, devices }: RunExplanation): string {
   const furthest = devices.find((device) => device.step === step);
   if (furthest) return tellDevice(furthest);

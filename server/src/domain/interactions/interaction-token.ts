@@ -26,7 +26,7 @@ export type InteractionTokens = {
   issue(subject: InteractionSubject, address?: string): ReportPass;
   /** Undefined for whatever this installation did not issue. */
   open(token: string): InteractionSubject | undefined;
-  /** Undefined when the address is not the one that travelled with the message. */
+  /** Undefined if the address is not the one sent with the message. */
   openClick(clickToken: string, address: string): InteractionSubject | undefined;
 };
 
@@ -39,13 +39,14 @@ const proofBytes = 16;
 const purposes = { report: Buffer.from('report\0'), click: Buffer.from('click\0') };
 
 /**
- * Opaque tokens that name a message at a device, signed with HMAC-SHA-256: nobody else can make one, and none serves for
- * another device, run or workspace. Compact, because the providers take 4 KB: 90 characters for a workspace id of 24.
+ * Opaque tokens that identify a message on a device, signed with HMAC-SHA-256: nobody else can create one, and a token
+ * is not valid for another device, run or workspace. Compact, because the providers take 4 KB: 90 characters for a
+ * workspace id of 24.
  *
  * @param key 32 bytes, of this purpose alone
  */
 export function makeInteractionTokens(key: Uint8Array): InteractionTokens {
-  // The purpose stands before the subject, so that a token never serves as proof of a click, nor the reverse.
+  // The purpose precedes the subject, so that a token cannot be used as a click proof, or vice versa.
   const prove = (purpose: 'report' | 'click', parts: (Uint8Array | string)[]): Buffer => {
     const bytes = parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part));
     return hmacSha256(key, purposes[purpose], ...bytes).subarray(0, proofBytes);

@@ -6,8 +6,8 @@ export const interactionKinds = ['impression', 'click', 'close'] as const;
 export type InteractionKind = (typeof interactionKinds)[number];
 
 /**
- * What tells a report from a repeat of it: the name the device gave it. Reports without a name are one, so a device that
- * cannot make names may repeat without harm.
+ * Distinguishes a report from a repetition of it: the name the device gave it. Reports without a name count as one, so
+ * a device that cannot generate names may repeat safely.
  */
 export function reportDigest(reportId: string | undefined): Buffer {
   return createHash('sha256')

@@ -1,4 +1,4 @@
-/** How many may come at once, and over how long as many come again, evenly. */
+/** The burst size, and the time over which it is evenly replenished. */
 export type ReportLimit = { reports: number; seconds: number };
 
 /**

@@ -24,14 +24,14 @@ export type BudgetDraw = {
 const firstShare = 0.1;
 const rampMilliseconds = 60_000;
 
-/** One that begins with what a second gives, so that the first message need not wait for it. */
+/** A bucket that starts with one second's worth, so that the first message need not wait. */
 export function newSendBudget(at: Date): SendBudget {
   return { tokens: 0, refilledAt: new Date(at.getTime() - 1000), busySince: at };
 }
 
 /**
- * A token bucket that holds what `holdSeconds` give, at least one message. Its rate leaves room for a full bucket, so
- * that no minute ever sees more than `perMinute`. A clock that went back refills nothing.
+ * A token bucket with a capacity of `holdSeconds` worth of messages, at least one. Its rate allows for a full bucket,
+ * so that no minute ever exceeds `perMinute`. A clock that moved back refills nothing.
  */
 export function drawFromBudget(budget: SendBudget, draw: BudgetDraw): { budget: SendBudget; granted: number } {
   const now = draw.at.getTime();

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * Whom guesses are counted against: an IPv4 address, or the /64 of an IPv6 address, because one caller commonly owns
+ * What guesses are counted against: an IPv4 address, or the /64 of an IPv6 address, because one caller commonly owns
  * all 2^64 addresses of it (decision D19).
  */
 export function sourceOfAddress(address: string): string {

@@ -45,7 +45,7 @@ export type Verdict = { level: 'well' | 'attention' | 'trouble'; headline: strin
 
 /** A worker looks every second, and takes over what a dead one held after 60 s; later than this nobody comes. */
 const lateSeconds = 120;
-/** Fewer failures than this say nothing about a provider. */
+/** Fewer failures than this are not significant for a provider. */
 const tellingFailures = 20;
 /** Google judges a sender by the same share (delivery 1). */
 const maxFailing = 0.05;

@@ -3,7 +3,7 @@ import type { CampaignContent, Platform } from '../campaigns/content.ts';
 import type { ConversionGoal } from '../campaigns/conversion-goal.ts';
 import type { DeliverySettings } from '../campaigns/delivery-settings.ts';
 
-/** Whom a push is for (interface 2.8). */
+/** The audience of a push (interface 2.8). */
 export type PushAudience =
   | { kind: 'all-users' }
   | { kind: 'segment'; name: string }

@@ -75,12 +75,12 @@ export class RequestReader {
     return undefined;
   }
 
-  /** An empty text is as good as none. */
+  /** An empty text counts as absent. */
   requiredText(name: string, maxCharacters?: number): string {
     return this.#requiresWords(name) ? (this.text(name, maxCharacters) ?? '') : '';
   }
 
-  /** A text that may be a template; one that is none is refused. */
+  /** A text that may be a template; an invalid template is refused. */
   template(name: string, maxCharacters?: number): string | undefined {
     const text = this.text(name, maxCharacters);
     const fault = text === undefined ? undefined : templateFault(text, this.rules.templates);
@@ -92,7 +92,7 @@ export class RequestReader {
     return this.#requiresWords(name) ? (this.template(name, maxCharacters) ?? '') : '';
   }
 
-  /** A text that is the same for everybody, and so no template. */
+  /** A text that is the same for every user and therefore not a template. */
   plain(name: string, maxCharacters?: number): string | undefined {
     const text = this.text(name, maxCharacters);
     if (text !== undefined && isTemplate(text, this.rules.templates.mode)) this.invalid(name, 'cannot be a template');
@@ -173,7 +173,7 @@ export class RequestReader {
     return isRendered ? this.template(name, 2_048) : this.url(name, schemes);
   }
 
-  /** The object of that name; undefined when it was not sent or is none. */
+  /** The object of that name; undefined if it was not sent or is not an object. */
   findPart(name: string): RequestReader | undefined {
     const value = this.get(name);
     if (value === undefined) return undefined;
@@ -201,7 +201,7 @@ export class RequestReader {
     return this.#at(members, this.path);
   }
 
-  /** Refuses members by name: known ones that are not carried out. */
+  /** Refuses members by name: documented ones that have no effect here. */
   refuse(...names: string[]): void {
     for (const name of names) if (!this.isAbsent(name)) this.invalid(name, unavailable);
   }

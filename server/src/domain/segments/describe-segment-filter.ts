@@ -4,7 +4,7 @@ import type { AttributeFilter, GroupFilter, NumberTest, SegmentFilter, TextTest,
 export type DescribedFilters = {
   included: SegmentFilter;
   excluded?: SegmentFilter | undefined;
-  /** Names of the segments referred to, by id; an id without one stands for itself. */
+  /** Names of the segments referred to, by id; an id without a name is shown as it is. */
   segmentNames?: ReadonlyMap<string, string> | undefined;
 };
 

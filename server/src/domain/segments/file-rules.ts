@@ -17,8 +17,8 @@ export const rejectReasons = {
 export type RejectReason = keyof typeof rejectReasons;
 
 /**
- * The stored form of a number of a file, or undefined when the text is none: 7, 7.0 and 7e0 are one value (decision
- * D24). Hexadecimal, blanks and the words for infinity are no numbers.
+ * The stored form of a number in a file, or undefined if the text is not a number: 7, 7.0 and 7e0 are one value
+ * (decision D24). Hexadecimal, blanks and words for infinity are not numbers.
  */
 export function parseFileNumber(text: string): string | undefined {
   if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)) return undefined;

@@ -88,7 +88,7 @@ export function toText(value: unknown, { path, maxBytes }: { path: string; maxBy
   return text;
 }
 
-/** A value as it may stand in a reason: short, and never anything but plain text. */
+/** A value as it may appear in a reason: short and plain text only. */
 export function quote(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value.slice(0, 50)) : `a value of type ${typeof value}`;
 }

@@ -3,9 +3,9 @@ export type FilterTime =
   { kind: 'instant'; at: Date } | { kind: 'day'; startsAt: Date } | { kind: 'relative'; days: number };
 
 /**
- * What counts as a time (ISO 8601, extended form): a day of the calendar in the years 0001 to 9999, alone (00:00 UTC) or
- * with a time of day and an offset (UTC without one). Groups: day, hh:mm, :ss, fraction to the millisecond, hours and
- * minutes of the offset. JavaScript and PostgreSQL read this text alike, and what it matches never fails to convert.
+ * What counts as a time (ISO 8601, extended form): a day of the calendar in the years 0001 to 9999, alone (00:00 UTC)
+ * or with a time of day and an offset (UTC without one). Groups: day, hh:mm, :ss, fraction to the millisecond, hours
+ * and minutes of the offset. JavaScript and PostgreSQL read this text alike, and whatever it matches can be converted.
  */
 export const isoTimePattern = [
   '^(?!0000)(',
@@ -19,7 +19,7 @@ export const isoTimePattern = [
 
 const isoTime = new RegExp(isoTimePattern);
 
-/** Reads an absolute time; undefined when it is none. */
+/** Reads an absolute time; undefined if the text is not one. */
 export function parseIsoTime(text: string): Exclude<FilterTime, { kind: 'relative' }> | undefined {
   const parts = isoTime.exec(text);
   if (!parts) return undefined;

@@ -73,7 +73,7 @@ function rejectLines(rejects: OperationReportInput['rejects']): string[] {
 
 /**
  * Text others chose, on one line: a line break would start a new header or fake a line of the report (fault 3.6,
- * V1.3.11), and marks that turn the direction of text would hide what stands there.
+ * V1.3.11), and marks that change the text direction would hide what follows.
  */
 function toOneLine(text: string): string {
   return text

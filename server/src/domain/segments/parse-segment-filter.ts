@@ -43,7 +43,7 @@ function readGroup(members: FilterMembers, { walk, depth }: Place): GroupFilter 
   noteUnknown(members, { walk, known: groupMembers });
   const operator = members.choice('filter_operator', ['and', 'or']);
   const filters = members.get('filters');
-  // "All of nothing" would be everybody.
+  // "All of nothing" would match every user.
   if (!Array.isArray(filters) || filters.length === 0)
     throw members.fault('filters', 'must be a list of at least one filter');
   walk.filters += filters.length;

@@ -32,7 +32,7 @@ const timeOperators = [
 
 /**
  * Reads a filter of type `user_attributes` (fact 2.3). An option that would change who matches, and cannot here, is
- * refused; `case_sensitive` and `array_filter_type` may stand with types they say nothing about.
+ * refused; `case_sensitive` and `array_filter_type` may accompany types they do not apply to.
  *
  * @throws FilterFault
  */
@@ -99,7 +99,7 @@ function readTextTest(members: FilterMembers, { operators, isCaseSensitive }: Te
   if (operator === 'exists') return withoutValue(members, operator);
   const values = readValues(members).map((value) => {
     const text = toText(value, { path: members.pathOf('value'), maxBytes: maxFilterTextBytes });
-    // Every text contains the empty one: a slip that would reach everybody.
+    // Every text contains the empty text: a slip that would match every user.
     if (text === '' && operator !== 'in') throw members.fault('value', 'must not be empty');
     return text;
   });
@@ -157,7 +157,9 @@ function readTimeTest(members: FilterMembers, valueType: string | undefined): Ti
   }
 }
 
-/** Relative bounds may stand in either order, as people say both "3 to 10 days ago" and "10 to 3 days ago". */
+/**
+ * Relative bounds are accepted in either order, because both are natural: "3 to 10 days ago" and "10 to 3 days ago".
+ */
 function readTimesBetween(members: FilterMembers, valueType: string | undefined): TimeTest {
   const lower = readTime(members.get('value'), { members, valueType });
   const upper = readTime(members.get('value1'), { members, valueType, name: 'value1' });

@@ -4,7 +4,7 @@ import type { FilterTime } from './iso-time.ts';
  * A parsed filter of users (fact 2.3), the same in meaning wherever it is evaluated:
  *
  * - A value of another type than `dataType`, no value and JSON null are all "missing". Every test is false when
- * missing,   and `negate` turns any result round: a negated filter holds for users without the attribute.
+ *   missing,   and `negate` inverts any result: a negated filter holds for users without the attribute.
  * - The attribute `uid` is the customer id.
  * - Texts compare in Unicode NFC; unless `isCaseSensitive`, in full upper case of the root locale (ß equals ss).
  * - Numbers compare by value, exactly.
@@ -14,7 +14,7 @@ export type SegmentFilter = GroupFilter | AttributeFilter | SegmentReference;
 
 export type GroupFilter = { kind: 'group'; operator: 'and' | 'or'; negate: boolean; filters: SegmentFilter[] };
 
-/** Membership of another segment. One that is itself a filter segment must be replaced by its trees before use. */
+/** Membership of another segment. A filter segment must be replaced by its trees before use. */
 export type SegmentReference = { kind: 'segment'; id: string; negate: boolean };
 
 export type AttributeFilter = { kind: 'attribute'; name: string; negate: boolean } & AttributeTest;

@@ -40,7 +40,7 @@ export class Budget {
  */
 export type RenderCause = 'USER_ATTRIBUTE' | 'BUSINESS_EVENT_ATTRIBUTE' | 'UNDEFINED' | 'LIMIT' | 'RESULT' | 'UNKNOWN';
 
-/** Ends one rendering. Thrown and caught in this folder alone; renderTemplate answers with a value. */
+/** Ends one rendering. Thrown and caught only in this folder; renderTemplate returns a value. */
 export class RenderError extends Error {
   readonly renderCause: RenderCause;
 

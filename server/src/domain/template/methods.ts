@@ -80,7 +80,7 @@ function splitWords(text: string, limit: number): string[] {
   return rest === '' ? words : [...words, rest];
 }
 
-/** `None` when there is neither the member nor a default, as in Python. */
+/** `None` if there is neither the member nor a default, as in Python. */
 function get({ of, args: [key, instead = null], budget }: RuleCall): Value {
   const found = memberOf(of instanceof AttributeSource || isRecord(of) ? of : recordOf(of), { key: key!, budget });
   return found instanceof Missing ? instead : found;

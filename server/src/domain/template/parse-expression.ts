@@ -130,7 +130,7 @@ class ExpressionReader {
     throw tokens.unexpected('a value');
   }
 
-  /** Texts beside each other are one, as in Python. */
+  /** Adjacent string literals are concatenated, as in Python. */
   #text(): Expression {
     let value = '';
     while (this.#tokens.current?.kind === 'text') {

@@ -47,7 +47,7 @@ export function makePersonaliser(content: CampaignContent, mode: TemplateMode): 
       const rendered = renderContent({ platform, content: own as never, templates, sources });
       if ('content' in rendered || !fallback) return rendered;
       const second = renderContent({ platform, content: fallback as never, templates, sources });
-      // Of two that fail the first is the one that was to be shown.
+      // If both fail, the first error is reported: it concerns the content meant to be shown.
       return 'content' in second ? { content: second.content, instead: rendered.fault } : rendered;
     },
   };
@@ -107,7 +107,7 @@ function renderContent<P extends Platform>(
     const template = templates.get(text);
     if (!template) return text;
     const fail = (cause: RenderCause, reason: string) => new PlaceError({ cause, reason, field: place.field });
-    // It was read when it was stored; only another version of this server could find fault with it.
+    // It was parsed when it was stored; only another version of this server could reject it.
     if (!('statements' in template)) throw fail('UNKNOWN', template.fault);
     const rendered = renderTemplate(template, { sources, budget });
     if ('fault' in rendered) throw fail(rendered.fault.cause, rendered.fault.reason);
@@ -124,7 +124,7 @@ function renderContent<P extends Platform>(
   }
 }
 
-/** Why a text that was made cannot stand at its place; the same rules as for one that was sent. */
+/** Why a rendered text is invalid at its place; the same rules as for a text in a request. */
 function placeFault(text: string, { longest, schemes, isRequired }: TextPlace): string | undefined {
   if (text.trim() === '') return isRequired ? 'is empty' : undefined;
   if (text.length > longest) return `has more than ${longest} characters`;

@@ -29,7 +29,7 @@ export function renderTemplate(
     return output;
   } catch (error) {
     if (error instanceof RenderError) return { fault: { cause: error.renderCause, reason: error.message } };
-    // Whatever it is, it must not take the other people of the window with it.
+    // Whatever it is, it must not fail the other users of the window.
     return { fault: { cause: 'UNKNOWN', reason: 'could not be rendered' } };
   }
 }

@@ -45,7 +45,7 @@ export function recordOf(value: Value | undefined): RecordValue {
 
 type Call = { of: Expression; at: number; positional?: Expression[]; named?: Map<string, Expression> };
 
-/** A rule with what it is given, each value at its place. @throws TemplateSyntaxError for what it does not take */
+/** A rule with its arguments in place. @throws TemplateSyntaxError for arguments it does not accept */
 export function bindRule(rule: Rule, { of, at, positional = [], named = new Map() }: Call): Expression {
   if (rule.isNamedOnly && positional.length > 0)
     throw new TemplateSyntaxError(`${rule.name} takes ${rule.parameters[0]!}= alone`, at);
@@ -62,7 +62,7 @@ export function bindRule(rule: Rule, { of, at, positional = [], named = new Map(
   return { kind: 'apply', rule, of, args };
 }
 
-/** @throws TemplateSyntaxError when there is none of that name */
+/** @throws TemplateSyntaxError if there is no rule of that name */
 export function findRule(rules: ReadonlyMap<string, Rule>, asked: { name: string; at: number; hint: string }): Rule {
   const rule = rules.get(asked.name);
   if (!rule) throw new TemplateSyntaxError(`${asked.hint} is not available`, asked.at);

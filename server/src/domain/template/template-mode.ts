@@ -2,8 +2,7 @@ import { parseTemplate } from './parse-template.ts';
 import type { SourceName } from './template-syntax.ts';
 
 /**
- * Whether the texts of a campaign are templates (decision D39): each one, none, or those with a marker, which is what
- * happens when nobody says.
+ * Whether the texts of a campaign are templates (decision D39): all, none, or (by default) those with a marker.
  */
 export type TemplateMode = 'ON' | 'OFF' | 'AUTO';
 
@@ -13,7 +12,7 @@ export function isTemplate(text: string, mode: TemplateMode): boolean {
   return text.includes('{{') || text.includes('{%') || (mode === 'ON' && text.includes('{#'));
 }
 
-/** Why a text can be no template of a campaign with these sources; undefined when it can, or is none. */
+/** Why a text cannot be a template of a campaign with these sources; undefined if it can, or is not a template. */
 export function templateFault(
   text: string,
   { mode, sources }: { mode: TemplateMode; sources: readonly SourceName[] },

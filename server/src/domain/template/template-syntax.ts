@@ -3,8 +3,8 @@ import type { Value } from './template-value.ts';
 import { TemplateSyntaxError } from './tokenize.ts';
 
 /**
- * A template as it was read: a subset of Jinja 3.1 (docs/concepts.md lists it), checked as far as its text alone
- * allows. Names of filters, methods and tests are resolved to their rules, so rendering looks nothing up.
+ * A parsed template: a subset of Jinja 3.1 (docs/concepts.md lists it), checked as far as its text alone allows. Names
+ * of filters, methods and tests are resolved to their rules, so rendering needs no look-ups.
  */
 export type Template = {
   statements: readonly Statement[];
@@ -69,7 +69,7 @@ export type Rule = {
   required: number;
   /** Takes a value that is missing; every other rule fails on one. */
   takesMissing?: true;
-  /** Takes its arguments by name alone, because Jinja means something else by the first one. */
+  /** Accepts its arguments by name only, because the first positional one means something else in Jinja. */
   isNamedOnly?: true;
   apply(call: RuleCall): Value;
 };
@@ -112,7 +112,7 @@ export class NameUses {
     if (of.kind === 'name' && isSource(of.name)) this.#read.set(of.name, 'all');
   }
 
-  /** @throws TemplateSyntaxError for a name that can never have a value: a slip of the pen would fail for everybody */
+  /** @throws TemplateSyntaxError for a name that can never have a value: a typo would fail for every user */
   references(): References {
     for (const { name, at } of this.#used) {
       if (this.#given.has(name)) continue;

@@ -6,7 +6,8 @@ export type Value = string | number | boolean | null | readonly Value[] | Record
 export type RecordValue = { readonly [name: string]: Value };
 
 /**
- * Attributes by name. Only single ones can be used, so that what a rendering reads of a person is known before.
+ * Attributes by name. Only single attributes can be used, so that what a rendering reads about a user is known in
+ * advance.
  *
  * @param find undefined: there is none of that name
  */
@@ -51,7 +52,7 @@ export function isRecord(value: Value): value is RecordValue {
   );
 }
 
-/** What stands at a name or a place in a value. JSON's null counts as missing: nobody wants to read it. */
+/** The value at a name or index. JSON's null counts as missing: it should never be shown. */
 export function memberOf(of: Value, { key, budget }: { key: Value; budget: Budget }): Value {
   if (of instanceof Missing) throw of.error();
   if (key instanceof Missing) throw key.error();

@@ -49,7 +49,7 @@ export function strip(
   return rest.slice(from, to).join('');
 }
 
-/** Replaces a text, everywhere or so many times. What comes out is measured before it is made. */
+/** Replaces a text everywhere or a given number of times. The size of the result is checked before it is built. */
 export function replace({ of, args: [before, after, times], budget }: RuleCall): string {
   const text = toText(of, budget);
   const [old, fresh] = [textOf(before), textOf(after)];

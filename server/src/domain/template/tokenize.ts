@@ -26,7 +26,8 @@ const operator = /\*\*|\/\/|==|!=|<=|>=|[-+*/%~<>=()[\]{}.,:|]/y;
 const brackets: Record<string, string> = { ')': '(', ']': '[', '}': '{' };
 
 /**
- * Cuts a template into pieces. Whitespace beside a marker with `-` goes, as in Jinja; so does one line end at the end.
+ * Cuts a template into pieces. Whitespace next to a marker with `-` is removed, as in Jinja; so is one trailing
+ * newline.
  *
  * @throws TemplateSyntaxError
  */

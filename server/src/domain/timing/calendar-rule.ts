@@ -15,7 +15,7 @@ export type CalendarRule =
 export type RuleSpan = {
   /** The first day of the series, YYYY-MM-DD; periods are counted from it. */
   firstDate: string;
-  /** Days before this one are not wanted; counting does not begin anew. */
+  /** Days before this one are skipped; the count is not restarted. */
   from: string;
   until: string;
 };

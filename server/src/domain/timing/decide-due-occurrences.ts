@@ -4,17 +4,17 @@ import type { Timing } from './timing.ts';
 export type DueOccurrence = { kind: 'send'; moment: Date } | { kind: 'missed'; moment: Date; reason: string };
 
 export type DueQuestion = {
-  /** The moment the campaign waits for; it has come. */
+  /** The occurrence that is due. */
   dueAt: Date;
   now: Date;
   lateMinutes: number;
-  /** Most moments decided at once; `nextAt` is due then and asks again. */
+  /** Maximum number of occurrences decided at once; the rest are still due and are decided next. */
   limit: number;
 };
 
 /**
- * What becomes of the moments that have come, and which is next (decision D37, fault F14). The last of them is sent
- * when it is not too late; every other was missed, so that a downtime ends in one send and not in a burst.
+ * Decides about occurrences that are due, and which is next (decision D37, fault F14). The last one is sent if it is
+ * not too late; all others were missed, so that downtime ends in one send, not a burst.
  */
 export function decideDueOccurrences(
   timing: Timing,
@@ -40,7 +40,7 @@ function occurrenceAfter(timing: Timing, occurrence: Date): Date | undefined {
 // The scheduler looks every second, so a limit of 0 must leave it room.
 const minMinutes = 1;
 
-/** Why a moment may not be sent any more, or undefined when it may. */
+/** Why an occurrence may no longer be sent, or undefined if it may. */
 export function whyTooLate({
   moment: occurrence,
   now,

@@ -4,13 +4,13 @@ import { localDate, localTime } from './local-time.ts';
 import { nextOccurrences } from './next-occurrences.ts';
 import type { Timing } from './timing.ts';
 
-/** What a change of the clock does to a moment. */
+/** The effect of a clock change on an occurrence. */
 export type ClockChange =
   /** The local time that was asked for does not exist on that day; it is sent so much later. */
   | { kind: 'skipped'; asked: string }
   /** The local time comes twice; it is sent at the first. */
   | { kind: 'twice' }
-  /** The zone's distance from UTC differs from that of the moment before. */
+  /** The zone's offset from UTC differs from that of the previous occurrence. */
   | { kind: 'shifted'; before: string; after: string };
 
 export type DescribedOccurrence = {
@@ -23,7 +23,7 @@ export type DescribedOccurrence = {
   clockChange: ClockChange | undefined;
 };
 
-/** The next moments of a campaign, by the function that fires it, as a person reads them. */
+/** The next occurrences of a campaign, computed by the function that fires it, for display. */
 export function describeOccurrences(
   timing: Timing,
   { after, count }: { after: Date; count: number },

@@ -4,8 +4,8 @@ import type { PassedPolicy, Timing } from './timing.ts';
 import { lateSendMinutes } from './limits.ts';
 
 /**
- * A send at one local time everywhere. Users for whom the time had passed when the run began are left out, or sent to
- * at the time of the campaign's own zone.
+ * A send at one local time everywhere. Users whose local time had passed when the run began are left out, or sent to at
+ * the time of the campaign's zone.
  */
 export type LocalSend = LocalTime & { ifPassed: PassedPolicy };
 
@@ -16,8 +16,8 @@ export const zoneSpanHours = 26;
 type Question = { timeZone: string; startedAt: Date; now: Date };
 
 /**
- * When a user is to be sent to: an instant to come, `passed` when there is none, undefined for now. Zones are cheap to
- * ask about but not free, so callers of whole windows ask once a zone.
+ * When to send to a user: a future instant, `passed` if there is none, undefined for now. Zone arithmetic is cheap but
+ * not free, so callers with whole windows ask once per zone.
  */
 export function decideLocalSend(send: LocalSend, { timeZone, startedAt, now }: Question): Date | 'passed' | undefined {
   const own = toInstant({ ...send, timeZone });
@@ -34,7 +34,7 @@ export function isInUserZone(timing: Timing): boolean {
   return 'inUserZone' in timing && timing.inUserZone !== undefined;
 }
 
-/** A timing whose moments are those of the zone that comes first; one that is sent at one instant stays as it is. */
+/** The timing of the zone that comes first; a timing at a single instant is unchanged. */
 export function inFirstZone(timing: Timing): Timing {
   if (!isInUserZone(timing)) return timing;
   if (timing.kind === 'later') return { ...timing, at: toInstant({ ...timing, timeZone: firstZone }) };
@@ -48,6 +48,6 @@ export function localSendOf(timing: Timing, occurrence: Date | null): LocalSend 
   const { timeZone, time, inUserZone: ifPassed } = timing;
   if (timing.kind === 'later') return { date: timing.date, time, timeZone, ifPassed };
   if (occurrence === null) return null;
-  // Its moments are those of the first zone (nextMoments).
+  // Its occurrences are those of the first zone (nextMoments).
   return { date: localDate(occurrence, firstZone), time: localTime(occurrence, firstZone), timeZone, ifPassed };
 }

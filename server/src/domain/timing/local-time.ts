@@ -38,8 +38,8 @@ export function isTimeZone(name: string): boolean {
 export type LocalTime = { date: string; time: string; timeZone: string };
 
 /**
- * The instant of a local time. A time that a clock change skips moves forward by the gap; one that occurs twice means
- * the first (decision D36; Temporal's `compatible`).
+ * The instant of a local time. A time skipped by a clock change moves forward by the gap; of a repeated time the first
+ * counts (decision D36; Temporal's `compatible`).
  */
 export function toInstant({ date, time, timeZone }: LocalTime): Date {
   const local = Temporal.PlainDateTime.from(`${date}T${time}`);

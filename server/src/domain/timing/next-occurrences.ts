@@ -5,8 +5,8 @@ import { addDays, localDate, toInstant } from './local-time.ts';
 import type { Timing } from './timing.ts';
 
 /**
- * The next instants at which a campaign is due, strictly after `after`, at most `count`. Preview and firing both ask
- * here, so that they agree. A campaign in its users' zones is due when the first zone is.
+ * The next instants at which a campaign is due, strictly after `after`, at most `count`. Preview and firing both use
+ * this, so that they agree. A campaign in its users' zones is due when the first zone is.
  */
 export function nextOccurrences(given: Timing, { after, count }: { after: Date; count: number }): Date[] {
   const timing = inFirstZone(given);

@@ -1,6 +1,6 @@
 import type { Timing } from './timing.ts';
 
-/** A timing as the database's JSON holds it: an instant is a text there. */
+/** A timing as stored in JSON, where instants are strings. */
 export type StoredTiming = Exclude<Timing, { kind: 'later' }> | (Omit<LaterTiming, 'at'> & { at: string });
 
 type LaterTiming = Extract<Timing, { kind: 'later' }>;

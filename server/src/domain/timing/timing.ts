@@ -1,13 +1,16 @@
 import type { CalendarRule } from './calendar-rule.ts';
 
-/** What becomes of users in whose zone the local time had passed when the run began. */
+/** What happens to users whose local time had passed when the run began. */
 export const passedPolicies = ['SKIP', 'SEND'] as const;
 export type PassedPolicy = (typeof passedPolicies)[number];
 
 /** Each user gets it at the local time of its own zone; `timeZone` is that of users who have none. */
 type InUserZone = { inUserZone?: PassedPolicy };
 
-/** When a campaign is sent (interface 2.9). Local values stand beside instants, so that a change of zone data can be followed. */
+/**
+ * When a campaign is sent (interface 2.9). Local values are stored with the instants, so that changes of zone data can
+ * be followed.
+ */
 export type Timing =
   | { kind: 'soon' }
   /** `date` YYYY-MM-DD and `time` hh:mm or hh:mm:ss in `timeZone`; `at` is the instant they mean today. */

@@ -7,7 +7,7 @@ export const tokenLimitOperations: readonly string[] = [
   ...Object.keys(guessWindows),
 ];
 
-/** No window of these operations is longer; a row without an event for this long says nothing any more. */
+/** No window of these operations is longer; a row without an event for this long no longer matters. */
 export const tokenLimitIdleSeconds = 600;
 
 /** Rows that housekeeping leaves of these operations. */

@@ -14,7 +14,7 @@ export const scopes = [
 
 export type Scope = (typeof scopes)[number];
 
-/** Scopes of a new key that names none. OAuth keys get every scope that this server has routes for. */
+/** Scopes of a new key that lists none. OAuth keys get every scope that this server has routes for. */
 export const defaultScopes: Record<KeyKind, readonly Scope[]> = {
   oauth: ['data', 'segmentation', 'push', 'campaign'],
   data: ['data', 'segmentation'],

@@ -21,7 +21,10 @@ export function identifierOf(name: string, { isCustom }: { isCustom: boolean }):
   return standardNames[name];
 }
 
-/** The identifiers among a user's attributes: texts and finite numbers (decision D24). Lists and others are none. */
+/**
+ * The identifiers among a user's attributes: strings and finite numbers (decision D24). Other types are not
+ * identifiers.
+ */
 export function identifiersOf(attributes: Record<string, unknown>): Identifier[] {
   return Object.entries(attributes).flatMap(([attribute, value]) => {
     const identifier = toIdentifierValue(value);

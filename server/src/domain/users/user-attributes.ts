@@ -67,8 +67,8 @@ export function attributesFault(attributes: Attributes, prefixes: readonly strin
 const allowedVendorNames = new Set(['gaid', 'sub_w']);
 
 /**
- * Values are of JSON's types: text, number, yes or no, list, object. A moment is a text in ISO 8601, which filters read
- * as one. A number too large for a double would be stored as nothing.
+ * Values have JSON types. A date is an ISO 8601 string, which filters read as a time. A number too large for a double
+ * would be stored as null.
  */
 function valueFault(value: unknown): string | undefined {
   if (typeof value === 'string') return textFault(value);
@@ -84,8 +84,8 @@ function valueFault(value: unknown): string | undefined {
 
 /**
  * Merges changes into a user's attributes: a value replaces, `null` removes, and a list is edited with
- * `{"addValueToArrayField": […]}` or `{"removeValueFromArrayField": […]}` (fact 5). Values are compared as JSON; one
- * that is in the list is not added again.
+ * `{"addValueToArrayField": […]}` or `{"removeValueFromArrayField": […]}` (fact 5). Values are compared as JSON; a
+ * value already in the list is not added again.
  */
 export function mergeAttributes(current: Attributes, changes: Attributes): Attributes {
   const merged = { ...current };

@@ -1,4 +1,4 @@
-/** How a caller names one user: by the customer id, or by the id this service gave (fact 5). */
+/** How a caller refers to a user: by customer id, or by the id assigned by this service (fact 5). */
 export type UserIdentity = { kind: 'customer-id' | 'id'; value: string };
 
 /**

@@ -1,6 +1,6 @@
 import { maxSelectedUsers } from '../push/limits.ts';
 
-/** Whom audience `User` names (interface 2.8): the users with one of these values in an attribute. */
+/** The users of audience `User` (interface 2.8): those with one of these values in an attribute. */
 export type UserSelector = { attribute: string; isCustom: boolean; values: string[] };
 
 /** The refusal of decision D32, at acceptance and when a schedule fires. */

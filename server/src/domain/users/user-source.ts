@@ -1,7 +1,7 @@
 import { AttributeSource } from '../template/template-value.ts';
 import type { Attributes } from './user-attributes.ts';
 
-/** A person as a template sees one; of somebody who was erased in the meantime nothing is known. */
+/** A user as seen by a template; nothing is known about a user erased in the meantime. */
 export type User = { customerId: string; attributes: Attributes };
 
 export const unknownUser: User = { customerId: '', attributes: {} };

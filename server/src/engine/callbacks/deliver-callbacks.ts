@@ -32,7 +32,7 @@ export type DeliverCallbacksDependencies = {
 };
 
 export type CallbackJob = Job & {
-  /** Resolves when no request is under way: on stopping, wait for it after the duty and before the database closes. */
+  /** Resolves when no request is in progress: when stopping, await it after the job and before closing the database. */
   settled(): Promise<void>;
 };
 
@@ -47,8 +47,8 @@ const leaseMilliseconds = 60_000;
 const patienceMilliseconds = 1_000;
 
 /**
- * The duty that posts callbacks until one answer is HTTP 200. Every try carries the same `webhook-id` and body, so a
- * receiver can drop the repeat that a crash or a lost answer causes.
+ * The job that posts callbacks until a response is HTTP 200. Every attempt carries the same `webhook-id` and body, so
+ * that a receiver can drop repeats caused by a crash or a lost response.
  */
 export function deliverCallbacks(deps: DeliverCallbacksDependencies): CallbackJob {
   const { database, log } = deps;
@@ -56,7 +56,7 @@ export function deliverCallbacks(deps: DeliverCallbacksDependencies): CallbackJo
 
   const start = (callback: DueCallback): Promise<void> => {
     const ended = deliver(deps, callback)
-      // The database or the seal failed, not the receiver. The lease runs out and it is tried again.
+      // The database or the decryption failed, not the receiver. The lease expires and the callback is tried again.
       .catch((error: unknown) => log.error({ callbackId: callback.id, err: error }, 'callback not settled'))
       .finally(() => underWay.delete(ended));
     underWay.add(ended);
@@ -103,7 +103,7 @@ async function deliver(deps: DeliverCallbacksDependencies, callback: DueCallback
   const endedAt = clock.now();
   await database.begin(async (tx) => {
     const settled = await settleCallback(tx, { id, attempts, outcome: classify(answer, { nth, endedAt }) });
-    // Another worker took it over when our lease ran out; its outcome stands.
+    // Another worker took over when our lease expired; its outcome counts.
     if (!settled) return;
     await insertCallbackAttempt(tx, {
       callbackId: id,
@@ -126,7 +126,7 @@ function makeHeaders({ id, body }: DueCallback, sign: { secret: string; at: Date
   };
 }
 
-/** The receiver must answer HTTP 200 (interface 4.3); 201 or 204 say no more than 500 does. */
+/** Only HTTP 200 acknowledges a callback (interface 4.3); 201 and 204 do not, just like 500. */
 function isReceived(answer: CallbackAnswer): boolean {
   return answer.kind === 'answered' && answer.status === 200;
 }

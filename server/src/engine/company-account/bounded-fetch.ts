@@ -5,7 +5,9 @@ const maxMilliseconds = 10_000;
 // Key sets and metadata have some kilobytes.
 const maxBytes = 1024 * 1024;
 
-/** `fetch` as openid-client calls it, over our own client: no redirect, no cookie, no proxy; bounded in time and size. */
+/**
+ * `fetch` for openid-client, implemented with our own client: no redirects, cookies or proxy; limited in time and size.
+ */
 export function makeBoundedFetch(outgoing: OutgoingClient): CustomFetch {
   return async (url, { method, headers, body, signal }) => {
     const answer = await outgoing.open({

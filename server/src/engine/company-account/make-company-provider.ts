@@ -28,7 +28,7 @@ export function makeCompanyProvider({ issuer, clientId, clientSecret, name }: Co
   let known: { readAt: number; configuration: Promise<openid.Configuration> } | undefined;
 
   async function discover(): Promise<openid.Configuration> {
-    // TLS is left out on loopback alone; the setting takes no other http address.
+    // Without TLS only on loopback; the setting accepts no other http address.
     const execute = issuer.startsWith('http:') ? [openid.allowInsecureRequests] : [];
     const options = { [openid.customFetch]: fetchBounded, execute, timeout: 10 };
     const found = await openid.discovery(new URL(issuer), clientId, clientSecret, undefined, options);
@@ -56,7 +56,7 @@ export function makeCompanyProvider({ issuer, clientId, clientSecret, name }: Co
     if (known && now - known.readAt < freshMilliseconds) return known.configuration;
     const configuration = discover();
     known = { readAt: now, configuration };
-    // An issuer that is away is asked again at the next attempt.
+    // If the issuer is unreachable, the next attempt tries again.
     configuration.catch(() => (known = undefined));
     return configuration;
   }

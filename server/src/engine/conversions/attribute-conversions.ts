@@ -10,15 +10,15 @@ const batchEvents = 500;
 
 /**
  * An event waits this long before it is looked at: a window stores its deliveries with the instant just before its
- * transaction, and only what is committed can be found. Twice the longest time the database lets a transaction stand
- * still (`idle_in_transaction_session_timeout`, 60 s).
+ * transaction, and only committed rows can be found. Twice the maximum time the database allows a transaction to be
+ * idle (`idle_in_transaction_session_timeout`, 60 s).
  */
 export const settleMilliseconds = 120_000;
 
 /**
- * The duty that counts events as conversions of the campaigns that reached their user before (interface 2.10). It takes
- * events and stores what they count for in one transaction: a crash leaves them to be taken again, two nodes never take
- * the same one, and the key of a conversion refuses a second row for one event all the same.
+ * The job that counts events as conversions of the campaigns that reached their user before (interface 2.10). It takes
+ * events and stores their conversions in one transaction: after a crash they are taken again, two nodes never take the
+ * same event, and the key of a conversion also rejects a second row for one event.
  */
 export function attributeConversions({ database }: { database: Database }): Job {
   return {
@@ -37,7 +37,7 @@ export function attributeConversions({ database }: { database: Database }): Job 
   };
 }
 
-/** One for each goal of the campaign that the event meets. */
+/** One for each goal of the campaign that the event fulfils. */
 function toConversions({ name, attributes, goals, ...reached }: ReachedEvent): Conversion[] {
   return goals.flatMap((goal, index) => (matchGoal(goal, { name, attributes }) ? [{ ...reached, goal: index }] : []));
 }

@@ -7,8 +7,8 @@ import type { ProviderToken, ShareProviderToken } from '../delivery/apns/apns-pr
 export type ShareProviderTokenDependencies = { database: Database; encryption: Encryption; log: Logger };
 
 /**
- * Keeps one provider token for all nodes, sealed in the database. When that is away, or was sealed under another master
- * key, a node signs its own rather than hold the messages back.
+ * Keeps one provider token for all nodes, encrypted in the database. If it is unavailable, or was encrypted under
+ * another master key, a node signs its own instead of holding the messages back.
  */
 export function makeShareProviderToken({
   database,

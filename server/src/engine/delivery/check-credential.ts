@@ -9,9 +9,9 @@ import type { Delivery } from './deliver.ts';
 import type { Outcome } from './provider.ts';
 
 /**
- * Asks the provider whether it takes a credential, without sending anything to anybody: FCM is asked to validate only,
- * APNs is given a device token that no device has, and refuses that, not us. Browsers' services know no accounts, so
- * that nobody can be asked before one has subscribed: a VAPID pair is good when it is a pair.
+ * Checks a credential with its provider without sending anything: FCM is asked to validate only; APNs is given a device
+ * token that no device has and should refuse the token, not the credential. Web Push services have no accounts, so
+ * there is nobody to ask before a browser has subscribed: a VAPID key is good if its two halves match.
  */
 export async function checkCredential(
   { delivery }: { delivery: Pick<Delivery, 'probe'> },
@@ -50,7 +50,7 @@ function checkPair({ subject, publicKey, privateKey }: WebPushCredential): Crede
 /** Refusals of Apple's that come as 400 and are about the credential, not about the made-up device. */
 const aboutCredential = /^(TopicDisallowed|BadTopic|MissingTopic|BadCertificate|BadEnvironmentKeyIdInToken)/;
 
-/** The made-up device must be what the provider minds: then it took the credential. */
+/** If the provider rejects the made-up device, it accepted the credential. */
 function judge(outcome: Outcome): CredentialCheck {
   switch (outcome.kind) {
     case 'accepted':

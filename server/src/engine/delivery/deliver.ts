@@ -112,7 +112,7 @@ async function deliverThrough<C>(provider: DeliveryProvider<C>, sending: Sending
     if ('outcome' in planned) return planned.outcome;
     return provider.classify(await provider.send(sending.change(planned.plan), sending.credential), clock.now());
   } catch (error) {
-    // A credential that cannot be used (a broken key, say) throws here; it must not take the window down with it.
+    // An unusable credential (a broken key, for example) throws here; it must not fail the whole window.
     return { kind: 'stopped', code: 'CREDENTIAL_UNUSABLE', detail: (error as Error).message };
   }
 }

@@ -18,7 +18,7 @@ export type Plan = {
   body: Buffer;
 };
 
-/** What came back: an HTTP answer, or why there is none. */
+/** The result of a request: an HTTP response, or why there is none. */
 export type Answer =
   | { kind: 'answer'; status: number; headers: Record<string, string>; body: string }
   /** `unsent`: the provider surely did not process it (refused stream, no connection); `unknown`: it may have. */
@@ -39,7 +39,7 @@ export type Outcome =
   | { kind: 'gone'; code: string; goneSince?: Date }
   /** Try again; `retryAfterSeconds` when the provider said so. `scope`: how far the wait reaches. */
   | { kind: 'wait'; code: string; retryAfterSeconds?: number; scope: 'device' | 'credential' }
-  /** No connection, so nothing was sent and no attempt was made; the account is left alone for a while. */
+  /** No connection, so nothing was sent and no attempt counts; the account is paused for a while. */
   | { kind: 'unreached'; code: string }
   /** It may have been delivered: retried under the same identity only. */
   | { kind: 'unknown'; code: string }
@@ -50,7 +50,7 @@ export type Outcome =
 
 /**
  * One provider, in three steps. `plan` and `classify` are pure and table-tested; `send` is the I/O. Implemented by
- * fcm/, apns/ and webpush/; the simulators stand behind the same requests, not beside them.
+ * fcm/, apns/ and webpush/; the simulators receive the same requests instead of replacing them.
  */
 export type DeliveryProvider<Credential> = {
   /** Either the request, or an outcome already known without one (message too large, address unreadable). */

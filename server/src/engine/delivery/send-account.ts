@@ -9,11 +9,11 @@ export type SendAccount = {
   key: string;
   /** Messages a minute the provider takes; undefined when it names no limit. */
   perMinute: number | undefined;
-  /** The same while the provider calls this sender noisy; undefined when it knows no such judgement. */
+  /** The same while the provider calls this sender noisy; undefined if the provider has no such judgement. */
   penaltyPerMinute: number | undefined;
 };
 
-/** The account through which a device is reached, or undefined when the workspace has none for it. Pure. */
+/** The account through which a device is reached, or undefined if the workspace has none for it. Pure. */
 export function sendAccountOf(
   device: { platform: Platform; pushId: string },
   credentials: ProviderCredentials,

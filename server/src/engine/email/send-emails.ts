@@ -10,19 +10,20 @@ import { emailRetrySeconds } from '../../domain/outbox/limits.ts';
 export type SendEmailsDependencies = {
   database: Database;
   clock: Clock;
-  /** Undefined: no mail server is set. Mails are kept as they are made; one that is sent again says why it is not. */
+  /** Undefined: no mail server is configured. Emails are kept unsent; sending one again reports why it is not sent. */
   mailer: Pick<SmtpMailer, 'send'> | undefined;
 };
 
 const maxAttempts = emailRetrySeconds.length + 1;
 
 const emailsAtOnce = 5;
-/** Twice what one mail may take: a lease that ends means a worker that died. */
+/** Twice the time one email may take: an expired lease means that the worker died. */
 const leaseMilliseconds = 120_000;
 
 /**
- * The duty that sends waiting mails. A mail that the server refuses for good has failed at once; what may pass (no
- * server, 4xx) is tried again. A mail taken for some recipients only is sent: a repeat would reach those twice.
+ * The job that sends waiting emails. An email that the server refuses permanently fails immediately; temporary failures
+ * (no server, 4xx) are tried again. An email accepted for only some recipients counts as sent: a repeat would reach
+ * those twice.
  */
 export function sendEmails({ database, clock, mailer }: SendEmailsDependencies): Job {
   return {
@@ -48,7 +49,7 @@ async function sendOne({ database, clock, mailer }: SendEmailsDependencies, emai
   const endedAt = clock.now();
   await database.begin(async (tx) => {
     const settled = await settleEmail(tx, { id, attempts, outcome: classify(result, { nth, at: endedAt }) });
-    // Another worker took it over when our lease ran out; its outcome stands.
+    // Another worker took over when our lease expired; its outcome counts.
     if (!settled) return;
     await insertEmailAttempt(tx, {
       mailId: id,

@@ -22,14 +22,16 @@ export type SmtpMailer = {
 const connectMilliseconds = 10_000;
 const greetingMilliseconds = 10_000;
 const socketMilliseconds = 30_000;
-/** A server that keeps trickling bytes is idle for none of the limits above; the lease of a mail counts on this one. */
+/**
+ * A server that keeps trickling bytes never exceeds the idle limits above; the lease of an email relies on this one.
+ */
 const totalMilliseconds = 60_000;
 const maxReason = 300;
 
 /**
- * Sends plain text through one SMTP server, a connection a mail: reports are few.
+ * Sends plain text through one SMTP server, with one connection per email, because reports are few.
  *
- * @param options.url `smtp://` or `smtps://`, with user and password where the server asks for them
+ * @param options.url `smtp://` or `smtps://`, with user and password if the server requires them
  * @param options.from sender, an address or `Name <address>`
  */
 export function makeSmtpMailer({ url, from }: { url: string; from: string }): SmtpMailer {
@@ -39,7 +41,7 @@ export function makeSmtpMailer({ url, from }: { url: string; from: string }): Sm
     connectionTimeout: connectMilliseconds,
     greetingTimeout: greetingMilliseconds,
     socketTimeout: socketMilliseconds,
-    // Text of a mail never names a file or an address to fetch.
+    // The text of an email never refers to a file or address to fetch.
     disableFileAccess: true,
     disableUrlAccess: true,
   });

@@ -75,7 +75,7 @@ export function composeMessage({
   }
 }
 
-/** What the device shows: the person's own, or what everybody gets. The fallback stays here. */
+/** What the device shows: content rendered for the user, or the same content for all. The fallback stays here. */
 function contentOf<P extends Platform>(
   platform: P,
   { run, device }: { run: ComposedRun; device: ComposedDevice },

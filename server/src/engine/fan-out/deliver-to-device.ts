@@ -27,7 +27,7 @@ export type DeliverToDeviceDependencies = {
 
 export type DeliverToDevice = (run: RunToSend, device: Recipient, attempt: number) => Promise<DeviceResult>;
 
-/** Sends one message to one device and says what the ledger and the run must learn. Never rejects. */
+/** Sends one message to one device and returns what the ledger and the run must record. Never rejects. */
 export function makeDeliverToDevice(deps: DeliverToDeviceDependencies): DeliverToDevice {
   return async (run, device, attempt) => {
     const now = deps.clock.now();
@@ -41,7 +41,7 @@ export function makeDeliverToDevice(deps: DeliverToDeviceDependencies): DeliverT
     if (personal && 'fault' in personal) return settle('FAILED', `TEMPLATE_${personal.fault.cause}`);
     const message = composeMessage({ run, device, tokens: deps.interactionTokens });
     if (!message) return settle('REJECTED', 'NO_CONTENT_FOR_PLATFORM');
-    // The database is away; a rejection here would lose the outcomes of the devices beside this one.
+    // The database is unavailable; a rejection here would lose the outcomes of the other devices.
     const credentials = await deps.loadCredentials(run.workspaceId).catch(() => undefined);
     if (!credentials) return settle('WAITING', 'CREDENTIALS_UNREAD', notTried(now, { attempt, random: deps.random() }));
     const account = sendAccountOf(device, credentials);
@@ -83,7 +83,7 @@ function settleOutcome(
     case 'rejected':
       return settle('REJECTED', outcome.code);
     case 'stopped':
-      // The device keeps its place: it is tried again when the run goes on.
+      // The device keeps its place: it is tried again when the run continues.
       return {
         ...settle('WAITING', outcome.code, { retryAt: now }),
         stopReason: `${outcome.code}: ${outcome.detail}`,

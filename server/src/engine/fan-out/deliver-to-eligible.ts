@@ -27,13 +27,13 @@ export type DeliverToEligibleDependencies = {
 
 export type DeviceToDeliver = { device: AudienceDevice; attempt: number };
 
-/** Delivers to devices of one run side by side; the results stand in the order of the devices. */
+/** Delivers to devices of one run concurrently; results are in the order of the devices. */
 export type DeliverToEligible = (run: RunToSend, devices: DeviceToDeliver[]) => Promise<DeviceResult[]>;
 
 /**
- * Delivers to those devices of a window whose users may be sent to now, and says of the others why not. Texts are made for
- * the former alone. The messages are written down before they leave: a crash may count one that never left, and never
- * sends one that was not counted. A run without a gate asks the database nothing.
+ * Delivers to those devices of a window whose users are eligible now, and reports why the others are not. Texts are
+ * rendered for eligible users only. Messages are recorded before they are sent: a crash may leave one counted that was
+ * never sent, but never sends one that was not counted. A run without delivery controls makes no query.
  */
 export function makeDeliverToEligible(deps: DeliverToEligibleDependencies): DeliverToEligible {
   return async (run, devices) => {
@@ -66,7 +66,10 @@ export function eligibilityRulesOfRun(run: RunToSend): EligibilityRules | undefi
 
 type Asked = { run: RunToSend; gate: EligibilityRules; devices: DeviceToDeliver[] };
 
-/** Decides and writes down, again for those whom another node changed in between: two campaigns may meet at a cap. */
+/**
+ * Decides and records; repeated for users whom another node changed in between, because two campaigns may reach a cap
+ * together.
+ */
 async function admitUsers(
   { database, clock }: DeliverToEligibleDependencies,
   { run, gate, devices }: Asked,
@@ -84,7 +87,7 @@ async function admitUsers(
   const eligibilities = new Map<string, Eligibility>();
   let open = [...new Map(devices.map(({ device }) => [keyOf(device), toUser(device)])).values()];
   while (open.length > 0) {
-    // One transaction a try: locks are taken in one order, and none is held while others are waited for.
+    // One transaction per attempt: locks are taken in one order, and none is held while waiting for others.
     open = (await database.begin(async (tx) => {
       await planByValues(tx);
       const users = await findForEligibility(tx, { run, gate, users: open });
@@ -110,7 +113,7 @@ function findForEligibility(tx: Transaction, { run, gate, users }: EligibilityQu
 
 type Writing = { run: RunToSend; record: EligibilityRules['record']; users: StoredEligibilityUser[]; now: Date };
 
-/** @returns those who must be asked about again, because another node wrote down a message of theirs meanwhile */
+/** @returns the users to decide about again, because another node recorded a message to them in the meantime */
 async function writeDown(tx: Transaction, { run, record, users, now }: Writing): Promise<UserKey[]> {
   if (record === null || users.length === 0) return [];
   const written = await reserveUserMessages(tx, {

@@ -11,9 +11,9 @@ import type { Job } from '../job.ts';
 const stoppedMilliseconds = 24 * 3_600_000;
 
 /**
- * The duty that ends runs with nothing left to send and the campaigns they belong to: one-time ones with their last
- * run, periodic ones when no moment is left either. It also settles what windows left behind that were on their way
- * when their run was stopped.
+ * The job that ends runs with nothing left to send, and their campaigns: one-time campaigns with their last run,
+ * periodic ones when no occurrence is left either. It also settles windows that were in flight when their run was
+ * stopped.
  */
 export function endRuns({ database }: { database: Database }): Job {
   return {

@@ -12,7 +12,7 @@ import type { ReferencedSegment } from '../../storage/segments/segment-members.t
 import { findAudienceSegment } from '../../storage/segments/segments.ts';
 import type { Segment } from '../../storage/segments/segments.ts';
 
-/** Whom a run reaches, as it stays for the whole run. */
+/** The audience of a run, fixed for the whole run. */
 export type FrozenAudience = {
   /** The greatest device id: devices that register later are not part of it. */
   bound: string;
@@ -26,9 +26,9 @@ export type FrozenAudience = {
 const analyzeFromUsers = 10_000;
 
 /**
- * Freezes the audience of a run at its start, in the caller's transaction: all devices made until now, or those of a
- * segment's members. A file segment is frozen by its version; a filter segment is resolved now and written down under
- * the run's id.
+ * Freezes the audience of a run at its start, in the caller's transaction: all devices registered so far, or those of a
+ * segment's members. A file segment is frozen by its version; a filter segment is resolved now and stored under the
+ * run's id.
  *
  * @returns the audience, or why there is none
  */

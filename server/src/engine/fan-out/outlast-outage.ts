@@ -3,11 +3,11 @@ const pauseMilliseconds = 1_000;
 const maxTries = 60;
 
 /**
- * Repeats what stores the outcome of requests that have left, while the database is away: what was sent is known here
- * alone, and giving it up would send it again. A commit whose answer was lost is repeated too, so `store` must change
- * nothing the second time (fault F17).
+ * Retries storing the outcome of requests already sent while the database is unavailable: only this process knows what
+ * was sent, and giving up would send it again. A commit whose response was lost is repeated too, so `store` must be
+ * idempotent (fault F17).
  *
- * @throws what `store` throws when it is no outage, or the outage lasts longer than a lease
+ * @throws whatever `store` throws if it is not an outage, or the outage lasts longer than a lease
  */
 export async function outlastOutage<Result>(store: () => Promise<Result>): Promise<Result> {
   for (let tries = 1; ; tries += 1) {

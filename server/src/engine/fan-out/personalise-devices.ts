@@ -8,7 +8,7 @@ import type { AudienceDevice } from '../../storage/campaigns/audience.ts';
 import { findUsers } from '../../storage/users/users.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 
-/** A device with the message that is its user's own; absent where everybody gets the same. */
+/** A device with the message rendered for its user; absent if all users get the same. */
 export type Recipient = AudienceDevice & { personal?: Personal };
 
 export type PersonaliseDevices = <Device extends AudienceDevice>(

@@ -14,8 +14,8 @@ const devicesPerChunk = 2_000;
 export type ReleaseRunsDependencies = { database: Database; wakeWorkers: () => void };
 
 /**
- * The duty that turns a queued run into work: freezes the audience (every device made until now), cuts it into chunks
- * and sets the run going, in one transaction.
+ * The job that turns a queued run into work: in one transaction it freezes the audience (every device registered so
+ * far), cuts it into chunks and starts the run.
  */
 export function releaseRuns({ database, wakeWorkers }: ReleaseRunsDependencies): Job {
   return {

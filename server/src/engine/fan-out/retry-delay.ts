@@ -1,7 +1,7 @@
 /** Google asks for 10 s at least before the first retry (delivery 1). */
 const firstDelaySeconds = 10;
 const maxDelaySeconds = 600;
-/** Google's customary wait for a 429 that names none (delivery 1). */
+/** Google's customary wait for a 429 without `Retry-After` (delivery 1). */
 const rateLimitDelaySeconds = 60;
 /** Spreads what one Retry-After sent away together. */
 const maxSpreadSeconds = 5;

@@ -34,10 +34,10 @@ export type RetryDeliveriesDependencies = {
 };
 
 /**
- * The duty that sends waiting deliveries when they are due: those that are tried again (a provider said 429 or 5xx, or
- * did not answer), and those that waited for the end of quiet hours or for a local time. The attempt is counted before
- * the request, so a message that kills its worker runs out of attempts. At the end of quiet hours many are due at once,
- * so that a full batch is followed by several side by side.
+ * The job that sends waiting deliveries when they are due: retries (after 429, 5xx or no response), and deliveries that
+ * waited for the end of quiet hours or for a local time. The attempt is counted before the request, so a message that
+ * kills its worker runs out of attempts. At the end of quiet hours many are due at the same time, so a full batch is
+ * followed by several concurrent ones.
  */
 export function retryDeliveries(deps: RetryDeliveriesDependencies): Job {
   const deliver = makeDeliverToEligible(deps);

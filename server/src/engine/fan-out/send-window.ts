@@ -50,9 +50,9 @@ export type SendWindowDependencies = {
 class LostChunkError extends Error {}
 
 /**
- * Sends the next window of a chunk: reads a page after the cursor, writes the window down, sends it with all requests
- * in flight at once, and stores outcomes, counters, cursor and the window's end in one transaction. A crash before that
- * transaction repeats exactly this window, under the same identities; a crash after it repeats nothing.
+ * Sends the next window of a chunk: reads a page after the cursor, stores the window, sends it with all requests in
+ * flight concurrently, and stores outcomes, counters, cursor and the window's end in one transaction. A crash before
+ * that transaction repeats exactly this window, under the same identities; a crash after it repeats nothing.
  */
 export function makeSendWindow(deps: SendWindowDependencies): SendWindow {
   const { database, clock } = deps;

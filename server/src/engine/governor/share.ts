@@ -25,8 +25,8 @@ const maxLeases = 12;
 const urgentShare = 0.1;
 
 /**
- * Hands out leased messages, urgent ones first. Who finds none waits for the next leases, at most three seconds; after
- * that the rest is told to come again, one behind the other as the rate allows.
+ * Hands out leased messages, urgent ones first. Callers that get none wait for the next leases, at most three seconds;
+ * after that they are told when to return, spaced according to the rate.
  */
 export function makeShare({ clock, perMinute, lease, pause }: ShareDependencies): Share {
   const waiting: Waiting[] = [];

@@ -11,7 +11,7 @@ const minuteMilliseconds = 60_000;
 // Google raises quotas of projects below 5 % client errors only, and counts them against the quota (delivery 1).
 const maxClientErrors = 0.05;
 const tellingAnswers = 1_000;
-/** Answers 429 of one push service within a minute; a single browser that is asked too often does not make as many. */
+/** Responses 429 of one push service within a minute; a single browser that is sent too much does not cause as many. */
 const noisyRefusals = 20;
 const maxAccounts = 10_000;
 

@@ -2,7 +2,9 @@ import type { Database } from '../../storage/pool.ts';
 import { archiveEndedApiKeys } from '../../storage/keys/api-keys.ts';
 import type { Job } from '../job.ts';
 
-/** The duty that archives keys whose time after a rotation is over; they and their tokens fail from then on. */
+/**
+ * The job that archives keys whose overlap after a rotation has ended; they and their tokens are invalid from then on.
+ */
 export function archiveEndedKeys({ database }: { database: Database }): Job {
   return {
     name: 'archive-ended-keys',

@@ -16,9 +16,9 @@ import { expiredTokenSeconds } from '../../domain/tokens/limits.ts';
 export type DropOldRecordsDependencies = { database: Database; inboxMessages: number };
 
 /**
- * The duty that forgets what is no longer needed: tokens a day after their expiry (until then *expired* and *invalid*
- * are told apart, decision D13), idempotency keys and V1's request ids after 24 hours, the API log after a week, send
- * budgets nobody uses, the oldest inbox messages.
+ * The job that deletes what is no longer needed: tokens a day after their expiry (until then *expired* and *invalid*
+ * are distinguished, decision D13), idempotency keys and V1's request ids after 24 hours, the API log after a week,
+ * unused send budgets, the oldest inbox messages.
  */
 export function dropOldRecords({ database, inboxMessages }: DropOldRecordsDependencies): Job {
   return {
@@ -38,7 +38,7 @@ export function dropOldRecords({ database, inboxMessages }: DropOldRecordsDepend
         deleteOldCampaignRequestIds(database, hoursAgo(campaignRequestIdKeptHours)),
         deleteOldApiLogEntries(database, hoursAgo(apiLogDays * 24)),
       ]);
-      // A full batch asks for another round at once; small remainders wait for the next interval.
+      // A full batch is followed by another immediately; small remainders wait for the next interval.
       return dropped.some((count) => count >= 10_000) ? 1 : 0;
     },
   };

@@ -11,7 +11,7 @@ import { archivedMembersKeptDays } from '../../domain/segments/limits.ts';
 const batchRows = 20_000;
 
 /**
- * The duty that deletes what no reader can see any more: members removed before any version in use, members of segments
+ * The job that deletes what no reader can see any more: members removed before any version in use, members of segments
  * archived for 30 days, the frozen audiences of runs that have ended, staging tables whose worker died.
  */
 export function dropSegmentLeftovers({ database }: { database: Database }): Job {

@@ -24,9 +24,9 @@ import type { Job } from '../job.ts';
 const secondLookMilliseconds = 3_600_000;
 
 /**
- * The duty that erases people whose deletion is due (docs/decisions/0013), each step one transaction. The first removes
- * all there is; the second, an hour later, what work under way wrote meanwhile, and forgets whose rows they were. What
- * is left is the proof, with the counts.
+ * The job that erases users whose deletion is due (decision 0013), each step in one transaction. The first step removes
+ * everything; the second, an hour later, removes what work in progress wrote in the meantime and clears whose rows they
+ * were. What remains is the proof, with the counts.
  */
 export function eraseDueUsers({ database }: { database: Database }): Job {
   return {

@@ -4,7 +4,7 @@ import type { Job } from '../job.ts';
 
 const batch = 500;
 
-/** The duty that archives segments whose time is over (interface 3.1). */
+/** The job that archives expired segments (interface 3.1). */
 export function expireSegments({ database }: { database: Database }): Job {
   return {
     name: 'expire-segments',

@@ -6,7 +6,10 @@ import type { Job } from '../job.ts';
 
 export type FollowDatabaseClockDependencies = { database: Database; clock: Clock; onMoved: () => void };
 
-/** The duty that keeps this node's clock with the database's, and with the sandbox's offset when another node moved it. */
+/**
+ * The job that keeps this node's clock in step with the database's, and with the sandbox's offset if another node moved
+ * it.
+ */
 export function followDatabaseClock({ database, clock, onMoved }: FollowDatabaseClockDependencies): Job {
   return {
     name: 'follow-database-clock',

@@ -15,7 +15,7 @@ export type ReportNodeDependencies = {
 
 const dayMilliseconds = 24 * 3_600_000;
 
-/** The duty that says that this node is there, what it is, and what its duties did last. */
+/** The job that reports that this node is alive, what it is, and the last result of each of its jobs. */
 export function reportNode({ database, clock, node, book }: ReportNodeDependencies): Job & { leave(): Promise<void> } {
   return {
     name: 'report-node',

@@ -23,8 +23,8 @@ const deniedNetworks = [
 type Network = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
 /**
- * Whether an outgoing call that somebody else chose may connect to this address (decision D29): public unicast only,
- * and whatever the operator's allow-list opens.
+ * Whether an outgoing call to an address chosen by somebody else may connect (decision D29): public unicast only, plus
+ * whatever the operator's allow-list opens.
  *
  * @param address the address that is about to be connected to, as the resolver gave it
  * @param allowedNetworks CIDR ranges the operator opened
@@ -40,7 +40,7 @@ export function decideAddress(address: string, allowedNetworks: readonly string[
   return { allowed: true };
 }
 
-/** @throws when the text is no network; settings are checked with it at the start */
+/** @throws if the text is not a network; used to check settings at the start */
 export function parseNetwork(network: string): Network {
   return ipaddr.parseCIDR(network.includes('/') ? network : `${network}/${network.includes(':') ? 128 : 32}`);
 }

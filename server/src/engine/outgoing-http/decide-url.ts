@@ -6,10 +6,10 @@ export type UrlDecision = { allowed: true; url: URL } | { allowed: false; reason
 const portOfScheme: Record<string, string> = { 'http:': '80', 'https:': '443' };
 
 /**
- * Whether a URL that somebody else chose may be called at all, before anything is resolved: http or https, no
- * credentials in it, the scheme's own port unless the operator opened networks. A host that is an address in any
- * spelling (decimal, octal, short, mapped) is decided here; `new URL` has already unfolded it. A name is decided when
- * it is connected to.
+ * Whether a URL chosen by somebody else may be called at all, before anything is resolved: http or https, no
+ * credentials, the scheme's own port unless the operator opened networks. A host that is an address in any spelling
+ * (decimal, octal, short, mapped) is decided here; `new URL` has already unfolded it. A name is decided when
+ * connecting.
  */
 export function decideUrl(text: string, allowedNetworks: readonly string[]): UrlDecision {
   let url: URL;

@@ -10,7 +10,7 @@ import { decideUrl } from './decide-url.ts';
 import { AddressBlockedError, resolveAllowedAddress } from './resolve-allowed-address.ts';
 import type { Resolver } from './resolve-allowed-address.ts';
 
-/** The URL may not be called, whatever its host resolves to. The reason says what about it, never an address. */
+/** The URL may not be called, whatever its host resolves to. The reason never contains an address. */
 export class OutgoingRefusedError extends Error {
   override readonly name = 'OutgoingRefusedError';
   readonly reason: string;
@@ -34,17 +34,18 @@ export type OutgoingRequest = {
 export type OutgoingAnswer = {
   status: number;
   headers: IncomingHttpHeaders;
-  /** As it came: encoded, unlimited. Whoever opened the answer reads it to its end or destroys it. */
+  /** The raw body: encoded, unlimited. Whoever opened the response must read it to the end or destroy it. */
   body: Readable;
   url: URL;
 };
 
 export type OutgoingClient = {
   /**
-   * Calls a URL that somebody else chose and gives the answer when its headers are there. Follows no redirect.
+   * Calls a URL chosen by somebody else and returns the response as soon as its headers have arrived. Follows no
+   * redirects.
    *
-   * @throws OutgoingRefusedError, AddressBlockedError, the signal's reason, a `TimeoutError` after
-   *   `totalMilliseconds`, or the connection's error
+   * @throws OutgoingRefusedError, AddressBlockedError, the signal's reason, a `TimeoutError` after `totalMilliseconds`,
+   * or the connection's error
    */
   open(request: OutgoingRequest): Promise<OutgoingAnswer>;
   /** Ends every call that is under way. */
@@ -52,18 +53,18 @@ export type OutgoingClient = {
 };
 
 export type OutgoingClientOptions = {
-  /** CIDR ranges the operator opened besides the public internet (decision D29). */
+  /** CIDR ranges the operator opened in addition to the public internet (decision D29). */
   allowedNetworks: readonly string[];
   resolver?: Resolver;
-  /** Until a connection stands: name, TCP and TLS together. */
+  /** Until the connection is established: name resolution, TCP and TLS together. */
   connectMilliseconds?: number;
   /** The longest silence while waiting for headers, and between two pieces of a body. */
   silenceMilliseconds?: number;
 };
 
 /**
- * The one way to call addresses that others chose. It reads no proxy from the environment and keeps no cookies: a
- * plain undici `Agent` does neither, and the sandbox of a namespace test holds it to that.
+ * The only way to call addresses chosen by others. It reads no proxy from the environment and keeps no cookies: a plain
+ * undici `Agent` does neither, and a test in a network namespace verifies it.
  */
 export function makeOutgoingClient({
   allowedNetworks,
@@ -73,8 +74,8 @@ export function makeOutgoingClient({
 }: OutgoingClientOptions): OutgoingClient {
   const connecting = { allowedNetworks, connectMilliseconds, ...(resolver && { resolver }) };
   const agent = new Agent({
-    // 0 closes each connection after its answer: addresses are checked when connecting, so a connection that is kept
-    // would be an answer from yesterday, and one that the other side drops meanwhile would fail a call for nothing.
+    // 0 closes each connection after its answer: addresses are checked when connecting, so a reused connection would
+    // rely on an outdated check, and one that the other side has dropped would fail a call needlessly.
     pipelining: 0,
     allowH2: false,
     headersTimeout: silenceMilliseconds,

@@ -14,12 +14,12 @@ export type Post = {
   totalMilliseconds?: number;
 };
 
-// Enough to let an honest receiver finish its sentence; one that talks on is cut off (fault F24).
+// Enough for an honest response body; a longer one is cut off (fault F24).
 const maxAnswerBytes = 64 * 1024;
 
 /**
- * Posts to a URL that somebody else chose, once: a redirect is an answer like any other. Never throws; when the status
- * is there the call is answered, whatever becomes of the body.
+ * Posts once to a URL chosen by somebody else: a redirect is a response like any other. Never throws; once the status
+ * has arrived, the call counts as answered whatever happens to the body.
  */
 export async function postOnce(
   client: OutgoingClient,

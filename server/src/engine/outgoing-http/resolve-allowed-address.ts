@@ -11,9 +11,9 @@ export type Resolver = (host: string) => Promise<{ address: string }[]>;
 const resolveAll: Resolver = (host) => lookup(host, { all: true, verbatim: true });
 
 /**
- * Resolves a host and gives the one address to connect to. Every answer must be allowed, because a name with one public
- * and one private address would otherwise reach the private one by luck; the caller connects to the address returned
- * here, never to the name, so the name cannot be bound anew in between.
+ * Resolves a host and returns the one address to connect to. Every address must be allowed, because a name with one
+ * public and one private address could otherwise reach the private one by chance; the caller connects to the address
+ * returned here, never to the name, so the name cannot be rebound in between.
  *
  * @throws AddressBlockedError, or the resolver's error
  */

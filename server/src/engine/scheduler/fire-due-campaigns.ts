@@ -20,18 +20,18 @@ import { startDueRuns } from './start-due-runs.ts';
 
 export type FireDueCampaignsDependencies = {
   database: Database;
-  /** A moment that is found later than this is recorded as missed (decision D37). */
+  /** An occurrence found later than this is recorded as missed (decision D37). */
   lateSendMinutes: number;
 };
 
-// One transaction locks so many campaigns, and decides so many moments of each.
+// The maximum number of campaigns locked in one transaction, and of occurrences decided for each.
 const batchCampaigns = 100;
 const batchOccurrences = 100;
 
 /**
- * The duty that fires schedules: for every campaign that is due it makes the run of that moment and moves `next_at`, in
- * one transaction under the campaign's lock, so that any number of nodes fire a moment once. Then it starts the runs of
- * requests that joined such a campaign.
+ * The job that fires schedules: for every due campaign it creates the run of the occurrence and advances `next_at`, in
+ * one transaction under the campaign's lock, so that an occurrence is fired once however many nodes there are. Then it
+ * starts the runs of requests that joined such a campaign.
  */
 export function fireDueCampaigns({ database, lateSendMinutes }: FireDueCampaignsDependencies): Job {
   return {
@@ -62,7 +62,7 @@ async function fireBatch(tx: Transaction, scope: Scope): Promise<number> {
   await insertQueuedRuns(tx, queued);
   await insertTargetedRuns(tx, targeted);
   await advanceCampaigns(tx, { campaigns: firings.map(({ advanced }) => advanced), at: now });
-  // A run to nobody has ended already; no worker will come by to end its campaign.
+  // A run without recipients has already ended; no worker will end its campaign later.
   const toNobody = targeted.filter(({ targetUsers }) => targetUsers.length === 0);
   if (toNobody.length > 0)
     await endFinishedCampaigns(tx, { campaignIds: toNobody.map(({ campaignId }) => campaignId), at: now });
@@ -74,7 +74,7 @@ async function fireBatch(tx: Transaction, scope: Scope): Promise<number> {
 type Firing = { ended: EndedRun[]; queue: QueuedRun[]; target: TargetedRun[]; advanced: AdvancedCampaign };
 
 async function fireOne(tx: Transaction, campaign: DueCampaign, { now, lateMinutes }: Scope): Promise<Firing> {
-  // Events fire these; the moment they wait for is their expiry.
+  // These are fired by events; what they wait for is their expiry.
   if (campaign.deliveryType === 'BUSINESS_EVENT_TRIGGERED')
     return {
       ended: [],
@@ -83,7 +83,8 @@ async function fireOne(tx: Transaction, campaign: DueCampaign, { now, lateMinute
       advanced: { id: campaign.id, status: 'RETIRED', reason: null, nextAt: null },
     };
   const timing = fromStoredTiming(campaign.timing);
-  // Sent zone by zone: late for the first is in time for the last, and each user is decided about when sent to.
+  // Sent zone by zone: what is late for the first zone is in time for the last, and each user is decided about when
+  // sent to.
   const spanHours = isInUserZone(timing) ? zoneSpanHours : 0;
   const question = { dueAt: campaign.nextAt, now, lateMinutes: lateMinutes + spanHours * 60, limit: batchOccurrences };
   const { moments: occurrences, nextAt } = decideDueOccurrences(timing, question);
@@ -117,7 +118,7 @@ async function fireOne(tx: Transaction, campaign: DueCampaign, { now, lateMinute
   return campaign.deliveryType === 'PERIODIC' ? firing : { ...firing, advanced: endSchedule(firing) };
 }
 
-/** A one-time campaign has no further moment: it is sending, or says why nothing was sent. */
+/** A one-time campaign has no further occurrence: it is sending, or says why nothing was sent. */
 function endSchedule({ ended, advanced }: Firing): AdvancedCampaign {
   const last = ended.at(-1);
   if (!last) return { ...advanced, status: 'SENDING', nextAt: null };

@@ -5,10 +5,10 @@ import { findSelectedUsers } from '../../storage/users/users.ts';
 import { maxSelectedUsers } from '../../domain/push/limits.ts';
 
 /**
- * The users a scheduled send to named users reaches, looked up when it fires. The limit of decision D32 holds now as
+ * The users a scheduled send to named users reaches, looked up when it fires. The limit of decision D32 applies now as
  * it did at acceptance.
  *
- * @returns the users, or why there are none to send to
+ * @returns the users, or why there is nobody to send to
  */
 export async function resolveTargets(
   tx: Transaction,

@@ -11,8 +11,8 @@ import { resolveTargets } from './resolve-targets.ts';
 const batchRuns = 100;
 
 /**
- * Starts runs whose requests joined a scheduled campaign, when the moment they wait for has come, under the same rules
- * as the campaign's own: looked up now, sent late up to a limit, else recorded as missed.
+ * Starts due runs of requests that joined a scheduled campaign, under the same rules as the campaign's own: users are
+ * looked up now; a late run is sent up to the limit, otherwise recorded as missed.
  */
 export async function startDueRuns(tx: Transaction, scope: { now: Date; lateMinutes: number }): Promise<number> {
   const due = await lockDueRuns(tx, { at: scope.now, limit: batchRuns });

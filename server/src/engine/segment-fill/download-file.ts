@@ -26,8 +26,8 @@ export type FileToDownload = {
 };
 
 /**
- * Downloads a file from a URL that somebody else chose, decoded, piece by piece: no more is held than the consumer
- * has not taken yet, and leaving the loop ends the connection. There is no limit on the whole (decision D25).
+ * Downloads a file from a URL chosen by somebody else and decodes it piece by piece: only what the consumer has not
+ * taken yet is held, and leaving the loop closes the connection. The total time is not limited (decision D25).
  *
  * @throws DownloadFailedError, or the signal's reason
  */
@@ -173,7 +173,7 @@ function classifyOpenFault(error: unknown): unknown {
     return new DownloadFailedError('refused', error.message, { cause: error });
   if (error instanceof errors.HeadersTimeoutError)
     return new DownloadFailedError('stalled', 'no answer in time', { cause: error });
-  // The code alone: the message names the address.
+  // Only the code: the message contains the address.
   const code = codeOf(error);
   return new DownloadFailedError('unreachable', `no connection${code && ` (${code})`}`, { cause: error });
 }

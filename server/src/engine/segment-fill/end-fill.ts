@@ -59,7 +59,7 @@ export async function applyStagedFile(
     operation: ClaimedOperation;
     session: FillSession;
     staged: StagedFile;
-    /** Goes on beside the matching. */
+    /** Runs in parallel with the matching. */
     counting: Promise<CountedValues>;
     progress: FillProgress;
   },
@@ -121,7 +121,7 @@ async function changeMembers(
     case 'CREATE':
     case 'ADD': {
       const added = await addNamedMembers(session, change);
-      // Counting two million members again would cost a second; a new segment has those that were added.
+      // Counting two million members again would cost a second; a new segment has exactly those that were added.
       const now = operation.kind === 'CREATE' ? added : await countLiveMembers(session, change);
       return { added, reported: added, now };
     }
@@ -176,7 +176,7 @@ export async function failOperation(
 type Telling = { operation: ClaimedOperation; outcome: OperationOutcome; at: Date };
 
 /**
- * Callback and report are written with the outcome itself, so neither can be lost or say something else (fault F25).
+ * Callback and report are stored with the outcome itself, so neither can be lost or contradict it (fault F25).
  */
 async function tell(deps: EndFillDependencies, tx: Queryable, { operation, outcome, at }: Telling): Promise<void> {
   const { id: operationId, workspaceId } = operation;

@@ -25,7 +25,7 @@ export type FillDependencies = {
   outgoing: OutgoingClient;
 };
 
-/** How far a fill is; read once a second by whoever shows it. */
+/** Progress of a fill; read once a second for display. */
 export type FillProgress = { bytesRead: number; valuesFound: number };
 
 export type StagedFile = {
@@ -61,8 +61,8 @@ export async function stageFile(deps: FillDependencies, fill: Fill): Promise<Sta
 export type CountedValues = { valuesProcessed: number; rejects: Reject[] };
 
 /**
- * Counts what is left of a staged file without its repeats, which are the database's to find: 16.7 million values are
- * more than a set of this process can hold. On a connection of its own, so that it goes on beside the matching.
+ * Counts the distinct values of a staged file. The database finds the duplicates, because more than 16.7 million values
+ * do not fit in a JavaScript set (finding 10). Uses its own connection, so that it runs in parallel with the matching.
  */
 export async function countValues(
   { database }: FillDependencies,

@@ -22,7 +22,7 @@ export type FillSegmentsDependencies = EndFillDependencies & {
   outgoing: OutgoingClient;
   /** Names this process in leases; unique per start. */
   owner: string;
-  /** Called when an operation has ended: callbacks, mails and waiting sends are due. */
+  /** Called when an operation has ended: callbacks, emails and waiting sends are due. */
   onEnded: () => void;
 };
 
@@ -35,13 +35,13 @@ const maxCrashes = 3;
 class StoppedError extends Error {}
 
 export type SegmentFills = Job & {
-  /** Lets go of what is under way: it is queued again, without counting as an attempt. */
+  /** Releases operations in progress: they are queued again without counting an attempt. */
   abort(): void;
 };
 
 /**
- * The duty that fills segments from files: a round claims one operation that is due and works it to its end. A few of
- * these run side by side.
+ * The job that fills segments from files: each run claims one due operation and completes it. A few of these run
+ * concurrently.
  */
 export function fillSegments(deps: FillSegmentsDependencies): SegmentFills {
   const stopping = new AbortController();
@@ -90,7 +90,7 @@ async function fill(deps: FillSegmentsDependencies, { operation, progress, signa
   try {
     const staged = await stageFile(deps, { operation, session, progress, signal });
     const counting = countValues(deps, { operation, staged });
-    // Awaited by the apply; should that fail first, this failure says nothing more.
+    // Awaited when applying; if that fails first, this failure adds nothing.
     counting.catch(() => {});
     const outcome = await applyStagedFile(deps, { operation, session, staged, counting, progress });
     await analyzeSegmentMembers(session as unknown as Queryable);

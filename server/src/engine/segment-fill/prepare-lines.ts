@@ -8,7 +8,7 @@ export class FileUnreadableError extends Error {
 }
 
 export type LinePreparer = {
-  /** Takes the next bytes of the file. @returns lines ready for COPY, and undefined when there are none yet */
+  /** Takes the next bytes of the file. @returns lines ready for COPY, or undefined if there are none yet */
   push(piece: Buffer): Buffer | undefined;
   /** The file has ended. */
   end(): Buffer | undefined;

@@ -6,8 +6,8 @@ import type { ApnsCredential } from '../../../domain/provider-credential.ts';
 export type ProviderToken = { token: string; issuedAt: Date };
 
 /**
- * One token for all nodes: the one that is stored, when it was issued at `issuedFrom` or later, else the one that `make`
- * gives now, which is stored. Never rejects.
+ * One token for all nodes: the stored one, if issued at `issuedFrom` or later; otherwise one created by `make` and
+ * stored. Never rejects.
  */
 export type ShareProviderToken = (share: {
   key: string;
@@ -44,7 +44,7 @@ export function makeApnsProviderTokens({ clock, share }: ApnsProviderTokensOptio
     });
     tokens.delete(key);
     tokens.set(key, obtained);
-    // A key that cannot sign throws each time anew.
+    // A key that cannot sign throws every time.
     obtained.catch(() => tokens.delete(key));
     if (tokens.size > maxTokens) tokens.delete(tokens.keys().next().value!);
     return obtained;
@@ -87,7 +87,7 @@ function signProviderToken(credential: ApnsCredential, now: number): string {
   const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
   const key: KeyObject = createPrivateKey(credential.privateKey);
   const head = `${encode({ alg: 'ES256', kid: credential.keyId })}.${encode({ iss: credential.teamId, iat: Math.floor(now / 1000) })}`;
-  // JWS wants the two numbers side by side, not OpenSSL's DER (RFC 7518 §3.4).
+  // JWS requires the two numbers concatenated, not OpenSSL's DER (RFC 7518 §3.4).
   const signature = sign('sha256', Buffer.from(head), { key, dsaEncoding: 'ieee-p1363' });
   return `${head}.${signature.toString('base64url')}`;
 }

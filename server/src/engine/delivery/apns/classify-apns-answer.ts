@@ -34,7 +34,7 @@ export function classifyApnsAnswer(answer: Answer, now: Date): Outcome {
   }
 }
 
-/** A moment that has been; a number that is none would later be no date at all. */
+/** A time in the past; an invalid number would later become an invalid date. */
 function readTimestamp(value: unknown, now: Date): Date | undefined {
   if (typeof value !== 'number' || !(value > 0)) return undefined;
   return new Date(Math.min(value, now.getTime()));

@@ -7,7 +7,7 @@ const maxPayloadBytes = 4096;
 
 export type ApnsPlanContext = { origin: string; now: Date };
 
-/** The request for one iPhone: an alert, with what the app needs beside `aps`. Pure. */
+/** The request for one iPhone: an alert, with the app's data next to `aps`. Pure. */
 export function planApnsRequest(
   { message, device, credential }: PlanInput<ApnsCredential>,
   { origin, now }: ApnsPlanContext,

@@ -69,7 +69,7 @@ export function makeClientConnection(on: ConnectionEvents): ClientConnection {
   };
 }
 
-/** The peer broke the protocol: it is told so, and what is open ends. */
+/** The peer violated the protocol: it is notified, and all open streams end. */
 function breakOff(connection: ConnectionState, error: Error): void {
   sendGoaway(connection, codeOf(error));
   end(connection, error.message);

@@ -125,7 +125,7 @@ export function openStream(
   return stream;
 }
 
-/** Ends a stream with what became of its request; a second end says nothing. */
+/** Ends a stream with the outcome of its request; a second call has no effect. */
 export function settleStream(stream: ClientStream, answer: Answer): void {
   const { streams, waiting, on } = stream.connection;
   if (!streams.delete(stream.id)) return;

@@ -1,4 +1,4 @@
-/** Frame types and flags of RFC 9113 §6, as far as a client meets them. */
+/** Frame types and flags of RFC 9113 §6, as far as a client encounters them. */
 export const frameTypes = {
   data: 0x0,
   headers: 0x1,
@@ -104,7 +104,7 @@ export function uint32(value: number): Buffer {
   return bytes;
 }
 
-/** @returns what stands between the padding (RFC 9113 §6.1) @throws ConnectionError */
+/** @returns the payload without padding (RFC 9113 §6.1) @throws ConnectionError */
 export function withoutPadding({ flags: given, payload }: Frame): Buffer {
   if ((given & flags.padded) === 0) return payload;
   const padding = payload[0] ?? 0;

@@ -15,7 +15,7 @@ export type Http2Target = {
   origin: string;
   /** Where to connect instead, for the sandbox: a loopback origin. */
   connectTo?: string;
-  /** Somebody else chose the host: every address it resolves to must be allowed (decision D29). */
+  /** The host was chosen by somebody else: every address it resolves to must be allowed (decision D29). */
   isGuarded: boolean;
 };
 
@@ -41,7 +41,7 @@ export type Http2Session = {
 const pingMilliseconds = 60_000;
 const idleMilliseconds = 10 * 60_000;
 const maxSweepMilliseconds = 250;
-/** A peer that reads nothing must not fill the memory with what it is told. */
+/** A peer that does not read must not make our output buffer grow without limit. */
 const maxUnsentBytes = 16 * 1024 * 1024;
 
 /**

@@ -37,7 +37,7 @@ type Pool = {
   waiting: Waiting[];
   /** Sessions opened since a request last got a stream. */
   openedInVain: number;
-  /** Runs while requests wait; begins anew with each that gets a stream. */
+  /** Runs while requests wait; restarts whenever one gets a stream. */
   standstill: NodeJS.Timeout | undefined;
 };
 
@@ -91,7 +91,10 @@ export function makeHttp2Transport(options: Http2TransportOptions): Http2Transpo
     }
   }
 
-  /** A peer may allow no streams at all and keep the connection: then nobody is served, and nobody waits for ever. */
+  /**
+   * A peer may allow no streams at all and keep the connection: no request is sent then, but none may wait forever
+   * either.
+   */
   function watchStandstill(pool: Pool): void {
     clearTimeout(pool.standstill);
     pool.standstill = undefined;
@@ -105,7 +108,7 @@ export function makeHttp2Transport(options: Http2TransportOptions): Http2Transpo
   async function open(pool: Pool): Promise<void> {
     pool.opening += 1;
     pool.openedInVain += 1;
-    // Named before it is there: a peer may end the connection in the same breath in which it greets.
+    // Assigned before the connection is ready: a peer may end it in the same packet as its greeting.
     let session: Http2Session | undefined;
     try {
       session = await openHttp2Session(pool.target, {
@@ -125,7 +128,7 @@ export function makeHttp2Transport(options: Http2TransportOptions): Http2Transpo
       else pool.sessions.push(session);
     } catch (error) {
       pool.opening -= 1;
-      // Nothing was sent; with a living session the requests go on there.
+      // Nothing was sent; if another session is alive, the requests continue there.
       if (pool.sessions.length === 0) failWaiting(pool, error as Error);
       return;
     }

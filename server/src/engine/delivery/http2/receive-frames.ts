@@ -168,7 +168,7 @@ function receiveWindowUpdate(connection: ConnectionState, { streamId, payload }:
   if (stream.pending) sendBody(stream);
 }
 
-/** Streams of even number are the peer's, which has none; those to come are idle (RFC 9113 §5.1). */
+/** Even-numbered streams belong to the peer, which has none; future streams are idle (RFC 9113 §5.1). */
 function assertUsed({ nextStreamId }: ConnectionState, streamId: number): void {
   if (streamId % 2 === 0 || streamId >= nextStreamId) throw broken(`a frame on stream ${streamId}, which is idle`);
 }

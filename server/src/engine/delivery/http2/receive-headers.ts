@@ -46,7 +46,7 @@ function receiveHeaderList(
   stream: ClientStream,
   { headers, isLast }: { headers: [string, string][]; isLast: boolean },
 ): void {
-  // Trailers say nothing that a push service uses.
+  // Push services do not use trailers.
   if (!stream.headers) {
     const status = Number(headers.find(([name]) => name === ':status')?.[1]);
     if (!Number.isInteger(status) || status < 100 || status > 999)

@@ -106,7 +106,9 @@ export function answerPing({ out }: ConnectionState, payload: Buffer): void {
   out.add(makeFrame({ type: frameTypes.ping, flags: flags.ack, streamId: 0 }, payload));
 }
 
-/** Tells the peer at once that no more requests come. It opens no streams, so the last one named is none. */
+/**
+ * Tells the peer immediately that no more requests will come. The peer opened no streams, so the last stream id is 0.
+ */
 export function sendGoaway(connection: ConnectionState, code: number): void {
   connection.isLeaving = true;
   const payload = Buffer.concat([uint32(0), uint32(code)]);

@@ -10,8 +10,8 @@ export function toAnswer(stream: ClientStream): Answer {
 }
 
 /**
- * The answer of a stream that broke off. A 2xx says what became of the message before its body does; of any other answer
- * the missing words decide, so it is as good as none.
+ * The response of a stream that broke off. A 2xx status is conclusive without the body; any other response is treated
+ * as missing, because its body would decide.
  */
 export function toBrokenAnswer(stream: ClientStream, detail: string): Answer {
   return stream.headers && stream.status >= 200 && stream.status < 300 ? toAnswer(stream) : lost(detail);

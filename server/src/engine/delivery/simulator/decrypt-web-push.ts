@@ -13,7 +13,7 @@ export function decryptWebPush(body: Buffer, browser: SimulatedBrowser): Buffer 
   const keyLength = body.readUInt8(20);
   const senderKey = body.subarray(21, 21 + keyLength);
   const record = body.subarray(21 + keyLength);
-  // An empty text still has its end mark and tag: 17 bytes. A record size below 18 holds none (RFC 8188 §2.1).
+  // Even an empty text has its delimiter and tag: 17 bytes. A record size below 18 is invalid (RFC 8188 §2.1).
   if (keyLength !== 65 || recordSize < 18 || record.length > recordSize || record.length < 17)
     throw new Error('not one record of aes128gcm');
   const shared = browser.ecdh.computeSecret(senderKey);

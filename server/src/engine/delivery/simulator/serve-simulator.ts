@@ -56,8 +56,8 @@ export async function serveSimulator(options: ServeOptions): Promise<ServedSimul
     if (fault?.goawayEvery !== undefined && streams === fault.goawayEvery) {
       lastStreamOf.set(session, stream.id!);
       session.goaway(constants.NGHTTP2_NO_ERROR, stream.id!);
-      // The client has the last word, as at the providers: who closes while bytes still come in resets the connection, and
-      // with it answers on their way.
+      // The client closes first, as with real providers: closing while bytes still arrive would reset the connection
+      // and lose responses on their way.
       const limit = setTimeout(() => session.close(), lingerMilliseconds);
       session.once('close', () => clearTimeout(limit));
     }
@@ -117,7 +117,7 @@ function readBody(stream: ServerHttp2Stream): Promise<Buffer> {
       if (bytes <= maxBodyBytes) pieces.push(piece);
     });
     stream.on('end', () => resolve(Buffer.concat(pieces)));
-    // A stream that ends early has no end event; its answer goes nowhere.
+    // A stream that ends early has no end event; its response is discarded.
     stream.on('close', () => resolve(Buffer.concat(pieces)));
   });
 }

@@ -15,7 +15,7 @@ const pushTypes = new Set([
   'liveactivity',
 ]);
 
-/** Apple's push service as far as a sender meets it: provider token, headers, payload, device token. */
+/** Apple's push service as far as a sender can see it: provider token, headers, payload, device token. */
 export function simulateApns(accounts: () => SimulatorAccount[]): Simulate {
   // Verified tokens, so that one signature is checked once, not for every message.
   const verified = new Map<string, { workspaceId: string; issuedAt: number }>();

@@ -21,7 +21,7 @@ const androidFields = new Set([
   'direct_boot_ok',
 ]);
 
-/** Google's two services as far as a sender meets them: the token endpoint and `messages:send` of FCM HTTP v1. */
+/** Google's two services as far as a sender can see them: the token endpoint and `messages:send` of FCM HTTP v1. */
 export function simulateFcm(accounts: () => SimulatorAccount[]): Simulate {
   const tokens = new Map<string, { workspaceId: string; expiresAt: number }>();
   return (request) =>
@@ -50,7 +50,7 @@ async function issueToken(
   try {
     const { payload } = await jwtVerify(assertion, createPublicKey(account.fcm.publicKeyPem), {
       algorithms: ['RS256'],
-      // Called by its own address, a stand-in is a token service of its own.
+      // Addressed directly, the simulator is also the token service.
       audience: [googleTokenUrl, `http://${String(request.headers[':authority'])}/token`],
       currentDate: request.now,
       maxTokenAge: tokenSeconds,

@@ -125,7 +125,7 @@ function deliver(request: SimulatedRequest, { id, secret, workspaceId }: Deliver
       unknown
     >;
   } catch {
-    // A real service cannot know; the browser would drop it in silence. A stand-in tells the developer.
+    // A real service cannot know this; the browser would silently drop the message. The simulator tells the developer.
     return { status: 400, body: 'the browser cannot decrypt this message' };
   }
   const messageId = String(payload.message_id ?? '');

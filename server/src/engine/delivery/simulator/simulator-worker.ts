@@ -1,6 +1,6 @@
 /**
- * The simulators' own thread: three HTTP/2 servers that use another core than the sender. Commands come and messages go
- * over the thread's port; nothing else is shared but the clock's difference.
+ * The simulators' own thread: three HTTP/2 servers that use another core than the sender. Commands and messages pass
+ * over the thread's port; nothing else is shared except the clock offset.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { serveSimulator } from './serve-simulator.ts';

@@ -16,7 +16,7 @@ export const maxPlainBytes = 3993;
 const recordSize = 4096;
 
 /**
- * Encrypts a message for one browser: `aes128gcm` with a key agreed for this message alone (RFC 8291 §3.4, RFC 8188 §2).
+ * Encrypts a message for one browser: `aes128gcm` with a key agreed for this message only (RFC 8291 §3.4, RFC 8188 §2).
  * Exactly one record.
  *
  * @throws when the browser's key is not a point of the curve

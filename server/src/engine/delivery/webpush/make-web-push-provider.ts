@@ -13,7 +13,10 @@ export type WebPushProviderOptions = {
   simulator: { origin: string; connectTo: string } | undefined;
 };
 
-/** Web Push (RFC 8030) with VAPID. The endpoint is chosen by a browser, or by whoever says so: its host is guarded. */
+/**
+ * Web Push (RFC 8030) with VAPID. The endpoint is chosen by a browser, or by anyone claiming to be one, so its host is
+ * guarded.
+ */
 export function makeWebPushProvider({
   clock,
   transport,

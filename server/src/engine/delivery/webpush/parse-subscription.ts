@@ -2,7 +2,7 @@ import type { SubscriptionKeys } from './encrypt-web-push.ts';
 
 export type Subscription = { endpoint: URL; keys: SubscriptionKeys };
 
-/** Reads the JSON text of a browser's PushSubscription; undefined when it is none. */
+/** Reads the JSON text of a browser's PushSubscription; undefined if it is not one. */
 export function parseSubscription(text: string): Subscription | undefined {
   try {
     const value = JSON.parse(text) as { endpoint?: unknown; keys?: { p256dh?: unknown; auth?: unknown } };
