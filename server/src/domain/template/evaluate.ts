@@ -69,7 +69,7 @@ export function evaluate(expression: Expression, within: Evaluation): Value {
     case 'sign':
       return expression.factor * toNumber(evaluate(expression.of, within));
     case 'math':
-      return calculate(expression, within);
+      return calculateAll(expression, within);
     case 'and': {
       const left = evaluate(expression.left, within);
       return isTrue(left) ? evaluate(expression.right, within) : left;
@@ -125,13 +125,28 @@ function makeRange({ args }: Extract<Expression, { kind: 'range' }>, within: Eva
   return Array.from({ length: count }, (_, place) => from + place * step);
 }
 
-function calculate(expression: Extract<Expression, { kind: 'math' }>, within: Evaluation): Value {
-  const { budget } = within;
-  const left = evaluate(expression.left, within);
-  const right = evaluate(expression.right, within);
+type Calculation = Extract<Expression, { kind: 'math' }>;
+
+/** A sum of two thousand numbers is as many calculations, each to the left of the next: a call for each would be too deep. */
+function calculateAll(last: Calculation, within: Evaluation): Value {
+  const calculations = [last];
+  let first = last.left;
+  for (; first.kind === 'math'; first = first.left) {
+    within.budget.spend(1);
+    calculations.push(first);
+  }
+  return calculations.reduceRight(
+    (left, { operator, right }) => calculate({ operator, left, right: evaluate(right, within) }, within.budget),
+    evaluate(first, within),
+  );
+}
+
+function calculate(
+  { operator, left, right }: { operator: MathOperator; left: Value; right: Value },
+  budget: Budget,
+): Value {
   if (left instanceof Missing) throw left.error();
   if (right instanceof Missing) throw right.error();
-  const { operator } = expression;
   if (operator === '~' || (operator === '+' && typeof left === 'string' && typeof right === 'string')) {
     const [one, other] = [toText(left, budget), toText(right, budget)];
     budget.make(one.length + other.length);
