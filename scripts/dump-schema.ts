@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { dumpSchema } from '../server/test/dump-schema.ts';
 import { startEmbeddedPostgres } from '../server/src/storage/embedded-postgres.ts';
 import { migrate } from '../server/src/storage/migrate.ts';
-import { openDatabase } from '../server/src/storage/pool.ts';
+import { openDatabase } from '../server/src/storage/database.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'carillon-schema-'));
 const server = await startEmbeddedPostgres({ folder, settings: { fsync: 'off' } });

@@ -1,4 +1,4 @@
-import type postgres from 'postgres';
+import type { Database } from '../../server/src/storage/database.ts';
 
 export type ConsoleCase = {
   name: string;
@@ -16,7 +16,7 @@ export type ConsoleFacts = {
 };
 
 /** Each list, search and page of the console, filter by filter, as its pages ask for them. */
-export async function listConsoleCases(database: postgres.Sql, facts: ConsoleFacts): Promise<ConsoleCase[]> {
+export async function listConsoleCases(database: Database, facts: ConsoleFacts): Promise<ConsoleCase[]> {
   const [sample] = await database<{ person: string; small: string }[]>`
     select (select id from users where customer_id = 'user-7') as person,
       (select campaign_id from runs where workspace_id = ${facts.workspaceId} order by id limit 1) as small`;

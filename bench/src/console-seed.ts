@@ -1,4 +1,4 @@
-import type postgres from 'postgres';
+import type { Database, Fragment } from '../../server/src/storage/database.ts';
 
 export type SeedPlan = {
   workspaceId: string;
@@ -28,7 +28,7 @@ const segments = 900;
  * kinds with their runs and counts, a ledger of which one campaign holds a fifth, and what the other screens list. Ids and
  * buckets are those the server would have made for the same number, so nothing is joined. A step that was done is left.
  */
-export async function seedConsole(database: postgres.Sql, plan: SeedPlan): Promise<Seeded> {
+export async function seedConsole(database: Database, plan: SeedPlan): Promise<Seeded> {
   const { say } = plan;
   const seeded = { segmentId: idOf(0, 'segment'), bigCampaignId: idOf(plan.campaigns, 'campaign') };
   await database`create table if not exists bench_steps (name text primary key)`;
@@ -60,7 +60,7 @@ function idOf(number: number, kind: string): string {
   return `${kind.slice(0, 1).charCodeAt(0).toString(16)}${number.toString(16).padStart(21, '0')}a`;
 }
 
-async function makeFunctions(database: postgres.Sql): Promise<void> {
+async function makeFunctions(database: Database): Promise<void> {
   await database.unsafe(`
     create or replace function bench_id(kind text, number bigint) returns text language sql immutable parallel safe
       return to_hex(ascii(kind)) || lpad(to_hex(number), 21, '0') || 'a';
@@ -70,7 +70,7 @@ async function makeFunctions(database: postgres.Sql): Promise<void> {
       return (array['ANDROID', 'ANDROID', 'IOS', 'ANDROID', 'WEB'])[1 + number % 5];`);
 }
 
-async function insertUsers(database: postgres.Sql, { workspaceId, users, until }: SeedPlan): Promise<void> {
+async function insertUsers(database: Database, { workspaceId, users, until }: SeedPlan): Promise<void> {
   const people = database`
     select number, bench_bucket(number) as bucket, bench_id('user', number) as id, 'user-' || number as customer_id,
       ${until}::timestamptz - interval '300 days' + number * (interval '299 days' / ${users}) as at
@@ -99,7 +99,7 @@ async function insertUsers(database: postgres.Sql, { workspaceId, users, until }
     from (${people}) as people, generate_series(0, case when number % 5 = 0 then 1 else 0 end) as place`;
 }
 
-async function insertCampaigns(database: postgres.Sql, plan: SeedPlan): Promise<void> {
+async function insertCampaigns(database: Database, plan: SeedPlan): Promise<void> {
   const { workspaceId, campaigns, until } = plan;
   await database`
     insert into campaigns (id, workspace_id, name, channel, source, delivery_type, audience, platforms, content, timing,
@@ -118,8 +118,8 @@ async function insertCampaigns(database: postgres.Sql, plan: SeedPlan): Promise<
       'reason', case when number % 37 = 0 then bench_id('segment', 0) end, 'person' || number % 40 || '@example.com',
       at, at
     from generate_series(1, ${campaigns}) as number, lateral (
-      select ${until}::timestamptz - interval '${database.unsafe(String(days))} days'
-          + number * (interval '${database.unsafe(String(days))} days' / ${campaigns}) as at,
+      select ${until}::timestamptz - make_interval(days => ${days})
+          + number * (make_interval(days => ${days}) / ${campaigns}) as at,
         case when number = ${campaigns} then 'ONE_TIME' when number % 29 = 0 then 'PERIODIC'
           when number % 101 = 0 then 'EVENT_TRIGGERED' else 'ONE_TIME' end as type
     ) as made`;
@@ -137,7 +137,7 @@ async function insertCampaigns(database: postgres.Sql, plan: SeedPlan): Promise<
 }
 
 /** A fifth goes to the newest campaign, a tenth each to two others, the rest in even parts to all. */
-async function insertLedger(database: postgres.Sql, plan: SeedPlan): Promise<void> {
+async function insertLedger(database: Database, plan: SeedPlan): Promise<void> {
   const { workspaceId, users, campaigns, ledgerRows, until } = plan;
   for (let back = 0; back <= days + 1; back += 1) {
     const day = new Date(until.getTime() - back * 86_400_000).toISOString().slice(0, 10);
@@ -154,7 +154,7 @@ async function insertLedger(database: postgres.Sql, plan: SeedPlan): Promise<voi
   ]);
   const rest = ledgerRows - [...sizes.values()].reduce((sum, size) => sum + size, 0);
   const each = Math.max(1, Math.round(rest / campaigns));
-  const insert = (runs: ReturnType<postgres.Sql>) => database`
+  const insert = (runs: Fragment) => database`
     insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, chunk_number, platform, outcome, code,
       provider_message_id, attempts, sent_at)
     select run.day, ${workspaceId}, bench_bucket(person), run.id, bench_id('device', person), bench_id('user', person),
@@ -185,7 +185,7 @@ async function insertLedger(database: postgres.Sql, plan: SeedPlan): Promise<voi
     from (select run_id, sum(devices) as size from run_counts group by run_id) as counted where counted.run_id = runs.id`;
 }
 
-async function insertSegments(database: postgres.Sql, { workspaceId, users, until }: SeedPlan): Promise<void> {
+async function insertSegments(database: Database, { workspaceId, users, until }: SeedPlan): Promise<void> {
   await database`
     insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, version, user_count,
       expiry_days, expires_at, created_by, created_at, updated_at)
@@ -212,7 +212,7 @@ async function insertSegments(database: postgres.Sql, { workspaceId, users, unti
       lateral (select ${until}::timestamptz - number * interval '2 minutes' as at) as made`;
 }
 
-async function insertLogs(database: postgres.Sql, { workspaceId, until }: SeedPlan): Promise<void> {
+async function insertLogs(database: Database, { workspaceId, until }: SeedPlan): Promise<void> {
   await database`truncate api_log, callbacks, mails, audit_log cascade`;
   await database`
     insert into api_log (id, workspace_id, received_at, method, path, route, status, duration_ms, key_id, error_name,
@@ -244,7 +244,7 @@ async function insertLogs(database: postgres.Sql, { workspaceId, until }: SeedPl
     from generate_series(0, ${auditLines - 1}) as number`;
 }
 
-async function insertActivity(database: postgres.Sql, plan: SeedPlan): Promise<void> {
+async function insertActivity(database: Database, plan: SeedPlan): Promise<void> {
   const { workspaceId, users, campaigns, until } = plan;
   for (let back = 0; back <= days; back += 1) {
     const day = new Date(until.getTime() - back * 86_400_000).toISOString().slice(0, 10);

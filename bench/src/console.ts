@@ -13,7 +13,8 @@ import { cpus, loadavg, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
-import postgres from 'postgres';
+import { openDatabase } from '../../server/src/storage/database.ts';
+import type { Database } from '../../server/src/storage/database.ts';
 import { listConsoleCases } from './console-cases.ts';
 import type { ConsoleCase } from './console-cases.ts';
 import { seedConsole } from './console-seed.ts';
@@ -51,7 +52,7 @@ try {
 }
 
 async function measureAll({ url, console: link, workspaceId, databaseUrl }: StartLine): Promise<void> {
-  const database = postgres(process.env.DATABASE_URL ?? databaseUrl, { max: 2, onnotice: () => {} });
+  const database = openDatabase({ url: process.env.DATABASE_URL ?? databaseUrl, connections: 2, name: 'bench' });
   try {
     const [users, campaigns, ledgerRows] = [values.users, values.campaigns, values.ledger].map(Number) as [
       number,
@@ -115,7 +116,7 @@ async function measure({ each, url, cookie }: { each: ConsoleCase; url: string; 
   return p99;
 }
 
-async function printMachine(database: postgres.Sql): Promise<void> {
+async function printMachine(database: Database): Promise<void> {
   const [row] = await database`
     select split_part(version(), ' on ', 1) as version, current_setting('shared_buffers') as buffers,
       (select count(*) from users) as users, (select count(*) from devices) as devices,

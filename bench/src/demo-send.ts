@@ -13,7 +13,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
-import postgres from 'postgres';
+import { openDatabase } from '../../server/src/storage/database.ts';
+import type { Database } from '../../server/src/storage/database.ts';
 
 type StartLine = { url: string; workspaceId: string; keys: { push: string }; databaseUrl: string };
 
@@ -58,7 +59,7 @@ try {
   process.stdout.write(`file: ${((await stat(file)).size / 1e6).toFixed(1)} MB\n`);
   command('import', file);
 
-  const database = postgres(start.databaseUrl, { max: 1, types: { bigint: postgres.BigInt } });
+  const database = openDatabase({ url: start.databaseUrl, connections: 1, name: 'demo' });
   const [{ devices }] = (await database`
     select count(*)::int as devices from devices where workspace_id = ${start.workspaceId} and state = 'ACTIVE'`) as unknown as [
     { devices: number },
@@ -135,10 +136,7 @@ async function send(start: StartLine): Promise<{ status: string; cid: string }> 
   return body;
 }
 
-async function waitForEnd(
-  database: postgres.Sql<{ bigint: bigint }>,
-  campaignId: string,
-): Promise<{ id: string; status: string }> {
+async function waitForEnd(database: Database, campaignId: string): Promise<{ id: string; status: string }> {
   const deadline = performance.now() + maxSendMilliseconds;
   for (;;) {
     const [run] = await database<{ id: string; status: string; ended: boolean }[]>`

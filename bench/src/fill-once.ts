@@ -3,7 +3,7 @@ import { makeClock } from '../../server/src/clock.ts';
 import { makeOutgoingClient } from '../../server/src/engine/outgoing-http/outgoing-client.ts';
 import { fillSegments } from '../../server/src/engine/segment-fill/fill-segments.ts';
 import { makeLog } from '../../server/src/log.ts';
-import { openDatabase } from '../../server/src/storage/pool.ts';
+import { openDatabase } from '../../server/src/storage/database.ts';
 import { readDatabaseClock } from '../../server/src/storage/installation/database-clock.ts';
 
 const database = openDatabase({ url: process.argv[2]!, connections: 4, name: 'fill-once' });

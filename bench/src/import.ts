@@ -17,7 +17,7 @@ import { makeClock } from '../../server/src/clock.ts';
 import { makeLog } from '../../server/src/log.ts';
 import { startEmbeddedPostgres } from '../../server/src/storage/embedded-postgres.ts';
 import { migrate } from '../../server/src/storage/migrate.ts';
-import { openDatabase } from '../../server/src/storage/pool.ts';
+import { openDatabase } from '../../server/src/storage/database.ts';
 
 const { values } = parseArgs({
   args: process.argv.slice(2).filter((word) => word !== 'import'),

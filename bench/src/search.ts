@@ -24,7 +24,7 @@ import { makeVendorHeaders } from '../../server/src/http/vendor-headers.ts';
 import { makeLog } from '../../server/src/log.ts';
 import { startEmbeddedPostgres } from '../../server/src/storage/embedded-postgres.ts';
 import { migrate } from '../../server/src/storage/migrate.ts';
-import { openDatabase } from '../../server/src/storage/pool.ts';
+import { openDatabase } from '../../server/src/storage/database.ts';
 
 type Version = 'V1' | 'V5';
 type Case = { name: string; filters: Record<string, unknown>; more?: Record<string, unknown>; versions?: Version[] };

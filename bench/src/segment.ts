@@ -19,7 +19,7 @@ import { parseArgs } from 'node:util';
 import { startEmbeddedPostgres } from '../../server/src/storage/embedded-postgres.ts';
 import { migrate } from '../../server/src/storage/migrate.ts';
 import { migrateQueue } from '../../server/src/storage/migrate-queue.ts';
-import { openDatabase } from '../../server/src/storage/pool.ts';
+import { openDatabase } from '../../server/src/storage/database.ts';
 
 const { values } = parseArgs({
   args: process.argv.slice(2).filter((word) => word !== 'segment'),

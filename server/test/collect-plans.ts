@@ -1,4 +1,4 @@
-import type { Queryable } from '../src/storage/pool.ts';
+import type { Queryable } from '../src/storage/database.ts';
 
 /** A stand-in for a database that shows how a statement would be done, and answers that it found nothing. */
 export function collectPlans(tx: Queryable, plans: string[]): Queryable {

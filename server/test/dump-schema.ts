@@ -1,4 +1,4 @@
-import type { Database } from '../src/storage/pool.ts';
+import type { Database } from '../src/storage/database.ts';
 
 type Row = { text: string };
 

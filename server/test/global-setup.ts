@@ -1,12 +1,11 @@
 import { mkdtemp, readFile, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import postgres from 'postgres';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres } from '../src/storage/embedded-postgres.ts';
 import { migrate } from '../src/storage/migrate.ts';
 import { migrateQueue } from '../src/storage/migrate-queue.ts';
-import { openDatabase } from '../src/storage/pool.ts';
+import { openDatabase } from '../src/storage/database.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -62,14 +61,14 @@ async function findFastFolder(): Promise<string> {
 
 /** The same password, hashed once instead of 4,096 times: the tests open thousands of connections. */
 async function makePasswordCheap({ href, username, password }: URL): Promise<void> {
-  const server = postgres(href, { max: 1, onnotice: () => {} });
+  const server = openDatabase({ url: href, connections: 1, name: 'test databases' });
   await server.unsafe('alter system set scram_iterations = 1');
   await server.unsafe(`set scram_iterations = 1; alter role ${username} password '${password}'`);
   await server.end();
 }
 
 async function makeTemplate(serverUrl: string): Promise<void> {
-  const server = postgres(serverUrl, { max: 1, onnotice: () => {} });
+  const server = openDatabase({ url: serverUrl, connections: 1, name: 'test databases' });
   await server.unsafe(`drop database if exists ${templateName} with (force)`);
   await server.unsafe(`create database ${templateName}`);
   await server.end();

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import postgres from 'postgres';
 import { inject } from 'vitest';
-import type { Database } from '../src/storage/pool.ts';
-import { openDatabase } from '../src/storage/pool.ts';
+import type { Database } from '../src/storage/database.ts';
+import { openDatabase, withSession } from '../src/storage/database.ts';
 import { templateName } from './global-setup.ts';
 
 export type TestDatabase = {
@@ -25,18 +24,20 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     database,
     url: url.href,
     async drop() {
-      await database.end({ timeout: 5 });
+      await database.end({ timeoutSeconds: 5 });
       await onServer(serverUrl, `drop database ${name} with (force)`);
     },
   };
 }
 
 async function onServer(serverUrl: string, statement: string): Promise<void> {
-  const server = postgres(serverUrl, { max: 1, onnotice: () => {} });
+  const server = openDatabase({ url: serverUrl, connections: 1, name: 'test databases' });
   try {
-    // Two clones at the same moment collide on the template ("source database is being accessed"); the lock queues them.
-    await server`select pg_advisory_lock(7312845)`;
-    await server.unsafe(statement);
+    await withSession(server, async (session) => {
+      // Two clones at the same moment collide on the template ("source database is being accessed"); the lock queues them.
+      await session`select pg_advisory_lock(7312845)`;
+      await session.unsafe(statement);
+    });
   } finally {
     await server.end();
   }

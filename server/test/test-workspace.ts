@@ -1,4 +1,4 @@
-import type { Database } from '../src/storage/pool.ts';
+import type { Database } from '../src/storage/database.ts';
 import { makeId } from '../src/domain/ids.ts';
 
 /** Inserts a workspace for a test. The id holds only characters a workspace id may hold. */

@@ -1,5 +1,5 @@
 import { StartError } from '../start/start-errors.ts';
-import type { Database } from '../storage/pool.ts';
+import type { Database } from '../storage/database.ts';
 import { findInstallation } from '../storage/installation/installation.ts';
 import { findWorkspace } from '../storage/installation/workspaces.ts';
 

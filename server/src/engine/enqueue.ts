@@ -1,4 +1,4 @@
-import type { Queryable } from '../storage/pool.ts';
+import type { Queryable } from '../storage/database.ts';
 import { addJob } from '../storage/installation/queues.ts';
 
 /** The task names of the queue; engine/queue.ts holds the function of each. */

@@ -79,7 +79,12 @@ function open({ databaseUrl, log, wakeFanOut, wakeSegments, pollMilliseconds = 2
     // Signals end this process in one place (main.ts).
     noHandleSignals: true,
     noPreparedStatements: true,
-    preset: { plugins: [keepWorking] },
+    preset: {
+      plugins: [keepWorking],
+      // Settled in batches, of what comes at one moment: only then does the library see to a job that cannot be settled
+      // (as while the database restarts). Without them the rejection is nobody's and ends the process.
+      worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 },
+    },
     logger: new QueueLogger(() => (level, message) => {
       if (level === 'error' || level === 'warning') log.warn({ queue: message }, 'queue');
       else log.trace({ queue: message }, 'queue');
@@ -95,10 +100,7 @@ function open({ databaseUrl, log, wakeFanOut, wakeSegments, pollMilliseconds = 2
   });
 }
 
-/**
- * The library's workers end themselves when they cannot settle a job, as while the database restarts; by default that
- * ends the runner. (That they notice at all is due to our patch: decision 0017.)
- */
+/** A worker that ends itself does not end the others. */
 const keepWorking: GraphileConfig.Plugin = {
   name: 'carillon-keep-working',
   version: '1.0.0',

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { InteractionTokens } from '../domain/interactions/interaction-token.ts';
 import type { Encryption } from '../domain/encryption.ts';
 import type { Logger } from '../log.ts';
-import type { Database } from '../storage/pool.ts';
+import type { Database } from '../storage/database.ts';
 import { deliverCallbacks } from './callbacks/deliver-callbacks.ts';
 import { attributeConversions } from './conversions/attribute-conversions.ts';
 import { makeLoadCredentials } from './credentials/load-credentials.ts';

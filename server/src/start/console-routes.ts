@@ -34,7 +34,7 @@ import { deliveryOptions } from './engine.ts';
 import { readMachine } from './read-machine.ts';
 import type { Readiness } from './readiness.ts';
 import type { Sandbox } from './sandbox.ts';
-import type { Queryable } from '../storage/pool.ts';
+import type { Queryable } from '../storage/database.ts';
 
 export type ConsoleParts = {
   accounts: AccountUseCases;

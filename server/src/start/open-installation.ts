@@ -13,8 +13,8 @@ import { assertWritable, findRunningPostgres, startEmbeddedPostgres } from '../s
 import type { EmbeddedPostgres } from '../storage/embedded-postgres.ts';
 import { migrate } from '../storage/migrate.ts';
 import { migrateQueue } from '../storage/migrate-queue.ts';
-import { openDatabase } from '../storage/pool.ts';
-import type { Database } from '../storage/pool.ts';
+import { openDatabase } from '../storage/database.ts';
+import type { Database } from '../storage/database.ts';
 import { readDatabaseClock } from '../storage/installation/database-clock.ts';
 import { findInstallation, insertInstallation } from '../storage/installation/installation.ts';
 
@@ -58,7 +58,7 @@ export async function openInstallation(
   const databaseUrl = foundUrl ?? embedded!.url;
   const database = openDatabase({ url: databaseUrl, connections: config.databaseConnections, name: 'carillon' });
   const close = async (): Promise<void> => {
-    await database.end({ timeout: 5 });
+    await database.end({ timeoutSeconds: 5 });
     await embedded?.stop();
   };
   try {

@@ -1,5 +1,5 @@
 import { pingDatabase } from '../storage/installation/database-clock.ts';
-import type { Queryable } from '../storage/pool.ts';
+import type { Queryable } from '../storage/database.ts';
 
 export type Readiness = {
   /** Why this node should get no requests; none when it should. */

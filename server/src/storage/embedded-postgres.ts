@@ -1,3 +1,5 @@
+import { openDatabase, withSession } from './database.ts';
+import type { Database } from './database.ts';
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -8,7 +10,6 @@ import type { AddressInfo } from 'node:net';
 import { totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import postgres from 'postgres';
 import { commandAs } from './embedded-postgres-account.ts';
 import type { ServerAccount } from './embedded-postgres-account.ts';
 import { EmbeddedPostgresFailedError, initialiseCluster, isInitialised } from './embedded-postgres-cluster.ts';
@@ -74,22 +75,29 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const superuserUrl = (database: string) =>
     `postgres://postgres:${passwords.superuser}@127.0.0.1:${server.port}/${database}`;
   // This connection lives as long as we do: its lock is what tells a second Carillon that the folder is taken.
-  const owner = postgres(superuserUrl('postgres'), {
-    max: 1,
-    onnotice: () => {},
-    connection: { application_name: 'carillon owner' },
-  });
-  await owner`select pg_advisory_lock(${ownerLock})`;
+  const owner = openDatabase({ url: superuserUrl('postgres'), connections: 2, name: 'carillon owner' });
+  const owning = await own(owner);
   await makeApplicationDatabase(owner, passwords.application);
 
   return {
     url: `postgres://carillon:${passwords.application}@127.0.0.1:${server.port}/carillon`,
     exited: server.exited,
     async stop() {
-      await owner.end({ timeout: 1 }).catch(() => {});
+      owning.stop();
+      await owner.end({ timeoutSeconds: 1 }).catch(() => {});
       await stopServer(server.child, server.exited);
     },
   };
+}
+
+/** Holds the lock in a session of its own, which idle connections are closed without. */
+function own(owner: Database): Promise<{ stop: () => void }> {
+  return new Promise((resolve, reject) => {
+    withSession(owner, async (session) => {
+      await session`select pg_advisory_lock(${ownerLock})`;
+      await new Promise<void>((stop) => resolve({ stop }));
+    }).catch(reject);
+  });
 }
 
 type Passwords = { superuser: string; application: string };
@@ -188,18 +196,15 @@ async function findServerProcess(cluster: string): Promise<ServerProcess | undef
 
 /** Whether a living Carillon owns the server. False also when it does not answer: PostgreSQL's own lock decides then. */
 async function hasOwner({ port }: ServerProcess, password: string): Promise<boolean> {
-  const probe = postgres(`postgres://postgres:${password}@127.0.0.1:${port}/postgres`, {
-    max: 1,
-    connect_timeout: 2,
-    onnotice: () => {},
-  });
+  const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
+  const probe = openDatabase({ url, connections: 1, name: 'carillon probe', connectMilliseconds: 2_000 });
   try {
     const [row] = await probe<{ isFree: boolean }[]>`select pg_try_advisory_lock(${ownerLock}) as "isFree"`;
     return !row!.isFree;
   } catch {
     return false;
   } finally {
-    await probe.end({ timeout: 1 }).catch(() => {});
+    await probe.end({ timeoutSeconds: 1 }).catch(() => {});
   }
 }
 
@@ -240,7 +245,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-async function makeApplicationDatabase(owner: postgres.Sql, password: string): Promise<void> {
+async function makeApplicationDatabase(owner: Database, password: string): Promise<void> {
   const [role] = await owner`select 1 from pg_roles where rolname = 'carillon'`;
   // The password is base64url, so it needs no quoting; DDL takes no parameters.
   if (!role) await owner.unsafe(`create role carillon login nosuperuser password '${password}'`);

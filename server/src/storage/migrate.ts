@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Database } from './pool.ts';
+import { inTransaction, withSession } from './database.ts';
+import type { Database, Session } from './database.ts';
 
 const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations');
 
@@ -30,37 +31,35 @@ export class MigrationChangedError extends Error {
  */
 export async function migrate(database: Database, at: Date): Promise<string[]> {
   const files = await readMigrations();
-  const connection = await database.reserve();
-  try {
+  return withSession(database, async (session) => {
     // 7312843 is arbitrary; it only has to be the same on every node.
-    await connection`select pg_advisory_lock(7312843)`;
-    await connection`
-      create table if not exists schema_migrations (
-        name text primary key,
-        digest text not null,
-        applied_at timestamptz not null
-      )`;
-    const applied = await connection<{ name: string; digest: string }[]>`
-      select name, digest from schema_migrations order by name`;
-    refuseForeign(files, applied);
-    const missing = files.filter((file) => !applied.some((row) => row.name === file.name));
-    for (const file of missing) {
-      await connection.unsafe('begin');
-      try {
-        await connection.unsafe(file.text);
-        await connection`
-          insert into schema_migrations (name, digest, applied_at) values (${file.name}, ${file.digest}, ${at})`;
-        await connection.unsafe('commit');
-      } catch (error) {
-        await connection.unsafe('rollback');
-        throw error;
-      }
+    await session`select pg_advisory_lock(7312843)`;
+    try {
+      return await applyMissing(session, { files, at });
+    } finally {
+      await session`select pg_advisory_unlock(7312843)`.catch(() => {});
     }
-    return missing.map((file) => file.name);
-  } finally {
-    await connection`select pg_advisory_unlock(7312843)`.catch(() => {});
-    connection.release();
+  });
+}
+
+async function applyMissing(session: Session, { files, at }: { files: Migration[]; at: Date }): Promise<string[]> {
+  await session`
+    create table if not exists schema_migrations (
+      name text primary key,
+      digest text not null,
+      applied_at timestamptz not null
+    )`;
+  const applied = await session<{ name: string; digest: string }[]>`
+    select name, digest from schema_migrations order by name`;
+  refuseForeign(files, applied);
+  const missing = files.filter((file) => !applied.some((row) => row.name === file.name));
+  for (const file of missing) {
+    await inTransaction(session, async (tx) => {
+      await tx.unsafe(file.text);
+      await tx`insert into schema_migrations (name, digest, applied_at) values (${file.name}, ${file.digest}, ${at})`;
+    });
   }
+  return missing.map((file) => file.name);
 }
 
 type Migration = { name: string; text: string; digest: string };

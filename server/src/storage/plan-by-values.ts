@@ -1,4 +1,4 @@
-import type { Transaction } from './pool.ts';
+import type { Transaction } from './database.ts';
 
 /**
  * Every statement of the transaction has its own plan, for its own values and the tables as they are now. A plan that is

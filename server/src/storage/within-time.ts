@@ -1,5 +1,5 @@
-import postgres from 'postgres';
-import type { Database, Transaction } from './pool.ts';
+import { inSnapshot } from './database.ts';
+import type { Database, Transaction } from './database.ts';
 import { planByValues } from './plan-by-values.ts';
 
 // SQLSTATE query_canceled.
@@ -14,13 +14,13 @@ export async function withinTime<Result>(
   { milliseconds, work }: { milliseconds: number; work: (tx: Transaction) => Promise<Result> },
 ): Promise<{ result: Result } | 'too slow'> {
   try {
-    return await database.begin('isolation level repeatable read read only', async (tx) => {
+    return await inSnapshot(database, async (tx) => {
       await tx`select set_config('statement_timeout', ${String(milliseconds)}, true)`;
       await planByValues(tx);
       return { result: await work(tx) };
     });
   } catch (error) {
-    if (error instanceof postgres.PostgresError && error.code === canceled) return 'too slow';
+    if ((error as { code?: string }).code === canceled) return 'too slow';
     throw error;
   }
 }

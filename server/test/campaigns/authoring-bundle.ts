@@ -123,7 +123,7 @@ export async function makeAuthoringBundle(options: { limits?: AuthoringLimits } 
     },
     async setAttribute(customerId: string, attributes: Record<string, unknown>): Promise<void> {
       await database`
-        update users set attributes = ${database.json(attributes as never)} where customer_id = ${customerId}`;
+        update users set attributes = ${database.json(attributes)} where customer_id = ${customerId}`;
     },
     fire: () => fireDueCampaigns({ database, lateSendMinutes: 60 }).runOnce(clock.now()),
     /** Releases, sends and ends everything that can be. @returns whom the provider was asked to reach, sorted */

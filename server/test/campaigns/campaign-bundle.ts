@@ -124,7 +124,7 @@ export async function makeCampaignBundle(options: { limits?: AuthoringLimits } =
         updated_at: at,
         ...more,
       };
-      await database`insert into campaigns ${database(row as never)}`;
+      await database`insert into campaigns ${database(row)}`;
       return id;
     },
     async insertRun(campaignId: string, more: Record<string, unknown> = {}, of = own.workspaceId): Promise<string> {
@@ -143,7 +143,7 @@ export async function makeCampaignBundle(options: { limits?: AuthoringLimits } =
         ended_at: at,
         ...more,
       };
-      await database`insert into runs ${database(row as never)}`;
+      await database`insert into runs ${database(row)}`;
       return id;
     },
     /** An access token of an OAuth key. */

@@ -1,3 +1,4 @@
+import { inTransaction } from '../../src/storage/database.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   freshMilliseconds,
@@ -51,7 +52,7 @@ function found(filters: object = {}) {
   return { workspaceId, selection: selectCampaigns(asked.search, { version: 'V1', versioning: 'off' }) };
 }
 
-const count = (filters?: object) => bundle.database.begin((tx) => totals.count(tx, found(filters))) as Promise<number>;
+const count = (filters?: object) => inTransaction(bundle.database, (tx) => totals.count(tx, found(filters)));
 const exact = (filters?: object) => countCampaigns(bundle.database, found(filters));
 const archive = (campaigns: number) => bundle.database`
   update campaigns set status = 'ARCHIVED'

@@ -29,7 +29,8 @@ import type { CompletedCall } from '../../src/http/build-server.ts';
 import { consoleRoutes } from '../../src/http/console/routes.ts';
 import { makeVendorHeaders } from '../../src/http/vendor-headers.ts';
 import { makeLog } from '../../src/log.ts';
-import type { Database } from '../../src/storage/pool.ts';
+import { inTransaction } from '../../src/storage/database.ts';
+import type { Database } from '../../src/storage/database.ts';
 import { createTestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
 
@@ -94,7 +95,7 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
         waitForMessage: async () => {},
         onClockMoved: () => {},
         resetDemo: async (note) => {
-          await database.begin(async (tx) => note?.(tx));
+          await inTransaction(database, async (tx) => note?.(tx));
           return { workspaceId };
         },
       }),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseSegmentFilter } from '../../src/domain/segments/parse-segment-filter.ts';
-import type { Queryable } from '../../src/storage/pool.ts';
+import type { Queryable } from '../../src/storage/database.ts';
 import { countAudienceDevices, countAudienceUsers } from '../../src/storage/campaigns/audience.ts';
 import type { CountedAudience } from '../../src/storage/campaigns/audience.ts';
 import { listAttributeNames } from '../../src/storage/users/identifiers.ts';

@@ -154,7 +154,7 @@ test('segments are counted by their kind; one that is filling is told, one that 
       ...{ attribute_name: 'uid', attribute_type: 'string', created_by: 'test' },
       ...{ created_at: '2026-01-01', updated_at: '2026-01-01', ...more },
     };
-    await database`insert into segments ${database(row as never)}`;
+    await database`insert into segments ${database(row)}`;
     return { filter_type: 'custom_segments', id, name };
   };
   const ofFilter = { attribute_name: null, attribute_type: null, filters_digest: Buffer.alloc(32) };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Queryable } from '../../src/storage/pool.ts';
+import type { Queryable } from '../../src/storage/database.ts';
 import { readCounted } from '../../src/storage/limits/limit-windows.ts';
 import {
   countRecentDeliveries,

@@ -1,3 +1,4 @@
+import { inTransaction } from '../../src/storage/database.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { countFileOperation } from '../../src/app/segments/limit-segments.ts';
 import { documentedSegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
@@ -137,7 +138,7 @@ describe('the overview', () => {
     const at = clock.now();
     await countFileOperation(database, { workspaceId, at, limits: documentedSegmentLimits });
     const count = { operation: 'push', workspaceId, wanted: 7, limit: 10_000, windowSeconds: 60, at };
-    await database.begin((tx) => countWithinLimit(tx, count));
+    await inTransaction(database, (tx) => countWithinLimit(tx, count));
     const { limits } = await read();
     expect(limits.find(({ id }: { id: string }) => id === 'pushes')).toMatchObject({ used: 7, most: 10_000 });
     const files = limits.filter(({ id }: { id: string }) => id.startsWith('segment-files'));

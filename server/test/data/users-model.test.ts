@@ -6,8 +6,8 @@ import { deviceIdentifiersOf } from '../../src/domain/devices/device-identifier.
 import { identifiersOf } from '../../src/domain/users/identifier.ts';
 import type { Attributes } from '../../src/domain/users/user-attributes.ts';
 import { eraseDueUsers } from '../../src/engine/housekeeping/erase-users.ts';
-import { openDatabase } from '../../src/storage/pool.ts';
-import type { Database } from '../../src/storage/pool.ts';
+import { openDatabase } from '../../src/storage/database.ts';
+import type { Database } from '../../src/storage/database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
 import { makeDataBundle, start } from './data-bundle.ts';
 import type { DataBundle } from './data-bundle.ts';

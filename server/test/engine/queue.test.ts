@@ -1,3 +1,4 @@
+import { inTransaction } from '../../src/storage/database.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { enqueueFanOut } from '../../src/engine/enqueue.ts';
 import { startQueue } from '../../src/engine/queue.ts';
@@ -28,14 +29,12 @@ afterEach(async () => {
 });
 
 test('a wake-up comes when its transaction commits, and not when it does not', async () => {
-  await bundle.database
-    .begin(async (tx) => {
-      await enqueueFanOut(tx);
-      throw new Error('rolled back');
-    })
-    .catch(() => {});
+  await inTransaction(bundle.database, async (tx) => {
+    await enqueueFanOut(tx);
+    throw new Error('rolled back');
+  }).catch(() => {});
   expect(woken).toBe(0);
-  await bundle.database.begin((tx) => enqueueFanOut(tx));
+  await inTransaction(bundle.database, (tx) => enqueueFanOut(tx));
   await expect.poll(() => woken).toBe(1);
 });
 
@@ -46,11 +45,11 @@ test('workers that cannot settle a job, as while the database is away, are repla
     create trigger refuse before delete on graphile_worker._private_jobs for each row execute function refuse()`);
   // More often than there are workers.
   for (let count = 1; count <= 5; count += 1) {
-    await database.begin((tx) => enqueueFanOut(tx));
+    await inTransaction(database, (tx) => enqueueFanOut(tx));
     await expect.poll(() => woken, { timeout: 10_000 }).toBe(count);
   }
   await database`drop trigger refuse on graphile_worker._private_jobs`;
-  await database.begin((tx) => enqueueFanOut(tx));
+  await inTransaction(database, (tx) => enqueueFanOut(tx));
   await expect.poll(() => woken, { timeout: 10_000 }).toBe(6);
 });
 
@@ -64,9 +63,9 @@ async function cutAll(): Promise<void> {
 test('after its connections were cut, wake-ups come again', async () => {
   // Cut while the library reads the names of its tasks, which it does once.
   await cutAll();
-  await bundle.database.begin((tx) => enqueueFanOut(tx));
+  await inTransaction(bundle.database, (tx) => enqueueFanOut(tx));
   await expect.poll(() => woken, { timeout: 10_000 }).toBe(1);
   await cutAll();
-  await bundle.database.begin((tx) => enqueueFanOut(tx));
+  await inTransaction(bundle.database, (tx) => enqueueFanOut(tx));
   await expect.poll(() => woken, { timeout: 10_000 }).toBe(2);
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inSnapshot } from '../../src/storage/database.ts';
 import { explainRunToUsers } from '../../src/app/explain/explain-delivery.ts';
 import { changeWorkspace, parseControls } from '../../src/app/workspaces/change-workspace.ts';
 import { bucketOf } from '../../src/domain/users/bucket.ts';
@@ -224,12 +225,12 @@ async function explainEverybody({
   runId: string;
 }): Promise<RunExplanation[]> {
   const { database, workspaceId } = bundle;
-  return (await database.begin('read only', async (tx) => {
+  return inSnapshot(database, async (tx) => {
     const campaign = (await findCampaignToExplain(tx, { workspaceId, id: campaignId }))!;
     const [run] = await listRunsToExplain(tx, { campaignId, runId, limit: 1 });
     const users = everybody.map(({ bucket, userId }) => ({ bucket, userId }));
     return explainRunToUsers(tx, { workspaceId, campaign, run: run!, users });
-  })) as RunExplanation[];
+  });
 }
 
 type Row = { deviceId: string; outcome: string; code: string | null };

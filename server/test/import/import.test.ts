@@ -1,3 +1,4 @@
+import { inTransaction } from '../../src/storage/database.ts';
 import { gzipSync } from 'node:zlib';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -114,7 +115,7 @@ describe('a file', () => {
     const held = Promise.withResolvers<void>();
     const made = Promise.withResolvers<void>();
     const attributes = { city: 'Rome', plan: 'gold', stays: 'here' };
-    const making = database.begin(async (tx) => {
+    const making = inTransaction(database, async (tx) => {
       await upsertUser(tx, { workspaceId, customerId: 'twice', attributes, at: clock.now() });
       made.resolve();
       await held.promise;

@@ -8,7 +8,7 @@ import { listPushSecrets } from '../../src/app/keys/list-push-secrets.ts';
 import { regenerateKey } from '../../src/app/keys/regenerate-key.ts';
 import type { KeySettings } from '../../src/domain/tokens/key-settings.ts';
 import { makeEncryption, DecryptionError } from '../../src/domain/encryption.ts';
-import type { Database } from '../../src/storage/pool.ts';
+import type { Database } from '../../src/storage/database.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';

@@ -1,3 +1,4 @@
+import { inTransaction } from '../../src/storage/database.ts';
 import type { LightMyRequestResponse } from 'fastify';
 import { createKey } from '../../src/app/keys/create-key.ts';
 import { makeAcceptPush } from '../../src/app/push/accept-push.ts';
@@ -86,7 +87,7 @@ export async function makePushBundle(options: { requestsPerMinute?: number } = {
       return row as unknown as { campaigns: number; names: number; runs: number; chunks: number; requests: number };
     },
     async addPerson(customerId: string, attributes: Record<string, unknown> = {}) {
-      await database.begin(async (tx) => {
+      await inTransaction(database, async (tx) => {
         await upsertUser(tx, { workspaceId: appId, customerId, attributes, at: clock.now() });
         const device = {
           workspaceId: appId,

@@ -48,7 +48,7 @@ export async function makeStatsBundle() {
         insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing,
           status, conversion_goals, created_by, created_at, updated_at)
         values (${id}, ${workspace}, ${id}, 'PUSH_API', 'ONE_TIME', 'ALL_USERS', ${platforms}, '{}', '{}', 'SENT',
-          ${database.json(goals as never)}, 'test', ${createdAt}, ${createdAt})`;
+          ${database.json(goals)}, 'test', ${createdAt}, ${createdAt})`;
       return id;
     },
     /** A run of the campaign that reached users at a moment, in the ledger as the engine writes it. */

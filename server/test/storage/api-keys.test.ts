@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeId } from '../../src/domain/ids.ts';
 import type { KeyKind } from '../../src/domain/tokens/key-kinds.ts';
 import { hashSecret } from '../../src/domain/tokens/secret.ts';
-import type { Database } from '../../src/storage/pool.ts';
+import { inTransaction } from '../../src/storage/database.ts';
+import type { Database } from '../../src/storage/database.ts';
 import {
   archiveApiKey,
   findApiKey,
@@ -109,7 +110,7 @@ test('use is written at most once a minute, and a locked row is skipped, not wai
   expect(await used()).toEqual(at);
   await touchApiKey(database, { id, at: after(60) });
   expect(await used()).toEqual(after(60));
-  await database.begin(async (tx) => {
+  await inTransaction(database, async (tx) => {
     await tx`select 1 from api_keys where id = ${id} for update`;
     await touchApiKey(database, { id, at: after(600) });
   });

@@ -1,7 +1,7 @@
+import { inTransaction } from '../../src/storage/database.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { countWithinLimit } from '../../src/storage/limits/limit-windows.ts';
-import type { LimitGrant } from '../../src/storage/limits/limit-windows.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 import { propertyRuns } from '../property-runs.ts';
@@ -24,9 +24,9 @@ const count = ({
   limit: number;
   at: number;
 }) =>
-  bundle.database.begin((tx) =>
+  inTransaction(bundle.database, (tx) =>
     countWithinLimit(tx, { operation: 'test', workspaceId, wanted, limit, windowSeconds, at: new Date(at) }),
-  ) as Promise<LimitGrant>;
+  );
 
 test('exactly the limit passes in every window, whatever the batches: equal to a log of every event', async () => {
   let run = 0;

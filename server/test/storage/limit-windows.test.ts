@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { LimitWindow } from '../../src/domain/limits/sliding-window.ts';
 import { secondsUntilPass } from '../../src/domain/limits/sliding-window.ts';
 import { limitSubject } from '../../src/domain/tokens/limit-subject.ts';
-import type { Database } from '../../src/storage/pool.ts';
+import type { Database } from '../../src/storage/database.ts';
 import {
   capLimitWindows,
   countEvent,

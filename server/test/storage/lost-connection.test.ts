@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openDatabase } from '../../src/storage/pool.ts';
-import type { Database, Queryable } from '../../src/storage/pool.ts';
+import { inTransaction, openDatabase, withSession } from '../../src/storage/database.ts';
+import type { Database, Queryable } from '../../src/storage/database.ts';
 import { createTestDatabase } from '../test-database.ts';
 import { startGate } from '../torture/start-gate.ts';
 
 // What the driver does by itself: crash the process, leave the connection mute, or run the rest of a transaction on
-// another session, statement by statement (docs/decisions/0017).
+// another session, statement by statement (docs/decisions/0025).
 let test_: Awaited<ReturnType<typeof createTestDatabase>>;
 let database: Database;
 beforeEach(async () => {
@@ -34,7 +34,7 @@ describe('a transaction whose connection is lost between two statements', () => 
     const later: unknown[] = [];
     let goOn: (() => void) | undefined;
     const isOver = new Promise<void>((resolve) => (goOn = resolve));
-    const given = database.begin(async (tx) => {
+    const given = inTransaction(database, async (tx) => {
       await tx`insert into notes values ('before')`;
       await cut(tx);
       // The pool has a new session by now; a statement that went there would be committed by itself.
@@ -51,7 +51,7 @@ describe('a transaction whose connection is lost between two statements', () => 
 
   test('gives its place in the pool to others, a hundred times', async () => {
     for (let round = 0; round < 100; round += 1) {
-      const given = database.begin(async (tx) => {
+      const given = inTransaction(database, async (tx) => {
         await tx`insert into notes values ('never')`;
         await cut(tx);
         // Written while nobody listens: small, and so not at once.
@@ -64,7 +64,7 @@ describe('a transaction whose connection is lost between two statements', () => 
   });
 
   test('fails when the statement that is under way is cut, and rolls back', async () => {
-    const given = database.begin(async (tx) => {
+    const given = inTransaction(database, async (tx) => {
       await tx`insert into notes values ('before')`;
       const [{ pid }] = (await tx`select pg_backend_pid() as pid`) as unknown as [{ pid: number }];
       const sleeping = tx`select pg_sleep(60)`;
@@ -80,12 +80,12 @@ describe('a transaction whose connection is lost between two statements', () => 
 
 describe('a reserved session that is lost', () => {
   test('takes no more statements, and giving it back harms nobody', async () => {
-    const session = await database.reserve();
-    await session`begin`;
-    await session`insert into notes values ('before')`;
-    await cut(session as unknown as Queryable);
-    await expect(session`insert into notes values ('after')`).rejects.toMatchObject({ code: 'CONNECTION_CLOSED' });
-    session.release();
+    await withSession(database, async (session) => {
+      await session.unsafe('begin');
+      await session`insert into notes values ('before')`;
+      await cut(session);
+      await expect(session`insert into notes values ('after')`).rejects.toMatchObject({ code: 'CONNECTION_CLOSED' });
+    });
     for (let count = 0; count < 10; count += 1) expect(await database`select 1 as one`).toEqual([{ one: 1 }]);
     expect(await notes()).toEqual([]);
   });
@@ -104,17 +104,13 @@ describe('a database that goes away and comes back, again and again', () => {
       ...Array.from({ length: 4 }, () => settle(through`select 1`)),
       ...Array.from({ length: 4 }, () =>
         settle(
-          through.begin(async (tx) => {
+          inTransaction(through, async (tx) => {
             await tx`select 1`;
             await tx`select 2`;
           }),
         ),
       ),
-      settle(
-        through.reserve().then(async (session) => {
-          await session`select 1`.finally(() => session.release());
-        }),
-      ),
+      settle(withSession(through, (session) => session`select 1`)),
     ];
     for (let round = 0; round < 25; round += 1) {
       const during = work();
@@ -126,12 +122,18 @@ describe('a database that goes away and comes back, again and again', () => {
     }
     expect(rejected).toBeGreaterThan(25);
     // As many sessions at one time as there are places: each waits until all are there.
-    const sessions = await Promise.all(Array.from({ length: connections }, () => through.reserve()));
-    const pids = await Promise.all(
-      sessions.map(async (session) => (await session`select pg_backend_pid() as pid`)[0]!),
+    const pids = new Set<number>();
+    const all = Promise.withResolvers<void>();
+    await Promise.all(
+      Array.from({ length: connections }, () =>
+        withSession(through, async (session) => {
+          pids.add((await session`select pg_backend_pid() as pid`)[0]!.pid as number);
+          if (pids.size === connections) all.resolve();
+          await all.promise;
+        }),
+      ),
     );
-    expect(new Set(pids.map(({ pid }) => pid as number)).size).toBe(connections);
-    for (const session of sessions) session.release();
+    expect(pids.size).toBe(connections);
     await through.end();
     await gate.close();
   });

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createKey } from '../../src/app/keys/create-key.ts';
 import { makeEncryption } from '../../src/domain/encryption.ts';
 import { hashSecret } from '../../src/domain/tokens/secret.ts';
-import type { Database } from '../../src/storage/pool.ts';
+import { inTransaction } from '../../src/storage/database.ts';
+import type { Database } from '../../src/storage/database.ts';
 import {
   deleteExpiredAccessTokens,
   deleteExpiredRefreshTokens,
@@ -83,7 +84,7 @@ test('revoking concerns the named token of the named workspace, once', async () 
 test('a refresh that runs beside a revocation leaves no live access token', async () => {
   const { workspaceId, refreshTokenHash, insertAccess } = await setup();
   let waiting: ReturnType<typeof insertAccess> | undefined;
-  await database.begin(async (tx) => {
+  await inTransaction(database, async (tx) => {
     await revokeRefreshToken(tx, { tokenHash: refreshTokenHash, workspaceId, at });
     // Waits for this transaction on the row of the refresh token, then sees that it is revoked.
     waiting = insertAccess();
@@ -118,7 +119,7 @@ test('clean-up forgets what expired before the instant, not at it', async () => 
 test('a check of a token is one look-up by indexes', async () => {
   const { insertAccess } = await setup();
   const { tokenHash } = await insertAccess();
-  const plan = await database.begin(async (tx) => {
+  const plan = await inTransaction(database, async (tx) => {
     await tx`set local enable_seqscan = off`;
     return tx`
       explain select 1 from access_tokens

@@ -6,7 +6,7 @@ import {
   listRunsToExplain,
 } from '../../src/storage/ledger/explanations.ts';
 import type { RunToExplain } from '../../src/storage/ledger/explanations.ts';
-import type { Queryable } from '../../src/storage/pool.ts';
+import type { Queryable } from '../../src/storage/database.ts';
 import {
   findUsersForEligibility,
   moveUserMessages,

@@ -6,7 +6,7 @@ import type { SimulatorEndpoints } from '../../src/engine/delivery/deliver.ts';
 import { startSimulators } from '../../src/engine/delivery/simulator/start-simulators.ts';
 import type { DeliveredMessage, SimulatorAccount } from '../../src/engine/delivery/simulator/start-simulators.ts';
 import type { Logger } from '../../src/log.ts';
-import type { Database } from '../../src/storage/pool.ts';
+import type { Database } from '../../src/storage/database.ts';
 import { listSimulatedCredentials } from '../../src/storage/keys/provider-credentials.ts';
 
 /** What one device received of one campaign. A list, because nearly every device has one identity and there are a million. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { Role } from '../../domain/accounts/roles.ts';
-import type { Database } from '../../storage/pool.ts';
+import type { Database } from '../../storage/database.ts';
 import type { Actor } from './audit.ts';
 import type { PasswordHash } from './password-hash.ts';
 

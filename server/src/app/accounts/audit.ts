@@ -1,5 +1,5 @@
 import { makeId } from '../../domain/ids.ts';
-import type { Queryable } from '../../storage/pool.ts';
+import type { Queryable } from '../../storage/database.ts';
 import { insertAuditEntry } from '../../storage/accounts/accounts.ts';
 
 /** Who does something in the console, and what the log calls them. */

@@ -6,7 +6,8 @@ import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
 import type { Encryption } from '../../domain/encryption.ts';
 import { hashSecret } from '../../domain/tokens/secret.ts';
-import type { Transaction } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Transaction } from '../../storage/database.ts';
 import { takeInvitationsOf } from '../../storage/accounts/account-links.ts';
 import { findAccountByEmail, insertAccount, noteSignIn } from '../../storage/accounts/accounts.ts';
 import type { Account } from '../../storage/accounts/accounts.ts';
@@ -97,7 +98,7 @@ export function makeCompanySignIn(deps: CompanySignInDependencies) {
       const claims = await provider
         .redeem({ ...checks, state, callbackUrl })
         .catch((error: unknown) => refuse('provider', error));
-      return (await database.begin(async (tx) => {
+      return await inTransaction(database, async (tx) => {
         const account = await findOrAdmit(tx, { claims, rules: deps.rules, at });
         if (account.disabledAt) return refuse('disabled');
         await noteSignIn(tx, { id: account.id, at });
@@ -105,7 +106,7 @@ export function makeCompanySignIn(deps: CompanySignInDependencies) {
         const detail = { address: caller.address, by: provider.name };
         await audit(tx, { actor: account, action: 'account.sign-in', object, detail, at });
         return openSession(tx, { accountId: account.id, caller, at });
-      })) as OpenedSession;
+      });
     },
   };
 }

@@ -1,7 +1,8 @@
 import { readEmail } from '../../domain/accounts/account-fields.ts';
 import type { Role } from '../../domain/accounts/roles.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { Transaction } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Transaction } from '../../storage/database.ts';
 import { deleteInvitation, deletePasswordLinks, listInvitations } from '../../storage/accounts/account-links.ts';
 import {
   findAccount,
@@ -39,7 +40,7 @@ export function makeManageAccounts(deps: AccountDependencies) {
       const email = readEmail(typed);
       if (await findAccountByEmail(database, email)) throw new ServiceError('ACCOUNT_EMAIL_TAKEN');
       const at = clock.now();
-      return database.begin(async (tx) => {
+      return inTransaction(database, async (tx) => {
         const link = await makeLink(tx, { purpose: 'INVITATION', email, role, createdBy: by.name, at });
         const object = { id: link.id, name: email };
         await audit(tx, { actor: by, action: 'invitation.create', object, detail: { role }, at });
@@ -50,7 +51,7 @@ export function makeManageAccounts(deps: AccountDependencies) {
     /** @throws ServiceError NOT_FOUND */
     async withdrawInvitation({ by, id }: By & { id: string }): Promise<void> {
       const at = clock.now();
-      await database.begin(async (tx) => {
+      await inTransaction(database, async (tx) => {
         const invitation = await deleteInvitation(tx, id);
         if (!invitation) throw new ServiceError('NOT_FOUND');
         const object = { id, name: invitation.email! };
@@ -61,19 +62,19 @@ export function makeManageAccounts(deps: AccountDependencies) {
     /** Holds from the next call of each of the person's sessions on. @throws ServiceError NOT_FOUND, ACCOUNT_LAST_OWNER */
     async changeRole({ by, id, role }: By & { id: string; role: Role }): Promise<Account> {
       const at = clock.now();
-      return (await database.begin(async (tx) => {
+      return await inTransaction(database, async (tx) => {
         const account = await lockAccount(tx, { id, staysOwner: role === 'owner' });
         await setAccountRole(tx, { id, role });
         const detail = { from: account.role, to: role };
         await audit(tx, { actor: by, action: 'account.role', object: { id, name: account.email }, detail, at });
         return { ...account, role };
-      })) as Account;
+      });
     },
 
     /** The person is signed out everywhere and cannot come in. @throws ServiceError NOT_FOUND, ACCOUNT_LAST_OWNER */
     async disable({ by, id }: By & { id: string }): Promise<Account> {
       const at = clock.now();
-      return (await database.begin(async (tx) => {
+      return await inTransaction(database, async (tx) => {
         const account = await lockAccount(tx, { id, staysOwner: false });
         await setAccountDisabled(tx, { id, at });
         await deletePasswordLinks(tx, id);
@@ -81,24 +82,24 @@ export function makeManageAccounts(deps: AccountDependencies) {
         const object = { id, name: account.email };
         await audit(tx, { actor: by, action: 'account.disable', object, detail: { sessions }, at });
         return { ...account, disabledAt: at };
-      })) as Account;
+      });
     },
 
     /** @throws ServiceError NOT_FOUND */
     async enable({ by, id }: By & { id: string }): Promise<Account> {
       const at = clock.now();
-      return (await database.begin(async (tx) => {
+      return await inTransaction(database, async (tx) => {
         const account = await lockAccount(tx, { id, staysOwner: true });
         await setAccountDisabled(tx, { id, at: null });
         await audit(tx, { actor: by, action: 'account.enable', object: { id, name: account.email }, at });
         return { ...account, disabledAt: null };
-      })) as Account;
+      });
     },
 
     /** For a person who forgot the password. @throws ServiceError NOT_FOUND, ACCOUNT_PASSWORDS_OFF */
     async makePasswordLink({ by, id }: { by: Actor; id: string }) {
       const at = clock.now();
-      return database.begin(async (tx) => {
+      return inTransaction(database, async (tx) => {
         const account = await findAccount(tx, id);
         if (!account || account.disabledAt) throw new ServiceError('NOT_FOUND');
         requirePasswords(deps, account.role);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hashSecret } from '../../domain/tokens/secret.ts';
 import { makeId } from '../../domain/ids.ts';
-import type { Queryable } from '../../storage/pool.ts';
+import type { Queryable } from '../../storage/database.ts';
 import { deleteExpiredConsoleSessions, insertConsoleSession } from '../../storage/accounts/console-sessions.ts';
 import type { ConsoleCaller, OpenedSession } from './account-dependencies.ts';
 import { sessionHours } from '../../domain/accounts/limits.ts';

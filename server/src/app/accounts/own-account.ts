@@ -1,3 +1,4 @@
+import { inTransaction } from '../../storage/database.ts';
 import { readNewPassword } from '../../domain/accounts/account-fields.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { deletePasswordLinks } from '../../storage/accounts/account-links.ts';
@@ -22,7 +23,7 @@ export function makeOwnAccount(deps: AccountDependencies) {
     /** @throws ServiceError NOT_FOUND */
     async endSession({ by, id }: By & { id: string }): Promise<void> {
       const at = clock.now();
-      await database.begin(async (tx) => {
+      await inTransaction(database, async (tx) => {
         if (!(await deleteSessionOf(tx, { accountId: by.id, id }))) throw new ServiceError('NOT_FOUND');
         await audit(tx, { actor: by, action: 'session.end', object: { id }, at });
       });
@@ -40,7 +41,7 @@ export function makeOwnAccount(deps: AccountDependencies) {
         throw new ServiceError('ACCOUNT_SIGN_IN_FAILED', { detail: 'the current password is wrong' });
       const passwordHash = await passwords.hash(password);
       const at = clock.now();
-      await database.begin(async (tx) => {
+      await inTransaction(database, async (tx) => {
         await setPasswordHash(tx, { id, passwordHash });
         await deletePasswordLinks(tx, id);
         await deleteSessionsOf(tx, { accountId: id, exceptId: sessionId });

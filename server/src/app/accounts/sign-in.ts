@@ -4,7 +4,8 @@ import { ServiceError } from '../../domain/errors.ts';
 import { secondsUntilPass } from '../../domain/limits/sliding-window.ts';
 import { sourceOfAddress } from '../../domain/limits/source-address.ts';
 import { limitSubject } from '../../domain/tokens/limit-subject.ts';
-import type { Database } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import { findAccountByEmail, noteSignIn } from '../../storage/accounts/accounts.ts';
 import { countEvent, findLimitWindows } from '../../storage/limits/limit-windows.ts';
 import type { AccountDependencies, ConsoleCaller, OpenedSession } from './account-dependencies.ts';
@@ -32,12 +33,12 @@ export async function signIn(deps: AccountDependencies, command: SignInCommand):
   // Said only to somebody who knows the password.
   requirePasswords(deps, account.role);
   const at = clock.now();
-  return (await database.begin(async (tx) => {
+  return await inTransaction(database, async (tx) => {
     await noteSignIn(tx, { id: account.id, at });
     const object = { id: account.id, name: account.email };
     await audit(tx, { actor: account, action: 'account.sign-in', object, detail: { address: caller.address }, at });
     return openSession(tx, { accountId: account.id, caller, at });
-  })) as OpenedSession;
+  });
 }
 
 /**

@@ -3,7 +3,8 @@ import type { Role } from '../../domain/accounts/roles.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
 import { hashSecret } from '../../domain/tokens/secret.ts';
-import type { Transaction } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Transaction } from '../../storage/database.ts';
 import {
   deleteFirstOwnerLinks,
   deletePasswordLinks,
@@ -34,11 +35,11 @@ export function makeUseLinks(deps: AccountDependencies) {
   return {
     /** The start link of a sandbox. @throws ServiceError ACCOUNT_LINK_INVALID */
     signInByLink: ({ code, caller }: Presented): Promise<OpenedSession> =>
-      database.begin(async (tx) => {
+      inTransaction(database, async (tx) => {
         const at = clock.now();
         await take(tx, { code, purpose: 'SIGN_IN', at });
         return openSession(tx, { accountId: null, caller, at });
-      }) as Promise<OpenedSession>,
+      }),
 
     /** The link that the first start prints. @throws ServiceError ACCOUNT_LINK_INVALID, PARAMETER_INVALID */
     async createFirstOwner(command: Presented & { email: string; name: string; password: string }) {
@@ -46,13 +47,13 @@ export function makeUseLinks(deps: AccountDependencies) {
       const user = readUser(command);
       await find(code, 'FIRST_OWNER');
       const passwordHash = await passwords.hash(user.password);
-      return (await database.begin(async (tx) => {
+      return await inTransaction(database, async (tx) => {
         const at = clock.now();
         await take(tx, { code, purpose: 'FIRST_OWNER', at });
         if (await hasOwner(tx)) throw invalidLink();
         await deleteFirstOwnerLinks(tx);
         return createAccount(tx, { ...user, role: 'owner', passwordHash, caller, at });
-      })) as OpenedSession;
+      });
     },
 
     /** What an invitation offers, for the page that accepts it. @throws ServiceError ACCOUNT_LINK_INVALID */
@@ -67,11 +68,11 @@ export function makeUseLinks(deps: AccountDependencies) {
       requirePasswords(deps, invitation.role!);
       const user = readUser({ ...command, email: invitation.email! });
       const passwordHash = await passwords.hash(user.password);
-      return (await database.begin(async (tx) => {
+      return await inTransaction(database, async (tx) => {
         const at = clock.now();
         const link = await take(tx, { code, purpose: 'INVITATION', at });
         return createAccount(tx, { ...user, role: link.role!, passwordHash, caller, at });
-      })) as OpenedSession;
+      });
     },
 
     /** Ends every session there was. @throws ServiceError ACCOUNT_LINK_INVALID, PARAMETER_INVALID */
@@ -80,7 +81,7 @@ export function makeUseLinks(deps: AccountDependencies) {
       const account = (await findAccount(database, accountId!))!;
       requirePasswords(deps, account.role);
       const passwordHash = await passwords.hash(readNewPassword(password, account));
-      return (await database.begin(async (tx) => {
+      return await inTransaction(database, async (tx) => {
         const at = clock.now();
         await take(tx, { code, purpose: 'PASSWORD', at });
         await deletePasswordLinks(tx, account.id);
@@ -89,7 +90,7 @@ export function makeUseLinks(deps: AccountDependencies) {
         const object = { id: account.id, name: account.email };
         await audit(tx, { actor: account, action: 'account.password', object, detail: { by: 'link' }, at });
         return openSession(tx, { accountId: account.id, caller, at });
-      })) as OpenedSession;
+      });
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { makeId } from '../../domain/ids.ts';
 import type { Logger } from '../../log.ts';
-import type { Database } from '../../storage/pool.ts';
+import type { Database } from '../../storage/database.ts';
 import { insertApiLogEntries } from '../../storage/installation/api-log.ts';
 import type { ApiLogEntry } from '../../storage/installation/api-log.ts';
 import { maxLoggedBodyCharacters } from '../../domain/api-log/limits.ts';

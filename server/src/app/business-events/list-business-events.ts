@@ -1,7 +1,7 @@
 import { listBusinessEvents } from '../../storage/campaigns/business-events.ts';
 import type { BusinessEvent, BusinessEventPage } from '../../storage/campaigns/business-events.ts';
 import { findWorkspace } from '../../storage/installation/workspaces.ts';
-import type { Queryable } from '../../storage/pool.ts';
+import type { Queryable } from '../../storage/database.ts';
 
 export type { BusinessEvent };
 

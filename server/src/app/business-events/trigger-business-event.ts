@@ -4,7 +4,7 @@ import type { SearchVersion } from '../../domain/campaigns/campaign-search.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
 import { enqueueFanOut } from '../../engine/enqueue.ts';
-import type { Transaction } from '../../storage/pool.ts';
+import type { Transaction } from '../../storage/database.ts';
 import { findBusinessEvent, lockAttachedCampaigns, noteTrigger } from '../../storage/campaigns/business-events.ts';
 import type { AttachedCampaign } from '../../storage/campaigns/business-events.ts';
 import { insertQueuedRuns } from '../../storage/runs/runs.ts';

@@ -3,7 +3,7 @@ import type { StatusAction } from '../../domain/campaigns/allowed-actions.ts';
 import type { SearchVersion } from '../../domain/campaigns/campaign-search.ts';
 import type { CampaignAction } from '../../domain/campaigns/campaign-states.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { Transaction } from '../../storage/pool.ts';
+import type { Transaction } from '../../storage/database.ts';
 import { findNewestVersionId } from '../../storage/campaigns/authored-campaigns.ts';
 import { findCampaignRecord } from '../../storage/campaigns/campaigns.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';

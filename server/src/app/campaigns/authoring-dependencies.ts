@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { LimitWindow } from '../../domain/limits/sliding-window.ts';
 import type { Encryption } from '../../domain/encryption.ts';
-import type { Database, Transaction } from '../../storage/pool.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
 import { campaignCreationWindows } from '../../domain/campaigns/limits.ts';
 import type { CampaignTotals } from './campaign-totals.ts';
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
-import type { Database, Transaction } from '../../storage/pool.ts';
+import { inSnapshot } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
 import { countCampaigns } from '../../storage/campaigns/campaign-search.ts';
 import type { FoundCampaigns } from '../../storage/campaigns/campaign-search.ts';
 import { planByValues } from '../../storage/plan-by-values.ts';
@@ -51,11 +52,10 @@ export function makeCampaignTotals({ database, clock }: { database: Database; cl
   /** Behind the answer that was asked for; one at a time for one search. */
   function refresh(key: string, { found, kept }: { found: Found; kept: Kept }): void {
     kept.isCounting = 'yes';
-    const work = database
-      .begin('isolation level repeatable read read only', async (tx) => {
-        await planByValues(tx);
-        keep(key, await countUntil(tx, found));
-      })
+    const work = inSnapshot(database, async (tx) => {
+      await planByValues(tx);
+      keep(key, await countUntil(tx, found));
+    })
       // The next answer tries again; one that is too old says what is wrong.
       .catch(() => {
         kept.isCounting = 'no';

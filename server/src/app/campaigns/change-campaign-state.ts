@@ -4,7 +4,8 @@ import type { CampaignAction, CampaignStatus } from '../../domain/campaigns/camp
 import { nextOccurrences } from '../../domain/timing/next-occurrences.ts';
 import { fromStoredTiming } from '../../domain/timing/stored-timing.ts';
 import { enqueueFanOut } from '../../engine/enqueue.ts';
-import type { Database, Transaction } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
 import {
   countOpenRuns,
   pauseCampaignRuns,
@@ -44,7 +45,7 @@ export async function changeCampaignState(
   { database, clock }: { database: Database; clock: Clock },
   change: CampaignChange,
 ): Promise<ChangedCampaign> {
-  return retryChanges(() => database.begin((tx) => changeInTransaction(tx, change, clock.now())));
+  return retryChanges(() => inTransaction(database, (tx) => changeInTransaction(tx, change, clock.now())));
 }
 
 /** Tries again what another transaction came between; `work` is a whole transaction. */

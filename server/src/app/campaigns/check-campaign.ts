@@ -15,7 +15,7 @@ import type { RequestFault } from '../../domain/errors.ts';
 import { describeOccurrences } from '../../domain/timing/describe-occurrences.ts';
 import type { DescribedOccurrence } from '../../domain/timing/describe-occurrences.ts';
 import type { Timing } from '../../domain/timing/timing.ts';
-import type { Queryable } from '../../storage/pool.ts';
+import type { Queryable } from '../../storage/database.ts';
 import { findAuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
 import { findBusinessEvent } from '../../storage/campaigns/business-events.ts';
 import { listProviderCredentials } from '../../storage/keys/provider-credentials.ts';

@@ -2,7 +2,7 @@ import type { Platform } from '../../domain/campaigns/content.ts';
 import { SegmentExpansionError } from '../../domain/segments/expand-segment-filter.ts';
 import { expandStoredFilters } from '../../domain/segments/parse-stored-filters.ts';
 import type { StoredFilters } from '../../domain/segments/parse-stored-filters.ts';
-import type { Queryable } from '../../storage/pool.ts';
+import type { Queryable } from '../../storage/database.ts';
 import { countAudienceDevices, countAudienceUsers } from '../../storage/campaigns/audience.ts';
 import type { CountedAudience, Reach } from '../../storage/campaigns/audience.ts';
 import type { DeviceCount } from '../../storage/installation/overview.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { campaignCallsPerMinute, campaignCallWindows } from '../../domain/campaigns/limits.ts';
 import { findLimitWindows } from '../../storage/limits/limit-windows.ts';
-import type { Queryable } from '../../storage/pool.ts';
+import type { Queryable } from '../../storage/database.ts';
 import { countCall } from '../segments/limit-segments.ts';
 
 const operation = 'campaign';

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../domain/errors.ts';
-import type { Transaction } from '../../storage/pool.ts';
+import type { Transaction } from '../../storage/database.ts';
 import { countCall } from '../segments/limit-segments.ts';
 import type { AuthoringLimits } from './authoring-dependencies.ts';
 

@@ -12,7 +12,7 @@ import {
   updateAuthoredCampaign,
 } from '../../storage/campaigns/authored-campaigns.ts';
 import type { AuthoredCampaign, AuthoredColumns } from '../../storage/campaigns/authored-campaigns.ts';
-import type { Transaction } from '../../storage/pool.ts';
+import type { Transaction } from '../../storage/database.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import type { AuthoringCaller, AuthoringDependencies } from './authoring-dependencies.ts';
 import { countCreation } from './count-creation.ts';

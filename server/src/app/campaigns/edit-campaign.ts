@@ -6,7 +6,7 @@ import { isEditable } from '../../domain/campaigns/allowed-actions.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { fromStoredTiming } from '../../domain/timing/stored-timing.ts';
 import type { StoredTiming } from '../../domain/timing/stored-timing.ts';
-import type { Transaction } from '../../storage/pool.ts';
+import type { Transaction } from '../../storage/database.ts';
 import {
   findNewestVersionId,
   lockAuthoredCampaign,

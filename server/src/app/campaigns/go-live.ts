@@ -4,7 +4,7 @@ import { makeId } from '../../domain/ids.ts';
 import { nextOccurrences } from '../../domain/timing/next-occurrences.ts';
 import type { Timing } from '../../domain/timing/timing.ts';
 import { enqueueFanOut } from '../../engine/enqueue.ts';
-import type { Transaction } from '../../storage/pool.ts';
+import type { Transaction } from '../../storage/database.ts';
 import type { AuthoredColumns } from '../../storage/campaigns/authored-campaigns.ts';
 import { insertQueuedRuns } from '../../storage/runs/runs.ts';
 import { deleteCampaignSegments, insertSegment } from '../../storage/segments/segments.ts';

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../domain/errors.ts';
-import type { Database, Transaction } from '../../storage/pool.ts';
+import { inSnapshot } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import { countExecutions, findParentCampaign, listExecutions as listRuns } from '../../storage/runs/campaign-runs.ts';
 import type { CampaignExecution } from '../../storage/runs/campaign-runs.ts';
 
@@ -25,12 +26,12 @@ export async function listExecutions(
   { database }: { database: Database },
   { workspaceId, parentId, limit, page }: ExecutionsRequest,
 ): Promise<ExecutionsAnswer> {
-  return (await database.begin('isolation level repeatable read read only', async (tx: Transaction) => {
+  return await inSnapshot(database, async (tx) => {
     const parent = await findParentCampaign(tx, { workspaceId, id: parentId });
     if (!parent) throw new ServiceError('CAMPAIGN_NOT_FOUND');
     if (parent.deliveryType === 'ONE_TIME') throw new ServiceError('CAMPAIGN_WITHOUT_EXECUTIONS');
     const { campaignId } = parent;
     const executions = await listRuns(tx, { campaignId, limit, offset: (page - 1) * limit });
     return { executions, totalInstances: await countExecutions(tx, campaignId) };
-  })) as ExecutionsAnswer;
+  });
 }

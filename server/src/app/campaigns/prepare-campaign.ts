@@ -9,7 +9,7 @@ import type { RequestFault } from '../../domain/errors.ts';
 import type { BusinessAttribute } from '../../domain/business-events/business-event.ts';
 import { defaultDeliverySettings } from '../../domain/campaigns/delivery-settings.ts';
 import type { Timing } from '../../domain/timing/timing.ts';
-import type { Queryable } from '../../storage/pool.ts';
+import type { Queryable } from '../../storage/database.ts';
 import { findBusinessEvent } from '../../storage/campaigns/business-events.ts';
 import { findSegmentById } from '../../storage/segments/segments.ts';
 import { findWorkspace } from '../../storage/installation/workspaces.ts';

@@ -3,7 +3,7 @@ import { unknownUser } from '../../domain/users/user-source.ts';
 import type { User } from '../../domain/users/user-source.ts';
 import { makePersonaliser } from '../../domain/template/personalise.ts';
 import type { Personal } from '../../domain/template/personalise.ts';
-import type { Database } from '../../storage/pool.ts';
+import type { Database } from '../../storage/database.ts';
 import { findUsers } from '../../storage/users/users.ts';
 import { invalidCampaign } from './prepare-campaign.ts';
 import { findNamedUsers, readShownCampaign } from './read-shown-campaign.ts';

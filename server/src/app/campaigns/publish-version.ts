@@ -1,5 +1,5 @@
 import { makeId } from '../../domain/ids.ts';
-import type { Transaction } from '../../storage/pool.ts';
+import type { Transaction } from '../../storage/database.ts';
 import { insertAuthoredCampaign, retireVersion } from '../../storage/campaigns/authored-campaigns.ts';
 import { liveColumns, storeAudience } from './go-live.ts';
 import { notEditable, statusAfterEdit } from './live-edit.ts';

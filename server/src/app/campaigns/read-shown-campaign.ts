@@ -2,7 +2,7 @@ import { readCampaign } from '../../domain/campaign-document/read-campaign.ts';
 import type { CampaignDefinition, CampaignParts } from '../../domain/campaign-document/read-campaign.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { Queryable } from '../../storage/pool.ts';
+import type { Queryable } from '../../storage/database.ts';
 import { findAuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
 import { findSelectedUsers } from '../../storage/users/users.ts';
 import type { UserKey } from '../../storage/users/users.ts';

@@ -1,7 +1,8 @@
 import { selectCampaigns } from '../../domain/campaigns/campaign-search.ts';
 import type { CampaignSearch, SearchVersion } from '../../domain/campaigns/campaign-search.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { Database, Transaction } from '../../storage/pool.ts';
+import { inSnapshot } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import {
   findCampaignPage,
   findFewCampaigns,
@@ -45,7 +46,7 @@ export async function searchCampaigns(
   const { workspaceId, version, limit } = request;
   const selection = selectCampaigns(request.search, request);
   const offset = (request.page - 1) * limit;
-  return (await database.begin('isolation level repeatable read read only', async (tx: Transaction) => {
+  return await inSnapshot(database, async (tx) => {
     await planByValues(tx);
     const fewIds = await findFewCampaigns(tx, { workspaceId, selection });
     const page = await findCampaignPage(tx, { workspaceId, selection, fewIds, limit, offset });
@@ -55,7 +56,7 @@ export async function searchCampaigns(
     // A page that is not full says how many there are.
     const totalCount = isLast ? offset + page.length : await totals.count(tx, { workspaceId, selection, fewIds });
     return { campaigns, totalCount };
-  })) as CampaignSearchAnswer;
+  });
 }
 
 /** The light list (fact 4.7): the page that a search would answer, with figures of its campaigns' runs. */

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../domain/errors.ts';
-import type { Transaction } from '../../storage/pool.ts';
+import type { Transaction } from '../../storage/database.ts';
 import { takeCampaignRequestId } from '../../storage/campaigns/campaigns.ts';
 
 /**

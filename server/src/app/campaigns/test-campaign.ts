@@ -4,7 +4,7 @@ import { sendUntil } from '../../domain/campaigns/delivery-settings.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import { lastIdAt, makeId } from '../../domain/ids.ts';
 import { enqueueFanOut } from '../../engine/enqueue.ts';
-import type { Transaction } from '../../storage/pool.ts';
+import type { Transaction } from '../../storage/database.ts';
 import { insertAuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
 import { insertTargetedRuns } from '../../storage/runs/runs.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';

@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts';
 import { campaignActions, statusAfter } from '../../domain/campaigns/campaign-states.ts';
 import { adviseOnFailure } from '../../domain/campaigns/failure-advice.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { Database } from '../../storage/pool.ts';
+import type { Database } from '../../storage/database.ts';
 import {
   countConversions,
   findInteractionNumbers,

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import type { Database } from '../../storage/pool.ts';
+import type { Database } from '../../storage/database.ts';
 import { listRunDays, readTimeline } from '../../storage/campaigns/campaign-stats.ts';
 import type { RunSums, TimelineStep } from '../../storage/campaigns/campaign-stats.ts';
 

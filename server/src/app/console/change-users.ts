@@ -1,7 +1,8 @@
 import type { Attributes } from '../../domain/users/user-attributes.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
-import type { Transaction } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Transaction } from '../../storage/database.ts';
 import { setDeviceOptIn } from '../../storage/devices/devices.ts';
 import { findUserRecord, listUserDevices } from '../../storage/users/user-records.ts';
 import type { UserDevice, UserRecord } from '../../storage/users/user-records.ts';
@@ -43,13 +44,13 @@ export function makeChangeUsers({ database, clock }: Pick<ConsoleUsersDependenci
   ): Promise<Result> =>
     retryDeadlock(
       async () =>
-        (await database.begin(async (tx) => {
+        await inTransaction(database, async (tx) => {
           const at = clock.now();
           const person = await findUser(tx, { workspaceId, id });
           const [result, detail] = await work(tx, { person, at });
           await audit(tx, { actor: by, workspaceId, action: `person.${action}`, object: { id }, detail, at });
           return result;
-        })) as Result,
+        }),
     );
 
   return {
@@ -57,7 +58,7 @@ export function makeChangeUsers({ database, clock }: Pick<ConsoleUsersDependenci
     add: ({ by, workspaceId, customerId, attributes }: By & NewUser): Promise<{ id: string }> =>
       retryDeadlock(
         async () =>
-          (await database.begin(async (tx) => {
+          await inTransaction(database, async (tx) => {
             const at = clock.now();
             await requireWorkspace(tx, workspaceId);
             await upsertUser(tx, { workspaceId, customerId, attributes, at });
@@ -65,7 +66,7 @@ export function makeChangeUsers({ database, clock }: Pick<ConsoleUsersDependenci
             const detail = { changed: Object.keys(attributes) };
             await audit(tx, { actor: by, workspaceId, action: 'person.add', object: { id }, detail, at });
             return { id };
-          })) as { id: string },
+          }),
       ),
 
     /** A value replaces, null removes. @throws ServiceError NOT_FOUND */

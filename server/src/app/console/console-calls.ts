@@ -1,7 +1,7 @@
 import { errorAdvice } from '../../domain/error-advice.ts';
 import { errorRegistry, ServiceError } from '../../domain/errors.ts';
 import type { ErrorName } from '../../domain/errors.ts';
-import type { Database } from '../../storage/pool.ts';
+import type { Database } from '../../storage/database.ts';
 import { findCall, listCalls } from '../../storage/installation/api-log.ts';
 import type { ApiLogFilters, ListedCall } from '../../storage/installation/api-log.ts';
 import { requireWorkspace } from '../workspaces/require-workspace.ts';

@@ -1,3 +1,4 @@
+import { inTransaction } from '../../storage/database.ts';
 import { mergeParts } from '../../domain/campaign-document/merge-parts.ts';
 import { partNames } from '../../domain/campaign-document/read-campaign.ts';
 import type { CampaignParts } from '../../domain/campaign-document/read-campaign.ts';
@@ -40,7 +41,7 @@ export function makeConsoleCampaigns(deps: AuthoringDependencies) {
     /** @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_ACTION_INVALID */
     async change({ by, action, workspaceId, id }: CampaignKey & By & { action: CampaignAction }): Promise<void> {
       await retryChanges(() =>
-        database.begin(async (tx) => {
+        inTransaction(database, async (tx) => {
           const at = clock.now();
           const campaign = await findCampaignRecord(tx, { workspaceId, id });
           if (!campaign) throw new ServiceError('CAMPAIGN_NOT_FOUND');
@@ -66,7 +67,7 @@ export function makeConsoleCampaigns(deps: AuthoringDependencies) {
     async clone({ by, workspaceId, id, name, parts: of }: CampaignKey & By & { name: string; parts: CampaignParts }) {
       const named = [...partNames, 'channel', 'campaign_delivery_type'];
       const parts = Object.fromEntries(Object.entries(of).filter(([part]) => named.includes(part)));
-      return (await database.begin(async (tx) => {
+      return await inTransaction(database, async (tx) => {
         const at = clock.now();
         const draft = await createDraft(tx, {
           workspaceId,
@@ -78,7 +79,7 @@ export function makeConsoleCampaigns(deps: AuthoringDependencies) {
         const object = { id: draft.id, name: nameOfCopy(name) };
         await audit(tx, { actor: by, workspaceId, action: 'campaign.clone', object, detail: { of: id }, at });
         return draft;
-      })) as { id: string };
+      });
     },
   };
 }

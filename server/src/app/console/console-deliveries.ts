@@ -3,7 +3,7 @@ import { platforms } from '../../domain/campaigns/content.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import { adviseOnFailure } from '../../domain/campaigns/failure-advice.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { Database } from '../../storage/pool.ts';
+import type { Database } from '../../storage/database.ts';
 import type { DeliveryOutcome } from '../../storage/ledger/deliveries.ts';
 import {
   findLoggedDelivery,

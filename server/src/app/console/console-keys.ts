@@ -2,7 +2,8 @@ import type { Clock } from '../../clock.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Encryption } from '../../domain/encryption.ts';
 import type { KeyKind } from '../../domain/tokens/key-kinds.ts';
-import type { Database } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import { archiveApiKey, findApiKey, listApiKeys } from '../../storage/keys/api-keys.ts';
 import type { ApiKey } from '../../storage/keys/api-keys.ts';
 import type { SignedIn } from '../accounts/account-dependencies.ts';
@@ -33,12 +34,12 @@ export function makeConsoleKeys(deps: { database: Database; clock: Clock; encryp
       const { by, workspaceId, url, ...settings } = command;
       const { dbName } = await requireWorkspace(database, workspaceId);
       const at = clock.now();
-      return (await database.begin(async (tx) => {
+      return await inTransaction(database, async (tx) => {
         const { key, secret } = await createKey(deps, tx, { ...settings, workspaceId, at });
         const object = { id: key.id, name: key.name };
         await audit(tx, { actor: by, workspaceId, action: 'key.create', object, detail: { kind: key.kind }, at });
         return { key, secret, curl: makeKeyCurl({ kind: key.kind, workspaceId, dbName, url, secret }) };
-      })) as MadeKey;
+      });
     },
 
     /** @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
@@ -46,19 +47,19 @@ export function makeConsoleKeys(deps: { database: Database; clock: Clock; encryp
       const { by, workspaceId, url, id, overlapHours } = command;
       const { dbName } = await requireWorkspace(database, workspaceId);
       const at = clock.now();
-      return (await database.begin(async (tx) => {
+      return inTransaction(database, async (tx) => {
         const { key, secret, endsAt } = await rotateKey(deps, tx, { workspaceId, keyId: id, overlapHours, at });
         const detail = { successor: key.id, endsAt: endsAt.toISOString() };
         await audit(tx, { actor: by, workspaceId, action: 'key.rotate', object: { id, name: key.name }, detail, at });
         const curl = makeKeyCurl({ kind: key.kind, workspaceId, dbName, url, secret });
         return { key, secret, curl, endsAt };
-      })) as MadeKey & { endsAt: Date };
+      });
     },
 
     /** For good, at once. Revoking twice changes nothing. @throws ServiceError NOT_FOUND */
     async revoke({ by, workspaceId, id }: Omit<Call, 'url'> & { id: string }): Promise<void> {
       const at = clock.now();
-      await database.begin(async (tx) => {
+      await inTransaction(database, async (tx) => {
         const key = await findApiKey(tx, { workspaceId, id });
         if (!key) throw new ServiceError('NOT_FOUND');
         if (!(await archiveApiKey(tx, { workspaceId, id, at }))) return;

@@ -3,7 +3,7 @@ import { mayDo } from '../../domain/accounts/roles.ts';
 import { adviseOnFailure } from '../../domain/campaigns/failure-advice.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { judgeOverview } from '../../domain/overview/judge-overview.ts';
-import type { Database } from '../../storage/pool.ts';
+import type { Database } from '../../storage/database.ts';
 import { listLedgerDays } from '../../storage/ledger/delivery-log.ts';
 import { listNodes } from '../../storage/installation/nodes.ts';
 import {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import type { Transaction } from '../../storage/pool.ts';
+import type { Transaction } from '../../storage/database.ts';
 import type { SignedIn } from '../accounts/account-dependencies.ts';
 import { audit } from '../accounts/audit.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';

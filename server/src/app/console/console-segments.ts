@@ -1,3 +1,4 @@
+import { inTransaction } from '../../storage/database.ts';
 import { listCampaignsOfSegment, listSampleMembers } from '../../storage/segments/segment-members.ts';
 import type { SignedIn } from '../accounts/account-dependencies.ts';
 import { audit } from '../accounts/audit.ts';
@@ -39,13 +40,13 @@ export function makeConsoleSegments(deps: SegmentDependencies & ReadSegmentsDepe
     async fetchFile({ by, workspaceId, command }: By & { workspaceId: string; command: FileOperationCommand }) {
       await requireWorkspace(database, workspaceId);
       const at = clock.now();
-      return (await database.begin(async (tx) => {
+      return await inTransaction(database, async (tx) => {
         const accepted = await storeFileOperation(deps, tx, { workspaceId, requestedBy: by.name, command, at });
         const object = { id: accepted.segmentId, name: accepted.segmentName };
         const detail = { operation: accepted.operationId };
         await audit(tx, { actor: by, workspaceId, action: 'segment.fetch', object, detail, at });
         return accepted;
-      })) as AcceptedOperation;
+      });
     },
     /** @throws ServiceError NOT_FOUND, SEGMENT_ACTIVE_LIMITED */
     async changeState({ by, action, ...key }: Key & By & { action: 'archive' | 'unarchive' }): Promise<void> {

@@ -2,7 +2,8 @@ import type { Clock } from '../../clock.ts';
 import { presentFrequencyCap } from '../../domain/eligibility/workspace-controls.ts';
 import type { QuietMode } from '../../domain/eligibility/workspace-controls.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { Database } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import { findWorkspace, findWorkspaceControls } from '../../storage/installation/workspaces.ts';
 import type { SignedIn } from '../accounts/account-dependencies.ts';
 import { audit } from '../accounts/audit.ts';
@@ -74,7 +75,7 @@ export function makeConsoleSettings({ database, clock, ...deps }: ConsoleSetting
       const detail = Object.fromEntries(names.map((name) => [name, texts[name]]));
       const object = { id: workspaceId, name: texts.name };
       await refusing(() =>
-        database.begin(async (tx) => {
+        inTransaction(database, async (tx) => {
           await changeWorkspace(
             { database: tx },
             {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import type { Database } from '../../storage/pool.ts';
+import type { Database } from '../../storage/database.ts';
 import { listAppliedMigrations, listReplicas, readDatabaseFacts } from '../../storage/installation/installation.ts';
 import { listNodes } from '../../storage/installation/nodes.ts';
 import { readQueues } from '../../storage/installation/queues.ts';

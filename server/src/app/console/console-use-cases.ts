@@ -1,4 +1,4 @@
-import type { Database } from '../../storage/pool.ts';
+import type { Database } from '../../storage/database.ts';
 import { listWorkspaces } from '../../storage/installation/overview.ts';
 import { listSandboxMessages } from '../../storage/installation/sandbox.ts';
 

@@ -3,7 +3,8 @@ import { pushIdValue } from '../../domain/devices/device-identifier.ts';
 import { canonicalNumber } from '../../domain/users/identifier.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
-import type { Database, Transaction } from '../../storage/pool.ts';
+import { inSnapshot, inTransaction } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
 import { listErasures } from '../../storage/users/erasures.ts';
 import type { ErasureRecord } from '../../storage/users/erasures.ts';
 import {
@@ -99,7 +100,7 @@ export function makeConsoleUsers({ database, clock, erasureDelayHours }: Console
     async erase({ by, workspaceId, id }: Key & { by: SignedIn }): Promise<ErasureRecord> {
       return retryDeadlock(
         async () =>
-          (await database.begin(async (tx) => {
+          await inTransaction(database, async (tx) => {
             const at = clock.now();
             const person = await findUserRecord(tx, { workspaceId, id });
             if (!person) throw new ServiceError('NOT_FOUND');
@@ -110,7 +111,7 @@ export function makeConsoleUsers({ database, clock, erasureDelayHours }: Console
             const detail = { dueAt: erasure.dueAt.toISOString() };
             await audit(tx, { actor: by, workspaceId, action: 'person.erase', object, detail, at });
             return erasure;
-          })) as ErasureRecord,
+          }),
       );
     },
   };
@@ -131,10 +132,6 @@ async function findErasure(tx: Transaction, { workspaceId, customerId }: { works
   const digest = customerDigest(workspaceId, customerId);
   const [newest] = await listErasures(tx, { workspaceId, customerDigest: digest, limit: 1 });
   return newest;
-}
-
-async function inSnapshot<Result>(database: Database, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
-  return (await database.begin('isolation level repeatable read read only', work)) as Result;
 }
 
 /** A word as it may be stored: a text, a number, a long device token. */

@@ -1,5 +1,5 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
-import type { Database } from '../../storage/pool.ts';
+import type { Database } from '../../storage/database.ts';
 import { listProviderCredentials } from '../../storage/keys/provider-credentials.ts';
 import type { CheckVerdict, ProviderName } from '../../storage/keys/provider-credentials.ts';
 import { listAccountRestraints } from '../../storage/limits/send-budgets.ts';

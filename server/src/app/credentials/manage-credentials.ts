@@ -7,7 +7,8 @@ import { ServiceError } from '../../domain/errors.ts';
 import { credentialContext } from '../../domain/provider-credential.ts';
 import type { ProviderCredential } from '../../domain/provider-credential.ts';
 import type { Encryption } from '../../domain/encryption.ts';
-import type { Database } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import { countDevices } from '../../storage/installation/overview.ts';
 import {
   deleteProviderCredential,
@@ -53,7 +54,7 @@ export function makeManageCredentials(deps: CredentialDependencies) {
   async function store({ by, workspaceId, credential, check }: Of & Stored): Promise<void> {
     const { provider } = credential;
     const at = clock.now();
-    await database.begin(async (tx) => {
+    await inTransaction(database, async (tx) => {
       const before = (await listProviderCredentials(tx, workspaceId)).find((row) => row.provider === provider);
       await saveProviderCredential({ encryption }, tx, { workspaceId, credential, at });
       const row = (await listProviderCredentials(tx, workspaceId)).find((stored) => stored.provider === provider)!;
@@ -125,7 +126,7 @@ export function makeManageCredentials(deps: CredentialDependencies) {
       const row = await find(workspaceId, provider);
       const check = await ask(openCredential(encryption, row));
       const at = clock.now();
-      await database.begin(async (tx) => {
+      await inTransaction(database, async (tx) => {
         await noteCredentialCheck(tx, { ...check, workspaceId, provider, updatedAt: row.updatedAt, at });
         const detail = { verdict: check.verdict };
         await audit(tx, { actor: by, workspaceId, action: 'credential.check', object: { id: provider }, detail, at });
@@ -141,7 +142,7 @@ export function makeManageCredentials(deps: CredentialDependencies) {
     async remove({ by, workspaceId, provider, whileSending }: Of & Removal): Promise<void> {
       const { platform, name } = providersOfPlatforms.find((each) => each.provider === provider)!;
       const at = clock.now();
-      await database.begin(async (tx) => {
+      await inTransaction(database, async (tx) => {
         const runs =
           (await countRunsOfPlatforms(tx, workspaceId)).find((count) => count.platform === platform)?.runs ?? 0;
         if (runs > 0 && whileSending === 'refuse')

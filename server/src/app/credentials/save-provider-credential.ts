@@ -1,7 +1,7 @@
 import { credentialContext } from '../../domain/provider-credential.ts';
 import type { ProviderCredential } from '../../domain/provider-credential.ts';
 import type { Encryption } from '../../domain/encryption.ts';
-import type { Queryable } from '../../storage/pool.ts';
+import type { Queryable } from '../../storage/database.ts';
 import { upsertProviderCredential } from '../../storage/keys/provider-credentials.ts';
 
 /** Seals and stores a workspace's credential of one provider; an earlier one is replaced. */

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../domain/errors.ts';
 import type { DeviceName } from '../../domain/devices/device-name.ts';
 import type { UserIdentity } from '../../domain/users/user-identity.ts';
-import type { Transaction } from '../../storage/pool.ts';
+import type { Transaction } from '../../storage/database.ts';
 import { blockDevicesOf, listDevicesOfUser, unblockDevicesOf } from '../../storage/devices/devices.ts';
 import { lockIdentified } from './find-user.ts';
 

@@ -1,4 +1,5 @@
-import type { Database, Transaction } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
 import { countWithinLimit } from '../../storage/limits/limit-windows.ts';
 import type { LimitCount, LimitGrant } from '../../storage/limits/limit-windows.ts';
 
@@ -12,7 +13,7 @@ export type UseGrant = LimitGrant & { limit: number };
  * @returns the grant of the limit that has the least left
  */
 export async function countUses(database: Database, counts: LimitCount[]): Promise<UseGrant> {
-  return database.begin(async (tx) => {
+  return inTransaction(database, async (tx) => {
     const [first] = counts;
     // One thing is granted or not in one look.
     if (first && counts.length === 1 && first.wanted === 1)
@@ -24,7 +25,7 @@ export async function countUses(database: Database, counts: LimitCount[]): Promi
     const grants: UseGrant[] = [];
     for (const count of counts) grants.push({ ...(await countWithinLimit(tx, count)), limit: count.limit });
     return grants.reduce((least, grant) => (grant.remaining < least.remaining ? grant : least));
-  }) as Promise<UseGrant>;
+  });
 }
 
 /** Room for one under a limit that is lower by the others is room for all. */
@@ -38,8 +39,8 @@ async function findRefusal(tx: Transaction, count: LimitCount): Promise<UseGrant
 
 /** How a limit stands, without counting anything. */
 export async function peekUse(database: Database, count: LimitCount): Promise<UseGrant> {
-  return database.begin(async (tx) => ({
+  return inTransaction(database, async (tx) => ({
     ...(await countWithinLimit(tx, { ...count, wanted: 0 })),
     limit: count.limit,
-  })) as Promise<UseGrant>;
+  }));
 }

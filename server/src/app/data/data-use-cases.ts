@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Encryption } from '../../domain/encryption.ts';
-import type { Database, Transaction } from '../../storage/pool.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
 import { ensureEventsPartition } from '../../storage/users/events.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import { blockDevices } from './block-devices.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { UserIdentity } from '../../domain/users/user-identity.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
-import type { Transaction } from '../../storage/pool.ts';
+import type { Transaction } from '../../storage/database.ts';
 import { insertErasure } from '../../storage/users/erasures.ts';
 import { lockIdentified } from './find-user.ts';
 

@@ -1,6 +1,6 @@
 import type { UserIdentity } from '../../domain/users/user-identity.ts';
 import { isId } from '../../domain/ids.ts';
-import type { Database } from '../../storage/pool.ts';
+import type { Database } from '../../storage/database.ts';
 import { findUsersToExport } from '../../storage/users/users.ts';
 import type { ExportedUser } from '../../storage/users/users.ts';
 

@@ -1,6 +1,6 @@
 import type { UserIdentity } from '../../domain/users/user-identity.ts';
 import { isId, makeId } from '../../domain/ids.ts';
-import type { Transaction } from '../../storage/pool.ts';
+import type { Transaction } from '../../storage/database.ts';
 import { findRetainedUser } from '../../storage/users/merged-users.ts';
 import { deleteUser, findUserById, lockOrInsertUser, lockUser, lockUserByKey } from '../../storage/users/users.ts';
 import type { LockedUser } from '../../storage/users/users.ts';

@@ -1,7 +1,7 @@
 import { identifiersOf } from '../../domain/users/identifier.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
-import type { Transaction } from '../../storage/pool.ts';
+import type { Transaction } from '../../storage/database.ts';
 import { listDevicesOfUser } from '../../storage/devices/devices.ts';
 import { isErasurePending } from '../../storage/users/erasures.ts';
 import {

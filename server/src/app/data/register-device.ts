@@ -1,7 +1,7 @@
 import { addressHash, deviceIdentifiersOf } from '../../domain/devices/device-identifier.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import { makeId } from '../../domain/ids.ts';
-import type { Transaction } from '../../storage/pool.ts';
+import type { Transaction } from '../../storage/database.ts';
 import {
   claimPushAddress,
   deleteDevice,

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
-import type { Transaction } from '../../storage/pool.ts';
+import type { Transaction } from '../../storage/database.ts';
 import { insertMissingUsers, lockUsersInOrder } from '../../storage/users/users.ts';
 import { registerDevice } from './register-device.ts';
 import type { RegisterDeviceCommand } from './register-device.ts';

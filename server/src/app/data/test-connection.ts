@@ -1,5 +1,5 @@
 import { ServiceError } from '../../domain/errors.ts';
-import type { Database } from '../../storage/pool.ts';
+import type { Database } from '../../storage/database.ts';
 import { findWorkspace } from '../../storage/installation/workspaces.ts';
 
 export type TestConnectionQuery = {

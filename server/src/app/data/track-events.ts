@@ -1,6 +1,6 @@
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
-import type { Transaction } from '../../storage/pool.ts';
+import type { Transaction } from '../../storage/database.ts';
 import { insertEvents, insertUnattributedEvents } from '../../storage/users/events.ts';
 import type { NewEvent } from '../../storage/users/events.ts';
 import { holdUser } from '../../storage/users/users.ts';

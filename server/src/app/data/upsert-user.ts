@@ -2,7 +2,7 @@ import { identifiersOf } from '../../domain/users/identifier.ts';
 import type { Identifier } from '../../domain/users/identifier.ts';
 import { mergeAttributes } from '../../domain/users/user-attributes.ts';
 import type { Attributes } from '../../domain/users/user-attributes.ts';
-import type { Transaction } from '../../storage/pool.ts';
+import type { Transaction } from '../../storage/database.ts';
 import { deleteIdentifiers, insertIdentifiers } from '../../storage/users/identifiers.ts';
 import { setUserAttributes } from '../../storage/users/users.ts';
 import { lockOrMakeUser, lockPerson } from './find-user.ts';

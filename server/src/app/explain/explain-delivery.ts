@@ -3,7 +3,8 @@ import { ServiceError } from '../../domain/errors.ts';
 import { explainRun } from '../../domain/explain/explain-run.ts';
 import type { Membership, RunExplanation } from '../../domain/explain/explain-run.ts';
 import { isId } from '../../domain/ids.ts';
-import type { Database, Transaction } from '../../storage/pool.ts';
+import { inSnapshot } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
 import {
   findCampaignToExplain,
   listChunksToExplain,
@@ -45,7 +46,7 @@ export async function explainDelivery(
   { database }: ExplainDependencies,
   { workspaceId, campaignId, customerId, runId }: ExplainRequest,
 ): Promise<Explanation> {
-  return (await database.begin('isolation level repeatable read read only', async (tx): Promise<Explanation> => {
+  return await inSnapshot(database, async (tx): Promise<Explanation> => {
     await planByValues(tx);
     const campaign = isId(campaignId) ? await findCampaignToExplain(tx, { workspaceId, id: campaignId }) : undefined;
     if (!campaign) throw new ServiceError('CAMPAIGN_NOT_FOUND');
@@ -60,7 +61,7 @@ export async function explainDelivery(
       explained.push({ ...explanation!, createdAt: run.createdAt });
     }
     return { ...shown, runs: explained };
-  })) as Explanation;
+  });
 }
 
 export type RunQuestion = { workspaceId: string; campaign: CampaignToExplain; run: RunToExplain; users: UserKey[] };

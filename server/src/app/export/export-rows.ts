@@ -1,6 +1,6 @@
 import { ServiceError } from '../../domain/errors.ts';
 import { expandStoredFilters } from '../../domain/segments/parse-stored-filters.ts';
-import type { Database, Transaction } from '../../storage/pool.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
 import { findCampaignRecord } from '../../storage/campaigns/campaigns.ts';
 import {
   readStream,

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Encryption } from '../../domain/encryption.ts';
-import type { Database, Transaction } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
 import {
   claimIdempotencyKey,
   findIdempotencyKey,
@@ -34,13 +35,13 @@ export async function answerOnce<Answer>(
   work: (tx: Transaction) => Promise<Answer>,
 ): Promise<Answer> {
   const { key } = request;
-  if (key === undefined) return (await database.begin((tx) => work(tx))) as Answer;
+  if (key === undefined) return await inTransaction(database, (tx) => work(tx));
   if (!/^[\x20-\x7e]+$/.test(key) || key.length > maxIdempotencyKeyCharacters)
     throw new ServiceError('IDEMPOTENCY_KEY_INVALID');
   const id = { workspaceId: request.workspaceId, operation: request.operation, keyHash: sha256(key) };
   const bodyHash = sha256(request.rawBody);
   const context = `idempotency:${id.workspaceId}:${id.operation}:${id.keyHash.toString('hex')}`;
-  return (await database.begin(async (tx) => {
+  return await inTransaction(database, async (tx) => {
     if (await claimIdempotencyKey(tx, { ...id, bodyHash, createdAt: request.at })) {
       const answer = await work(tx);
       await storeIdempotentAnswer(tx, { ...id, answerSealed: encryption.encrypt(JSON.stringify(answer), context) });
@@ -49,7 +50,7 @@ export async function answerOnce<Answer>(
     const first = await findIdempotencyKey(tx, id);
     if (!first?.answerSealed || !first.bodyHash.equals(bodyHash)) throw new ServiceError('IDEMPOTENCY_CONFLICT');
     return JSON.parse(encryption.decrypt(first.answerSealed, context).toString('utf8')) as Answer;
-  })) as Answer;
+  });
 }
 
 function sha256(text: string): Buffer {

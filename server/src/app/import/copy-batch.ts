@@ -1,10 +1,10 @@
+import type { Queryable } from '../../storage/database.ts';
 import { bucketOf } from '../../domain/users/bucket.ts';
 import { addressHash } from '../../domain/devices/device-identifier.ts';
 import { identifiersOf } from '../../domain/users/identifier.ts';
 import { makeId } from '../../domain/ids.ts';
 import type { Attributes } from '../../domain/users/user-attributes.ts';
 import { clearUserStaging, storeStagedIdentifiers, storeStagedUsers } from '../../storage/users/user-import.ts';
-import type { ImportSession } from '../../storage/users/user-import.ts';
 import { copyRows, toArrayText } from './copy-rows.ts';
 import type { Cell } from './copy-rows.ts';
 import type { ImportedEvent } from './parse-event-row.ts';
@@ -19,7 +19,7 @@ export type StagedUser = { bucket: number; id: string; customerId: string; attri
 
 /** Copies users into the staging table. */
 export async function copyUsers(
-  session: ImportSession,
+  session: Queryable,
   { users, at }: { users: Omit<ImportedUser, 'devices'>[]; at: Date },
 ): Promise<StagedUser[]> {
   const staged = users.map(({ customerId, attributes }) => {
@@ -44,7 +44,7 @@ export async function copyUsers(
  * there and changed are compared.
  */
 export async function storeUsers(
-  session: ImportSession,
+  session: Queryable,
   { users, workspaceId, at }: { users: StagedUser[]; workspaceId: string; at: Date },
 ): Promise<void> {
   const { existing, changed } = await storeStagedUsers(session, { workspaceId, at });
@@ -70,7 +70,7 @@ export async function storeUsers(
 
 /** Copies devices into the staging table. A push address that two users claim goes to the later one. @returns how many */
 export async function copyDevices(
-  session: ImportSession,
+  session: Queryable,
   { customers, at }: { customers: CustomerDevices[]; at: Date },
 ): Promise<number> {
   const owners = new Map<string, string>();
@@ -116,7 +116,7 @@ function deviceRow(customerId: string, device: DeviceOfLine, at: Date): Cell[] {
 
 /** Copies events into the staging table, each with an id that its customer gets if there is none yet. */
 export async function copyEvents(
-  session: ImportSession,
+  session: Queryable,
   { events, at }: { events: ImportedEvent[]; at: Date },
 ): Promise<void> {
   await copyRows(session, 'import_events', function* () {

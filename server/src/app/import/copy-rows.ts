@@ -1,6 +1,6 @@
-import { once } from 'node:events';
+import type { Queryable } from '../../storage/database.ts';
 import { copyInto } from '../../storage/users/user-import.ts';
-import type { ImportSession, CopiedTable } from '../../storage/users/user-import.ts';
+import type { CopiedTable } from '../../storage/users/user-import.ts';
 
 export type Cell = string | number | null;
 
@@ -8,22 +8,19 @@ export type Cell = string | number | null;
 const pieceCharacters = 256 * 1024;
 
 /** Streams rows into a table with `COPY`. */
-export async function copyRows(
-  session: ImportSession,
-  table: CopiedTable,
-  rows: () => Generator<Cell[]>,
-): Promise<void> {
-  const stream = await copyInto[table](session);
-  const finished = once(stream, 'finish');
+export async function copyRows(tx: Queryable, table: CopiedTable, rows: () => Generator<Cell[]>): Promise<void> {
+  await copyInto[table](tx).copyFrom(linesOf(rows()));
+}
+
+function* linesOf(rows: Generator<Cell[]>): Generator<string> {
   let piece = '';
-  for (const row of rows()) {
+  for (const row of rows) {
     piece += `${row.map(escape).join('\t')}\n`;
     if (piece.length < pieceCharacters) continue;
-    if (!stream.write(piece)) await once(stream, 'drain');
+    yield piece;
     piece = '';
   }
-  stream.end(piece);
-  await finished;
+  if (piece !== '') yield piece;
 }
 
 /** PostgreSQL's text of an array of texts. */

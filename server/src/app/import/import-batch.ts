@@ -1,9 +1,9 @@
 import { findRetainedCustomerIds, hasMergedUsers } from '../../storage/users/merged-users.ts';
 import { analyzeUsers, makeUserStaging } from '../../storage/users/user-import.ts';
-import type { ImportCounts, ImportKind, ImportSession } from '../../storage/users/user-import.ts';
+import type { ImportCounts, ImportKind } from '../../storage/users/user-import.ts';
 import { makeDeviceStaging, storeStagedDevices } from '../../storage/devices/device-import.ts';
 import { makeEventStaging, storeStagedEvents } from '../../storage/users/events.ts';
-import type { Queryable } from '../../storage/pool.ts';
+import type { Queryable, Session } from '../../storage/database.ts';
 import { eventDay } from '../data/track-events.ts';
 import { copyDevices, copyEvents, copyUsers, storeUsers } from './copy-batch.ts';
 import type { CustomerDevices, StagedUser } from './copy-batch.ts';
@@ -25,18 +25,18 @@ export type Batch = {
   /** Customers whose rows alone it changes; undefined when it changes others' too. */
   customers(): ReadonlySet<string> | undefined;
   /** Copies the rows beside the database's other work; nothing is stored yet. */
-  stage(session: ImportSession, at: Date): Promise<void>;
+  stage(session: Queryable, at: Date): Promise<void>;
   /** Stores what was staged, in the caller's transaction. */
-  store(session: ImportSession, at: Date): Promise<Stored>;
+  store(session: Queryable, at: Date): Promise<Stored>;
 };
 
 export type ImportBatches = {
   /** What the cells of a CSV row mean. */
   fromCells: FromCells;
-  prepare(session: ImportSession): Promise<void>;
+  prepare(session: Session): Promise<void>;
   begin(now: Date): Batch;
   /** Fresh statistics at the end: without them the planner reads filled tables 25 to 40 times slower (finding 9). */
-  finish(session: ImportSession): Promise<void>;
+  finish(session: Queryable): Promise<void>;
 };
 
 /** How the rows of a kind of file are gathered, staged and stored. */
@@ -196,13 +196,12 @@ function batchEvents(workspaceId: string): ImportBatches {
 
 /** Rows under the customer ids that are meant now (docs/decisions/0012). */
 async function resolveMerged<Row extends { customerId: string }>(
-  session: ImportSession,
+  session: Queryable,
   { workspaceId, rows }: { workspaceId: string; rows: Row[] },
 ): Promise<Row[]> {
-  const tx = session as unknown as Queryable;
-  if (!(await hasMergedUsers(tx, workspaceId))) return rows;
+  if (!(await hasMergedUsers(session, workspaceId))) return rows;
   const customerIds = [...new Set(rows.map(({ customerId }) => customerId))];
-  const merged = await findRetainedCustomerIds(tx, { workspaceId, customerIds });
+  const merged = await findRetainedCustomerIds(session, { workspaceId, customerIds });
   const meant = new Map(merged.map(({ customerId, retained }) => [customerId, retained]));
   return rows.map((row) => ({ ...row, customerId: meant.get(row.customerId) ?? row.customerId }));
 }

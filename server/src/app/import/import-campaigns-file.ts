@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import type { Clock } from '../../clock.ts';
-import type { Database } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import { findForeignIds, insertImportedCampaigns } from '../../storage/campaigns/authored-campaigns.ts';
 import type { ImportedCampaign } from '../../storage/campaigns/authored-campaigns.ts';
 import { openImportFile } from './open-import-file.ts';
@@ -82,11 +83,11 @@ export async function importCampaignsFile(
 type Batch = { workspaceId: string; campaigns: ImportedCampaign[] };
 
 async function storeBatch(database: Database, batch: Batch): Promise<{ added: number; foreign: ReadonlySet<string> }> {
-  return (await database.begin(async (tx) => {
+  return await inTransaction(database, async (tx) => {
     const added = await insertImportedCampaigns(tx, batch);
     const present = batch.campaigns.map(({ id }) => id).filter((id) => !added.has(id));
     const { workspaceId } = batch;
     const foreign = present.length === 0 ? new Set<string>() : await findForeignIds(tx, { workspaceId, ids: present });
     return { added: added.size, foreign };
-  })) as { added: number; foreign: Set<string> };
+  });
 }

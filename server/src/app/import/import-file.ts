@@ -3,7 +3,8 @@ import { stat } from 'node:fs/promises';
 import { createGunzip } from 'node:zlib';
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../log.ts';
-import type { Database } from '../../storage/pool.ts';
+import { inTransaction, withSession } from '../../storage/database.ts';
+import type { Database, Session } from '../../storage/database.ts';
 import { ensureEventsPartition } from '../../storage/users/events.ts';
 import {
   deleteImport,
@@ -14,7 +15,7 @@ import {
   unlockImport,
   unlockImportsOf,
 } from '../../storage/users/user-import.ts';
-import type { ImportCounts, ImportKey, ImportKind, ImportSession } from '../../storage/users/user-import.ts';
+import type { ImportCounts, ImportKey, ImportKind } from '../../storage/users/user-import.ts';
 import { eventDay } from '../data/track-events.ts';
 import { fileDigest } from './file-digest.ts';
 import { makeImportBatches } from './import-batch.ts';
@@ -51,8 +52,6 @@ export class ImportUnderWayError extends Error {
 }
 
 const batchRows = 20_000;
-// Measured: a third brings nothing on two cores.
-const connections = 2;
 
 /**
  * Loads a file of users, devices or events, as JSON lines or CSV, `.gz` too. The rules are those of the API. Streams in
@@ -65,28 +64,26 @@ const connections = 2;
 export async function importFile(deps: ImportDependencies, file: ImportFile): Promise<ImportProgress> {
   const { size } = await stat(file.path);
   const key = { workspaceId: file.workspaceId, kind: file.kind, fileDigest: await fileDigest(file.path, size) };
-  const sessions: ImportSession[] = [];
-  try {
-    for (let count = 0; count < connections; count += 1)
-      sessions.push((await deps.database.reserve()) as unknown as ImportSession);
-    const [session] = sessions as [ImportSession];
+  return withSession(deps.database, async (session) => {
     if (!(await lockImport(session, key))) throw new ImportUnderWayError(`${file.path} is being loaded.`);
+    // Given up one by one: the end of a session is noticed later, and the next import of the file would be refused.
     try {
       await lockImportsOf(session, file.workspaceId);
-      return await load(deps, { file, key, sessions, totalBytes: size });
+      // Measured: a third connection brings nothing on two cores.
+      return await withSession(deps.database, (second) =>
+        load(deps, { file, key, sessions: [session, second], totalBytes: size }),
+      );
     } finally {
       await unlockImportsOf(session, file.workspaceId);
       await unlockImport(session, key);
     }
-  } finally {
-    for (const session of sessions) session.release();
-  }
+  });
 }
 
-type Load = { file: ImportFile; key: ImportKey; sessions: ImportSession[]; totalBytes: number };
+type Load = { file: ImportFile; key: ImportKey; sessions: [Session, Session]; totalBytes: number };
 
 async function load(deps: ImportDependencies, { file, key, sessions, totalBytes }: Load): Promise<ImportProgress> {
-  const [session] = sessions as [ImportSession];
+  const [session] = sessions;
   const before = await findBegun(session, { file, key });
   const counts = before?.counts ?? { lines: 0, users: 0, devices: 0, events: 0, rejected: 0 };
   const progress = { ...counts, bytes: 0, totalBytes, resumedAt: counts.lines, isKnown: before?.isKnown ?? false };
@@ -127,7 +124,7 @@ type Reject = { line: number; reason: string };
 
 /** How far an earlier call came. One that came to the end is begun anew, but events, which would be there twice, are not. */
 async function findBegun(
-  session: ImportSession,
+  session: Session,
   { file, key }: { file: ImportFile; key: ImportKey },
 ): Promise<{ counts: ImportCounts; isKnown: boolean } | undefined> {
   const found = await findImport(session, key);
@@ -165,14 +162,13 @@ function makeWriter(
   /** The newest batches, one a connection, oldest first; each is committed after the one before it. */
   let recent: Written[] = [];
 
-  async function store(session: ImportSession, { batch, refused, line }: Piece, before: Written[]): Promise<void> {
+  async function store(session: Session, { batch, refused, line }: Piece, before: Written[]): Promise<void> {
     const shared = before.findLast((other) => !batch.isApart(other.batch));
     await shared?.committed;
     const at = clock.now();
     if (file.kind === 'events') await ensureEventsPartition(database, eventDay(at));
-    await session`begin`;
-    try {
-      const result = await batch.store(session, at);
+    const stored = await inTransaction(session, async (tx) => {
+      const result = await batch.store(tx, at);
       await before.at(-1)?.committed;
       const all = [...refused, ...result.rejects].sort((a, b) => a.line - b.line);
       const counts = {
@@ -182,14 +178,11 @@ function makeWriter(
         events: progress.events + result.events,
         rejected: progress.rejected + all.length,
       };
-      await noteImport(session, { ...key, counts, at, endedAt: null });
-      await session`commit`;
-      Object.assign(progress, counts);
-      await rejects.add(all);
-    } catch (error) {
-      await session`rollback`;
-      throw error;
-    }
+      await noteImport(tx, { ...key, counts, at, endedAt: null });
+      return { counts, all };
+    });
+    Object.assign(progress, stored.counts);
+    await rejects.add(stored.all);
     file.onProgress({ ...progress });
   }
 

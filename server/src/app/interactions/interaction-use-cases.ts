@@ -7,7 +7,7 @@ import type { InteractionSubject, InteractionTokens } from '../../domain/interac
 import { reportLimits } from '../../domain/interactions/limits.ts';
 import type { ReportLimit } from '../../domain/interactions/limits.ts';
 import { sourceOfAddress } from '../../domain/limits/source-address.ts';
-import type { Database } from '../../storage/pool.ts';
+import type { Database } from '../../storage/database.ts';
 import { commitTogether } from '../push/commit-together.ts';
 import { limitReports } from './limit-reports.ts';
 import { recordInteractions } from './record-interactions.ts';

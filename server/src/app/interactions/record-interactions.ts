@@ -1,7 +1,8 @@
 import type { InteractionKind } from '../../domain/interactions/interaction.ts';
 import { maxReports } from '../../domain/interactions/limits.ts';
 import type { InteractionSubject } from '../../domain/interactions/interaction-token.ts';
-import type { Database } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import { findErasedDevices } from '../../storage/users/erasures.ts';
 import { countReports, findReportedRuns, lockCampaignInteractions } from '../../storage/ledger/interactions.ts';
 import type { DeviceReport, StoredInteractionKind } from '../../storage/ledger/interactions.ts';
@@ -33,7 +34,7 @@ export async function recordInteractions(database: Database, received: ReceivedR
     reports.filter((report) => report !== undefined),
   );
   if (known.length > 0) {
-    await database.begin(async (tx) => {
+    await inTransaction(database, async (tx) => {
       await lockCampaignInteractions(tx, known);
       await countReports(tx, { reports: known, at: received[0]!.at, most: maxReports });
     });

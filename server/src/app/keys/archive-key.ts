@@ -1,5 +1,6 @@
 import { ServiceError } from '../../domain/errors.ts';
-import type { Database } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import { archiveApiKey, findApiKey } from '../../storage/keys/api-keys.ts';
 
 /**
@@ -12,7 +13,7 @@ export async function archiveKey(
   { database }: { database: Database },
   { workspaceId, keyId, at }: { workspaceId: string; keyId: string; at: Date },
 ): Promise<void> {
-  await database.begin(async (tx) => {
+  await inTransaction(database, async (tx) => {
     if (await archiveApiKey(tx, { workspaceId, id: keyId, at })) return;
     if (!(await findApiKey(tx, { workspaceId, id: keyId }))) throw new ServiceError('NOT_FOUND');
   });

@@ -1,6 +1,6 @@
 import { hashesEqual, hashSecret } from '../../domain/tokens/secret.ts';
 import { isWorkspaceId } from '../../domain/tokens/workspace-id.ts';
-import type { Queryable } from '../../storage/pool.ts';
+import type { Queryable } from '../../storage/database.ts';
 import type { ApiKey } from '../../storage/keys/api-keys.ts';
 import { findApiKeyBySecretHash, touchApiKey } from '../../storage/keys/api-keys.ts';
 

@@ -6,7 +6,7 @@ import { assertKeySettings } from '../../domain/tokens/key-settings.ts';
 import { defaultScopes } from '../../domain/tokens/scopes.ts';
 import type { Random } from '../../domain/tokens/secret.ts';
 import { makeSecret } from '../../domain/tokens/secret.ts';
-import type { Queryable } from '../../storage/pool.ts';
+import type { Queryable } from '../../storage/database.ts';
 import type { ApiKey } from '../../storage/keys/api-keys.ts';
 import { insertApiKey } from '../../storage/keys/api-keys.ts';
 import { storedSecret } from './stored-secret.ts';

@@ -1,7 +1,8 @@
 import { ServiceError } from '../../domain/errors.ts';
 import type { KeySettings } from '../../domain/tokens/key-settings.ts';
 import { assertKeySettings } from '../../domain/tokens/key-settings.ts';
-import type { Database } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import type { ApiKey } from '../../storage/keys/api-keys.ts';
 import { findApiKey, setAccessTokenMinutes, setApiKeyName, setApiKeyScopes } from '../../storage/keys/api-keys.ts';
 
@@ -18,12 +19,12 @@ export async function editKey(
   const { name, scopes, accessTokenMinutes } = command;
   assertKeySettings(command);
   const id = { workspaceId: command.workspaceId, id: command.keyId };
-  return (await database.begin(async (tx) => {
+  return await inTransaction(database, async (tx) => {
     if (name !== undefined) await setApiKeyName(tx, { ...id, name });
     if (scopes !== undefined) await setApiKeyScopes(tx, { ...id, scopes });
     if (accessTokenMinutes !== undefined) await setAccessTokenMinutes(tx, { ...id, accessTokenMinutes });
     const key = await findApiKey(tx, id);
     if (!key || key.archivedAt) throw new ServiceError('NOT_FOUND');
     return key;
-  })) as ApiKey;
+  });
 }

@@ -1,6 +1,6 @@
 import type { Encryption } from '../../domain/encryption.ts';
 import { isWorkspaceId } from '../../domain/tokens/workspace-id.ts';
-import type { Queryable } from '../../storage/pool.ts';
+import type { Queryable } from '../../storage/database.ts';
 import { listActiveApiKeys } from '../../storage/keys/api-keys.ts';
 import { pushKeyContext } from './stored-secret.ts';
 

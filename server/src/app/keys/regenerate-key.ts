@@ -3,7 +3,8 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { Encryption } from '../../domain/encryption.ts';
 import type { Random } from '../../domain/tokens/secret.ts';
 import { makeSecret } from '../../domain/tokens/secret.ts';
-import type { Database } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import type { ApiKey } from '../../storage/keys/api-keys.ts';
 import { findApiKey, replaceApiKeySecret } from '../../storage/keys/api-keys.ts';
 import { storedSecret } from './stored-secret.ts';
@@ -19,12 +20,12 @@ export async function regenerateKey(
   command: { workspaceId: string; keyId: string; random?: Random },
 ): Promise<{ key: ApiKey; secret: string }> {
   const id = { workspaceId: command.workspaceId, id: command.keyId };
-  return (await database.begin(async (tx) => {
+  return await inTransaction(database, async (tx) => {
     const old = await findApiKey(tx, id);
     if (!old) throw new ServiceError('NOT_FOUND');
     const secret = makeSecret(old.kind, command.random ?? randomBytes);
     const key = await replaceApiKeySecret(tx, { ...id, ...storedSecret(encryption, secret, old) });
     if (!key) throw new ServiceError('NOT_FOUND', { detail: 'the key is archived' });
     return { key, secret };
-  })) as { key: ApiKey; secret: string };
+  });
 }

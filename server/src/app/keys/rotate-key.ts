@@ -1,6 +1,6 @@
 import { ServiceError } from '../../domain/errors.ts';
 import type { Encryption } from '../../domain/encryption.ts';
-import type { Transaction } from '../../storage/pool.ts';
+import type { Transaction } from '../../storage/database.ts';
 import type { ApiKey } from '../../storage/keys/api-keys.ts';
 import { endApiKeyAt, findApiKey } from '../../storage/keys/api-keys.ts';
 import { createKey } from './create-key.ts';

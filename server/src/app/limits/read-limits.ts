@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Database } from '../../storage/pool.ts';
+import type { Database } from '../../storage/database.ts';
 import { findLimitWindows, readCounted } from '../../storage/limits/limit-windows.ts';
 import { sumCountedUsers } from '../../storage/segments/segment-operations.ts';
 import { countActiveSegments } from '../../storage/segments/segments.ts';

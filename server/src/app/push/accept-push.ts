@@ -6,7 +6,8 @@ import type { PushCommand } from '../../domain/push/push-command.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
 import type { Encryption } from '../../domain/encryption.ts';
-import type { Database } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import { findCampaignByName } from '../../storage/campaigns/campaigns.ts';
 import { findSegmentByName } from '../../storage/segments/segments.ts';
 import { findSelectedUsers } from '../../storage/users/users.ts';
@@ -42,7 +43,7 @@ export type AcceptPush = (request: AcceptPushRequest) => Promise<AcceptedPush>;
 export function makeAcceptPush(deps: { database: Database; clock: Clock; encryption: Encryption }): AcceptPush {
   const { database, clock } = deps;
   const store = commitTogether<PushToStore, StoredPush>(
-    (pushes) => database.begin((tx) => storePushes(tx, pushes)) as Promise<StoredPush[]>,
+    (pushes) => inTransaction(database, (tx) => storePushes(tx, pushes)),
     { batchItems: 500, waitingItems: 10_000 },
   );
 

@@ -3,7 +3,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { Encryption } from '../../domain/encryption.ts';
 import { findSigningKey } from '../../domain/signature/sign-push.ts';
 import { findSigningKeyV2 } from '../../domain/signature/sign-push-v2.ts';
-import type { Database } from '../../storage/pool.ts';
+import type { Database } from '../../storage/database.ts';
 import { findCampaignByName } from '../../storage/campaigns/campaigns.ts';
 import type { StoredCampaign } from '../../storage/campaigns/campaigns.ts';
 import type { LimitGrant } from '../../storage/limits/limit-windows.ts';

@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
-import type { Database } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import { countWithinLimit } from '../../storage/limits/limit-windows.ts';
 import type { LimitGrant } from '../../storage/limits/limit-windows.ts';
 import { commitTogether } from './commit-together.ts';
@@ -23,7 +24,7 @@ async function countBatch(
   const wanted = new Map<string, number>();
   for (const id of workspaceIds) wanted.set(id, (wanted.get(id) ?? 0) + 1);
   const grants = new Map<string, LimitGrant>();
-  await database.begin(async (tx) => {
+  await inTransaction(database, async (tx) => {
     // In order of id: two nodes lock the same counters in the same order.
     for (const workspaceId of [...wanted.keys()].sort()) {
       const grant = await countWithinLimit(tx, {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Database } from '../../storage/pool.ts';
+import type { Database } from '../../storage/database.ts';
 import { claimIdempotencyKey } from '../../storage/limits/idempotency-keys.ts';
 
 /**

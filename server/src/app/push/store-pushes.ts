@@ -4,7 +4,7 @@ import type { PushCommand } from '../../domain/push/push-command.ts';
 import { lastIdAt } from '../../domain/ids.ts';
 import { nextOccurrences } from '../../domain/timing/next-occurrences.ts';
 import { enqueueFanOut } from '../../engine/enqueue.ts';
-import type { Transaction } from '../../storage/pool.ts';
+import type { Transaction } from '../../storage/database.ts';
 import {
   insertCampaigns,
   insertPushRequests,

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { Encryption } from '../../domain/encryption.ts';
-import type { Database } from '../../storage/pool.ts';
+import type { Database } from '../../storage/database.ts';
 import { findWorkspace } from '../../storage/installation/workspaces.ts';
 import type { Workspace } from '../../storage/installation/workspaces.ts';
 import { listPushSecrets } from '../keys/list-push-secrets.ts';

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { Database } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import { listProviderCredentials } from '../../storage/keys/provider-credentials.ts';
 import { registerDevice } from '../data/register-device.ts';
 import { upsertUser } from '../data/upsert-user.ts';
@@ -41,7 +42,7 @@ export function makeBrowserUseCases({ database, clock, workspaceId: demoWorkspac
       const customer = { workspaceId: demo(), customerId, at: clock.now() };
       const digest = createHash('sha256').update(subscription).digest('hex');
       const device = { deviceId: `browser-${digest.slice(0, 16)}`, platform: 'WEB', pushId: subscription } as const;
-      await database.begin(async (tx) => {
+      await inTransaction(database, async (tx) => {
         await upsertUser(tx, { ...customer, attributes: {} });
         await registerDevice(tx, { ...customer, ...device });
       });

@@ -1,6 +1,6 @@
 import type { Encryption } from '../../domain/encryption.ts';
 import { signPush } from '../../domain/signature/sign-push.ts';
-import type { Database } from '../../storage/pool.ts';
+import type { Database } from '../../storage/database.ts';
 import { listPushSecrets } from '../keys/list-push-secrets.ts';
 
 export type ReadyCurl = (input: { workspaceId: string; url: string }) => Promise<string | undefined>;

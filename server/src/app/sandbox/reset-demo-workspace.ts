@@ -2,7 +2,8 @@ import { setTimeout } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Encryption } from '../../domain/encryption.ts';
-import type { Database, Transaction } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
 import {
   countWorkUnderWay,
   emptyWorkspace,
@@ -51,7 +52,7 @@ export async function resetDemoWorkspace(
   const random = makeSeededRandom(encryption.decrypt(encrypted, demoSeedContext).toString('utf8'));
   // The first bytes of the seed made the workspace's id.
   makeWorkspaceId(random);
-  await database.begin(async (tx) => {
+  await inTransaction(database, async (tx) => {
     await lockInstallation(tx);
     await emptyWorkspace(tx, workspaceId);
     await restoreWorkspace(tx, { id: workspaceId, ...demoSettings });
@@ -64,7 +65,7 @@ export async function resetDemoWorkspace(
 async function stopSending({ database, clock }: ResetDemoDependencies, workspaceId: string): Promise<void> {
   for (const campaignId of await listLiveCampaigns(database, workspaceId))
     await retryChanges(() =>
-      database.begin(async (tx) => {
+      inTransaction(database, async (tx) => {
         const change = { workspaceId, campaignId, action: 'stop', by: 'the reset of the sandbox' } as const;
         await changeInTransaction(tx, change, clock.now());
       }),

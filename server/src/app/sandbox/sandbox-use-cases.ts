@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { Database, Transaction } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
 import { setClockOffset } from '../../storage/installation/installation.ts';
 import { deleteSandboxMessages, listSandboxMessages } from '../../storage/installation/sandbox.ts';
 import type { SandboxMessage } from '../../storage/installation/sandbox.ts';
@@ -63,7 +64,7 @@ export function makeSandboxUseCases<Faults>(deps: SandboxDependencies<Faults>) {
       if (offset > maxMoveMilliseconds) {
         throw new ServiceError('PARAMETER_INVALID', { field: 'advanceSeconds', reason: 'is too far ahead' });
       }
-      await database.begin(async (tx) => {
+      await inTransaction(database, async (tx) => {
         await setClockOffset(tx, offset);
         await note?.(tx);
       });
@@ -76,7 +77,7 @@ export function makeSandboxUseCases<Faults>(deps: SandboxDependencies<Faults>) {
 
     /** The simulators are no part of the database, so what is noted stands first and goes when they refuse. */
     async setFaults(faults: Faults, note?: Note): Promise<void> {
-      await database.begin(async (tx) => {
+      await inTransaction(database, async (tx) => {
         await note?.(tx);
         await deps.simulators.setFaults(faults);
       });
@@ -97,7 +98,7 @@ export function makeSandboxUseCases<Faults>(deps: SandboxDependencies<Faults>) {
 
     /** Empties the inbox, the counters and the fault switches; people and campaigns stay. */
     async clearInbox(note?: Note): Promise<void> {
-      await database.begin(async (tx) => {
+      await inTransaction(database, async (tx) => {
         await note?.(tx);
         await deleteSandboxMessages(tx);
         await deps.simulators.reset();

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { makeId } from '../../domain/ids.ts';
 import type { Encryption } from '../../domain/encryption.ts';
-import type { Database, Transaction } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
 import { findInstallation, lockInstallation, setDemoWorkspace } from '../../storage/installation/installation.ts';
 import { lockOrInsertUser, setUserIsTest } from '../../storage/users/users.ts';
 import { findWorkspace, insertWorkspace } from '../../storage/installation/workspaces.ts';
@@ -45,7 +46,7 @@ export async function seedDemoWorkspace(
   const workspaceId = makeWorkspaceId(random);
   // Key pairs take a while to find, so they are made before the transaction.
   const credentials = await makeSimulatedCredentials(workspaceId.slice(0, 12).toLowerCase());
-  return (await deps.database.begin(async (tx) => {
+  return await inTransaction(deps.database, async (tx) => {
     await lockInstallation(tx);
     const already = (await findInstallation(tx))?.demoWorkspaceId;
     if (already) return findDemo(tx, already);
@@ -56,7 +57,7 @@ export async function seedDemoWorkspace(
     for (const credential of credentials) await saveProviderCredential(deps, tx, { workspaceId, credential, at });
     await setDemoWorkspace(tx, { workspaceId, seedSealed: deps.encryption.encrypt(seed, demoSeedContext) });
     return { workspaceId, dbName, keys };
-  })) as DemoWorkspace;
+  });
 }
 
 export const demoSeedContext = 'demo-seed';

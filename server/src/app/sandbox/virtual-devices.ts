@@ -5,7 +5,8 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { InteractionKind } from '../../domain/interactions/interaction.ts';
 import { magicOutcome, magicTokens } from '../../domain/sandbox/magic-tokens.ts';
 import type { MagicOutcome } from '../../domain/sandbox/magic-tokens.ts';
-import type { Database, Transaction } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
 import { findSandboxMessage, listMessagesOfDevices, listTestDevices } from '../../storage/installation/sandbox.ts';
 import type { TestDevice } from '../../storage/installation/sandbox.ts';
 import { setUserIsTest } from '../../storage/users/users.ts';
@@ -57,7 +58,7 @@ export function makeVirtualDevices({ database, clock, makeSubscription, interact
   const register = ({ behaviour, ...device }: Registration, note: Note | undefined): Promise<void> =>
     retryDeadlock(
       async () =>
-        (await database.begin(async (tx) => {
+        await inTransaction(database, async (tx) => {
           const at = clock.now();
           const { workspaceId, customerId, platform } = device;
           await requireWorkspace(tx, workspaceId);
@@ -66,7 +67,7 @@ export function makeVirtualDevices({ database, clock, makeSubscription, interact
           await setUserIsTest(tx, { workspaceId, bucket: user.bucket, userId: user.userId, isTest: true, at });
           await registerDevice(tx, { ...device, pushId: makeAddress(platform, behaviour), at });
           await note?.(tx);
-        })) as void,
+        }),
     );
 
   const list = async (workspaceId: string) => {

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../domain/errors.ts';
-import type { Transaction } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Transaction } from '../../storage/database.ts';
 import {
   archiveSegment,
   findSegmentById,
@@ -21,12 +22,12 @@ export async function archiveNamedSegment(
   { database, clock }: Pick<SegmentDependencies, 'database' | 'clock'>,
   named: NamedSegment & Noted,
 ): Promise<Pick<Segment, 'id' | 'name'>> {
-  return (await database.begin(async (tx) => {
+  return await inTransaction(database, async (tx) => {
     const segment = await takeNamed(tx, named);
     await archiveSegment(tx, { id: segment.id, at: clock.now() });
     await named.note?.(tx);
     return { id: segment.id, name: segment.name };
-  })) as Pick<Segment, 'id' | 'name'>;
+  });
 }
 
 /**
@@ -39,13 +40,13 @@ export async function unarchiveNamedSegment(
   { database, clock, limits }: Pick<SegmentDependencies, 'database' | 'clock' | 'limits'>,
   named: NamedSegment & Noted,
 ): Promise<Pick<Segment, 'id' | 'name'>> {
-  return (await database.begin(async (tx) => {
+  return await inTransaction(database, async (tx) => {
     await requireQuotaUnlessActive(tx, { ...named, limits });
     const segment = await takeNamed(tx, named);
     await unarchiveSegment(tx, { id: segment.id, at: clock.now() });
     await named.note?.(tx);
     return { id: segment.id, name: segment.name };
-  })) as Pick<Segment, 'id' | 'name'>;
+  });
 }
 
 async function requireQuotaUnlessActive(

@@ -7,7 +7,8 @@ import { SegmentExpansionError, segmentsUsedBy } from '../../domain/segments/exp
 import { expandStoredFilters } from '../../domain/segments/parse-stored-filters.ts';
 import type { StoredFilters } from '../../domain/segments/parse-stored-filters.ts';
 import type { GroupFilter } from '../../domain/segments/segment-filter.ts';
-import type { Queryable, Transaction } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Queryable, Transaction } from '../../storage/database.ts';
 import type { ReferencedSegment } from '../../storage/segments/segment-members.ts';
 import { findReferencedSegments } from '../../storage/segments/segment-members.ts';
 import {
@@ -128,7 +129,7 @@ export async function changeFilterSegment(
   { database, clock }: Pick<SegmentDependencies, 'database' | 'clock'>,
   request: FilterSegmentChange,
 ): Promise<void> {
-  await database.begin((tx) => changeLocked(tx, { ...request, at: clock.now() }));
+  await inTransaction(database, (tx) => changeLocked(tx, { ...request, at: clock.now() }));
 }
 
 async function changeLocked(

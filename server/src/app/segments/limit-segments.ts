@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ServiceError } from '../../domain/errors.ts';
 import { secondsUntilPass } from '../../domain/limits/sliding-window.ts';
 import type { LimitWindow } from '../../domain/limits/sliding-window.ts';
-import type { Queryable } from '../../storage/pool.ts';
+import type { Queryable } from '../../storage/database.ts';
 import { countEvent, findLimitWindows } from '../../storage/limits/limit-windows.ts';
 import { sumCountedUsers } from '../../storage/segments/segment-operations.ts';
 import { countActiveSegments, lockSegmentsOfWorkspace } from '../../storage/segments/segments.ts';

@@ -1,13 +1,8 @@
 import { ServiceError } from '../../domain/errors.ts';
 import { maxFileBytes } from '../../domain/segments/limits.ts';
-import type { Transaction } from '../../storage/pool.ts';
-import {
-  dropFileStaging,
-  makeFileStaging,
-  stageFilePiece,
-  storeStagedFile,
-} from '../../storage/segments/segment-operations.ts';
-import type { PostingSession } from '../../storage/segments/segment-operations.ts';
+import { inTransaction, withSession } from '../../storage/database.ts';
+import type { Session, Transaction } from '../../storage/database.ts';
+import { makeFileStaging, stageFilePiece, storeStagedFile } from '../../storage/segments/segment-operations.ts';
 import { storeFileOperation } from './request-file-operation.ts';
 import type { AcceptedOperation, FileOperationCommand } from './request-file-operation.ts';
 import type { SegmentCaller, SegmentDependencies } from './segment-dependencies.ts';
@@ -39,39 +34,28 @@ export async function postFile(
   { bytes, ...request }: PostedFile,
 ): Promise<AcceptedOperation> {
   await refuseBeforeReading(deps, request);
-  const session = (await deps.database.reserve()) as unknown as PostingSession;
-  try {
+  return withSession(deps.database, async (session) => {
     await makeFileStaging(session);
     let number = 0;
     for await (const piece of cutPieces(bytes)) {
       await stageFilePiece(session, { number, bytes: piece });
       number += 1;
     }
-    return await storeFile(deps, session, request);
-  } finally {
-    // After a lost connection there is nothing to drop.
-    await dropFileStaging(session).catch(() => {});
-    session.release();
-  }
+    return storeFile(deps, session, request);
+  });
 }
 
-async function storeFile(
+function storeFile(
   deps: PostFileDependencies,
-  session: PostingSession,
+  session: Session,
   { note, ...request }: Omit<PostedFile, 'bytes'>,
 ): Promise<AcceptedOperation> {
-  await session`begin`;
-  try {
-    const tx = session as unknown as Transaction;
+  return inTransaction(session, async (tx) => {
     const accepted = await storeFileOperation(deps, tx, { ...request, at: deps.clock.now() });
     await storeStagedFile(tx, accepted.operationId);
     await note?.(tx, accepted);
-    await session`commit`;
     return accepted;
-  } catch (error) {
-    await session`rollback`.catch(() => {});
-    throw error;
-  }
+  });
 }
 
 /** The refusal of a file over the limit, for whoever knows its size before reading it. */
@@ -107,7 +91,7 @@ class WouldBeAccepted extends Error {}
 /** Throws what the operation would be refused with now. It is stored and undone, which also ends its locks. */
 async function refuseBeforeReading(deps: PostFileDependencies, request: Omit<PostedFile, 'bytes'>): Promise<void> {
   try {
-    await deps.database.begin(async (tx) => {
+    await inTransaction(deps.database, async (tx) => {
       await requireWorkspace(tx, request.workspaceId);
       await storeFileOperation(deps, tx, { ...request, at: deps.clock.now() });
       throw new WouldBeAccepted();

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../domain/errors.ts';
-import type { Queryable, Transaction } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Queryable, Transaction } from '../../storage/database.ts';
 import {
   attemptsPerRound,
   findCallback,
@@ -105,7 +106,7 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
 
     /** Sends a callback again, with the whole schedule before it. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
     async resendCallback({ note, ...key }: Key & Noted) {
-      const isDue = await database.begin(async (tx) => {
+      const isDue = await inTransaction(database, async (tx) => {
         const isResent = await resendCallback(tx, { ...key, at: clock.now() });
         if (isResent) await note?.(tx);
         return isResent;
@@ -130,7 +131,7 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
 
     /** Sends a mail again, with the whole schedule before it. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
     async resendMail({ note, ...key }: Key & Noted) {
-      const isDue = await database.begin(async (tx) => {
+      const isDue = await inTransaction(database, async (tx) => {
         const isResent = await resendEmail(tx, { ...key, at: clock.now() });
         if (isResent) await note?.(tx);
         return isResent;
@@ -147,11 +148,11 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
     /** @throws ServiceError NOT_FOUND */
     async readWebhookSecret({ workspaceId, note }: { workspaceId: string } & Noted): Promise<string> {
       await requireWorkspace(database, workspaceId);
-      return database.begin(async (tx) => {
+      return inTransaction(database, async (tx) => {
         const secret = await deps.webhookSecretOf(tx, workspaceId);
         await note?.(tx);
         return secret;
-      }) as Promise<string>;
+      });
     },
   };
 }

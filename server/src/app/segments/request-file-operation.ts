@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
 import { enqueueSegmentFill } from '../../engine/enqueue.ts';
-import type { Transaction } from '../../storage/pool.ts';
+import type { Transaction } from '../../storage/database.ts';
 import { insertOperation } from '../../storage/segments/segment-operations.ts';
 import {
   findSegmentById,

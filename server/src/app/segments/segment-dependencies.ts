@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { Encryption } from '../../domain/encryption.ts';
-import type { Database } from '../../storage/pool.ts';
+import type { Database } from '../../storage/database.ts';
 import {
   cohortRequestsPerMinute,
   fileOperationsPerDay,

@@ -1,6 +1,7 @@
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
-import type { Transaction } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Transaction } from '../../storage/database.ts';
 import { addMembersByCustomerId, removeMembersByCustomerId } from '../../storage/segments/segment-members.ts';
 import { settleSegment } from '../../storage/segments/segment-operations.ts';
 import { countLiveMembers } from '../../storage/segments/segment-staging.ts';
@@ -30,7 +31,7 @@ export async function syncCohort(deps: SegmentDependencies, command: SyncCohortC
   const { workspaceId } = command;
   const refusal = await countCall(database, { operation: 'cohort-sync', workspaceId, windows, at: clock.now() });
   if (refusal) throw new ServiceError('DATA_RATE_LIMITED', refusal);
-  await database.begin(async (tx) => {
+  await inTransaction(database, async (tx) => {
     const segment = await takeCohort(deps, tx, command);
     const users = await findUsersByCustomerIds(tx, {
       workspaceId,

@@ -2,7 +2,8 @@ import type { Clock } from '../../clock.ts';
 import type { CampaignFigures, PlatformFigures } from '../../domain/campaigns/campaign-figures.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import { addDays, toInstant } from '../../domain/timing/local-time.ts';
-import type { Database, Transaction } from '../../storage/pool.ts';
+import { inSnapshot } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
 import {
   countConversions,
   countFailures,
@@ -39,7 +40,7 @@ export async function readCampaignStats(
   request: CampaignStatsRequest,
 ): Promise<CampaignStats> {
   const { workspaceId, offset, limit } = request;
-  return database.begin('isolation level repeatable read read only', async (tx) => {
+  return inSnapshot(database, async (tx) => {
     const timeZone = (await findWorkspace(tx, workspaceId))!.timeZone;
     const span = {
       startsAt: toInstant({ date: request.startDate, time: '00:00', timeZone }),
@@ -49,7 +50,7 @@ export async function readCampaignStats(
     const totalCampaigns = await countStatsCampaigns(tx, query);
     const campaigns = await listStatsCampaigns(tx, { ...query, offset, limit });
     return { totalCampaigns, campaigns: await readFigures(tx, { ...span, workspaceId, campaigns }) };
-  }) as Promise<CampaignStats>;
+  });
 }
 
 type Reading = StatsSpan & { workspaceId: string; campaigns: StatsCampaign[] };

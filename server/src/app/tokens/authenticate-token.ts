@@ -1,7 +1,7 @@
 import { stateOfToken } from '../../domain/tokens/token-state.ts';
 import type { Scope } from '../../domain/tokens/scopes.ts';
 import { hashSecret, isSecret } from '../../domain/tokens/secret.ts';
-import type { Queryable } from '../../storage/pool.ts';
+import type { Queryable } from '../../storage/database.ts';
 import { findAccessToken } from '../../storage/keys/tokens.ts';
 import type { ApiKey } from '../../storage/keys/api-keys.ts';
 import { noteUse } from '../keys/authenticate-key.ts';

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../domain/errors.ts';
 import type { Random } from '../../domain/tokens/secret.ts';
 import { hashSecret, makeSecret } from '../../domain/tokens/secret.ts';
-import type { Transaction } from '../../storage/pool.ts';
+import type { Transaction } from '../../storage/database.ts';
 import { insertAccessToken } from '../../storage/keys/tokens.ts';
 import type { ApiKey } from '../../storage/keys/api-keys.ts';
 

@@ -1,3 +1,4 @@
+import { inTransaction } from '../../storage/database.ts';
 import { hashSecret } from '../../domain/tokens/secret.ts';
 import { revokeAccessToken, revokeAccessTokensOfRefresh, revokeRefreshToken } from '../../storage/keys/tokens.ts';
 import { authenticateClient } from './authenticate-client.ts';
@@ -17,7 +18,7 @@ export async function revokeToken(deps: TokenDependencies, command: RevokeTokenC
   const at = deps.clock.now();
   const token = { tokenHash: hashSecret(command.token), workspaceId: key.workspaceId, at };
   // The hint is not needed: a hash is in one of the two tables at most.
-  await deps.database.begin(async (tx) => {
+  await inTransaction(deps.database, async (tx) => {
     if (await revokeRefreshToken(tx, token)) {
       await revokeAccessTokensOfRefresh(tx, { refreshTokenHash: token.tokenHash, at });
     } else await revokeAccessToken(tx, token);

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { Encryption } from '../../domain/encryption.ts';
 import type { Random } from '../../domain/tokens/secret.ts';
-import type { Database, Queryable } from '../../storage/pool.ts';
+import type { Database, Queryable } from '../../storage/database.ts';
 
 /** What checking a key or an access token takes; every route family has it. */
 export type AuthenticationDependencies = { database: Queryable; clock: Clock };

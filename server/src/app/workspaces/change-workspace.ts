@@ -1,6 +1,6 @@
 import { parseFrequencyCaps, parseQuietSpan } from '../../domain/eligibility/workspace-controls.ts';
 import type { QuietMode } from '../../domain/eligibility/workspace-controls.ts';
-import type { Queryable } from '../../storage/pool.ts';
+import type { Queryable } from '../../storage/database.ts';
 import { updateWorkspace } from '../../storage/installation/workspaces.ts';
 import type { WorkspaceChanges } from '../../storage/installation/workspaces.ts';
 import { WorkspaceRefusedError, requireTimeZone, requireWorkspaceName } from './create-workspace.ts';

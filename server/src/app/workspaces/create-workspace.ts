@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { isWorkspaceId } from '../../domain/tokens/workspace-id.ts';
 import { dataCenters } from '../../domain/tokens/data-center.ts';
 import type { DataCenter } from '../../domain/tokens/data-center.ts';
-import type { Database } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import { findWorkspace, findWorkspaceByDbName, insertWorkspace } from '../../storage/installation/workspaces.ts';
 import type { Workspace } from '../../storage/installation/workspaces.ts';
 
@@ -39,12 +40,12 @@ export async function createWorkspace(
     `The data center is one of ${dataCenters.join(', ')}.`,
   );
   requireTimeZone(given.timeZone);
-  return (await database.begin(async (tx) => {
+  return await inTransaction(database, async (tx) => {
     requireValid(!(await findWorkspace(tx, id)), `There is a workspace ${id} already.`);
     requireValid(!(await findWorkspaceByDbName(tx, dbName)), `The database name ${dbName} is taken.`);
     await insertWorkspace(tx, { ...given, id, dbName, createdAt: at });
     return (await findWorkspace(tx, id))!;
-  })) as Workspace;
+  });
 }
 
 /** 24 characters of A–Z and 2–9 without look-alikes; no pipe, so a signed string parses one way only (decision D35). */

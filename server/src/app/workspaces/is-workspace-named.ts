@@ -1,5 +1,5 @@
 import { findWorkspace } from '../../storage/installation/workspaces.ts';
-import type { Queryable } from '../../storage/pool.ts';
+import type { Queryable } from '../../storage/database.ts';
 
 export type WorkspaceNames = { workspaceId: string; dbName: string | undefined; appKey: string | undefined };
 

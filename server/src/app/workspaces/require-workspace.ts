@@ -1,5 +1,5 @@
 import { ServiceError } from '../../domain/errors.ts';
-import type { Queryable } from '../../storage/pool.ts';
+import type { Queryable } from '../../storage/database.ts';
 import { findWorkspace } from '../../storage/installation/workspaces.ts';
 import type { Workspace } from '../../storage/installation/workspaces.ts';
 

@@ -2,7 +2,8 @@ import { Webhook } from 'standardwebhooks';
 import type { Clock } from '../../clock.ts';
 import type { Encryption } from '../../domain/encryption.ts';
 import type { Logger } from '../../log.ts';
-import type { Database } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import {
   attemptsPerRound,
   claimDueCallbacks,
@@ -101,7 +102,7 @@ async function deliver(deps: DeliverCallbacksDependencies, callback: DueCallback
       return { kind: 'failed', error: 'unreachable' };
     });
   const endedAt = clock.now();
-  await database.begin(async (tx) => {
+  await inTransaction(database, async (tx) => {
     const settled = await settleCallback(tx, { id, attempts, outcome: classify(answer, { nth, endedAt }) });
     // Another worker took over when our lease expired; its outcome counts.
     if (!settled) return;

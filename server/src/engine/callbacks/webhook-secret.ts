@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Encryption } from '../../domain/encryption.ts';
-import type { Queryable } from '../../storage/pool.ts';
+import type { Queryable } from '../../storage/database.ts';
 import { findWebhookSecret, storeWebhookSecret } from '../../storage/installation/workspaces.ts';
 
 // The Standard Webhooks specification asks for 24 to 64 bytes.

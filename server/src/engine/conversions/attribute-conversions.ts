@@ -1,5 +1,6 @@
 import { matchGoal } from '../../domain/campaigns/match-goal.ts';
-import type { Database } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import { findReachedEvents, insertConversions } from '../../storage/ledger/interactions.ts';
 import type { Conversion, ReachedEvent } from '../../storage/ledger/interactions.ts';
 import { takeUnattributedEvents } from '../../storage/users/events.ts';
@@ -26,13 +27,13 @@ export function attributeConversions({ database }: { database: Database }): Job 
     intervalMilliseconds: 5_000,
     async runOnce(now) {
       const until = new Date(now.getTime() - settleMilliseconds);
-      return database.begin(async (tx) => {
+      return inTransaction(database, async (tx) => {
         const taken = await takeUnattributedEvents(tx, { until, limit: batchEvents });
         if (taken.length === 0) return 0;
         const reached = await findReachedEvents(tx, { taken, windowHours: conversionWindowHours });
         await insertConversions(tx, reached.flatMap(toConversions));
         return taken.length;
-      }) as Promise<number>;
+      });
     },
   };
 }

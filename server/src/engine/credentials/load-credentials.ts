@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts';
 import { credentialContext } from '../../domain/provider-credential.ts';
 import type { ProviderCredentials } from '../../domain/provider-credential.ts';
 import type { Encryption } from '../../domain/encryption.ts';
-import type { Database } from '../../storage/pool.ts';
+import type { Database } from '../../storage/database.ts';
 import { listProviderCredentials } from '../../storage/keys/provider-credentials.ts';
 import type { EncryptedCredential } from '../../storage/keys/provider-credentials.ts';
 

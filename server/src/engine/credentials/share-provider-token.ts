@@ -1,6 +1,7 @@
 import type { Encryption } from '../../domain/encryption.ts';
 import type { Logger } from '../../log.ts';
-import type { Database } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import { findProviderToken, lockProviderToken, upsertProviderToken } from '../../storage/keys/provider-credentials.ts';
 import type { ProviderToken, ShareProviderToken } from '../delivery/apns/apns-provider-token.ts';
 
@@ -19,7 +20,7 @@ export function makeShareProviderToken({
   return async ({ key, issuedFrom, make }) => {
     let made: ProviderToken | undefined;
     try {
-      return await database.begin(async (tx) => {
+      return await inTransaction(database, async (tx) => {
         await lockProviderToken(tx, key);
         const stored = await findProviderToken(tx, key);
         if (stored && stored.issuedAt >= issuedFrom)

@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
-import type { Database } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import { attemptsPerRound } from '../../storage/outbox/callbacks.ts';
 import { claimDueEmails, insertEmailAttempt, settleEmail } from '../../storage/outbox/emails.ts';
 import type { DueEmail, EmailOutcome } from '../../storage/outbox/emails.ts';
@@ -47,7 +48,7 @@ async function sendOne({ database, clock, mailer }: SendEmailsDependencies, emai
   const startedAt = clock.now();
   const result = await send(mailer, { ...email, nth });
   const endedAt = clock.now();
-  await database.begin(async (tx) => {
+  await inTransaction(database, async (tx) => {
     const settled = await settleEmail(tx, { id, attempts, outcome: classify(result, { nth, at: endedAt }) });
     // Another worker took over when our lease expired; its outcome counts.
     if (!settled) return;

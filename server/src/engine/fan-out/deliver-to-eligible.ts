@@ -7,7 +7,8 @@ import type { EligibilityRules } from '../../domain/eligibility/eligibility-rule
 import { maxCapHours } from '../../domain/eligibility/limits.ts';
 import { localSendOf } from '../../domain/timing/local-send.ts';
 import { fromStoredTiming } from '../../domain/timing/stored-timing.ts';
-import type { Database, Transaction } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
 import type { AudienceDevice } from '../../storage/campaigns/audience.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import { planByValues } from '../../storage/plan-by-values.ts';
@@ -88,14 +89,14 @@ async function admitUsers(
   let open = [...new Map(devices.map(({ device }) => [keyOf(device), toUser(device)])).values()];
   while (open.length > 0) {
     // One transaction per attempt: locks are taken in one order, and none is held while waiting for others.
-    open = (await database.begin(async (tx) => {
+    open = await inTransaction(database, async (tx) => {
       await planByValues(tx);
       const users = await findForEligibility(tx, { run, gate, users: open });
       for (const user of users) eligibilities.set(keyOf(user), decide(user));
       const isNew = ({ messages, ...user }: StoredEligibilityUser): boolean =>
         eligibilities.get(keyOf(user))!.kind === 'send' && !messages.some(({ runId }) => runId === run.id);
       return writeDown(tx, { run, record: gate.record, users: users.filter(isNew), now });
-    })) as UserKey[];
+    });
   }
   return eligibilities;
 }

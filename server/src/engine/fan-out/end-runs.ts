@@ -1,4 +1,5 @@
-import type { Database } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import {
   endFinishedCampaigns,
   endFinishedRuns,
@@ -20,7 +21,7 @@ export function endRuns({ database }: { database: Database }): Job {
     name: 'end-runs',
     intervalMilliseconds: 2000,
     async runOnce(now) {
-      const changed = await database.begin(async (tx) => {
+      const changed = await inTransaction(database, async (tx) => {
         const ended = await endFinishedRuns(tx, { at: now, limit: 100 });
         const campaignIds = [...new Set(ended.map((run) => run.campaignId))];
         if (ended.length > 0) await endFinishedCampaigns(tx, { campaignIds, at: now });

@@ -2,7 +2,7 @@ import { deliverySettings, iosProvisional } from '../../domain/campaigns/deliver
 import { lastIdAt } from '../../domain/ids.ts';
 import { SegmentExpansionError } from '../../domain/segments/expand-segment-filter.ts';
 import { expandStoredFilters } from '../../domain/segments/parse-stored-filters.ts';
-import type { Queryable } from '../../storage/pool.ts';
+import type { Queryable } from '../../storage/database.ts';
 import { countAllUsersDevices, countSegmentDevices } from '../../storage/campaigns/audience.ts';
 import { countUsers } from '../../storage/installation/overview.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';

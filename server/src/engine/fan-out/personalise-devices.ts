@@ -3,7 +3,7 @@ import { unknownUser } from '../../domain/users/user-source.ts';
 import { deliverySettings } from '../../domain/campaigns/delivery-settings.ts';
 import { makePersonaliser } from '../../domain/template/personalise.ts';
 import type { Personal, Personaliser } from '../../domain/template/personalise.ts';
-import type { Database } from '../../storage/pool.ts';
+import type { Database } from '../../storage/database.ts';
 import type { AudienceDevice } from '../../storage/campaigns/audience.ts';
 import { findUsers } from '../../storage/users/users.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';

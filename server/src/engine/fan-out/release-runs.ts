@@ -1,6 +1,7 @@
 import { bucketCount } from '../../domain/users/bucket.ts';
 import { deliverySettings, runDevicesPerMinute } from '../../domain/campaigns/delivery-settings.ts';
-import type { Database } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import { insertChunks } from '../../storage/runs/chunks.ts';
 import { failRun, lockQueuedRun, startRun } from '../../storage/runs/run-states.ts';
 import type { Job } from '../job.ts';
@@ -30,7 +31,7 @@ export function releaseRuns({ database, wakeWorkers }: ReleaseRunsDependencies):
 }
 
 async function releaseOne(database: Database, now: Date): Promise<number> {
-  return database.begin(async (tx) => {
+  return inTransaction(database, async (tx) => {
     const run = await lockQueuedRun(tx);
     if (!run) return 0;
     const frozen = await freezeAudience(tx, { run, now });

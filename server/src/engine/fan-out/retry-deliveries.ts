@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
-import type { Database } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import {
   addRunCounts,
   claimDueDeliveries,
@@ -125,7 +126,7 @@ async function settle(database: Database, { due, runs, results, at }: Settlement
     ...results[place]!.delivery,
     claimedAttempts: delivery.attempts,
   }));
-  await database.begin(async (tx) => {
+  await inTransaction(database, async (tx) => {
     const stored = (await settleDeliveries(tx, { deliveries, sentAt: at })).sort((one, other) => one - other);
     await addRunCounts(
       tx,
@@ -143,7 +144,7 @@ async function settle(database: Database, { due, runs, results, at }: Settlement
     const { runId, chunkNumber: number } = due[places[0]!]!;
     const chunk = { number, state: 'ENDED' } as const;
     const settled = { run: runs.get(runId)!, chunk, results: places.map((place) => results[place]!) };
-    if (eligibilityRulesOfRun(settled.run)?.record) await database.begin((tx) => withdrawUnsent(tx, settled));
+    if (eligibilityRulesOfRun(settled.run)?.record) await inTransaction(database, (tx) => withdrawUnsent(tx, settled));
   }
 }
 

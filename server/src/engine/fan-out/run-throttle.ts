@@ -1,4 +1,4 @@
-import type { Database } from '../../storage/pool.ts';
+import type { Database } from '../../storage/database.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import { leaseBudget } from '../governor/lease-budget.ts';
 

@@ -2,7 +2,8 @@ import type { Clock } from '../../clock.ts';
 import { deliverySettings, iosProvisional } from '../../domain/campaigns/delivery-settings.ts';
 import { eligibilityCodes } from '../../domain/eligibility/decide-eligibility.ts';
 import { lastIdAt } from '../../domain/ids.ts';
-import type { Database } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import { findAllUsersPage, findSegmentPage, findTargetUsersPage } from '../../storage/campaigns/audience.ts';
 import type { PagedDevice } from '../../storage/campaigns/audience.ts';
 import { endChunk, moveCursor, openWindow } from '../../storage/runs/chunks.ts';
@@ -133,7 +134,7 @@ type WindowToStore = { run: RunToSend; chunk: ClaimedChunk; end: Cursor; isLast:
 async function storeWindow({ database, clock }: SendWindowDependencies, window: WindowToStore): Promise<void> {
   const { run, chunk, results } = window;
   const now = clock.now();
-  await database.begin(async (tx) => {
+  await inTransaction(database, async (tx) => {
     // The chunk's row first: its lock decides whether this worker may store anything at all.
     const isOurs = await moveCursor(tx, { ...chunk, ...window.end, leaseUntil: leaseEnd(clock) });
     if (!isOurs) throw new LostChunkError();

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../storage/pool.ts';
+import type { Transaction } from '../../storage/database.ts';
 import { planByValues } from '../../storage/plan-by-values.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import { withdrawUserMessages } from '../../storage/users/user-messages.ts';

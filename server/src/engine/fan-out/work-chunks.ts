@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../log.ts';
-import type { Database } from '../../storage/pool.ts';
+import type { Database } from '../../storage/database.ts';
 import { claimChunks, endChunk, postponeChunks, releaseChunk, renewLeases } from '../../storage/runs/chunks.ts';
 import type { ClaimedChunk } from '../../storage/runs/chunks.ts';
 import { findRunsToSend } from '../../storage/runs/run-states.ts';

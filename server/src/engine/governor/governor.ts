@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../log.ts';
-import type { Database } from '../../storage/pool.ts';
+import type { Database } from '../../storage/database.ts';
 import { listRestraints, penaliseAccount, silenceAccount } from '../../storage/limits/send-budgets.ts';
 import type { Restraint } from '../../storage/limits/send-budgets.ts';
 import type { Outcome } from '../delivery/provider.ts';

@@ -1,6 +1,7 @@
 import { drawFromBudget } from '../../domain/limits/send-budget.ts';
 import type { BudgetDraw } from '../../domain/limits/send-budget.ts';
-import type { Database } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import { lockSendBudget, storeSendBudget } from '../../storage/limits/send-budgets.ts';
 
 export type BudgetLease = BudgetDraw & { key: string };
@@ -11,7 +12,7 @@ export type BudgetLease = BudgetDraw & { key: string };
  * @returns how many, 0 … `wanted`
  */
 export async function leaseBudget(database: Database, lease: BudgetLease): Promise<number> {
-  return database.begin(async (tx) => {
+  return inTransaction(database, async (tx) => {
     const before = await lockSendBudget(tx, lease);
     const { budget, granted } = drawFromBudget(before, lease);
     await storeSendBudget(tx, { key: lease.key, budget });

@@ -1,4 +1,4 @@
-import type { Database } from '../../storage/pool.ts';
+import type { Database } from '../../storage/database.ts';
 import { archiveEndedApiKeys } from '../../storage/keys/api-keys.ts';
 import type { Job } from '../job.ts';
 

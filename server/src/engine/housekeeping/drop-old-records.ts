@@ -1,4 +1,4 @@
-import type { Database } from '../../storage/pool.ts';
+import type { Database } from '../../storage/database.ts';
 import { deleteExpiredAccessTokens, deleteExpiredRefreshTokens } from '../../storage/keys/tokens.ts';
 import { deleteOldApiLogEntries } from '../../storage/installation/api-log.ts';
 import { deleteOldCampaignRequestIds } from '../../storage/campaigns/campaigns.ts';

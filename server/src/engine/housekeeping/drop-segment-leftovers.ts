@@ -1,4 +1,5 @@
-import type { Database } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import {
   deleteFrozenAudiences,
   deleteMembersOfArchived,
@@ -22,12 +23,12 @@ export function dropSegmentLeftovers({ database }: { database: Database }): Job 
       for (const key of await findAbandonedStaging(database)) await dropSegmentStaging(database, key);
       const archivedBefore = new Date(now.getTime() - archivedMembersKeptDays * 24 * 3_600_000);
       const limit = batchRows;
-      return database.begin(async (tx) => {
+      return inTransaction(database, async (tx) => {
         const removed = await deleteRemovedMembers(tx, { limit });
         const archived = await deleteMembersOfArchived(tx, { archivedBefore, at: now, limit });
         const frozen = await deleteFrozenAudiences(tx, { at: now, limit });
         return removed + archived + frozen;
-      }) as Promise<number>;
+      });
     },
   };
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { Database, Transaction } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
 import {
   anonymiseAuditLines,
   anonymiseConversions,
@@ -33,12 +34,12 @@ export function eraseDueUsers({ database }: { database: Database }): Job {
     name: 'erase-people',
     intervalMilliseconds: 5_000,
     runOnce: (now) =>
-      database.begin(async (tx) => {
+      inTransaction(database, async (tx) => {
         const erasure = await takeDueErasure(tx, now);
         if (!erasure) return 0;
         await takeStep(tx, erasure, now);
         return 1;
-      }) as Promise<number>,
+      }),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import type { Database } from '../../storage/pool.ts';
+import type { Database } from '../../storage/database.ts';
 import { readDatabaseClock } from '../../storage/installation/database-clock.ts';
 import { findInstallation } from '../../storage/installation/installation.ts';
 import type { Job } from '../job.ts';

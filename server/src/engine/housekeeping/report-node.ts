@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { Clock } from '../../clock.ts';
-import type { Database } from '../../storage/pool.ts';
+import type { Database } from '../../storage/database.ts';
 import { deleteNode, deleteSilentNodes, upsertNode } from '../../storage/installation/nodes.ts';
 import type { NodeRole, SimulatorOrigins } from '../../storage/installation/nodes.ts';
 import type { JobBook } from '../job-book.ts';

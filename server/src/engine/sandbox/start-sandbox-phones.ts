@@ -5,7 +5,7 @@ import type { ApnsCredential, FcmCredential, WebPushCredential } from '../../dom
 import { createPublicKey } from 'node:crypto';
 import type { Encryption } from '../../domain/encryption.ts';
 import type { Logger } from '../../log.ts';
-import type { Database } from '../../storage/pool.ts';
+import type { Database } from '../../storage/database.ts';
 import { listSimulatedCredentials } from '../../storage/keys/provider-credentials.ts';
 import { insertSandboxMessages } from '../../storage/installation/sandbox.ts';
 import { openCredentials } from '../credentials/load-credentials.ts';

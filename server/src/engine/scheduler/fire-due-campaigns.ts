@@ -3,7 +3,8 @@ import { lastIdAt, makeId } from '../../domain/ids.ts';
 import { decideDueOccurrences } from '../../domain/timing/decide-due-occurrences.ts';
 import { isInUserZone, zoneSpanHours } from '../../domain/timing/local-send.ts';
 import { fromStoredTiming } from '../../domain/timing/stored-timing.ts';
-import type { Database, Transaction } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
 import {
   advanceCampaigns,
   insertEndedRuns,
@@ -39,8 +40,8 @@ export function fireDueCampaigns({ database, lateSendMinutes }: FireDueCampaigns
     intervalMilliseconds: 1000,
     async runOnce(now) {
       const scope = { now, lateMinutes: lateSendMinutes };
-      const fired = await database.begin((tx) => fireBatch(tx, scope));
-      const started = await database.begin((tx) => startDueRuns(tx, scope));
+      const fired = await inTransaction(database, (tx) => fireBatch(tx, scope));
+      const started = await inTransaction(database, (tx) => startDueRuns(tx, scope));
       return fired + started;
     },
   };

@@ -1,6 +1,6 @@
 import { tooManyUsers } from '../../domain/users/user-selector.ts';
 import type { UserSelector } from '../../domain/users/user-selector.ts';
-import type { Transaction } from '../../storage/pool.ts';
+import type { Transaction } from '../../storage/database.ts';
 import { findSelectedUsers } from '../../storage/users/users.ts';
 import { maxSelectedUsers } from '../../domain/push/limits.ts';
 

@@ -1,7 +1,7 @@
 import { deliverySettings, sendUntil } from '../../domain/campaigns/delivery-settings.ts';
 import { lastIdAt } from '../../domain/ids.ts';
 import { whyTooLate } from '../../domain/timing/decide-due-occurrences.ts';
-import type { Transaction } from '../../storage/pool.ts';
+import type { Transaction } from '../../storage/database.ts';
 import { endFinishedCampaigns } from '../../storage/runs/run-states.ts';
 import { endWaitingRun, lockDueRuns, startWaitingRun } from '../../storage/runs/runs.ts';
 import type { DueRun } from '../../storage/runs/runs.ts';

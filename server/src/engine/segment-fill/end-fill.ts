@@ -4,7 +4,8 @@ import { rejectReasons } from '../../domain/segments/file-rules.ts';
 import { callbackBody, describeFault } from '../../domain/segments/operation-outcome.ts';
 import type { OperationFault, OperationOutcome } from '../../domain/segments/operation-outcome.ts';
 import { operationReport } from '../../domain/segments/operation-report.ts';
-import type { Database, Queryable } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database, Queryable, Session, Transaction } from '../../storage/database.ts';
 import { insertCallback } from '../../storage/outbox/callbacks.ts';
 import { insertEmail } from '../../storage/outbox/emails.ts';
 import {
@@ -26,7 +27,6 @@ import {
   stageMatches,
   stagingKeyOf,
 } from '../../storage/segments/segment-staging.ts';
-import type { FillSession } from '../../storage/segments/segment-staging.ts';
 import { meaningOf } from './fill-segment.ts';
 import type { CountedValues, FillProgress, StagedFile } from './fill-segment.ts';
 import { maxRejectsKept } from '../../domain/segments/limits.ts';
@@ -57,7 +57,7 @@ export async function applyStagedFile(
   deps: EndFillDependencies,
   fill: {
     operation: ClaimedOperation;
-    session: FillSession;
+    session: Session;
     staged: StagedFile;
     /** Runs in parallel with the matching. */
     counting: Promise<CountedValues>;
@@ -65,53 +65,47 @@ export async function applyStagedFile(
   },
 ): Promise<OperationOutcome> {
   const { operation, session, staged, counting, progress } = fill;
-  await session`begin`;
   try {
-    const tx = session as unknown as Queryable;
-    if (!(await lockHeldOperation(tx, operation))) throw new LostOperationError('the lease ran out');
-    // Operations of a segment follow each other, so its row need not be locked while millions of members change.
-    const members = await changeMembers(session, operation);
-    const values = await counting;
-    await lockUploadedUsers(tx, operation.workspaceId);
-    const at = deps.clock.now();
-    const since = new Date(at.getTime() - dayMilliseconds);
-    const counted = members.added + (await sumCountedUsers(tx, { workspaceId: operation.workspaceId, since }));
-    if (counted > deps.usersPerDay) {
-      await session`rollback`;
-      return await failOperation(deps, {
-        operation,
-        progress,
-        fault: { kind: 'daily-users' },
-        detail: `${counted} users`,
-      });
-    }
-    const result: OperationResult = {
-      status: 201,
-      valuesFound: staged.valuesFound,
-      valuesProcessed: values.valuesProcessed,
-      userCount: members.reported,
-      countedUsers: members.added,
-    };
-    await endOperation(tx, { id: operation.id, result, bytesRead: progress.bytesRead, at });
-    const { segmentId } = operation;
-    await settleSegment(tx, { segmentId, version: operation.number, userCount: members.now, reason: null, at });
-    const rejects = values.rejects.map(({ line, reason }) => ({ line, reason: rejectReasons[reason] }));
-    await insertRejects(tx, { operationId: operation.id, rejects, most: maxRejectsKept });
-    await tell(deps, tx, { operation, outcome: result, at });
-    await session`commit`;
-    return result;
+    return await inTransaction(session, async (tx) => {
+      if (!(await lockHeldOperation(tx, operation))) throw new LostOperationError('the lease ran out');
+      // Operations of a segment follow each other, so its row need not be locked while millions of members change.
+      const members = await changeMembers(tx, operation);
+      const values = await counting;
+      await lockUploadedUsers(tx, operation.workspaceId);
+      const at = deps.clock.now();
+      const since = new Date(at.getTime() - dayMilliseconds);
+      const counted = members.added + (await sumCountedUsers(tx, { workspaceId: operation.workspaceId, since }));
+      if (counted > deps.usersPerDay) throw new TooManyUsersError(`${counted} users`);
+      const result: OperationResult = {
+        status: 201,
+        valuesFound: staged.valuesFound,
+        valuesProcessed: values.valuesProcessed,
+        userCount: members.reported,
+        countedUsers: members.added,
+      };
+      await endOperation(tx, { id: operation.id, result, bytesRead: progress.bytesRead, at });
+      const { segmentId } = operation;
+      await settleSegment(tx, { segmentId, version: operation.number, userCount: members.now, reason: null, at });
+      const rejects = values.rejects.map(({ line, reason }) => ({ line, reason: rejectReasons[reason] }));
+      await insertRejects(tx, { operationId: operation.id, rejects, most: maxRejectsKept });
+      await tell(deps, tx, { operation, outcome: result, at });
+      return result;
+    });
   } catch (error) {
-    await session`rollback`.catch(() => {});
-    throw error;
+    if (!(error instanceof TooManyUsersError)) throw error;
+    return failOperation(deps, { operation, progress, fault: { kind: 'daily-users' }, detail: error.message });
   }
 }
+
+/** Undoes the members, which are counted when they have been added. */
+class TooManyUsersError extends Error {}
 
 /**
  * What the file does to the segment. `reported` is what the callback calls user_count (decision D23); `now` is how many
  * members the segment has afterwards.
  */
 async function changeMembers(
-  session: FillSession,
+  tx: Transaction,
   operation: ClaimedOperation,
 ): Promise<{ added: number; reported: number; now: number }> {
   const { workspaceId, segmentId, number: version } = operation;
@@ -120,21 +114,21 @@ async function changeMembers(
   switch (operation.kind) {
     case 'CREATE':
     case 'ADD': {
-      const added = await addNamedMembers(session, change);
+      const added = await addNamedMembers(tx, change);
       // Counting two million members again would cost a second; a new segment has exactly those that were added.
-      const now = operation.kind === 'CREATE' ? added : await countLiveMembers(session, change);
+      const now = operation.kind === 'CREATE' ? added : await countLiveMembers(tx, change);
       return { added, reported: added, now };
     }
     case 'REMOVE': {
-      await stageMatches(session, change);
-      const removed = await removeMatchedMembers(session, change);
-      return { added: 0, reported: removed, now: await countLiveMembers(session, change) };
+      await stageMatches(tx, change);
+      const removed = await removeMatchedMembers(tx, change);
+      return { added: 0, reported: removed, now: await countLiveMembers(tx, change) };
     }
     case 'REPLACE': {
-      await stageMatches(session, change);
-      await removeUnmatchedMembers(session, change);
-      const added = await addNamedMembers(session, change);
-      const now = await countLiveMembers(session, change);
+      await stageMatches(tx, change);
+      await removeUnmatchedMembers(tx, change);
+      const added = await addNamedMembers(tx, change);
+      const now = await countLiveMembers(tx, change);
       return { added, reported: now, now };
     }
     default:
@@ -156,7 +150,7 @@ export async function failOperation(
   { operation, progress, fault, detail }: Failure,
 ): Promise<OperationOutcome> {
   const failure = describeFault(fault, operation.kind);
-  await deps.database.begin(async (tx) => {
+  await inTransaction(deps.database, async (tx) => {
     if (!(await lockHeldOperation(tx, operation))) throw new LostOperationError('the lease ran out');
     const at = deps.clock.now();
     const result: OperationResult = { ...failure, errorDetail: detail };

@@ -1,9 +1,9 @@
-import { once } from 'node:events';
 import type { Clock } from '../../clock.ts';
 import { identifierOf } from '../../domain/users/identifier.ts';
 import { maxRejectsKept } from '../../domain/segments/limits.ts';
 import type { RejectReason } from '../../domain/segments/file-rules.ts';
-import type { Database } from '../../storage/pool.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database, Session } from '../../storage/database.ts';
 import type { ClaimedOperation } from '../../storage/segments/segment-operations.ts';
 import {
   analyzeSegmentLines,
@@ -13,7 +13,7 @@ import {
   makeSegmentStaging,
   stagingKeyOf,
 } from '../../storage/segments/segment-staging.ts';
-import type { FillSession, ValueMeaning } from '../../storage/segments/segment-staging.ts';
+import type { ValueMeaning } from '../../storage/segments/segment-staging.ts';
 import type { OutgoingClient } from '../outgoing-http/outgoing-client.ts';
 import { downloadFile } from './download-file.ts';
 import { prepareLines } from './prepare-lines.ts';
@@ -38,7 +38,7 @@ export type StagedFile = {
 
 export type Reject = { line: number; reason: RejectReason };
 
-type Fill = { operation: ClaimedOperation; session: FillSession; progress: FillProgress; signal: AbortSignal };
+type Fill = { operation: ClaimedOperation; session: Session; progress: FillProgress; signal: AbortSignal };
 
 /**
  * Reads the file of an operation into its staging table. Everything streams: bytes are decoded, cut into lines, checked
@@ -69,7 +69,7 @@ export async function countValues(
   { operation, staged }: { operation: ClaimedOperation; staged: StagedFile },
 ): Promise<CountedValues> {
   const stagingKey = stagingKeyOf(operation);
-  return (await database.begin(async (tx) => {
+  return await inTransaction(database, async (tx) => {
     const values = await countDistinctValues(tx, stagingKey);
     if (values === staged.valuesKept) return { valuesProcessed: values, rejects: staged.rejects };
     const repeated = await listRepeatedLines(tx, { stagingKey, limit: maxRejectsKept });
@@ -78,36 +78,28 @@ export async function countValues(
       valuesProcessed: values,
       rejects: rejects.sort((one, other) => one.line - other.line).slice(0, maxRejectsKept),
     };
-  })) as CountedValues;
+  });
 }
 
 async function copyFile({ database, outgoing }: FillDependencies, { operation, session, progress, signal }: Fill) {
   const lines = prepareLines(operation.attributeType);
-  const stream = await copySegmentLines(session, stagingKeyOf(operation));
-  const finished = once(stream, 'finish');
-  // Rejections are awaited below; until then an early one must not count as unhandled.
-  finished.catch(() => {});
-  const write = async (rows: Buffer | undefined): Promise<void> => {
-    if (rows !== undefined && !stream.write(rows)) await once(stream, 'drain');
-  };
   const file =
     operation.fileUrl === null
       ? readPostedFile(database, operation.id)
       : downloadFile(outgoing, { url: operation.fileUrl, signal });
-  try {
+  async function* prepared(): AsyncGenerator<Buffer> {
     for await (const piece of file) {
       signal.throwIfAborted();
       progress.bytesRead += piece.length;
-      await write(lines.push(piece));
+      const rows = lines.push(piece);
+      if (rows !== undefined) yield rows;
       progress.valuesFound = lines.found();
     }
-    await write(lines.end());
+    const rows = lines.end();
+    if (rows !== undefined) yield rows;
     progress.valuesFound = lines.found();
-  } finally {
-    // Also after a fault: the connection must leave COPY before it can be used again; the lines are dropped later.
-    stream.end();
-    await finished.catch(() => {});
   }
+  await copySegmentLines(session, { stagingKey: stagingKeyOf(operation), lines: prepared() });
   return lines;
 }
 

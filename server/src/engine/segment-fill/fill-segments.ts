@@ -2,12 +2,12 @@ import { DownloadFailedError } from './download-file.ts';
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../log.ts';
 import type { OperationFault } from '../../domain/segments/operation-outcome.ts';
-import type { Database, Queryable } from '../../storage/pool.ts';
+import { withSession } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import { claimOperation, noteProgress, releaseOperation } from '../../storage/segments/segment-operations.ts';
 import type { ClaimedOperation } from '../../storage/segments/segment-operations.ts';
 import { analyzeSegmentMembers } from '../../storage/segments/segment-members.ts';
 import { dropSegmentStaging, stagingKeyOf } from '../../storage/segments/segment-staging.ts';
-import type { FillSession } from '../../storage/segments/segment-staging.ts';
 import type { Job } from '../job.ts';
 import type { OutgoingClient } from '../outgoing-http/outgoing-client.ts';
 import { applyStagedFile, failOperation, LostOperationError } from './end-fill.ts';
@@ -86,21 +86,20 @@ async function workOperation(
 type Work = { operation: ClaimedOperation; progress: FillProgress; signal: AbortSignal };
 
 async function fill(deps: FillSegmentsDependencies, { operation, progress, signal }: Work) {
-  const session = (await deps.database.reserve()) as unknown as FillSession;
-  try {
-    const staged = await stageFile(deps, { operation, session, progress, signal });
-    const counting = countValues(deps, { operation, staged });
-    // Awaited when applying; if that fails first, this failure adds nothing.
-    counting.catch(() => {});
-    const outcome = await applyStagedFile(deps, { operation, session, staged, counting, progress });
-    await analyzeSegmentMembers(session as unknown as Queryable);
-    return outcome;
-  } finally {
-    // After a lost connection there is nothing to drop here; housekeeping finds what stays.
-    await dropSegmentStaging(session, stagingKeyOf(operation)).catch(() => {});
-    await session`reset work_mem`.catch(() => {});
-    session.release();
-  }
+  return withSession(deps.database, async (session) => {
+    try {
+      const staged = await stageFile(deps, { operation, session, progress, signal });
+      const counting = countValues(deps, { operation, staged });
+      // Awaited when applying; if that fails first, this failure adds nothing.
+      counting.catch(() => {});
+      const outcome = await applyStagedFile(deps, { operation, session, staged, counting, progress });
+      await analyzeSegmentMembers(session);
+      return outcome;
+    } finally {
+      // After a lost connection there is nothing to drop here; housekeeping finds what stays.
+      await dropSegmentStaging(session, stagingKeyOf(operation)).catch(() => {});
+    }
+  });
 }
 
 function startHeartbeat(

@@ -1,4 +1,4 @@
-import type { Database } from '../../storage/pool.ts';
+import type { Database } from '../../storage/database.ts';
 import { findFilePiece } from '../../storage/segments/segment-operations.ts';
 
 /** The pieces of a file that was posted to us, in order. */

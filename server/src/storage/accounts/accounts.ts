@@ -1,5 +1,5 @@
 import type { Role } from '../../domain/accounts/roles.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../database.ts';
 
 export type Account = {
   id: string;
@@ -115,7 +115,7 @@ export async function insertAuditEntry(tx: Queryable, entry: AuditEntry): Promis
     insert into audit_log
       (id, workspace_id, at, actor_id, actor_name, action, object_kind, object_id, object_name, detail)
     values (${entry.id}, ${entry.workspaceId}, ${entry.at}, ${entry.actorId}, ${entry.actorName}, ${entry.action},
-      ${entry.objectKind}, ${entry.objectId}, ${entry.objectName}, ${tx.json(entry.detail as never)})`;
+      ${entry.objectKind}, ${entry.objectId}, ${entry.objectName}, ${tx.json(entry.detail)})`;
 }
 
 /**

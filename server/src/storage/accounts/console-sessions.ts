@@ -1,5 +1,5 @@
 import type { Role } from '../../domain/accounts/roles.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../database.ts';
 import type { Account } from './accounts.ts';
 
 export type NewSession = {

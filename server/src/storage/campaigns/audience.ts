@@ -1,8 +1,7 @@
-import type postgres from 'postgres';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import { countDevices, countUsers } from '../installation/overview.ts';
 import type { DeviceCount } from '../installation/overview.ts';
-import type { Queryable } from '../pool.ts';
+import type { Fragment, Queryable } from '../database.ts';
 import { isInAudience } from '../segments/segment-filters.ts';
 import type { FilterAudience } from '../segments/segment-filters.ts';
 import { allBuckets } from '../segments/segment-members.ts';
@@ -218,7 +217,7 @@ export async function countAudienceDevices(tx: Queryable, { workspaceId, audienc
 type Members = { workspaceId: string; audience: Exclude<CountedAudience, { kind: 'all' }> };
 
 /** Buckets and ids of an audience's users. */
-function membersOf(tx: Queryable, { workspaceId, audience }: Members): postgres.PendingQuery<postgres.Row[]> {
+function membersOf(tx: Queryable, { workspaceId, audience }: Members): Fragment {
   if (audience.kind === 'filter')
     return tx`select users.bucket, users.id as user_id from users where ${isInAudience(tx, { workspaceId, ...audience })}`;
   return tx`

@@ -6,7 +6,7 @@ import type { ConversionGoal } from '../../domain/campaigns/conversion-goal.ts';
 import type { DeliverySettings } from '../../domain/campaigns/delivery-settings.ts';
 import type { StoredTiming } from '../../domain/timing/stored-timing.ts';
 import type { Timing } from '../../domain/timing/timing.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../database.ts';
 
 /** What the campaign API writes of a campaign: the columns that the push API fills too, and the parts as sent. */
 export type AuthoredColumns = {
@@ -45,13 +45,13 @@ const columnsOf = (tx: Queryable, campaign: AuthoredColumns) => ({
   audience: campaign.audience,
   segment_id: campaign.segmentId,
   platforms: campaign.platforms,
-  content: tx.json(campaign.content as never),
-  timing: tx.json((campaign.timing ?? {}) as never),
+  content: tx.json(campaign.content),
+  timing: tx.json(campaign.timing ?? {}),
   tags: campaign.tags,
-  conversion_goals: tx.json(campaign.conversionGoals as never),
-  settings: tx.json(campaign.settings as never),
+  conversion_goals: tx.json(campaign.conversionGoals),
+  settings: tx.json(campaign.settings),
   business_event_id: campaign.businessEventId,
-  parts: tx.json(campaign.parts as never),
+  parts: tx.json(campaign.parts),
   status: campaign.status,
   next_at: campaign.nextAt,
 });
@@ -69,7 +69,7 @@ export async function insertAuthoredCampaign(tx: Queryable, campaign: NewAuthore
     created_at: campaign.at,
     updated_at: campaign.at,
   };
-  await tx`insert into campaigns ${tx(row as never)}`;
+  await tx`insert into campaigns ${tx(row)}`;
 }
 
 /** Writes a campaign anew; the caller holds its lock. Index: primary key. */
@@ -84,7 +84,7 @@ export async function updateAuthoredCampaign(
     updated_at: campaign.at,
   };
   await tx`
-    update campaigns set ${tx(row as never)} where id = ${campaign.id} and workspace_id = ${campaign.workspaceId}`;
+    update campaigns set ${tx(row)} where id = ${campaign.id} and workspace_id = ${campaign.workspaceId}`;
 }
 
 export type AuthoredCampaign = Identified & {
@@ -148,7 +148,7 @@ export async function relabelCampaign(
 ): Promise<void> {
   await tx`
     update campaigns
-    set name = ${campaign.name}, tags = ${campaign.tags}, parts = ${tx.json(campaign.parts as never)},
+    set name = ${campaign.name}, tags = ${campaign.tags}, parts = ${tx.json(campaign.parts)},
       updated_by = ${campaign.updatedBy}, updated_at = ${campaign.at}
     where id = ${campaign.id} and workspace_id = ${campaign.workspaceId}`;
 }
@@ -206,7 +206,7 @@ export async function insertImportedCampaigns(
       content: tx.json({}),
       timing: tx.json({}),
       tags: campaign.tags,
-      parts: tx.json(campaign.parts as never),
+      parts: tx.json(campaign.parts),
       status: campaign.status,
       status_reason: campaign.status === 'FAILED' ? 'imported as failed' : null,
       created_by: campaign.createdBy,
@@ -216,7 +216,7 @@ export async function insertImportedCampaigns(
       imported_sent_at: campaign.sentAt,
     }));
   const inserted = await tx<{ id: string }[]>`
-    insert into campaigns ${tx(rows as never)} on conflict (id) do nothing returning id`;
+    insert into campaigns ${tx(rows)} on conflict (id) do nothing returning id`;
   return new Set(inserted.map(({ id }) => id));
 }
 

@@ -1,6 +1,6 @@
 import type { BusinessAttribute } from '../../domain/business-events/business-event.ts';
 import type { StoredTiming } from '../../domain/timing/stored-timing.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../database.ts';
 
 export type BusinessEvent = {
   id: string;

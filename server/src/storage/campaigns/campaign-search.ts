@@ -1,4 +1,3 @@
-import type { PendingQuery, Row } from 'postgres';
 import type { CampaignParts } from '../../domain/campaign-document/read-campaign.ts';
 import { campaignChannels, campaignDeliveryTypes } from '../../domain/campaigns/campaign-search.ts';
 import type {
@@ -8,7 +7,7 @@ import type {
 } from '../../domain/campaigns/campaign-search.ts';
 import { campaignStatuses } from '../../domain/campaigns/campaign-states.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
-import type { Queryable } from '../pool.ts';
+import type { Fragment, Queryable } from '../database.ts';
 
 export type FoundCampaigns = {
   workspaceId: string;
@@ -101,7 +100,7 @@ function foundCampaigns(tx: Queryable, found: FoundCampaigns, most?: number) {
     where ${every(tx, children)} ${newest(tx`runs`)})`;
 }
 
-type Condition = PendingQuery<Row[]>;
+type Condition = Fragment;
 
 function every(tx: Queryable, conditions: Condition[]): Condition {
   return conditions.reduce((all, next) => tx`${all} and ${next}`);

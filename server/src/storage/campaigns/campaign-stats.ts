@@ -2,7 +2,7 @@ import type { Platform } from '../../domain/campaigns/content.ts';
 import type { ConversionGoal } from '../../domain/campaigns/conversion-goal.ts';
 import { partitionOf } from '../ledger/deliveries.ts';
 import type { DeliveryOutcome } from '../ledger/deliveries.ts';
-import type { Queryable } from '../pool.ts';
+import type { Fragment, Queryable } from '../database.ts';
 
 /** Runs that began in a span of time: from its first moment to before its end. */
 export type StatsSpan = { startsAt: Date; endsBefore: Date };
@@ -195,7 +195,7 @@ export async function listRunDays(tx: Queryable, campaignId: string): Promise<Ru
  */
 export async function groupFailures(tx: Queryable, { day, runIds }: RunDay): Promise<FailureGroup[]> {
   const ledger = tx(partitionOf(day));
-  const newest = (hasCode: ReturnType<Queryable>) => tx`
+  const newest = (hasCode: Fragment) => tx`
     (select device_id, sent_at from ${ledger}
     where run_id = counted.run_id and outcome <> 'ACCEPTED' and ${hasCode} and outcome = counted.outcome
       and platform = counted.platform

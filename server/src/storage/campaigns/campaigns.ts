@@ -5,7 +5,7 @@ import type { DeliverySettings } from '../../domain/campaigns/delivery-settings.
 import type { StoredTiming } from '../../domain/timing/stored-timing.ts';
 import type { Timing } from '../../domain/timing/timing.ts';
 import type { UserSelector } from '../../domain/users/user-selector.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../database.ts';
 import { campaignRequestIdHours } from '../../domain/campaigns/limits.ts';
 
 export type NewCampaign = {
@@ -44,18 +44,18 @@ export async function insertCampaigns(tx: Queryable, campaigns: NewCampaign[]): 
     segment_id: campaign.segmentId,
     target_selector: campaign.targetSelector && tx.json(campaign.targetSelector),
     platforms: campaign.platforms,
-    content: tx.json(campaign.content as never),
-    timing: tx.json(campaign.timing as never),
+    content: tx.json(campaign.content),
+    timing: tx.json(campaign.timing),
     tags: campaign.tags,
-    conversion_goals: tx.json(campaign.conversionGoals as never),
-    settings: tx.json(campaign.settings as never),
+    conversion_goals: tx.json(campaign.conversionGoals),
+    settings: tx.json(campaign.settings),
     status: campaign.status,
     next_at: campaign.nextAt,
     created_by: campaign.createdBy,
     created_at: campaign.createdAt,
     updated_at: campaign.createdAt,
   }));
-  await tx`insert into campaigns ${tx(rows as never)}`;
+  await tx`insert into campaigns ${tx(rows)}`;
 }
 
 export type StoredCampaign = {
@@ -236,5 +236,5 @@ export async function insertPushRequests(tx: Queryable, requests: PushRequest[])
     run_id: request.runId,
     received_at: request.receivedAt,
   }));
-  await tx`insert into push_requests ${tx(rows as never)}`;
+  await tx`insert into push_requests ${tx(rows)}`;
 }

@@ -1,7 +1,7 @@
-import type { ImportSession } from '../users/user-import.ts';
+import type { Queryable, Session } from '../database.ts';
 
 /** Makes the staging tables of devices in this session. */
-export async function makeDeviceStaging(session: ImportSession): Promise<void> {
+export async function makeDeviceStaging(session: Session): Promise<void> {
   await session`
     create temporary table if not exists import_devices (
       line bigint, customer_id text collate "C", bucket smallint, user_id text collate "C", id text collate "C",
@@ -23,7 +23,7 @@ type Batch = { workspaceId: string; at: Date };
  *
  * @returns the lines of devices whose customers do not exist
  */
-export async function storeStagedDevices(session: ImportSession, batch: Batch): Promise<number[]> {
+export async function storeStagedDevices(session: Queryable, batch: Batch): Promise<number[]> {
   await session`analyze import_devices`;
   const strangers = await findOwners(session, batch.workspaceId);
   await dropMovedDevices(session, batch.workspaceId);
@@ -33,7 +33,7 @@ export async function storeStagedDevices(session: ImportSession, batch: Batch): 
   return strangers;
 }
 
-async function findOwners(session: ImportSession, workspaceId: string): Promise<number[]> {
+async function findOwners(session: Queryable, workspaceId: string): Promise<number[]> {
   await session`
     update import_devices staged set user_id = users.id
     from users
@@ -52,7 +52,7 @@ async function findOwners(session: ImportSession, workspaceId: string): Promise<
 }
 
 /** Addresses that were another device's: that device goes. Addresses that their own device leaves are free. */
-async function dropMovedDevices(session: ImportSession, workspaceId: string): Promise<void> {
+async function dropMovedDevices(session: Queryable, workspaceId: string): Promise<void> {
   await session`
     with moved as (
       select owners.bucket, owners.device_row_id
@@ -72,7 +72,7 @@ async function dropMovedDevices(session: ImportSession, workspaceId: string): Pr
       and push_addresses.device_row_id = staged.id`;
 }
 
-async function upsertDevices(session: ImportSession, { workspaceId, at }: Batch): Promise<void> {
+async function upsertDevices(session: Queryable, { workspaceId, at }: Batch): Promise<void> {
   await session`
     insert into devices (
       workspace_id, bucket, id, user_id, device_id, platform, push_id, state, provisional, model, app_version,
@@ -98,7 +98,7 @@ async function upsertDevices(session: ImportSession, { workspaceId, at }: Batch)
 }
 
 /** What devices say of their users, in step: what no device says any more goes, what one says is there. */
-async function storeDeviceIdentifiers(session: ImportSession, workspaceId: string): Promise<void> {
+async function storeDeviceIdentifiers(session: Queryable, workspaceId: string): Promise<void> {
   await session`
     delete from identifiers using import_owners owners
     where owners.is_known and identifiers.workspace_id = ${workspaceId} and identifiers.bucket = owners.bucket

@@ -1,5 +1,5 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../database.ts';
 import type { UserKey } from '../users/users.ts';
 
 export type DeviceRecord = {

@@ -1,4 +1,4 @@
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../database.ts';
 
 /**
  * The database's own clock: the one place where SQL asks for the time. All nodes anchor to it, so they agree whatever

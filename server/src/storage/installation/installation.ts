@@ -1,4 +1,4 @@
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../database.ts';
 
 export type Installation = {
   createdAt: Date;

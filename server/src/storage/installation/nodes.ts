@@ -1,4 +1,4 @@
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../database.ts';
 
 /** The last round of a duty, as it is kept in the report of its node; instants are texts there. */
 export type JobNote = {
@@ -36,7 +36,7 @@ export async function upsertNode(tx: Queryable, node: NodeReport): Promise<void>
     insert into nodes
       (id, host, process_id, role, version, started_at, seen_at, memory_bytes, duties, simulators)
     values (${node.id}, ${node.host}, ${node.processId}, ${node.role}, ${node.version}, ${node.startedAt},
-      ${node.seenAt}, ${node.memoryBytes}, ${tx.json(node.duties as never)},
+      ${node.seenAt}, ${node.memoryBytes}, ${tx.json(node.duties)},
       ${node.simulators === null ? null : tx.json(node.simulators)})
     on conflict (id) do update
       set seen_at = excluded.seen_at, started_at = excluded.started_at, memory_bytes = excluded.memory_bytes,

@@ -1,5 +1,5 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../database.ts';
 
 export type WorkspaceSummary = { id: string; dbName: string; name: string; timeZone: string };
 

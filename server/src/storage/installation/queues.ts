@@ -1,4 +1,4 @@
-import type { Queryable } from '../pool.ts';
+import type { Fragment, Queryable } from '../database.ts';
 
 export const queueNames = [
   'runs',
@@ -35,8 +35,7 @@ const dayMilliseconds = 24 * 3_600_000;
  */
 export async function readQueues(tx: Queryable, at: Date): Promise<QueueState[]> {
   const since = new Date(at.getTime() - dayMilliseconds);
-  const count = (rows: ReturnType<Queryable>) =>
-    tx`(select count(*) from (select 1 from ${rows} limit ${most}) as counted)`;
+  const count = (rows: Fragment) => tx`(select count(*) from (select 1 from ${rows} limit ${most}) as counted)`;
   const none = tx`0::bigint`;
   return tx<QueueState[]>`
     select 'runs' as name, ${count(tx`runs where status = 'QUEUED' and due_at is null`)} as waiting,

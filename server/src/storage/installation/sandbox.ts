@@ -1,5 +1,5 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../database.ts';
 
 /** Rows of these are a workspace's by what they belong to. */
 const owned = [

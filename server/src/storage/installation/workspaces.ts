@@ -1,5 +1,5 @@
 import type { FrequencyCap, QuietMode, WorkspaceControls } from '../../domain/eligibility/workspace-controls.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../database.ts';
 
 export type Workspace = {
   id: string;

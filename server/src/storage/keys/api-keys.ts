@@ -1,5 +1,5 @@
 import type { KeyKind } from '../../domain/tokens/key-kinds.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../database.ts';
 
 export type ApiKey = {
   id: string;

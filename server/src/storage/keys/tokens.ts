@@ -1,4 +1,4 @@
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../database.ts';
 import { apiKeyColumns } from './api-keys.ts';
 import type { ApiKey } from './api-keys.ts';
 

@@ -1,5 +1,5 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
-import type { Database, Queryable } from '../pool.ts';
+import type { Database, Queryable } from '../database.ts';
 
 /** How a delivery stands. `WAITING` is tried again at `retryAt`; all others are final. */
 export type DeliveryOutcome = 'ACCEPTED' | 'GONE' | 'REJECTED' | 'EXPIRED' | 'FAILED' | 'WITHHELD' | 'WAITING';

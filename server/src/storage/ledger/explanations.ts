@@ -5,7 +5,7 @@ import type {
   ExplainedDevice,
   RunStatus,
 } from '../../domain/explain/explain-run.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../database.ts';
 import type { UserKey } from '../users/users.ts';
 
 /** A user of whom something is asked, with what is known under it. */

@@ -1,6 +1,7 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
 import type { Attributes } from '../../domain/users/user-attributes.ts';
-import type { Database, Queryable, Transaction } from '../pool.ts';
+import { inSnapshot } from '../database.ts';
+import type { Database, Queryable, Transaction } from '../database.ts';
 import type { EventPlatform } from '../users/events.ts';
 
 /** Rows of a page; the reader asks for the next when it has written these. */
@@ -16,10 +17,10 @@ export async function readStream<Answer>(
   database: Database,
   read: (tx: Transaction) => Promise<Answer>,
 ): Promise<Answer> {
-  return (await database.begin('isolation level repeatable read read only', async (tx) => {
+  return await inSnapshot(database, async (tx) => {
     await tx`set local idle_in_transaction_session_timeout = 0`;
     return read(tx);
-  })) as Answer;
+  });
 }
 
 export type UserToExport = { id: string; customerId: string; attributes: Attributes; createdAt: Date; updatedAt: Date };

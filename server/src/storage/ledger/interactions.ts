@@ -1,6 +1,6 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
 import type { ConversionGoal } from '../../domain/campaigns/conversion-goal.ts';
-import type { Queryable, Transaction } from '../pool.ts';
+import type { Queryable, Transaction } from '../database.ts';
 import type { TakenEvent } from '../users/events.ts';
 
 export type StoredInteractionKind = 'IMPRESSION' | 'CLICK' | 'CLOSE';

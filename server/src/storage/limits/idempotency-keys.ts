@@ -1,4 +1,4 @@
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../database.ts';
 import { idempotencyKeyHours } from '../../domain/idempotency/limits.ts';
 
 export type IdempotencyRow = { bodyHash: Buffer; answerSealed: Buffer | null };

@@ -2,7 +2,7 @@ import { signInWindows } from '../../domain/accounts/limits.ts';
 import { latestEventSeconds } from '../../domain/limits/sliding-window.ts';
 import type { LimitWindow } from '../../domain/limits/sliding-window.ts';
 import { tokenLimitIdleSeconds, tokenLimitOperations, tokenLimitRows } from '../../domain/tokens/limit-subject.ts';
-import type { Queryable, Transaction } from '../pool.ts';
+import type { Queryable, Transaction } from '../database.ts';
 
 export type LimitSubject = {
   /** What is limited, for example `token`. */

@@ -1,6 +1,6 @@
 import { newSendBudget } from '../../domain/limits/send-budget.ts';
 import type { SendBudget } from '../../domain/limits/send-budget.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../database.ts';
 
 /**
  * Reads a budget and locks its row until the transaction ends; makes it when there is none. The commit does not wait

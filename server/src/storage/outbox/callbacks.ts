@@ -1,4 +1,4 @@
-import type { Database, Queryable } from '../pool.ts';
+import type { Database, Queryable } from '../database.ts';
 
 /**
  * Attempt numbers come in rounds of ten, a round for the first delivery and for every resend: 1, 2, … then 11, 12, …

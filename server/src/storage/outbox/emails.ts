@@ -1,4 +1,4 @@
-import type { Database, Queryable } from '../pool.ts';
+import type { Database, Queryable } from '../database.ts';
 import { attemptsPerRound } from './callbacks.ts';
 import type { LogCursor } from './callbacks.ts';
 

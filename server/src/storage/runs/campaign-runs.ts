@@ -1,5 +1,5 @@
 import type { CampaignDeliveryType } from '../../domain/campaigns/campaign-search.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../database.ts';
 
 /** One sending of a campaign, as it is shown. */
 export type CampaignRun = {

@@ -1,4 +1,4 @@
-import type { Database, Queryable } from '../pool.ts';
+import type { Database, Queryable } from '../database.ts';
 
 /** A chunk this worker holds: `owner` and `attempt` together prove it in every later statement. */
 export type ClaimedChunk = {

@@ -2,7 +2,7 @@ import type { CampaignContent, Platform } from '../../domain/campaigns/content.t
 import type { WorkspaceControls } from '../../domain/eligibility/workspace-controls.ts';
 import type { StoredTiming } from '../../domain/timing/stored-timing.ts';
 import { workspaceControls } from '../installation/workspaces.ts';
-import type { Database, Queryable } from '../pool.ts';
+import type { Database, Fragment, Queryable } from '../database.ts';
 
 /** What a worker must know of a run to send it. */
 export type RunToSend = {
@@ -270,7 +270,7 @@ export async function settleStoppedRuns(database: Database, { since, at }: { sin
       and run_id in (select id from runs where status = 'STOPPED' and ended_at >= ${since})`;
 }
 
-async function expireOf(tx: Queryable, runs: ReturnType<Queryable>): Promise<void> {
+async function expireOf(tx: Queryable, runs: Fragment): Promise<void> {
   await tx`
     with settled as (
       update deliveries

@@ -1,7 +1,7 @@
 import type { CampaignContent, Platform } from '../../domain/campaigns/content.ts';
 import type { StoredTiming } from '../../domain/timing/stored-timing.ts';
 import type { UserSelector } from '../../domain/users/user-selector.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../database.ts';
 import { insertChunks } from './chunks.ts';
 
 /** A run to all users or a segment: queued until a worker freezes its audience. */
@@ -46,10 +46,10 @@ export async function insertQueuedRuns(tx: Queryable, runs: QueuedRun[]): Promis
     day: utcDay(run.at),
     send_until: run.sendUntil,
     created_at: run.at,
-    business_event: run.businessEvent === undefined ? null : tx.json(run.businessEvent as never),
+    business_event: run.businessEvent === undefined ? null : tx.json(run.businessEvent),
   }));
   await tx`
-    insert into runs ${tx(rows as never)} on conflict (campaign_id, moment) where moment is not null do nothing`;
+    insert into runs ${tx(rows)} on conflict (campaign_id, moment) where moment is not null do nothing`;
 }
 
 /**
@@ -65,8 +65,8 @@ export async function insertTargetedRuns(tx: Queryable, runs: TargetedRun[]): Pr
     moment: run.moment ?? null,
     lane: 0,
     status: run.targetUsers.length === 0 ? 'SENT' : 'SENDING',
-    content: run.content === undefined ? null : tx.json(run.content as never),
-    target_users: tx.json(run.targetUsers as never),
+    content: run.content === undefined ? null : tx.json(run.content),
+    target_users: tx.json(run.targetUsers),
     audience_bound: run.audienceBound,
     audience_users: run.targetUsers.length,
     day: utcDay(run.at),
@@ -77,7 +77,7 @@ export async function insertTargetedRuns(tx: Queryable, runs: TargetedRun[]): Pr
     is_test: run.isTest ?? false,
   }));
   const inserted = await tx<{ id: string }[]>`
-    insert into runs ${tx(rows as never)} on conflict (campaign_id, moment) where moment is not null do nothing
+    insert into runs ${tx(rows)} on conflict (campaign_id, moment) where moment is not null do nothing
     returning id`;
   const ids = new Set(inserted.map(({ id }) => id));
   const chunks = runs
@@ -93,7 +93,7 @@ export async function insertTargetedRuns(tx: Queryable, runs: TargetedRun[]): Pr
       not_before: run.at,
       created_at: run.at,
     }));
-  if (chunks.length > 0) await tx`insert into chunks ${tx(chunks as never)}`;
+  if (chunks.length > 0) await tx`insert into chunks ${tx(chunks)}`;
 }
 
 /** Inserts runs that wait for their campaign's next moment, in one statement. */
@@ -105,14 +105,14 @@ export async function insertWaitingRuns(tx: Queryable, runs: WaitingRun[]): Prom
     campaign_id: run.campaignId,
     lane: 0,
     status: 'QUEUED',
-    content: tx.json(run.content as never),
+    content: tx.json(run.content),
     target_selector: tx.json(run.targetSelector),
     due_at: run.dueAt,
     day: utcDay(run.at),
     send_until: run.sendUntil,
     created_at: run.at,
   }));
-  await tx`insert into runs ${tx(rows as never)}`;
+  await tx`insert into runs ${tx(rows)}`;
 }
 
 /**

@@ -1,4 +1,3 @@
-import type postgres from 'postgres';
 import { isoTimePattern } from '../../domain/segments/iso-time.ts';
 import type {
   AttributeFilter,
@@ -11,7 +10,7 @@ import type {
   TimeTest,
 } from '../../domain/segments/segment-filter.ts';
 import { timeRanges } from '../../domain/segments/time-ranges.ts';
-import type { Queryable } from '../pool.ts';
+import type { Fragment, Queryable } from '../database.ts';
 
 /**
  * Trees in which every reference to a filter segment has been replaced by its trees: a reference that is left is to a
@@ -54,8 +53,6 @@ export function streamFilterUsers(tx: Queryable, audience: FilterAudience): Asyn
     select users.customer_id as "customerId" from users where ${isInAudience(tx, audience)}
     order by users.bucket, users.id`.cursor(1_000);
 }
-
-type Fragment = postgres.PendingQuery<postgres.Row[]>;
 
 /*
  * The conditions below are built of nested fragments; whatever comes from a filter is a parameter. Each is true or

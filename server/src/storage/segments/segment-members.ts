@@ -1,5 +1,6 @@
 import { bucketCount } from '../../domain/users/bucket.ts';
-import type { Database, Queryable, Transaction } from '../pool.ts';
+import { inSnapshot } from '../database.ts';
+import type { Database, Queryable, Transaction } from '../database.ts';
 import type { OperationKind, OperationState } from './segment-operations.ts';
 
 /** Named one by one, so that each bucket is a range of its own in the primary key, not a filter over all of them. */
@@ -127,7 +128,7 @@ export async function readOneOccurrence<Answer>(
   database: Database,
   read: (tx: Transaction) => Promise<Answer>,
 ): Promise<Answer> {
-  return (await database.begin('isolation level repeatable read read only', read)) as Answer;
+  return await inSnapshot(database, read);
 }
 
 export type OpenOperation = {

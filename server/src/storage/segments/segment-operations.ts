@@ -1,5 +1,4 @@
-import type postgres from 'postgres';
-import type { Database, Queryable } from '../pool.ts';
+import type { Database, Queryable, Session } from '../database.ts';
 
 export type OperationKind = 'CREATE' | 'ADD' | 'REMOVE' | 'REPLACE';
 export type OperationState = 'QUEUED' | 'FILLING' | 'WAITING' | 'SUCCEEDED' | 'FAILED';
@@ -227,28 +226,20 @@ export async function listOperations(
     order by number desc limit ${limit}`;
 }
 
-/** One connection, because the file waits in a table of its own. */
-export type PostingSession = postgres.ReservedSql<Record<string, never>>;
-
 /**
  * Makes the empty place where a file waits until all of it has come: a temporary table, not logged, seen by this
  * connection alone, gone with it. Nothing is locked and no transaction is open while the rest of the file is awaited.
  */
-export async function makeFileStaging(session: PostingSession): Promise<void> {
+export async function makeFileStaging(session: Session): Promise<void> {
   await session`create temporary table posted_file_pieces (number integer primary key, bytes bytea not null)`;
 }
 
 /** Keeps the next piece of a file that is being posted. */
 export async function stageFilePiece(
-  session: PostingSession,
+  session: Session,
   { number, bytes }: { number: number; bytes: Uint8Array },
 ): Promise<void> {
   await session`insert into posted_file_pieces (number, bytes) values (${number}, ${bytes})`;
-}
-
-/** The connection goes back to the pool: it must hold nothing of the file. */
-export async function dropFileStaging(session: PostingSession): Promise<void> {
-  await session`drop table if exists posted_file_pieces`;
 }
 
 /** Stores the file that waits on this connection as the file of an operation, which must exist. */

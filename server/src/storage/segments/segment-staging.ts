@@ -1,5 +1,4 @@
-import type postgres from 'postgres';
-import type { Database, Queryable, Transaction } from '../pool.ts';
+import type { Database, Queryable, Session, Transaction } from '../database.ts';
 import { allBuckets } from './segment-members.ts';
 
 /**
@@ -15,11 +14,11 @@ export function stagingKeyOf({ id, attempts }: { id: string; attempts: number })
   return `${id}_${attempts}`;
 }
 
-/** One connection for the whole fill, so that its memory settings hold. */
-export type FillSession = postgres.ReservedSql<Record<string, never>>;
-
-/** Makes the empty tables, whatever a crashed attempt left. Sorting and hashing may take 256 MB in the database. */
-export async function makeSegmentStaging(session: FillSession, stagingKey: string): Promise<void> {
+/**
+ * Makes the empty tables, whatever a crashed attempt left, in the one session of the whole fill, whose memory settings
+ * hold. Sorting and hashing may take 256 MB in the database.
+ */
+export async function makeSegmentStaging(session: Session, stagingKey: string): Promise<void> {
   await dropSegmentStaging(session, stagingKey);
   await session`set work_mem = '256MB'`;
   await session`
@@ -28,13 +27,16 @@ export async function makeSegmentStaging(session: FillSession, stagingKey: strin
     ) with (autovacuum_enabled = off)`;
 }
 
-/** A stream for COPY in text format: line number, value. */
-export function copySegmentLines(session: FillSession, stagingKey: string): Promise<NodeJS.WritableStream> {
-  return session`copy ${session(linesOf(stagingKey))} (line, value) from stdin`.writable();
+/** Copies lines in PostgreSQL's text format: line number, value. */
+export async function copySegmentLines(
+  session: Queryable,
+  { stagingKey, lines }: { stagingKey: string; lines: AsyncIterable<Buffer> },
+): Promise<void> {
+  await session`copy ${session(linesOf(stagingKey))} (line, value) from stdin`.copyFrom(lines);
 }
 
 /** The lines are complete. Without statistics the join that follows would be planned for a table of a few rows. */
-export async function analyzeSegmentLines(session: FillSession, stagingKey: string): Promise<void> {
+export async function analyzeSegmentLines(session: Queryable, stagingKey: string): Promise<void> {
   await session`analyze ${session(linesOf(stagingKey))}`;
 }
 
@@ -73,7 +75,7 @@ export type StagedValues = { stagingKey: string; workspaceId: string; meaning: V
  * join with the identifiers (or users) of the workspace, both sides read once; the values need not be distinct before,
  * because only those that matched are grouped.
  */
-function namedUsers(session: FillSession, { stagingKey, workspaceId, meaning }: StagedValues) {
+function namedUsers(session: Queryable, { stagingKey, workspaceId, meaning }: StagedValues) {
   if (meaning.kind === 'customer-id') {
     return session`
       select users.bucket, users.id as user_id
@@ -96,7 +98,7 @@ function namedUsers(session: FillSession, { stagingKey, workspaceId, meaning }: 
 }
 
 /** Writes down the named users, for a removal, which needs them as a set. */
-export async function stageMatches(session: FillSession, staged: StagedValues): Promise<void> {
+export async function stageMatches(session: Queryable, staged: StagedValues): Promise<void> {
   await session`
     create unlogged table ${session(matchesOf(staged.stagingKey))} (
       bucket smallint not null, user_id text collate "C" not null
@@ -115,7 +117,7 @@ export type MemberChange = { stagingKey: string; workspaceId: string; segmentId:
  * @returns how many were added
  */
 export async function addNamedMembers(
-  session: FillSession,
+  session: Queryable,
   change: MemberChange & { meaning: ValueMeaning },
 ): Promise<number> {
   const rows = await session`
@@ -131,7 +133,7 @@ export async function addNamedMembers(
 }
 
 /** Removes the matched users from the segment, from this version on. @returns how many were members */
-export async function removeMatchedMembers(session: FillSession, change: MemberChange): Promise<number> {
+export async function removeMatchedMembers(session: Queryable, change: MemberChange): Promise<number> {
   const rows = await session`
     update segment_members as member set removed_in = ${change.version}
     from ${session(matchesOf(change.stagingKey))} as matched
@@ -141,7 +143,7 @@ export async function removeMatchedMembers(session: FillSession, change: MemberC
 }
 
 /** Removes the members that were not matched, from this version on: the first half of a replacement. */
-export async function removeUnmatchedMembers(session: FillSession, change: MemberChange): Promise<number> {
+export async function removeUnmatchedMembers(session: Queryable, change: MemberChange): Promise<number> {
   const rows = await session`
     update segment_members as member set removed_in = ${change.version}
     where member.workspace_id = ${change.workspaceId} and member.bucket = any(${allBuckets})
@@ -155,7 +157,7 @@ export async function removeUnmatchedMembers(session: FillSession, change: Membe
 
 /** Live members of a segment. Index: segment_members primary key, one range per bucket. */
 export async function countLiveMembers(
-  session: FillSession | Queryable,
+  session: Queryable,
   { workspaceId, segmentId }: { workspaceId: string; segmentId: string },
 ): Promise<number> {
   const [row] = await session<{ members: number }[]>`
@@ -165,7 +167,7 @@ export async function countLiveMembers(
   return row!.members;
 }
 
-export async function dropSegmentStaging(session: FillSession | Database, stagingKey: string): Promise<void> {
+export async function dropSegmentStaging(session: Queryable, stagingKey: string): Promise<void> {
   await session`drop table if exists ${session(linesOf(stagingKey))}, ${session(matchesOf(stagingKey))}`;
 }
 

@@ -1,4 +1,4 @@
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../database.ts';
 
 export type SegmentState = 'FILLING' | 'READY' | 'FAILED' | 'ARCHIVED';
 export type SegmentKind = 'FILE' | 'FILTER' | 'COHORT';
@@ -146,7 +146,7 @@ export type NewSegment = Pick<
 
 /** @returns false when the name is taken; nothing was stored then */
 export async function insertSegment(tx: Queryable, segment: NewSegment): Promise<boolean> {
-  const json = (value: unknown) => (value === undefined || value === null ? null : tx.json(value as never));
+  const json = (value: unknown) => (value === undefined || value === null ? null : tx.json(value));
   const rows = await tx`
     insert into segments (
       id, workspace_id, name, kind, state, source, attribute_name, attribute_type, included_filters, excluded_filters,
@@ -194,8 +194,8 @@ export async function updateFilterSegment(
 ): Promise<boolean> {
   const rows = await tx`
     update segments
-    set name = ${change.name}, included_filters = ${tx.json(change.includedFilters as never)},
-      excluded_filters = ${change.excludedFilters === null ? null : tx.json(change.excludedFilters as never)},
+    set name = ${change.name}, included_filters = ${tx.json(change.includedFilters)},
+      excluded_filters = ${change.excludedFilters === null ? null : tx.json(change.excludedFilters)},
       description = ${change.description}, filters_digest = ${change.filtersDigest},
       uses_segments = ${change.usesSegments}, updated_by = ${change.updatedBy}, updated_at = ${change.at}
     where workspace_id = ${change.workspaceId} and id = ${change.id}

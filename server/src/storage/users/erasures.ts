@@ -1,4 +1,4 @@
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../database.ts';
 import type { UserKey } from './users.ts';
 
 export type Erasure = {

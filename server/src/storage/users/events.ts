@@ -1,5 +1,4 @@
-import type { Database, Queryable } from '../pool.ts';
-import type { ImportSession } from './user-import.ts';
+import type { Database, Queryable, Session } from '../database.ts';
 import type { UserKey } from './users.ts';
 
 export type EventPlatform = 'ANDROID' | 'IOS' | 'WEB' | 'TV' | 'UNKNOWN';
@@ -107,7 +106,7 @@ export async function takeUnattributedEvents(
 }
 
 /** Makes the staging table of events in this session. */
-export async function makeEventStaging(session: ImportSession): Promise<void> {
+export async function makeEventStaging(session: Session): Promise<void> {
   await session`
     create temporary table if not exists import_events (
       customer_id text collate "C", bucket smallint, user_id text collate "C", id text collate "C", name text,
@@ -122,7 +121,7 @@ export async function makeEventStaging(session: ImportSession): Promise<void> {
  * users (workspace_id, bucket, customer_id), devices (workspace_id, bucket, user_id, device_id).
  */
 export async function storeStagedEvents(
-  session: ImportSession,
+  session: Queryable,
   { workspaceId, day, at }: { workspaceId: string; day: string; at: Date },
 ): Promise<void> {
   await session`analyze import_events`;

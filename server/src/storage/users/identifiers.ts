@@ -1,5 +1,5 @@
 import type { Identifier } from '../../domain/users/identifier.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../database.ts';
 import type { UserKey } from './users.ts';
 
 export type UserIdentifiers = UserKey & { workspaceId: string; identifiers: Identifier[] };

@@ -1,5 +1,5 @@
 import { bucketOf } from '../../domain/users/bucket.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../database.ts';
 import type { UserKey } from './users.ts';
 
 type Named = { workspaceId: string; customerId: string };

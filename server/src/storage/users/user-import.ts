@@ -1,14 +1,10 @@
-import type postgres from 'postgres';
-import type { Queryable } from '../pool.ts';
-
-/** One connection, because staging tables live as long as their session. */
-export type ImportSession = postgres.ReservedSql<Record<string, never>>;
+import type { Queryable, Session, Statement } from '../database.ts';
 
 /** Where rows are streamed to: staging tables, and the table of identifiers itself. */
 export type CopiedTable = 'import_users' | 'import_identifiers' | 'import_devices' | 'import_events' | 'identifiers';
 
 /** Makes the staging tables of users in this session: no index, no crash safety, gone with the session. */
-export async function makeUserStaging(session: ImportSession): Promise<void> {
+export async function makeUserStaging(session: Session): Promise<void> {
   // Batches are of one kind throughout, so a small sample tells the planner all it needs, in a tenth of the time.
   await session`set default_statistics_target = 10`;
   await session`
@@ -24,37 +20,33 @@ export async function makeUserStaging(session: ImportSession): Promise<void> {
   await session`truncate import_users, import_identifiers`;
 }
 
-/** Streams for `COPY`, one for each table; the lines are in PostgreSQL's text format. */
-export const copyInto: Record<CopiedTable, (session: ImportSession) => Promise<NodeJS.WritableStream>> = {
-  import_users: (session) =>
-    session`copy import_users (bucket, id, customer_id, attributes, removed) from stdin`.writable(),
-  import_identifiers: (session) => session`copy import_identifiers from stdin`.writable(),
-  import_devices: (session) =>
-    session`
-      copy import_devices (
-        line, customer_id, bucket, id, device_id, platform, push_id, address_hash, state, provisional, model,
-        app_version, os_version, gaid, idfv
-      ) from stdin`.writable(),
-  import_events: (session) =>
-    session`
-      copy import_events (
-        customer_id, bucket, user_id, id, name, attributes, occurred_at, platform, app_version, utc_offset_seconds,
-        device_id
-      ) from stdin`.writable(),
+/** The `COPY` into each table; the lines are in PostgreSQL's text format. */
+export const copyInto: Record<CopiedTable, (tx: Queryable) => Statement> = {
+  import_users: (tx) => tx`copy import_users (bucket, id, customer_id, attributes, removed) from stdin`,
+  import_identifiers: (tx) => tx`copy import_identifiers from stdin`,
+  import_devices: (tx) => tx`
+    copy import_devices (
+      line, customer_id, bucket, id, device_id, platform, push_id, address_hash, state, provisional, model,
+      app_version, os_version, gaid, idfv
+    ) from stdin`,
+  import_events: (tx) => tx`
+    copy import_events (
+      customer_id, bucket, user_id, id, name, attributes, occurred_at, platform, app_version, utc_offset_seconds,
+      device_id
+    ) from stdin`,
   // For users that this transaction has made: nobody else can have written theirs.
-  identifiers: (session) =>
-    session`copy identifiers (workspace_id, bucket, user_id, attribute, type, value) from stdin`.writable(),
+  identifiers: (tx) => tx`copy identifiers (workspace_id, bucket, user_id, attribute, type, value) from stdin`,
 };
 
 /**
  * Imports of one workspace follow each other, because sets lock rows in no given order: waits until this session is
  * alone, until unlockImportsOf.
  */
-export async function lockImportsOf(session: ImportSession, workspaceId: string): Promise<void> {
+export async function lockImportsOf(session: Session, workspaceId: string): Promise<void> {
   await session`select pg_advisory_lock(hashtextextended(${`import:${workspaceId}`}, 0))`;
 }
 
-export async function unlockImportsOf(session: ImportSession, workspaceId: string): Promise<void> {
+export async function unlockImportsOf(session: Session, workspaceId: string): Promise<void> {
   await session`select pg_advisory_unlock(hashtextextended(${`import:${workspaceId}`}, 0))`;
 }
 
@@ -65,7 +57,7 @@ export async function unlockImportsOf(session: ImportSession, workspaceId: strin
  * @returns customers who were there: all of them, and those whose attributes changed
  */
 export async function storeStagedUsers(
-  session: ImportSession,
+  session: Queryable,
   { workspaceId, at }: { workspaceId: string; at: Date },
 ): Promise<{ existing: Set<string>; changed: Set<string> }> {
   // Temporary tables have no statistics of their own; without them the joins below are nested loops.
@@ -111,7 +103,7 @@ export async function storeStagedUsers(
  * Identifiers of users who were there and changed: what has gone goes and what is new comes. Under the locks of their
  * users, which storeStagedUsers took.
  */
-export async function storeStagedIdentifiers(session: ImportSession, workspaceId: string): Promise<void> {
+export async function storeStagedIdentifiers(session: Queryable, workspaceId: string): Promise<void> {
   await session`analyze import_identifiers`;
   await session`
     delete from identifiers
@@ -135,12 +127,12 @@ export async function storeStagedIdentifiers(session: ImportSession, workspaceId
 }
 
 /** Empties the staging tables of users for the next batch. */
-export async function clearUserStaging(session: ImportSession): Promise<void> {
+export async function clearUserStaging(session: Queryable): Promise<void> {
   await session`truncate import_users, import_identifiers`;
 }
 
 /** Fresh statistics: without them the planner reads the filled tables 25 to 40 times slower (finding 9). */
-export async function analyzeUsers(session: ImportSession): Promise<void> {
+export async function analyzeUsers(session: Queryable): Promise<void> {
   await session`reset default_statistics_target`;
   await session`analyze users, identifiers, devices, push_addresses`;
 }
@@ -157,13 +149,13 @@ export type ImportCounts = { lines: number; users: number; devices: number; even
  *
  * @returns false when another session has it
  */
-export async function lockImport(session: ImportSession, key: ImportKey): Promise<boolean> {
+export async function lockImport(session: Session, key: ImportKey): Promise<boolean> {
   const [row] = await session<{ isOurs: boolean }[]>`
     select pg_try_advisory_lock(hashtextextended(${lockName(key)}, 0)) as "isOurs"`;
   return row!.isOurs;
 }
 
-export async function unlockImport(session: ImportSession, key: ImportKey): Promise<void> {
+export async function unlockImport(session: Session, key: ImportKey): Promise<void> {
   await session`select pg_advisory_unlock(hashtextextended(${lockName(key)}, 0))`;
 }
 
@@ -173,7 +165,7 @@ function lockName({ workspaceId, kind, fileDigest }: ImportKey): string {
 
 /** How the loading of a file stands. Index: primary key. */
 export async function findImport(
-  tx: Queryable | ImportSession,
+  tx: Queryable,
   key: ImportKey,
 ): Promise<(ImportCounts & { endedAt: Date | null }) | undefined> {
   const [row] = await (tx as Queryable)<(ImportCounts & { endedAt: Date | null })[]>`
@@ -187,7 +179,7 @@ export async function findImport(
  * Notes how far a file has come, in the transaction that stored it. The caller holds lockImport. Index: primary key.
  */
 export async function noteImport(
-  tx: Queryable | ImportSession,
+  tx: Queryable,
   {
     workspaceId,
     kind,
@@ -208,7 +200,7 @@ export async function noteImport(
 }
 
 /** Begins a file anew that was loaded before. Index: primary key. */
-export async function deleteImport(tx: Queryable | ImportSession, key: ImportKey): Promise<void> {
+export async function deleteImport(tx: Queryable, key: ImportKey): Promise<void> {
   await (tx as Queryable)`
     delete from imports
     where workspace_id = ${key.workspaceId} and kind = ${key.kind} and file_digest = ${key.fileDigest}`;

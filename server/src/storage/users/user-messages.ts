@@ -1,6 +1,5 @@
-import type { PendingQuery, Row } from 'postgres';
 import type { EligibilityUser } from '../../domain/eligibility/decide-eligibility.ts';
-import type { Queryable } from '../pool.ts';
+import type { Fragment, Queryable } from '../database.ts';
 import type { Merge } from './merged-users.ts';
 import type { UserKey } from './users.ts';
 
@@ -138,7 +137,7 @@ export async function withdrawUserMessages(tx: Queryable, unsent: Unsent): Promi
   const { workspaceId, users, runId } = unsent;
   if (users.length === 0) return 0;
   // A look-up a user, whatever is known of the ledger of the day; each outcome has an index of its own.
-  const isTaken = (outcome: PendingQuery<Row[]>) => tx`(
+  const isTaken = (outcome: Fragment) => tx`(
     select 1 from deliveries
     where deliveries.day = ${unsent.day}::date and deliveries.workspace_id = ${workspaceId}
       and deliveries.bucket = given.bucket and deliveries.user_id = given.user_id and deliveries.run_id = ${runId}

@@ -1,7 +1,7 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
 import type { Attributes } from '../../domain/users/user-attributes.ts';
 import type { DeliveryOutcome } from '../ledger/deliveries.ts';
-import type { Queryable } from '../pool.ts';
+import type { Fragment, Queryable } from '../database.ts';
 import { allBuckets } from '../segments/segment-members.ts';
 import { walkAttributeNames } from './identifiers.ts';
 import type { UserKey } from './users.ts';
@@ -153,7 +153,7 @@ export type UserMessage = {
 /** The newest rows of the ledger of a user. Indexes: deliveries_user, deliveries_user_other of each day there is. */
 export async function listUserMessages(tx: Queryable, user: User & { limit: number }): Promise<UserMessage[]> {
   const { workspaceId, bucket, userId, limit } = user;
-  const part = (outcomes: ReturnType<Queryable>) => tx`
+  const part = (outcomes: Fragment) => tx`
     (select day, run_id, device_id, platform, outcome, code, attempts, sent_at
     from deliveries
     where workspace_id = ${workspaceId} and bucket = ${bucket} and user_id = ${userId} and ${outcomes}
@@ -220,10 +220,10 @@ export async function listTimelineEntries(tx: Queryable, page: TimelinePage): Pr
   const { workspaceId, bucket, userId, limit, after } = page;
   const ofUser = tx`workspace_id = ${workspaceId} and bucket = ${bucket} and user_id = ${userId}`;
   /** Rows of a source after the place; `at` must be the indexed column alone. */
-  const newest = (at: ReturnType<Queryable>, key: ReturnType<Queryable>) => tx`
+  const newest = (at: Fragment, key: Fragment) => tx`
     ${after ? tx`and ${at} <= ${after.place}::timestamptz and (${at}, ${key}) < (${after.place}::timestamptz, ${after.key})` : tx``}
     order by ${at} desc, ${key} desc limit ${limit}`;
-  const messages = (outcomes: ReturnType<Queryable>) => tx`
+  const messages = (outcomes: Fragment) => tx`
     (select sent_at as at, ('m' || run_id || device_id) collate "C" as key, 'MESSAGE' as kind, run_id, device_id, platform,
       outcome, code
     from deliveries where ${ofUser} and ${outcomes}

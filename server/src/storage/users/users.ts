@@ -3,7 +3,7 @@ import { identifierOf } from '../../domain/users/identifier.ts';
 import type { Attributes } from '../../domain/users/user-attributes.ts';
 import type { UserSelector } from '../../domain/users/user-selector.ts';
 import type { User } from '../../domain/users/user-source.ts';
-import type { Queryable } from '../pool.ts';
+import type { Queryable } from '../database.ts';
 import { allBuckets } from '../segments/segment-members.ts';
 import { findUsersByIdentifier } from './identifiers.ts';
 

@@ -3,7 +3,7 @@ import { changeWorkspace, parseControls } from '../../../src/app/workspaces/chan
 import type { WorkspaceControlTexts } from '../../../src/app/workspaces/change-workspace.ts';
 import { makeDeliverToEligible } from '../../../src/engine/fan-out/deliver-to-eligible.ts';
 import { makePersonaliseDevices } from '../../../src/engine/fan-out/personalise-devices.ts';
-import type { Database } from '../../../src/storage/pool.ts';
+import type { Database } from '../../../src/storage/database.ts';
 import type { WorkspaceChanges } from '../../../src/storage/installation/workspaces.ts';
 import { makeFanOutBundle } from './fan-out-bundle.ts';
 import type { AcceptOptions, FanOutBundle } from './fan-out-bundle.ts';

@@ -1,3 +1,4 @@
+import { inTransaction } from '../../../src/storage/database.ts';
 import { makeManualClock } from '../../../src/clock.ts';
 import type { Platform } from '../../../src/domain/campaigns/content.ts';
 import type { Message } from '../../../src/domain/campaigns/message.ts';
@@ -129,7 +130,7 @@ export async function makeFanOutBundle() {
       const at = clock.now();
       const [campaignId, runId] = [makeId(at), makeId(at)];
       const text = { title: 'T', message: 'M' };
-      await database.begin((tx) =>
+      await inTransaction(database, (tx) =>
         storePushes(tx, [
           {
             responseId: crypto.randomUUID(),

@@ -1,0 +1,109 @@
+import type { Connection } from './postgres/connection.ts';
+import { ConnectionPool } from './postgres/connection-pool.ts';
+import type { ConnectionPoolOptions } from './postgres/connection-pool.ts';
+import { makeTag } from './postgres/statement.ts';
+import type { Tag } from './postgres/statement.ts';
+import { transact } from './postgres/transaction.ts';
+import type { Transaction, Work } from './postgres/transaction.ts';
+
+export { LostTransactionError } from './postgres/transaction.ts';
+export type { Transaction } from './postgres/transaction.ts';
+export type { Fragment, Rows, Statement } from './postgres/statement.ts';
+export type { Value } from './postgres/value-encoding.ts';
+
+/** What statements are sent by: a database, a transaction or a session. */
+export type Queryable = Tag;
+
+/** A pool. Each statement sent by it alone is a transaction of its own, on any of its connections. */
+export interface Database extends Tag {
+  readonly kind: 'database';
+  /** For the functions of this file. */
+  readonly pool: ConnectionPool;
+  /** The same, or behind a pooler the database itself. */
+  readonly sessions: ConnectionPool;
+  /** Ends when the work under way is done, at the latest after `timeoutSeconds`. */
+  end(options?: { timeoutSeconds: number }): Promise<void>;
+}
+
+/** One connection for a while. What it sets, locks and makes temporarily ends with it. */
+export interface Session extends Tag {
+  readonly kind: 'session';
+  /** For the functions of this file. */
+  readonly connection: Connection;
+}
+
+export type DatabaseOptions = Omit<ConnectionPoolOptions, 'pooler'> & {
+  pooler?: ConnectionPoolOptions['pooler'];
+  /** Behind a pooler: the database itself. */
+  directUrl?: string | undefined;
+};
+
+/** Opens the pool. Connections are made on first use, so an unreachable database shows there. */
+export function openDatabase({ pooler = 'none', directUrl, ...options }: DatabaseOptions): Database {
+  const pool = new ConnectionPool({ ...options, pooler });
+  const sessions = directUrl === undefined ? pool : new ConnectionPool({ ...options, url: directUrl, pooler: 'none' });
+  const tag = makeTag({ send: (query) => pool.send(query), readPages: refuse, copyFrom: refuse });
+  return Object.assign(tag, {
+    ...{ kind: 'database' as const, pool, sessions },
+    async end({ timeoutSeconds } = { timeoutSeconds: 10 }) {
+      await Promise.all([pool.end(timeoutSeconds), sessions.end(timeoutSeconds)]);
+    },
+  });
+}
+
+function refuse(): never {
+  throw new TypeError('pages are read in a transaction, and COPY needs one or a session');
+}
+
+/**
+ * Does the work in one transaction: what it throws undoes all of it, and when this resolves all of it is stored. On a
+ * session the transaction is that session's own.
+ *
+ * @throws LostTransactionError also when a statement failed and the work went on as if it had not
+ */
+export function inTransaction<Result>(
+  on: Database | Session,
+  work: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  return begin(on, { begin: 'begin', work });
+}
+
+/** Reads one state of the database, whatever is stored meanwhile. */
+export function inSnapshot<Result>(
+  on: Database | Session,
+  work: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  return begin(on, { begin: 'begin isolation level repeatable read read only', work });
+}
+
+/**
+ * Holds one connection for work that needs its session: advisory locks, temporary tables, settings. It is closed
+ * afterwards, so nothing of that reaches another caller.
+ */
+export async function withSession<Result>(
+  database: Database,
+  work: (session: Session) => Promise<Result>,
+): Promise<Result> {
+  const connection = await database.sessions.take();
+  connection.closeAfterwards();
+  try {
+    const tag = makeTag({
+      send: async (query) => (await connection.run(query)).rows,
+      copyFrom: (text, pieces) => connection.copyFrom(text, pieces),
+      readPages: refuse,
+    });
+    return await work(Object.assign(tag, { kind: 'session' as const, connection }));
+  } finally {
+    database.sessions.giveBack(connection);
+  }
+}
+
+async function begin<Result>(on: Database | Session, { begin, work }: Work<Result>): Promise<Result> {
+  if (on.kind === 'session') return transact(on.connection, { begin, work });
+  const connection = await on.pool.take();
+  try {
+    return await transact(connection, { begin: begin + on.pool.transactionSettings(), work });
+  } finally {
+    on.pool.giveBack(connection);
+  }
+}

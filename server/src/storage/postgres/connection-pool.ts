@@ -1,0 +1,163 @@
+import pg from 'pg';
+import { Connection, ConnectionError, holders, isForgottenStatement } from './connection.ts';
+import { decoderOf } from './row-decoding.ts';
+import type { Row, Rows } from './statement.ts';
+import type { Query } from './statement-text.ts';
+
+export type ConnectionPoolOptions = {
+  url: string;
+  /** Most connections this pool opens. */
+  connections: number;
+  /** Shown in pg_stat_activity. */
+  name: string;
+  /**
+   * What stands between us and the database. `transaction`: a pooler that may give each transaction another session, so
+   * nothing is left in one: no prepared statement, no setting, no startup parameter.
+   */
+  pooler: 'none' | 'transaction';
+  /** How long a connection may take to be made. */
+  connectMilliseconds?: number;
+};
+
+const usualConnectMilliseconds = 10_000;
+// No caller waits longer for a connection that others hold. It was without a limit once; a minute is as long as a
+// transaction may stand idle, and far beyond what a request is waited for.
+const waitMilliseconds = 60_000;
+const idleMilliseconds = 60_000;
+// A stuck transaction holds back VACUUM and with it every queue read (faults F20).
+const stuckMilliseconds = 60_000;
+
+/** The connections of one process to one database. */
+export class ConnectionPool {
+  readonly #pool: pg.Pool;
+  readonly #options: ConnectionPoolOptions;
+  readonly #held = new Set<Connection>();
+  readonly #waiting = new Set<(error: unknown) => void>();
+
+  constructor(options: ConnectionPoolOptions) {
+    this.#options = options;
+    this.#pool = new pg.Pool({
+      connectionString: withKnownSslMode(options.url),
+      Client: clientThatConnectsWithin(options.connectMilliseconds ?? usualConnectMilliseconds),
+      max: options.connections,
+      connectionTimeoutMillis: waitMilliseconds,
+      idleTimeoutMillis: idleMilliseconds,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 60_000,
+      types: { getTypeParser: decoderOf as typeof pg.types.getTypeParser },
+      ...(options.pooler === 'none' && { application_name: options.name, onConnect: prepareSession }),
+    });
+    // An idle connection that is lost is taken out by the pool itself.
+    this.#pool.on('error', () => {});
+    this.#pool.on('connect', (client) => {
+      // A session may end at any time; without a listener the error would end the process.
+      client.on('error', (error) => holders.get(client)?.lose(error));
+      client.on('end', () => holders.get(client)?.lose(undefined));
+    });
+  }
+
+  /** Sends one statement on any connection. */
+  async send(query: Query): Promise<Rows<Row[]>> {
+    try {
+      return await this.#sendOnce(query);
+    } catch (error) {
+      if (query.name === undefined || !isForgottenStatement(error)) throw error;
+      // It has done nothing yet; parsed anew it cannot meet that again.
+      return this.#sendOnce({ ...query, name: undefined });
+    }
+  }
+
+  async #sendOnce(query: Query): Promise<Rows<Row[]>> {
+    const connection = await this.take();
+    try {
+      return (await connection.run(query)).rows;
+    } finally {
+      this.giveBack(connection);
+    }
+  }
+
+  /** Waits for a connection; whoever takes one gives it back. @throws ConnectionError */
+  take(): Promise<Connection> {
+    return new Promise((resolve, reject) => {
+      if (this.#pool.ending) return reject(poolEnded());
+      this.#waiting.add(reject);
+      this.#pool.connect((error, client) => {
+        const isWanted = this.#waiting.delete(reject);
+        if (error) reject(withCode(error));
+        else if (!isWanted) client!.release();
+        else {
+          const connection = new Connection(client!, { isNaming: this.#options.pooler === 'none' });
+          this.#held.add(connection);
+          resolve(connection);
+        }
+      });
+    });
+  }
+
+  giveBack(connection: Connection): void {
+    this.#held.delete(connection);
+    connection.giveBack();
+  }
+
+  countHeld(): number {
+    return this.#held.size;
+  }
+
+  /** Sent in front of a transaction's first statement, in the same message as `begin`. */
+  transactionSettings(): string {
+    if (this.#options.pooler === 'none') return '';
+    const name = this.#options.name.replaceAll("'", "''");
+    return `; set local application_name = '${name}'; set local idle_in_transaction_session_timeout = ${stuckMilliseconds}`;
+  }
+
+  /** Ends when the held connections are given back; those that are not in time are closed under their holders. */
+  async end(timeoutSeconds: number): Promise<void> {
+    if (this.#pool.ending) return;
+    const ended = this.#pool.end();
+    for (const refuse of this.#waiting) refuse(poolEnded());
+    this.#waiting.clear();
+    const limit = setTimeout(() => {
+      for (const connection of this.#held) connection.lose(poolEnded());
+    }, timeoutSeconds * 1000);
+    await ended.finally(() => clearTimeout(limit));
+  }
+}
+
+/** The pool has one limit for connecting and for waiting; connecting has its own here. */
+function clientThatConnectsWithin(milliseconds: number): new () => pg.Client {
+  return class extends pg.Client {
+    constructor(config?: pg.ClientConfig) {
+      super({ ...config, connectionTimeoutMillis: milliseconds });
+    }
+  };
+}
+
+// Not as startup parameters, which poolers refuse.
+async function prepareSession(client: pg.ClientBase): Promise<void> {
+  await client.query(`set client_encoding = 'UTF8'; set idle_in_transaction_session_timeout = ${stuckMilliseconds}`);
+}
+
+/** `sslmode` as PostgreSQL's own programs take it: `require` encrypts, and only the two `verify-` modes check whom. */
+export function withKnownSslMode(url: string): string {
+  if (!/[?&]sslmode=/.test(url) || /[?&]uselibpqcompat=/.test(url)) return url;
+  return `${url}&uselibpqcompat=true`;
+}
+
+function poolEnded(): ConnectionError {
+  return new ConnectionError('CONNECTION_ENDED', { message: 'the connections to the database were closed' });
+}
+
+/** The library's own errors have no code. */
+function withCode(error: Error): Error {
+  if ((error as NodeJS.ErrnoException).code !== undefined) return error;
+  if (/timeout exceeded/.test(error.message))
+    return new ConnectionError('CONNECTION_WAIT_TIMEOUT', {
+      message: `no connection to the database was free within ${waitMilliseconds / 1000} seconds`,
+    });
+  if (/timeout/.test(error.message))
+    return new ConnectionError('CONNECT_TIMEOUT', {
+      message: 'the database did not answer in time',
+      cause: error,
+    });
+  return new ConnectionError('CONNECTION_CLOSED', { message: error.message, cause: error });
+}

@@ -1,0 +1,165 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import type { Pieces, Row, Rows } from './statement.ts';
+import type { Query } from './statement-text.ts';
+
+/** A connection that was lost, or was never to be had; `code` says which, as those of the operating system do. */
+export class ConnectionError extends Error {
+  override readonly name = 'ConnectionError';
+  readonly code: 'CONNECTION_CLOSED' | 'CONNECTION_ENDED' | 'CONNECT_TIMEOUT' | 'CONNECTION_WAIT_TIMEOUT';
+
+  constructor(code: ConnectionError['code'], { message, cause }: { message: string; cause?: unknown }) {
+    super(message, { cause });
+    this.code = code;
+  }
+}
+
+export type Answer = { rows: Rows<Row[]>; command: string };
+
+/**
+ * One connection of the pool, held by one caller until it is given back. Its statements are sent one after another. When
+ * it is lost, its place in the pool is free at once, and whatever the holder still sends is refused.
+ */
+export class Connection {
+  readonly #client: pg.PoolClient;
+  readonly #isNaming: boolean;
+  #last: Promise<void> | undefined;
+  #fault: unknown;
+  #isLost = false;
+  #isGivenBack = false;
+  #isToBeClosed = false;
+  #isInTransaction = false;
+
+  constructor(client: pg.PoolClient, { isNaming }: { isNaming: boolean }) {
+    this.#client = client;
+    this.#isNaming = isNaming;
+    holders.set(client, this);
+  }
+
+  /** Sends one statement when those before it have been answered. */
+  run(query: Query): Promise<Answer> {
+    return this.#inTurn(() => this.#send(query));
+  }
+
+  /** Sends the pieces of a `copy … from stdin`; one that fails ends the COPY, and nothing of it is stored. */
+  copyFrom(text: string, pieces: Pieces): Promise<number> {
+    return this.#inTurn(async () => {
+      this.#refuseWhenOver();
+      const stream = this.#client.query(copyFrom(text));
+      // The pipeline reports the first error; a connection that ends reports another.
+      stream.on('error', () => {});
+      try {
+        await pipeline(Readable.from(pieces, { objectMode: true }), stream);
+      } catch (error) {
+        throw this.#faultOf(error);
+      }
+      return stream.rowCount;
+    });
+  }
+
+  isLost(): boolean {
+    return this.#isLost;
+  }
+
+  /** For what this holder leaves in the session: the next caller gets another one. */
+  closeAfterwards(): void {
+    this.#isToBeClosed = true;
+  }
+
+  /** @throws TypeError when there is one: the inner `commit` would end the outer one */
+  enterTransaction(): void {
+    if (this.#isInTransaction) throw new TypeError('this session is in a transaction already');
+    this.#isInTransaction = true;
+  }
+
+  leaveTransaction(): void {
+    this.#isInTransaction = false;
+  }
+
+  giveBack(): void {
+    if (this.#isGivenBack) return;
+    this.#isGivenBack = true;
+    holders.delete(this.#client);
+    // `I`: in no transaction. Anything else would take the next caller's statements into it.
+    this.#client.release(this.#isToBeClosed || this.#isLost || this.#client.getTransactionStatus() !== 'I');
+  }
+
+  /** Told by the pool. */
+  lose(fault: unknown): void {
+    if (this.#isLost) return;
+    this.#isLost = true;
+    this.#fault = fault;
+    this.giveBack();
+  }
+
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = this.#last ? this.#last.then(work) : work();
+    const last: Promise<void> = result.then(
+      () => this.#forget(last),
+      () => this.#forget(last),
+    );
+    this.#last = last;
+    return result;
+  }
+
+  #forget(last: Promise<void>): void {
+    if (this.#last === last) this.#last = undefined;
+  }
+
+  #refuseWhenOver(): void {
+    if (this.#isLost) throw connectionLost(this.#fault);
+    if (this.#isGivenBack)
+      throw new ConnectionError('CONNECTION_ENDED', {
+        message: 'the transaction or session of this statement is over',
+      });
+  }
+
+  async #send({ text, parameters, name }: Query): Promise<Answer> {
+    this.#refuseWhenOver();
+    return new Promise((resolve, reject) => {
+      const config =
+        name === undefined || !this.#isNaming ? { text, values: parameters } : { text, values: parameters, name };
+      this.#client.query(config, (error, result) => {
+        if (error) reject(this.#faultOf(error));
+        else resolve(answerOf(result));
+      });
+    });
+  }
+
+  #faultOf(error: unknown): unknown {
+    if (error instanceof pg.DatabaseError) {
+      // The library calls all of them `error`.
+      Object.assign(error, { name: 'DatabaseError' });
+      if (isForgottenStatement(error)) this.#isToBeClosed = true;
+      return error;
+    }
+    return this.#isLost ? connectionLost(error) : error;
+  }
+}
+
+/** Who holds a client now: the pool tells them when it is lost. */
+export const holders = new WeakMap<pg.PoolClient, Connection>();
+
+function connectionLost(cause: unknown): ConnectionError {
+  return new ConnectionError('CONNECTION_CLOSED', { message: 'the connection to the database was lost', cause });
+}
+
+/**
+ * Whether a prepared statement is gone from its session (`deallocate`, `discard`, a pooler), or its plan no longer fits
+ * the tables. Both come before anything is done; the connection would meet them again.
+ */
+export function isForgottenStatement(error: unknown): boolean {
+  return (
+    error instanceof pg.DatabaseError &&
+    (error.code === '26000' || (error.code === '0A000' && error.routine === 'RevalidateCachedQuery'))
+  );
+}
+
+function answerOf(result: pg.QueryResult<Row> | pg.QueryResult<Row>[]): Answer {
+  // Several statements in one text: the last one's answer.
+  const { rows, rowCount, command } = Array.isArray(result) ? result.at(-1)! : result;
+  Object.defineProperty(rows, 'count', { value: rowCount ?? 0 });
+  return { rows: rows as Rows<Row[]>, command };
+}

@@ -1,0 +1,137 @@
+import type { Connection } from './connection.ts';
+import { makeTag } from './statement.ts';
+import type { Pieces, Row, Rows, Sender, Tag } from './statement.ts';
+import { plainQuery } from './statement-text.ts';
+import type { Query } from './statement-text.ts';
+
+/** A transaction that is open until the function given to `inTransaction` ends. It holds no other. */
+export interface Transaction extends Tag {
+  readonly kind: 'transaction';
+}
+
+export type Work<Result> = {
+  /** `begin`, and how. */
+  begin: string;
+  work: (tx: Transaction) => Promise<Result>;
+};
+
+/**
+ * Does work in one transaction of a connection that nobody else uses: what the work throws undoes all of it, and when this
+ * resolves all of it is stored.
+ *
+ * @throws LostTransactionError
+ */
+export async function transact<Result>(connection: Connection, { begin, work }: Work<Result>): Promise<Result> {
+  connection.enterTransaction();
+  try {
+    await connection.run(plainQuery(begin));
+    const scope = new TransactionScope(connection);
+    let result: Result;
+    try {
+      result = await work(Object.assign(makeTag(scope), { kind: 'transaction' as const }));
+    } catch (error) {
+      await scope.rollBack();
+      throw error;
+    }
+    await scope.commit();
+    return result;
+  } finally {
+    connection.leaveTransaction();
+  }
+}
+
+/** The work of a transaction had ended, but the transaction is not stored, or may not be. */
+export class LostTransactionError extends Error {
+  override readonly name = 'LostTransactionError';
+  /** Rolled back for certain; or the connection was lost, and with it the answer to the commit. */
+  readonly code: 'TRANSACTION_ROLLED_BACK' | 'CONNECTION_CLOSED';
+
+  constructor(code: LostTransactionError['code'], { message, cause }: { message: string; cause?: unknown }) {
+    super(message, { cause });
+    this.code = code;
+  }
+}
+
+class TransactionScope implements Sender {
+  readonly #connection: Connection;
+  /** The first statement that failed: after it the database takes nothing more of this transaction. */
+  #fault: unknown;
+  #isOver = false;
+  #cursors = 0;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  async send(query: Query): Promise<Rows<Row[]>> {
+    this.#refuseWhenOver();
+    try {
+      return (await this.#connection.run(query)).rows;
+    } catch (error) {
+      this.#fault ??= error;
+      throw error;
+    }
+  }
+
+  async copyFrom(text: string, pieces: Pieces): Promise<number> {
+    this.#refuseWhenOver();
+    try {
+      return await this.#connection.copyFrom(text, pieces);
+    } catch (error) {
+      this.#fault ??= error;
+      throw error;
+    }
+  }
+
+  /** A cursor of SQL's own: other statements may be sent between two pages. */
+  async *readPages(query: Query, pageRows: number): AsyncGenerator<Row[]> {
+    const name = `pages_${(this.#cursors += 1)}`;
+    // All of it will be read: without this the planner takes what brings the first tenth soonest.
+    await this.send(plainQuery('set local cursor_tuple_fraction = 1'));
+    await this.send({ ...query, text: `declare ${name} no scroll cursor for ${query.text}`, name: undefined });
+    for (;;) {
+      const page = await this.send(plainQuery(`fetch forward ${pageRows} from ${name}`));
+      if (page.length > 0) yield page;
+      if (page.length < pageRows) break;
+    }
+    await this.send(plainQuery(`close ${name}`));
+  }
+
+  async commit(): Promise<void> {
+    if (!this.#connection.isLost() && this.#fault !== undefined) {
+      await this.rollBack();
+      throw this.#rolledBack();
+    }
+    this.#isOver = true;
+    let command: string;
+    try {
+      // Never a prepared statement: one that is gone would fail the transaction it is to store.
+      ({ command } = await this.#connection.run(plainQuery('commit')));
+    } catch (error) {
+      if (!this.#connection.isLost()) throw error;
+      throw new LostTransactionError('CONNECTION_CLOSED', {
+        message: 'the connection was lost before the commit was answered',
+        cause: error,
+      });
+    }
+    // PostgreSQL answers the commit of a failed transaction with `ROLLBACK`, and no error.
+    if (command !== 'COMMIT') throw this.#rolledBack();
+  }
+
+  /** A connection that cannot even do this is closed, which undoes the transaction as well. */
+  async rollBack(): Promise<void> {
+    this.#isOver = true;
+    await this.#connection.run(plainQuery('rollback')).catch(() => this.#connection.closeAfterwards());
+  }
+
+  #rolledBack(): LostTransactionError {
+    return new LostTransactionError('TRANSACTION_ROLLED_BACK', {
+      message: 'a statement failed and the work went on, so the transaction was rolled back',
+      cause: this.#fault,
+    });
+  }
+
+  #refuseWhenOver(): void {
+    if (this.#isOver) throw new TypeError('the transaction of this statement is over');
+  }
+}
