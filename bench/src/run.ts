@@ -8,6 +8,7 @@ import { join } from 'node:path';
 
 /** Each is a script that reads its options itself. */
 const measurements: Record<string, string> = {
+  accept: './accept.ts',
   console: './console.ts',
   'console-load': './console-load.ts',
   fanout: './fanout.ts',

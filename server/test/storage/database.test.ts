@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inSnapshot, inTransaction, openDatabase, withSession } from '../../src/storage/database.ts';
-import type { Database } from '../../src/storage/database.ts';
+import type { Database, Value } from '../../src/storage/database.ts';
 import { createTestDatabase } from '../test-database.ts';
 
 let bundle: Awaited<ReturnType<typeof createTestDatabase>>;
@@ -19,34 +19,38 @@ afterAll(async () => {
 describe('a parameter', () => {
   const at = new Date('2026-03-01T09:30:00.123Z');
 
-  test.each([
-    ['a text', 'a"b\\c', 'text', 'a"b\\c'],
-    ['a number', 1.5, 'double precision', 1.5],
-    ['a large number', 2 ** 53 - 1, 'bigint', 2 ** 53 - 1],
-    ['a bigint', 12n, 'bigint', 12],
-    ['true', true, 'boolean', true],
-    ['null', null, 'text', null],
-    ['a time', at, 'timestamptz', at],
-    ['bytes', Buffer.from([0, 1, 255, 92]), 'bytea', Buffer.from([0, 1, 255, 92])],
-    ['texts', ['a', 'b"\\', '', 'NULL', '{x,y}', null], 'text[]', ['a', 'b"\\', '', 'NULL', '{x,y}', null]],
-    ['no texts', [], 'text[]', []],
-    ['numbers', [1, -2, null], 'integer[]', [1, -2, null]],
-    ['times', [at, null], 'timestamptz[]', [at, null]],
-    ['flags', [true, false], 'boolean[]', [true, false]],
-    ['bytes in an array', [Buffer.from([7, 92])], 'bytea[]', [Buffer.from([7, 92])]],
+  const awkward = ['a', 'b"\\', '', 'NULL', '{x,y}', null];
+
+  test.each<[string, Value, [type: string, expected: unknown]]>([
+    ['a text', 'a"b\\c', ['text', 'a"b\\c']],
+    ['a number', 1.5, ['double precision', 1.5]],
+    ['a large number', 2 ** 53 - 1, ['bigint', 2 ** 53 - 1]],
+    ['a bigint', 12n, ['bigint', 12]],
+    ['true', true, ['boolean', true]],
+    ['null', null, ['text', null]],
+    ['a time', at, ['timestamptz', at]],
+    ['bytes', Buffer.from([0, 1, 255, 92]), ['bytea', Buffer.from([0, 1, 255, 92])]],
+    ['texts', awkward, ['text[]', awkward]],
+    ['no texts', [], ['text[]', []]],
+    ['numbers', [1, -2, null], ['integer[]', [1, -2, null]]],
+    ['times', [at, null], ['timestamptz[]', [at, null]]],
+    ['flags', [true, false], ['boolean[]', [true, false]]],
+    ['bytes in an array', [Buffer.from([7, 92])], ['bytea[]', [Buffer.from([7, 92])]]],
     [
       'arrays in an array',
       [
         [1, 2],
         [3, 4],
       ],
-      'integer[]',
       [
-        [1, 2],
-        [3, 4],
+        'integer[]',
+        [
+          [1, 2],
+          [3, 4],
+        ],
       ],
     ],
-  ])('comes back as it was: %s', async (_name, value, type, expected) => {
+  ])('comes back as it was: %s', async (_name, value, [type, expected]) => {
     const [typed] = await withSession(database, async (session) => {
       await session.unsafe(`create temporary table kept (value ${type})`);
       await session`insert into kept values (${value})`;
