@@ -25,7 +25,7 @@ export type CarillonCampaigns = {
   change(id: string, change: CampaignBody): Promise<{ id: string }>;
   /** What keeps a draft from going live. @throws CarillonError */
   validate(id: string): Promise<{ valid: boolean; errors: { field: string; issue: string }[] }>;
-  /** Sends a draft, or lets it wait for its moment. @throws CarillonError with `faults` */
+  /** Sends or schedules a draft. @throws CarillonError with `faults` */
   publish(id: string): Promise<void>;
   stop(id: string): Promise<void>;
   pause(id: string): Promise<void>;

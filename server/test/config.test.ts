@@ -20,7 +20,7 @@ test('an option wins over the environment, both wins over the default', () => {
   expect(read({}, ['--port=3000', '--json']).port).toBe(3000);
 });
 
-test('<NAME>_FILE names a file that holds the value; both at once are refused', async () => {
+test('<NAME>_FILE names a file that holds the value; giving both is refused', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-config-'));
   const file = join(folder, 'key');
   await writeFile(file, `${'ab'.repeat(32)}\n`);

@@ -133,7 +133,7 @@ describe('invariants of absence', () => {
   /** Code without comments, so that a rule may be named where it is explained. */
   const code = (file: SourceFile) => file.text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1');
 
-  test('SQL stands in storage only', () => {
+  test('SQL is in storage only', () => {
     const found = breaches((file) =>
       layerOf(file.path) !== 'storage' &&
       /`\s*(select|insert into|update|delete from|with)\s[^`]*\s(from|into|set|as)\s/i.test(code(file))

@@ -47,9 +47,18 @@ const words: Word[] = [
       'server/test/data/': 'the data API names its route bulk',
     },
   },
-  { pattern: /\bas good as\b/gi, instead: 'is treated as', where: ['prose'], left: 3 },
-  { pattern: /\bdatacent(?:er|re)\b|\bdata centre\b/gi, instead: 'data center', where: ['prose'] },
-  { pattern: /\bof its own kind\b/gi, instead: 'a plain sentence', where: ['prose'], left: 1 },
+  { pattern: /\bas good as\b/gi, instead: 'is treated as', where: ['prose'] },
+  { pattern: /\bof its own kind\b/gi, instead: 'exactly one kind', where: ['prose'] },
+  { pattern: /\b(?:that|it|he|she) is none\b/gi, instead: 'is rejected, is not one', where: ['prose'], left: 14 },
+  {
+    pattern: /\b(?:moments? (?:to come|that has come)|waits for its moment)\b/gi,
+    instead: 'occurrence',
+    where: ['prose'],
+    left: 4,
+  },
+  { pattern: /\b(?:are|is|stands?) nowhere\b|\brecorded nowhere\b/gi, instead: 'not recorded', where: ['prose'] },
+  { pattern: /\bthe duty that\b/gi, instead: 'job', where: ['prose'], left: 4 },
+  { pattern: /\b(?:datacent(?:er|re)|data centre)\b/gi, instead: 'data center', where: ['prose'] },
   { pattern: /\b(?:simply|obviously|easily|of course)\b/gi, instead: 'nothing: say what happens', where: ['prose'] },
 ];
 

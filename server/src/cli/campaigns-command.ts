@@ -14,7 +14,7 @@ import { workspaceOption } from './command-options.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
 import { printTable, toPlainLine } from './print-table.ts';
 
-/** `carillon campaigns`: what there is, how one stands, and who may send. */
+/** `carillon campaigns`: lists campaigns, shows one, and pauses, resumes or stops it. */
 export function registerCampaigns(program: Command): void {
   const campaigns = program.command('campaigns').description('Campaigns and their schedules');
   campaigns
@@ -130,7 +130,7 @@ function noCampaign(id: string): StartError {
   return new StartError('SETTING_INVALID', `There is no campaign ${toPlainLine(id)} in this workspace.`);
 }
 
-/** The moment a campaign waits for; a paused recurring one finds its next when it goes on. */
+/** The next occurrence of a campaign; a paused recurring one gets its next when resumed. */
 function nextAtOf(campaign: CampaignRecord): Date | null {
   return campaign.status === 'PAUSED' && campaign.deliveryType !== 'ONE_TIME' ? null : campaign.nextAt;
 }
@@ -146,7 +146,7 @@ function shown(at: Date | null): string {
   return at?.toISOString() ?? '–';
 }
 
-/** A moment that was sent late says how late, rounded down to minutes (fault F14). */
+/** A late occurrence says how late, rounded down to minutes (fault F14). */
 function lateness({ dueAt, startedAt, createdAt }: CampaignRun): string {
   if (!dueAt) return '';
   const firedAt = dueAt > createdAt ? (startedAt ?? dueAt) : createdAt;

@@ -20,7 +20,7 @@ export type CommandContext = OpenInstallation & {
 
 const connections = 4;
 
-/** Opens the installation for one command, beside a running node if there is one, and closes it again. */
+/** Opens the installation for one command, alongside a running node if there is one, and closes it again. */
 export async function withInstallation(
   program: Command,
   work: (context: CommandContext) => Promise<void>,

@@ -52,7 +52,7 @@ async function writeExport(
   { subject, options }: { subject: ExportSubject; options: ExportOptions },
 ): Promise<void> {
   const workspaceId = await findWorkspaceToUse(database, options.workspace);
-  // Readable by this account alone: it holds people and push addresses.
+  // Readable by this account only: it contains users and push addresses.
   const target: Writable = options.out === undefined ? process.stdout : createWriteStream(options.out, { mode: 0o600 });
   let failure: NodeJS.ErrnoException | undefined;
   target.on('error', (error) => (failure = error));
@@ -65,7 +65,7 @@ async function writeExport(
   try {
     rows = await exportRows(database, request);
   } catch (error) {
-    // Whoever read the output has seen enough, as `head` does.
+    // The reader of the output closed it early, as `head` does.
     if ((error as NodeJS.ErrnoException).code === 'EPIPE') return;
     throw error;
   }

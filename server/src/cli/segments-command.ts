@@ -15,7 +15,7 @@ import { composeSegments } from './compose-segments.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
 import { printTable, toPlainLine } from './print-table.ts';
 
-/** `carillon segments`: what there is, how a file went, and a new segment from a file or an address. */
+/** `carillon segments`: lists segments, shows the result of files, and creates a segment from a file or an address. */
 export function registerSegments(program: Command): void {
   const segments = program.command('segments').description('Sets of users');
   segments

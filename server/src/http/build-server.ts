@@ -36,7 +36,7 @@ declare module 'fastify' {
 export type CompletedCall = {
   receivedAt: Date;
   method: string;
-  /** Path without the query, which may hold what a caller put there by mistake. */
+  /** Path without the query, which may contain secrets that a caller put there by mistake. */
   path: string;
   route: string;
   status: number;
@@ -81,8 +81,8 @@ export async function buildServer(options: ServerOptions, families: RouteFamily[
   server.addHook('onRequest', async (request) => {
     request.facts = { warnings: [] };
   });
-  // Response schemas describe; present.ts alone decides what is sent. A serializer made from a schema would drop a
-  // member it does not know, or turn a refusal of the gateway into a 500.
+  // Response schemas describe; present.ts alone decides what is sent. A serializer built from a schema would drop
+  // members it does not list, or turn a refusal by the gateway into a 500.
   server.setSerializerCompiler(() => (answer) => JSON.stringify(answer));
   server.removeContentTypeParser(['application/json', 'text/plain']);
   server.addContentTypeParser('application/json', { parseAs: 'string' }, readJsonBody);

@@ -3,7 +3,7 @@ import { ServiceError } from '../domain/errors.ts';
 
 /**
  * Turns whatever a route threw into an error of the registry and notes it in the call's facts. Fastify's own refusals
- * get their names here; everything unknown is a fault of ours: `INTERNAL`, with the cause kept for the log.
+ * get their names here; everything unknown is an internal fault: `INTERNAL`, with the cause kept for the log.
  */
 export function toServiceError(error: unknown, request: FastifyRequest): ServiceError {
   const serviceError = error instanceof ServiceError ? error : translate(error as FastifyError);

@@ -65,7 +65,7 @@ function requireTogether(config: Config): void {
     throw new ConfigError('CARILLON_PASSWORD_SIGN_IN=owners needs CARILLON_OIDC_ISSUER, or nobody else could sign in.');
 }
 
-/** The settings as the process sees them; variables of this process and its arguments are read nowhere else. */
+/** The settings as the process sees them; its variables and arguments are read only here. */
 export function readProcessConfig(): Config {
   return readConfig({ environment: process.env, arguments: process.argv.slice(2) });
 }
@@ -153,5 +153,5 @@ function parseValue(setting: Setting, given: string): unknown {
   }
 }
 
-/** Default data folder: beside the code, so that a clone and its data are removed together. */
+/** Default data folder: next to the code, so that a clone and its data are removed together. */
 export const defaultDataFolder = join(import.meta.dirname, '..', '..', '..', 'data');

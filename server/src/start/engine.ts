@@ -55,7 +55,7 @@ export function deliveryOptions(composition: Composition, phones: SandboxPhones 
   };
 }
 
-/** Says that this node is there, at once and then every few seconds; a stop takes it back. */
+/** Reports this node immediately and then every few seconds; stopping removes the report. */
 export async function startReporter(
   composition: Composition,
   { phones, book, nodeId }: NodeParts,

@@ -104,7 +104,10 @@ async function makeDataFolder(dataFolder: string): Promise<void> {
   }
 }
 
-/** The given key; in sandbox mode one made once beside the data. Production wants it given, so that it is kept apart. */
+/**
+ * The given key; in sandbox mode one generated next to the data. Production requires a given key, so that it is kept
+ * apart.
+ */
 async function findMasterKey(config: Config, dataFolder: string): Promise<Buffer> {
   if (config.masterKey) return config.masterKey;
   if (config.mode === 'production') {

@@ -2,7 +2,7 @@ import { pingDatabase } from '../storage/installation/database-clock.ts';
 import type { Queryable } from '../storage/database.ts';
 
 export type Readiness = {
-  /** Why this node should get no requests; none when it should. */
+  /** Why this node should not receive requests; empty if it should. */
   findTroubles(): Promise<string[]>;
   /** From here on the node is not ready any more. */
   noteStopping(): void;

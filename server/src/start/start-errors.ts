@@ -31,7 +31,7 @@ export const exitCodes = {
 
 export type StartErrorName = keyof typeof exitCodes;
 
-/** A start that cannot go on: one clear sentence, one exit code. */
+/** A start that cannot continue: one clear sentence, one exit code. */
 export class StartError extends Error {
   override readonly name = 'StartError';
   readonly code: StartErrorName;

@@ -93,7 +93,7 @@ describe('an event', () => {
     expectStatus(await bundle.call('GET', '/v5/business-events?limit=21'), 400);
   });
 
-  test('a workspace has at most fifty, also for requests at the same moment', async () => {
+  test('a workspace has at most fifty, also for concurrent requests', async () => {
     bundle.clock.advance(60_000);
     for (let index = 0; index < 24; index += 1) await make(`More ${index}`);
     const answers = await Promise.all([create('Fiftieth'), create('One too many')]);
@@ -246,7 +246,7 @@ describe('a campaign of an event', () => {
     expect(await bundle.runs(id)).toHaveLength(1);
   });
 
-  test('that is revised answers the event with its newest version alone', async () => {
+  test('that is revised responds to the event with its newest version only', async () => {
     await bundle.database`update workspaces set campaign_versioning = true`;
     await make('Revised');
     const first = await bundle.live(attached('Revised'));

@@ -106,7 +106,7 @@ test('the total of a small search is always exact', async () => {
   expect(await count(filters)).toBe(await exact(filters));
 });
 
-test('a count that fails is made again', async () => {
+test('a failed count is repeated', async () => {
   const before = await count();
   await archive(2);
   clock.advance(freshMilliseconds + 1);

@@ -28,7 +28,7 @@ describe('filters, in both versions', () => {
     bundle.names(version, { ...filters }, { ...more });
   const found = async (filters: object) => ({ V1: await find('V1', filters), V5: await find('V5', filters) });
 
-  test('without any: newest first, drafts in V1 alone, no SMS, nothing archived', async () => {
+  test('without any: newest first, drafts only in V1, no SMS, nothing archived', async () => {
     const common = newestFirst.filter((name) => name !== 'Message');
     expect(await found({})).toEqual({ V1: common, V5: common.filter((name) => name !== 'Idea') });
   });
@@ -313,7 +313,7 @@ describe('the nine differences (interface 9)', () => {
 });
 
 describe('records', () => {
-  test('a campaign of the push API appears at once with what was asked (decision D40)', async () => {
+  test('a campaign of the push API appears immediately with what was requested (decision D40)', async () => {
     const id = await bundle.push({
       campaignName: 'Pushed campaign',
       campaignTags: ['spring'],
@@ -496,7 +496,7 @@ describe('refusals (fact 4.5)', () => {
     });
   });
 
-  test('everything that is wrong is named at once', async () => {
+  test('all faults are reported together', async () => {
     const body = { request_id: undefined, limit: 0, page: 1.5, campaign_fields: { status: ['Active'], tags: [] } };
     const targets = (answer: any) => answer.json().error.details.map((detail: any) => detail.target);
     const wrong = ['limit', 'page', 'campaign_fields.status', 'campaign_fields.tags'];

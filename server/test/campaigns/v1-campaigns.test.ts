@@ -104,7 +104,7 @@ describe('making', () => {
     });
   });
 
-  test('a request_id is refused for an hour after a success, at once free after a failure', async () => {
+  test('a request_id is refused for an hour after a success, and free immediately after a failure', async () => {
     const request_id = 'only-once';
     expectStatus(await create(complete({ request_id, channel: 'SMS' })), 400);
     expectStatus(await create(complete({ request_id })), 201);
@@ -136,7 +136,7 @@ describe('changing (fact 6.3)', () => {
     expect(faultsOf(await patch(half, {}))).toEqual(['campaign_content key is mandatory field']);
   });
 
-  test('one that waits keeps the kind of its schedule and may change all else', async () => {
+  test('a scheduled campaign keeps its kind of schedule and may change everything else', async () => {
     const id = await make(at('2026-06-01T09:00:00'));
     const city = { filter_type: 'user_attributes', name: 'city', data_type: 'string', operator: 'exists' };
     const change = {
@@ -216,7 +216,7 @@ describe('changing (fact 6.3)', () => {
     expect([sent.statusCode, sent.json().error.message]).toEqual([409, 'The campaign cannot be changed: it is SENT.']);
   });
 
-  test('a moment that has come and was not fired yet is sent with what is new, not lost', async () => {
+  test('an occurrence that is due but not fired yet is sent with the new data, not lost', async () => {
     const id = await make(daily('2026-07-01T09:00:00'));
     bundle.clock.anchor(new Date('2026-07-01T09:00:00Z'));
     expectStatus(

@@ -186,7 +186,7 @@ describe('publishing', () => {
     expect(await bundle.runs(id)).toEqual([]);
   });
 
-  test('two publications at the same moment make one run', async () => {
+  test('two concurrent publications create one run', async () => {
     const id = await bundle.draft();
     const answers = await Promise.all([bundle.act(id, 'PUBLISH'), bundle.act(id, 'PUBLISH')]);
     expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([200, 422]);
@@ -262,7 +262,7 @@ describe('periodic campaigns', () => {
   });
   beforeAll(() => bundle.clock.anchor(new Date('2026-09-01T00:00:00Z')));
 
-  test('daily is the record of the push API; it fires each moment and retires', async () => {
+  test('daily is the record of the push API; it fires each occurrence and retires', async () => {
     const id = await bundle.live(
       periodic('2026-09-01T09:00:00', { sending_frequency: 'DAILY', repeat_frequency: 2, no_of_occurences: 2 }),
     );
@@ -383,7 +383,7 @@ describe('periodic campaigns', () => {
     ],
     ['a date beyond 31', { sending_frequency: 'MONTHLY', repeat_on_date_of_month: [32] }, 'repeat_on_date_of_month'],
     ['an unknown frequency', { sending_frequency: 'HOURLY' }, 'sending_frequency'],
-  ])('%s is refused when the draft is made', async (_name, period, name) => {
+  ])('%s is refused when the draft is created', async (_name, period, name) => {
     const answer = await bundle.call('POST', '/v5/campaigns', campaign(periodic('2027-01-02T09:00:00', period)));
     expect([answer.statusCode, answer.json().error.target]).toEqual([
       400,

@@ -55,7 +55,7 @@ describe('versions of a recurring campaign (fact 6.3)', () => {
     expect(v1.json().campaigns.map((one: any) => [one.campaign_id, one.status])).toEqual([[first, 'ACTIVE']]);
   });
 
-  test('a moment is sent once, by the newest version; executions hold those of all', async () => {
+  test('an occurrence is sent once, by the newest version; executions cover all versions', async () => {
     const first = await bundle.live(daily('Executed'));
     bundle.clock.anchor(new Date('2026-04-01T09:00:00Z'));
     await bundle.fire();
@@ -109,7 +109,7 @@ describe('versions of a recurring campaign (fact 6.3)', () => {
     expect(rows[0]).toEqual({ newest: 15, active: 1 });
   });
 
-  test('two changes at the same moment are two versions, one after the other', async () => {
+  test('two concurrent changes are two versions, one after the other', async () => {
     const first = await bundle.live(daily('Together'));
     const answers = await Promise.all([patch(first, retitle('A')), patch(first, retitle('B'))]);
     const statuses = (await documents('together')).map(({ version_number, status }) => [version_number, status]);
@@ -117,7 +117,7 @@ describe('versions of a recurring campaign (fact 6.3)', () => {
     expect(statuses.length).toBe(1 + answers.filter(({ statusCode }) => statusCode === 204).length);
   });
 
-  test('one that is sent once has no versions', async () => {
+  test('a one-time campaign has no versions', async () => {
     const id = await bundle.live({
       basic_details: { name: 'Once', platforms: ['ANDROID'] },
       scheduling_details: { delivery_type: 'AT_FIXED_TIME', start_time: '2026-05-01T09:00:00' },

@@ -78,7 +78,7 @@ test('the same Idempotency-Key takes the elements once', async () => {
   expect((await events()).filter((name) => name === 'Once')).toHaveLength(1);
 });
 
-test('two bulks about the same people in opposite orders at a time both end well', async () => {
+test('two concurrent bulk requests about the same users in opposite orders both succeed', async () => {
   const users = Array.from({ length: 30 }, (_, index) => `crossing-${index}`);
   const bodies = [users, users.toReversed(), users, users.toReversed()].map((ids, n) =>
     bulk(...ids.map((id) => customer(id, { [`n${n}`]: n }))),

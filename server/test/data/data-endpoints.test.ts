@@ -165,7 +165,7 @@ describe('devices', () => {
     expect(await bundle.identifiers('second')).toEqual(['device:push_id:string=shared']);
   });
 
-  test('two users who exchange a phone at the same moment never both own it', async () => {
+  test('two users who exchange a phone concurrently never both own it', async () => {
     await bundle.addUser('left');
     await bundle.addUser('right');
     await Promise.all(

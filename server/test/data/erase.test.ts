@@ -57,7 +57,7 @@ const figures = async () => ({
   ],
 });
 
-test('nothing of a person is left in any table, the figures stay, and a record says what was removed', async () => {
+test('nothing of an erased user is left in any table, the figures stay, and a record says what was removed', async () => {
   const other = await addHistory(bundle, 'neighbour');
   const mergedBefore = await addHistory(bundle, 'merged-before');
   const subject = await addHistory(bundle, 'subject-of-erasure');
@@ -176,7 +176,7 @@ test('a report of an erased person’s device is not kept', async () => {
   expect(await findEverywhere(traces)).toEqual({});
 });
 
-test('a deletion asked for twice keeps its date; one that has happened leaves a free customer id', async () => {
+test('a repeated deletion request keeps the date; after the deletion the customer id is free', async () => {
   await bundle.addUser('twice', { old: true });
   await remove('twice');
   bundle.clock.advance(12 * hour);
@@ -243,7 +243,7 @@ const kept: Record<string, string> = {
   'segments.user_count': 'a number',
 };
 
-test('no column that names a person is new and unheard of', async () => {
+test('every column that may identify a user is in the list', async () => {
   const columns = await bundle.database`
     select distinct relname || '.' || attname as name from pg_attribute join pg_class on pg_class.oid = attrelid
     join pg_namespace on pg_namespace.oid = relnamespace

@@ -36,7 +36,7 @@ describe('campaign states (decision D46)', () => {
     expect(rows.map(([, kind, from, by, to]) => ({ kind, from, to, by }))).toEqual([...campaignTransitions]);
   });
 
-  test('a person reaches every open state and none that is over', () => {
+  test('a user action reaches every open state and no final one', () => {
     const state = { kind: 'one-time', hasMoment: true } as const;
     expect(statusAfter('resume', { ...state, status: 'PAUSED' })).toBe('SCHEDULED');
     expect(statusAfter('resume', { ...state, status: 'PAUSED', hasMoment: false })).toBe('SENDING');

@@ -75,7 +75,7 @@ describe('quiet hours', () => {
   });
 });
 
-test('caps and the least delay of the workspace are told where the campaign obeys them', () => {
+test('caps and the minimum delay of the workspace are reported where the campaign obeys them', () => {
   const asked = controls({ caps: [{ messages: 2, hours: 24 }], minimumDelayMinutes: 90 });
   const obeying = { ...defaultDeliverySettings, ignoresMinimumDelay: false };
   expect(warn({ ...asked, settings: obeying }).map(([code, tone]) => [code, tone])).toEqual([

@@ -20,7 +20,7 @@ const ask = (timing: Timing, after: string) =>
     clockChange,
   ]);
 
-describe('the next moments', () => {
+describe('the next occurrences', () => {
   test('are those at which it is fired, with their local time and distance from UTC', () => {
     const timing = daily({});
     const after = new Date('2026-06-01T00:00:00Z');
@@ -68,7 +68,7 @@ describe('the next moments', () => {
     ]);
   });
 
-  test('are none when it is sent at once or when an event happens', () => {
+  test('are empty for an immediate campaign and for one started by an event', () => {
     expect(ask({ kind: 'soon' }, '2026-01-01T00:00:00Z')).toEqual([]);
     expect(ask({ kind: 'triggered', startsAt: null, endsAt: null, timeZone: 'UTC' }, '2026-01-01T00:00:00Z')).toEqual(
       [],

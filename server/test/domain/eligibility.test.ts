@@ -254,7 +254,7 @@ describe('quiet hours over a clock change', () => {
   });
 });
 
-describe('what a person types', () => {
+describe('what is typed', () => {
   test.each([
     [
       '2/1d,5/7d',

@@ -3,14 +3,14 @@ import { DecryptionError, makeEncryption } from '../../src/domain/encryption.ts'
 
 const encryption = makeEncryption(Buffer.alloc(32, 1));
 
-test('what was sealed opens under the same key and context alone', () => {
+test('a ciphertext can be decrypted only with the same key and context', () => {
   const encrypted = encryption.encrypt('secret', 'workspace:a');
   expect(encryption.decrypt(encrypted, 'workspace:a').toString()).toBe('secret');
   expect(() => encryption.decrypt(encrypted, 'workspace:b')).toThrow(DecryptionError);
   expect(() => makeEncryption(Buffer.alloc(32, 2)).decrypt(encrypted, 'workspace:a')).toThrow(DecryptionError);
 });
 
-test('equal secrets are sealed differently, and show nothing of themselves', () => {
+test('equal secrets encrypt differently, and reveal nothing', () => {
   const [one, two] = [encryption.encrypt('secret', 'a'), encryption.encrypt('secret', 'a')];
   expect(one.equals(two)).toBe(false);
   expect(one.includes('secret')).toBe(false);

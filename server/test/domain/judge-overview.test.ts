@@ -76,7 +76,7 @@ test.each<[string, Partial<OverviewFacts>]>([
   expect(judgeOverview({ ...well, ...facts }).level).toBe('well');
 });
 
-test('what keeps messages from people comes first, and the headline counts it', () => {
+test('what keeps messages from users comes first, and the headline counts it', () => {
   const verdict = judgeOverview({
     ...well,
     limits: [{ name: 'Active segments', used: 1000, most: 1000 }],

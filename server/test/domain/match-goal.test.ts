@@ -110,7 +110,7 @@ describe('operators (interface 2.10)', () => {
     expect(meets({ name: 'a', type: 'string', operator: 'is greater than', value: 5 }, '6')).toBe(false);
   });
 
-  test('a number that is none (NaN, infinite) is missing', () => {
+  test('NaN and infinite numbers count as missing', () => {
     for (const value of [Number.NaN, Number.POSITIVE_INFINITY]) {
       expect(meets({ name: 'a', type: 'numeric', operator: 'exists' }, value)).toBe(false);
       expect(meets({ name: 'a', type: 'numeric', operator: 'is greater than', value: 1 }, value)).toBe(false);
@@ -127,7 +127,7 @@ describe('events', () => {
       expect(matchGoal({ name: 'g', eventName }, event), eventName).toBe(false);
   });
 
-  test('an event of another name meets no operator, not even one that denies', () => {
+  test('an event of another name fulfils no operator, not even a negative one', () => {
     const attribute: Attribute = { name: 'price', type: 'string', operator: 'does not exist' };
     expect(matchGoal({ name: 'g', eventName: 'Bought', attribute }, event)).toBe(true);
     expect(matchGoal({ name: 'g', eventName: 'Sold', attribute }, event)).toBe(false);

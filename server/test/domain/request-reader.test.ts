@@ -132,7 +132,7 @@ describe('the request reader', () => {
       expect(tell(reader)).toBe(told[family]);
     });
 
-  test('a fault is told with its path, through objects and lists', () => {
+  test('a fault is reported with its path, through objects and lists', () => {
     const reader = makeDocumentReader({ a: { b: [{}, { c: 1 }] } });
     for (const part of reader.part('a').parts('b', 2)) part.text('c');
     expect(reader.faults).toEqual([{ field: 'a.b[1].c', reason: 'must be a text' }]);

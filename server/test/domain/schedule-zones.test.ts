@@ -132,7 +132,7 @@ describe('recurring sends in every zone over ten years (fault F11)', () => {
     expect(checked).toBeGreaterThan(10_000);
   }, 120_000);
 
-  test('whole series of sampled zones, times and steps; asking from any moment gives the rest', () => {
+  test('whole series of sampled zones, times and steps; asking from any instant gives the rest', () => {
     fc.assert(
       fc.property(
         fc.record({

@@ -97,7 +97,7 @@ describe('recurring sends', () => {
     ]);
   });
 
-  test('in every zone, moments strictly increase and fall on the days wanted', () => {
+  test('in every zone, occurrences strictly increase and fall on the requested days', () => {
     const zones = Intl.supportedValuesOf('timeZone');
     fc.assert(
       fc.property(

@@ -7,7 +7,7 @@ import { limitSubject } from '../../src/domain/tokens/limit-subject.ts';
 
 const kinds = Object.keys(secretPrefixes) as SecretKind[];
 
-test('a secret is of its own kind and of no other', () => {
+test('a secret belongs to exactly one kind', () => {
   for (const kind of kinds) {
     const secret = makeSecret(kind);
     expect(secret).toHaveLength(47);

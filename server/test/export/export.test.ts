@@ -136,7 +136,7 @@ describe('segments', () => {
   });
 });
 
-test('the ledger of a campaign is one row per run and device, of this workspace alone', async () => {
+test('the ledger of a campaign is one row per run and device, of this workspace only', async () => {
   const rows = parse((await write({ kind: 'ledger', campaignId: history.campaignId })).text);
   expect(rows).toEqual([
     {

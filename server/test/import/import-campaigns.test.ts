@@ -102,7 +102,7 @@ test('the same file again adds nothing; a longer one adds what is new, and ids o
   expect(await load([...lines, more, more])).toMatchObject({ lines: 4, campaigns: 1, known: 3, rejected: 0 });
 });
 
-test('refused lines are told by number and reason, the others are stored', async () => {
+test('refused lines are reported with number and reason, the others are stored', async () => {
   const result = await load([
     'no json',
     '[]',

@@ -50,7 +50,7 @@ describe('CSV', () => {
     expect(parseCsvRecord(text)).toEqual(cells);
   });
 
-  test('users: a column is an attribute, of the type its name says; an empty cell is none', async () => {
+  test('users: a column is an attribute, of the type its name says; an empty cell is no value', async () => {
     await write(
       'users.csv',
       '\ufeffcustomer_id,u_fn,visits:number,vip:boolean,tags:json,note\r\n' +
@@ -165,7 +165,7 @@ describe('events', () => {
 describe('a broken-off import', () => {
   const people = Array.from({ length: 45_000 }, (_, n) => ({ customer_id: `resumed-${n}`, attributes: { n } }));
 
-  test('goes on behind the last line that was stored, and counts as if it had not been broken off', async () => {
+  test('resumes after the last stored line, and counts as if it had not been interrupted', async () => {
     await write('resumed.ndjson', `${ndjson(people.slice(0, 100))}{broken\n${ndjson(people.slice(100))}`);
     let batches = 0;
     const onProgress = () => {

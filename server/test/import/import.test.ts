@@ -110,7 +110,7 @@ describe('a file', () => {
     expect(await bundle.identifiers('merged')).toEqual(['a:string=new', 'c:string=stays']);
   });
 
-  test('meets a user whom the API is making at that moment: values are replaced, the rest stays', async () => {
+  test('and API upsert of the same user race safely: values are replaced, the rest stays', async () => {
     const { database, workspaceId, clock } = bundle;
     const held = Promise.withResolvers<void>();
     const made = Promise.withResolvers<void>();
@@ -143,7 +143,7 @@ describe('a file', () => {
     expect(await bundle.identifiers('had-it')).toEqual([]);
   });
 
-  test('of repeats in the file the last line stands', async () => {
+  test('of repeats in the file the last line counts', async () => {
     await load(
       lines(
         { customer_id: 'repeat', attributes: { a: 1 } },

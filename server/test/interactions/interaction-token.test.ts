@@ -61,7 +61,7 @@ describe('a report token', () => {
     }
   });
 
-  test('with any bit changed, cut or lengthened is none', () => {
+  test('with any bit changed, cut or lengthened is rejected', () => {
     const own = Buffer.from(vector.token, 'base64url');
     for (let bit = 0; bit < own.length * 8; bit += 1) {
       const changed = Buffer.from(own);
@@ -82,7 +82,7 @@ describe('a report token', () => {
     expect(tokens.open(padded)).toBeUndefined();
   });
 
-  test('is none for whatever text', () => {
+  test('is rejected for any other text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(tokens.open(text)).toBeUndefined();

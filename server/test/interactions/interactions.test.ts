@@ -87,7 +87,7 @@ describe('POST /v1/interactions', () => {
     expect(await bundle.figures(campaignId)).toEqual({ 'WEB CLICK': [4, 1], 'WEB CLOSE': [1, 1] });
   });
 
-  test('50 reports at once, through two nodes, are counted exactly: repeats once, a device of two runs once', async () => {
+  test('50 concurrent reports through two nodes are counted exactly: repeats once, a device of two runs once', async () => {
     const nextRun = await bundle.addRun(campaignId);
     // 5 devices × 2 runs × 2 names, and every one of them again.
     const reports = [0, 1, 2, 3, 4].flatMap((device) =>
@@ -258,7 +258,7 @@ describe('GET /v1/click', () => {
     expect(await bundle.figures(campaignId)).toEqual({ 'WEB CLICK': [2, 1] });
   });
 
-  test('goes nowhere else, and counts nothing then', async () => {
+  test('redirects nowhere else, and then counts nothing', async () => {
     const pass = bundle.pass(runId);
     const attempts: [string, string][] = [
       [clickToken(pass), 'https://evil.example/'],
@@ -280,7 +280,7 @@ describe('GET /v1/click', () => {
     expect(await bundle.figures(campaignId)).toEqual({});
   });
 
-  test('wants one address, and a look at the head alone is no click', async () => {
+  test('requires one address, and a HEAD request is no click', async () => {
     const url = `/v1/click/${clickToken(bundle.pass(runId))}`;
     const to = encodeURIComponent(address);
     const ask = (method: 'GET' | 'HEAD' | 'POST', query: string) => bundle.server.inject({ method, url: url + query });

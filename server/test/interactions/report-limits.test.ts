@@ -14,7 +14,7 @@ describe('the limit of reports', () => {
     }).length;
   };
 
-  test('lets all through at once, then one by one as time passes', () => {
+  test('allows a full burst, then one by one as time passes', () => {
     expect(passed([0, 0, 0, 0, 0, 0, 0])).toBe(5);
     expect(passed([0, 0, 0, 0, 0, 2000, 2000])).toBe(6);
     expect(passed([0, 0, 0, 0, 0, 10_000, 10_000, 10_000, 10_000, 10_000, 10_000])).toBe(10);

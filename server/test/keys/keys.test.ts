@@ -177,7 +177,7 @@ describe('push secrets', () => {
     for (const id of ['NOBODY', 'a\0b']) expect(await listPushSecrets({ database, encryption }, id)).toEqual([]);
   });
 
-  test('a sealed secret copied to another key does not open (fault 3.12 check 21)', async () => {
+  test('an encrypted secret copied to another key cannot be decrypted (fault 3.12 check 21)', async () => {
     const { workspaceId, create, key } = await setup({ kind: 'push' });
     const second = await create({ at: new Date(at.getTime() + 1000) });
     await database`

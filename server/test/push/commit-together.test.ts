@@ -21,7 +21,7 @@ function makeGate() {
   return { batches, store, open };
 }
 
-test('alone an item starts at once; what comes meanwhile is committed together, and each gets its own result', async () => {
+test('a single item starts immediately; items arriving meanwhile are committed together, and each gets its own result', async () => {
   const { batches, store, open } = makeGate();
   const results = [store(1), store(2), store(3), store(4), store(5)];
   expect(batches).toEqual([[1]]);
@@ -32,7 +32,7 @@ test('alone an item starts at once; what comes meanwhile is committed together, 
   expect(await Promise.all(results)).toEqual([1, 2, 3, 4, 5].map((item) => `stored ${item}`));
 });
 
-test('an item that cannot be stored fails alone', async () => {
+test('only the item that cannot be stored fails', async () => {
   const { store, open } = makeGate();
   const first = store(1);
   const rest = Promise.allSettled([store(2), store(-3), store(4)]);
@@ -41,7 +41,7 @@ test('an item that cannot be stored fails alone', async () => {
   expect((await rest).map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
 });
 
-test('beyond the most that may wait an item is refused at once, with the time to come back', async () => {
+test('beyond the maximum number waiting, an item is refused immediately, with the time to retry', async () => {
   const { store, open } = makeGate();
   const kept = [store(1), store(2), store(3), store(4), store(5)];
   await expect(store(6)).rejects.toMatchObject({ code: 'OVERLOADED', context: { retryAfterSeconds: 1 } });

@@ -636,7 +636,7 @@ describe('refusals, each with its text (interface 7, decision D30 to D36)', () =
     );
   });
 
-  test('of several faults the first in the order of decision D31 is told', async () => {
+  test('of several faults the first in the order of decision D31 is reported', async () => {
     const faults: PushBody = { requestType: 'report', campaignName: 'Four', targetPlatform: 'ANDROID', payload: 7 };
     const inject = (body: PushBody) =>
       bundle.server.inject({ method: 'POST', url: '/v2/transaction/sendpush', payload: body });
@@ -698,7 +698,7 @@ describe('audience User (decision D32, D33)', () => {
     ).toHaveLength(1);
   });
 
-  test('a match goes out at once on the transactional lane; nobody is a run that has ended', async () => {
+  test('a match is sent immediately on the transactional lane; without a match the run has ended', async () => {
     expect(await run(await bundle.send(userBody('ada', { campaignName: fresh() })))).toMatchObject({
       status: 'SENDING',
       lane: 0,
@@ -756,7 +756,7 @@ describe('audience User (decision D32, D33)', () => {
   });
 });
 
-describe('at the same moment', () => {
+describe('concurrently', () => {
   test('of 200 equal requests one makes the campaign', async () => {
     const campaignName = fresh();
     const answers = await Promise.all(Array.from({ length: 200 }, () => bundle.send(goodBody({ campaignName }))));
@@ -830,7 +830,7 @@ describe('the edge', () => {
     ]);
   });
 
-  test('a Bearer token is not needed, but one that is sent must be good and cover push (decision D16)', async () => {
+  test('a Bearer token is optional, but if sent it must be valid and cover push (decision D16)', async () => {
     const body = goodBody({ campaignName: fresh() });
     const bad = await bundle.send(body, { headers: { authorization: 'Bearer nonsense' } });
     expect([bad.statusCode, bad.json().code]).toEqual([401, 'ER001']);

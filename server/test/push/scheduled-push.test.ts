@@ -91,7 +91,7 @@ describe('a push that is sent later', () => {
     expect(await bundle.countRows()).toEqual(before);
   });
 
-  test('periodic is ACTIVE with its first moment; the header names three', async () => {
+  test('periodic is ACTIVE with its first occurrence; the header names three', async () => {
     const answer = await bundle.send(goodBody({ campaignName: fresh(), ...daily({ repeatAfter: '2' }) }));
     expect(answer.headers[header]).toBe('2026-03-02T09:00:00.000Z, 2026-03-04T09:00:00.000Z, 2026-03-06T09:00:00.000Z');
     expect(await stored(answer.json().cid)).toMatchObject({
@@ -103,7 +103,7 @@ describe('a push that is sent later', () => {
     });
   });
 
-  test('the moments of the header are those that are fired', async () => {
+  test('the occurrences in the header are the ones fired', async () => {
     const delivery = { endDate: '03/10/2026', time: '02:30 AM', timezone: 'America/New_York' };
     bundle.clock.anchor(new Date('2026-03-06T12:00:00Z'));
     const answer = await bundle.send(goodBody({ campaignName: fresh(), ...daily(delivery) }));
@@ -124,7 +124,7 @@ describe('a push that is sent later', () => {
     expect(second.headers[header]).toBe(first.headers[header]);
   });
 
-  test('takes its name at once', async () => {
+  test('takes its name immediately', async () => {
     const body = goodBody({ campaignName: fresh(), ...later() });
     await bundle.send(body);
     expect(await failure(body)).toBe('Duplicate campaign name');
@@ -178,7 +178,7 @@ describe('a scheduled push to named users (decision D32, D33)', () => {
     ]);
   });
 
-  test('a request that joins it is sent at the stored moment, with its own payload and target', async () => {
+  test('a request that joins it is sent at the stored time, with its own payload and target', async () => {
     const campaignName = fresh();
     const first = await bundle.send(userBody('ada', { campaignName, ...later() }));
     const payload = { ANDROID: { title: 'For Tim', message: 'M' } };
@@ -198,7 +198,7 @@ describe('a scheduled push to named users (decision D32, D33)', () => {
     expect(runs.map(({ status }) => status)).toEqual(['SENDING', 'SENDING']);
   });
 
-  test('one that joins a recurring campaign is sent once, at its next moment', async () => {
+  test('one that joins a recurring campaign is sent once, at its next occurrence', async () => {
     const campaignName = fresh();
     const first = await bundle.send(userBody('ada', { campaignName, ...daily() }));
     const second = await bundle.send(userBody('tim', { campaignName, ...daily() }));
@@ -222,7 +222,7 @@ describe('a scheduled push to named users (decision D32, D33)', () => {
     });
   });
 
-  test('after the moment a request that joins is sent at once, whatever its delivery says', async () => {
+  test('after the occurrence a joining request is sent immediately, whatever its delivery says', async () => {
     const campaignName = fresh();
     await bundle.send(userBody('ada', { campaignName, ...later() }));
     await fireAt('2026-03-02T09:00:00Z');
@@ -244,7 +244,7 @@ describe('a scheduled push to named users (decision D32, D33)', () => {
     expect((await runOf(waiting.responseId)).status).toBe(action === 'pause' ? 'QUEUED' : 'STOPPED');
   });
 
-  test('a request that waited over a pause goes with the moment the campaign goes on with', async () => {
+  test('a request that waited through a pause is sent with the next occurrence after it', async () => {
     const campaignName = fresh();
     const { cid } = (await bundle.send(userBody('ada', { campaignName, ...daily() }))).json();
     const waiting = (await bundle.send(userBody('tim', { campaignName, ...daily() }))).json();
@@ -258,7 +258,7 @@ describe('a scheduled push to named users (decision D32, D33)', () => {
     expect((await runOf(waiting.responseId)).status).toBe('SENDING');
   });
 
-  test('soon to nobody ends run and campaign at once', async () => {
+  test('soon without recipients ends run and campaign immediately', async () => {
     const { cid } = (await bundle.send(userBody('nobody', { campaignName: fresh() }))).json();
     expect(await stored(cid)).toMatchObject({ status: 'SENT', runs: 1 });
   });
@@ -303,7 +303,7 @@ describe('carillon campaigns', () => {
   });
 });
 
-test('on a whole node, a push for tomorrow arrives when the clock is moved to its moment', async () => {
+test('on a whole node, a push for tomorrow arrives when the clock is moved to its time', async () => {
   const node = await startCarillonBundle();
   try {
     const now = Date.parse((await node.call('GET', '/sandbox/clock')).json().now);

@@ -30,14 +30,14 @@ describe('the page that makes a browser a device', () => {
     if (type === 'text/html') expect(answer.text).not.toMatch(/<script(?![^>]*src=)|\son\w+=|style=/i);
   });
 
-  test('tells the public half of the VAPID key alone', async () => {
+  test('returns only the public half of the VAPID key', async () => {
     const settings = (await bundle.call('GET', '/sandbox/browser/settings')).json();
     expect(Object.keys(settings).sort()).toEqual(['publicKey', 'workspaceId']);
     const point = Buffer.from(settings.publicKey, 'base64url');
     expect([point.length, point[0]]).toEqual([65, 4]);
   });
 
-  test('the subscription is a web device of the customer, who is made when unknown; again it is the same device', async () => {
+  test('the subscription is a web device of the customer, who is created if unknown; subscribing again gives the same device', async () => {
     const body = { customerId: 'someone new', subscription: subscription('theirs') };
     const { deviceId } = (await register(body)).json();
     expect(deviceId).toMatch(/^browser-[0-9a-f]{16}$/);

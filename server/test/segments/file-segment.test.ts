@@ -16,7 +16,7 @@ afterEach(() => bundle.end());
 const people = ['ada@example.com', 'grace@example.com', 'tim@example.com'];
 
 describe('creating', () => {
-  test('is accepted at once with the documented body; the segment exists with nobody in it (interface 4.3, 3.1)', async () => {
+  test('is accepted immediately with the documented body; the segment exists without users (interface 4.3, 3.1)', async () => {
     const answer = await bundle.create({ file_url: bundle.serve('ada@example.com') });
     expect(answer.statusCode).toBe(202);
     expect(answer.json()).toEqual({
@@ -29,7 +29,7 @@ describe('creating', () => {
     expect(bundle.asked).toEqual([]);
   });
 
-  test('fills with the users the file names; unknown values are not counted and nobody is made (fact 2.2)', async () => {
+  test('fills with the users the file names; unknown values are not counted and no users are created (fact 2.2)', async () => {
     await bundle.addUsers(people);
     await bundle.create({ file_url: bundle.serve('ada@example.com\nnobody@example.com\ntim@example.com\n') });
     expect(await bundle.fill()).toBe(1);
@@ -88,7 +88,7 @@ describe('creating', () => {
     expect(rows!.operations).toBe(1);
   });
 
-  test('of 100 requests with one name at the same moment one is accepted', async () => {
+  test('of 100 concurrent requests with one name one is accepted', async () => {
     const answers = await Promise.all(Array.from({ length: 100 }, () => bundle.create()));
     const statuses = answers.map((answer) => answer.statusCode).sort();
     expect(statuses).toEqual([202, ...Array.from({ length: 99 }, () => 409)]);
@@ -291,7 +291,7 @@ describe('the download', () => {
     expect(await bundle.members()).toEqual([people[1]]);
   });
 
-  test('of more than 150 MB is reported with the documented text at once', async () => {
+  test('of more than 150 MB is reported immediately with the documented text', async () => {
     bundle.files.set('/large.csv', (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/csv', 'content-encoding': 'gzip' });
       response.end(gzipSync(Buffer.alloc(151 * 1024 * 1024, 'x'), { level: 1 }));

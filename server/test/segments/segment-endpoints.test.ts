@@ -63,7 +63,7 @@ describe('v2 refusals (fact 2.1)', () => {
     expect(await countSegments()).toBe(before);
   });
 
-  test('a body that is none: 400 in the same shape', async () => {
+  test('a malformed body: 400 in the same shape', async () => {
     for (const body of ['', '{', '[]', '"x"', '{"name":"a","name":"b"}']) {
       const answer = await bundle.call('POST', '/v2/custom-segments/file-segment', {
         headers: { 'content-type': 'application/json' },
@@ -287,7 +287,7 @@ describe('v3 (fact 2.3)', () => {
     expect([answer.statusCode, answer.json().error.code]).toEqual([413, 'Query has too many nesting levels']);
   });
 
-  test('an id that is none: 400; one that does not exist: 404', async () => {
+  test('a malformed id: 400; an unknown id: 404', async () => {
     const bad = await get('/xyz');
     expect([bad.statusCode, bad.json().error]).toMatchObject([
       400,
@@ -370,7 +370,7 @@ describe('cohort sync (fact 2.4)', () => {
     expect((await bundle.database`select count(*) as n from users where customer_id = 'stranger'`)[0]!.n).toBe(0);
   });
 
-  test('two first requests at the same moment make one segment', async () => {
+  test('two concurrent first requests create one segment', async () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, () =>
         sync({ cohort_name: 'Race', cohort_id: 'race', members: [{ uid: 'user-cohort-0-one' }] }),

@@ -75,7 +75,7 @@ test('operations pass exactly as the model of two sliding windows says, on two n
   }
 });
 
-test('200 requests at the same moment on two nodes: exactly 10 pass (fault F37)', async () => {
+test('200 concurrent requests on two nodes: exactly 10 pass (fault F37)', async () => {
   const { database, drop } = await createTestDatabase();
   const clock = makeManualClock(new Date(start));
   const limits = documentedSegmentLimits;

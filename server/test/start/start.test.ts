@@ -195,7 +195,7 @@ describe('a start that cannot be says one sentence and ends with its own code', 
     expect(refused.stderr).not.toContain('short');
   });
 
-  test('another master key than the one that sealed: 16', async () => {
+  test('another master key than the one used for encryption: 16', async () => {
     const encrypted = await createTestDatabase();
     const environment = { DATABASE_URL: encrypted.url, CARILLON_MASTER_KEY: Buffer.alloc(32, 1).toString('base64') };
     const node = startNode(['--port', '0', '--json'], environment);

@@ -72,7 +72,7 @@ describe('the figures (fact 7)', () => {
     });
   });
 
-  test('what was withheld is neither attempted nor failed, and stands in the breakdown with its cause', async () => {
+  test('a withheld message counts as neither attempted nor failed, and appears in the breakdown with its cause', async () => {
     const campaignId = await bundle.addCampaign([]);
     await bundle.addRun(campaignId, [
       { customerId: 'ann' },
@@ -86,7 +86,7 @@ describe('the figures (fact 7)', () => {
     });
   });
 
-  test('conversions per goal, every one and every user once; goals of one name are told apart', async () => {
+  test('conversions per goal, total and by unique user; goals with the same name are distinguished', async () => {
     const goals = [bought, { name: 'Bought', eventName: 'Looked' }];
     const campaignId = await bundle.addCampaign(goals);
     await bundle.addRun(campaignId, [{ customerId: 'ann' }, { customerId: 'bob' }]);

@@ -117,7 +117,7 @@ test('use is written at most once a minute, and a locked row is skipped, not wai
   expect(await used()).toEqual(after(60));
 });
 
-test('the table refuses a sealed secret on a key that is not for push, and a push key without one', async () => {
+test('the table refuses an encrypted secret on a key that is not for push, and a push key without one', async () => {
   const workspaceId = await insertTestWorkspace(database, at);
   const key = await insert(workspaceId);
   await expect(database`update api_keys set secret_sealed = 'x' where id = ${key.id}`).rejects.toMatchObject({

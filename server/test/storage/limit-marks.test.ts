@@ -61,7 +61,7 @@ test('exactly the limit passes in every window, whatever the batches: equal to a
   );
 }, 60_000);
 
-test('two nodes at the same moment pass no more than the limit together', async () => {
+test('two concurrent nodes together pass no more than the limit', async () => {
   const grants = await Promise.all(
     Array.from({ length: 20 }, () => count({ workspaceId: 'shared', wanted: 3, limit: 25, at: 1_800_000_000_000 })),
   );

@@ -86,7 +86,7 @@ test('one statement decides as a naive model does, and the wait is the first sec
   );
 });
 
-test('of events that arrive at once on many connections exactly the limit is counted', async () => {
+test('of concurrent events on many connections exactly the limit is counted', async () => {
   const event = {
     operation: 'token',
     subject: nextSubject(),

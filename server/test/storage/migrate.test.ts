@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => bundle.drop());
 
-test('a migrated database has nothing left to apply, also when two nodes ask at once', async () => {
+test('a migrated database has nothing left to apply, also for two concurrent nodes', async () => {
   expect(await Promise.all([migrate(bundle.database, at), migrate(bundle.database, at)])).toEqual([[], []]);
 });
 

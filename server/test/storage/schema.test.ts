@@ -14,7 +14,7 @@ test('schema.sql is what the migrations make', async () => {
   }
 });
 
-test('people, devices and deliveries are keyed by workspace and bucket first, and unique only within a bucket', async () => {
+test('users, devices and deliveries are keyed by workspace and bucket first, and unique only within a bucket', async () => {
   const bundle = await createTestDatabase();
   try {
     const rows = await bundle.database<{ table: string; columns: string[] }[]>`

@@ -81,7 +81,7 @@ test('revoking concerns the named token of the named workspace, once', async () 
   expect((await findAccessToken(database, second.tokenHash))!.revokedAt).toEqual(at);
 });
 
-test('a refresh that runs beside a revocation leaves no live access token', async () => {
+test('a refresh concurrent with a revocation leaves no live access token', async () => {
   const { workspaceId, refreshTokenHash, insertAccess } = await setup();
   let waiting: ReturnType<typeof insertAccess> | undefined;
   await inTransaction(database, async (tx) => {

@@ -38,7 +38,7 @@ test('a route outside the scopes of the key is 403 ER007 and names the scope (de
   expect(answer.headers['www-authenticate']).toMatch(/error="insufficient_scope".*scope="campaign"/);
 });
 
-test('a token in the query is refused, alone and beside a good header', async () => {
+test('a token in the query is refused, with and without a valid header', async () => {
   const headers = { authorization: `Bearer ${accessToken}` };
   const url = `/guarded/data?access_token=${accessToken}`;
   for (const answer of [await bundle.server.inject({ url }), await bundle.server.inject({ url, headers })]) {
@@ -81,7 +81,7 @@ test('the use of a key is noted, at most once a minute', async () => {
   expect(await lastUse()).toEqual(bundle.clock.now());
 });
 
-test('taking a scope from the key concerns live tokens at once', async () => {
+test('removing a scope from the key affects live tokens immediately', async () => {
   await bundle.database`update api_keys set scopes = '{push}' where workspace_id = ${workspaceId}`;
   expect((await bundle.guarded(accessToken)).json().code).toBe('ER007');
 });

@@ -454,7 +454,7 @@ describe('the end of tokens (interface 3.2, decision D13, D14)', () => {
     }
   });
 
-  test.each(['archived', 'regenerated'])('a key that is %s ends its tokens on every node at once', async (how) => {
+  test.each(['archived', 'regenerated'])('a key that is %s ends its tokens on every node immediately', async (how) => {
     const client = await setup();
     const { access_token, refresh_token } = await issue(client);
     const otherNode = await bundle.makeServer();

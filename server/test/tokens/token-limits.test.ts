@@ -109,7 +109,7 @@ describe('5 in a minute and 30 in ten minutes per pair (interface 8, decision D1
     expect(await send(refreshing(workspaceId, 'unknown-2'), { path: renewal })).toBe(401);
   });
 
-  test('two nodes on one database share the limit, also when the calls arrive at once', async () => {
+  test('two nodes on one database share the limit, also for concurrent calls', async () => {
     const other = await bundle.makeServer();
     const form = generation(workspaceId, secret);
     const answers = await Promise.all(

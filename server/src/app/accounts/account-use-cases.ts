@@ -57,8 +57,8 @@ export function makeAccountUseCases(deps: AccountDependencies & { isSandbox: boo
       listAuditEntries(database, { ...page, limit: auditPage }),
 
     /**
-     * The link that a start prints: a sandbox opens its console with it; elsewhere it makes the first owner, and with
-     * an owner there is none.
+     * The link printed at the start: in a sandbox it opens the console, elsewhere it creates the first owner; none once
+     * there is an owner.
      */
     async createStartLink(): Promise<{ kind: 'sign-in' | 'first-owner'; code: string } | undefined> {
       const link = { createdBy: 'the start', at: clock.now() };

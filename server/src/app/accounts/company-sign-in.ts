@@ -123,7 +123,7 @@ async function findOrAdmit(tx: Transaction, { claims, rules, at }: Eligibility):
   if ('refusal' in read) return refuse(read.refusal);
   const email = readEmail(read.email);
   const account = (await findAccountByEmail(tx, email)) ?? (await create(tx, { claims, rules, email, at }));
-  // The account may be linked to another subject of this issuer: its address belongs to somebody else by now.
+  // The account may be linked to another subject of this issuer: its address has been reassigned to somebody else.
   if (!(await insertAccountIdentity(tx, { issuer, subject, accountId: account.id, at }))) return refuse('taken');
   const object = { id: account.id, name: account.email };
   await audit(tx, { actor: account, action: 'account.link', object, detail: { issuer }, at });
@@ -145,7 +145,7 @@ async function create(
   return created;
 }
 
-/** A name that an issuer made up may be none of ours. */
+/** A name given by an issuer may not be valid here. */
 function readName(name: string | undefined): string | undefined {
   try {
     return name === undefined ? undefined : readAccountName([...name].slice(0, 100).join(''));

@@ -16,7 +16,7 @@ export type NewLink = {
   at: Date;
 };
 
-/** A link that works once. Its code is 256 random bits, returned here and nowhere else. */
+/** A link that works once. Its code is 256 random bits, returned only here. */
 export async function makeLink(tx: Queryable, link: NewLink): Promise<{ id: string; code: string; expiresAt: Date }> {
   const code = randomBytes(32).toString('base64url');
   const id = makeId(link.at);

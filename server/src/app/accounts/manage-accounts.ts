@@ -26,7 +26,7 @@ type By = { by: SignedIn };
 export function makeManageAccounts(deps: AccountDependencies) {
   const { database, clock } = deps;
   return {
-    /** Oldest first, and the invitations that nobody has accepted yet. */
+    /** Oldest first, including invitations not accepted yet. */
     async list() {
       const [accounts, invitations] = await Promise.all([
         listAccounts(database),

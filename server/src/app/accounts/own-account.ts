@@ -10,7 +10,7 @@ import { limitAttempts } from './sign-in.ts';
 
 type By = { by: SignedIn };
 
-/** What everybody does with the own account. */
+/** What every user of the console can do with their own account. */
 export function makeOwnAccount(deps: AccountDependencies) {
   const { database, clock, passwords } = deps;
   return {

@@ -30,7 +30,7 @@ export async function signIn(deps: AccountDependencies, command: SignInCommand):
     throw new ServiceError('ACCOUNT_SIGN_IN_FAILED', {
       detail: account ? (account.disabledAt ? 'the account is disabled' : 'wrong password') : 'no such account',
     });
-  // Said only to somebody who knows the password.
+  // Disclosed only to somebody who knows the password.
   requirePasswords(deps, account.role);
   const at = clock.now();
   return await inTransaction(database, async (tx) => {
@@ -56,7 +56,7 @@ export async function limitAttempts(
   await limitSource(database, { address, at });
 }
 
-/** The same where nobody has said yet who it is. @throws ServiceError ACCOUNT_ATTEMPTS_LIMITED */
+/** The same before the caller is identified. @throws ServiceError ACCOUNT_ATTEMPTS_LIMITED */
 export async function limitSource(database: Database, { address, at }: { address: string; at: Date }): Promise<void> {
   await limit(database, { operation: 'sign-in-address', subject: limitSubject([sourceOfAddress(address)]), at });
 }
@@ -73,7 +73,9 @@ async function limit(database: Database, { at, ...counter }: Attempt): Promise<v
   });
 }
 
-/** Where passwords are for owners alone, nobody else comes in by one. @throws ServiceError ACCOUNT_PASSWORDS_OFF */
+/**
+ * Where passwords are reserved for owners, nobody else can sign in with one. @throws ServiceError ACCOUNT_PASSWORDS_OFF
+ */
 export function requirePasswords({ passwordSignIn }: Pick<AccountDependencies, 'passwordSignIn'>, role: Role): void {
   if (passwordSignIn === 'owners' && role !== 'owner') throw new ServiceError('ACCOUNT_PASSWORDS_OFF');
 }

@@ -21,7 +21,7 @@ import { requirePasswords } from './sign-in.ts';
 
 type Presented = { code: string; caller: ConsoleCaller };
 
-/** What one-time links do for whoever holds them: nobody is signed in yet. */
+/** What one-time links do for whoever holds them, before signing in. */
 export function makeUseLinks(deps: AccountDependencies) {
   const { database, clock, passwords } = deps;
 

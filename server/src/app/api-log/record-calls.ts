@@ -10,7 +10,7 @@ import { maxLoggedBodyCharacters } from '../../domain/api-log/limits.ts';
 export type RecordedCall = Omit<ApiLogEntry, 'id'>;
 
 export type CallRecorder = {
-  /** Returns at once; the call is stored within half a second. */
+  /** Returns immediately; the call is stored within half a second. */
   record(call: RecordedCall): void;
   stop(): Promise<void>;
 };
@@ -22,7 +22,7 @@ const maxWaitingCalls = 5_000;
 
 export type RecordCallsDependencies = { database: Database; clock: Clock; log: Logger };
 
-/** Keeps the API log: gathers finished calls and stores them in batches, beside the requests, not in them. */
+/** Keeps the API log: collects finished calls and stores them in batches, outside the requests. */
 export function recordCalls({ database, clock, log }: RecordCallsDependencies): CallRecorder {
   let waiting: RecordedCall[] = [];
   let dropped = 0;

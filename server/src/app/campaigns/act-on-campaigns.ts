@@ -51,7 +51,7 @@ type Act = { request: CampaignsAction; asked: string; at: Date };
 async function actOnOne(tx: Transaction, { request, asked, at }: Act): Promise<void> {
   const { workspaceId, action, version, requestedBy: by } = request;
   const named = { workspaceId, id: asked };
-  // V1 knows one id for all versions; the newest is the one that sends.
+  // V1 has one id for all versions; the newest is the one that sends.
   const campaignId = version === 'V1' ? await findNewestVersionId(tx, named) : asked;
   const campaign = campaignId === undefined ? undefined : await findCampaignRecord(tx, { workspaceId, id: campaignId });
   if (!campaign || campaignId === undefined) throw new ServiceError('CAMPAIGN_NOT_FOUND', { detail: asked });

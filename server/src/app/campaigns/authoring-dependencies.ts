@@ -25,13 +25,13 @@ export const documentedAuthoringLimits: AuthoringLimits = {
   creations: campaignCreationWindows,
 };
 
-/** Who asks, and how the request is told from its repeat (decision D4). */
+/** The caller, and how a repeated request is recognised (decision D4). */
 export type AuthoringCaller = {
   workspaceId: string;
   /** Name of the key. */
   requestedBy: string;
   idempotencyKey: string | undefined;
   rawBody: string;
-  /** Written beside the change, in its transaction: the console's line of the audit log. */
+  /** Written with the change, in its transaction: the console's line of the audit log. */
   note?: (tx: Transaction, campaignId: string) => Promise<void>;
 };

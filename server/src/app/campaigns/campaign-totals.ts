@@ -28,10 +28,10 @@ type Kept = { total: number; boundary: Date; countedAt: number; isCounting: 'yes
 
 /**
  * Totals of large searches (V1 answers one with every page, interface 9 difference 7). A workspace of 400,000 campaigns
- * would be read as a whole for each page, 50 ms and more. So what was created until an instant is counted once and kept,
- * and what has been created since is counted each time. Kept counts are made anew behind an answer once they are a minute
- * old, and before it when they are ten: a change of an older campaign (archived, renamed) shows in a total of 20,000 and
- * more a minute or more later. Smaller totals are exact (docs/decisions/0021).
+ * would be read completely for each page, 50 ms and more. So campaigns created up to some instant are counted once and
+ * cached, and newer ones are counted each time. Cached counts are refreshed after a response once they are a minute
+ * old, and before it once they are ten minutes old: a change to an older campaign (archived, renamed) shows in totals
+ * of 20,000 and more about a minute later. Smaller totals are exact (decision 0021).
  */
 export function makeCampaignTotals({ database, clock }: { database: Database; clock: Clock }): CampaignTotals {
   const totals = new Map<string, Kept>();
@@ -56,7 +56,7 @@ export function makeCampaignTotals({ database, clock }: { database: Database; cl
       await planByValues(tx);
       keep(key, await countUntil(tx, found));
     })
-      // The next answer tries again; one that is too old says what is wrong.
+      // The next response tries again; if the count is too old, the error is reported.
       .catch(() => {
         kept.isCounting = 'no';
       })
@@ -69,7 +69,7 @@ export function makeCampaignTotals({ database, clock }: { database: Database; cl
       const key = JSON.stringify([found.workspaceId, found.selection]);
       const kept = totals.get(key);
       const age = kept ? clock.now().getTime() - kept.countedAt : Number.POSITIVE_INFINITY;
-      // A clock that was set back knows nothing of what was kept.
+      // After the clock was set back, the cached counts are invalid.
       if (!kept || age > maxMilliseconds || age < 0) {
         const counted = await countUntil(tx, found);
         keep(key, counted);

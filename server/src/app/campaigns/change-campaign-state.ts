@@ -38,8 +38,8 @@ const maxAttempts = 5;
 
 /**
  * Pauses, resumes or stops a campaign, with its runs, in one transaction. A paused campaign does not fire: a recurring
- * one goes on with the next moment to come, a one-time one keeps its moment and is as late as any other. A stop ends
- * open runs for good; what waited for another attempt is EXPIRED with code STOPPED.
+ * one continues with its next occurrence; a one-time one keeps its occurrence and follows the rules for late ones. A
+ * stop ends open runs permanently; deliveries waiting for another attempt become EXPIRED with code STOPPED.
  */
 export async function changeCampaignState(
   { database, clock }: { database: Database; clock: Clock },

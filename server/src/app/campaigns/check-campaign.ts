@@ -29,7 +29,7 @@ export type CheckedCampaign = {
   /** Undefined while the schedule cannot be read. */
   timing: Timing | undefined;
   moments: DescribedOccurrence[];
-  /** Whom it is for in words, where it has filters. */
+  /** A description of the audience, if it has filters. */
   audienceText: string | undefined;
   /** Empty while something is wrong. */
   warnings: CampaignWarning[];
@@ -46,8 +46,8 @@ export type CampaignCheck = {
 const shownOccurrences = 3;
 
 /**
- * Looks at a campaign that is being written. What V5's validate says of a draft, said of parts that are not stored yet;
- * where much is still missing, what is there is read all the same.
+ * Checks a campaign being composed: what V5's validate does for a draft, for parts that are not stored yet. If much is
+ * still missing, what is there is checked all the same.
  *
  * @throws ServiceError CAMPAIGN_NOT_FOUND
  */
@@ -113,14 +113,14 @@ async function readPieces(tx: Queryable, { workspaceId, parts, now, start }: Rea
   return { faults, timing, segment: found && 'segment' in found ? found.segment : undefined };
 }
 
-/** The audience of parts, whatever else is wrong with them. */
+/** The audience of the parts, even if other parts are invalid. */
 export function readAudience(parts: CampaignParts) {
   const details = makeDocumentReader(objectOf(parts.segmentation_details), 'segmentation_details');
   const { audience } = readSegmentation(details);
   return details.faults.length === 0 ? audience : undefined;
 }
 
-/** The platforms of parts, whatever else is wrong with them. */
+/** The platforms of the parts, even if other parts are invalid. */
 export function readPlatformsOf(parts: CampaignParts): Platform[] {
   return readCampaign(parts).basics.platforms;
 }

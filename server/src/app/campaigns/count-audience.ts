@@ -25,7 +25,9 @@ export type AudienceQuestion = {
   at: Date;
 };
 
-/** Whom a campaign would reach if it began now: what the freezing of a run's audience counts, with the reasons. */
+/**
+ * The audience of a campaign if it began now, counted as when a run's audience is frozen, with reasons for exclusions.
+ */
 export async function countAudience(
   tx: Queryable,
   { workspaceId, segment, platforms, at }: AudienceQuestion,

@@ -11,7 +11,7 @@ import { takeRequestId } from './take-request-id.ts';
 export type LiveCommand = AuthoringCaller & { parts: CampaignParts; createdBy: string; requestId: string | undefined };
 
 /**
- * Makes a campaign that is live at once, as V1 does: it is sent, or waits for its moment (fact 6.1).
+ * Creates a campaign that is live immediately, as V1 does: it is sent, or scheduled (fact 6.1).
  *
  * @throws ServiceError CAMPAIGN_REQUEST_INVALID, CAMPAIGN_REQUEST_REPEATED, CAMPAIGN_CREATION_LIMITED
  */

@@ -34,9 +34,10 @@ export type EditCommand = AuthoringCaller & {
 };
 
 /**
- * Changes a campaign that was made through the campaign API, as V1 does (fact 6.3): a draft goes live, one that waits
- * keeps its kind of schedule, a live one keeps whom it is for and when it began, one that is over stays as it is. In a
- * workspace with versions a change of a live recurring one is a document of its own, but for names and tags.
+ * Changes a campaign that was made through the campaign API, as V1 does (fact 6.3): a draft goes live; a scheduled
+ * campaign keeps its kind of schedule; a live one keeps its audience and start; one that has ended cannot be changed.
+ * In a workspace with versioning, a change to a live recurring campaign, except to name and tags, creates a new
+ * document.
  *
  * @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_NOT_EDITABLE, CAMPAIGN_REQUEST_INVALID
  */
@@ -104,7 +105,7 @@ async function rewrite(
   { edit, prepared }: { edit: LiveEdit; prepared: PreparedCampaign },
 ): Promise<void> {
   const { workspaceId, campaign, updatedBy, at } = edit;
-  // A run reads its campaign until it ends; half of it must not say something else.
+  // A run reads its campaign until it ends; its content must not change halfway.
   if (await hasOpenRuns(tx, campaign.id)) throw notEditable('a run of it is under way');
   const isDue = campaign.nextAt !== null && campaign.nextAt <= at;
   if (isDue && campaign.status === 'SCHEDULED') throw notEditable('its moment has come');

@@ -13,7 +13,7 @@ import type { PreparedCampaign } from './prepare-campaign.ts';
 type Status = { status: CampaignStatus; nextAt: Date | null };
 
 /**
- * Where a campaign of a timing stands when it goes live: sending, waiting for its moment, or firing again and again.
+ * The status of a campaign when it goes live, by its timing: sending, scheduled, or recurring.
  */
 export function statusOf(timing: Timing, now: Date): Status {
   switch (timing.kind) {
@@ -26,7 +26,7 @@ export function statusOf(timing: Timing, now: Date): Status {
     case 'calendar':
       return { status: 'ACTIVE', nextAt: nextOccurrences(timing, { after: now, count: 1 })[0]! };
     case 'triggered':
-      // The one moment it waits for is its end.
+      // The only time it waits for is its end.
       return { status: 'ACTIVE', nextAt: timing.endsAt === null ? null : new Date(timing.endsAt) };
     default: {
       const never: never = timing;
@@ -59,9 +59,8 @@ export function liveColumns(prepared: PreparedCampaign, live: Status & { segment
 type Owner = { workspaceId: string; campaignId: string; createdBy: string; at: Date };
 
 /**
- * The segment a campaign is sent to; filters of its own are stored as one that nobody else sees and that is resolved
- * when a run begins. Those it had before go. The campaign's row may follow in the
- * same transaction.
+ * The segment a campaign is sent to; its own filters are stored as a hidden segment that is resolved when a run begins;
+ * the previous one is deleted. The campaign's row may follow in the same transaction.
  */
 export async function storeAudience(
   tx: Transaction,
@@ -98,7 +97,7 @@ export async function storeAudience(
 
 type Sending = { workspaceId: string; campaignId: string; at: Date };
 
-/** Makes the run of a campaign that is sent as soon as possible; those with a moment are fired by the scheduler. */
+/** Creates the run of a campaign that is sent as soon as possible; scheduled ones are fired by the scheduler. */
 export async function startSending(
   tx: Transaction,
   { timing, definition }: PreparedCampaign,

@@ -13,7 +13,7 @@ export type LiveEdit = {
   at: Date;
 };
 
-/** A moment that has come and was not fired yet is not lost: it is fired with what is new. */
+/** An occurrence that is due but not fired yet is not lost: it is fired with the new data. */
 export function statusAfterEdit({ campaign, at }: LiveEdit, { timing }: PreparedCampaign) {
   const { nextAt } = statusOf(timing, at);
   const isDue = campaign.status === 'ACTIVE' && campaign.nextAt !== null && campaign.nextAt <= at;

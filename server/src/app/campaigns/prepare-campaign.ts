@@ -29,7 +29,10 @@ export type PreparedFilters = Awaited<ReturnType<typeof prepareFilters>>;
 
 export type Preparation = { workspaceId: string; parts: CampaignParts; now: Date; start: ScheduleContext['start'] };
 
-/** Reads the parts of a campaign, and looks at clock and database: what it names must be there. All faults at once. */
+/**
+ * Reads the parts of a campaign and checks them against clock and database: everything it refers to must exist. Reports
+ * all faults at once.
+ */
 export async function prepareCampaign(
   tx: Queryable,
   { workspaceId, parts, now, start }: Preparation,
@@ -69,7 +72,7 @@ async function findEvent(
   return event ?? { fault: { field: 'basic_details.business_event', reason: 'names an event that does not exist' } };
 }
 
-/** A template that reads what no firing of the event brings would fail for everybody. */
+/** A template that reads a value the event does not have would fail for every user. */
 function eventValueFaults(
   { content }: CampaignDefinition,
   event: { id: string | null; attributes: BusinessAttribute[] },

@@ -12,7 +12,7 @@ import type { ShownCampaign } from './read-shown-campaign.ts';
 export type PreviewDependencies = { database: Database };
 
 export type PreviewRequest = Omit<ShownCampaign, 'platformField'> & {
-  /** Whose eyes it is seen with; undefined: somebody of whom nothing is known. */
+  /** The user it is rendered for; undefined: a user without attributes. */
   named: { identifier: string; value: string } | undefined;
   /** What a firing of the business event would say. */
   event: Record<string, unknown>;

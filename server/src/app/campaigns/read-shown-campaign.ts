@@ -10,7 +10,7 @@ import { invalidCampaign } from './prepare-campaign.ts';
 
 export type ShownCampaign = {
   workspaceId: string;
-  /** What is shown, or the draft that holds it. */
+  /** The content, or the draft that contains it. */
   source: { parts: CampaignParts } | { draftId: string };
   /** One of the campaign's platforms; undefined: each. */
   platform: Platform | undefined;
@@ -19,7 +19,7 @@ export type ShownCampaign = {
 };
 
 /**
- * The campaign that a test or a preview shows. Whom and when it is for, they say themselves.
+ * The campaign shown by a test or a preview, which define audience and time themselves.
  *
  * @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_REQUEST_INVALID
  */

@@ -53,7 +53,7 @@ export async function searchCampaigns(
     const campaigns = await readCampaignRecords(tx, page);
     if (version === 'V5') return { campaigns, totalCount: undefined };
     const isLast = page.length < limit && (page.length > 0 || offset === 0);
-    // A page that is not full says how many there are.
+    // A page that is not full reveals the total.
     const totalCount = isLast ? offset + page.length : await totals.count(tx, { workspaceId, selection, fewIds });
     return { campaigns, totalCount };
   });

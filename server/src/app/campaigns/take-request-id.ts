@@ -3,8 +3,8 @@ import type { Transaction } from '../../storage/database.ts';
 import { takeCampaignRequestId } from '../../storage/campaigns/campaigns.ts';
 
 /**
- * Takes V1's `request_id` for an hour (fact 6.1), in the caller's transaction: after a failure it may be used again at
- * once. Undefined takes nothing.
+ * Reserves V1's `request_id` for an hour (fact 6.1), in the caller's transaction: after a failure it may be used again
+ * immediately. Undefined reserves nothing.
  *
  * @throws ServiceError CAMPAIGN_REQUEST_REPEATED
  */

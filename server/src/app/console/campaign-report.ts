@@ -22,7 +22,7 @@ import type { Timeline } from './campaign-timeline.ts';
 
 export type CampaignKey = { workspaceId: string; id: string };
 
-// Every run there is: no campaign is older, and none begins later.
+// Every run: no campaign is older, and none begins later.
 const always = { startsAt: new Date(0), endsBefore: new Date('9999-01-01T00:00:00Z') };
 const maxFailureGroups = 100;
 export const runsPerPage = 15;

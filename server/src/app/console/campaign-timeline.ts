@@ -8,7 +8,7 @@ export type Timeline = { stepSeconds: number; steps: TimelineStep[] };
 const maxSteps = 60;
 const stepsSeconds = [1, 2, 5, 10, 30, 60, 300, 900, 3_600, 21_600, 86_400, 604_800];
 const keptMilliseconds = 5_000;
-/** What has ended does not change any more; so many of those that were looked at last are kept. */
+/** Ended campaigns do not change any more; the most recently viewed ones are cached, up to this number. */
 const maxKept = 200;
 
 /** `end`: of the last run; null while one is open. */
@@ -16,8 +16,9 @@ type Reading = { readAt: number; end: number | null; answer: Promise<Timeline> }
 type Asked = { id: string } & Pick<RunSums, 'startedAt' | 'endedAt'>;
 
 /**
- * When messages of a campaign were taken over or failed, step by step. One answer serves all who look within some seconds;
- * the next one reads what was sent since, because a step that is over stays as it is: what becomes final does so now.
+ * When messages of a campaign were accepted or failed, step by step. One result serves all viewers for some seconds;
+ * the next one reads only what is new, because a past step no longer changes: outcomes become final in the present
+ * step.
  */
 export function makeCampaignTimeline({ database, clock }: { database: Database; clock: Clock }) {
   const readings = new Map<string, Reading>();
@@ -44,7 +45,7 @@ type Read = { id: string; startedAt: Date; until: Date; before: Timeline | undef
 async function readOn(database: Database, { id, startedAt, until, before }: Read): Promise<Timeline> {
   const seconds = (until.getTime() - startedAt.getTime()) / 1000;
   const stepSeconds = stepsSeconds.find((step) => seconds / step <= maxSteps) ?? stepsSeconds.at(-1)!;
-  // Of the last two steps more may have been stored since; what is not of the same steps is read anew.
+  // More may have been stored for the last two steps since; results with other steps are read again.
   const settled = before?.stepSeconds === stepSeconds ? before.steps.slice(0, -2) : [];
   const last = settled.at(-1);
   const since = last ? new Date(last.at.getTime() + stepSeconds * 1000) : startedAt;

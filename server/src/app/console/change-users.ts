@@ -54,7 +54,7 @@ export function makeChangeUsers({ database, clock }: Pick<ConsoleUsersDependenci
     );
 
   return {
-    /** Somebody new, or somebody known whose attributes change. @returns the id */
+    /** Creates a user, or changes the attributes of an existing one. @returns the id */
     add: ({ by, workspaceId, customerId, attributes }: By & NewUser): Promise<{ id: string }> =>
       retryDeadlock(
         async () =>

@@ -36,7 +36,7 @@ export function makeConsoleCalls({ database }: { database: Database }) {
   };
 }
 
-/** The name of an error says little: its public text, the private detail and the advice say what to change. */
+/** The name of an error is not enough: its public text, the private detail and the advice say what to change. */
 function explain<Call extends ListedCall>(call: Call) {
   const { errorName } = call;
   const name = errorName !== null && Object.hasOwn(errorRegistry, errorName) ? (errorName as ErrorName) : null;

@@ -60,7 +60,7 @@ export function makeConsoleCampaigns(deps: AuthoringDependencies) {
     },
 
     /**
-     * A draft with the parts of another campaign, under a name that says so.
+     * A draft with the parts of another campaign, named as a copy.
      *
      * @throws ServiceError CAMPAIGN_REQUEST_INVALID, CAMPAIGN_CREATION_LIMITED
      */

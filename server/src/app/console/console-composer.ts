@@ -41,8 +41,8 @@ const maxEvents = 50;
 export type ConsoleComposer = ReturnType<typeof makeConsoleComposer>;
 
 /**
- * What somebody needs who writes a campaign in the console. What is stored and sent goes through the use cases of V5 (and
- * V1's change of what is live), in the name of the person, with a line in the audit log.
+ * What the composer of the console needs. Storing and sending go through the use cases of V5 (and V1's change of live
+ * campaigns), on behalf of the signed-in user, with a line in the audit log.
  */
 export function makeConsoleComposer(deps: AuthoringDependencies) {
   const { database, clock } = deps;
@@ -117,7 +117,7 @@ export function makeConsoleComposer(deps: AuthoringDependencies) {
     },
 
     /**
-     * A draft stays one; a campaign that waits or is live is changed at once.
+     * A draft stays a draft; a scheduled or live campaign is changed immediately.
      *
      * @returns the id of the document that holds the change
      * @throws ServiceError as changeDraftCampaign, editCampaign
@@ -129,7 +129,7 @@ export function makeConsoleComposer(deps: AuthoringDependencies) {
       return status === 'DRAFT' ? changeDraftCampaign(deps, command) : editCampaign(deps, command);
     },
 
-    /** Sends a draft, or lets it wait for its moment. @throws ServiceError as publishDraftCampaign */
+    /** Sends or schedules a draft. @throws ServiceError as publishDraftCampaign */
     async publish({ by, workspaceId, id }: Key & By): Promise<{ id: string }> {
       const { parts } = await requireCampaign({ workspaceId, id });
       return publishDraftCampaign(deps, {

@@ -35,7 +35,7 @@ export type DeliveryPage = { deliveries: ListedDelivery[]; next: DeliveryCursor 
 
 const perPage = 50;
 const exportedAtOnce = 500;
-// A filter that hardly anything passes is looked for in so many days at once; the page goes on from there.
+// With a very selective filter, this many days are searched at once; the page continues from there.
 const daysAtOnce = 31;
 // Runs of tomorrow in another zone are in the partition of tomorrow.
 const aheadMilliseconds = 48 * 3_600_000;

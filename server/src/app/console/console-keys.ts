@@ -15,7 +15,7 @@ import { requireWorkspace } from '../workspaces/require-workspace.ts';
 
 type Call = { by: SignedIn; workspaceId: string; url: string };
 
-/** A key just made: its secret is shown here and nowhere else. */
+/** A newly created key: its secret is shown only here. */
 export type MadeKey = { key: ApiKey; secret: string; curl: string };
 
 /** Keys as the console makes, shows, rotates and revokes them; each change with its line in the audit log. */
@@ -56,7 +56,7 @@ export function makeConsoleKeys(deps: { database: Database; clock: Clock; encryp
       });
     },
 
-    /** For good, at once. Revoking twice changes nothing. @throws ServiceError NOT_FOUND */
+    /** Permanent and immediate. Revoking twice changes nothing. @throws ServiceError NOT_FOUND */
     async revoke({ by, workspaceId, id }: Omit<Call, 'url'> & { id: string }): Promise<void> {
       const at = clock.now();
       await inTransaction(database, async (tx) => {

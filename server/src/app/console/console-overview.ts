@@ -41,7 +41,7 @@ const hourMilliseconds = 3_600_000;
 // A run keeps the day it began on, in whatever zone; throttled ones last for days.
 const aheadMilliseconds = 26 * hourMilliseconds;
 const ledgerDays = 4;
-/** Of each platform and outcome; what there is beyond is said as "10,000+". */
+/** Per platform and outcome; larger numbers are shown as "10,000+". */
 export const maxCounted = 10_000;
 const maxShown = 20;
 // Counting an hour's failures reads up to 120,000 rows; pages ask every two seconds.
@@ -121,7 +121,7 @@ export function makeConsoleOverview(deps: OverviewDependencies) {
         readLimits({ ...deps.limits, database }, { workspaceId, at }),
         readQueues(database, at),
         listNodes(database),
-        // The command carries a signature, so it is for those who may see keys.
+        // The command contains a signature, so it requires the permission to see keys.
         mayDo(by.role, 'keys.read') ? deps.readyCurl({ workspaceId, url }) : undefined,
       ]);
       const alive = nodes.filter((node) => isAlive(node, at));
@@ -139,7 +139,7 @@ export function makeConsoleOverview(deps: OverviewDependencies) {
         accepted: accepted.reduce((sum, { devices }) => sum + devices, 0),
         failures: hour.failures,
         failingDuties: failingJobs(alive),
-        // A window of a minute is full for a moment and has room in the next; the push limit refuses messages meanwhile.
+        // A window of a minute may be full for only an instant, but the push limit refuses messages in the meantime.
         limits: limits.filter(
           ({ id, windowSeconds }) => id === 'pushes' || windowSeconds === null || windowSeconds > 60,
         ),

@@ -28,7 +28,7 @@ export function makeConsoleSandbox({ clock, sandbox, devices }: ConsoleSandboxDe
   return {
     read,
     listDevices: devices.list,
-    /** What a phone tells is no change of the console's: it stands with the campaign. */
+    /** A report from a phone is not a change made in the console: it is recorded with the campaign. */
     report: devices.report,
 
     /** @throws ServiceError NOT_FOUND */
@@ -51,7 +51,7 @@ export function makeConsoleSandbox({ clock, sandbox, devices }: ConsoleSandboxDe
       return read();
     },
 
-    /** Those that strike from now on; none of them ends all. @throws ServiceError PARAMETER_INVALID */
+    /** The faults in effect from now on; an empty list ends all. @throws ServiceError PARAMETER_INVALID */
     async setFaults({ faults, by }: By & { faults: Record<string, unknown> }) {
       await sandbox.setFaults(faults, noteOf({ by, action: 'sandbox.faults', detail: faults }));
       return read();

@@ -66,7 +66,7 @@ export function makeConsoleSegments(deps: SegmentDependencies & ReadSegmentsDepe
       await read.get(key);
       return listCampaignsOfSegment(database, key);
     },
-    /** Some of those in it, by customer id. @throws ServiceError NOT_FOUND */
+    /** Some of its members, by customer id. @throws ServiceError NOT_FOUND */
     async listMembers(key: Key): Promise<string[]> {
       const { version } = await read.get(key);
       return listSampleMembers(database, { ...key, version });

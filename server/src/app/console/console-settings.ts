@@ -13,7 +13,7 @@ import { changeWorkspace, parseControls } from '../workspaces/change-workspace.t
 import { WorkspaceRefusedError } from '../workspaces/create-workspace.ts';
 import { requireWorkspace } from '../workspaces/require-workspace.ts';
 
-/** As a person writes them; `none` for a control that is not set. */
+/** In the form users type them; `none` for a control that is not set. */
 export type SettingTexts = {
   name: string;
   timeZone: string;

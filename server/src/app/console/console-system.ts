@@ -26,7 +26,7 @@ export type SystemDependencies = {
     mode: 'sandbox' | 'production';
     role: string;
     isEmbedded: boolean;
-    /** Names of the settings that somebody has changed, never their values. */
+    /** Names of the settings that were changed, never their values. */
     changedSettings: string[];
   };
 };

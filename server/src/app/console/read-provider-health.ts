@@ -27,7 +27,7 @@ export type ProviderHealth = {
   noisyUntil: Date | null;
 };
 
-/** How a workspace stands with its three providers. */
+/** The health of a workspace's three providers. */
 export async function readProviderHealth(
   database: Database,
   { workspaceId, at }: { workspaceId: string; at: Date },

@@ -92,8 +92,8 @@ export function makeManageCredentials(deps: CredentialDependencies) {
     },
 
     /**
-     * Tries a credential and stores it in the place of the earlier one; workers use it within seconds. One that the
-     * provider refuses is not stored; one it could not be asked about only with `unasked: 'store'`.
+     * Checks a credential and replaces the previous one; workers use it within seconds. A credential refused by the
+     * provider is not stored; one that could not be checked is stored only with `unasked: 'store'`.
      *
      * @throws ServiceError NOT_FOUND, PROVIDER_KEY_INVALID, PROVIDER_REFUSED, PROVIDER_NOT_ASKED
      */
@@ -135,7 +135,7 @@ export function makeManageCredentials(deps: CredentialDependencies) {
     },
 
     /**
-     * Sends that need it pause and say so. While some are under way it takes `whileSending: 'pause'`.
+     * Sends that need it are paused with the reason. While some are in progress, `whileSending: 'pause'` is required.
      *
      * @throws ServiceError NOT_FOUND, CREDENTIAL_IN_USE
      */

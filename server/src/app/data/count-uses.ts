@@ -37,7 +37,7 @@ async function findRefusal(tx: Transaction, count: LimitCount): Promise<UseGrant
   return { granted: 0, remaining, retryAfterSeconds: Math.max(1, room.retryAfterSeconds), limit };
 }
 
-/** How a limit stands, without counting anything. */
+/** The state of a limit, without counting anything. */
 export async function peekUse(database: Database, count: LimitCount): Promise<UseGrant> {
   return inTransaction(database, async (tx) => ({
     ...(await countWithinLimit(tx, { ...count, wanted: 0 })),

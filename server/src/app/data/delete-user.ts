@@ -29,7 +29,7 @@ export async function deleteUser(tx: Transaction, command: DeleteUserCommand): P
   });
 }
 
-/** By which somebody who knows a customer id finds the proof of its deletion. */
+/** The digest by which somebody who knows a customer id finds the proof of its deletion. */
 export function customerDigest(workspaceId: string, customerId: string): Buffer {
   return createHash('sha256').update(`${workspaceId}\0${customerId}`, 'utf8').digest();
 }

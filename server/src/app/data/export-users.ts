@@ -13,7 +13,7 @@ export type ExportUsersQuery = {
 
 export type { ExportedUser };
 
-/** The users that were asked for, each in the place of its identity, undefined where there is none. */
+/** The requested users, in the order of their identities; undefined where there is none. */
 export async function exportUsers(
   database: Database,
   { workspaceId, identities }: ExportUsersQuery,

@@ -25,8 +25,8 @@ export type TakeBulkCommand = { workspaceId: string; elements: BulkElement[]; at
 
 /**
  * Takes the objects of a bulk request in their order, in the caller's transaction, which 100 KB of body bound to some
- * 2,000 of them. An object that is refused changes nothing and stops none of the others. The users are made and locked
- * first, in one order, so that two bulks about the same people do not wait for each other in a circle.
+ * 2,000 of them. A refused object changes nothing and does not stop the others. Users are created and locked first, in
+ * one order, so that two bulk requests about the same users cannot deadlock.
  *
  * @returns the refused ones
  */

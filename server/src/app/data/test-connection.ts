@@ -8,7 +8,7 @@ export type TestConnectionQuery = {
   region: string | undefined;
 };
 
-/** What a caller with the right credentials is told. @throws ServiceError DATA_VALUE_INVALID for another region */
+/** The response to a caller with valid credentials. @throws ServiceError DATA_VALUE_INVALID for another region */
 export async function testConnection(
   database: Database,
   { workspaceId, region }: TestConnectionQuery,

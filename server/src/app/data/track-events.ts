@@ -21,9 +21,9 @@ export type TrackEventsCommand = {
 };
 
 /**
- * Stores what a user did, in the caller's transaction; an unknown customer is made (fact 5). Whether a campaign may
- * count it is decided later (engine/conversions): a message that was accepted a moment before may not be in the ledger
- * yet. The partition of `at`'s day must be there.
+ * Stores what a user did, in the caller's transaction; an unknown customer is created (fact 5). Whether a campaign may
+ * count it is decided later (engine/conversions): a message accepted just before may not be in the ledger yet. The
+ * partition for the day of `at` must exist.
  *
  * @throws ServiceError DATA_VALUE_INVALID for an event of the future
  */

@@ -31,7 +31,7 @@ export type ExplainRequest = {
 export type Explanation = {
   campaign: Pick<CampaignToExplain, 'id' | 'name' | 'status' | 'statusReason' | 'nextAt'>;
   customerId: string;
-  /** Undefined: nobody has that customer id. */
+  /** Undefined: no user has that customer id. */
   runs: (RunExplanation & { createdAt: Date })[] | undefined;
 };
 

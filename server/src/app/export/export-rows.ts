@@ -30,11 +30,11 @@ export type ExportRequest = {
 };
 
 /**
- * Writes what a workspace has, as JSON lines or CSV, of one moment. A page of rows is read after the one before was
- * taken, so memory is bounded whatever the size.
+ * Writes the data of a workspace as JSON lines or CSV, as of one point in time. A page is read only after the previous
+ * one was consumed, so memory is bounded whatever the size.
  *
  * @returns the number of rows
- * @throws ServiceError NOT_FOUND for a segment or a campaign that is not there
+ * @throws ServiceError NOT_FOUND for an unknown segment or campaign
  */
 export async function exportRows(database: Database, request: ExportRequest): Promise<number> {
   const columns = columnsOf[request.subject.kind];
@@ -78,7 +78,7 @@ async function openPages(tx: Transaction, { workspaceId, subject, at }: ExportRe
   }
 }
 
-/** A filter segment is whoever passes its filters at the moment of the export. */
+/** A filter segment consists of the users who pass its filters at the time of the export. */
 async function openSegment(
   tx: Transaction,
   { workspaceId, name, at }: { workspaceId: string; name: string; at: Date },

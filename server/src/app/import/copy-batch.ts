@@ -14,7 +14,7 @@ export type DeviceOfLine = ImportedDevice & { line: number };
 /** A customer of a batch with the devices its lines named. */
 export type CustomerDevices = { customerId: string; devices: DeviceOfLine[] };
 
-/** A user as it was copied: with the id that it gets if there is none yet. */
+/** A user as copied, with the id it gets if it does not exist yet. */
 export type StagedUser = { bucket: number; id: string; customerId: string; attributes: Attributes };
 
 /** Copies users into the staging table. */
@@ -87,7 +87,10 @@ export async function copyDevices(
   return count;
 }
 
-/** One device a name and an address: of repeats the last stands, and none whose address another user has later. */
+/**
+ * One device per name and address: of repeats the last counts, and a device is dropped if another user has its address
+ * later.
+ */
 function lastOfEach({ customerId, devices }: CustomerDevices, owners: Map<string, string>): DeviceOfLine[] {
   const byName = new Map(devices.map((device) => [device.deviceId, device]));
   const byAddress = new Map([...byName.values()].map((device) => [device.pushId, device]));
@@ -114,7 +117,7 @@ function deviceRow(customerId: string, device: DeviceOfLine, at: Date): Cell[] {
   ];
 }
 
-/** Copies events into the staging table, each with an id that its customer gets if there is none yet. */
+/** Copies events into the staging table, each with the id its customer gets if there is none yet. */
 export async function copyEvents(
   session: Queryable,
   { events, at }: { events: ImportedEvent[]; at: Date },

@@ -22,9 +22,9 @@ export type Batch = {
   add(value: unknown, line: number): string | undefined;
   /** Whether both may be stored at one time: they share no row, whatever the order. Asked when both are staged. */
   isApart(other: Batch): boolean;
-  /** Customers whose rows alone it changes; undefined when it changes others' too. */
+  /** The only customers whose rows it changes; undefined if it changes others' too. */
   customers(): ReadonlySet<string> | undefined;
-  /** Copies the rows beside the database's other work; nothing is stored yet. */
+  /** Copies the rows while the database does other work; nothing is stored yet. */
   stage(session: Queryable, at: Date): Promise<void>;
   /** Stores what was staged, in the caller's transaction. */
   store(session: Queryable, at: Date): Promise<Stored>;
@@ -80,7 +80,7 @@ function batchUsers(workspaceId: string): ImportBatches {
         add(value, line) {
           const parsed = parseUserRow(value);
           if ('reason' in parsed) return parsed.reason;
-          // A customer that comes again in a batch: the last line stands, and the batch is one row a customer.
+          // For a customer repeated within a batch the last line counts, and the batch has one row per customer.
           users.delete(parsed.user.customerId);
           users.set(parsed.user.customerId, { ...parsed.user, line });
           return undefined;
@@ -114,7 +114,7 @@ function isApart(ours: ReadonlySet<string> | undefined, theirs: ReadonlySet<stri
 }
 
 /**
- * Users whose merged customer id and whose own both stand in a batch: one row, in which the later line's values stand.
+ * Users whose merged and own customer ids are both in a batch become one row with the values of the later line.
  */
 function combine(users: ImportedUser[]): ImportedUser[] {
   const combined = new Map<string, ImportedUser>();

@@ -48,7 +48,7 @@ export async function importCampaignsFile(
   };
   const rejects = keepRejects(`${path}.rejects.ndjson`, { isContinued: false });
   const now = clock.now();
-  // By id, with the number of the line: of repeats in a batch the first stands, as it does between batches.
+  // By id, with the number of the line: of repeats in a batch the first counts, as it does between batches.
   let batch = new Map<string, { line: number; campaign: ImportedCampaign }>();
   const reject = async (line: number, reason: string): Promise<void> => {
     progress.rejected += 1;

@@ -55,9 +55,9 @@ const batchRows = 20_000;
 
 /**
  * Loads a file of users, devices or events, as JSON lines or CSV, `.gz` too. The rules are those of the API. Streams in
- * batches of 20,000 rows, each one transaction with the number of its last line, in bounded memory; a killed import is
- * run again and goes on behind that line. While a batch is stored, the next is read and copied on a second connection.
- * Refused lines go to `<file>.rejects.ndjson` with their number and reason.
+ * batches of 20,000 rows, each one transaction with the number of its last line, in bounded memory; an import that was
+ * killed resumes after that line when run again. While a batch is stored, the next is read and copied on a second
+ * connection. Refused lines go to `<file>.rejects.ndjson` with their number and reason.
  *
  * @throws ImportUnderWayError
  */
@@ -122,7 +122,7 @@ async function load(deps: ImportDependencies, { file, key, sessions, totalBytes 
 
 type Reject = { line: number; reason: string };
 
-/** How far an earlier call came. One that came to the end is begun anew, but events, which would be there twice, are not. */
+/** How far an earlier call got. A completed import starts over, except of events, which would be stored twice. */
 async function findBegun(
   session: Session,
   { file, key }: { file: ImportFile; key: ImportKey },
@@ -150,9 +150,9 @@ type Written = { batch: Batch; committed: Promise<void> };
 type Piece = { batch: Batch; refused: Reject[]; line: number };
 
 /**
- * Stores batches while the next are copied: connections in turn, each with its own staging tables. Batches that share no
- * row are stored side by side; they are committed in the order of the file, whatever happens, so that the number
- * of the last line is true.
+ * Stores batches while the next are copied: connections in turn, each with its own staging tables. Batches that share
+ * no row are stored concurrently, but always committed in the order of the file, so that the number of the last line is
+ * correct.
  */
 function makeWriter(
   { database, clock }: ImportDependencies,
@@ -195,7 +195,7 @@ function makeWriter(
       await piece.batch.stage(session, clock.now());
       const committed = store(session, piece, recent);
       recent = [...recent, { batch: piece.batch, committed }];
-      // Whoever waits for it next hears of the fault; here it must not end the process.
+      // The next await reports the fault; here it must not end the process.
       committed.catch(() => {});
     },
     async end(): Promise<void> {

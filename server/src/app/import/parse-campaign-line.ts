@@ -21,7 +21,8 @@ class LineFault extends Error {}
 
 /**
  * One line of a file of campaigns: a record as campaign search shows it, in V1's words or V5's. Undefined for an empty
- * line. The same line has the same id always, be it its own or made of its text, so that a file can be loaded again.
+ * line. The same line always gets the same id, its own or one derived from its text, so that a file can be loaded
+ * again.
  */
 export function parseCampaignLine(
   line: FileLine,
@@ -84,7 +85,7 @@ function parseObject(line: string): Members {
   return value;
 }
 
-/** Its own id; of one that is no id of ours, or of none, an id that its text decides. */
+/** Its own id; if that is missing or not in our form, an id derived from its text. */
 function idOf(record: Members, { workspaceId, createdAt }: { workspaceId: string; createdAt: Date }): string {
   const own = record.id ?? record.campaign_id;
   if (own !== undefined && (typeof own !== 'string' || own === '')) throw new LineFault("'id' must be a text");

@@ -6,7 +6,10 @@ import { maxAppVersionCharacters, maxEventNameCharacters, maxOffsetSeconds } fro
 
 export type ImportedEvent = Omit<NewEvent, 'id'> & { customerId: string; deviceId: string | null };
 
-/** A row of a file of events: an event, or the reason why it is none. `user_time` is needed: a file tells of the past. */
+/**
+ * A row of a file of events: an event, or the reason why it is not. `user_time` is required, because a file describes
+ * the past.
+ */
 export function parseEventRow(value: unknown, now: Date): { event: ImportedEvent } | { reason: string } {
   if (!isRecord(value)) return { reason: 'not a JSON object' };
   const { customer_id: customerId, action, attributes = {}, platform, user_timezone_offset: offset } = value;
@@ -50,7 +53,7 @@ const ownColumns = [
   'user_timezone_offset',
 ];
 
-/** Columns that are none of an event's own are its attributes; `attributes:json` holds many at once. */
+/** Columns that are not fields of an event are its attributes; `attributes:json` holds several at once. */
 export function eventFromCells({ attributes: given, ...cells }: Record<string, unknown>): Record<string, unknown> {
   const own = Object.entries(cells).filter(([name]) => ownColumns.includes(name));
   const others = Object.entries(cells).filter(([name]) => !ownColumns.includes(name));

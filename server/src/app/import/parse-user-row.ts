@@ -10,7 +10,7 @@ export type ImportedUser = { customerId: string; attributes: Attributes; devices
 // Import files are ours; the vendor's abbreviation in them is the neutral one.
 export const prefixes = ['svc'];
 
-/** A row of a file of users: a user, or the reason why it is none. */
+/** A row of a file of users: a user, or the reason why it is not. */
 export function parseUserRow(value: unknown): { user: ImportedUser } | { reason: string } {
   if (!isRecord(value)) return { reason: 'not a JSON object' };
   const { customer_id: customerId, attributes = {}, devices = [] } = value;
@@ -19,7 +19,7 @@ export function parseUserRow(value: unknown): { user: ImportedUser } | { reason:
   if (!isRecord(attributes)) return { reason: "'attributes' must be an object" };
   const fault = attributesFault(attributes, prefixes);
   if (fault) return { reason: `'${fault.attribute}' ${fault.reason}` };
-  // A list is edited relative to what is stored; a file says what is, so that loading it twice changes nothing.
+  // Editing a list is relative to what is stored; a file states the result, so that loading it twice changes nothing.
   const edited = Object.entries(attributes).find(([, change]) => isListEdit(change));
   if (edited) return { reason: `'${edited[0]}' edits a list, which a file cannot` };
   if (!Array.isArray(devices)) return { reason: "'devices' must be a list" };

@@ -1,7 +1,7 @@
 import type { FileLine } from './read-lines.ts';
 import { parseCsvRecord } from './parse-csv.ts';
 
-/** What stands in one row of a file, with the number of its last line; `value` is undefined for an empty one. */
+/** The value of one row of a file, with the number of its last line; `value` is undefined for an empty row. */
 export type FileRow = { line: number } & ({ value: unknown } | { reason: string });
 
 /** Turns the cells of a CSV row, by their column names, into what a JSON line would hold. */

@@ -7,8 +7,8 @@ import type { ApiKey } from '../../storage/keys/api-keys.ts';
 import { findApiKey, setAccessTokenMinutes, setApiKeyName, setApiKeyScopes } from '../../storage/keys/api-keys.ts';
 
 /**
- * Changes the settings that are given. A shorter lifetime concerns tokens issued from now on (decision D15); scopes
- * concern live tokens at once. The kind of a key cannot be changed (fact 1).
+ * Changes the settings that are given. A shorter lifetime applies to tokens issued from now on (decision D15); scopes
+ * apply to live tokens immediately. The kind of a key cannot be changed (fact 1).
  *
  * @throws ServiceError PARAMETER_INVALID; NOT_FOUND, also for an archived key
  */

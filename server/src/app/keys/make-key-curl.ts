@@ -3,8 +3,8 @@ import type { KeyKind } from '../../domain/tokens/key-kinds.ts';
 export type KeyCurl = { kind: KeyKind; workspaceId: string; dbName: string; url: string; secret: string };
 
 /**
- * One call that a key of that kind is for, ready to be pasted. The key stands alone in the first line, so that it can
- * be taken from somewhere else; what is sent shows on no phone but that of a customer `ada`.
+ * A call that a key of that kind is for, ready to paste. The key is alone on the first line, so that it can be taken
+ * from elsewhere; what is sent only shows on the phone of a customer `ada`.
  */
 export function makeKeyCurl({ kind, workspaceId, dbName, url, secret }: KeyCurl): string {
   const lines = (...parts: string[]): string => [`KEY='${secret}'`, parts.join(' \\\n  ')].join('\n');

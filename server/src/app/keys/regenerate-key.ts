@@ -10,8 +10,8 @@ import { findApiKey, replaceApiKeySecret } from '../../storage/keys/api-keys.ts'
 import { storedSecret } from './stored-secret.ts';
 
 /**
- * Makes the secret of a key anew and returns it, once. The old value and all tokens issued under it fail from the
- * commit on, on every node (decision D14).
+ * Generates a new secret for a key and returns it, once. The old value and all tokens issued under it are invalid from
+ * the commit on, on every node (decision D14).
  *
  * @throws ServiceError NOT_FOUND, also for an archived key
  */

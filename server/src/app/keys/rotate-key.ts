@@ -6,8 +6,8 @@ import { endApiKeyAt, findApiKey } from '../../storage/keys/api-keys.ts';
 import { createKey } from './create-key.ts';
 
 /**
- * Makes a successor of a key, with its kind, name, scopes and lifetime. The old one goes on for the overlap, so that
- * callers change over without a gap, and is archived then (engine/housekeeping/archive-ended-keys.ts).
+ * Creates a successor of a key, with its kind, name, scopes and lifetime. The old key stays valid for the overlap, so
+ * that callers can switch without a gap, and is then archived (engine/housekeeping/archive-ended-keys.ts).
  *
  * @throws ServiceError NOT_FOUND, also for an archived key; PARAMETER_INVALID for one that was rotated already
  */

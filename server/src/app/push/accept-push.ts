@@ -18,12 +18,12 @@ import { storePushes } from './store-pushes.ts';
 import type { PushToStore, StoredPush } from './store-pushes.ts';
 import { maxSelectedUsers } from '../../domain/push/limits.ts';
 
-/** The promise made to the caller; it is on disk. */
+/** The response to the caller; the request is durably stored. */
 export type AcceptedPush = {
   campaignId: string;
   requestId: string;
   responseId: string;
-  /** The next moments of a push that is sent later, at most three, in UTC. */
+  /** The next occurrences of a scheduled push, at most three, in UTC. */
   nextSends: string[];
 };
 
@@ -64,7 +64,10 @@ export function makeAcceptPush(deps: { database: Database; clock: Clock; encrypt
   };
 }
 
-/** One that is filling is taken: the run waits for it (decision D26). @throws ServiceError PUSH_PARAMETER_INVALID */
+/**
+ * A segment still being filled is accepted; the run waits until it is ready (decision D26). @throws ServiceError
+ * PUSH_PARAMETER_INVALID
+ */
 async function requireSegment(database: Database, workspaceId: string, name: string): Promise<string> {
   const segment = await findSegmentByName(database, { workspaceId, name });
   const refuse = (reason: string) => new ServiceError('PUSH_PARAMETER_INVALID', { field: 'customSegmentName', reason });

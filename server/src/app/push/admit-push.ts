@@ -26,7 +26,9 @@ export type PushCredentials = {
   rawBody: string;
   /** `targetAudience` as sent. */
   audience: unknown;
-  /** The request may be a repeat of one that made the campaign; then the duplicate is found when it is stored. */
+  /**
+   * The request may be a repeat of the one that created the campaign; the duplicate is then found when it is stored.
+   */
   isRepeatable: boolean;
   /** The data center of the host that was called (decision D1); undefined when hosts do not tell. */
   dataCenter: string | undefined;
@@ -83,7 +85,7 @@ export function makeAdmitPush(deps: {
   };
 }
 
-/** A workspace called through another data center, or with another's token, is as good as unknown. */
+/** A workspace addressed through another data center, or with another workspace's token, is treated as not found. */
 function isCalledRight({ workspace }: WorkspaceContext, { dataCenter, bearerWorkspaceId }: PushCredentials): boolean {
   if (dataCenter !== undefined && dataCenter !== workspace.dataCenter) return false;
   return bearerWorkspaceId === undefined || bearerWorkspaceId === workspace.id;

@@ -10,11 +10,11 @@ export type CommitTogetherOptions = {
 type Waiting<Item, Result> = { item: Item; resolve: (result: Result) => void; reject: (error: unknown) => void };
 
 /**
- * Group commit: items that come while a batch is being committed are committed together next. Alone, an item starts at
- * once; under load a batch grows by itself, and one flush to disk serves hundreds of answers. Each answer waits for its
- * own commit.
+ * Group commit: items that come while a batch is being committed are committed together next. A single item starts
+ * immediately; under load batches grow by themselves, and one flush to disk serves hundreds of responses. Each response
+ * waits for its own commit.
  *
- * When a batch fails as a whole its items are tried one by one, so that one that cannot be stored fails alone.
+ * If a batch fails as a whole, its items are tried one by one, so that only the item that cannot be stored fails.
  *
  * @param commit stores all items in one transaction and gives their results in order
  * @returns a function that stores one item. It throws ServiceError OVERLOADED when too many wait.

@@ -6,8 +6,8 @@ import type { LimitGrant } from '../../storage/limits/limit-windows.ts';
 import { commitTogether } from './commit-together.ts';
 
 /**
- * Counts one push request against the workspace's limit. Requests that come together are counted together: one row a
- * workspace and batch.
+ * Counts one push request against the workspace's limit. Requests that arrive together are counted together: one row
+ * per workspace and batch.
  */
 export function makeCountPushRequest(deps: {
   database: Database;

@@ -24,7 +24,7 @@ export type PushToStore = {
   command: PushCommand;
   /** Audience `Custom Segment`. */
   segmentId: string | undefined;
-  /** Audience `User`, looked up now; undefined for the others. One that is sent later is looked up again then. */
+  /** Audience `User`, resolved now; undefined for the others. A scheduled push is resolved again when it is sent. */
   targetUsers: [bucket: number, userId: string][] | undefined;
   /** The campaign to join; undefined makes a new one. */
   existing: StoredCampaign | undefined;
@@ -40,7 +40,10 @@ export type StoredPush =
   /** The campaign to join sends nothing any more, or not now. */
   | { kind: 'not-joinable'; status: CampaignStatus };
 
-/** What happens to a push: it is sent at once, makes a schedule, waits for the moment of the one it joins, or fails. */
+/**
+ * What happens to a push: it is sent immediately, is scheduled, waits for the schedule of the campaign it joins, or
+ * fails.
+ */
 type Outcome =
   | { kind: 'send'; push: PushToStore }
   | { kind: 'schedule'; push: PushToStore; moments: Date[] }

@@ -20,7 +20,7 @@ export type RegisterBrowserCommand = {
   subscription: string;
 };
 
-/** Makes the browser that someone is sitting at a device of the demo workspace, beside its simulated ones. */
+/** Registers the current browser as a device of the demo workspace, in addition to its simulated ones. */
 export function makeBrowserUseCases({ database, clock, workspaceId: demoWorkspaceId }: BrowserDependencies) {
   const demo = (): string => {
     const workspaceId = demoWorkspaceId();
@@ -37,7 +37,7 @@ export function makeBrowserUseCases({ database, clock, workspaceId: demoWorkspac
       return { workspaceId, publicKey };
     },
 
-    /** A customer that is unknown is made. */
+    /** An unknown customer is created. */
     async registerBrowser({ customerId, subscription }: RegisterBrowserCommand): Promise<{ deviceId: string }> {
       const customer = { workspaceId: demo(), customerId, at: clock.now() };
       const digest = createHash('sha256').update(subscription).digest('hex');

@@ -27,9 +27,9 @@ const maxWaitMilliseconds = 20_000;
 const lookMilliseconds = 50;
 
 /**
- * Makes the demo workspace what its first start made it: the same ids, in the same order, the same keys. What is being
- * sent is stopped first, and whoever holds work of the workspace lets it go. Provider credentials, the lines of the audit
- * log and other workspaces stay as they are.
+ * Restores the demo workspace as its first start created it: the same ids, in the same order, the same keys. Sends in
+ * progress are stopped first, and all work held for the workspace is released. Provider credentials, the audit log and
+ * other workspaces are kept.
  *
  * @param note what is written with it, in its transaction
  * @throws ServiceError PARAMETER_INVALID for a demo that was made before its seed was kept, OVERLOADED

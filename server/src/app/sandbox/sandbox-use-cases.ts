@@ -16,12 +16,12 @@ export type SimulatorControl<Faults> = {
 export type SandboxDependencies<Faults> = {
   database: Database;
   clock: Clock;
-  /** The workspace whose inbox is shown when none is named. */
+  /** The workspace whose inbox is shown by default. */
   demoWorkspaceId: () => string | undefined;
   simulators: SimulatorControl<Faults>;
   /** Settles when something arrives in the inbox, or after the time; whichever is first. */
   waitForMessage: (milliseconds: number) => Promise<void>;
-  /** Lets every duty look again, because time has moved. */
+  /** Wakes every job, because time has moved. */
   onClockMoved: () => void;
   /** Makes the demo workspace what its first start made it. */
   resetDemo: (note?: Note) => Promise<{ workspaceId: string }>;
@@ -75,7 +75,7 @@ export function makeSandboxUseCases<Faults>(deps: SandboxDependencies<Faults>) {
 
     readCounters: () => deps.simulators.counters(),
 
-    /** The simulators are no part of the database, so what is noted stands first and goes when they refuse. */
+    /** The simulators are outside the database, so the note is stored first and removed if they refuse. */
     async setFaults(faults: Faults, note?: Note): Promise<void> {
       await inTransaction(database, async (tx) => {
         await note?.(tx);
@@ -84,8 +84,9 @@ export function makeSandboxUseCases<Faults>(deps: SandboxDependencies<Faults>) {
     },
 
     /**
-     * Back to the seed: the demo workspace, the counters and the faults. Faults end first, because one that keeps
-     * answers back would keep back the stop of what is being sent; the inbox last loses what came meanwhile.
+     * Back to the seed: the demo workspace, the counters and the faults. Faults end first, because one that delays
+     * responses would also delay stopping the sends; the inbox is cleared last, to include what arrived in the
+     * meantime.
      *
      * @throws ServiceError PARAMETER_INVALID, OVERLOADED
      */

@@ -44,7 +44,7 @@ export async function seedDemoWorkspace(
   const seed = options.seed === undefined ? randomBytes(32).toString('hex') : String(options.seed);
   const random = makeSeededRandom(seed);
   const workspaceId = makeWorkspaceId(random);
-  // Key pairs take a while to find, so they are made before the transaction.
+  // Key pairs take a while to generate, so they are created before the transaction.
   const credentials = await makeSimulatedCredentials(workspaceId.slice(0, 12).toLowerCase());
   return await inTransaction(deps.database, async (tx) => {
     await lockInstallation(tx);

@@ -42,8 +42,8 @@ const messagesShown = 3;
 const providerOf = { ANDROID: 'fcm', IOS: 'apns', WEB: 'web' } as const;
 
 /**
- * Devices of the sandbox that somebody holds in the console: those of people marked for tests. What they are is in their
- * address, so a device is broken and mended by a registration, as it would be by its app.
+ * Devices of the sandbox that are operated from the console: those of users marked for tests. Their behaviour is
+ * encoded in their address, so a device is broken and repaired by a registration, as its app would do.
  */
 export function makeVirtualDevices({ database, clock, makeSubscription, interactions }: VirtualDevicesDependencies) {
   /** An address that is nobody's yet, with the start that makes it misbehave. */

@@ -31,8 +31,8 @@ export async function archiveNamedSegment(
 }
 
 /**
- * Makes an archived segment active again, its time beginning anew. Members deleted 30 days after archiving do not come
- * back (fact 2.2).
+ * Makes an archived segment active again and restarts its expiry. Members deleted 30 days after archiving are not
+ * restored (fact 2.2).
  *
  * @throws ServiceError SEGMENT_NOT_FOUND, SEGMENT_ACTIVE_LIMITED
  */

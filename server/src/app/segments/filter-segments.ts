@@ -186,7 +186,7 @@ export async function prepareFilters(tx: Queryable, { workspaceId, command, ownI
   };
 }
 
-/** What cannot be evaluated is refused when it is made, not when it is sent to. */
+/** What cannot be evaluated is refused on creation, not when it is sent to. */
 function requireExpandable(filters: StoredFilters, referenced: ReferencedSegment[]): void {
   try {
     expandStoredFilters(filters, referenced);

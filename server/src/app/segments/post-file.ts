@@ -20,14 +20,14 @@ export type PostedFile = SegmentCaller & {
 
 /**
  * Accepts a file operation whose file is posted to us: file, segment, operation and the count against the limits in one
- * transaction, so a file that is refused or breaks off leaves nothing. One piece is held in memory.
+ * transaction, so a file that is refused or interrupted leaves nothing behind. One piece is held in memory.
  *
  * That transaction begins when all of the file has come. Its locks (the workspace's segments, its limits, the wake-up
- * of all workers) must not be held for as long as somebody's line takes, and a long one would hold back VACUUM (fault
- * F20).
+ * of all workers) must not be held for as long as a slow upload takes, and a long transaction would hold back VACUUM
+ * (fault F20).
  *
  * @throws ServiceError as requestFileOperation without the idempotency ones; NOT_FOUND for an unknown workspace;
- *   SEGMENT_FIELD_INVALID for a file over 150 MB; and whatever the bytes throw
+ * SEGMENT_FIELD_INVALID for a file over 150 MB; and whatever the bytes throw
  */
 export async function postFile(
   deps: PostFileDependencies,
@@ -58,7 +58,7 @@ function storeFile(
   });
 }
 
-/** The refusal of a file over the limit, for whoever knows its size before reading it. */
+/** The refusal of a file over the limit, for callers that know its size before reading it. */
 export function fileTooLarge(): ServiceError {
   return new ServiceError('SEGMENT_FIELD_INVALID', { field: 'file', reason: 'cannot be greater than 150MB' });
 }

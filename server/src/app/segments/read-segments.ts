@@ -33,7 +33,7 @@ export type ReadSegmentsDependencies = Pick<SegmentDependencies, 'database' | 'c
 const maxListed = 1_000;
 export const maxLogged = 100;
 
-/** What the console and the command line show of segments, of the callbacks and mails about them, and "send again". */
+/** What the console and the command line show about segments, their callbacks and emails, and "send again". */
 export function makeReadSegments(deps: ReadSegmentsDependencies) {
   const { database, clock, limits } = deps;
 
@@ -160,7 +160,7 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
 export type ReadSegments = ReturnType<typeof makeReadSegments>;
 
 type Key = { workspaceId: string; id: string };
-/** `isFailed`: only those that nobody took. */
+/** `isFailed`: only those that nobody accepted. */
 export type LogQuery = { workspaceId: string; isFailed?: boolean; after?: LogCursor | undefined };
 type RejectsQuery = { workspaceId: string; segmentId: string; operationId: string };
 
@@ -171,7 +171,7 @@ async function withOperations(tx: Transaction, segment: Segment) {
   return { ...segment, progress: progressOf(segment, open), operations };
 }
 
-/** How far the operation is that is being worked, and how many wait behind it; undefined when none is open. */
+/** The progress of the current operation, and how many are queued behind it; undefined if none is open. */
 function progressOf({ id }: Pick<Segment, 'id'>, open: readonly OpenOperation[]) {
   const [first, ...waiting] = open.filter(({ segmentId }) => segmentId === id);
   return first && { ...first, waiting: waiting.length };

@@ -102,7 +102,8 @@ async function createSegment(
   tx: Transaction,
   { workspaceId, requestedBy, command, at, limits }: Creation,
 ): Promise<Pick<Segment, 'id' | 'name'>> {
-  // A used name is told before a full workspace (fact 2.1: 409); the insert decides between two at the same moment.
+  // A used name is reported before a full workspace (fact 2.1: 409); the insert decides between two concurrent
+  // requests.
   if (await findSegmentByName(tx, { workspaceId, name: command.name }))
     throw new ServiceError('SEGMENT_NAME_TAKEN', { field: command.name });
   await requireSegmentQuota(tx, { workspaceId, limits });

@@ -20,7 +20,7 @@ export type SyncCohortCommand = SegmentCaller & {
 };
 
 /**
- * Adds or removes members of a partner's segment, which is made when missing (fact 2.4). One transaction; segments of
+ * Adds or removes members of a partner's segment, which is created if missing (fact 2.4). One transaction; segments of
  * other kinds cannot be changed this way.
  *
  * @throws ServiceError DATA_RATE_LIMITED, SEGMENT_NAME_TAKEN, SEGMENT_ARCHIVED, SEGMENT_ACTIVE_LIMITED
@@ -60,7 +60,7 @@ async function takeCohort(
   const { workspaceId, partner, cohortId } = command;
   const found =
     (await findCohort(tx, { workspaceId, partner, cohortId })) ??
-    // Two first requests at the same moment: the second waits here and finds what the first has made.
+    // Two concurrent first requests: the second waits here and finds what the first has created.
     (await requireSegmentQuota(tx, { workspaceId, limits }).then(() =>
       findCohort(tx, { workspaceId, partner, cohortId }),
     ));

@@ -7,7 +7,7 @@ import type { TokenCaller, TokenDependencies } from './token-dependencies.ts';
 
 /**
  * Proves client credentials: limits first, then the secret, then the kind of the key (decision D10), so that ER012 is
- * told only to who holds the secret.
+ * disclosed only to a caller who knows the secret.
  *
  * @returns the OAuth key of the credentials
  * @throws ServiceError TOKEN_RATE_LIMITED, TOKEN_CREDENTIALS_INVALID, TOKEN_KEY_NOT_OAUTH

@@ -16,7 +16,7 @@ export type IssuedTokens = {
 };
 
 /**
- * Issues one access token for the lifetime that the key has now (decision D15).
+ * Issues one access token with the current lifetime of the key (decision D15).
  *
  * @throws ServiceError TOKEN_REFRESH_INVALID when the refresh token was revoked at the same moment
  */

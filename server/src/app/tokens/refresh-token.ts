@@ -48,7 +48,7 @@ export async function refreshToken(deps: TokenDependencies, command: RefreshToke
   return issued;
 }
 
-/** A workspace of another data center is as good as unknown (decision D1). */
+/** A workspace of another data center is treated as not found (decision D1). */
 function isElsewhere(token: StoredRefreshToken, caller: TokenCaller): boolean {
   return caller.dataCenter !== undefined && caller.dataCenter !== token.dataCenter;
 }

@@ -7,8 +7,8 @@ import type { TokenCaller, TokenDependencies } from './token-dependencies.ts';
 export type RevokeTokenCommand = { caller: TokenCaller; clientSecret: string; token: string };
 
 /**
- * Ends a token of the caller's workspace at once: an access token alone, a refresh token with every access token that
- * came from it (RFC 7009, decision D18). A token that is unknown, dead or another workspace's is no error.
+ * Ends a token of the caller's workspace immediately: an access token alone, a refresh token with all access tokens
+ * issued from it (RFC 7009, decision D18). An unknown or expired token, or one of another workspace, is not an error.
  *
  * @throws ServiceError TOKEN_RATE_LIMITED, TOKEN_CREDENTIALS_INVALID, TOKEN_KEY_NOT_OAUTH
  */

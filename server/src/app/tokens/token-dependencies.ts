@@ -10,7 +10,7 @@ export type TokenDependencies = {
   database: Database;
   clock: Clock;
   encryption: Encryption;
-  /** Waits so many milliseconds; tests give one that only notes them. */
+  /** Waits for the given milliseconds; tests pass one that only records them. */
   wait(milliseconds: number): Promise<unknown>;
   random?: Random;
 };

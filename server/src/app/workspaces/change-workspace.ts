@@ -59,8 +59,8 @@ function read<Value>(text: string | undefined, { parse, sentence }: Reading<Valu
 }
 
 /**
- * Changes what is given of a workspace. Runs that are on their way keep their throttle; caps, quiet hours and delays
- * hold for what they send from the next chunk on.
+ * Changes what is given of a workspace. Runs in progress keep their throttle; caps, quiet hours and delays apply from
+ * their next chunk on.
  *
  * @throws WorkspaceRefusedError
  */

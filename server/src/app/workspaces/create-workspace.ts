@@ -10,7 +10,7 @@ import type { Workspace } from '../../storage/installation/workspaces.ts';
 export type NewWorkspace = {
   /** Undefined makes one. */
   id: string | undefined;
-  /** Undefined: made of the id. */
+  /** Undefined: derived from the id. */
   dbName: string | undefined;
   name: string;
   timeZone: string;

@@ -24,7 +24,7 @@ declare module 'fastify' {
 
 /**
  * Makes `requireScope(scope)`, a preHandler for routes that take `Authorization: Bearer` (decision D16). Families with
- * a scheme of their own use it when `isBearer` says so. Refusals have the gateway's shape, not the family's.
+ * their own scheme use it if `isBearer` says so. Refusals have the shape of the gateway, not of the family.
  */
 export function makeRequireBearer(deps: BearerDependencies): RequireScope {
   return (scope) => async (request, reply) => {

@@ -23,7 +23,7 @@ export function makeRequireCampaignAccess(
   });
   const appKeyName = vendorHeaders.nameOf('*-appkey').toUpperCase();
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    // The routes that refuse other methods are open to all: they say nothing.
+    // The routes that refuse other methods need no credentials: they disclose nothing.
     if (request.routeOptions.schema?.hide) return;
     await requireKey(request, reply);
     if (reply.sent) return;

@@ -15,7 +15,7 @@ export function refuseFaults({ faults }: RequestReader): void {
   if (faults.length > 0) throw new ServiceError('CAMPAIGN_REQUEST_INVALID', { faults, detail: describe(faults) });
 }
 
-/** A text that need not be there; an empty one is as good as none. */
+/** An optional text; an empty one counts as absent. */
 export function optionalText(reader: RequestReader, name: string): string | undefined {
   return reader.isAbsent(name) ? undefined : reader.text(name);
 }

@@ -5,8 +5,8 @@ import type { Body } from './campaign-reader.ts';
 import { inlineParts } from './parse-test.ts';
 
 /**
- * Reads what is to be rendered, content or a draft, and for whom; where `anybody` may be meant, a body that names nobody
- * means somebody of whom nothing is known.
+ * Reads what is to be rendered, content or a draft, and for whom; with `anybody`, a body that names no user is rendered
+ * for a user without attributes.
  *
  * @throws ServiceError CAMPAIGN_REQUEST_INVALID
  */

@@ -86,8 +86,8 @@ function readPage(reader: RequestReader, { version, requestIdHeader }: SearchDia
 type Filters = Omit<CampaignSearch, 'children' | 'archived'>;
 
 /**
- * The keys that were renamed are those of the version alone; the other version's are unknown (interface 9, decision
- * D42).
+ * Of the renamed keys only those of the version are known; the other version's are unknown fields (interface 9,
+ * decision D42).
  */
 function readFilters(fields: RequestReader, { version, versioning }: SearchDialect): Filters {
   const types = [...campaignDeliveryTypes, ...otherDeliveryTypes] as const;

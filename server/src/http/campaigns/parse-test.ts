@@ -9,7 +9,7 @@ import { maxTestIdentifiers } from '../../domain/campaigns/limits.ts';
 
 export type TestAsked = Pick<TestCommand, 'source' | 'identifier' | 'values' | 'platform' | 'requestId'>;
 
-/** Reads a test (fact 6.1): what is shown, or in V5 the draft that holds it, and to whom. */
+/** Reads a test (fact 6.1): the content, or in V5 the draft that contains it, and the users. */
 export function parseTest(
   body: Body,
   { version, requestIdHeader }: { version: SearchVersion; requestIdHeader?: string | undefined },
@@ -50,7 +50,7 @@ function readMeta(meta: RequestReader | undefined) {
   return { identifier: meta.text('identifier') ?? '', values, platform };
 }
 
-/** V5 lets the platforms be those that content is sent for. */
+/** In V5 the platforms default to those with content. */
 export function inlineParts(body: Body) {
   const parts = takeParts(body);
   const details = (parts.basic_details ?? {}) as Body;

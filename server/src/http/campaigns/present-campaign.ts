@@ -38,7 +38,7 @@ function presentParts(campaign: CampaignRecord) {
   };
 }
 
-/** Of e-mail and SMS campaigns these stand beside the parts (fact 4.3). */
+/** Email and SMS campaigns have these in addition to the parts (fact 4.3). */
 const shownParts = [...partNames, 'connector', 'sender_name'];
 
 /** As created; `scheduling_details` is each version's own once the campaign is no draft. */

@@ -20,7 +20,7 @@ export function presentMeta({ campaign, meta }: ListedCampaign) {
     campaign_team: 'Default Team',
     campaign_tags: campaign.tags,
     campaign_status: presentStatus(campaign.status),
-    // One that is sent at once starts when it is made.
+    // An immediate campaign starts when it is created.
     campaign_start_time:
       start ??
       spacedTime(campaign.sentAt ?? campaign.createdAt)

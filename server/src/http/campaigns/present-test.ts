@@ -1,6 +1,6 @@
 import type { TestResult } from '../../app/campaigns/test-campaign.ts';
 
-/** What became of each identifier of a test: accepted, or nobody has it. */
+/** The result for each identifier of a test: accepted, or no such user. */
 export function presentTestResults(results: TestResult[]) {
   return Object.fromEntries(
     results.map(({ value, outcome }) => [

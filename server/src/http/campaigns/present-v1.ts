@@ -23,7 +23,7 @@ const rateLimited = {
   details: [{ target: 'rate_limit', message: 'Rate limiting breached' }],
 };
 
-/** Statuses, codes and words of V1 (fact 4.5); where no message stands it is the registry's text. */
+/** Statuses, codes and texts of V1 (fact 4.5); without a message the registry's text is used. */
 export const campaignV1Errors: Partial<Record<ErrorName, Wire>> = {
   CAMPAIGN_REQUEST_INVALID: { status: 400, code: '400 Bad Request' },
   CAMPAIGN_CREDENTIALS_MISSING: {
@@ -108,7 +108,7 @@ export function answerHeaders(error: ServiceError, { reply, status }: { reply: F
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
 }
 
-/** V1 knows no versions: its id is the campaign's own; a child has the run's. */
+/** V1 has no versions: its id is the campaign's own; a child has the id of the run. */
 export function presentV1Campaign(campaign: CampaignRecord) {
   return {
     campaign_id: campaign.kind === 'EXECUTION' ? campaign.id : campaign.campaignId,

@@ -72,7 +72,7 @@ export function presentV5<Data>(data: Data) {
 }
 
 /**
- * The document's own id, the canonical one beside it; the version where the workspace has versions (interface 2.12).
+ * The document's own id and the canonical one; the version if the workspace has versioning (interface 2.12).
  */
 export function presentV5Campaign(campaign: CampaignRecord, versioning: SearchSettings['versioning']) {
   const { id, campaignId, versionNumber } = campaign;

@@ -4,8 +4,8 @@ import type { CampaignParts } from '../../domain/campaign-document/read-campaign
 const hasOffset = /(Z|[+-]\d{2}:?\d{2})$/;
 
 /**
- * The times of V1 are in UTC (fact 6.2), those of a stored campaign in its zone: V1's get their offset. A campaign that
- * V1 makes has the zone UTC; one that it changes keeps its own.
+ * The times of V1 are in UTC (fact 6.2), those of a stored campaign in its zone: V1's get their offset. A campaign
+ * created through V1 has the zone UTC; one changed through V1 keeps its own.
  */
 export function withUtcTimes(parts: CampaignParts, zone: 'UTC' | 'its own'): CampaignParts {
   const details = parts.scheduling_details;

@@ -16,7 +16,10 @@ const looksPerCheck = 15;
 // Each open report asks the database each second.
 const maxStreams = 200;
 
-/** How a campaign goes on, as server-sent events: `progress` when a number moved, `end` when none will any more. */
+/**
+ * The progress of a campaign as server-sent events: `progress` when a number changed, `end` when none will change any
+ * more.
+ */
 export function campaignEventRoutes(
   server: FastifyInstance,
   { campaigns, accounts }: ConsoleCampaignRouteDependencies,
@@ -51,7 +54,8 @@ export function campaignEventRoutes(
             progress = await campaigns.report.progress(key);
           }
         } catch {
-          // The node stops, the session has ended, the database is away: the reader asks again and is told which.
+          // The node is stopping, the session has ended or the database is unavailable: the reader reconnects and
+          // learns which.
         } finally {
           streams -= 1;
         }

@@ -24,7 +24,7 @@ const Id = Type.Object({ id });
 
 /**
  * Campaigns as they are written in the console. Bodies are those of V5 without `created_by` and `updated_by`, which are
- * whoever is signed in; faults are answered as V5 answers them.
+ * the signed-in user; faults have the shape of V5.
  */
 export function consoleComposerRoutes(server: FastifyInstance, { composer }: ConsoleComposerRouteDependencies): void {
   const schema = { hide: true, querystring: Workspace };

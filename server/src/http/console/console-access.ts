@@ -6,7 +6,7 @@ import { ServiceError } from '../../domain/errors.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Of a route of the console: what one must be allowed to call it. `none`: nobody is signed in yet. */
+    /** The permission a route of the console requires. `none`: callable without signing in. */
     permission?: Permission | 'none';
   }
   interface FastifyRequest {
@@ -19,13 +19,13 @@ export const consoleApi = '/console/api';
 export const sessionCookie = 'carillon_session';
 
 /**
- * The one door of the console's routes: what changes something comes from our own pages, and somebody with the route's
- * permission is signed in. A route that names no permission stays shut.
+ * The only access check of the console's routes: changes must come from our own pages, and the signed-in user must have
+ * the route's permission. A route without a permission refuses everybody.
  */
 export function guardConsole(server: FastifyInstance, accounts: AccountUseCases): void {
   server.decorateRequest('signedIn', null as unknown as SignedIn);
   server.addHook('onRoute', (route) => {
-    // The API log is for callers of the API; what people do here stands in the audit log.
+    // The API log is for callers of the API; what users do in the console is in the audit log.
     if (route.url.startsWith(consoleApi)) route.config = { ...route.config, isUnrecorded: true };
   });
   server.addHook('onRequest', async (request) => {

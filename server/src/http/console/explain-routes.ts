@@ -14,7 +14,7 @@ const Query = Type.Object({
   runId: Type.Optional(Type.String({ pattern: '^[0-9a-f]{24}$' })),
 });
 
-/** Why somebody got a campaign or did not, for the console. */
+/** Why a user received a campaign or did not, for the console. */
 export function consoleExplainRoutes(server: FastifyInstance, deps: ExplainDependencies): void {
   server.get(
     `${consoleApi}/explain`,

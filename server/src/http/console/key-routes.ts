@@ -21,7 +21,7 @@ const NewKey = Type.Object(
 );
 const Rotation = Type.Object({ overlapHours: Type.Integer({ minimum: 0, maximum: maxOverlapHours }) }, closed);
 
-/** API keys on the console. A secret is answered once, when its key is made. */
+/** API keys on the console. A secret is returned once, when its key is created. */
 export function consoleKeyRoutes(server: FastifyInstance, { keys }: { keys: ConsoleKeys }): void {
   const schema = { hide: true, querystring: Workspace };
   const config = { permission: 'keys.write' as const };

@@ -9,7 +9,7 @@ export const UploadQuery = Type.Object({
   name: Type.String(),
   attributeName: Type.String(),
   attributeType: Type.String(),
-  /** Of a creation alone. */
+  /** Only for a creation. */
   expiryDays: Type.Optional(Type.String({ pattern: '^[0-9]{1,4}$' })),
 });
 
@@ -60,5 +60,5 @@ export function parseOperation(asked: Static<typeof FetchBody>): FileOperationCo
 
 const kinds = { create: 'CREATE', add: 'ADD', remove: 'REMOVE', replace: 'REPLACE' } as const;
 
-// The API asks for an address, and a posted file has none; this one is dropped again.
+// The API requires an address, and an uploaded file has none; this one is dropped again.
 const noAddress = 'https://posted.invalid/';

@@ -4,8 +4,8 @@ export function presentCsv(rows: readonly (readonly string[])[]): string {
 }
 
 /**
- * A cell that a spreadsheet shows and never computes: what begins like a formula gets an apostrophe before it (OWASP, CSV
- * injection), and stands in quotes.
+ * A cell that a spreadsheet shows but never evaluates: what begins like a formula is prefixed with an apostrophe
+ * (OWASP, CSV injection) and quoted.
  */
 function toCell(text: string): string {
   const isFormula = /^[=+\-@\t\r]/.test(text);

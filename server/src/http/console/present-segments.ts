@@ -10,7 +10,7 @@ type Email = Awaited<ReturnType<ReadSegments['listMails']>>[number];
 type ShownEmail = Awaited<ReturnType<ReadSegments['getMail']>>;
 type Reject = Awaited<ReturnType<ReadSegments['listRejects']>>[number];
 
-/** A segment on the console; null stands for what it does not have. */
+/** A segment in the console; null where it has no value. */
 export function presentSegment(segment: ListedSegment) {
   const { progress } = segment;
   return {

@@ -25,8 +25,8 @@ type Rendered = Preview['platforms'][number];
 const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
 
 /**
- * POST /v5/campaigns/preview for who is signed in: the same body, answer and faults, and the size of each message. A body
- * that names nobody is rendered for somebody of whom nothing is known.
+ * POST /v5/campaigns/preview for the signed-in user: the same body, response and faults, and the size of each message.
+ * A body that names no user is rendered for a user without attributes.
  */
 export function consolePreviewRoute(server: FastifyInstance, deps: ConsolePreviewDependencies): void {
   void server.register(async (scope) => {

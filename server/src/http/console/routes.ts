@@ -64,7 +64,7 @@ export type ConsoleRouteDependencies = {
   ExplainDependencies &
   Omit<CompanyRouteDependencies, 'isSecure'>;
 
-/** The console: its pages, and the answers they are made of. */
+/** The console: its pages and the routes they use. */
 export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
   return async (server) => {
     await server.register(cookie);

@@ -165,7 +165,7 @@ function addChanges(server: FastifyInstance, segments: ConsoleSegments): void {
   );
 }
 
-/** A scope of its own, because its bodies are not read before the route: they are streams, and nothing else is taken. */
+/** A separate scope, because bodies are not read before the route: they are streams, and nothing else is accepted. */
 function serveUploads(server: FastifyInstance, deps: ConsoleSegmentRouteDependencies): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser(
@@ -183,7 +183,8 @@ function serveUploads(server: FastifyInstance, deps: ConsoleSegmentRouteDependen
       const body = request.body as Readable | undefined;
       if (body === undefined) throw new ServiceError('BODY_EMPTY');
       try {
-        // Fastify's bodyLimit does not hold for streams; a size told beforehand is refused before anything is read.
+        // Fastify's bodyLimit does not apply to streams; an announced size over the limit is refused before anything is
+        // read.
         if (Number(request.headers['content-length']) > maxFileBytes) throw fileTooLarge();
         const command = parseUpload(upload);
         const bytes = readUpload(body);

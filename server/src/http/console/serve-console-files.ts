@@ -18,14 +18,14 @@ export function serveConsoleFiles(server: FastifyInstance, folder: string): void
     );
     return;
   }
-  // A route for each file there is; what has none is a screen or nothing.
+  // A route for each existing file; other paths are screens or unknown.
   server.register(fastifyStatic, {
     root: folder,
     prefix: '/console/',
     wildcard: false,
     cacheControl: false,
     setHeaders: (response, path) => {
-      // Asset names carry a hash of their content and never change; the page itself is asked for each time.
+      // Asset names carry a hash of their content and never change; the page itself is revalidated each time.
       response.header('cache-control', path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache');
     },
   });

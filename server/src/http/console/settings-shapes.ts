@@ -12,7 +12,7 @@ export const WorkspaceSettings = described(
     minimumDelay: Type.String({ description: 'Minutes between two messages to a person.' }),
     zoneAttribute: Type.String({ description: "The attribute that holds a person's zone." }),
   }),
-  'As a person writes them; `none` for a control that is not set.',
+  'In the form users type them; `none` for a control that is not set.',
 );
 
 export const FixedSettings = described(

@@ -5,11 +5,11 @@ import { readBasic } from '../auth/basic.ts';
 import { isBearer } from '../auth/bearer.ts';
 
 /**
- * Refuses, in the words of fact 5, a header that names nobody. Says nothing about whether a workspace exists: only an
- * id that cannot be one is told apart from a wrong secret.
+ * Refuses, with the texts of fact 5, a header without an identity. Does not disclose whether a workspace exists: only a
+ * malformed id is distinguished from a wrong secret.
  *
  * @throws ServiceError DATA_IDENTITY_MISSING, DATA_IDENTITY_INVALID, DATA_APP_KEY_MISSING, DATA_APP_SECRET_MISSING,
- *   DATA_APP_ID_INVALID
+ * DATA_APP_ID_INVALID
  */
 export function checkIdentity(request: FastifyRequest): void {
   const { authorization } = request.headers;

@@ -23,7 +23,7 @@ export type HandledCall = { request: FastifyRequest; body: DataBody; workspaceId
 export type DataRoute = {
   url: string;
   summary: string;
-  /** Where the workspace is named beside the credentials. */
+  /** Where the workspace is named in addition to the credentials. */
   workspaceIn: { path: string } | { query: string };
   shape: TSchema;
   answer?: TSchema;
@@ -71,7 +71,7 @@ export function addDataRoute(server: FastifyInstance, deps: DataRouteDependencie
     handler: async (request, reply) => {
       checkDataWorkspace(request, readNamedWorkspace(request, workspaceIn));
       const workspaceId = request.facts.workspaceId!;
-      // Counted before it is parsed, so that nobody is parsed without end.
+      // Counted before it is parsed, so that parsing is limited too.
       answerLimit(reply, await deps.data.count(workspaceId, usesOf(route, request.body)));
       const body = readDataBody(request);
       const answer = await route.handle(deps, { request, body, workspaceId });

@@ -13,7 +13,7 @@ import {
 } from './parse-data.ts';
 import { maxAppVersionCharacters, maxEventNameCharacters, maxOffsetSeconds } from '../../domain/events/limits.ts';
 
-/** How many events a request asks to be counted; one that has none, or is no request at all, counts as one. */
+/** The number of events a request counts as; one without events, or a malformed one, counts as one. */
 export function countActions(body: unknown): number {
   const actions = (body as DataBody | null | undefined)?.actions;
   return Array.isArray(actions) ? Math.max(1, actions.length) : 1;

@@ -91,7 +91,7 @@ export function describeElementFault(error: ServiceError): string {
   return `${wire.type}: ${message}`;
 }
 
-/** The users that were found with what was asked of them, and the names of those that were not. */
+/** The users found, with the requested fields, and the identifiers of those not found. */
 export function presentExport(
   { identities, fields }: Pick<ExportUsersQuery, 'identities' | 'fields'>,
   found: (ExportedUser | undefined)[],

@@ -30,7 +30,8 @@ export function dataRoutes(deps: DataRouteDependencies): RouteFamily {
 }
 
 /**
- * Every answer to a known caller says how the limit stands (fact 0.1), one that was refused before it was counted too.
+ * Every response to a known caller carries the state of the limit (fact 0.1), even if it was refused before being
+ * counted.
  */
 async function showLimitOfRefusal(
   { data }: DataRouteDependencies,

@@ -17,7 +17,7 @@ import { explainAnswer, explainQuery } from './shapes.ts';
 
 export type ExplainRouteDependencies = ExplainDependencies & CampaignAccessDependencies;
 
-/** Why somebody got a campaign or did not: an addition beside V5, with its keys, limits and errors. */
+/** Why a user received a campaign or did not: an addition to V5, with its keys, limits and errors. */
 export function explainRoutes(deps: ExplainRouteDependencies): RouteFamily {
   return async (server) => {
     server.setValidatorCompiler(() => () => true);

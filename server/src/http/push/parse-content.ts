@@ -26,7 +26,7 @@ export function parseContent(body: RequestReader, platforms: readonly Platform[]
   return content;
 }
 
-/** A fallback has the same members; those it leaves out are the content's own. `{}` is none. */
+/** A fallback has the same members; missing ones are taken from the content. `{}` is no fallback. */
 function withFallback<Content extends object>(
   parse: (entry: RequestReader) => Content,
   entry: RequestReader,
@@ -128,7 +128,7 @@ function parseDefaultAction(entry: RequestReader): { defaultAction?: DefaultActi
   const keyValuePairs: Record<string, string> = {};
   const pairs = action.part('kvPairs');
   for (const name of pairs.names()) {
-    // The names are texts that are read as well, and are told where the pairs stand.
+    // The names are checked as well, and reported at the pairs.
     action.over({ kvPairs: name }).plain('kvPairs');
     keyValuePairs[name] = pairs.template(name) ?? '';
   }

@@ -21,7 +21,7 @@ export type PushBody = Record<string, unknown>;
 export type ParseContext = {
   admitted: AdmittedPush;
   now: Date;
-  /** The query-type header of v2.1; undefined in v2, which has none. */
+  /** The query-type header of v2.1; undefined in v2, which does not have it. */
   queryType: { value: string | undefined } | undefined;
 };
 

@@ -47,7 +47,7 @@ export function pushRoutes(deps: PushRouteDependencies): RouteFamily {
           body: version === 'v2' ? pushBodyV2 : pushBodyV21,
           response: { 200: pushAnswer, 400: pushAnswer, 429: pushAnswer },
         },
-        // A Bearer token is not needed; one that is sent must be good (decision D16).
+        // A Bearer token is optional, but if sent it must be valid (decision D16).
         preHandler: async (request, reply) => {
           if (isBearer(request)) await requirePushScope(request, reply);
         },
@@ -91,7 +91,7 @@ async function sendPush(deps: PushRouteDependencies, version: Version, { request
   const command = parsePush(body, { admitted, now: deps.clock.now(), queryType });
   warnOfUnknownFields(deps.vendorHeaders, body, { request, reply, shape: version === 'v2' ? pushBodyV2 : pushBodyV21 });
   const accepted = await deps.acceptPush({ admitted, command, idempotencyKey, rawBody });
-  // The answer's members are those of interface 2.11; when it is sent later stands beside them.
+  // The members of the response are those of interface 2.11; the next sends are in a header.
   if (accepted.nextSends.length > 0)
     reply.header(deps.vendorHeaders.nameOf('x-*-next-sends'), accepted.nextSends.join(', '));
   return presentAcceptedPush(accepted);

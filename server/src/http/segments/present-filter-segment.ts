@@ -54,7 +54,7 @@ export function presentFilterSegmentError(error: ServiceError, { request, reply 
     error: {
       code: wire?.code ?? 'Internal Server Error',
       message,
-      // What exactly is wrong, beside the documented text.
+      // The exact error, in addition to the documented text.
       ...(wire && reason !== undefined && field !== undefined ? { details: `${field}: ${reason}` } : {}),
       ...(status === 405 ? {} : members),
     },

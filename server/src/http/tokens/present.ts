@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { IssuedTokens } from '../../app/tokens/issue-access-token.ts';
 import type { ErrorName, ServiceError } from '../../domain/errors.ts';
 
-/** Table 2.2 of the interface with the members of RFC 6749 §5.1 beside the envelope (decision D18). */
+/** Table 2.2 of the interface with the members of RFC 6749 §5.1 next to the envelope (decision D18). */
 export function presentIssuedTokens(issued: IssuedTokens) {
   const members = {
     access_token: issued.accessToken,
@@ -30,7 +30,7 @@ export const tokenErrors: Partial<Record<ErrorName, Refusal>> = {
   TOKEN_TO_REVOKE_MISSING: { status: 400, errorType: 'INVALID_REQUEST', error: 'invalid_request' },
   TOKEN_CREDENTIALS_INVALID: { status: 401, errorType: 'ER011', error: 'invalid_client' },
   TOKEN_KEY_NOT_OAUTH: { status: 401, errorType: 'ER012', error: 'unauthorized_client' },
-  // Statuses of refresh errors: interface 7 shows none, decision D12.
+  // Statuses of refresh errors: interface 7 gives none, see decision D12.
   TOKEN_REFRESH_INVALID: { status: 401, errorType: 'ER010', error: 'invalid_grant' },
   TOKEN_CLIENT_MISMATCH: { status: 401, errorType: 'ER013', error: 'invalid_grant' },
   // These two carry the code of their field, see fieldCodes.

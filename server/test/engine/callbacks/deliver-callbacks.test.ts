@@ -145,7 +145,7 @@ describe('what is posted', () => {
     expect(() => verifyNow(changed)).toThrow('No matching signature');
   });
 
-  test('two nodes that make the secret at once agree on one; it is sealed for its workspace', async () => {
+  test('two nodes that create the secret concurrently agree on one; it is encrypted for its workspace', async () => {
     const { database, workspaceId } = bundle;
     const secrets = await Promise.all(
       Array.from({ length: 8 }, () => ensureWebhookSecret({ database, encryption }, workspaceId)),
@@ -164,7 +164,7 @@ describe('what is posted', () => {
 });
 
 describe('when it counts as received', () => {
-  test('an answer of 200 delivers it at once, and it is never sent again', async () => {
+  test('a response of 200 delivers it immediately, and it is never sent again', async () => {
     const id = await bundle.insert();
     await bundle.run();
     expect(await bundle.find(id)).toMatchObject({
@@ -227,7 +227,7 @@ describe('when it counts as received', () => {
 });
 
 describe('schedule', () => {
-  test('seven attempts: at once, then after 30, 60, 120 s, 10 min, 1 h, 6 h; then it is given up', async () => {
+  test('seven attempts: immediately, then after 30, 60, 120 s, 10 min, 1 h, 6 h; then it is given up', async () => {
     const id = await bundle.insert();
     bundle.answer(() => ({ kind: 'failed', error: 'unreachable' }));
     await bundle.run();
@@ -311,8 +311,8 @@ describe('schedule', () => {
   });
 });
 
-describe('many at once', () => {
-  test('two nodes at the same moment send each callback once', async () => {
+describe('concurrency', () => {
+  test('two concurrent nodes send each callback once', async () => {
     const ids = await Promise.all(Array.from({ length: 12 }, () => bundle.insert()));
     const nodes = [bundle.makeNode(), bundle.makeNode()];
     const counts = await Promise.all(nodes.map((node) => node.runOnce(bundle.clock.now())));
@@ -321,7 +321,7 @@ describe('many at once', () => {
     expect(bundle.requests.map((request) => request.headers['webhook-id']).toSorted()).toEqual(ids.toSorted());
   });
 
-  test('a slow receiver delays neither the others of its round nor those that come later', async () => {
+  test('a slow receiver delays neither the others of its batch nor later ones', async () => {
     const slow = await bundle.insert('https://slow.example/');
     const quick = await bundle.insert();
     const { promise: slowAnswer, resolve: answerSlowly } = Promise.withResolvers<CallbackAnswer>();
@@ -388,7 +388,7 @@ describe('workers that die', () => {
     expect((await bundle.attempts(id)).map(({ number, status }) => [number, status])).toEqual([[2, 503]]);
   });
 
-  test('one that kills its worker every time runs out of attempts', async () => {
+  test('a callback that kills its worker every time runs out of attempts', async () => {
     const id = await bundle.insert();
     for (let count = 1; count <= 7; count += 1) {
       expect((await claimAndDie()).attempts).toBe(count);

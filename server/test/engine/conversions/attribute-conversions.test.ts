@@ -25,7 +25,7 @@ async function goalsMet(): Promise<string[]> {
 }
 
 describe('what an event counts for (interface 2.10)', () => {
-  test('each goal it meets of the campaign that reached its user, with the run and platform that did', async () => {
+  test('each goal it fulfils of the campaign that reached its user, with run and platform', async () => {
     const campaignId = await bundle.addCampaign([bought, dear]);
     const runId = await bundle.addRun(campaignId, [{ customerId: 'ann', platform: 'IOS' }, { customerId: 'bob' }]);
     await bundle.track('ann', { name: 'Bought', afterHours: 1, attributes: { price: 150 } });
@@ -97,7 +97,7 @@ describe('what an event counts for (interface 2.10)', () => {
 });
 
 describe('the duty', () => {
-  test('leaves events alone until what was sent before them is surely stored', async () => {
+  test('leaves events alone until everything sent before them is certainly stored', async () => {
     const campaignId = await bundle.addCampaign([bought]);
     await bundle.track('ann', { name: 'Bought', afterHours: 1 });
     bundle.clock.advance(settleMilliseconds - 1);
@@ -109,7 +109,7 @@ describe('the duty', () => {
     expect(await goalsMet()).toEqual(['ann 0']);
   });
 
-  test('two nodes at once take each event once', async () => {
+  test('two concurrent nodes take each event once', async () => {
     const campaignId = await bundle.addCampaign([bought]);
     await bundle.addRun(campaignId, [{ customerId: 'ann' }]);
     for (let count = 0; count < 40; count += 1) await bundle.track('ann', { name: 'Bought', afterHours: 1 });

@@ -74,7 +74,7 @@ test('another team, another key and a replaced key have tokens of their own', as
   expect(new Set(tokens).size).toBe(4);
 });
 
-test('is sealed: the database does not show it, and another master key signs its own', async () => {
+test('is encrypted: the database does not reveal it, and a node with another master key signs its own', async () => {
   const apple = credential();
   const token = await node().get(apple);
   const [row] = await bundle.database`select sealed from provider_tokens`;

@@ -144,7 +144,7 @@ describe('credentials and addresses', () => {
     });
   });
 
-  test('no credential, or one that cannot be read, stops the run and names the trouble', async () => {
+  test('a missing or unreadable credential stops the run and names the reason', async () => {
     expect(await bundle.send('WEB', { credentials: {} })).toMatchObject({ kind: 'stopped', code: 'NO_CREDENTIAL' });
     const broken = { ...bundle.credentials.apns, keyId: 'BROKENKEY0', privateKey: 'not a key' };
     expect(await bundle.send('IOS', { credentials: { apns: broken } })).toMatchObject({
@@ -198,7 +198,7 @@ describe('credentials and addresses', () => {
     '{}',
     '{"endpoint":"http://e.com/x","keys":{}}',
     '{"endpoint":"https://e.com/x","keys":{"p256dh":"AA","auth":"AA"}}',
-  ])('a subscription that is none is a dead device: %s', async (pushId) =>
+  ])('an invalid subscription is a dead device: %s', async (pushId) =>
     expect(await bundle.send('WEB', { pushId })).toEqual({ kind: 'gone', code: 'INVALID_SUBSCRIPTION' }),
   );
 });

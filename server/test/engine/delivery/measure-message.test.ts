@@ -43,7 +43,7 @@ test.each<[Platform, number]>([
   }
 });
 
-test('content is measured with all that travels beside it: ids, and what the device reports with', () => {
+test('content is measured with everything sent along with it: ids and the report token', () => {
   const content = { title: 'T', message: 'M', richContent: [], additionalActions: [] };
   const shown = { platform: 'ANDROID', content } as const;
   const { bytes } = measureContent({ workspaceId: 'WORKSPACE', ...shown });

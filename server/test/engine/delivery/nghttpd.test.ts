@@ -119,7 +119,7 @@ describe.skipIf(!hasProgram)(`our senders against nghttpd${hasProgram ? '' : ` (
     ['IOS', 1],
     ['IOS', 8],
     ['IOS', 100],
-  ])('%s: 2,000 requests at once are all answered, never more than %d streams open', async (platform, streams) => {
+  ])('%s: 2,000 requests at once are all answered, with at most %d streams open', async (platform, streams) => {
     const server = await startNghttpd(files, streams);
     const send = await makeSender(server.origin);
     const outcomes = await Promise.all(Array.from({ length: 2_000 }, (_, number) => send(platform, number)));

@@ -58,7 +58,7 @@ test.each([
   },
 );
 
-test('it stands where the device reads it', () => {
+test('it is where the device reads it', () => {
   const [android, ios] = (['ANDROID', 'IOS'] as const).map((platform) => {
     const message = makeMessage(platform, '0');
     const planned = plan({ ...message, report: { ...message.report!, clickProof: 'proof' } });

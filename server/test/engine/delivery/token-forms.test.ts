@@ -148,7 +148,7 @@ const vapidParts: Parts = {
   privateKey: vapidKey,
 };
 
-test('the provider token for APNs is ES256 in the form of RFC 7518 §3.4: a library that has nothing of ours verifies it', async () => {
+test('the provider token for APNs is ES256 in the form of RFC 7518 §3.4: an independent library verifies it', async () => {
   const token = await makeApnsProviderTokens({
     clock: makeManualClock(now),
     share: async ({ make }) => make(),

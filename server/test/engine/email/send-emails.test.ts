@@ -151,13 +151,13 @@ const subjectsOf = (email: Received) =>
       .replace(/=\?UTF-8\?B\?([^?]*)\?=/g, (_, text: string) => Buffer.from(text, 'base64').toString('utf8')),
   );
 
-describe('mails', () => {
+describe('emails', () => {
   beforeEach(async () => {
     bundle = await makeEmailBundle();
   });
   afterEach(() => bundle.drop());
 
-  test('a waiting mail arrives with its subject and text, and is not sent again', async () => {
+  test('a waiting email arrives with its subject and text, and is not sent again', async () => {
     const id = await bundle.insert({ recipients: ['ann@customer.example', 'ben@customer.example'] });
     expect(await bundle.run()).toBe(1);
     const [email] = bundle.smtp.received;
@@ -191,7 +191,7 @@ describe('mails', () => {
     expect(unquote(email!.text)).toBe('Segment: Zoë ✓ 日本\n');
   });
 
-  test('a kept mail is shown and never sent', async () => {
+  test('a kept email is shown and never sent', async () => {
     const id = await bundle.insert({ state: 'KEPT' });
     expect(await bundle.run()).toBe(0);
     expect(await bundle.find(id)).toMatchObject({ state: 'KEPT', nextAt: null, endedAt: start, body: 'Users: 3\n' });
@@ -199,7 +199,7 @@ describe('mails', () => {
     expect(await listEmails(bundle.database, { workspaceId: other, limit: 10 })).toEqual([]);
   });
 
-  test('a recipient refused for good fails the mail at once, with the reason', async () => {
+  test('a permanently refused recipient fails the email immediately, with the reason', async () => {
     bundle.smtp.refuse({ command: 'RCPT', responseCode: 550, message: 'No such user here' });
     const id = await bundle.insert();
     await bundle.run();
@@ -226,7 +226,7 @@ describe('mails', () => {
     expect(await bundle.run()).toBe(0);
   });
 
-  test('a message refused for good fails at once; refused for now it is tried again', async () => {
+  test('a permanently refused message fails immediately; a temporarily refused one is tried again', async () => {
     bundle.smtp.refuse({ command: 'DATA', responseCode: 554, message: 'Spam' });
     const refused = await bundle.insert();
     await bundle.run();
@@ -257,7 +257,7 @@ describe('mails', () => {
     ]);
   });
 
-  test('a server that stays down: four attempts over 60 s, 10 min and 1 h, then the mail has failed', async () => {
+  test('a server that stays down: four attempts over 60 s, 10 min and 1 h, then the email has failed', async () => {
     await bundle.smtp.down();
     const id = await bundle.insert();
     await bundle.run();
@@ -270,7 +270,7 @@ describe('mails', () => {
     await bundle.smtp.up();
   });
 
-  test('every attempt is kept with what the server said, and a mail that has ended is sent again from the start', async () => {
+  test('every attempt is kept with the response of the server, and sending a finished email again restarts the schedule', async () => {
     const { database, workspaceId, clock, smtp } = bundle;
     smtp.refuse({ command: 'DATA', responseCode: 451, message: 'come back later' });
     const id = await bundle.insert();
@@ -300,7 +300,7 @@ describe('mails', () => {
     expect(attempts[0]!.at).toEqual(start);
   });
 
-  test('a kept mail that is sent again without a mail server says so, and stays kept', async () => {
+  test('sending a kept email again without a mail server reports that, and it stays kept', async () => {
     const { database, workspaceId, clock } = bundle;
     const id = await bundle.insert({ state: 'KEPT' });
     expect(await resendEmail(database, { workspaceId, id, at: clock.now() })).toBe(true);
@@ -312,7 +312,7 @@ describe('mails', () => {
     expect(await listEmailAttempts(database, id)).toMatchObject([{ number: 11, isTaken: false }]);
   });
 
-  test('two nodes at the same moment send each mail once', async () => {
+  test('two concurrent nodes send each email once', async () => {
     const ids = await Promise.all(Array.from({ length: 8 }, () => bundle.insert()));
     const { database, clock, mailer } = bundle;
     const nodes = [sendEmails({ database, clock, mailer }), sendEmails({ database, clock, mailer })];
@@ -339,7 +339,7 @@ describe('mails', () => {
     expect(await bundle.find(id)).toMatchObject({ state: 'SENT', attempts: 3 });
   });
 
-  test('a mail that kills its worker every time runs out of attempts', async () => {
+  test('an email that kills its worker every time runs out of attempts', async () => {
     const { database, clock } = bundle;
     const id = await bundle.insert();
     for (let count = 1; count <= 4; count += 1) {

@@ -62,7 +62,7 @@ describe('a frequency cap', () => {
     expect(bundle.sent).toHaveLength(120);
   });
 
-  test('is about people: two devices of one are one message, also in two windows', async () => {
+  test('applies to users: a message to two devices of a user counts once, even in two windows', async () => {
     await bundle.addDevices(12);
     await bundle.database`
       insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at,
@@ -74,7 +74,7 @@ describe('a frequency cap', () => {
     expect((await send({}, 1)).counters).toEqual({ WITHHELD: 24 });
   });
 
-  test('holds for two campaigns that are sent at once by several workers, and loses no message', async () => {
+  test('holds for two campaigns sent concurrently by several workers, and loses no message', async () => {
     await bundle.addDevices(120);
     await setControls({ frequencyCaps: '1/1d' });
     const runs = [await bundle.accept(), await bundle.accept(), await bundle.accept()];
@@ -110,7 +110,7 @@ describe('a frequency cap', () => {
     expect(row!.most).toBe(2);
   });
 
-  test('counts no message that no device took, at once or after its attempts', async () => {
+  test('does not count a message that no device accepted, immediately or after its attempts', async () => {
     await bundle.addDevices(30);
     await setControls({ frequencyCaps: '1/1d' });
     bundle.answer(({ pushId }) => {
@@ -161,7 +161,7 @@ describe('a frequency cap', () => {
 });
 
 describe('a minimum delay', () => {
-  test('stops another campaign that comes too soon and obeys it, and no other', async () => {
+  test('stops only another campaign that comes too soon and obeys it', async () => {
     await bundle.addDevices(5);
     await setControls({ minimumDelay: '60' });
     await send();

@@ -36,7 +36,7 @@ describe('a run', () => {
     expect(await bundle.ledger(runId)).toEqual([{ outcome: 'ACCEPTED', devices: 20 }]);
   });
 
-  test('to nobody ends at once', async () => {
+  test('without recipients ends immediately', async () => {
     const { campaignId } = await bundle.accept();
     await bundle.release();
     expect(await bundle.end()).toBe(1);
@@ -53,7 +53,7 @@ describe('a run', () => {
     }
   });
 
-  test('is released once by two nodes that look at the same moment', async () => {
+  test('is released once by two concurrent nodes', async () => {
     await bundle.addDevices(10);
     await bundle.accept();
     const released = await Promise.all([bundle.release(), bundle.release(), bundle.release()]);
@@ -138,7 +138,7 @@ describe('a crash', () => {
     expect(await bundle.states(campaignId)).toMatchObject({ campaign: 'FAILED', run: 'FAILED' });
   });
 
-  test('a graceful stop gives the chunk back at once and repeats nothing', async () => {
+  test('a graceful stop returns the chunk immediately and repeats nothing', async () => {
     await bundle.addDevices(30);
     const { runId } = await bundle.accept();
     await bundle.release();
@@ -387,7 +387,7 @@ describe('lanes', () => {
     expect((await bundle.claim('w', 1))!.runId).toBe(campaign.runId);
   });
 
-  test('named users get it alone, and nobody named ends at once', async () => {
+  test('only named users get it, and a run without users ends immediately', async () => {
     await bundle.addDevices(10);
     const { runId } = await bundle.accept({ targetUsers: [await bundle.userOf('user-3')] });
     await bundle.work();

@@ -38,7 +38,7 @@ const account = (more: Partial<SendAccount> = {}): SendAccount => ({
 const accepted = { kind: 'accepted' } as const;
 
 describe('a budget', () => {
-  test('is never overdrawn in any minute, whoever draws and whenever (property)', () => {
+  test('is not overdrawn in any minute, whoever draws and whenever (property)', () => {
     const draws = fc.array(
       fc.record({ after: fc.integer({ min: 0, max: 5_000 }), wanted: fc.integer({ min: 0, max: 900 }) }),
       {
@@ -179,7 +179,7 @@ describe('silence', () => {
     expect(await governor.turn(account(), 1)).toEqual(until);
   });
 
-  test('after a failed connection doubles up to two minutes, and starts anew after an answer', () => {
+  test('after a failed connection doubles up to two minutes, and starts over after a response', () => {
     const governor = node();
     const waits: number[] = [];
     for (let failure = 0; failure < 7; failure += 1) {

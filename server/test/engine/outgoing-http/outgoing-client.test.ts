@@ -75,7 +75,7 @@ describe('the outgoing client', () => {
     });
   });
 
-  test('connects to the address it checked, under the name, however the name is bound anew', async () => {
+  test('connects to the checked address, under the name, even if the name is rebound', async () => {
     const checked: (string | undefined)[] = [];
     const { port } = await serve((request, response) => {
       checked.push(request.headers.host);
@@ -182,7 +182,7 @@ describe('the outgoing client', () => {
     await expect(text(body)).rejects.toMatchObject({ code: 'UND_ERR_BODY_TIMEOUT' });
   });
 
-  test('a signal ends a call that is still connecting, and one that is reading', async () => {
+  test('a signal ends a call while connecting and while reading', async () => {
     const gone = new Error('the process ends');
     const asked = Promise.withResolvers<void>();
     let resolutions = 0;

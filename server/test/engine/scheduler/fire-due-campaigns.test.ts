@@ -72,7 +72,7 @@ async function workAll(): Promise<void> {
   while ((await bundle.end()) > 0);
 }
 
-describe('a moment', () => {
+describe('an occurrence', () => {
   test('of 1,000 due campaigns is fired once by 8 schedulers at the same time (fault F15, reliability R4)', async () => {
     await schedule({ type: 'later', date: '03/01/2026', time: '01:00 PM' });
     await bundle.database`
@@ -155,7 +155,7 @@ describe('a moment', () => {
 });
 
 describe('a downtime (decision D37, fault F14)', () => {
-  test('of ten minutes sends the moment once, late', async () => {
+  test('of ten minutes sends the occurrence once, late', async () => {
     const id = await schedule({ type: 'later', date: '03/02/2026', time: '09:00 AM' });
     await fireAt('2026-03-02T09:10:00Z', '2026-03-02T09:11:00Z');
     expect(await runs(id)).toEqual([{ moment: '2026-03-02T09:00:00.000Z', status: 'QUEUED', reason: null }]);
@@ -194,14 +194,14 @@ describe('a downtime (decision D37, fault F14)', () => {
     expect(await campaign(id)).toEqual({ status: 'ACTIVE', reason: null, nextAt: '2026-03-06T09:00:00.000Z' });
   });
 
-  test('of three days that ends too late for the last moment sends nothing', async () => {
+  test('of three days that ends too late for the last occurrence sends nothing', async () => {
     const id = await schedule({ time: '09:00 AM' });
     await fireAt('2026-03-05T12:00:00Z');
     expect((await runs(id)).map(({ status }) => status)).toEqual(['MISSED', 'MISSED', 'MISSED', 'MISSED']);
     expect(await campaign(id)).toMatchObject({ status: 'ACTIVE', nextAt: '2026-03-06T09:00:00.000Z' });
   });
 
-  test('with a limit of a week still sends only the last moment', async () => {
+  test('with a limit of a week still sends only the last occurrence', async () => {
     const id = await schedule({ time: '09:00 AM' });
     setClock('2026-03-05T12:00:00Z');
     await fire({ lateSendMinutes: 10_080 });
@@ -218,7 +218,7 @@ describe('a downtime (decision D37, fault F14)', () => {
     expect((await Promise.all(ids.map(runs))).flat().map(({ status }) => status)).toEqual(['QUEUED', 'MISSED']);
   });
 
-  test('of a year is recorded in bounded batches, every moment once, by schedulers that compete', async () => {
+  test('of a year is recorded in bounded batches, every occurrence once, by competing schedulers', async () => {
     const id = await schedule({ time: '09:00 AM', endDate: '12/31/2027' });
     setClock('2027-03-05T09:30:00Z');
     const job = fireDueCampaigns({ database: bundle.database, lateSendMinutes: 60 });
@@ -235,7 +235,7 @@ describe('a downtime (decision D37, fault F14)', () => {
 });
 
 describe('a periodic campaign', () => {
-  test('is RETIRED when no moment is left and its last run has ended (decision D46)', async () => {
+  test('is RETIRED when no occurrence is left and its last run has ended (decision D46)', async () => {
     await bundle.addDevices(4);
     const id = await schedule({ time: '09:00 AM', endDate: '03/03/2026' });
     await fireAt('2026-03-02T09:00:00Z');
@@ -250,14 +250,14 @@ describe('a periodic campaign', () => {
     expect(bundle.sent).toHaveLength(8);
   });
 
-  test('whose last moment was missed is RETIRED, too', async () => {
+  test('whose last occurrence was missed is RETIRED, too', async () => {
     const id = await schedule({ time: '09:00 AM', endDate: '03/02/2026' });
     await fireAt('2026-03-04T09:00:00Z');
     expect(await bundle.end()).toBe(1);
     expect((await campaign(id)).status).toBe('RETIRED');
   });
 
-  test('goes on after a run that failed', async () => {
+  test('continues after a failed run', async () => {
     const segmentId = 'f'.repeat(24);
     const id = await schedule({ time: '09:00 AM', endDate: '03/03/2026' }, { segmentId });
     await fireAt('2026-03-02T09:00:00Z');
@@ -269,7 +269,7 @@ describe('a periodic campaign', () => {
     expect((await campaign(id)).status).toBe('RETIRED');
   });
 
-  test('reaches the members its segment has at each moment', async () => {
+  test('reaches the members its segment has at each occurrence', async () => {
     await bundle.addDevices(6);
     const segmentId = 'a'.repeat(24);
     const { database, workspaceId } = bundle;
@@ -301,7 +301,7 @@ describe('a periodic campaign', () => {
 });
 
 describe('pause and resume', () => {
-  test('a paused periodic campaign does not fire; resumed it goes on with the next moment to come', async () => {
+  test('a paused periodic campaign does not fire; resumed, it continues with its next occurrence', async () => {
     const id = await schedule({ time: '09:00 AM' });
     await fireAt('2026-03-02T09:00:00Z');
     await workAll();
@@ -313,7 +313,7 @@ describe('pause and resume', () => {
     expect(await occurrences(id)).toEqual(['2026-03-02T09:00:00.000Z', '2026-03-05T09:00:00.000Z']);
   });
 
-  test('a periodic campaign that is resumed after its last moment is RETIRED', async () => {
+  test('a periodic campaign resumed after its last occurrence is RETIRED', async () => {
     const id = await schedule({ time: '09:00 AM', endDate: '03/02/2026' });
     await change(id, 'pause');
     setClock('2026-03-04T09:00:00Z');
@@ -323,7 +323,7 @@ describe('pause and resume', () => {
     expect(await runs(id)).toEqual([]);
   });
 
-  test('a paused one-time campaign keeps its moment, and is as late as any other when it is resumed', async () => {
+  test('a paused one-time campaign keeps its occurrence and, when resumed, follows the rules for late ones', async () => {
     const [inTime, late] = [
       await schedule({ type: 'later', date: '03/02/2026', time: '09:00 AM' }),
       await schedule({ type: 'later', date: '03/02/2026', time: '07:00 AM' }),
@@ -414,7 +414,7 @@ describe('a stop', () => {
     expect([...(await bundle.database`select state from chunks`)]).toEqual([{ state: 'DONE' }]);
   });
 
-  test('while a window is on its way: its outcomes are kept, and those that would wait are settled', async () => {
+  test('while a window is in flight: its outcomes are kept, and waiting ones are settled', async () => {
     await bundle.addDevices(20);
     const { campaignId, runId } = await bundle.accept();
     await bundle.release();
@@ -441,7 +441,7 @@ describe('a stop', () => {
     ]);
   });
 
-  test('against 8 schedulers at the moment itself leaves no run of a stopped campaign open', async () => {
+  test('against 8 schedulers at the very instant leaves no run of a stopped campaign open', async () => {
     const ids: string[] = [];
     for (let number = 0; number < 30; number += 1) ids.push(await schedule({ time: '09:00 AM' }));
     setClock('2026-03-02T09:00:00Z');
@@ -481,7 +481,7 @@ describe('a campaign to named users', () => {
     expect((await campaign(id)).status).toBe('SENT');
   });
 
-  test('that reaches nobody is SENT, run and campaign', async () => {
+  test('without recipients is SENT, run and campaign', async () => {
     const id = await schedule(tomorrow, toUser('nobody'));
     await fireAt('2026-03-02T09:00:00Z');
     expect((await campaign(id)).status).toBe('SENT');

@@ -407,7 +407,7 @@ describe('redirects', () => {
     expect(hidden.asked).toEqual([]);
   });
 
-  test('a redirect that says nowhere is refused', async () => {
+  test('a redirect without a location is refused', async () => {
     const { url } = await serve((_request, response) => void response.writeHead(302).end());
     expect(await fail(makeClient(), { url })).toMatchObject({ kind: 'refused', isRepeatable: false });
   });

@@ -159,7 +159,7 @@ describe('windows', () => {
   });
 });
 
-describe('streams at once', () => {
+describe('concurrent streams', () => {
   test('one stream at a time is kept to on each connection', async () => {
     const settled = await settleRequests({
       behave(peer) {
