@@ -1,11 +1,11 @@
-/** Writes the generated sections of every page in docs/. Run it when a table's source changed; a test says when. */
+/** Writes the generated sections of every page in docs/ and docs/decisions/. Run it when a table's source changed; a test says when. */
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fillSections, renderSections } from './render-docs.ts';
 
 const folder = join(import.meta.dirname, '..', 'docs');
 const sections = await renderSections();
-for (const name of await readdir(folder)) {
+for (const name of [...(await readdir(folder)), 'decisions/README.md']) {
   if (!name.endsWith('.md')) continue;
   const path = join(folder, name);
   const page = await readFile(path, 'utf8');

@@ -1,3 +1,5 @@
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { settings } from '../server/src/start/settings-table.ts';
 import { mayDo, permissions, roles } from '../server/src/domain/accounts/roles.ts';
 import type { Permission } from '../server/src/domain/accounts/roles.ts';
@@ -32,6 +34,7 @@ export async function renderSections(): Promise<Record<string, string>> {
     'magic-tokens': renderMagicTokens(),
     routes: await renderRoutes(),
     roles: renderRoles(),
+    decisions: await renderDecisions(),
   };
 }
 
@@ -218,4 +221,15 @@ async function renderRoutes(): Promise<string> {
     ['Method and path', 'What it does'],
     routes.map(({ method, path, summary }) => [`\`${method} ${path}\``, summary]),
   );
+}
+
+/** The pages of decisions by their headings. */
+async function renderDecisions(): Promise<string> {
+  const folder = join(import.meta.dirname, '..', 'docs', 'decisions');
+  const names = (await readdir(folder)).filter((name) => /^\d{4}-.*\.md$/.test(name)).sort();
+  const lines = names.map(async (name) => {
+    const [, title] = /^# (.+)$/m.exec(await readFile(join(folder, name), 'utf8'))!;
+    return `- [${title}](${name})\n`;
+  });
+  return (await Promise.all(lines)).join('');
 }
