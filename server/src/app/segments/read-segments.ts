@@ -3,13 +3,13 @@ import { inTransaction } from '../../storage/database.ts';
 import type { Queryable, Transaction } from '../../storage/database.ts';
 import {
   attemptsPerRound,
-  findCallback,
+  findMessage,
   listCallbackAttempts,
-  listCallbacks,
-  resendCallback,
-} from '../../storage/outbox/callbacks.ts';
-import type { LogCursor } from '../../storage/outbox/callbacks.ts';
-import { findEmail, listEmailAttempts, listEmails, resendEmail } from '../../storage/outbox/emails.ts';
+  listEmailAttempts,
+  listMessages,
+  resendMessage,
+} from '../../storage/outbox/outbox.ts';
+import type { LogCursor } from '../../storage/outbox/outbox.ts';
 import { listOperations, listRejects } from '../../storage/segments/segment-operations.ts';
 import { isOperationOf, listOpenOperations, readOneOccurrence } from '../../storage/segments/segment-members.ts';
 import type { OpenOperation } from '../../storage/segments/segment-members.ts';
@@ -39,7 +39,7 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
 
   /** @throws ServiceError NOT_FOUND */
   async function getCallback(key: Key) {
-    const callback = await findCallback(database, key);
+    const callback = await findMessage(database, { channel: 'callbacks', ...key });
     if (!callback) throw new ServiceError('NOT_FOUND', { detail: `no callback ${key.id}` });
     const attempts = await listCallbackAttempts(database, callback.id);
     return { ...countJobRuns(callback), tries: attempts.map(({ number, ...attempt }) => placeTry(number, attempt)) };
@@ -47,7 +47,7 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
 
   /** @throws ServiceError NOT_FOUND */
   async function getEmail(key: Key) {
-    const email = await findEmail(database, key);
+    const email = await findMessage(database, { channel: 'emails', ...key });
     if (!email) throw new ServiceError('NOT_FOUND', { detail: `no mail ${key.id}` });
     const attempts = await listEmailAttempts(database, email.id);
     return { ...countJobRuns(email), tries: attempts.map(({ number, ...attempt }) => placeTry(number, attempt)) };
@@ -99,7 +99,7 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
     async listCallbacks({ workspaceId, isFailed = false, after }: LogQuery) {
       await requireWorkspace(database, workspaceId);
       const page = { workspaceId, isFailed, ...(after ? { after } : {}), limit: maxLogged };
-      return (await listCallbacks(database, page)).map(countJobRuns);
+      return (await listMessages(database, { channel: 'callbacks', ...page })).map(countJobRuns);
     },
 
     getCallback,
@@ -107,7 +107,7 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
     /** Sends a callback again, with the whole schedule before it. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
     async resendCallback({ note, ...key }: Key & Noted) {
       const isDue = await inTransaction(database, async (tx) => {
-        const isResent = await resendCallback(tx, { ...key, at: clock.now() });
+        const isResent = await resendMessage(tx, { channel: 'callbacks', ...key, at: clock.now() });
         if (isResent) await note?.(tx);
         return isResent;
       });
@@ -124,7 +124,7 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
     async listMails({ workspaceId, isFailed = false, after }: LogQuery) {
       await requireWorkspace(database, workspaceId);
       const page = { workspaceId, isFailed, ...(after ? { after } : {}), limit: maxLogged };
-      return (await listEmails(database, page)).map(countJobRuns);
+      return (await listMessages(database, { channel: 'emails', ...page })).map(countJobRuns);
     },
 
     getMail: getEmail,
@@ -132,7 +132,7 @@ export function makeReadSegments(deps: ReadSegmentsDependencies) {
     /** Sends a mail again, with the whole schedule before it. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
     async resendMail({ note, ...key }: Key & Noted) {
       const isDue = await inTransaction(database, async (tx) => {
-        const isResent = await resendEmail(tx, { ...key, at: clock.now() });
+        const isResent = await resendMessage(tx, { channel: 'emails', ...key, at: clock.now() });
         if (isResent) await note?.(tx);
         return isResent;
       });

@@ -6,11 +6,11 @@ import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
 import {
   attemptsPerRound,
-  claimDueCallbacks,
+  claimDueMessages,
   insertCallbackAttempt,
-  settleCallback,
-} from '../../storage/outbox/callbacks.ts';
-import type { CallbackOutcome, DueCallback } from '../../storage/outbox/callbacks.ts';
+  settleMessage,
+} from '../../storage/outbox/outbox.ts';
+import type { CallbackOutcome, DueCallback } from '../../storage/outbox/outbox.ts';
 import type { Job } from '../job.ts';
 import { ensureWebhookSecret } from './webhook-secret.ts';
 import { callbackRetrySeconds } from '../../domain/outbox/limits.ts';
@@ -70,7 +70,8 @@ export function deliverCallbacks(deps: DeliverCallbacksDependencies): CallbackJo
     async runOnce(now) {
       const free = maxUnderWay - underWay.size;
       if (free === 0) return 0;
-      const due = await claimDueCallbacks(database, {
+      const due = await claimDueMessages(database, {
+        channel: 'callbacks',
         at: now,
         leaseUntil: new Date(now.getTime() + leaseMilliseconds),
         limit: free,
@@ -90,7 +91,12 @@ async function deliver(deps: DeliverCallbacksDependencies, callback: DueCallback
   const nth = ((attempts - 1) % attemptsPerRound) + 1;
   if (nth > maxAttempts) {
     // The worker of the last attempt died before it wrote down the answer.
-    await settleCallback(database, { id, attempts, outcome: { state: 'GIVEN_UP', endedAt: clock.now() } });
+    await settleMessage(database, {
+      channel: 'callbacks',
+      id,
+      attempts,
+      outcome: { state: 'GIVEN_UP', endedAt: clock.now() },
+    });
     return;
   }
   const secret = await ensureWebhookSecret(deps, callback.workspaceId);
@@ -103,7 +109,12 @@ async function deliver(deps: DeliverCallbacksDependencies, callback: DueCallback
     });
   const endedAt = clock.now();
   await inTransaction(database, async (tx) => {
-    const settled = await settleCallback(tx, { id, attempts, outcome: classify(answer, { nth, endedAt }) });
+    const settled = await settleMessage(tx, {
+      channel: 'callbacks',
+      id,
+      attempts,
+      outcome: classify(answer, { nth, endedAt }),
+    });
     // Another worker took over when our lease expired; its outcome counts.
     if (!settled) return;
     await insertCallbackAttempt(tx, {

@@ -1,9 +1,8 @@
 import type { Clock } from '../../clock.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
-import { attemptsPerRound } from '../../storage/outbox/callbacks.ts';
-import { claimDueEmails, insertEmailAttempt, settleEmail } from '../../storage/outbox/emails.ts';
-import type { DueEmail, EmailOutcome } from '../../storage/outbox/emails.ts';
+import { attemptsPerRound, claimDueMessages, insertEmailAttempt, settleMessage } from '../../storage/outbox/outbox.ts';
+import type { DueEmail, EmailOutcome } from '../../storage/outbox/outbox.ts';
 import type { Job } from '../job.ts';
 import type { EmailResult, SmtpMailer } from './smtp-mailer.ts';
 import { emailRetrySeconds } from '../../domain/outbox/limits.ts';
@@ -31,7 +30,8 @@ export function sendEmails({ database, clock, mailer }: SendEmailsDependencies):
     name: 'send-mails',
     intervalMilliseconds: 5000,
     async runOnce(now) {
-      const due = await claimDueEmails(database, {
+      const due = await claimDueMessages(database, {
+        channel: 'emails',
         at: now,
         leaseUntil: new Date(now.getTime() + leaseMilliseconds),
         limit: emailsAtOnce,
@@ -49,7 +49,12 @@ async function sendOne({ database, clock, mailer }: SendEmailsDependencies, emai
   const result = await send(mailer, { ...email, nth });
   const endedAt = clock.now();
   await inTransaction(database, async (tx) => {
-    const settled = await settleEmail(tx, { id, attempts, outcome: classify(result, { nth, at: endedAt }) });
+    const settled = await settleMessage(tx, {
+      channel: 'emails',
+      id,
+      attempts,
+      outcome: classify(result, { nth, at: endedAt }),
+    });
     // Another worker took over when our lease expired; its outcome counts.
     if (!settled) return;
     await insertEmailAttempt(tx, {

@@ -6,8 +6,7 @@ import type { OperationFault, OperationOutcome } from '../../domain/segments/ope
 import { operationReport } from '../../domain/segments/operation-report.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Queryable, Session, Transaction } from '../../storage/database.ts';
-import { insertCallback } from '../../storage/outbox/callbacks.ts';
-import { insertEmail } from '../../storage/outbox/emails.ts';
+import { insertCallback, insertEmail } from '../../storage/outbox/outbox.ts';
 import {
   deleteFilePieces,
   endOperation,

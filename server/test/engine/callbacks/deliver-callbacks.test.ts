@@ -8,14 +8,14 @@ import type { CallbackAnswer, PostCallback } from '../../../src/engine/callbacks
 import { ensureWebhookSecret } from '../../../src/engine/callbacks/webhook-secret.ts';
 import { makeLog } from '../../../src/log.ts';
 import {
-  claimDueCallbacks,
-  findCallback,
+  claimDueMessages,
+  findMessage,
   insertCallback,
   listCallbackAttempts,
-  listCallbacks,
-  resendCallback,
-  settleCallback,
-} from '../../../src/storage/outbox/callbacks.ts';
+  listMessages,
+  resendMessage,
+  settleMessage,
+} from '../../../src/storage/outbox/outbox.ts';
 import { findWebhookSecret, storeWebhookSecret } from '../../../src/storage/installation/workspaces.ts';
 import { createTestDatabase } from '../../test-database.ts';
 import { insertTestWorkspace } from '../../test-workspace.ts';
@@ -76,9 +76,9 @@ async function makeCallbacksBundle() {
     /** A round alone: it leaves slow receivers under way. */
     round: () => job.runOnce(clock.now()),
     settled: () => job.settled(),
-    find: async (id: string) => (await findCallback(database, { workspaceId, id }))!,
+    find: async (id: string) => (await findMessage(database, { channel: 'callbacks', workspaceId, id }))!,
     attempts: (id: string) => listCallbackAttempts(database, id),
-    resend: (id: string) => resendCallback(database, { workspaceId, id, at: clock.now() }),
+    resend: (id: string) => resendMessage(database, { channel: 'callbacks', workspaceId, id, at: clock.now() }),
     /** Moves the clock to just before the wait is over, sees that nothing is sent, and to its end. */
     async runAfter(seconds: number): Promise<void> {
       const before = requests.length;
@@ -300,12 +300,15 @@ describe('schedule', () => {
     const id = await bundle.insert();
     await bundle.run();
     const other = await insertTestWorkspace(database, new Date(start.getTime() + 1));
-    expect(await findCallback(database, { workspaceId: other, id })).toBeUndefined();
-    expect(await resendCallback(database, { workspaceId: other, id, at: clock.now() })).toBe(false);
-    expect(await listCallbacks(database, { workspaceId: other, limit: 10 })).toEqual([]);
+    expect(await findMessage(database, { channel: 'callbacks', workspaceId: other, id })).toBeUndefined();
+    expect(await resendMessage(database, { channel: 'callbacks', workspaceId: other, id, at: clock.now() })).toBe(
+      false,
+    );
+    expect(await listMessages(database, { channel: 'callbacks', workspaceId: other, limit: 10 })).toEqual([]);
     clock.advance(second);
     const newer = await bundle.insert();
-    const ids = async (limit: number) => (await listCallbacks(database, { workspaceId, limit })).map((row) => row.id);
+    const ids = async (limit: number) =>
+      (await listMessages(database, { channel: 'callbacks', workspaceId, limit })).map((row) => row.id);
     expect(await ids(10)).toEqual([newer, id]);
     expect(await ids(1)).toEqual([newer]);
   });
@@ -359,7 +362,7 @@ describe('workers that die', () => {
   const claimAndDie = async () => {
     const at = bundle.clock.now();
     const leaseUntil = new Date(at.getTime() + 60 * second);
-    return (await claimDueCallbacks(bundle.database, { at, leaseUntil, limit: 1 }))[0]!;
+    return (await claimDueMessages(bundle.database, { channel: 'callbacks', at, leaseUntil, limit: 1 }))[0]!;
   };
 
   test('after the lease another sends it again, and the late answer of the first changes nothing', async () => {
@@ -369,7 +372,9 @@ describe('workers that die', () => {
     await bundle.runAfter(60);
     expect(await bundle.find(id)).toMatchObject({ state: 'DELIVERED', attempts: 2 });
     const outcome = { state: 'PENDING', nextAt: bundle.clock.now() } as const;
-    expect(await settleCallback(bundle.database, { id, attempts: lost.attempts, outcome })).toBe(false);
+    expect(await settleMessage(bundle.database, { channel: 'callbacks', id, attempts: lost.attempts, outcome })).toBe(
+      false,
+    );
     expect((await bundle.attempts(id)).map((attempt) => attempt.number)).toEqual([2]);
   });
 

@@ -8,15 +8,15 @@ import type { OperationReportInput } from '../../../src/domain/segments/operatio
 import { sendEmails } from '../../../src/engine/email/send-emails.ts';
 import { makeSmtpMailer } from '../../../src/engine/email/smtp-mailer.ts';
 import {
-  claimDueEmails,
-  findEmail,
+  claimDueMessages,
+  findMessage,
   insertEmail,
   listEmailAttempts,
-  listEmails,
-  resendEmail,
-  settleEmail,
-} from '../../../src/storage/outbox/emails.ts';
-import type { NewEmail } from '../../../src/storage/outbox/emails.ts';
+  listMessages,
+  resendMessage,
+  settleMessage,
+} from '../../../src/storage/outbox/outbox.ts';
+import type { NewEmail } from '../../../src/storage/outbox/outbox.ts';
 import { createTestDatabase } from '../../test-database.ts';
 import { insertTestWorkspace } from '../../test-workspace.ts';
 
@@ -119,7 +119,7 @@ async function makeEmailBundle() {
       expect(await job.runOnce(clock.now())).toBe(1);
     },
     find: async (id: string) =>
-      (await listEmails(database, { workspaceId, limit: 100 })).find((email) => email.id === id)!,
+      (await listMessages(database, { channel: 'emails', workspaceId, limit: 100 })).find((email) => email.id === id)!,
     async drop(): Promise<void> {
       mailer.close();
       await smtp.down();
@@ -196,7 +196,7 @@ describe('emails', () => {
     expect(await bundle.run()).toBe(0);
     expect(await bundle.find(id)).toMatchObject({ state: 'KEPT', nextAt: null, endedAt: start, body: 'Users: 3\n' });
     const other = await insertTestWorkspace(bundle.database, new Date(start.getTime() + 1));
-    expect(await listEmails(bundle.database, { workspaceId: other, limit: 10 })).toEqual([]);
+    expect(await listMessages(bundle.database, { channel: 'emails', workspaceId: other, limit: 10 })).toEqual([]);
   });
 
   test('a permanently refused recipient fails the email immediately, with the reason', async () => {
@@ -275,17 +275,20 @@ describe('emails', () => {
     smtp.refuse({ command: 'DATA', responseCode: 451, message: 'come back later' });
     const id = await bundle.insert();
     await bundle.run();
-    const again = () => resendEmail(database, { workspaceId, id, at: clock.now() });
+    const again = () => resendMessage(database, { channel: 'emails', workspaceId, id, at: clock.now() });
     expect(await again()).toBe(false);
     smtp.refuse({ command: 'DATA', responseCode: 550, message: 'not for us' });
     await bundle.runAfter(60);
     expect((await bundle.find(id)).state).toBe('FAILED');
     smtp.refuse(undefined);
-    expect(await resendEmail(database, { workspaceId: 'other', id, at: clock.now() })).toBe(false);
+    expect(await resendMessage(database, { channel: 'emails', workspaceId: 'other', id, at: clock.now() })).toBe(false);
     expect(await again()).toBe(true);
     expect(await again()).toBe(false);
     await bundle.run();
-    expect(await findEmail(database, { workspaceId, id })).toMatchObject({ state: 'SENT', error: null });
+    expect(await findMessage(database, { channel: 'emails', workspaceId, id })).toMatchObject({
+      state: 'SENT',
+      error: null,
+    });
     const attempts = await listEmailAttempts(database, id);
     expect(attempts.map(({ number, isTaken }) => [number, isTaken])).toEqual([
       [1, false],
@@ -303,7 +306,7 @@ describe('emails', () => {
   test('sending a kept email again without a mail server reports that, and it stays kept', async () => {
     const { database, workspaceId, clock } = bundle;
     const id = await bundle.insert({ state: 'KEPT' });
-    expect(await resendEmail(database, { workspaceId, id, at: clock.now() })).toBe(true);
+    expect(await resendMessage(database, { channel: 'emails', workspaceId, id, at: clock.now() })).toBe(true);
     await sendEmails({ database, clock, mailer: undefined }).runOnce(clock.now());
     expect(await bundle.find(id)).toMatchObject({
       state: 'KEPT',
@@ -326,9 +329,10 @@ describe('emails', () => {
     const { database } = bundle;
     const id = await bundle.insert();
     const leaseUntil = new Date(start.getTime() + 120 * second);
-    const [lost] = await claimDueEmails(database, { at: start, leaseUntil, limit: 1 });
+    const [lost] = await claimDueMessages(database, { channel: 'emails', at: start, leaseUntil, limit: 1 });
     const late = { state: 'FAILED', endedAt: start, error: 'late' } as const;
-    const settleLate = () => settleEmail(database, { id, attempts: lost!.attempts, outcome: late });
+    const settleLate = () =>
+      settleMessage(database, { channel: 'emails', id, attempts: lost!.attempts, outcome: late });
     bundle.smtp.refuse({ command: 'DATA', responseCode: 451, message: 'Come back later' });
     await bundle.runAfter(120);
     expect(await settleLate()).toBe(false);
@@ -344,7 +348,12 @@ describe('emails', () => {
     const id = await bundle.insert();
     for (let count = 1; count <= 4; count += 1) {
       const at = clock.now();
-      await claimDueEmails(database, { at, leaseUntil: new Date(at.getTime() + 120 * second), limit: 1 });
+      await claimDueMessages(database, {
+        channel: 'emails',
+        at,
+        leaseUntil: new Date(at.getTime() + 120 * second),
+        limit: 1,
+      });
       clock.advance(120 * second);
     }
     await bundle.run();
