@@ -1,7 +1,8 @@
 /**
  * The whole check of this repository, in the order that fails fastest: types, format and lint side by
  * side, then every test (layers, units, HTTP, database, browser). One command, on a clone with nothing but Node:
- * `npm test`. `npm run test:all` adds what takes longer: properties with all their cases, torture and soak.
+ * `npm test`. `npm run test:all` adds what takes longer: properties with all their cases, the places where people clone,
+ * torture and soak.
  *
  * Options: `--only <step>`, `--write` (format), `--full` (the steps that `npm run test:all` adds, alone), and after
  * `--` the arguments of the test runner (`npm test -- --only test -- server/test/push`).
@@ -55,6 +56,7 @@ const vitest = [bin('vitest', 'vitest.mjs'), 'run', '--configLoader', 'native', 
 const testSteps: Step[] = isFull
   ? [
       { name: 'full properties', command: vitest, environment: { FULL: '1' } },
+      { name: 'places', command: [join(root, 'server/test/start/walk-places.ts')] },
       { name: 'torture', command: [join(root, 'server/test/torture/run.ts'), '--devices', '20000', '--rounds', '5'] },
     ]
   : [{ name: 'test', command: vitest }];
