@@ -138,11 +138,11 @@ function findCache(): string {
 }
 
 /**
- * Some tests need what comes from Debian: Chromium for the console, nghttpd as an HTTP/2 server that is not ours. They
+ * Some tests need what comes from Debian: Chromium for the console, nghttpd as an HTTP/2 server that is not ours, PgBouncer. They
  * are installed where that is possible without asking (root on a machine with apt); elsewhere those tests skip and say so.
  */
 function installSystemPackages(): void {
-  const programs = { chromium: '/usr/bin/chromium', nghttp2: '/usr/sbin/nghttpd' };
+  const programs = { chromium: '/usr/bin/chromium', nghttp2: '/usr/sbin/nghttpd', pgbouncer: '/usr/sbin/pgbouncer' };
   const missing = Object.entries(programs).flatMap(([name, path]) => (existsSync(path) ? [] : [name]));
   if (missing.length === 0 || !existsSync('/usr/bin/apt-get') || process.getuid?.() !== 0) return;
   process.stdout.write(`\n== packages (${missing.join(', ')})\n`);

@@ -63,6 +63,11 @@ function requireTogether(config: Config): void {
     throw new ConfigError('CARILLON_OIDC_FIRST_ROLE needs CARILLON_OIDC_DOMAINS.');
   if (passwordSignIn === 'owners' && oidcIssuer === undefined)
     throw new ConfigError('CARILLON_PASSWORD_SIGN_IN=owners needs CARILLON_OIDC_ISSUER, or nobody else could sign in.');
+  const isPooled = config.databasePooler === 'transaction';
+  if (isPooled && (config.databaseUrl === undefined || config.databaseDirectUrl === undefined))
+    throw new ConfigError('CARILLON_DATABASE_POOLER=transaction needs DATABASE_URL and CARILLON_DATABASE_DIRECT_URL.');
+  if (!isPooled && config.databaseDirectUrl !== undefined)
+    throw new ConfigError('CARILLON_DATABASE_DIRECT_URL needs CARILLON_DATABASE_POOLER=transaction.');
 }
 
 /** The settings as the process sees them; its variables and arguments are read only here. */

@@ -23,7 +23,7 @@ export async function startEngine(composition: Composition, { phones, book, node
   started.push({ stop: () => delivery.close() });
   const worker = await startWorker({
     database: installation.database,
-    databaseUrl: installation.databaseUrl,
+    databaseUrl: installation.sessionUrl,
     clock,
     log,
     encryption: installation.encryption,

@@ -13,7 +13,7 @@ import { assertWritable, findRunningPostgres, startEmbeddedPostgres } from '../s
 import type { EmbeddedPostgres } from '../storage/embedded-postgres.ts';
 import { migrate } from '../storage/migrate.ts';
 import { migrateQueue } from '../storage/migrate-queue.ts';
-import { openDatabase } from '../storage/database.ts';
+import { keepsSessions, openDatabase } from '../storage/database.ts';
 import type { Database } from '../storage/database.ts';
 import { readDatabaseClock } from '../storage/installation/database-clock.ts';
 import { findInstallation, insertInstallation } from '../storage/installation/installation.ts';
@@ -22,6 +22,8 @@ import { findInstallation, insertInstallation } from '../storage/installation/in
 export type OpenInstallation = {
   database: Database;
   databaseUrl: string;
+  /** The same, or behind a pooler the database itself: where a session is needed. */
+  sessionUrl: string;
   /** `embedded (folder)` or the host of the given database, for the start block. */
   databasePlace: string;
   dataFolder: string;
@@ -56,21 +58,27 @@ export async function openInstallation(
   const foundUrl = config.databaseUrl ?? (beside && (await findRunningPostgres(join(dataFolder, 'postgres'))));
   const embedded = foundUrl === undefined ? await startOwnDatabase(dataFolder, log) : undefined;
   const databaseUrl = foundUrl ?? embedded!.url;
-  const database = openDatabase({ url: databaseUrl, connections: config.databaseConnections, name: 'carillon' });
+  const sessionUrl = config.databaseDirectUrl ?? databaseUrl;
+  const database = openDatabase({
+    ...{ url: databaseUrl, connections: config.databaseConnections, name: 'carillon' },
+    ...{ pooler: config.databasePooler, directUrl: config.databaseDirectUrl },
+  });
   const close = async (): Promise<void> => {
     await database.end({ timeoutSeconds: 5 });
     await embedded?.stop();
   };
   try {
+    if (!embedded) await refusePooler(sessionUrl, config);
     clock.anchor(await readDatabaseClock(database));
     await migrate(database, clock.now());
-    await migrateQueue(databaseUrl);
+    await migrateQueue(sessionUrl);
     const masterKey = await findMasterKey(config, dataFolder);
     const encryption = makeEncryption(masterKey);
     await checkMasterKey(database, { encryption, at: clock.now() });
     return {
       database,
       databaseUrl,
+      sessionUrl,
       databasePlace: embedded ? `embedded PostgreSQL in ${dataFolder}` : new URL(databaseUrl).host,
       dataFolder,
       encryption,
@@ -82,6 +90,17 @@ export async function openInstallation(
     await close().catch(() => {});
     throw error;
   }
+}
+
+/** Statements, locks and settings would be lost between two transactions, some of them without an error. */
+async function refusePooler(sessionUrl: string, { databaseDirectUrl }: Config): Promise<void> {
+  if (await keepsSessions(sessionUrl)) return;
+  throw new StartError(
+    'DATABASE_POOLED',
+    databaseDirectUrl === undefined
+      ? 'DATABASE_URL goes through a pooler in transaction mode; set CARILLON_DATABASE_POOLER=transaction and CARILLON_DATABASE_DIRECT_URL.'
+      : 'CARILLON_DATABASE_DIRECT_URL goes through a pooler in transaction mode; it must name the database itself.',
+  );
 }
 
 async function startOwnDatabase(dataFolder: string, log: Logger): Promise<EmbeddedPostgres> {

@@ -41,6 +41,21 @@ export const settings = {
     default: undefined,
     sentence: 'Connection string of a PostgreSQL (15 or newer). Without it an embedded PostgreSQL is started.',
   },
+  databasePooler: {
+    kind: 'choice',
+    variable: 'CARILLON_DATABASE_POOLER',
+    choices: ['none', 'transaction'],
+    default: 'none',
+    sentence:
+      '`transaction`: `DATABASE_URL` goes through a pooler that may give each transaction another session, as PgBouncer in that mode.',
+  },
+  databaseDirectUrl: {
+    kind: 'secret',
+    variable: 'CARILLON_DATABASE_DIRECT_URL',
+    default: undefined,
+    sentence:
+      'With such a pooler: the database itself, for migrations, the job queue, imports and segment files, which need a session.',
+  },
   databaseConnections: {
     kind: 'integer',
     variable: 'CARILLON_DATABASE_CONNECTIONS',

@@ -27,6 +27,10 @@ export const exitCodes = {
   NO_EMBEDDED_DATABASE: { code: 15, meaning: 'No embedded PostgreSQL exists for this platform; set DATABASE_URL.' },
   MASTER_KEY_WRONG: { code: 16, meaning: 'The master key is missing or is not the one this database was sealed with.' },
   NOT_FOR_PRODUCTION: { code: 17, meaning: 'Production mode refuses demo data and a generated master key.' },
+  DATABASE_POOLED: {
+    code: 18,
+    meaning: 'The database is behind a pooler in transaction mode, and the settings do not say so.',
+  },
 } as const;
 
 export type StartErrorName = keyof typeof exitCodes;

@@ -1,0 +1,192 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { inSnapshot, inTransaction, keepsSessions, openDatabase, withSession } from '../../src/storage/database.ts';
+import type { Database, Queryable } from '../../src/storage/database.ts';
+import { makeClock } from '../../src/clock.ts';
+import { makeLog } from '../../src/log.ts';
+import { readConfig } from '../../src/start/config.ts';
+import { openInstallation } from '../../src/start/open-installation.ts';
+import { createTestDatabase } from '../test-database.ts';
+import type { TestDatabase } from '../test-database.ts';
+
+const program = '/usr/sbin/pgbouncer';
+const isInstalled = existsSync(program);
+if (!isInstalled) process.stderr.write(`pooler.test.ts skips: ${program} is missing (Debian: apt install pgbouncer)\n`);
+
+type Pooler = { url: string; stop(): Promise<void> };
+
+/** PgBouncer in front of a database, with two sessions of it for all who come. */
+async function startPooler(url: string, { mode, roundRobin }: { mode: string; roundRobin: boolean }): Promise<Pooler> {
+  const target = new URL(url);
+  const port = await freePort();
+  const folder = await mkdtemp(join(tmpdir(), 'carillon-pooler-'));
+  const settings = join(folder, 'pgbouncer.ini');
+  const database = target.pathname.slice(1);
+  await writeFile(
+    settings,
+    `[databases]
+${database} = host=${target.hostname} port=${target.port} user=${target.username} password=${target.password}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = any
+pool_mode = ${mode}
+default_pool_size = 2
+server_round_robin = ${roundRobin ? 1 : 0}
+`,
+  );
+  // It refuses to run as root, and its other account must read this.
+  await chmod(folder, 0o755);
+  const asOther = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
+  const child: ChildProcess = spawn(program, [...asOther, settings], { stdio: 'ignore' });
+  const exited = once(child, 'exit');
+  const own = new URL(url);
+  own.port = String(port);
+  const probe = openDatabase({ url: own.href, connections: 1, name: 'probe', pooler: 'transaction' });
+  await vi.waitFor(() => probe`select 1`, { timeout: 10_000, interval: 50 });
+  await probe.end();
+  return {
+    url: own.href,
+    async stop() {
+      child.kill('SIGKILL');
+      await exited;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+let bundle: TestDatabase;
+beforeAll(async () => {
+  bundle = await createTestDatabase();
+});
+afterAll(() => bundle.drop());
+
+describe.skipIf(!isInstalled)('whether an address keeps sessions', () => {
+  test.each([
+    ['session', false, true],
+    ['transaction', false, false],
+    ['transaction', true, false],
+    ['statement', false, false],
+  ])('behind a pooler in %s mode (sessions in turn: %s): %s', async (mode, roundRobin, expected) => {
+    const pooler = await startPooler(bundle.url, { mode, roundRobin });
+    try {
+      for (let time = 0; time < 5; time += 1) expect(await keepsSessions(pooler.url)).toBe(expected);
+    } finally {
+      await pooler.stop();
+    }
+  });
+
+  test('the database itself does', async () => {
+    expect(await keepsSessions(bundle.url)).toBe(true);
+  });
+});
+
+describe.skipIf(!isInstalled)('behind a pooler in transaction mode', () => {
+  let pooler: Pooler;
+  let database: Database;
+  beforeAll(async () => {
+    pooler = await startPooler(bundle.url, { mode: 'transaction', roundRobin: true });
+    database = openDatabase({
+      ...{ url: pooler.url, connections: 8, name: "pooled's" },
+      ...{ pooler: 'transaction' as const, directUrl: bundle.url },
+    });
+    await bundle.database`create table notes (note text primary key)`;
+  });
+  afterAll(async () => {
+    await database?.end();
+    await pooler?.stop();
+  });
+
+  test('many callers share two sessions, and what is answered is stored', async () => {
+    const insert = (tx: Queryable, note: string) => tx`insert into notes values (${note})`;
+    await Promise.all(
+      Array.from({ length: 100 }, (_, n) =>
+        n % 2 === 0
+          ? insert(database, `alone ${n}`)
+          : inTransaction(database, async (tx) => {
+              await insert(tx, `first ${n}`);
+              await insert(tx, `second ${n}`);
+            }),
+      ),
+    );
+    expect((await database`select note from notes`).length).toBe(150);
+    expect((await database`select 1 from pg_prepared_statements`).length).toBe(0);
+  });
+
+  test('a transaction has its settings, and leaves none', async () => {
+    await inTransaction(database, async (tx) => {
+      const [row] = await tx`
+        select current_setting('application_name') as name, current_setting('idle_in_transaction_session_timeout') as stuck`;
+      expect(row).toEqual({ name: "pooled's", stuck: '1min' });
+    });
+    const [row] = await database`select current_setting('idle_in_transaction_session_timeout') as stuck`;
+    expect(row!.stuck).not.toBe('1min');
+  });
+
+  test('pages are read in a snapshot, and a session is one of the database itself', async () => {
+    const rows = await inSnapshot(database, async (tx) => {
+      let seen = 0;
+      for await (const page of tx`select n from generate_series(1, 25) as n`.cursor(10)) seen += page.length;
+      return seen;
+    });
+    expect(rows).toBe(25);
+    await withSession(database, async (session) => {
+      await session`create temporary table kept (a int)`;
+      await Promise.all(Array.from({ length: 10 }, () => database`select 1`));
+      expect(await session`copy kept from stdin`.copyFrom(['1\n2\n'])).toBe(2);
+      expect((await session`select a from kept`).count).toBe(2);
+    });
+  });
+
+  const settings = (more: Record<string, string>) =>
+    readConfig({
+      environment: { CARILLON_MASTER_KEY: Buffer.alloc(32, 1).toString('base64'), ...more },
+      arguments: [],
+    });
+  const open = (more: Record<string, string>) =>
+    openInstallation(settings(more), { clock: makeClock(), log: makeLog({ level: 'silent', pretty: false }) });
+
+  test('a node that is not told so refuses to start, in one sentence', async () => {
+    await expect(open({ DATABASE_URL: pooler.url })).rejects.toMatchObject({
+      code: 'DATABASE_POOLED',
+      message: expect.stringMatching(/^DATABASE_URL goes through a pooler .* CARILLON_DATABASE_DIRECT_URL\.$/),
+    });
+    const both = { CARILLON_DATABASE_POOLER: 'transaction', CARILLON_DATABASE_DIRECT_URL: pooler.url };
+    await expect(open({ DATABASE_URL: pooler.url, ...both })).rejects.toMatchObject({ code: 'DATABASE_POOLED' });
+  });
+
+  test('a node that is told so starts and stops', async () => {
+    const installation = await open({
+      ...{ DATABASE_URL: pooler.url, CARILLON_DATABASE_POOLER: 'transaction' },
+      CARILLON_DATABASE_DIRECT_URL: bundle.url,
+    });
+    expect(installation.sessionUrl).toBe(bundle.url);
+    await installation.close();
+  });
+
+  test('the two settings are needed together', () => {
+    expect(() => settings({ DATABASE_URL: pooler.url, CARILLON_DATABASE_POOLER: 'transaction' })).toThrow(
+      'CARILLON_DATABASE_DIRECT_URL',
+    );
+    expect(() => settings({ DATABASE_URL: pooler.url, CARILLON_DATABASE_DIRECT_URL: bundle.url })).toThrow(
+      'CARILLON_DATABASE_POOLER',
+    );
+  });
+});
