@@ -24,7 +24,7 @@ const usualConnectMilliseconds = 10_000;
 // transaction may stand idle, and far beyond what a request is waited for.
 const waitMilliseconds = 60_000;
 const idleMilliseconds = 60_000;
-// A stuck transaction holds back VACUUM and with it every queue read (faults F20).
+// A stuck transaction holds back VACUUM and with it every queue read (fault F20).
 const stuckMilliseconds = 60_000;
 
 /** The connections of one process to one database. */

@@ -1,8 +1,8 @@
 import { ConnectionPool } from './connection-pool.ts';
 import { plainQuery } from './statement-text.ts';
 
-// A pooler in session mode that has one session left makes the second connection wait: no transaction mode, so no answer
-// is as good as one.
+// A pooler in session mode with one session left makes the second connection wait. It is not in transaction mode, so
+// waiting this long counts as keeping sessions.
 const patienceMilliseconds = 5_000;
 
 /**
