@@ -86,7 +86,7 @@ test('a database that is away holds nobody back', async () => {
   const tokens = makeApnsProviderTokens({
     clock,
     share: makeShareProviderToken({
-      database: { begin: () => Promise.reject(new Error('away')) } as never,
+      database: { kind: 'database', pool: { take: () => Promise.reject(new Error('away')) } } as never,
       encryption: makeEncryption(masterKey),
       log,
     }),

@@ -291,7 +291,7 @@ describe('without caps, quiet hours and delays', () => {
     const ask = () => {
       throw new Error('the database was asked');
     };
-    const database = Object.assign(ask, { begin: ask }) as unknown as Database;
+    const database = Object.assign(ask, { kind: 'database', pool: { take: ask } }) as unknown as Database;
     const delivered: string[] = [];
     const deliver = makeDeliverToEligible({
       ...{ database, clock: bundle.clock },
