@@ -22,7 +22,6 @@ export type ListedRoute = { method: string; path: string; summary: string };
 export async function listRoutes(): Promise<ListedRoute[]> {
   const clock = makeManualClock(new Date(0));
   const edge = {
-    data: {},
     vendorHeaders: makeVendorHeaders('SVC'),
     clock,
   } as never;
@@ -37,7 +36,7 @@ export async function listRoutes(): Promise<ListedRoute[]> {
     statsRoutes(edge),
     interactionRoutes(edge),
     sandboxRoutes(edge),
-    sandboxBrowserRoutes({ browser: {} as never, clientFolder: join(import.meta.dirname, '..', 'client') }),
+    sandboxBrowserRoutes({ ...(edge as object), clientFolder: join(import.meta.dirname, '..', 'client') } as never),
     healthRoutes({ findTroubles: async () => [] }),
   ]);
   await server.ready();

@@ -11,11 +11,11 @@ import { makeConsoleSandbox } from '../app/console/console-sandbox.ts';
 import { makeConsoleSegments } from '../app/console/console-segments.ts';
 import { makeConsoleSettings } from '../app/console/console-settings.ts';
 import { makeConsoleSystem } from '../app/console/console-system.ts';
-import { makeConsoleUseCases } from '../app/console/console-use-cases.ts';
 import { makeConsoleUsers } from '../app/console/console-users.ts';
 import { makeManageCredentials } from '../app/credentials/manage-credentials.ts';
 import type { InteractionUseCases } from '../app/interactions/interaction-use-cases.ts';
 import type { ReadyCurl } from '../app/sandbox/make-ready-curl.ts';
+import type { SandboxDependencies } from '../app/sandbox/control-sandbox.ts';
 import { makeVirtualDevices } from '../app/sandbox/virtual-devices.ts';
 import type { SegmentLimits } from '../app/segments/segment-dependencies.ts';
 import { ensureWebhookSecret } from '../engine/callbacks/webhook-secret.ts';
@@ -33,13 +33,12 @@ import { listChangedSettings } from './config.ts';
 import { deliveryOptions } from './engine.ts';
 import { readMachine } from './read-machine.ts';
 import type { Readiness } from './readiness.ts';
-import type { Sandbox } from './sandbox.ts';
 import type { Queryable } from '../storage/database.ts';
 
 export type ConsoleParts = {
   accounts: AccountUseCases;
   phones: SandboxPhones | undefined;
-  sandbox: Sandbox | undefined;
+  sandbox: SandboxDependencies | undefined;
   readiness: Readiness;
   readyCurl: ReadyCurl;
   vendorHeaders: VendorHeaders;
@@ -62,11 +61,11 @@ export function makeConsoleRoutes(composition: Composition, parts: ConsoleParts)
     ensureWebhookSecret({ database: tx, encryption }, workspaceId);
   return consoleRoutes({
     database,
+    isSandbox,
     accounts,
     company: startCompanySignIn(composition),
     passwordSignIn: config.passwordSignIn,
     publicUrl: config.publicUrl,
-    console: makeConsoleUseCases({ database, isSandbox }),
     overview: makeConsoleOverview({ database, clock, readyCurl, findTroubles, isSandbox, limits }),
     measure: measureContent,
     composer: makeConsoleComposer({ ...useCases, limits: limits.authoring }),

@@ -2,11 +2,10 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { documentedAuthoringLimits } from '../app/campaigns/authoring-dependencies.ts';
 import { makeCampaignTotals } from '../app/campaigns/campaign-totals.ts';
-import { makeDataUseCases } from '../app/data/data-use-cases.ts';
+import { makeEnsureToday } from '../app/data/ensure-today.ts';
 import { makeInteractionUseCases } from '../app/interactions/interaction-use-cases.ts';
 import { makeAcceptPush } from '../app/push/accept-push.ts';
 import { makeAdmitPush } from '../app/push/admit-push.ts';
-import { makeBrowserUseCases } from '../app/sandbox/browser-use-cases.ts';
 import type { DemoWorkspace } from '../app/sandbox/seed-demo-workspace.ts';
 import { documentedSegmentLimits } from '../app/segments/segment-dependencies.ts';
 import { makeInteractionTokens } from '../domain/interactions/interaction-token.ts';
@@ -59,7 +58,7 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
     health,
     tokenRoutes({ ...deps, wait }),
     pushRoutes({ ...deps, admitPush: makeAdmitPush(deps), acceptPush: makeAcceptPush(deps) }),
-    dataRoutes({ ...deps, data: makeDataUseCases({ ...deps, erasureDelayHours: config.erasureDelayHours }) }),
+    dataRoutes({ ...deps, ensureToday: makeEnsureToday(deps), erasureDelayHours: config.erasureDelayHours }),
     segmentRoutes({ ...deps, limits }),
     campaignRoutes({ ...authoring, migrationGuideFile: join(projectFolder, 'docs', 'migration-v1-v5.md') }),
     businessEventRoutes(deps),
@@ -69,10 +68,9 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
     makeConsoleRoutes(composition, { ...parts, vendorHeaders, limits, interactions, sandbox }),
   ];
   if (!sandbox) return families;
-  const browser = makeBrowserUseCases({ database, clock, workspaceId: () => demo?.workspaceId });
   return [
     ...families,
     sandboxRoutes(sandbox),
-    sandboxBrowserRoutes({ browser, clientFolder: join(projectFolder, 'client') }),
+    sandboxBrowserRoutes({ ...sandbox, clientFolder: join(projectFolder, 'client') }),
   ];
 }

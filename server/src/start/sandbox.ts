@@ -1,5 +1,5 @@
 import { resetDemoWorkspace } from '../app/sandbox/reset-demo-workspace.ts';
-import { makeSandboxUseCases } from '../app/sandbox/sandbox-use-cases.ts';
+import type { SandboxDependencies } from '../app/sandbox/control-sandbox.ts';
 import { seedDemoWorkspace } from '../app/sandbox/seed-demo-workspace.ts';
 import type { DemoWorkspace } from '../app/sandbox/seed-demo-workspace.ts';
 import { startSandboxPhones } from '../engine/sandbox/start-sandbox-phones.ts';
@@ -41,9 +41,13 @@ export async function startPhones({ clock, log, installation, started }: Composi
 
 export type SandboxParts = { phones: SandboxPhones; demo: DemoWorkspace | undefined; onClockMoved: () => void };
 
-export function makeSandbox({ clock, installation }: Composition, { phones, demo, onClockMoved }: SandboxParts) {
+/** What the stand-in's own routes and the console take to control it. */
+export function makeSandbox(
+  { clock, installation }: Composition,
+  { phones, demo, onClockMoved }: SandboxParts,
+): SandboxDependencies {
   const makeSubscription = subscriptionsOf(installation);
-  return makeSandboxUseCases({
+  return {
     database: installation.database,
     clock,
     demoWorkspaceId: () => demo?.workspaceId,
@@ -51,7 +55,5 @@ export function makeSandbox({ clock, installation }: Composition, { phones, demo
     waitForMessage: phones.waitForMessage,
     onClockMoved,
     resetDemo: (note) => resetDemoWorkspace({ ...installation, clock, makeSubscription }, note),
-  });
+  };
 }
-
-export type Sandbox = ReturnType<typeof makeSandbox>;

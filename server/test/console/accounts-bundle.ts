@@ -14,10 +14,8 @@ import { makeConsoleSandbox } from '../../src/app/console/console-sandbox.ts';
 import { makeConsoleSegments } from '../../src/app/console/console-segments.ts';
 import { makeConsoleSettings } from '../../src/app/console/console-settings.ts';
 import { makeConsoleSystem } from '../../src/app/console/console-system.ts';
-import { makeConsoleUseCases } from '../../src/app/console/console-use-cases.ts';
 import { makeManageCredentials } from '../../src/app/credentials/manage-credentials.ts';
 import { makeVirtualDevices } from '../../src/app/sandbox/virtual-devices.ts';
-import { makeSandboxUseCases } from '../../src/app/sandbox/sandbox-use-cases.ts';
 import { documentedSegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
 import { makeManualClock } from '../../src/clock.ts';
 import type { Clock } from '../../src/clock.ts';
@@ -63,8 +61,8 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
   const recorded: CompletedCall[] = [];
   const deps = {
     database,
+    isSandbox: false,
     accounts,
-    console: makeConsoleUseCases({ database, isSandbox: false }),
     overview: makeConsoleOverview({
       database,
       clock,
@@ -87,7 +85,7 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
         makeSubscription: (id) => JSON.stringify({ endpoint: `https://push.example/${id}` }),
         interactions: { report: async () => ({ workspaceId }) },
       }),
-      sandbox: makeSandboxUseCases({
+      sandbox: {
         database,
         clock,
         demoWorkspaceId: () => undefined,
@@ -98,7 +96,7 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
           await inTransaction(database, async (tx) => note?.(tx));
           return { workspaceId };
         },
-      }),
+      },
     }),
     settings: makeConsoleSettings({
       database,

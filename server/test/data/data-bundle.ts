@@ -1,6 +1,6 @@
 import type { LightMyRequestResponse } from 'fastify';
 import { dataLimits } from '../../src/app/data/data-limits.ts';
-import { makeDataUseCases } from '../../src/app/data/data-use-cases.ts';
+import { makeEnsureToday } from '../../src/app/data/ensure-today.ts';
 import { createKey } from '../../src/app/keys/create-key.ts';
 import { makeManualClock } from '../../src/clock.ts';
 import { makeEncryption } from '../../src/domain/encryption.ts';
@@ -34,7 +34,8 @@ export async function makeDataBundle({ requestsPerMinute }: { requestsPerMinute?
     requestsPerMinute === undefined
       ? undefined
       : Object.fromEntries(Object.keys(dataLimits).map((operation) => [operation, requestsPerMinute]));
-  const data = makeDataUseCases({ database, clock, encryption, ...(limits ? { limits } : {}) });
+  const ensureToday = makeEnsureToday({ database, clock });
+  const deps = { database, clock, encryption, ensureToday, ...(limits ? { limits } : {}) };
   const server = await buildServer(
     {
       log: makeLog({ level: 'silent', pretty: false }),
@@ -42,7 +43,7 @@ export async function makeDataBundle({ requestsPerMinute }: { requestsPerMinute?
       trustProxy: false,
       onCall: (call) => void calls.push(call),
     },
-    [dataRoutes({ database, clock, data, vendorHeaders: makeVendorHeaders('SVC') })],
+    [dataRoutes({ ...deps, vendorHeaders: makeVendorHeaders('SVC') })],
   );
   const workspaceId = await insertTestWorkspace(database, start);
   const makeKey = async (kind: 'data' | 'push' | 'oauth', ofWorkspace = workspaceId) =>
@@ -84,7 +85,6 @@ export async function makeDataBundle({ requestsPerMinute }: { requestsPerMinute?
     ...test,
     clock,
     encryption,
-    data,
     server,
     call,
     calls,

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeDataUseCases } from '../../src/app/data/data-use-cases.ts';
-import type { DataUseCases } from '../../src/app/data/data-use-cases.ts';
+import { acceptDeletion, acceptDevice, acceptMerge, acceptUser } from '../../src/app/data/accept-data.ts';
+import type { DataDependencies } from '../../src/app/data/data-dependencies.ts';
+import { makeEnsureToday } from '../../src/app/data/ensure-today.ts';
 import { deviceIdentifiersOf } from '../../src/domain/devices/device-identifier.ts';
 import { identifiersOf } from '../../src/domain/users/identifier.ts';
 import type { Attributes } from '../../src/domain/users/user-attributes.ts';
@@ -15,12 +16,16 @@ import { propertyRuns } from '../property-runs.ts';
 
 let bundle: DataBundle;
 let second: Database;
-let nodes: DataUseCases[];
+let nodes: DataDependencies[];
 beforeAll(async () => {
   bundle = await makeDataBundle();
   second = openDatabase({ url: bundle.url, connections: 5, name: 'second node' });
   const deps = { clock: bundle.clock, encryption: bundle.encryption, erasureDelayHours: 0 };
-  nodes = [bundle.database, second].map((database) => makeDataUseCases({ ...deps, database }));
+  nodes = [bundle.database, second].map((database) => ({
+    ...deps,
+    database,
+    ensureToday: makeEnsureToday({ ...deps, database }),
+  }));
 });
 afterAll(async () => {
   await second.end();
@@ -156,27 +161,30 @@ function concerned(model: Model, given: Command): string[] {
   return given.kind === 'device' ? [...users, 'addresses'] : users;
 }
 
-async function carryOut(node: DataUseCases, workspaceId: string, given: Command): Promise<void> {
+async function carryOut(node: DataDependencies, workspaceId: string, given: Command): Promise<void> {
   const once = { key: undefined, rawBody: '', requestId: 'x' };
   const [identity, customerId] = [{ kind: 'customer-id' as const, value: given.who }, given.who];
   switch (given.kind) {
     case 'customer':
-      await node.upsertUser({ workspaceId, customerId, attributes: given.attributes as Attributes }, once);
+      await acceptUser(node, {
+        command: { workspaceId, customerId, attributes: given.attributes as Attributes },
+        once,
+      });
       return;
     case 'device': {
       const device = { deviceId: given.device, platform: 'ANDROID' as const, pushId: `push-${given.push}` };
       const gaid = given.gaid === undefined ? {} : { gaid: given.gaid };
-      await node.registerDevice({ workspaceId, customerId, ...device, ...gaid }, once).catch(unlessUnknown);
+      await acceptDevice(node, { command: { workspaceId, customerId, ...device, ...gaid }, once }).catch(unlessUnknown);
       return;
     }
-    case 'merge':
+    case 'merge': {
       if (given.who === given.into) return;
-      await node
-        .mergeUsers({ workspaceId, pairs: [{ merged: given.who, retained: given.into }] }, once)
-        .catch(unlessUnknown);
+      const command = { workspaceId, pairs: [{ merged: given.who, retained: given.into }] };
+      await acceptMerge(node, { command, once }).catch(unlessUnknown);
       return;
+    }
     case 'delete':
-      await node.deleteUser({ workspaceId, identity }, once).catch(unlessUnknown);
+      await acceptDeletion(node, { command: { workspaceId, identity }, once }).catch(unlessUnknown);
       while ((await eraseDueUsers(bundle).runOnce(bundle.clock.now())) > 0);
   }
 }

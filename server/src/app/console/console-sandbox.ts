@@ -3,11 +3,19 @@ import type { Transaction } from '../../storage/database.ts';
 import type { SignedIn } from '../accounts/account-dependencies.ts';
 import { audit } from '../accounts/audit.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
-import type { SandboxUseCases } from '../sandbox/sandbox-use-cases.ts';
+import {
+  clearInbox,
+  moveClock,
+  readCounters,
+  readSandboxClock,
+  resetSandbox,
+  setFaults,
+} from '../sandbox/control-sandbox.ts';
+import type { SandboxDependencies } from '../sandbox/control-sandbox.ts';
 import type { DeviceBehaviour, VirtualDevices } from '../sandbox/virtual-devices.ts';
 
 type By = { by: SignedIn };
-export type ConsoleSandboxDependencies = { clock: Clock; sandbox: SandboxUseCases; devices: VirtualDevices };
+export type ConsoleSandboxDependencies = { clock: Clock; sandbox: SandboxDependencies; devices: VirtualDevices };
 
 type DeviceOf = { workspaceId: string; behaviour: DeviceBehaviour };
 export type ConsoleSandbox = ReturnType<typeof makeConsoleSandbox>;
@@ -21,8 +29,8 @@ export function makeConsoleSandbox({ clock, sandbox, devices }: ConsoleSandboxDe
 
   /** The clock, and what the simulated providers counted. */
   async function read() {
-    const { now, offsetMilliseconds } = sandbox.readClock();
-    return { clock: { now, offsetSeconds: offsetMilliseconds / 1000 }, counters: await sandbox.readCounters() };
+    const { now, offsetMilliseconds } = readSandboxClock(sandbox);
+    return { clock: { now, offsetSeconds: offsetMilliseconds / 1000 }, counters: await readCounters(sandbox) };
   }
 
   return {
@@ -47,25 +55,25 @@ export function makeConsoleSandbox({ clock, sandbox, devices }: ConsoleSandboxDe
 
     /** @throws ServiceError PARAMETER_INVALID */
     async moveClock({ move, by }: By & { move: { advanceSeconds: number } | { reset: true } }) {
-      await sandbox.moveClock(move, noteOf({ by, action: 'sandbox.clock', detail: move }));
+      await moveClock(sandbox, { move, note: noteOf({ by, action: 'sandbox.clock', detail: move }) });
       return read();
     },
 
     /** The faults in effect from now on; an empty list ends all. @throws ServiceError PARAMETER_INVALID */
     async setFaults({ faults, by }: By & { faults: Record<string, unknown> }) {
-      await sandbox.setFaults(faults, noteOf({ by, action: 'sandbox.faults', detail: faults }));
+      await setFaults(sandbox, { faults, note: noteOf({ by, action: 'sandbox.faults', detail: faults }) });
       return read();
     },
 
     /** The demo workspace, counters and faults back to the seed. @throws ServiceError PARAMETER_INVALID, OVERLOADED */
     async reset({ by }: By) {
-      await sandbox.reset(noteOf({ by, action: 'sandbox.reset' }));
+      await resetSandbox(sandbox, { note: noteOf({ by, action: 'sandbox.reset' }) });
       return read();
     },
 
     /** Empties inbox, counters and faults; people and campaigns stay. */
     async empty({ by }: By) {
-      await sandbox.clearInbox(noteOf({ by, action: 'sandbox.empty' }));
+      await clearInbox(sandbox, { note: noteOf({ by, action: 'sandbox.empty' }) });
       return read();
     },
   };

@@ -15,7 +15,7 @@ export type { ExportedUser };
 
 /** The requested users, in the order of their identities; undefined where there is none. */
 export async function exportUsers(
-  database: Database,
+  { database }: { database: Database },
   { workspaceId, identities }: ExportUsersQuery,
 ): Promise<(ExportedUser | undefined)[]> {
   const customerIds = identities.filter(({ kind }) => kind === 'customer-id').map(({ value }) => value);

@@ -10,7 +10,7 @@ export type TestConnectionQuery = {
 
 /** The response to a caller with valid credentials. @throws ServiceError DATA_VALUE_INVALID for another region */
 export async function testConnection(
-  database: Database,
+  { database }: { database: Database },
   { workspaceId, region }: TestConnectionQuery,
 ): Promise<{ name: string }> {
   const workspace = await findWorkspace(database, workspaceId);

@@ -2,7 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import type { ConsoleOverview } from '../../app/console/console-overview.ts';
-import type { ConsoleUseCases } from '../../app/console/console-use-cases.ts';
+import { readConsoleInbox } from '../../app/console/read-installation.ts';
+import type { InstallationDependencies } from '../../app/console/read-installation.ts';
 import { consoleApi as api } from './console-access.ts';
 import { presentInboxMessage } from './present.ts';
 import { InboxMessage, Overview, UserCounts } from './overview-shapes.ts';
@@ -16,9 +17,10 @@ const InboxQuery = Type.Object({
 
 const config = { permission: 'overview.read' as const };
 
-export type OverviewRouteDependencies = { console: ConsoleUseCases; overview: ConsoleOverview };
+export type OverviewRouteDependencies = InstallationDependencies & { overview: ConsoleOverview };
 
-export function overviewRoutes(server: FastifyInstance, { console, overview }: OverviewRouteDependencies): void {
+export function overviewRoutes(server: FastifyInstance, deps: OverviewRouteDependencies): void {
+  const { overview } = deps;
   const schema = { hide: true, querystring: OverviewQuery, response: { 200: Overview } };
   server.get(`${api}/overview`, { schema, config }, (request) => {
     const { workspaceId } = request.query as Static<typeof OverviewQuery>;
@@ -39,6 +41,7 @@ export function overviewRoutes(server: FastifyInstance, { console, overview }: O
   };
   server.get(`${api}/inbox`, reading, async (request) => {
     const { workspaceId, after } = request.query as Static<typeof InboxQuery>;
-    return { messages: (await console.readInbox({ workspaceId, after: after ?? '' })).map(presentInboxMessage) };
+    const messages = await readConsoleInbox(deps, { workspaceId, after: after ?? '' });
+    return { messages: messages.map(presentInboxMessage) };
   });
 }

@@ -1,7 +1,7 @@
 import type { ApiKey } from '../../app/keys/authenticate-key.ts';
-import type { ConsoleUseCases } from '../../app/console/console-use-cases.ts';
+import type { readConsoleInbox } from '../../app/console/read-installation.ts';
 
-type Message = Awaited<ReturnType<ConsoleUseCases['readInbox']>>[number];
+type Message = Awaited<ReturnType<typeof readConsoleInbox>>[number];
 
 /** A key as it may be shown: never a secret or its hash. */
 export function presentKey(key: ApiKey) {

@@ -12,7 +12,7 @@ import type { ConsoleSandbox } from '../../app/console/console-sandbox.ts';
 import type { ConsoleSegments } from '../../app/console/console-segments.ts';
 import type { ConsoleSettings } from '../../app/console/console-settings.ts';
 import type { ConsoleSystem } from '../../app/console/console-system.ts';
-import type { ConsoleUseCases } from '../../app/console/console-use-cases.ts';
+import type { InstallationDependencies } from '../../app/console/read-installation.ts';
 import type { ManageCredentials } from '../../app/credentials/manage-credentials.ts';
 import type { ExplainDependencies } from '../../app/explain/explain-delivery.ts';
 import type { RouteFamily } from '../build-server.ts';
@@ -41,7 +41,6 @@ import { consoleSystemRoutes } from './system-routes.ts';
 
 export type ConsoleRouteDependencies = {
   accounts: AccountUseCases;
-  console: ConsoleUseCases;
   overview: ConsoleOverview;
   campaigns: ConsoleCampaigns;
   composer: ConsoleComposer;
@@ -60,7 +59,8 @@ export type ConsoleRouteDependencies = {
   staticFolder: string;
   /** The service is reached over TLS: cookies travel there only. */
   isSecure: boolean;
-} & ConsolePreviewDependencies &
+} & InstallationDependencies &
+  ConsolePreviewDependencies &
   ExplainDependencies &
   Omit<CompanyRouteDependencies, 'isSecure'>;
 

@@ -3,12 +3,13 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import type { ConsoleCaller, OpenedSession } from '../../app/accounts/account-dependencies.ts';
 import type { AccountUseCases } from '../../app/accounts/account-use-cases.ts';
-import type { ConsoleUseCases } from '../../app/console/console-use-cases.ts';
+import { readInstallation } from '../../app/console/read-installation.ts';
+import type { InstallationDependencies } from '../../app/console/read-installation.ts';
 import { consoleApi as api, sessionCookie } from './console-access.ts';
 import { OpenInvitation } from './account-shapes.ts';
 import { ConsoleSession } from './session-shapes.ts';
 
-export type SessionRouteDependencies = { accounts: AccountUseCases; console: ConsoleUseCases; isSecure: boolean };
+export type SessionRouteDependencies = InstallationDependencies & { accounts: AccountUseCases; isSecure: boolean };
 
 const closed = { additionalProperties: false };
 const code = Type.String({ minLength: 20, maxLength: 100 });
@@ -21,10 +22,8 @@ const Acceptance = Type.Object({ code, name: text, password: text }, closed);
 const NewPassword = Type.Object({ code, password: text }, closed);
 
 /** How people come in and go out. Sessions travel in a cookie that no script can read. */
-export function sessionRoutes(
-  server: FastifyInstance,
-  { accounts, console, isSecure }: SessionRouteDependencies,
-): void {
+export function sessionRoutes(server: FastifyInstance, deps: SessionRouteDependencies): void {
+  const { accounts, isSecure } = deps;
   const attributes = { path: '/console', httpOnly: true, sameSite: 'strict', secure: isSecure } as const;
   const shut = (body: object) => ({ schema: { hide: true, body }, config: { permission: 'none' as const } });
   const own = {
@@ -67,7 +66,7 @@ export function sessionRoutes(
     return {
       account: { id, name, email, role },
       permissions: accounts.permissionsOf(role),
-      ...(await console.readInstallation()),
+      ...(await readInstallation(deps)),
     };
   });
   server.delete(`${api}/session`, { ...own, schema: { hide: true } }, async (request, reply) => {

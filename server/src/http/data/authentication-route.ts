@@ -1,4 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { countDataCall } from '../../app/data/count-data-call.ts';
+import { testConnection } from '../../app/data/test-connection.ts';
 import { authenticateKey } from '../../app/keys/authenticate-key.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { dataCenterOfHost } from '../../domain/tokens/data-center.ts';
@@ -18,7 +20,7 @@ const operation = 'data-authentication';
  * POST /v1/integrations/authentication (fact 5): whether a partner's credentials are right. They travel in the body.
  */
 export function addAuthenticationRoute(server: FastifyInstance, deps: DataRouteDependencies): void {
-  const { data, vendorHeaders } = deps;
+  const { vendorHeaders } = deps;
   server.post(url, {
     bodyLimit: maxDataBodyBytes,
     config: { dataOperation: operation, isBodySecret: true },
@@ -48,10 +50,10 @@ export function addAuthenticationRoute(server: FastifyInstance, deps: DataRouteD
         throw new ServiceError('DATA_HEADER_MISSING', { field: vendorHeaders.nameOf('*-appkey').toUpperCase() });
       if (appKey !== workspaceId) throw new ServiceError('DATA_WORKSPACE_MISMATCH');
       const key = await authenticate(deps, request, { workspaceId, secret: requireText(body, 'app_secret') });
-      answerLimit(reply, await data.count(key.workspaceId, [{ operation, wanted: 1 }]));
+      answerLimit(reply, await countDataCall(deps, { workspaceId: key.workspaceId, uses: [{ operation, wanted: 1 }] }));
       const { source, region } = readOrigin(body);
       if (source !== undefined) request.facts.errorDetail = `connection test of ${source}`;
-      const { name } = await data.testConnection({ workspaceId, region });
+      const { name } = await testConnection(deps, { workspaceId, region });
       warnOfUnknownFields(vendorHeaders, body, { request, reply, shape: authenticationBody });
       return { status: 'success', app_name: name };
     },

@@ -2,7 +2,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { TSchema } from 'typebox';
 import type { DataOperation, DataUse } from '../../app/data/data-limits.ts';
-import type { DataUseCases } from '../../app/data/data-use-cases.ts';
+import { countDataCall } from '../../app/data/count-data-call.ts';
+import type { DataDependencies } from '../../app/data/data-dependencies.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeRequireApiKey } from '../auth/api-key.ts';
 import type { BearerDependencies } from '../auth/bearer.ts';
@@ -16,7 +17,7 @@ import type { DataBody } from './data-call.ts';
 import { dataAnswer, dataError } from './shapes.ts';
 import { maxDataBodyBytes } from '../../domain/users/limits.ts';
 
-export type DataRouteDependencies = BearerDependencies & { data: DataUseCases; vendorHeaders: VendorHeaders };
+export type DataRouteDependencies = DataDependencies & BearerDependencies & { vendorHeaders: VendorHeaders };
 
 export type HandledCall = { request: FastifyRequest; body: DataBody; workspaceId: string };
 
@@ -72,7 +73,7 @@ export function addDataRoute(server: FastifyInstance, deps: DataRouteDependencie
       checkDataWorkspace(request, readNamedWorkspace(request, workspaceIn));
       const workspaceId = request.facts.workspaceId!;
       // Counted before it is parsed, so that parsing is limited too.
-      answerLimit(reply, await deps.data.count(workspaceId, usesOf(route, request.body)));
+      answerLimit(reply, await countDataCall(deps, { workspaceId, uses: usesOf(route, request.body) }));
       const body = readDataBody(request);
       const answer = await route.handle(deps, { request, body, workspaceId });
       warnOfUnknownFields(deps.vendorHeaders, body, { request, reply, shape });

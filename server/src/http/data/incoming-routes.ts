@@ -1,3 +1,4 @@
+import { acceptBulk, acceptDevice, acceptEvents, acceptUser } from '../../app/data/accept-data.ts';
 import type { ElementFault } from '../../app/data/take-bulk.ts';
 import { onceOf } from './data-call.ts';
 import type { DataRoute } from './data-route.ts';
@@ -24,9 +25,9 @@ export function incomingRoutes(prefixes: readonly string[]): DataRoute[] {
       workspaceIn: { path: 'app_id' },
       shape: customerBody,
       operations: ['data-customer'],
-      async handle({ data }, { request, body, workspaceId }) {
+      async handle(deps, { request, body, workspaceId }) {
         return presentAccepted(
-          await data.upsertUser({ ...parseCustomer(body, prefixes), workspaceId }, onceOf(request)),
+          await acceptUser(deps, { command: { ...parseCustomer(body, prefixes), workspaceId }, once: onceOf(request) }),
         );
       },
     },
@@ -36,9 +37,9 @@ export function incomingRoutes(prefixes: readonly string[]): DataRoute[] {
       workspaceIn: { path: 'app_id' },
       shape: deviceBody(prefixes),
       operations: ['data-device'],
-      async handle({ data }, { request, body, workspaceId }) {
+      async handle(deps, { request, body, workspaceId }) {
         return presentAccepted(
-          await data.registerDevice({ ...parseDevice(body, prefixes), workspaceId }, onceOf(request)),
+          await acceptDevice(deps, { command: { ...parseDevice(body, prefixes), workspaceId }, once: onceOf(request) }),
         );
       },
     },
@@ -49,9 +50,9 @@ export function incomingRoutes(prefixes: readonly string[]): DataRoute[] {
       shape: eventBody,
       operations: ['data-event'],
       countUses: (body) => [{ operation: 'data-event', wanted: countActions(body) }],
-      async handle({ data }, { request, body, workspaceId }) {
+      async handle(deps, { request, body, workspaceId }) {
         return presentAccepted(
-          await data.trackEvents({ ...parseEvents(body, prefixes), workspaceId }, onceOf(request)),
+          await acceptEvents(deps, { command: { ...parseEvents(body, prefixes), workspaceId }, once: onceOf(request) }),
         );
       },
     },
@@ -63,9 +64,9 @@ export function incomingRoutes(prefixes: readonly string[]): DataRoute[] {
       maxBodyBytes: maxBatchBodyBytes,
       operations: ['data-bulk-users', 'data-bulk-events'],
       countUses: countElements,
-      async handle({ data }, { request, body, workspaceId }) {
+      async handle(deps, { request, body, workspaceId }) {
         const { elements, faults } = parseTransition(body, prefixes);
-        const answer = await data.takeBulk({ elements, workspaceId }, onceOf(request));
+        const answer = await acceptBulk(deps, { command: { elements, workspaceId }, once: onceOf(request) });
         // Fact 5: the caller is not told; who reads the API log is.
         const all = [...faults, ...answer.faults].sort((a, b) => a.index - b.index);
         if (all.length > 0) request.facts.errorDetail = describeFaults(all);

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { peekDataCall } from '../../app/data/count-data-call.ts';
 import type { RouteFamily } from '../build-server.ts';
 import { toServiceError } from '../to-service-error.ts';
 import { addAuthenticationRoute } from './authentication-route.ts';
@@ -34,13 +35,13 @@ export function dataRoutes(deps: DataRouteDependencies): RouteFamily {
  * counted.
  */
 async function showLimitOfRefusal(
-  { data }: DataRouteDependencies,
+  deps: DataRouteDependencies,
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
 ): Promise<void> {
   const operation = request.routeOptions.config.dataOperation;
   const { workspaceId } = request.facts;
   if (operation === undefined || workspaceId === undefined || reply.hasHeader('x-ratelimit-limit')) return;
   // A refusal must not become a fault because its limit could not be read.
-  const grant = await data.peek(workspaceId, operation).catch(() => undefined);
+  const grant = await peekDataCall(deps, { workspaceId, operation }).catch(() => undefined);
   if (grant) showLimit(reply, grant);
 }

@@ -1,3 +1,5 @@
+import { acceptDeletion, acceptDeviceBlock, acceptMerge } from '../../app/data/accept-data.ts';
+import { exportUsers } from '../../app/data/export-users.ts';
 import { onceOf } from './data-call.ts';
 import type { DataBody } from './data-call.ts';
 import type { DataRoute } from './data-route.ts';
@@ -16,9 +18,11 @@ export const usersRoutes: DataRoute[] = [
     workspaceIn,
     shape: blockBody,
     operations: ['data-block'],
-    async handle({ data, vendorHeaders }, { request, body, workspaceId }) {
-      const command = parseBlock(body, vendorHeaders.prefixes);
-      return presentAccepted(await data.blockDevices({ ...command, workspaceId }, onceOf(request)));
+    async handle(deps, { request, body, workspaceId }) {
+      const command = parseBlock(body, deps.vendorHeaders.prefixes);
+      return presentAccepted(
+        await acceptDeviceBlock(deps, { command: { ...command, workspaceId }, once: onceOf(request) }),
+      );
     },
   },
   {
@@ -31,9 +35,9 @@ export const usersRoutes: DataRoute[] = [
     countUses: (body) => [
       { operation: 'data-export', wanted: lengthOf((body as { data?: DataBody } | null)?.data?.identifiers) },
     ],
-    async handle({ data, vendorHeaders }, { body, workspaceId }) {
-      const query = parseExport(body, vendorHeaders.prefixes);
-      return presentExport(query, await data.exportUsers({ ...query, workspaceId }));
+    async handle(deps, { body, workspaceId }) {
+      const query = parseExport(body, deps.vendorHeaders.prefixes);
+      return presentExport(query, await exportUsers(deps, { ...query, workspaceId }));
     },
   },
   {
@@ -44,8 +48,8 @@ export const usersRoutes: DataRoute[] = [
     answer: mergeAnswer,
     operations: ['data-merge'],
     countUses: (body) => [{ operation: 'data-merge', wanted: lengthOf((body as DataBody | null)?.merge_data) }],
-    async handle({ data }, { request, body, workspaceId }) {
-      await data.mergeUsers({ ...parseMerge(body), workspaceId }, onceOf(request));
+    async handle(deps, { request, body, workspaceId }) {
+      await acceptMerge(deps, { command: { ...parseMerge(body), workspaceId }, once: onceOf(request) });
       return { status: 'success', operation: 'created' };
     },
   },
@@ -55,9 +59,11 @@ export const usersRoutes: DataRoute[] = [
     workspaceIn,
     shape: deleteBody,
     operations: ['data-delete'],
-    async handle({ data, vendorHeaders }, { request, body, workspaceId }) {
-      const command = parseDelete(body, vendorHeaders.prefixes);
-      return presentAccepted(await data.deleteUser({ ...command, workspaceId }, onceOf(request)));
+    async handle(deps, { request, body, workspaceId }) {
+      const command = parseDelete(body, deps.vendorHeaders.prefixes);
+      return presentAccepted(
+        await acceptDeletion(deps, { command: { ...command, workspaceId }, once: onceOf(request) }),
+      );
     },
   },
 ];

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import type { BrowserUseCases, RegisterBrowserCommand } from '../../app/sandbox/browser-use-cases.ts';
+import { readBrowserSettings, registerBrowser } from '../../app/sandbox/register-browser.ts';
+import type { BrowserDependencies, RegisterBrowserCommand } from '../../app/sandbox/register-browser.ts';
 import { parseDeviceAttributes } from '../../domain/devices/device-attributes.ts';
 import { customerIdFault } from '../../domain/users/user-attributes.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { RouteFamily } from '../build-server.ts';
 
-export type SandboxBrowserDependencies = {
-  browser: BrowserUseCases;
+export type SandboxBrowserDependencies = BrowserDependencies & {
   /** Folder of the client package: its service worker and browser helper are what the page uses. */
   clientFolder: string;
 };
@@ -38,7 +38,8 @@ const headers = {
 };
 
 /** A page that makes the browser it is opened in a device of the sandbox. Sandbox mode only, without credentials. */
-export function sandboxBrowserRoutes({ browser, clientFolder }: SandboxBrowserDependencies): RouteFamily {
+export function sandboxBrowserRoutes(deps: SandboxBrowserDependencies): RouteFamily {
+  const { clientFolder } = deps;
   return async (server) => {
     const own = (name: string) => readFile(join(import.meta.dirname, 'browser', name), 'utf8');
     const page = await own('page.html');
@@ -58,11 +59,11 @@ export function sandboxBrowserRoutes({ browser, clientFolder }: SandboxBrowserDe
     const worker = await readFile(join(clientFolder, 'browser', 'carillon-service-worker.js'), 'utf8');
     serve(server, { url: '/sandbox/carillon-service-worker.js', type: script, text: worker });
 
-    server.get('/sandbox/browser/settings', { schema: { hide: true } }, () => browser.readSettings());
+    server.get('/sandbox/browser/settings', { schema: { hide: true } }, () => readBrowserSettings(deps));
     server.post(
       '/sandbox/browser/devices',
       { schema: { tags, summary: "Make a browser's subscription a device of a customer", body: BrowserDevice } },
-      (request) => browser.registerBrowser(parseBrowser(request)),
+      (request) => registerBrowser(deps, parseBrowser(request)),
     );
   };
 }

@@ -1,7 +1,16 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { SandboxUseCases } from '../../app/sandbox/sandbox-use-cases.ts';
+import {
+  clearInbox,
+  moveClock,
+  readCounters,
+  readInbox,
+  readSandboxClock,
+  resetSandbox,
+  setFaults,
+} from '../../app/sandbox/control-sandbox.ts';
+import type { SandboxClock, SandboxDependencies } from '../../app/sandbox/control-sandbox.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { RouteFamily } from '../build-server.ts';
 
@@ -25,18 +34,18 @@ const tags = ['Sandbox'];
  * The stand-in's own routes: the phones' inbox, the clock, fault switches. They exist in sandbox mode only and need no
  * credentials: nothing real is behind them.
  */
-export function sandboxRoutes(sandbox: SandboxUseCases): RouteFamily {
+export function sandboxRoutes(deps: SandboxDependencies): RouteFamily {
   return async (server) => {
     server.get(
       '/sandbox/inbox',
       { schema: { tags, summary: 'Messages the simulated devices received, newest first', querystring: InboxQuery } },
-      (request) => readInbox(sandbox, request),
+      (request) => answerInbox(deps, request),
     );
     server.delete(
       '/sandbox/inbox',
       { schema: { tags, summary: 'Empty the inbox, the counters and the fault switches' } },
       async (_request, reply) => {
-        await sandbox.clearInbox();
+        await clearInbox(deps);
         return reply.code(204).send();
       },
     );
@@ -48,33 +57,33 @@ export function sandboxRoutes(sandbox: SandboxUseCases): RouteFamily {
           summary: 'Make the demo workspace, the counters and the faults what the first start made them',
         },
       },
-      () => sandbox.reset(),
+      () => resetSandbox(deps),
     );
     server.get('/sandbox/counters', { schema: { tags, summary: 'What the simulators counted, per platform' } }, () =>
-      sandbox.readCounters(),
+      readCounters(deps),
     );
     server.get('/sandbox/clock', { schema: { tags, summary: 'The time of this installation' } }, async () =>
-      presentClock(sandbox.readClock()),
+      presentClock(readSandboxClock(deps)),
     );
     server.post(
       '/sandbox/clock',
       { schema: { tags, summary: 'Move the clock forward, or back to real time', body: ClockMove } },
-      async (request) => presentClock(await sandbox.moveClock(request.body as Static<typeof ClockMove>)),
+      async (request) => presentClock(await moveClock(deps, { move: request.body as Static<typeof ClockMove> })),
     );
     server.post(
       '/sandbox/faults',
       { schema: { tags, summary: 'Make the simulated providers fail; {} ends all faults' } },
-      (request, reply) => setFaults(sandbox, request, reply),
+      (request, reply) => switchFaults(deps, request, reply),
     );
   };
 }
 
-async function readInbox(sandbox: SandboxUseCases, request: FastifyRequest): Promise<{ messages: unknown[] }> {
+async function answerInbox(deps: SandboxDependencies, request: FastifyRequest): Promise<{ messages: unknown[] }> {
   const query = request.query as Static<typeof InboxQuery>;
   const limit = Number(query.limit ?? '100');
   if (limit < 1 || limit > 1000)
     throw new ServiceError('PARAMETER_INVALID', { field: 'limit', reason: 'must be 1 to 1000' });
-  const messages = await sandbox.readInbox({
+  const messages = await readInbox(deps, {
     ...(query.workspaceId === undefined ? {} : { workspaceId: query.workspaceId }),
     after: query.after ?? '',
     limit,
@@ -83,18 +92,18 @@ async function readInbox(sandbox: SandboxUseCases, request: FastifyRequest): Pro
   return { messages: messages.map((message) => ({ ...message, receivedAt: message.receivedAt.toISOString() })) };
 }
 
-async function setFaults(
-  sandbox: SandboxUseCases,
+async function switchFaults(
+  deps: SandboxDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   if (request.body === null || typeof request.body !== 'object' || Array.isArray(request.body)) {
     throw new ServiceError('PARAMETER_INVALID', { field: 'body', reason: 'must be an object' });
   }
-  await sandbox.setFaults(request.body);
+  await setFaults(deps, { faults: request.body });
   return reply.code(204).send();
 }
 
-function presentClock(clock: { now: Date; offsetMilliseconds: number }): { now: string; offsetSeconds: number } {
+function presentClock(clock: SandboxClock): { now: string; offsetSeconds: number } {
   return { now: clock.now.toISOString(), offsetSeconds: clock.offsetMilliseconds / 1000 };
 }

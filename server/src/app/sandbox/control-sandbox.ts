@@ -1,0 +1,115 @@
+import type { Clock } from '../../clock.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
+import { setClockOffset } from '../../storage/installation/installation.ts';
+import { deleteSandboxMessages, listSandboxMessages } from '../../storage/installation/sandbox.ts';
+import type { SandboxMessage } from '../../storage/installation/sandbox.ts';
+
+/** What the sandbox may do to its phones; the simulators of the engine are of this form. */
+export type SimulatorControl = {
+  counters(): Promise<unknown>;
+  setFaults(faults: object): Promise<void>;
+  reset(): Promise<void>;
+};
+
+export type SandboxDependencies = {
+  database: Database;
+  clock: Clock;
+  /** The workspace whose inbox is shown when none is named. */
+  demoWorkspaceId: () => string | undefined;
+  simulators: SimulatorControl;
+  /** Settles when something arrives in the inbox, or after the time; whichever is first. */
+  waitForMessage: (milliseconds: number) => Promise<void>;
+  /** Lets every duty look again, because time has moved. */
+  onClockMoved: () => void;
+  /** Makes the demo workspace what its first start made it. */
+  resetDemo: (note?: Note) => Promise<{ workspaceId: string }>;
+};
+
+export type InboxQuery = { workspaceId?: string; after: string; limit: number; waitMilliseconds: number };
+
+/** What is written with a change, in its transaction. */
+type Note = (tx: Transaction) => Promise<void>;
+type Noted = { note?: Note };
+
+/** Moves of more than ten years are a slip of the hand. */
+const maxMoveMilliseconds = 10 * 366 * 24 * 3600 * 1000;
+
+/** Newest first; waits up to `waitMilliseconds` for a first message newer than `after`. */
+export async function readInbox(deps: SandboxDependencies, query: InboxQuery): Promise<SandboxMessage[]> {
+  const workspaceId = query.workspaceId ?? deps.demoWorkspaceId();
+  if (workspaceId === undefined)
+    throw new ServiceError('PARAMETER_INVALID', { field: 'workspaceId', reason: 'is required' });
+  const deadline = performance.now() + query.waitMilliseconds;
+  const asked = { workspaceId, afterId: query.after, limit: query.limit };
+  for (;;) {
+    const messages = await listSandboxMessages(deps.database, asked);
+    const left = deadline - performance.now();
+    if (messages.length > 0 || left <= 0) return messages;
+    await deps.waitForMessage(Math.min(left, 250));
+  }
+}
+
+/** What the simulated providers counted, per platform. */
+export function readCounters({ simulators }: Pick<SandboxDependencies, 'simulators'>): Promise<unknown> {
+  return simulators.counters();
+}
+
+export type SandboxClock = { now: Date; offsetMilliseconds: number };
+
+export function readSandboxClock({ clock }: Pick<SandboxDependencies, 'clock'>): SandboxClock {
+  return { now: clock.now(), offsetMilliseconds: clock.offsetMilliseconds() };
+}
+
+/** Moves the clock of all nodes forward, or back to real time with `reset`. Time never runs backwards otherwise. */
+export async function moveClock(
+  deps: SandboxDependencies,
+  { move, note }: Noted & { move: { advanceSeconds: number } | { reset: true } },
+): Promise<SandboxClock> {
+  const { database, clock } = deps;
+  const offset = 'reset' in move ? 0 : clock.offsetMilliseconds() + move.advanceSeconds * 1000;
+  if (offset > maxMoveMilliseconds) {
+    throw new ServiceError('PARAMETER_INVALID', { field: 'advanceSeconds', reason: 'is too far ahead' });
+  }
+  await inTransaction(database, async (tx) => {
+    await setClockOffset(tx, offset);
+    await note?.(tx);
+  });
+  clock.setOffset(offset);
+  deps.onClockMoved();
+  return readSandboxClock(deps);
+}
+
+/** The simulators are no part of the database, so what is noted stands first and goes when they refuse. */
+export async function setFaults(
+  { database, simulators }: SandboxDependencies,
+  { faults, note }: Noted & { faults: object },
+): Promise<void> {
+  await inTransaction(database, async (tx) => {
+    await note?.(tx);
+    await simulators.setFaults(faults);
+  });
+}
+
+/**
+ * Back to the seed: the demo workspace, the counters and the faults. Faults end first, because one that keeps answers
+ * back would keep back the stop of what is being sent; the inbox last loses what came meanwhile.
+ *
+ * @throws ServiceError PARAMETER_INVALID, OVERLOADED
+ */
+export async function resetSandbox(deps: SandboxDependencies, { note }: Noted = {}): Promise<{ workspaceId: string }> {
+  await deps.simulators.setFaults({});
+  const demo = await deps.resetDemo(note);
+  await deps.simulators.reset();
+  return demo;
+}
+
+/** Empties the inbox, the counters and the fault switches; people and campaigns stay. */
+export async function clearInbox({ database, simulators }: SandboxDependencies, { note }: Noted = {}): Promise<void> {
+  await inTransaction(database, async (tx) => {
+    await note?.(tx);
+    await deleteSandboxMessages(tx);
+    await simulators.reset();
+  });
+}
