@@ -16,12 +16,12 @@ export type SimulatorControl = {
 export type SandboxDependencies = {
   database: Database;
   clock: Clock;
-  /** The workspace whose inbox is shown when none is named. */
+  /** The workspace whose inbox is shown by default. */
   demoWorkspaceId: () => string | undefined;
   simulators: SimulatorControl;
   /** Settles when something arrives in the inbox, or after the time; whichever is first. */
   waitForMessage: (milliseconds: number) => Promise<void>;
-  /** Lets every duty look again, because time has moved. */
+  /** Wakes every job, because time has moved. */
   onClockMoved: () => void;
   /** Makes the demo workspace what its first start made it. */
   resetDemo: (note?: Note) => Promise<{ workspaceId: string }>;
@@ -81,7 +81,7 @@ export async function moveClock(
   return readSandboxClock(deps);
 }
 
-/** The simulators are no part of the database, so what is noted stands first and goes when they refuse. */
+/** The simulators are outside the database, so the note is stored first and removed if they refuse. */
 export async function setFaults(
   { database, simulators }: SandboxDependencies,
   { faults, note }: Noted & { faults: object },
@@ -93,8 +93,8 @@ export async function setFaults(
 }
 
 /**
- * Back to the seed: the demo workspace, the counters and the faults. Faults end first, because one that keeps answers
- * back would keep back the stop of what is being sent; the inbox last loses what came meanwhile.
+ * Back to the seed: the demo workspace, the counters and the faults. Faults end first, because one that delays responses
+ * would also delay stopping the sends; the inbox is cleared last, to include what arrived in the meantime.
  *
  * @throws ServiceError PARAMETER_INVALID, OVERLOADED
  */

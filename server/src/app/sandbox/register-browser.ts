@@ -32,8 +32,8 @@ export async function readBrowserSettings(
 }
 
 /**
- * Makes the browser that someone is sitting at a device of the demo workspace, beside its simulated ones. A customer
- * that is unknown is made. @throws ServiceError NOT_FOUND without a demo workspace
+ * Registers the current browser as a device of the demo workspace, in addition to its simulated ones. An unknown
+ * customer is created. @throws ServiceError NOT_FOUND without a demo workspace
  */
 export async function registerBrowser(
   deps: BrowserDependencies,
