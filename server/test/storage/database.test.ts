@@ -147,6 +147,28 @@ describe('a statement', () => {
     expect(await database`select 1 as one`).toEqual([{ one: 1 }]);
   });
 
+  test('is prepared by name, and one that is put together when it recurs; of those there is a bound', async () => {
+    const fresh = openDatabase({ url: bundle.url, connections: 1, name: 'named' });
+    await withSession(fresh, async (session) => {
+      const countNamed = async (): Promise<number> =>
+        (await session.unsafe('select count(*) as named from pg_prepared_statements'))[0]!.named as number;
+      const alone = () => session`select ${1}::int as one`;
+      await Promise.all([alone(), alone(), alone()]);
+      expect(await countNamed()).toBe(1);
+      const composed = (rows: number) =>
+        session`insert into notes ${session(Array.from({ length: rows }, (_, n) => ({ id: 1_000 + n })))} on conflict do nothing`;
+      await composed(2);
+      await composed(2);
+      expect(await countNamed()).toBe(1);
+      await composed(2);
+      expect(await countNamed()).toBe(2);
+      for (let rows = 1; rows <= 300; rows += 1) for (let time = 0; time < 3; time += 1) await composed(rows);
+      expect(await countNamed()).toBeLessThanOrEqual(1 + 200);
+    });
+    await fresh.end();
+    await database`delete from notes`;
+  });
+
   test('whose plan no longer fits its tables is planned again', async () => {
     const read = () => database`select * from changing`;
     await database`create table changing (a int)`;

@@ -61,8 +61,7 @@ const maxParameters = 65_535;
 
 /**
  * Writes a statement with its parameters numbered. One whose text does not depend on what is put into it gets a name, so
- * that each connection parses and plans it once; a text that is put together is not named, because a connection would
- * keep every variant for ever.
+ * that each connection parses and plans it once; of texts that are put together only those that recur do.
  *
  * @throws TypeError for a value that the database does not take
  */
@@ -71,7 +70,10 @@ export function writeStatement(statement: Template): Query {
   const parameters: Parameter[] = [];
   let kinds = '';
   for (const part of parts) {
-    if (isWritten(part)) return writeComposed(statement);
+    if (isWritten(part)) {
+      const query = writeComposed(statement);
+      return { ...query, name: nameRecurring(query.text) };
+    }
     kinds += `${kindOf(part)} `;
     parameters.push(encodeValue(part));
   }
@@ -80,11 +82,37 @@ export function writeStatement(statement: Template): Query {
   let written = texts.get(kinds);
   if (!written) {
     const { text } = writeComposed(statement);
-    written = { text, name: `c${createHash('sha256').update(text).digest('base64url').slice(0, 24)}` };
+    written = { text, name: nameOf(text) };
     texts.set(kinds, written);
   }
   // Text given as such (`unsafe`) may hold several statements, which cannot be parsed as one.
   return { text: written.text, parameters, name: 'raw' in strings ? written.name : undefined };
+}
+
+// A connection keeps every named statement until it is closed: of texts that are put together no more than these.
+const maxComposedNames = 200;
+const namedFromTime = 3;
+const composedNames = new Map<string, string>();
+const timesSeen = new Map<string, number>();
+
+/** Parsing sixty-four rows of an insert takes longer than storing them, and batches of one size come again and again. */
+function nameRecurring(text: string): string | undefined {
+  const name = composedNames.get(text);
+  if (name !== undefined || composedNames.size >= maxComposedNames) return name;
+  const times = (timesSeen.get(text) ?? 0) + 1;
+  if (times < namedFromTime) {
+    // What came once or twice long ago is forgotten with the rest.
+    if (timesSeen.size >= 1_000) timesSeen.clear();
+    timesSeen.set(text, times);
+    return undefined;
+  }
+  timesSeen.delete(text);
+  composedNames.set(text, nameOf(text));
+  return composedNames.get(text);
+}
+
+function nameOf(text: string): string {
+  return `c${createHash('sha256').update(text).digest('base64url').slice(0, 24)}`;
 }
 
 type WrittenPart = Exclude<StatementPart, Value>;
