@@ -112,7 +112,7 @@ async function shoot(page: Page, { name, address, url, ids }: Screen): Promise<v
   // What was sent cannot be edited.
   const given = address.endsWith('/edit') ? { ...ids, campaignId: ids.draftId } : ids;
   const path = address.replace(/\$([A-Za-z]+)/g, (_whole, id: string) => given[id as keyof ScreenIds]);
-  const search = { people: '?q=ada', composed: '?step=content&as=ada' }[name] ?? '';
+  const search = { users: '?q=ada', composed: '?step=content&as=ada' }[name] ?? '';
   await page.goto(`${url}/console${path}${search}`);
   await page.getByRole('heading', { level: 1 }).waitFor();
   // What is asked for every second never ends; what a screen shows first has come by then.

@@ -78,17 +78,17 @@ const segment = createRoute({
   path: below(screens.segment),
   component: lazyRouteComponent(() => import('./segments/detail-page.tsx'), 'SegmentPage'),
 });
-const people = createRoute({
+const users = createRoute({
   getParentRoute: () => workspace,
-  path: below(screens.people),
+  path: below(screens.users),
   validateSearch: readQuery,
-  component: lazyRouteComponent(() => import('./users/list-page.tsx'), 'PeoplePage'),
+  component: lazyRouteComponent(() => import('./users/list-page.tsx'), 'UsersPage'),
 });
-const person = createRoute({
+const user = createRoute({
   getParentRoute: () => workspace,
-  path: below(screens.person),
+  path: below(screens.user),
   validateSearch: readCampaign,
-  component: lazyRouteComponent(() => import('./users/detail-page.tsx'), 'PersonPage'),
+  component: lazyRouteComponent(() => import('./users/detail-page.tsx'), 'UserPage'),
 });
 const deliveries = createRoute({
   getParentRoute: () => workspace,
@@ -157,8 +157,8 @@ const tree = root.addChildren([
     composed,
     segments,
     segment,
-    people,
-    person,
+    users,
+    user,
     deliveries,
     log,
     sandbox,
@@ -221,8 +221,8 @@ function Home() {
   if (!first)
     return (
       <Container component="main">
-        <EmptyState title="There is no workspace yet" command="npm run carillon -- workspaces create --name Shop">
-          A workspace holds people, segments, campaigns and keys. Make the first one on the command line, then reload.
+        <EmptyState title="No workspaces yet" command="npm run carillon -- workspaces create --name Shop">
+          A workspace holds people, segments, campaigns and keys. Create the first one on the command line, then reload.
         </EmptyState>
       </Container>
     );
@@ -231,8 +231,8 @@ function Home() {
 
 function NoSuchScreen() {
   return (
-    <EmptyState title="There is no such screen">
-      <RouteLink to="/">To the overview</RouteLink>
+    <EmptyState title="Page not found">
+      <RouteLink to="/">Go to the overview</RouteLink>
     </EmptyState>
   );
 }

@@ -24,14 +24,14 @@ export function InviteForm({ onInvited }: { onInvited: (email: string, link: One
       >
         <Stack>
           <Title order={2} size="h5">
-            Invite somebody
+            Invite a colleague
           </Title>
           {invite.error !== null && <Failure error={invite.error} />}
           <Group align="flex-end">
-            <TextInput name="email" label="E-mail address" autoComplete="off" inputMode="email" required />
+            <TextInput name="email" label="Email address" autoComplete="off" inputMode="email" required />
             <NativeSelect name="role" label="Role" data={roleOptions} defaultValue="marketer" />
             <Button type="submit" loading={invite.isPending}>
-              Make an invitation
+              Create invitation
             </Button>
           </Group>
         </Stack>

@@ -24,7 +24,7 @@ export function AccountsPage() {
   const renew = () => queries.invalidateQueries({ queryKey: ['accounts'] });
   return (
     <Stack gap="lg">
-      <PageHeader title="People and roles" />
+      <PageHeader title="Accounts and roles" />
       {shown && <OneTimeLinkAlert title={shown.title} link={shown.link} />}
       <InviteForm
         onInvited={(email, link) => {
@@ -146,9 +146,9 @@ function AccountActions({ account, onChanged, onLink }: AccountActionsProps) {
           label="New password"
           size="compact-xs"
           color="indigo"
-          ariaLabel={`Make a password link for ${email}`}
+          ariaLabel={`Create a password link for ${email}`}
           title={`A new password for ${name}?`}
-          hits={`You get a link to hand over. Using it ends every session of ${email}.`}
+          hits={`You get a link to pass on. Using it ends every session of ${email}.`}
           onConfirmed={async () => onLink(await consoleClient.accounts.makePasswordLink(id))}
         />
       )}
@@ -173,14 +173,14 @@ function InvitationTable({ invitations, onChanged }: InvitationTableProps) {
   return (
     <section>
       <Title order={2} size="h5" mb="sm">
-        Invitations not accepted yet
+        Pending invitations
       </Title>
       <DataTable
-        label="Invitations not accepted yet"
+        label="Pending invitations"
         rows={invitations}
         keyOf={({ id }) => id}
         columns={[
-          { key: 'email', title: 'E-mail address', cell: ({ email }) => email },
+          { key: 'email', title: 'Email address', cell: ({ email }) => email },
           { key: 'role', title: 'Role', cell: ({ role }) => role },
           { key: 'by', title: 'Invited by', cell: ({ createdBy }) => createdBy },
           { key: 'until', title: 'Until', cell: ({ expiresAt }) => <Time at={expiresAt} /> },

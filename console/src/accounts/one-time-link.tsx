@@ -8,7 +8,7 @@ export function OneTimeLinkAlert({ link, title }: { link: OneTimeLink; title: st
   return (
     <Alert title={title} role="status">
       <Text size="sm" mb="xs">
-        Hand it over in person; it is shown this once, works once, and until <Time at={link.expiresAt} />.
+        Pass it on privately. It is shown only once, works once, and expires on <Time at={link.expiresAt} />.
       </Text>
       <Copyable text={link.link} label="link" />
     </Alert>

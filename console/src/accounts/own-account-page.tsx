@@ -99,18 +99,18 @@ function PasswordCard() {
       >
         <Stack>
           <Title order={2} size="h5">
-            Change the password
+            Change password
           </Title>
           {change.error !== null && <Failure error={change.error} />}
           {change.isSuccess && (
             <Text size="sm" role="status">
-              The password is changed; every other session has ended.
+              Password changed. All other sessions have ended.
             </Text>
           )}
           <PasswordInput name="current" label="Current password" autoComplete="current-password" required />
           <NewPasswordField />
           <Button type="submit" loading={change.isPending}>
-            Change the password
+            Change password
           </Button>
         </Stack>
       </form>

@@ -2,9 +2,9 @@ import type { Role } from '../api/generated/session.ts';
 
 /** What a role is for, in one line; docs/console.md has the whole table. */
 const roleNames: Record<Role, string> = {
-  owner: 'Owner: everything, and who may come in',
+  owner: 'Owner: everything, including accounts',
   marketer: 'Marketer: campaigns and segments',
-  analyst: 'Analyst: reads reports, changes nothing',
+  analyst: 'Analyst: reads reports only',
   developer: 'Developer: keys, logs, people, the sandbox',
 };
 

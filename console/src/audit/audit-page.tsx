@@ -25,11 +25,11 @@ export function AuditPage() {
   const entries = audit.data?.pages.flat() ?? [];
   return (
     <>
-      <PageHeader title="Audit log" about={`What people did in the console: in ${name}, and to accounts.`} />
+      <PageHeader title="Audit log" about={`Changes made in the console: in ${name}, and to accounts.`} />
       {audit.error !== null && <Failure error={audit.error} />}
       {audit.isSuccess && entries.length === 0 && (
-        <EmptyState title="Nobody has changed anything yet">
-          Every key, campaign, segment and account that is changed here gets a line.
+        <EmptyState title="No changes yet">
+          Every change to a key, campaign, segment or account is listed here.
         </EmptyState>
       )}
       {entries.length > 0 && (
@@ -41,7 +41,7 @@ export function AuditPage() {
             { key: 'at', title: 'When', cell: ({ at }) => <Time at={at} /> },
             { key: 'who', title: 'Who', cell: ({ actorName }) => actorName },
             { key: 'what', title: 'What', cell: ({ action }) => <Code>{action}</Code> },
-            { key: 'object', title: 'To what', cell: (entry) => <ObjectOf entry={entry} /> },
+            { key: 'object', title: 'Object', cell: (entry) => <ObjectOf entry={entry} /> },
           ]}
         />
       )}

@@ -57,7 +57,7 @@ export function CampaignActions({ workspaceId, id, name, channel, mayEdit, progr
           label="Clone"
           color="indigo"
           title={`Clone “${name}”?`}
-          hits={`A draft “${name} (copy)” is made with the same content, audience and goals. Nothing is sent.`}
+          hits={`A draft “${name} (copy)” is created with the same content, audience and goals. Nothing is sent.`}
           onConfirmed={async () => {
             const draft = await consoleClient.campaigns.clone({ workspaceId, id });
             await navigate({
@@ -78,16 +78,16 @@ function describe(action: CampaignAction, progress: CampaignProgress): string {
   const rest = Math.max(0, progress.reachableDevices - done);
   const standing =
     progress.openRuns > 0
-      ? `${number(done)} of ${number(progress.reachableDevices)} devices are settled already; ${number(rest)} are not.`
+      ? `${number(done)} of ${number(progress.reachableDevices)} devices have been processed; ${number(rest)} remain.`
       : progress.nextAt === null
         ? 'Nothing is being sent right now.'
-        : `Nothing is being sent right now; the next sending is due at ${progress.nextAt.slice(0, 16).replace('T', ' ')} UTC.`;
+        : `Nothing is being sent right now; the next occurrence is due at ${progress.nextAt.slice(0, 16).replace('T', ' ')} UTC.`;
   switch (action) {
     case 'pause':
-      return `${standing} The rest waits until you resume it; a message whose time to live ends meanwhile is not sent.`;
+      return `${standing} The rest waits until you resume; messages whose time to live ends in the meantime are not sent.`;
     case 'resume':
-      return `${standing} It goes on with the next moment to come, or with what it was sending.`;
+      return `${standing} It continues with the next occurrence, or with what it was sending.`;
     case 'stop':
-      return `${standing} The rest is never sent, and a stopped campaign cannot be started again.`;
+      return `${standing} The rest is never sent, and a stopped campaign cannot be restarted.`;
   }
 }

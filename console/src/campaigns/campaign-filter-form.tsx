@@ -20,17 +20,17 @@ export function CampaignFilterForm({ filters, onChosen }: CampaignFilterFormProp
         }}
       >
         <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm">
-          <TextInput name="name" label="Name holds" defaultValue={filters.name ?? ''} />
+          <TextInput name="name" label="Name contains" defaultValue={filters.name ?? ''} />
           <TextInput
             name="tag"
-            label="Tags, any of them"
+            label="Any of these tags"
             placeholder="spring, sale"
             defaultValue={filters.tag?.join(', ') ?? ''}
           />
           <NativeSelect
             name="channel"
             label="Channel"
-            data={options(channels, 'Push and e-mail')}
+            data={options(channels, 'Push and email')}
             defaultValue={filters.channel?.[0] ?? ''}
           />
           <NativeSelect name="type" label="Type" data={options(types, 'Any')} defaultValue={filters.type?.[0] ?? ''} />
@@ -43,7 +43,7 @@ export function CampaignFilterForm({ filters, onChosen }: CampaignFilterFormProp
         <Checkbox
           name="children"
           mt="sm"
-          label="With the executions of recurring campaigns"
+          label="Include executions of recurring campaigns"
           defaultChecked={filters.children === 'with'}
         />
         <Group justify="flex-end" mt="sm">

@@ -14,7 +14,7 @@ import { StatusBadge } from '../parts/status-badge.tsx';
 import { Time } from '../parts/time.tsx';
 import { CampaignActions } from './campaign-actions.tsx';
 import { Failures } from './failures.tsx';
-import { Ladder } from './ladder.tsx';
+import { Funnel } from './ladder.tsx';
 import { LiveProgress } from './live-progress.tsx';
 import { PlatformTable } from './platform-table.tsx';
 import { RunTable } from './run-table.tsx';
@@ -88,11 +88,11 @@ function CampaignOf({ report, workspaceId }: { report: CampaignReport; workspace
             {numbers.statusReason !== null && <Alert title={numbers.status}>{numbers.statusReason}</Alert>}
             {numbers.nextAt !== null && (
               <Text size="sm" component="div">
-                Next sending: <Time at={numbers.nextAt} />
+                Next occurrence: <Time at={numbers.nextAt} />
               </Text>
             )}
             <LiveProgress progress={numbers} />
-            <Ladder progress={numbers} results={results.data} />
+            <Funnel progress={numbers} results={results.data} />
             <PlatformTable progress={numbers} platforms={campaign.platforms} />
           </>
         )}
@@ -110,7 +110,7 @@ function CampaignOf({ report, workspaceId }: { report: CampaignReport; workspace
       </Loaded>
       {versions.length > 0 && <Versions versions={versions} workspaceId={workspaceId} />}
       <RequestBehind curl={curlOf({ method: 'POST', path: '/v5/campaigns', workspaceId, body: report.request })}>
-        This makes the same campaign again, as a draft that is published with <code>PATCH /v5/campaigns/…/status</code>.
+        This creates the same campaign as a draft; publish it with <code>PATCH /v5/campaigns/…/status</code>.
       </RequestBehind>
     </Stack>
   );

@@ -13,7 +13,7 @@ export function Failures({ failures }: { failures: CampaignResults['failures'] }
         Not delivered, and what to do
       </Title>
       {failures.length === 0 ? (
-        <Text size="sm">Every device that was tried took its message.</Text>
+        <Text size="sm">Every message that was sent was accepted.</Text>
       ) : (
         <DataTable
           label="Not delivered, and what to do"
@@ -37,7 +37,7 @@ export function Failures({ failures }: { failures: CampaignResults['failures'] }
             { key: 'advice', title: 'What to do', cell: ({ advice }) => advice },
             {
               key: 'sample',
-              title: 'One of them, and the last time',
+              title: 'Example and last time',
               cell: ({ sampleDeviceId, lastAt }) => (
                 <>
                   <Code>{sampleDeviceId}</Code> <CopyTextButton text={sampleDeviceId} label="device id" />

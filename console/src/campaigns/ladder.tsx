@@ -6,26 +6,26 @@ import { countDevices, countReports } from './count-devices.ts';
 type Step = { word: string; means: string; unit: string; count: number | null };
 
 /** From the people it was for to those who did what it was for. Every word says what it counts. */
-export function Ladder({ progress, results }: { progress: CampaignProgress; results: CampaignResults | undefined }) {
+export function Funnel({ progress, results }: { progress: CampaignProgress; results: CampaignResults | undefined }) {
   const steps: Step[] = [
     {
       word: 'Audience',
       means:
-        'People that the campaign was for when each run began, whether they have a device or not. Somebody reached by two runs counts twice.',
+        'People the campaign was addressed to when each run began, with or without a device. Someone reached by two runs counts twice.',
       unit: 'people',
       count: progress.audienceUsers,
     },
     {
       word: 'Reachable',
       means:
-        'Devices of these people, on the chosen platforms, that take push messages: with a token, opted in, not blocked and not gone.',
+        'Devices of these people on the chosen platforms that accept push messages: with a token, opted in, not blocked and not gone.',
       unit: 'devices',
       count: progress.reachableDevices,
     },
     {
       word: 'Accepted',
       means:
-        'Devices whose message the provider (FCM, APNs, a push service) took over. It does not say that the phone was on.',
+        'Devices whose message the provider (FCM, APNs or a push service) accepted. It does not mean that the phone was on.',
       unit: 'devices',
       count: countDevices(progress, ['ACCEPTED']),
     },
@@ -38,21 +38,20 @@ export function Ladder({ progress, results }: { progress: CampaignProgress; resu
     },
     {
       word: 'Clicked',
-      means: 'Devices on which somebody opened the message, as the app reported it.',
+      means: 'Devices on which the message was opened, as reported by the app.',
       unit: 'devices',
       count: countReports(progress, 'CLICK'),
     },
     {
       word: 'Converted',
-      means:
-        'People who did what one of the conversion goals names after the message was accepted, each goal for itself.',
+      means: 'People who reached a conversion goal after the message was accepted, counted per goal.',
       unit: 'people',
       count: results ? results.goals.reduce((sum, { people }) => sum + people, 0) : null,
     },
   ];
   const top = Math.max(1, progress.reachableDevices);
   return (
-    <Card withBorder component="section" aria-label="Ladder">
+    <Card withBorder component="section" aria-label="Funnel">
       <Stack gap="xs">
         {steps.map(({ word, means, unit, count }) => (
           <div key={word}>

@@ -64,7 +64,7 @@ export function CampaignsPage() {
         }
       </Loaded>
       <RequestBehind curl={curlOf({ method: 'POST', path: '/v5/campaigns/search', workspaceId, body })}>
-        The list above is what this search answers, with figures beside it.
+        This search returns the list above, without the figures.
       </RequestBehind>
     </Stack>
   );
@@ -171,10 +171,10 @@ function NoCampaigns({ filters }: { filters: CampaignFilters }) {
     staleTime: 60_000,
   });
   if (Object.keys(filters).length > 0)
-    return <EmptyState title="No campaign is like that">Take a filter away, or look at another view.</EmptyState>;
+    return <EmptyState title="No matching campaigns">Remove a filter, or try another view.</EmptyState>;
   const command = overview.data?.curl;
   return (
-    <EmptyState title="Nothing was sent yet" {...(command === undefined ? {} : { command })}>
+    <EmptyState title="Nothing sent yet" {...(command === undefined ? {} : { command })}>
       Paste this into a terminal, and a campaign appears here.
     </EmptyState>
   );

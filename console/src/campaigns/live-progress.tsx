@@ -12,10 +12,10 @@ export function LiveProgress({ progress }: { progress: CampaignProgress }) {
   if (progress.openRuns === 0) return null;
   const percent = progress.reachableDevices === 0 ? 0 : Math.min(100, (done / progress.reachableDevices) * 100);
   return (
-    <Card withBorder component="section" aria-label="Being sent">
+    <Card withBorder component="section" aria-label="Sending">
       <Group justify="space-between" mb={4}>
         <Text size="sm" fw={600}>
-          {done.toLocaleString('en')} of {progress.reachableDevices.toLocaleString('en')} devices settled
+          {done.toLocaleString('en')} of {progress.reachableDevices.toLocaleString('en')} devices processed
         </Text>
         <Text size="sm" component="div">
           {rate === undefined || progress.status === 'PAUSED' ? (
@@ -32,7 +32,7 @@ export function LiveProgress({ progress }: { progress: CampaignProgress }) {
           )}
         </Text>
       </Group>
-      <Progress value={percent} aria-label="Devices settled" animated={progress.status === 'SENDING'} />
+      <Progress value={percent} aria-label="Devices processed" animated={progress.status === 'SENDING'} />
     </Card>
   );
 }

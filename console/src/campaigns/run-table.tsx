@@ -16,7 +16,7 @@ export function RunTable({ runs: { runs, total, perPage }, page, onPage }: RunTa
         Sendings: {total.toLocaleString('en')}
       </Title>
       {total === 0 ? (
-        <Text size="sm">It has not begun to be sent.</Text>
+        <Text size="sm">Sending has not started.</Text>
       ) : (
         <DataTable
           label="Sendings"

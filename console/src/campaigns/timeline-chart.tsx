@@ -34,7 +34,7 @@ export function TimelineChart({ timeline }: { timeline: CampaignTimeline }) {
         series: [
           { label: timeZone },
           {
-            label: `Accepted, each ${spanText(timeline.stepSeconds)}`,
+            label: `Accepted per ${spanText(timeline.stepSeconds)}`,
             fill: '#3b5bdb',
             stroke: '#3b5bdb',
             paths: bars,
@@ -53,7 +53,7 @@ export function TimelineChart({ timeline }: { timeline: CampaignTimeline }) {
       chart.destroy();
     };
   }, [timeline, timeZone, isDark]);
-  return <div ref={element} role="img" aria-label="Devices over time; the table below says the same" />;
+  return <div ref={element} role="img" aria-label="Devices over time; the table below shows the same data" />;
 }
 
 // From the times themselves: given one time alone, the library would show years.

@@ -17,20 +17,20 @@ export function Timeline({ timeline }: { timeline: CampaignTimeline }) {
         Over time
       </Title>
       {steps.length === 0 ? (
-        <Text size="sm">Nothing was sent yet.</Text>
+        <Text size="sm">Nothing sent yet.</Text>
       ) : (
         <>
           <Suspense fallback={<Waiting />}>
             <TimelineChart timeline={timeline} />
           </Suspense>
           <details>
-            <summary style={{ fontSize: 'var(--mantine-font-size-sm)' }}>The same as a table</summary>
+            <summary style={{ fontSize: 'var(--mantine-font-size-sm)' }}>Show as a table</summary>
             <DataTable
               label="Over time"
               rows={steps}
               keyOf={({ at }) => at}
               columns={[
-                { key: 'at', title: `From, each ${spanText(stepSeconds)}`, cell: ({ at }) => <Time at={at} /> },
+                { key: 'at', title: `From (per ${spanText(stepSeconds)})`, cell: ({ at }) => <Time at={at} /> },
                 {
                   key: 'accepted',
                   title: 'Accepted',

@@ -154,13 +154,13 @@ function NoDeliveries({ isFiltered, hasMore }: { isFiltered: boolean; hasMore: b
   });
   if (isFiltered)
     return (
-      <EmptyState title="No message is like that">
-        {hasMore ? 'The newest 31 days were looked through; older ones are a click away.' : 'Take a filter away.'}
+      <EmptyState title="No matching messages">
+        {hasMore ? 'The last 31 days were searched; older messages are a click away.' : 'Remove a filter.'}
       </EmptyState>
     );
   const command = overview.data?.curl;
   return (
-    <EmptyState title="Nothing was sent yet" {...(command === undefined ? {} : { command })}>
+    <EmptyState title="Nothing sent yet" {...(command === undefined ? {} : { command })}>
       Paste this into a terminal, and every message of it appears here.
     </EmptyState>
   );

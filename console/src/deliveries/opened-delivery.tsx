@@ -24,7 +24,7 @@ export function OpenedDelivery({ row, closed }: { row: string; closed: DeliveryS
     <Card withBorder component="section" aria-labelledby="opened-delivery">
       <Group justify="space-between" mb="xs">
         <Title order={2} size="h5" id="opened-delivery">
-          One message
+          Message details
         </Title>
         <RouteLink to="/w/$workspaceId/deliveries" params={{ workspaceId }} search={closed} activeProps={{}}>
           Close
@@ -55,7 +55,7 @@ function Detail({ delivery }: { delivery: DeliveryDetail }) {
     [
       'Answer',
       <>
-        {delivery.code === null ? 'taken over without a remark' : <Copyable text={delivery.code} label="code" />}
+        {delivery.code === null ? 'accepted' : <Copyable text={delivery.code} label="code" />}
         {delivery.providerMessageId !== null && (
           <Copyable text={delivery.providerMessageId} label="provider's id of the message" />
         )}

@@ -33,7 +33,7 @@ export function CreateKeyForm({ workspaceId, onMade }: CreateKeyFormProps) {
       >
         <Stack>
           <Title order={2} size="h5">
-            Make a key
+            Create a key
           </Title>
           {create.error !== null && <Failure error={create.error} />}
           <Group align="flex-end">
@@ -47,7 +47,7 @@ export function CreateKeyForm({ workspaceId, onMade }: CreateKeyFormProps) {
             {kind === 'oauth' && (
               <NumberInput
                 name="minutes"
-                label="Access tokens last, minutes"
+                label="Access token lifetime, minutes"
                 defaultValue={15}
                 min={5}
                 max={60}
@@ -55,7 +55,7 @@ export function CreateKeyForm({ workspaceId, onMade }: CreateKeyFormProps) {
               />
             )}
             <Button type="submit" loading={create.isPending}>
-              Make it
+              Create key
             </Button>
           </Group>
         </Stack>

@@ -7,7 +7,7 @@ export const keyKinds: Record<KeyKind, Kind> = {
   oauth: {
     name: 'OAuth 2.0',
     means:
-      'Gets access tokens, which are sent as Bearer tokens on every API. The key itself goes to the token endpoint alone.',
+      'Gets access tokens, which are sent as Bearer tokens on every API. The key itself is sent to the token endpoint only.',
     curl: ({ id }) => `KEY='…'
 curl ${location.origin}/v1/oauth/token \\
   -d grant_type=client_credentials \\
@@ -26,7 +26,7 @@ curl ${location.origin}/v1/customer/${id} \\
   },
   push: {
     name: 'Push',
-    means: 'Signs push requests: SHA-256 of workspace id, campaign name and this key. It is never sent itself.',
+    means: 'Signs push requests: SHA-256 of workspace id, campaign name and this key. The key itself is never sent.',
     curl: ({ id }) => `KEY='…'
 printf '%s' "${id}|Hello from Carillon|$KEY" | openssl dgst -sha256 -r | cut -c1-64`,
   },

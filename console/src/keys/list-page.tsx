@@ -15,7 +15,7 @@ import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
 import { CreateKeyForm } from './create-key-form.tsx';
 import { keyKinds } from './key-kinds.ts';
-import { MadeKeyAlert } from './created-key-alert.tsx';
+import { CreatedKeyAlert } from './created-key-alert.tsx';
 import { RotateButton } from './rotate-button.tsx';
 
 /** Makes, shows once, rotates and revokes what callers of the API identify themselves by. */
@@ -33,14 +33,14 @@ export function KeysPage() {
   };
   return (
     <Stack gap="lg">
-      <PageHeader title="Keys" about={`Credentials of ${workspace.name}; each opens what its kind says.`} />
-      {made && <MadeKeyAlert made={made} />}
+      <PageHeader title="Keys" about={`Credentials of ${workspace.name}; its kind decides what a key opens.`} />
+      {made && <CreatedKeyAlert made={made} />}
       {mayWrite && <CreateKeyForm workspaceId={workspace.id} onMade={show} />}
       <Loaded query={keys}>
         {(rows) =>
           rows.length === 0 ? (
-            <EmptyState title="There is no key yet" command="npm run carillon -- keys create --kind push">
-              Make one above, or on the command line.
+            <EmptyState title="No keys yet" command="npm run carillon -- keys create --kind push">
+              Create one above or on the command line.
             </EmptyState>
           ) : (
             <KeyTable keys={rows} workspaceId={workspace.id} onChanged={renew} onMade={show} />

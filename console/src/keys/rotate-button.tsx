@@ -5,7 +5,7 @@ import { consoleClient } from '../console.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 
 const overlaps = [
-  { value: '0', label: 'no time: it ends at once' },
+  { value: '0', label: 'not at all: it ends at once' },
   { value: '1', label: 'an hour' },
   { value: '24', label: 'a day' },
   { value: '168', label: 'a week' },
@@ -27,11 +27,11 @@ export function RotateButton({ workspaceId, apiKey, onMade }: RotateButtonProps)
       hits={
         <Stack gap="xs">
           <Text size="sm">
-            A successor of the same kind and name is made, and its secret shown once. Whoever still calls with{' '}
-            {apiKey.hint} then fails:
+            A new key of the same kind and name is created, and its secret is shown once. Calls that still use{' '}
+            {apiKey.hint} then fail:
           </Text>
           <NativeSelect
-            label="The old one works on for"
+            label="The old key keeps working for"
             value={overlap}
             data={overlaps}
             onChange={(event) => setOverlap(event.currentTarget.value)}

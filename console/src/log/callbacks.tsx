@@ -27,7 +27,7 @@ export function Callbacks({ callbacks, workspaceId }: { callbacks: ConsoleCallba
           { key: 'state', title: 'State', cell: ({ state }) => <StatusBadge status={state} /> },
           {
             key: 'tries',
-            title: 'Tries',
+            title: 'Attempts',
             isNumber: true,
             cell: ({ id, attempts, resends }) => (
               <Button variant="default" size="compact-xs" onClick={() => open(opened === id ? undefined : id)}>
@@ -60,12 +60,12 @@ export function Callbacks({ callbacks, workspaceId }: { callbacks: ConsoleCallba
           },
         ]}
       />
-      {opened !== undefined && <Tries workspaceId={workspaceId} id={opened} />}
+      {opened !== undefined && <Attempts workspaceId={workspaceId} id={opened} />}
     </>
   );
 }
 
-function Tries({ workspaceId, id }: { workspaceId: string; id: string }) {
+function Attempts({ workspaceId, id }: { workspaceId: string; id: string }) {
   const callback = useQuery({
     queryKey: ['callback', workspaceId, id],
     queryFn: () => consoleClient.messages.readCallback({ workspaceId, id }),
@@ -76,7 +76,7 @@ function Tries({ workspaceId, id }: { workspaceId: string; id: string }) {
       {({ tries, body }) => (
         <>
           <DataTable
-            label="Tries of the callback"
+            label="Attempts of the callback"
             rows={tries}
             keyOf={({ resend, attempt }) => `${resend} ${attempt}`}
             columns={[

@@ -34,7 +34,7 @@ export function Calls({ search }: { search: LogSearch }) {
     <>
       <Group align="end" gap="md">
         <Checkbox
-          label="Refused ones only"
+          label="Refused calls only"
           checked={search.only === 'refused'}
           onChange={(event) => {
             const { only: _only, ...rest } = chosen;
@@ -151,10 +151,10 @@ function NoCalls({ search }: { search: LogSearch }) {
     queryFn: () => consoleClient.overview.read(workspaceId),
     staleTime: 60_000,
   });
-  if (Object.keys(search).length > 0) return <EmptyState title="No call is like that" />;
+  if (Object.keys(search).length > 0) return <EmptyState title="No matching calls" />;
   const command = overview.data?.curl;
   return (
-    <EmptyState title="Nobody has called yet" {...(command === undefined ? {} : { command })}>
+    <EmptyState title="No calls yet" {...(command === undefined ? {} : { command })}>
       Paste this into a terminal, and the call appears here within a second.
     </EmptyState>
   );

@@ -13,21 +13,21 @@ import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
 
 /** Mails about the files of segments, with every attempt. Kept ones were not sent: there is no mail server. */
-export function Mails({ mails }: { mails: ConsoleEmail[] }) {
+export function Emails({ mails }: { mails: ConsoleEmail[] }) {
   const { id: workspaceId } = useWorkspace();
   const queries = useQueryClient();
   const mayResend = useMay('log.resend');
   const [opened, open] = useState<string>();
   if (mails.length === 0)
     return (
-      <EmptyState title="No mail was asked for">
-        A file segment with <code>emails</code> writes to them when its file was worked.
+      <EmptyState title="No emails yet">
+        A file segment with <code>emails</code> sends them an email once its file has been processed.
       </EmptyState>
     );
   return (
     <>
       <DataTable
-        label="Mails"
+        label="Emails"
         minWidth={860}
         rows={mails}
         keyOf={({ id }) => id}
@@ -85,7 +85,7 @@ export function Mails({ mails }: { mails: ConsoleEmail[] }) {
                   ariaLabel={`Send ${subject} again`}
                   size="compact-xs"
                   color="indigo"
-                  title="Send this mail again?"
+                  title="Send this email again?"
                   hits={`${recipients.join(', ')} get the same text under the same Message-ID.`}
                   onConfirmed={async () => {
                     await consoleClient.messages.resendEmail({ workspaceId, id });
@@ -113,10 +113,10 @@ function Attempts({ id }: { id: string }) {
     <Loaded query={mail}>
       {({ tries }) =>
         tries.length === 0 ? (
-          <Text size="sm">It was not sent: no mail server was set when it was made.</Text>
+          <Text size="sm">It was not sent: no mail server was configured at the time.</Text>
         ) : (
           <DataTable
-            label="Attempts of the mail"
+            label="Attempts of the email"
             rows={tries}
             keyOf={({ resend, attempt }) => `${resend} ${attempt}`}
             columns={[
@@ -128,7 +128,7 @@ function Attempts({ id }: { id: string }) {
               { key: 'at', title: 'When', cell: ({ at }) => <Time at={at} /> },
               {
                 key: 'answer',
-                title: 'Answer of the mail server',
+                title: 'Mail server response',
                 cell: ({ answer, isTaken }) => (
                   <>
                     <StatusBadge status={isTaken ? 'SENT' : 'FAILED'} /> <Text size="xs">{answer}</Text>

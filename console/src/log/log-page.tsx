@@ -4,15 +4,15 @@ import { PageHeader } from '../parts/page-header.tsx';
 import { RouteLink } from '../parts/route-link.tsx';
 import { Calls } from './calls.tsx';
 import type { LogSearch } from './log-search.ts';
-import { CallbackLog, MailLog } from './message-views.tsx';
+import { CallbackLog, EmailLog } from './message-views.tsx';
 
 const route = getRouteApi('/w/$workspaceId/log');
 
 const views: { name: string; search: LogSearch }[] = [
   { name: 'Calls', search: {} },
-  { name: 'Calls of no workspace', search: { of: 'nobody' } },
+  { name: 'Calls without a workspace', search: { of: 'nobody' } },
   { name: 'Callbacks', search: { view: 'callbacks' } },
-  { name: 'Mails', search: { view: 'mails' } },
+  { name: 'Emails', search: { view: 'mails' } },
 ];
 
 /** What came in and what went out, for those who integrate. */
@@ -22,13 +22,13 @@ export function LogPage() {
     <Stack gap="md">
       <PageHeader
         title="API log"
-        about="Calls are kept for seven days. What is done on the console stands in the audit log instead."
+        about="Calls are kept for seven days. What is done in the console is in the audit log instead."
       />
       <Views search={search} />
       {search.view === 'callbacks' ? (
         <CallbackLog search={search} />
       ) : search.view === 'mails' ? (
-        <MailLog search={search} />
+        <EmailLog search={search} />
       ) : (
         <Calls search={search} />
       )}

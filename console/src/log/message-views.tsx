@@ -8,7 +8,7 @@ import { RouteLink } from '../parts/route-link.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
 import { Callbacks } from './callbacks.tsx';
 import type { LogSearch } from './log-search.ts';
-import { Mails } from './emails.tsx';
+import { Emails } from './emails.tsx';
 
 /** Callbacks, newest first, page by page; the address holds filter and place. */
 export function CallbackLog({ search }: { search: LogSearch }) {
@@ -41,16 +41,16 @@ function CallbackPage({ callbacks }: { callbacks: ConsoleCallback[] }) {
 
 function NoCallback({ search: { state } }: { search: LogSearch }) {
   return state === 'failed' ? (
-    <EmptyState title="No callback was given up" />
+    <EmptyState title="No failed callbacks" />
   ) : (
-    <EmptyState title="No callback was asked for">
-      A file segment with a <code>callback_url</code> is told of here when its file was worked.
+    <EmptyState title="No callbacks yet">
+      A file segment with a <code>callback_url</code> is listed here once its file has been processed.
     </EmptyState>
   );
 }
 
 /** Mails, in the same way. */
-export function MailLog({ search }: { search: LogSearch }) {
+export function EmailLog({ search }: { search: LogSearch }) {
   const { id: workspaceId } = useWorkspace();
   const query = queryOf({ workspaceId, search });
   const page = useQuery({
@@ -64,7 +64,7 @@ export function MailLog({ search }: { search: LogSearch }) {
       <Loaded query={page}>
         {({ mails, next }) => (
           <>
-            <Mails mails={mails} />
+            <Emails mails={mails} />
             <Older search={search} next={next} />
           </>
         )}
@@ -86,7 +86,7 @@ function Filters({ search: { view, state } }: { search: LogSearch }) {
   const base: LogSearch = view === undefined ? {} : { view };
   const filters: { name: string; search: LogSearch; isCurrent: boolean }[] = [
     { name: 'All', search: base, isCurrent: state === undefined },
-    { name: 'Nobody took', search: { ...base, state: 'failed' }, isCurrent: state === 'failed' },
+    { name: 'Failed', search: { ...base, state: 'failed' }, isCurrent: state === 'failed' },
   ];
   return (
     <Group component="nav" gap="md" {...{ 'aria-label': 'Filter' }}>

@@ -20,7 +20,7 @@ export function OpenedCall({ id, closed }: { id: string; closed: LogSearch }) {
     <Card withBorder component="section" aria-labelledby="opened-call">
       <Group justify="space-between" mb="xs">
         <Title order={2} size="h5" id="opened-call">
-          One call
+          Call details
         </Title>
         <RouteLink to="/w/$workspaceId/log" params={{ workspaceId }} search={closed} activeProps={{}}>
           Close
@@ -37,10 +37,10 @@ function Detail({ call }: { call: CallDetail }) {
       <Copyable text={`${call.method} ${call.path}`} label="call" />
       <Text size="sm" component="div">
         Answered {call.status} in {Math.round(call.durationMilliseconds)} ms on <Time at={call.receivedAt} />
-        {call.keyName === null ? ', no key was proven.' : `, with the key ${call.keyName}.`}
+        {call.keyName === null ? ', without a valid key.' : `, with the key ${call.keyName}.`}
       </Text>
       {call.errorName !== null && (
-        <Alert color="red" title={call.errorText ?? 'It was refused'}>
+        <Alert color="red" title={call.errorText ?? 'The call was refused'}>
           <Code>{call.errorName}</Code> {call.errorDetail}
           {call.advice !== null && (
             <Text size="sm" mt="xs">
@@ -50,7 +50,7 @@ function Detail({ call }: { call: CallDetail }) {
         </Alert>
       )}
       {call.warnings.length > 0 && (
-        <Alert title="It was done, but">
+        <Alert title="The call succeeded, but">
           {call.warnings.map((warning) => (
             <Text key={warning} size="sm">
               {warning}
@@ -59,7 +59,7 @@ function Detail({ call }: { call: CallDetail }) {
         </Alert>
       )}
       {call.requestBody === null ? (
-        <Text size="sm">No body is kept: there was none, or it may have held a credential.</Text>
+        <Text size="sm">No body is stored: there was none, or it may have contained a credential.</Text>
       ) : (
         <CopyableBlock text={call.requestBody} label="body of the call" />
       )}

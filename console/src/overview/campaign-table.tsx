@@ -93,7 +93,7 @@ function Empty({ curl }: { curl: string | undefined }) {
   return (
     <>
       <Text size="sm" mb="xs">
-        Nothing was sent yet. {curl === undefined ? 'Create a push key first:' : 'Paste this into a terminal:'}
+        Nothing sent yet. {curl === undefined ? 'Create a push key first:' : 'Paste this into a terminal:'}
       </Text>
       {curl === undefined ? (
         <Code>npm run carillon -- keys create --kind push</Code>

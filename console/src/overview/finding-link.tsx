@@ -7,7 +7,7 @@ import { useWorkspace } from '../shell/workspace.ts';
 export function FindingLink({ place }: { place: FindingPlace }) {
   const { id: workspaceId } = useWorkspace();
   const params = { workspaceId };
-  const [seesSystem, setsUp, seesLog, seesPeople] = [
+  const [seesSystem, setsUp, seesLog, seesUsers] = [
     useMay('system.read'),
     useMay('settings.write'),
     useMay('log.read'),
@@ -17,11 +17,11 @@ export function FindingLink({ place }: { place: FindingPlace }) {
     case 'campaign':
       return (
         <RouteLink to="/w/$workspaceId/campaigns/$campaignId" params={{ ...params, campaignId: place.campaignId }}>
-          To the campaign
+          Open the campaign
         </RouteLink>
       );
     case 'deliveries':
-      return seesPeople ? (
+      return seesUsers ? (
         <RouteLink
           to="/w/$workspaceId/deliveries"
           params={params}
@@ -33,19 +33,19 @@ export function FindingLink({ place }: { place: FindingPlace }) {
     case 'providers':
       return setsUp ? (
         <RouteLink to="/w/$workspaceId/providers" params={params}>
-          To the providers
+          Open the providers
         </RouteLink>
       ) : null;
     case 'system':
       return seesSystem ? (
         <RouteLink to="/w/$workspaceId/system" params={params}>
-          To the system page
+          Open the system page
         </RouteLink>
       ) : null;
     case 'segments':
       return (
         <RouteLink to="/w/$workspaceId/segments" params={params}>
-          To the segments
+          Open the segments
         </RouteLink>
       );
     case 'log':

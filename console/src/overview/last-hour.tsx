@@ -27,7 +27,7 @@ export function LastHour({ overview }: { overview: Overview }) {
             Not delivered
           </Text>
         )}
-        {failures.length === 0 && accepted.length > 0 && <Text size="sm">Every one was taken.</Text>}
+        {failures.length === 0 && accepted.length > 0 && <Text size="sm">All were accepted.</Text>}
         {failures.map(({ platform, outcome, code, devices, advice }) => (
           <div key={`${platform} ${outcome} ${code}`}>
             <Group justify="space-between" gap="xs" wrap="nowrap" align="flex-start">

@@ -9,7 +9,7 @@ import { CampaignTable } from './campaign-table.tsx';
 import { Inbox } from './inbox.tsx';
 import { LastHour } from './last-hour.tsx';
 import { LimitList } from './limit-list.tsx';
-import { PeopleCard } from './users-card.tsx';
+import { UsersCard } from './users-card.tsx';
 import { ProviderList } from './provider-list.tsx';
 import { SendingNow } from './sending-now.tsx';
 import { VerdictCard } from './verdict-card.tsx';
@@ -44,7 +44,7 @@ function OverviewOf({ overview }: { overview: Overview }) {
       <LimitList limits={overview.limits} />
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
         <WorkspaceCard overview={overview} />
-        <PeopleCard workspaceId={workspace.id} />
+        <UsersCard workspaceId={workspace.id} />
       </SimpleGrid>
     </Stack>
   );

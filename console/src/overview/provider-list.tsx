@@ -60,12 +60,12 @@ function Provider({ health, paused, now }: ProviderProps) {
         ))}
         {silent && (
           <div>
-            Left alone until <Time at={silent.until} />: {silent.reason}
+            Backing off until <Time at={silent.until} />: {silent.reason}
           </div>
         )}
         {noisyUntil !== null && (
           <div>
-            Its lower rate for noisy sites until <Time at={noisyUntil} />
+            Lower rate for noisy sites until <Time at={noisyUntil} />
           </div>
         )}
       </Text>
@@ -76,9 +76,9 @@ function Provider({ health, paused, now }: ProviderProps) {
 /** One word, the worst that is true. */
 function stateOf({ isConnected, check, silent }: ProviderHealth, isPaused: boolean): [word: string, colour: string] {
   if (!isConnected && !isPaused) return ['not connected', 'gray.8'];
-  if (isPaused) return ['refuses us', 'red.9'];
+  if (isPaused) return ['rejects the credential', 'red.9'];
   if (check?.verdict === 'REFUSED') return ['refused', 'red.9'];
   if (silent) return ['waiting', 'orange.9'];
   if (check?.verdict === 'ACCEPTED') return ['works', 'teal.9'];
-  return check ? ['could not be asked', 'orange.9'] : ['connected', 'teal.9'];
+  return check ? ['could not be checked', 'orange.9'] : ['connected', 'teal.9'];
 }

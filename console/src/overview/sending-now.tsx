@@ -12,7 +12,7 @@ export function SendingNow({ overview }: { overview: Overview }) {
   const { id: workspaceId } = useWorkspace();
   return (
     <OverviewCard
-      title="Being sent now"
+      title="Sending now"
       more={
         <RouteLink to="/w/$workspaceId/campaigns" params={{ workspaceId }} search={{}}>
           All campaigns
@@ -78,7 +78,7 @@ function Running({ send, now }: { send: RunningSend; now: string }) {
       </Group>
       <Progress
         value={audienceDevices ? Math.min(100, (done / audienceDevices) * 100) : 0}
-        aria-label={`Devices of ${campaignName} that are settled`}
+        aria-label={`Devices of ${campaignName} that are processed`}
         animated
       />
       {rate >= 1 && (

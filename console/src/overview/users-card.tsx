@@ -11,20 +11,20 @@ import { OverviewCard } from './overview-card.tsx';
 const platforms = ['ANDROID', 'IOS', 'WEB'] as const;
 
 /** Whom the workspace can reach. Counted once a minute: it reads every device. */
-export function PeopleCard({ workspaceId }: { workspaceId: string }) {
+export function UsersCard({ workspaceId }: { workspaceId: string }) {
   const people = useQuery({
     queryKey: ['people-counts', workspaceId],
     queryFn: () => consoleClient.overview.countUsers(workspaceId),
     refetchInterval: 60_000,
   });
-  const seesPeople = useMay('people.read');
+  const seesUsers = useMay('people.read');
   return (
     <OverviewCard
       title="People"
       more={
-        seesPeople && (
+        seesUsers && (
           <RouteLink to="/w/$workspaceId/people" params={{ workspaceId }} search={{}}>
-            Find somebody
+            Search for a user
           </RouteLink>
         )
       }

@@ -13,10 +13,10 @@ export function WorkCard({ overview }: { overview: Overview }) {
   const seesSystem = useMay('system.read');
   const rows = [
     ['Waiting for a worker', countOf(work.waiting) + (work.oldestAt ? `, since ${formatAge(work.oldestAt, now)}` : '')],
-    ['Being worked', countOf(work.running)],
-    ['For a later moment', countOf(work.later)],
+    ['In progress', countOf(work.running)],
+    ['Scheduled for later', countOf(work.later)],
     ['Nodes that send', `${work.sendingNodes} of ${work.nodes}`],
-    ['Last heard of one', work.seenAt === null ? 'not lately' : `${formatAge(work.seenAt, now)} ago`],
+    ['Last seen', work.seenAt === null ? 'not recently' : `${formatAge(work.seenAt, now)} ago`],
   ] as const;
   return (
     <OverviewCard
@@ -44,7 +44,7 @@ export function WorkCard({ overview }: { overview: Overview }) {
             </Text>
           </Group>
         ))}
-        <Text size="xs">Pieces of campaigns and repeated attempts, of all workspaces.</Text>
+        <Text size="xs">Campaign chunks and retries of all workspaces.</Text>
       </Stack>
     </OverviewCard>
   );

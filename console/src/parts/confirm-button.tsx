@@ -51,7 +51,7 @@ export function ConfirmButton({ color = 'red.9', size = 'sm', ...props }: Confir
               {act.error !== null && <Failure error={act.error} />}
               <Group justify="flex-end">
                 <Button variant="default" onClick={dialog.close}>
-                  Leave it
+                  Cancel
                 </Button>
                 <Button color={color} loading={act.isPending} onClick={() => act.mutate()}>
                   {props.label}

@@ -4,7 +4,7 @@ import { CarillonError } from '@carillon/client';
 /** Why something could not be shown or done, in the words of the server. */
 export function Failure({ error, what }: { error: Error; what?: string }) {
   return (
-    <Alert color="red" role="alert" title={what ?? 'That did not work'}>
+    <Alert color="red" role="alert" title={what ?? 'Something went wrong'}>
       {failureText(error)}
     </Alert>
   );

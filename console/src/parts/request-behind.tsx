@@ -7,7 +7,7 @@ export function RequestBehind({ curl, children }: { curl: string; children: Reac
   return (
     <Card withBorder>
       <Title order={2} size="h5">
-        The same through the API
+        API equivalent
       </Title>
       <Text size="sm" mb="xs" component="div">
         {children}

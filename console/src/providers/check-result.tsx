@@ -3,9 +3,9 @@ import type { ConnectedCredential } from '../api/generated/credential.ts';
 import { Time } from '../parts/time.tsx';
 
 const looks = {
-  ACCEPTED: ['teal', 'The provider takes it'],
+  ACCEPTED: ['teal', 'The provider accepts it'],
   REFUSED: ['red', 'The provider refuses it'],
-  UNKNOWN: ['orange', 'The provider could not be asked'],
+  UNKNOWN: ['orange', 'The provider could not be checked'],
 } as const;
 
 /** What the provider said when it was last asked, and what to do. */

@@ -37,7 +37,7 @@ export function ConnectForm({ state, onConnected }: ConnectFormProps) {
     >
       <Stack gap="sm" maw={640}>
         <KeyFields provider={provider} />
-        {connect.error !== null && <Failure error={connect.error} what="It is not connected" />}
+        {connect.error !== null && <Failure error={connect.error} what="Not connected" />}
         <Group gap="xs">
           {connected === null ? (
             <Button type="submit" loading={connect.isPending}>
@@ -50,9 +50,9 @@ export function ConnectForm({ state, onConnected }: ConnectFormProps) {
               title={`Replace the credential of ${name}?`}
               hits={
                 <>
-                  {hitsOf(hits)} It is replaced only when the provider takes the new one.
+                  {hitsOf(hits)} It is replaced only if the provider accepts the new one.
                   {provider === 'webpush' &&
-                    ' With another public key, browsers that have subscribed stay silent until they subscribe anew.'}
+                    ' With another public key, subscribed browsers receive nothing until they subscribe again.'}
                 </>
               }
               onConfirmed={async () => {
@@ -63,7 +63,7 @@ export function ConnectForm({ state, onConnected }: ConnectFormProps) {
           )}
           {isUnasked && (
             <Button variant="default" loading={connect.isPending} onClick={() => connect.mutate({ unasked: 'store' })}>
-              Store it all the same
+              Store it anyway
             </Button>
           )}
         </Group>

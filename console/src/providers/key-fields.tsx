@@ -45,19 +45,19 @@ export function KeyFields({ provider }: { provider: ProviderCredentialState['pro
           <TextInput
             name="subject"
             label="Contact"
-            description="Whom push services write to when something is wrong: mailto:push@example.com or an https address"
+            description="Where push services report problems: mailto:push@example.com or an https address"
             required
           />
           <SimpleGrid cols={{ base: 1, sm: 2 }}>
             <TextInput
               name="publicKey"
               label="Public key"
-              description="65 bytes in base64url; empty makes a new pair"
+              description="65 bytes in base64url; leave empty for a new pair"
             />
             <TextInput
               name="privateKey"
               label="Private key"
-              description="32 bytes in base64url; empty makes a new pair"
+              description="32 bytes in base64url; leave empty for a new pair"
               autoComplete="off"
             />
           </SimpleGrid>

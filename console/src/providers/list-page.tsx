@@ -17,7 +17,7 @@ export function ProvidersPage() {
     <Stack gap="lg">
       <PageHeader
         title="Providers"
-        about="Of this workspace. A key is tried with its provider before it is stored; it is kept sealed and never shown again."
+        about="Of this workspace. A key is tried with its provider before it is stored; it is stored encrypted and never shown again."
         actions={<SettingsLinks />}
       />
       <Loaded query={credentials}>

@@ -34,7 +34,7 @@ export function ProviderCard({ state, onChanged }: ProviderCardProps) {
         </Group>
         {connected && <Facts connected={connected} />}
         {connected?.check && <CheckResult check={connected.check} />}
-        {connected?.check === null && <Text size="sm">Nobody has asked the provider about it yet.</Text>}
+        {connected?.check === null && <Text size="sm">The provider has not been asked about it yet.</Text>}
         {provider === 'webpush' && connected && <WebKeySnippet publicKey={connected.summary.publicKey ?? ''} />}
         <Actions state={state} onChanged={onChanged} onReplace={form.toggle} isReplacing={isOpen} />
         {(isOpen || (connected === null && !isSandbox)) && (
@@ -125,7 +125,7 @@ function Actions({ state, onChanged, onReplace, isReplacing }: ActionsProps) {
             ariaLabel={`Use the simulator of ${name}`}
             color="indigo"
             title={`Send to the simulated ${name}?`}
-            hits={connected ? `It takes the place of the credential that is connected. ${hitsOf(hits)}` : hitsOf(hits)}
+            hits={connected ? `It replaces the connected credential. ${hitsOf(hits)}` : hitsOf(hits)}
             onConfirmed={async () => {
               await consoleClient.credentials.useSimulator(of);
               await onChanged();

@@ -25,7 +25,7 @@ export function Counters({ counters }: { counters: SandboxState['counters'] }) {
         columns={[
           { key: 'platform', title: 'Platform', cell: (platform) => platformNames[platform] },
           column('Requests', 'received'),
-          column('Taken over', 'accepted'),
+          column('Accepted', 'accepted'),
           column('Refused', 'refused'),
         ]}
       />

@@ -13,8 +13,8 @@ const providers: { value: ProviderName; label: string }[] = [
 ];
 
 const faults = {
-  busy: { name: 'answers 503, again in 5 s', fault: { status: 503, headers: { 'retry-after': '5' } } },
-  limited: { name: 'answers 429, again in 5 s', fault: { status: 429, headers: { 'retry-after': '5' } } },
+  busy: { name: 'answers 503, retry in 5 s', fault: { status: 503, headers: { 'retry-after': '5' } } },
+  limited: { name: 'answers 429, retry in 5 s', fault: { status: 429, headers: { 'retry-after': '5' } } },
   broken: { name: 'answers 500', fault: { status: 500 } },
   reset: { name: 'breaks the connection', fault: { reset: true } },
   slow: { name: 'takes 3 seconds', fault: { delayMilliseconds: 3000 } },
@@ -46,9 +46,16 @@ export function FaultForm({ onState }: { onState: (state: SandboxState) => void 
             label="What it does"
             data={Object.entries(faults).map(([value, { name }]) => ({ value, label: name }))}
           />
-          <NumberInput name="count" label="How often, 0: always" min={0} max={1_000_000} defaultValue={1} w={170} />
+          <NumberInput
+            name="count"
+            label="How many times (0: always)"
+            min={0}
+            max={1_000_000}
+            defaultValue={1}
+            w={170}
+          />
           <Button type="submit" loading={set.isPending}>
-            Break it
+            Set fault
           </Button>
           <Button variant="default" disabled={set.isPending} onClick={() => set.mutate({})}>
             End all faults

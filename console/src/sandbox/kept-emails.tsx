@@ -1,12 +1,12 @@
 import { Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { consoleClient } from '../console.ts';
-import { Mails } from '../log/emails.tsx';
+import { Emails } from '../log/emails.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
 
 /** Mails are kept instead of sent where no mail server is set. */
-export function KeptMails() {
+export function KeptEmails() {
   const { id: workspaceId } = useWorkspace();
   const mails = useQuery({
     queryKey: ['mails', workspaceId],
@@ -16,9 +16,9 @@ export function KeptMails() {
   return (
     <section>
       <Title order={2} size="h5" mb="xs">
-        In the mailbox
+        Mailbox
       </Title>
-      <Loaded query={mails}>{({ mails: all }) => <Mails mails={all} />}</Loaded>
+      <Loaded query={mails}>{({ mails: all }) => <Emails mails={all} />}</Loaded>
     </section>
   );
 }

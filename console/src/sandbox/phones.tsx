@@ -35,7 +35,7 @@ export function Phones({ workspaceId }: { workspaceId: string }) {
         <Loaded query={inbox}>
           {(messages) =>
             messages.length === 0 ? (
-              <EmptyState title="Nothing has arrived" {...(command === undefined ? {} : { command })}>
+              <EmptyState title="Nothing has arrived yet" {...(command === undefined ? {} : { command })}>
                 Paste this into a terminal, and it arrives within a second.
               </EmptyState>
             ) : (

@@ -11,13 +11,13 @@ import { useWorkspace } from '../shell/workspace.ts';
 import { ClockControl } from './clock-control.tsx';
 import { Counters } from './counters.tsx';
 import { FaultForm } from './fault-form.tsx';
-import { KeptMails } from './kept-emails.tsx';
+import { KeptEmails } from './kept-emails.tsx';
 import { Phones } from './phones.tsx';
 
 /** Be the phone, the clock and the provider that fails. */
 export function SandboxPage() {
   const { isSandbox } = useSession();
-  return isSandbox ? <Sandbox /> : <EmptyState title="This installation is no sandbox" />;
+  return isSandbox ? <Sandbox /> : <EmptyState title="This installation is not a sandbox" />;
 }
 
 function Sandbox() {
@@ -36,7 +36,7 @@ function Sandbox() {
     <Stack gap="lg">
       <PageHeader
         title="Sandbox"
-        about="Nothing real is behind it: messages go to simulated providers and devices."
+        about="Nothing here is real: messages go to simulated providers and devices."
         actions={
           <Group gap="sm">
             <ConfirmButton
@@ -44,9 +44,9 @@ function Sandbox() {
               title="Reset to the seed?"
               hits={
                 <Text size="sm">
-                  The demo workspace is what its first start made it: its people, devices and keys with the same ids,
-                  and nothing else. What is being sent is stopped. Keys of the start go on; other workspaces stay as
-                  they are.
+                  The demo workspace returns to its first start: the same people, devices and keys with the same ids,
+                  and nothing else. Running sends are stopped. The keys of the start keep working; other workspaces are
+                  not changed.
                 </Text>
               }
               onConfirmed={async () => {
@@ -60,8 +60,8 @@ function Sandbox() {
               title="Start from empty?"
               hits={
                 <Text size="sm">
-                  Every message on the phones of all workspaces, what the providers counted, and the faults that are set
-                  go. People, segments and campaigns stay.
+                  All messages on the phones of all workspaces, the provider counters and the faults are deleted.
+                  People, segments and campaigns are kept.
                 </Text>
               }
               onConfirmed={async () => onState(await consoleClient.sandbox.empty())}
@@ -79,7 +79,7 @@ function Sandbox() {
         )}
       </Loaded>
       <Phones workspaceId={workspaceId} />
-      <KeptMails />
+      <KeptEmails />
     </Stack>
   );
 }

@@ -12,12 +12,12 @@ import { StatusBadge } from '../parts/status-badge.tsx';
 import { Time } from '../parts/time.tsx';
 
 const behaviours: Record<DeviceBehaviour, string> = {
-  works: 'takes messages',
-  gone: 'token dead: the provider says it is gone',
-  invalid: 'token not valid',
-  rejected: 'message refused',
+  works: 'accepts messages',
+  gone: 'dead token: the provider says it is gone',
+  invalid: 'invalid token',
+  rejected: 'message rejected',
   busy: 'provider busy',
-  silent: 'no answer at all',
+  silent: 'no answer',
 };
 
 /** Phones and browsers to hold: each with its newest messages, which can be shown, clicked and closed. */
@@ -69,7 +69,7 @@ function Device({ workspaceId, device }: DeviceProps) {
       </Group>
       <Text size="xs">{deviceId}</Text>
       <Stack gap="xs" my="sm">
-        {messages.length === 0 && <Text size="sm">No message yet.</Text>}
+        {messages.length === 0 && <Text size="sm">No messages yet.</Text>}
         {messages.map((message) => (
           <Message key={message.id} workspaceId={workspaceId} message={message} />
         ))}
@@ -88,7 +88,7 @@ function Device({ workspaceId, device }: DeviceProps) {
           size="xs"
           ariaLabel={`Remove ${deviceId}`}
           title={`Remove ${deviceId}?`}
-          hits="The device and its token are forgotten; its person stays."
+          hits="The device and its token are deleted; its user is kept."
           onConfirmed={async () => {
             await consoleClient.users.changeDevice({ workspaceId, id: personId, deviceRowId: id, action: 'remove' });
             await queries.invalidateQueries({ queryKey });

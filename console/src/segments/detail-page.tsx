@@ -34,7 +34,7 @@ function SegmentOf({ segment, workspaceId }: { segment: SegmentDetail; workspace
   const queries = useQueryClient();
   const mayWrite = useMay('segments.write');
   const readsLog = useMay('log.read');
-  const readsPeople = useMay('people.read');
+  const readsUsers = useMay('people.read');
   const renew = () => queries.invalidateQueries({ queryKey: ['segment', workspaceId, segment.id] });
   const { attributeName, attributeType, name } = segment;
   return (
@@ -57,7 +57,7 @@ function SegmentOf({ segment, workspaceId }: { segment: SegmentDetail; workspace
       {readsLog && segment.operations.length > 0 && (
         <MessageLog workspaceId={workspaceId} operationIds={segment.operations.map(({ id }) => id)} />
       )}
-      {readsPeople && segment.kind !== 'FILTER' && <Members segment={segment} workspaceId={workspaceId} />}
+      {readsUsers && segment.kind !== 'FILTER' && <Members segment={segment} workspaceId={workspaceId} />}
       <Campaigns segment={segment} workspaceId={workspaceId} />
     </Stack>
   );
@@ -92,10 +92,10 @@ function StateButton({ segment, workspaceId, onChanged }: StateButtonProps) {
   if (segment.state === 'ARCHIVED')
     return (
       <ConfirmButton
-        label="Make active"
+        label="Unarchive"
         color="indigo"
-        title={`Make “${segment.name}” active again?`}
-        hits="It counts as active again and its days begin anew. Members that were deleted 30 days after archiving do not come back."
+        title={`Unarchive “${segment.name}”?`}
+        hits="It counts as active again and its expiry starts over. Members deleted 30 days after archiving do not come back."
         onConfirmed={async () => {
           await consoleClient.segments.unarchive(key);
           await onChanged();
@@ -106,7 +106,7 @@ function StateButton({ segment, workspaceId, onChanged }: StateButtonProps) {
     <ConfirmButton
       label="Archive"
       title={`Archive “${segment.name}”?`}
-      hits={`Campaigns to its ${segment.userCount?.toLocaleString('en') ?? ''} people that are not sent yet fail, and its members are deleted after 30 days.`}
+      hits={`Campaigns to this segments ${segment.userCount?.toLocaleString('en') ?? ''} people that are not sent yet fail, and its members are deleted after 30 days.`}
       onConfirmed={async () => {
         await consoleClient.segments.archive(key);
         await onChanged();
@@ -120,10 +120,10 @@ function Operations({ segment, workspaceId }: { segment: SegmentDetail; workspac
   return (
     <section>
       <Title order={2} size="h5" mb="xs">
-        What its files did
+        File operations
       </Title>
       <DataTable
-        label="What its files did"
+        label="File operations"
         minWidth={900}
         rows={segment.operations}
         keyOf={({ id }) => id}
@@ -159,26 +159,21 @@ function Operations({ segment, workspaceId }: { segment: SegmentDetail; workspac
           },
           {
             key: 'found',
-            title: <Definition word="Found" means="Lines of the file; a final line end adds none." />,
+            title: <Definition word="Found" means="Lines in the file; a trailing newline adds none." />,
             isNumber: true,
             cell: ({ valuesFound }) => number(valuesFound),
           },
           {
             key: 'processed',
             title: (
-              <Definition
-                word="Processed"
-                means="Lines left after those that are empty, broken or doubled were skipped."
-              />
+              <Definition word="Processed" means="Lines left after empty, invalid and duplicate ones were skipped." />
             ),
             isNumber: true,
             cell: ({ valuesProcessed }) => number(valuesProcessed),
           },
           {
             key: 'users',
-            title: (
-              <Definition word="People" means="People that a line named and that the operation added or removed." />
-            ),
+            title: <Definition word="People" means="People named by a line whom the operation added or removed." />,
             isNumber: true,
             cell: ({ userCount }) => number(userCount),
           },
@@ -224,12 +219,12 @@ function Members({ segment, workspaceId }: { segment: SegmentDetail; workspaceId
   return (
     <section>
       <Title order={2} size="h5" mb="xs">
-        Some of its people
+        Sample members
       </Title>
       <Loaded query={members}>
         {(ids) =>
           ids.length === 0 ? (
-            <Text size="sm">Nobody is in it.</Text>
+            <Text size="sm">It has no members.</Text>
           ) : (
             <Group gap="md">
               {ids.map((id) => (
@@ -251,7 +246,7 @@ function Campaigns({ segment, workspaceId }: { segment: SegmentDetail; workspace
   return (
     <section>
       <Title order={2} size="h5" mb="xs">
-        Campaigns to it
+        Campaigns to this segment
       </Title>
       <Loaded query={campaigns}>
         {(rows) =>
@@ -259,7 +254,7 @@ function Campaigns({ segment, workspaceId }: { segment: SegmentDetail; workspace
             <Text size="sm">None yet. A push names it as customSegmentName.</Text>
           ) : (
             <DataTable
-              label="Campaigns to it"
+              label="Campaigns to this segment"
               rows={rows}
               keyOf={({ id }) => id}
               columns={[

@@ -51,7 +51,7 @@ export function FileForm({ workspaceId, segment, onAccepted }: FileFormProps) {
       >
         <Stack>
           <Title order={2} size="h5">
-            {segment === undefined ? 'Make a segment from a file' : 'Change it with a file'}
+            {segment === undefined ? 'Create a segment from a file' : 'Change the segment with a file'}
           </Title>
           {accept.error !== null && <Failure error={accept.error} />}
           <Group align="flex-end">{segment === undefined ? <NewSegmentFields /> : <ChangeField />}</Group>
@@ -60,8 +60,8 @@ export function FileForm({ workspaceId, segment, onAccepted }: FileFormProps) {
               label="The file"
               value={source}
               data={[
-                { value: 'upload', label: 'is on this machine' },
-                { value: 'url', label: 'is at an address' },
+                { value: 'upload', label: 'is on this computer' },
+                { value: 'url', label: 'is at a URL' },
               ]}
               onChange={(event) => setSource(event.currentTarget.value as 'upload' | 'url')}
             />
@@ -77,12 +77,12 @@ export function FileForm({ workspaceId, segment, onAccepted }: FileFormProps) {
               />
             ) : (
               <>
-                <TextInput name="url" label="Address of the file" placeholder="https://…" required miw={260} />
-                <TextInput name="callback" label="Call back (optional)" placeholder="https://…" miw={220} />
+                <TextInput name="url" label="URL of the file" placeholder="https://…" required miw={260} />
+                <TextInput name="callback" label="Callback URL (optional)" placeholder="https://…" miw={220} />
               </>
             )}
             <Button type="submit" loading={accept.isPending}>
-              {segment === undefined ? 'Make it' : 'Change it'}
+              {segment === undefined ? 'Create segment' : 'Change segment'}
             </Button>
           </Group>
         </Stack>
@@ -97,21 +97,13 @@ function NewSegmentFields() {
       <TextInput name="name" label="Name" required maxLength={256} />
       <TextInput
         name="attribute"
-        label="Attribute that the lines are values of"
+        label="Attribute the lines are values of"
         placeholder="u_em"
         required
         maxLength={256}
       />
       <NativeSelect name="type" label="Its type" data={['string', 'double']} />
-      <NumberInput
-        name="days"
-        label="Archived after, days"
-        defaultValue={30}
-        min={1}
-        max={3650}
-        hideControls
-        required
-      />
+      <NumberInput name="days" label="Archive after, days" defaultValue={30} min={1} max={3650} hideControls required />
     </>
   );
 }
@@ -124,7 +116,7 @@ function ChangeField() {
       data={[
         { value: 'add', label: 'adds the people it names' },
         { value: 'remove', label: 'removes the people it names' },
-        { value: 'replace', label: 'replaces all by the people it names' },
+        { value: 'replace', label: 'replaces all members with the people it names' },
       ]}
     />
   );

@@ -36,7 +36,7 @@ export function SegmentsPage() {
         title="Segments"
         about={
           segments.data &&
-          `${segments.data.active.toLocaleString('en')} of ${segments.data.maxActive.toLocaleString('en')} possible are active`
+          `${segments.data.active.toLocaleString('en')} of at most ${segments.data.maxActive.toLocaleString('en')} are active`
         }
       />
       {mayWrite && (
@@ -48,7 +48,7 @@ export function SegmentsPage() {
         />
       )}
       <TextInput
-        label="Name holds"
+        label="Name contains"
         maw={320}
         value={name}
         onChange={(event) => {
@@ -70,13 +70,13 @@ function SegmentTable({ list, name, workspaceId }: { list: SegmentList; name: st
   if (list.segments.length === 0)
     return (
       <EmptyState
-        title="There is no segment yet"
+        title="No segments yet"
         command="npm run carillon -- segments create --name First --attribute u_em --type string --expiry-days 30 --file people.csv"
       >
-        Make one above, on the command line, or through the API.
+        Create one above, on the command line or through the API.
       </EmptyState>
     );
-  if (shown.length === 0) return <EmptyState title="No segment has a name like that" />;
+  if (shown.length === 0) return <EmptyState title="No matching segments" />;
   return (
     <DataTable
       label="Segments"

@@ -2,7 +2,7 @@ import { Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { consoleClient } from '../console.ts';
 import { Callbacks } from '../log/callbacks.tsx';
-import { Mails } from '../log/emails.tsx';
+import { Emails } from '../log/emails.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 
 type MessageLogProps = { workspaceId: string; operationIds: string[] };
@@ -22,14 +22,14 @@ export function MessageLog({ workspaceId, operationIds }: MessageLogProps) {
   return (
     <section>
       <Title order={2} size="h5" mb="xs">
-        Callbacks and mails
+        Callbacks and emails
       </Title>
       <Stack>
         <Loaded query={callbacks}>
           {({ callbacks: all }) => {
             const own = all.filter(({ operationId }) => operationIds.includes(operationId));
             return own.length === 0 ? (
-              <Text size="sm">No callback was asked for.</Text>
+              <Text size="sm">No callbacks yet.</Text>
             ) : (
               <Callbacks callbacks={own} workspaceId={workspaceId} />
             );
@@ -38,7 +38,7 @@ export function MessageLog({ workspaceId, operationIds }: MessageLogProps) {
         <Loaded query={mails}>
           {({ mails: all }) => {
             const own = all.filter(({ operationId }) => operationId !== null && operationIds.includes(operationId));
-            return own.length > 0 && <Mails mails={own} />;
+            return own.length > 0 && <Emails mails={own} />;
           }}
         </Loaded>
       </Stack>

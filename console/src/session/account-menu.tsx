@@ -31,7 +31,7 @@ export function AccountMenu() {
         </Menu.Item>
         {managesAccounts && (
           <Menu.Item component={Link} to="/w/$workspaceId/accounts" params={{ workspaceId } as never}>
-            People and roles
+            Accounts and roles
           </Menu.Item>
         )}
         {readsAudit && (

@@ -8,8 +8,8 @@ export function FirstOwnerForm({ code, onEntered }: EntranceProps & { code: stri
   return (
     <EntranceForm
       title="The first owner"
-      about="This installation has no account yet. The first one is its owner and invites the others."
-      action="Create the account"
+      about="This installation has no accounts yet. The first one is the owner and invites the others."
+      action="Create account"
       onSubmit={(field) =>
         consoleClient.accounts.createFirstOwner({
           code,
@@ -21,7 +21,7 @@ export function FirstOwnerForm({ code, onEntered }: EntranceProps & { code: stri
       onEntered={onEntered}
     >
       <TextInput name="name" label="Name" autoComplete="name" required />
-      <TextInput name="email" label="E-mail address" autoComplete="username" inputMode="email" required />
+      <TextInput name="email" label="Email address" autoComplete="username" inputMode="email" required />
       <NewPasswordField />
     </EntranceForm>
   );

@@ -23,7 +23,7 @@ export function InvitationForm({ code, onEntered }: EntranceProps & { code: stri
           {entrance?.company && <CompanyButton name={entrance.company.name} />}
           {!hasPassword(role) ? (
             <Text size="sm">
-              {invitedBy} invites {email} as {role}. Here one comes in by the company account of that address.
+              {invitedBy} invites {email} as {role}. Sign in with the company account of that address.
             </Text>
           ) : (
             <PasswordInvitation {...{ code, email, role, invitedBy, onEntered }} />
@@ -41,7 +41,7 @@ function PasswordInvitation({ code, email, role, invitedBy, onEntered }: Passwor
     <EntranceForm
       title="You are invited"
       about={`${invitedBy} invites ${email} as ${role}.`}
-      action="Create the account"
+      action="Create account"
       onSubmit={(field) =>
         consoleClient.accounts.acceptInvitation({ code, name: field('name'), password: field('password') })
       }

@@ -5,7 +5,7 @@ export function NewPasswordField() {
     <PasswordInput
       name="password"
       label="New password"
-      description="12 characters or more; a sentence is good"
+      description="At least 12 characters; a sentence works well"
       autoComplete="new-password"
       minLength={12}
       required

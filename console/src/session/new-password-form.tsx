@@ -7,8 +7,8 @@ export function NewPasswordForm({ code, onEntered }: EntranceProps & { code: str
   return (
     <EntranceForm
       title="A new password"
-      about="It holds at once; every session there was ends."
-      action="Set the password"
+      about="It takes effect at once and ends all existing sessions."
+      action="Set password"
       onSubmit={(field) => consoleClient.accounts.setNewPassword({ code, password: field('password') })}
       onEntered={onEntered}
     >

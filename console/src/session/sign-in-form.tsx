@@ -9,15 +9,15 @@ export function SignInForm({ onEntered }: EntranceProps) {
       title="You are not signed in"
       about={
         <>
-          In a sandbox, open the console link that the start printed: it works once, for a day, and{' '}
-          <Code>npm start</Code> prints a new one. A forgotten password: an owner makes you a link.
+          In a sandbox, open the console link that the start printed: it works once, within a day, and{' '}
+          <Code>npm start</Code> prints a new one. Forgot your password? Ask an owner for a link.
         </>
       }
       action="Sign in"
       onSubmit={(field) => consoleClient.accounts.signIn({ email: field('email'), password: field('password') })}
       onEntered={onEntered}
     >
-      <TextInput name="email" label="E-mail address" autoComplete="username" inputMode="email" required />
+      <TextInput name="email" label="Email address" autoComplete="username" inputMode="email" required />
       <PasswordInput name="password" label="Password" autoComplete="current-password" required />
     </EntranceForm>
   );

@@ -6,12 +6,13 @@ import type { EntranceProps } from './use-entrance.ts';
 
 /** Why a company account opened nothing: the address has a word of this list, and no text of its own. */
 const refusals: Record<string, string> = {
-  expired: 'It took longer than ten minutes, or began in another browser. Begin again.',
-  provider: 'The company’s sign-in did not answer as it must. Try again; if it stays so, an owner looks at the log.',
-  unverified: 'The company’s sign-in does not say that your e-mail address is verified.',
-  domain: 'Your e-mail address is of a domain that has no access here.',
-  unknown: 'Nobody has invited you yet. Ask an owner for an invitation to the address of your company account.',
-  taken: 'Your e-mail address has an account here that belongs to another person of the company. Ask an owner.',
+  expired: 'It took longer than ten minutes or was started in another browser. Start again.',
+  provider:
+    'The company sign-in did not answer as expected. Try again; if it keeps failing, ask an owner to check the log.',
+  unverified: 'The company sign-in does not confirm that your email address is verified.',
+  domain: 'Your email address belongs to a domain that has no access here.',
+  unknown: 'You have not been invited yet. Ask an owner to invite the address of your company account.',
+  taken: 'Your email address has an account here that belongs to another person of the company. Ask an owner.',
   disabled: 'Your account here is disabled. Ask an owner.',
 };
 

@@ -11,11 +11,11 @@ import { SettingsLinks } from './settings-links.tsx';
 
 const fields = [
   ['name', 'Name', '1 to 100 characters'],
-  ['timeZone', 'Time zone', 'IANA name; of campaigns that name none, and of the times on these screens'],
-  ['frequencyCaps', 'Frequency caps', 'Messages a person gets in hours or days, as 2/1d,5/7d, or none'],
-  ['quietHours', 'Quiet hours', 'In the zone of each person, as 22:00-08:00, or none'],
+  ['timeZone', 'Time zone', 'IANA name; used for campaigns that name none and for times in the console'],
+  ['frequencyCaps', 'Frequency caps', 'Messages per person in hours or days, such as 2/1d,5/7d, or none'],
+  ['quietHours', 'Quiet hours', 'In each person’s time zone, such as 22:00-08:00, or none'],
   ['minimumDelay', 'Minimum delay', 'Minutes between two messages to a person, 1 to 10,080, or none'],
-  ['zoneAttribute', 'Attribute of the zone', "Where a person's zone is looked for"],
+  ['zoneAttribute', 'Time zone attribute', 'The attribute that holds a person’s time zone'],
 ] as const;
 
 /** What a workspace asks of its campaigns. */
@@ -33,7 +33,7 @@ export function SettingsPage() {
     <Stack gap="lg">
       <PageHeader
         title="Settings"
-        about="Of this workspace. Campaigns under way follow them from their next chunk on."
+        about="Of this workspace. Running campaigns apply changes from their next chunk on."
         actions={<SettingsLinks />}
       />
       <Loaded query={settings}>{(data) => <SettingsForm key={JSON.stringify(data)} settings={data} />}</Loaded>

@@ -73,8 +73,8 @@ function useFocusOnNavigation(): void {
 
 function UnknownWorkspace({ id }: { id: string }) {
   return (
-    <Alert title="There is no such workspace">
-      The address names the workspace <Code>{id}</Code>, which this installation does not have.
+    <Alert title="Workspace not found">
+      This address names the workspace <Code>{id}</Code>, which does not exist in this installation.
     </Alert>
   );
 }

@@ -12,12 +12,12 @@ export function DatabaseCard({ state: { database } }: { state: SystemState }) {
         ['PostgreSQL', `${database.version}, ${database.isEmbedded ? 'embedded' : 'your own'}`],
         ['Size', formatBytes(database.sizeBytes)],
         ['Connections', `${database.connections} of at most ${database.maxConnections}`],
-        ['Runs since', <Time key="since" at={database.startedAt} />],
+        ['Running since', <Time key="since" at={database.startedAt} />],
         ['Migrations', migrations.newest ? `${migrations.count}, the newest ${migrations.newest.name}` : 'none'],
         [
-          'Copies that follow it',
+          'Replicas',
           replicas.length === 0
-            ? 'none is seen'
+            ? 'none seen'
             : replicas
                 .map(({ state, lagBytes }) =>
                   lagBytes === null ? state : `${state}, ${formatBytes(Math.max(0, lagBytes))} behind`,

@@ -14,14 +14,14 @@ export function InstallationCard({ state }: { state: SystemState }) {
         ['Carillon', version],
         ['Mode', mode],
         ['Role', role],
-        ['Runs for', formatDuration(machine.uptimeSeconds * 1000)],
+        ['Uptime', formatDuration(machine.uptimeSeconds * 1000)],
         ['Runtime', `${machine.runtime}, ${machine.platform}`],
         ['Memory', formatBytes(machine.memoryBytes)],
         [
           'Disk of the database',
           disk ? `${formatBytes(disk.freeBytes)} of ${formatBytes(disk.totalBytes)} free` : undefined,
         ],
-        ['Clock moved by', clockOffsetSeconds === 0 ? undefined : formatDuration(Math.abs(clockOffsetSeconds) * 1000)],
+        ['Clock offset', clockOffsetSeconds === 0 ? undefined : formatDuration(Math.abs(clockOffsetSeconds) * 1000)],
         ['Settings changed', changedSettings.length === 0 ? 'none' : changedSettings.join(', ')],
       ]}
     />

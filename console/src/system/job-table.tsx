@@ -6,32 +6,32 @@ import { formatAge } from '../parts/format-duration.ts';
 type Row = JobNote & { host: string; id: string };
 
 /** What each node does again and again, and how it went last. */
-export function DutyTable({ nodes, now }: { nodes: SystemNode[]; now: string }) {
+export function JobTable({ nodes, now }: { nodes: SystemNode[]; now: string }) {
   const rows: Row[] = nodes
     .filter(({ isAlive }) => isAlive)
-    .flatMap(({ duties, host, id }) => duties.map((duty) => ({ ...duty, host, id })));
+    .flatMap(({ duties, host, id }) => duties.map((job) => ({ ...job, host, id })));
   return (
     <section>
       <Title order={2} size="h5" mb="xs">
-        Duties
+        Jobs
       </Title>
       {rows.length === 0 ? (
-        <Text size="sm">No node that is alive has reported one.</Text>
+        <Text size="sm">No running node has reported any.</Text>
       ) : (
         <DataTable
-          label="Duties"
+          label="Jobs"
           rows={rows}
           keyOf={({ id, name }) => `${id} ${name}`}
           columns={[
-            { key: 'name', title: 'Duty', cell: ({ name }) => <Code>{name}</Code> },
+            { key: 'name', title: 'Job', cell: ({ name }) => <Code>{name}</Code> },
             { key: 'host', title: 'On', cell: ({ host }) => host },
             {
               key: 'done',
-              title: 'Last round',
+              title: 'Last run',
               cell: ({ doneAt }) => (doneAt === null ? 'none yet' : `${formatAge(doneAt, now)} ago`),
             },
-            { key: 'count', title: 'Things done in it', isNumber: true, cell: ({ done }) => done.toLocaleString('en') },
-            { key: 'fault', title: 'Last fault', cell: (duty) => <LastFault duty={duty} now={now} /> },
+            { key: 'count', title: 'Processed', isNumber: true, cell: ({ done }) => done.toLocaleString('en') },
+            { key: 'fault', title: 'Last error', cell: (job) => <LastFault job={job} now={now} /> },
           ]}
         />
       )}
@@ -39,7 +39,7 @@ export function DutyTable({ nodes, now }: { nodes: SystemNode[]; now: string }) 
   );
 }
 
-function LastFault({ duty: { failedAt, doneAt, fault }, now }: { duty: JobNote; now: string }) {
+function LastFault({ job: { failedAt, doneAt, fault }, now }: { job: JobNote; now: string }) {
   if (failedAt === null) return '–';
   const isFailing = doneAt === null || failedAt > doneAt;
   return (

@@ -36,11 +36,11 @@ export function NodeTable({ nodes, now }: { nodes: SystemNode[]; now: string }) 
           },
           { key: 'role', title: 'Does', cell: ({ role }) => roles[role] },
           { key: 'version', title: 'Version', cell: ({ version }) => version },
-          { key: 'since', title: 'Runs for', cell: ({ startedAt }) => formatAge(startedAt, now) },
+          { key: 'since', title: 'Uptime', cell: ({ startedAt }) => formatAge(startedAt, now) },
           { key: 'memory', title: 'Memory', isNumber: true, cell: ({ memoryBytes }) => formatBytes(memoryBytes) },
           {
             key: 'seen',
-            title: 'Last heard of',
+            title: 'Last seen',
             cell: ({ seenAt, isAlive }) => (
               <>
                 <Badge color={isAlive ? 'teal.9' : 'red.9'}>{isAlive ? 'alive' : 'silent'}</Badge>

@@ -6,13 +6,13 @@ import { RouteLink } from '../parts/route-link.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
 
 const names: Record<string, [name: string, about: string]> = {
-  runs: ['Runs', 'sendings whose audience is to be found; running ones are being sent'],
-  chunks: ['Chunks', 'pieces of campaigns'],
-  retries: ['Repeated attempts', 'deliveries that a provider did not take yet'],
+  runs: ['Runs', 'runs whose audience is still to be found; running ones are being sent'],
+  chunks: ['Chunks', 'parts of campaigns'],
+  retries: ['Retries', 'deliveries that a provider has not accepted yet'],
   'segment-files': ['Files of segments', 'to be downloaded and read'],
   callbacks: ['Callbacks', 'about file operations'],
-  mails: ['Mails', 'reports of file operations'],
-  erasures: ['Deletions of people', 'after the delay that is set'],
+  mails: ['Emails', 'reports of file operations'],
+  erasures: ['User deletions', 'after the configured delay'],
   'wake-ups': ['Wake-ups', 'hints to look at once; the work is in the rows above'],
 };
 
@@ -48,12 +48,17 @@ export function QueueTable({ queues, now }: { queues: QueueState[]; now: string 
           { key: 'waiting', title: 'Waiting', isNumber: true, cell: (queue) => count(queue, queue.waiting) },
           {
             key: 'oldest',
-            title: 'The oldest since',
+            title: 'Oldest since',
             cell: ({ oldestAt }) => (oldestAt === null ? '–' : formatAge(oldestAt, now)),
           },
-          { key: 'running', title: 'Being worked', isNumber: true, cell: (queue) => count(queue, queue.running) },
-          { key: 'later', title: 'For later', isNumber: true, cell: (queue) => count(queue, queue.later) },
-          { key: 'failed', title: 'Failed in 24 hours', isNumber: true, cell: (queue) => count(queue, queue.failed) },
+          { key: 'running', title: 'In progress', isNumber: true, cell: (queue) => count(queue, queue.running) },
+          { key: 'later', title: 'Scheduled', isNumber: true, cell: (queue) => count(queue, queue.later) },
+          {
+            key: 'failed',
+            title: 'Failed in the last 24 hours',
+            isNumber: true,
+            cell: (queue) => count(queue, queue.failed),
+          },
         ]}
       />
     </section>

@@ -6,7 +6,7 @@ import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
 import { DatabaseCard } from './database-card.tsx';
-import { DutyTable } from './job-table.tsx';
+import { JobTable } from './job-table.tsx';
 import { InstallationCard } from './installation-card.tsx';
 import { NodeTable } from './node-table.tsx';
 import { QueueTable } from './queue-table.tsx';
@@ -25,7 +25,7 @@ export function SystemPage() {
         title="System"
         about={
           <>
-            The installation, of all workspaces.{' '}
+            The whole installation, across all workspaces.{' '}
             <Anchor href="/docs" underline="always" inherit>
               API reference
             </Anchor>
@@ -52,7 +52,7 @@ function SystemOf({ state }: { state: SystemState }) {
       </SimpleGrid>
       <NodeTable nodes={state.nodes} now={state.now} />
       <QueueTable queues={state.queues} now={state.now} />
-      <DutyTable nodes={state.nodes} now={state.now} />
+      <JobTable nodes={state.nodes} now={state.now} />
     </>
   );
 }

@@ -33,7 +33,7 @@ export function AddDeviceForm({ workspaceId, personId: id, onAdded }: AddDeviceF
       }}
     >
       <Group align="end" gap="sm" mt="sm">
-        <TextInput name="device" label="Name of the device" required />
+        <TextInput name="device" label="Device name" required />
         <NativeSelect name="platform" label="Platform" data={platforms} />
         <TextInput name="token" label="Device token" required style={{ flexGrow: 1 }} />
         <Button type="submit" variant="default" loading={add.isPending}>

@@ -5,7 +5,7 @@ import { consoleClient } from '../console.ts';
 import { Failure } from '../parts/failure.tsx';
 
 /** Makes a person by hand, for tests; the page of that person opens. */
-export function AddPersonForm({ workspaceId }: { workspaceId: string }) {
+export function AddUserForm({ workspaceId }: { workspaceId: string }) {
   const navigate = useNavigate();
   const add = useMutation({
     mutationFn: (customerId: string) => consoleClient.users.add({ workspaceId, customerId }),
@@ -14,16 +14,16 @@ export function AddPersonForm({ workspaceId }: { workspaceId: string }) {
   });
   return (
     <form
-      aria-label="Add a person"
+      aria-label="Add a user"
       onSubmit={(event) => {
         event.preventDefault();
         add.mutate(String(new FormData(event.currentTarget).get('customerId')).trim());
       }}
     >
       <Group align="end" gap="sm">
-        <TextInput name="customerId" label="User id of a new person" required />
+        <TextInput name="customerId" label="User id of the new user" required />
         <Button type="submit" variant="default" loading={add.isPending}>
-          Add person
+          Add user
         </Button>
       </Group>
       {add.error !== null && <Failure error={add.error} />}

@@ -21,7 +21,7 @@ export function AttributeTable({ workspaceId, person: { id, attributes }, onChan
       <Title order={2} size="h5" mb="xs">
         Attributes
       </Title>
-      {entries.length === 0 && <Text size="sm">None were sent.</Text>}
+      {entries.length === 0 && <Text size="sm">No attributes.</Text>}
       {entries.length > 0 && (
         <Table aria-label="Attributes" variant="vertical">
           <Table.Tbody>
@@ -47,7 +47,7 @@ export function AttributeTable({ workspaceId, person: { id, attributes }, onChan
                         ariaLabel={`Remove ${name}`}
                         size="compact-xs"
                         title={`Remove ${name}?`}
-                        hits={`${showValue(value)} is forgotten; segments and texts that read ${name} no longer find it.`}
+                        hits={`${showValue(value)} is deleted; segments and texts that use ${name} no longer find it.`}
                         onConfirmed={async () => {
                           await consoleClient.users.changeAttributes({
                             workspaceId,
@@ -133,7 +133,7 @@ function AttributeForm({ edited, onLeave, onSave }: AttributeFormProps) {
         </Button>
         {edited && (
           <Button variant="default" onClick={onLeave}>
-            Leave it
+            Cancel
           </Button>
         )}
       </Group>

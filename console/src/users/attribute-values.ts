@@ -24,16 +24,16 @@ export function parseValue(typed: string, kind: ValueKind): { value: unknown } |
       return { value: typed };
     case 'number': {
       const value = Number(typed);
-      return typed.trim() === '' || !Number.isFinite(value) ? { fault: 'This is no number.' } : { value };
+      return typed.trim() === '' || !Number.isFinite(value) ? { fault: 'Not a number.' } : { value };
     }
     case 'boolean':
       return { value: typed === 'true' };
     case 'json':
       try {
         const value: unknown = JSON.parse(typed);
-        return value === null ? { fault: 'null removes an attribute; use Remove.' } : { value };
+        return value === null ? { fault: 'null removes an attribute; use Remove instead.' } : { value };
       } catch {
-        return { fault: 'This is no JSON, such as ["S", "M"] or {"zip": "1100"}.' };
+        return { fault: 'Not valid JSON, such as ["S", "M"] or {"zip": "1100"}.' };
       }
   }
 }

@@ -17,12 +17,12 @@ import { useWorkspace } from '../shell/workspace.ts';
 import { AttributeTable } from './attribute-table.tsx';
 import { DeviceTable } from './device-table.tsx';
 import { DidTheyGetIt } from './did-they-get-it.tsx';
-import { PersonTimeline } from './user-timeline.tsx';
+import { UserTimeline } from './user-timeline.tsx';
 
 const route = getRouteApi('/w/$workspaceId/people/$personId');
 
 /** Everything about one person. */
-export function PersonPage() {
+export function UserPage() {
   const { id: workspaceId } = useWorkspace();
   const { personId: id } = route.useParams();
   const queries = useQueryClient();
@@ -57,9 +57,9 @@ export function PersonPage() {
             }
           />
           {data.erasure !== null && (
-            <Alert color="red" title="This person is to be erased">
-              On <Time at={data.erasure.dueAt} />, asked for on <Time at={data.erasure.requestedAt} />. Nothing is left
-              then but the proof of it, erasure <Code>{data.erasure.id}</Code>.
+            <Alert color="red" title="This user will be erased">
+              On <Time at={data.erasure.dueAt} />, requested on <Time at={data.erasure.requestedAt} />. After that only
+              the record of the erasure remains: <Code>{data.erasure.id}</Code>.
             </Alert>
           )}
           <DidTheyGetIt customerId={data.customerId} />
@@ -67,7 +67,7 @@ export function PersonPage() {
           <Messages messages={data.messages} />
           <Segments segments={data.segments} />
           <AttributeTable workspaceId={workspaceId} person={data} onChanged={onChanged} />
-          <PersonTimeline workspaceId={workspaceId} personId={id} />
+          <UserTimeline workspaceId={workspaceId} personId={id} />
         </Stack>
       )}
     </Loaded>
@@ -109,9 +109,9 @@ function Hits({ person }: { person: User }) {
   return (
     <>
       {count(Object.keys(person.attributes).length, 'attribute')}, {count(person.devices.length, 'device')}, the
-      membership in {count(person.segments.length, 'segment')}, all events, and the person&apos;s rows in the delivery
-      log go{others.length > 0 && `, as does what was known under ${others.join(', ')}`}. It happens after the delay
-      that is set for this installation, and cannot be undone then.
+      membership in {count(person.segments.length, 'segment')}, all events and the user&apos;s rows in the delivery log
+      are deleted{others.length > 0 && `, as is what was known under ${others.join(', ')}`}. It happens after this
+      installation&apos;s erasure delay and cannot be undone.
     </>
   );
 }
@@ -125,7 +125,7 @@ function Messages({ messages }: { messages: UserMessage[] }) {
         Messages
       </Title>
       {messages.length === 0 ? (
-        <Text size="sm">Nothing was sent to this person in the days that the delivery log keeps.</Text>
+        <Text size="sm">Nothing was sent to this user within the days that the delivery log keeps.</Text>
       ) : (
         <DataTable
           label="Messages"
@@ -177,7 +177,7 @@ function Segments({ segments }: { segments: User['segments'] }) {
         Segments
       </Title>
       {segments.length === 0 ? (
-        <Text size="sm">In no segment of a file or of a partner.</Text>
+        <Text size="sm">In no file or partner segment.</Text>
       ) : (
         <Group gap="md">
           {segments.map(({ id: segmentId, name }) => (
@@ -188,7 +188,7 @@ function Segments({ segments }: { segments: User['segments'] }) {
         </Group>
       )}
       <Text size="xs" mt={4}>
-        Segments of filters are worked out when a campaign starts, so they are not listed.
+        Filter segments are evaluated when a campaign starts, so they are not listed.
       </Text>
     </section>
   );

@@ -12,14 +12,14 @@ type DeviceActionsProps = {
 };
 
 const words: Record<DeviceAction, { label: string; hits: string }> = {
-  block: { label: 'Block', hits: 'Nothing is sent to it, whatever its app registers, until it is unblocked.' },
-  unblock: { label: 'Unblock', hits: 'It is again what it would have been without the block.' },
+  block: { label: 'Block', hits: 'Nothing is sent to it until it is unblocked, whatever its app registers.' },
+  unblock: { label: 'Unblock', hits: 'It returns to the state it would have without the block.' },
   'opt-out': {
     label: 'Opt out',
-    hits: 'No message is sent to it until its app says that the person wants them again.',
+    hits: 'No message is sent to it until its app reports that the user wants them again.',
   },
-  'opt-in': { label: 'Opt in', hits: 'Messages are sent to it, as if its app had said that the person wants them.' },
-  remove: { label: 'Remove', hits: 'The device and its token are forgotten; its app can register it anew.' },
+  'opt-in': { label: 'Opt in', hits: 'Messages are sent to it, as if its app had reported that the user wants them.' },
+  remove: { label: 'Remove', hits: 'The device and its token are deleted; its app can register it again.' },
 };
 
 /** What can be made of a device in its state. */

@@ -25,7 +25,7 @@ export function DeviceTable({ workspaceId, personId, devices, onChanged }: Devic
         Devices
       </Title>
       {devices.length === 0 ? (
-        <Text size="sm">No device is known, so no push reaches this person.</Text>
+        <Text size="sm">No devices are known, so no push reaches this user.</Text>
       ) : (
         <DataTable
           label="Devices"
@@ -93,12 +93,12 @@ function TokenState({ device }: { device: UserDevice }) {
 function explain({ state, goneReason, blockReason, isProvisional }: UserDevice): string {
   switch (state) {
     case 'ACTIVE':
-      return isProvisional ? 'takes quiet messages: the person was not asked yet' : 'takes messages';
+      return isProvisional ? 'accepts quiet messages: the user has not been asked yet' : 'accepts messages';
     case 'OPTED_OUT':
-      return 'the person turned messages off';
+      return 'the user turned messages off';
     case 'BLOCKED':
       return `blocked by the API${blockReason === null ? '' : ` (${blockReason})`},`;
     case 'GONE':
-      return `the provider called it dead (${goneReason ?? 'no word'}),`;
+      return `the provider called it dead (${goneReason ?? 'no reason given'}),`;
   }
 }

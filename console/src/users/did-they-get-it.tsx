@@ -30,7 +30,7 @@ export function DidTheyGetIt({ customerId }: { customerId: string }) {
   return (
     <Card withBorder component="section" aria-labelledby="did-they-get-it">
       <Title order={2} size="h5" mb="xs" id="did-they-get-it">
-        Did this person get it, and why not?
+        Why did this user get it or not?
       </Title>
       <form
         key={campaign}
@@ -44,7 +44,7 @@ export function DidTheyGetIt({ customerId }: { customerId: string }) {
           <TextInput
             name="campaign"
             label="Campaign id"
-            description="The newest are offered"
+            description="The latest are suggested"
             pattern="[0-9a-f]{24}"
             title="24 characters of 0-9 and a-f"
             list={newestCampaigns}

@@ -12,13 +12,13 @@ import { RouteLink } from '../parts/route-link.tsx';
 import { Time } from '../parts/time.tsx';
 import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
-import { AddPersonForm } from './add-user-form.tsx';
-import { TestPeople } from './test-users.tsx';
+import { AddUserForm } from './add-user-form.tsx';
+import { TestUsers } from './test-users.tsx';
 
 const route = getRouteApi('/w/$workspaceId/people');
 
 /** Finds a person by whatever is at hand. The address holds the word. */
-export function PeoplePage() {
+export function UsersPage() {
   const { id: workspaceId } = useWorkspace();
   const { q = '' } = route.useSearch();
   const navigate = route.useNavigate();
@@ -45,7 +45,7 @@ export function PeoplePage() {
           <TextInput
             name="q"
             label="User id, device token or an attribute's value"
-            description="The whole of it, as it was sent"
+            description="The complete value, exactly as sent"
             defaultValue={q}
             style={{ flexGrow: 1 }}
           />
@@ -55,19 +55,19 @@ export function PeoplePage() {
       {q === '' ? (
         <>
           <NobodyAsked />
-          <TestPeople workspaceId={workspaceId} />
-          {mayAdd && <AddPersonForm workspaceId={workspaceId} />}
+          <TestUsers workspaceId={workspaceId} />
+          {mayAdd && <AddUserForm workspaceId={workspaceId} />}
         </>
       ) : (
         <Loaded query={found}>
-          {(people) => (people.length === 0 ? <Nobody q={q} /> : <PeopleTable people={people} />)}
+          {(people) => (people.length === 0 ? <Nobody q={q} /> : <UsersTable people={people} />)}
         </Loaded>
       )}
     </Stack>
   );
 }
 
-function PeopleTable({ people }: { people: FoundUser[] }) {
+function UsersTable({ people }: { people: FoundUser[] }) {
   const { id: workspaceId } = useWorkspace();
   return (
     <DataTable
@@ -116,22 +116,22 @@ function NobodyAsked() {
   const { id } = useWorkspace();
   return (
     <EmptyState
-      title="Nobody was looked for"
+      title="Search for a user"
       command={[
         `curl -X POST '${location.origin}/v1/customer/${id}' \\`,
         `  -u '${id}:<data key>' -H 'content-type: application/json' \\`,
         `  -d '{"type":"customer","customer_id":"ana","attributes":{"city":"Lisbon"}}'`,
       ].join('\n')}
     >
-      This makes a person with your data key; then look for <em>ana</em> or <em>Lisbon</em>.
+      This creates a user with your data key; then search for <em>ana</em> or <em>Lisbon</em>.
     </EmptyState>
   );
 }
 
 function Nobody({ q }: { q: string }) {
   return (
-    <EmptyState title="Nobody is known by that">
-      No user id, device token or attribute of this workspace is exactly <em>{q}</em>. Upper and lower case differ.
+    <EmptyState title="No matching users">
+      No user id, device token or attribute in this workspace is exactly <em>{q}</em>. The search is case-sensitive.
     </EmptyState>
   );
 }

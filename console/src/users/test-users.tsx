@@ -7,7 +7,7 @@ import { RouteLink } from '../parts/route-link.tsx';
 import { Time } from '../parts/time.tsx';
 
 /** Whom tests of campaigns are sent to. */
-export function TestPeople({ workspaceId }: { workspaceId: string }) {
+export function TestUsers({ workspaceId }: { workspaceId: string }) {
   const marked = useQuery({
     queryKey: ['test-people', workspaceId],
     queryFn: () => consoleClient.users.listForTests(workspaceId),
@@ -21,7 +21,7 @@ export function TestPeople({ workspaceId }: { workspaceId: string }) {
         {(people) =>
           people.length === 0 ? (
             <Text size="sm">
-              Nobody. Open a person and mark them for tests, and a test of a campaign is offered to be sent to them.
+              No test users. Open a user and mark them for tests to offer them as recipients of campaign tests.
             </Text>
           ) : (
             <DataTable

@@ -18,13 +18,13 @@ const words: Record<TimelineEntry['kind'], string> = {
   DEVICE_REGISTERED: 'device registered',
   DEVICE_BLOCKED: 'device blocked',
   DEVICE_GONE: 'device gone',
-  CHANGED: 'changed by hand',
+  CHANGED: 'changed in the console',
   MERGED: 'merged',
-  CREATED: 'first known',
+  CREATED: 'created',
 };
 
 const changes: Record<string, string> = {
-  'person.add': 'person added',
+  'person.add': 'user added',
   'person.attributes': 'attributes',
   'person.test': 'mark for tests',
   'person.device-add': 'device added',
@@ -36,7 +36,7 @@ const changes: Record<string, string> = {
 };
 
 /** What the person did, what was sent, what devices reported and what was changed here, newest first. */
-export function PersonTimeline({ workspaceId, personId: id }: { workspaceId: string; personId: string }) {
+export function UserTimeline({ workspaceId, personId: id }: { workspaceId: string; personId: string }) {
   const pages = useInfiniteQuery({
     queryKey: ['person', workspaceId, id, 'timeline'],
     queryFn: ({ pageParam }) =>
@@ -61,7 +61,7 @@ export function PersonTimeline({ workspaceId, personId: id }: { workspaceId: str
             columns={[
               { key: 'at', title: 'When', cell: ({ at }) => <Time at={at} /> },
               { key: 'kind', title: 'What', cell: ({ kind }) => words[kind] },
-              { key: 'of', title: 'Of what', cell: (moment) => <Subject workspaceId={workspaceId} moment={moment} /> },
+              { key: 'of', title: 'Object', cell: (moment) => <Subject workspaceId={workspaceId} moment={moment} /> },
               { key: 'detail', title: 'More', cell: (moment) => <Detail moment={moment} /> },
             ]}
           />
@@ -73,7 +73,7 @@ export function PersonTimeline({ workspaceId, personId: id }: { workspaceId: str
             </Group>
           )}
           <Text size="xs" mt={4}>
-            Events and messages are told as long as they are kept; of attributes, what was changed here.
+            Events and messages are shown for as long as they are kept; of attributes, changes made here.
           </Text>
         </>
       )}

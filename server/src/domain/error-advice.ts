@@ -120,7 +120,7 @@ export const errorAdvice: Record<ErrorName, string> = {
   STATS_FIELD_INVALID: 'Correct the field that is named; the reason stands behind it.',
   STATS_RATE_LIMITED: slower,
   ACCOUNT_SIGN_IN_FAILED:
-    'Check address and password; an owner makes a link for a new password under People and roles.',
+    'Check address and password; an owner makes a link for a new password under Accounts and roles.',
   ACCOUNT_ATTEMPTS_LIMITED: 'Wait as long as Retry-After says.',
   ACCOUNT_LINK_INVALID: 'Ask an owner for a new link; links work once.',
   ACCOUNT_EMAIL_TAKEN: 'Sign in with the account that has this address.',

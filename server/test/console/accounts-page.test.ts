@@ -12,10 +12,10 @@ describe.skipIf(!hasChromium)(`people and roles in Chromium${skipReason}`, () =>
   test('an invitation is made, handed over and accepted; the person sees what the role may, signs out and in again', async () => {
     const { page: owner, context, faults } = await console.openSignedIn();
     await owner.getByRole('button', { name: 'Console' }).click();
-    await owner.getByRole('menuitem', { name: 'People and roles' }).click();
-    await owner.getByLabel('E-mail address').fill('ana@example.com');
+    await owner.getByRole('menuitem', { name: 'Accounts and roles' }).click();
+    await owner.getByLabel('Email address').fill('ana@example.com');
     await owner.getByLabel('Role', { exact: true }).selectOption('analyst');
-    await owner.getByRole('button', { name: 'Make an invitation' }).click();
+    await owner.getByRole('button', { name: 'Create invitation' }).click();
     const link = await owner.getByText('#invitation=').textContent();
     await expectAccessible(owner);
 
@@ -27,16 +27,16 @@ describe.skipIf(!hasChromium)(`people and roles in Chromium${skipReason}`, () =>
     await page.getByLabel('Name').fill('Ana');
     await page.getByLabel('New password').fill('short');
     await page.getByLabel('New password').fill('nine green bottles');
-    await page.getByRole('button', { name: 'Create the account' }).click();
+    await page.getByRole('button', { name: 'Create account' }).click();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
 
     await page.getByRole('button', { name: 'Ana' }).click();
     await page.getByRole('menuitem', { name: 'Sessions and password' }).waitFor();
-    expect(await page.getByRole('menuitem', { name: 'People and roles' }).count()).toBe(0);
+    expect(await page.getByRole('menuitem', { name: 'Accounts and roles' }).count()).toBe(0);
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'You are not signed in' }).waitFor();
     await expectAccessible(page);
-    await page.getByLabel('E-mail address').fill('ana@example.com');
+    await page.getByLabel('Email address').fill('ana@example.com');
     await page.getByRole('textbox', { name: 'Password' }).fill('not the right one');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByText('The e-mail address or the password is not right.').waitFor();

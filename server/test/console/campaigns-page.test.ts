@@ -25,14 +25,14 @@ describe.skipIf(!hasChromium)(`campaigns in Chromium${skipReason}`, () => {
   test('without any the screen shows the command that makes one; with some, the address holds the search and the view', async () => {
     const { page, context, faults } = await console.openSignedIn();
     await page.getByRole('link', { name: 'Campaigns', exact: true }).click();
-    await page.getByText('Nothing was sent yet').waitFor();
+    await page.getByText('Nothing sent yet').waitFor();
     await page.getByText('X-SVC-PushAPI-Signature').waitFor();
     await expectAccessible(page);
 
     await send('Spring sale', { ...later, campaignTags: ['spring'] });
     await send('Winter sale', later);
-    await page.getByLabel('Name holds').fill('sale');
-    await page.getByLabel('Tags, any of them').fill('spring');
+    await page.getByLabel('Name contains').fill('sale');
+    await page.getByLabel('Any of these tags').fill('spring');
     await page.getByRole('button', { name: 'Search' }).click();
     await page.getByRole('link', { name: 'Spring sale' }).waitFor();
     expect(await page.getByRole('link', { name: 'Winter sale' }).count()).toBe(0);
@@ -46,9 +46,9 @@ describe.skipIf(!hasChromium)(`campaigns in Chromium${skipReason}`, () => {
     await page.waitForURL('**/campaigns?name=sale&tag=spring&view=scheduled');
     await page.reload();
     await page.getByRole('link', { name: 'Spring sale' }).waitFor();
-    expect(await page.getByLabel('Name holds').inputValue()).toBe('sale');
+    expect(await page.getByLabel('Name contains').inputValue()).toBe('sale');
     await page.getByRole('navigation', { name: 'Views' }).getByText('History').click();
-    await page.getByText('No campaign is like that').waitFor();
+    await page.getByText('No matching campaigns').waitFor();
     await page.goBack();
     await page.getByRole('link', { name: 'Spring sale' }).waitFor();
     await expectAccessible(page);
@@ -61,10 +61,10 @@ describe.skipIf(!hasChromium)(`campaigns in Chromium${skipReason}`, () => {
     const id = await send('Counted along', later);
     await page.goto(`${console.home}/campaigns/${id}`);
     await page.getByRole('heading', { name: 'Counted along' }).waitFor();
-    await page.getByText('Next sending:').waitFor();
+    await page.getByText('Next occurrence:').waitFor();
     expect(await page.locator('[data-step="Accepted"]').textContent()).toBe('0 devices');
     await page.getByRole('note', { name: /^Reachable:/ }).focus();
-    await page.getByRole('tooltip').getByText('take push messages').waitFor();
+    await page.getByRole('tooltip').getByText('accept push messages').waitFor();
 
     // Its moment comes, and the page shows it without being asked.
     await console.bundle.database`
@@ -74,7 +74,7 @@ describe.skipIf(!hasChromium)(`campaigns in Chromium${skipReason}`, () => {
     const reachable = await page.locator('[data-step="Reachable"]').textContent();
     expect(await page.locator('[data-step="Accepted"]').textContent()).toBe(reachable);
     await page.locator('.uplot canvas').waitFor();
-    await page.getByText('The same as a table').click();
+    await page.getByText('Show as a table').click();
     await page.getByRole('region', { name: 'Over time' }).waitFor();
     await expectAccessible(page);
     // On a phone nothing but its tables scrolls sideways.
@@ -91,9 +91,9 @@ describe.skipIf(!hasChromium)(`campaigns in Chromium${skipReason}`, () => {
     const id = await send('To be stopped', later);
     await page.goto(`${console.home}/campaigns/${id}`);
     await page.getByRole('button', { name: 'Stop' }).click();
-    await page.getByText('a stopped campaign cannot be started again').waitFor();
+    await page.getByText('a stopped campaign cannot be restarted').waitFor();
     await expectAccessible(page);
-    await page.getByRole('button', { name: 'Leave it' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.getByText('SCHEDULED', { exact: true }).first().waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();

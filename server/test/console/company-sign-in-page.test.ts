@@ -32,16 +32,16 @@ describe.skipIf(!hasChromium)(`signing in by the company account in Chromium${sk
     await page.getByText('Owners may use a password').waitFor();
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Sign in with Example' }).click();
-    await page.getByText('Nobody has invited you yet.').waitFor();
+    await page.getByText('You have not been invited yet.').waitFor();
     expect(page.url()).not.toContain('refused');
     await expectAccessible(page);
 
     await owner.goto(`${console.home}/accounts`);
-    await owner.getByLabel('E-mail address').fill('ana@example.com');
+    await owner.getByLabel('Email address').fill('ana@example.com');
     await owner.getByLabel('Role', { exact: true }).selectOption('analyst');
-    await owner.getByRole('button', { name: 'Make an invitation' }).click();
+    await owner.getByRole('button', { name: 'Create invitation' }).click();
     await page.goto((await owner.getByText('#invitation=').textContent())!);
-    await page.getByText('Here one comes in by the company account of that address.').waitFor();
+    await page.getByText('Sign in with the company account of that address.').waitFor();
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Sign in with Example' }).click();
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();

@@ -5,9 +5,9 @@ import {
   excludedSegments,
   includedOperator,
   includedSegments,
-  namedPeople,
-  ofEverybody,
-  ofPeople,
+  namedUsers,
+  ofEveryone,
+  ofUsers,
   ofSegments,
   withoutSegments,
 } from '../../../console/src/composer/audience/audience.ts';
@@ -67,15 +67,15 @@ describe('an audience', () => {
   ];
 
   test('that is written is read as what it is', () => {
-    const all = write({}, ofEverybody());
+    const all = write({}, ofEveryone());
     expect(audienceKind(all)).toBe('all');
     const some = write(all, ofSegments(segments, 'and'));
     expect([audienceKind(some), includedSegments(some), includedOperator(some)]).toEqual(['segments', segments, 'and']);
     const but = write(some, withoutSegments([segments[1]!]));
     expect([audienceKind(but), excludedSegments(but)]).toEqual(['segments', [segments[1]]]);
-    const users = write(all, ofPeople([' ada ', '', 'grace']));
-    expect([audienceKind(users), namedPeople(users)]).toEqual(['people', ['ada', 'grace']]);
-    expect(write(users, ofEverybody())).toEqual(all);
+    const users = write(all, ofUsers([' ada ', '', 'grace']));
+    expect([audienceKind(users), namedUsers(users)]).toEqual(['users', ['ada', 'grace']]);
+    expect(write(users, ofEveryone())).toEqual(all);
   });
 
   test.each([

@@ -64,7 +64,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
       const { page, context, faults } = await console.openSignedIn({ viewport: { width: 1280, height: 900 } });
       await page.goto(`${console.home}/campaigns/new?step=review`);
       // Everything was looked at in the review, so what is missing is told.
-      await page.getByText('This keeps it from being sent').waitFor();
+      await page.getByText('Fix these before sending').waitFor();
       expect(await page.getByRole('button', { name: 'Send', exact: true }).isDisabled()).toBe(true);
       expect(await stepLink(page, 'Audience').getAttribute('data-state')).toBe('open');
       await stepLink(page, 'Audience').focus();
@@ -81,15 +81,15 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
       expect(await stepLink(page, 'Content').getAttribute('data-state')).toBe('open');
       await page.getByRole('textbox', { name: 'Title' }).fill('Hi {{ UserAttribute.nickname }}');
       await page.getByRole('textbox', { name: 'Message' }).fill('There is news, and a picture of it.');
-      await page.getByRole('button', { name: 'Add a button' }).click();
+      await page.getByRole('button', { name: 'Add button' }).click();
       await page.getByRole('textbox', { name: 'Button 1' }).fill('Call us');
       await page.getByRole('textbox', { name: 'Number' }).fill('+351 1234');
       await page.getByLabel('A click', { exact: true }).selectOption('DEEPLINKING');
       await page.getByRole('textbox', { name: 'Deep link' }).fill('shop://news');
-      await page.getByRole('button', { name: 'Add a pair' }).click();
+      await page.getByRole('button', { name: 'Add pair' }).click();
       await page.getByRole('textbox', { name: 'Key 1' }).fill('from');
       await page.getByRole('textbox', { name: 'Value 1' }).fill('console');
-      await page.getByRole('checkbox', { name: 'Has a fallback' }).check();
+      await page.getByRole('checkbox', { name: 'Use a fallback' }).check();
       const fallback = page.getByRole('group', { name: 'Fallback' });
       await fallback.getByRole('textbox', { name: 'Title' }).fill('Hi there');
       await fallback.getByRole('textbox', { name: 'Message' }).fill('There is news.');
@@ -103,13 +103,13 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
       await preview('Android')
         .getByText(/of 4,096 bytes/)
         .waitFor();
-      await preview('iOS').getByText('Nothing would be sent to them').waitFor();
-      await preview('Chrome').getByText('Nothing would be sent to them').waitFor();
+      await preview('iOS').getByText('Nothing would be sent to this user').waitFor();
+      await preview('Chrome').getByText('Nothing would be sent to this user').waitFor();
       await expectAccessible(page);
       await shoot(page, 'page-content');
 
       await stepLink(page, 'Schedule').click();
-      await page.getByLabel('Again and again').check();
+      await page.getByLabel('Recurring').check();
       await page.getByLabel('First day and time').fill('2098-03-28T02:30');
       await page.getByLabel('Time zone').selectOption('Europe/Berlin');
       const occurrences = page.getByRole('region', { name: 'When it is sent' });
@@ -119,10 +119,10 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
       await page.getByLabel('Repeats').selectOption('WEEKLY');
       await page.getByText('Tue', { exact: true }).click();
       await occurrences.getByText('Tue, 1 Apr 2098, 02:30').waitFor();
-      await page.getByRole('button', { name: 'Add a goal' }).click();
+      await page.getByRole('button', { name: 'Add goal' }).click();
       await page.getByRole('textbox', { name: 'Goal', exact: true }).fill('Read');
       await page.getByRole('textbox', { name: 'Event', exact: true }).fill('article');
-      await page.getByLabel('Only with an attribute of the event').check();
+      await page.getByLabel('Filter by an event attribute').check();
       await page.getByRole('textbox', { name: 'Attribute', exact: true }).fill('seconds');
       await page.getByLabel('Its type').selectOption('numeric');
       await page.getByLabel('Condition').selectOption('is between');
@@ -159,14 +159,14 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
       await page.getByRole('button', { name: 'Save draft' }).click();
       await page.waitForURL(/campaigns\/[0-9a-f]{24}\/edit/);
       const id = /campaigns\/([0-9a-f]{24})/.exec(page.url())![1]!;
-      await page.getByText('Everything is saved.').waitFor();
+      await page.getByText('All changes saved.').waitFor();
       expect(await stored(id)).toMatchObject({ status: 'DRAFT', parts: { basic_details: { name: 'Half of it' } } });
 
       // What another program writes meanwhile elsewhere in the draft stays.
       await api('PATCH', `/v5/campaigns/${id}`, { basic_details: { tags: ['theirs'] } });
       await page.getByRole('textbox', { name: 'Name' }).fill('More of it');
       await page.getByRole('button', { name: 'Save draft' }).click();
-      await page.getByText('Everything is saved.').waitFor();
+      await page.getByText('All changes saved.').waitFor();
       expect((await stored(id)).parts.basic_details).toMatchObject({ name: 'More of it', tags: ['theirs'] });
 
       await page.getByRole('textbox', { name: 'Name' }).fill('Lost');
@@ -200,7 +200,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
       await page.getByRole('button', { name: 'Save changes' }).and(page.locator(':enabled')).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Save changes' }).click();
       await page.getByRole('heading', { name: 'Waiting', level: 1 }).waitFor();
-      await page.getByText('Next sending:').waitFor();
+      await page.getByText('Next occurrence:').waitFor();
       const { status, next_at: nextAt } = await stored(id);
       expect([status, nextAt?.toISOString()]).toEqual(['SCHEDULED', '2098-02-01T11:30:00.000Z']);
 
@@ -227,7 +227,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
       await page.goto(`${console.home}/campaigns/new`);
       await page.getByRole('textbox', { name: 'Name' }).fill('Over');
       await stepLink(page, 'Schedule').click();
-      await page.getByLabel('Whenever a business event happens').check();
+      await page.getByLabel('On a business event').check();
       await page.getByRole('combobox', { name: 'Event', exact: true }).selectOption('Match over');
       await page.getByText('It says team, which texts may show.').waitFor();
       await page.getByRole('region', { name: 'When it is sent' }).getByText('Whenever the event happens.').waitFor();
@@ -235,7 +235,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
       await page.getByRole('button', { name: 'Insert an attribute into Title' }).click();
       const picker = page.getByRole('dialog');
       await picker.getByRole('textbox', { name: 'Find' }).fill('team');
-      await picker.getByRole('textbox', { name: 'For those without it (optional)' }).fill('Somebody');
+      await picker.getByRole('textbox', { name: 'Default if missing (optional)' }).fill('Somebody');
       await expectAccessible(page);
       await picker.getByRole('button', { name: /team/ }).click();
       await page.getByRole('textbox', { name: 'Message' }).fill('{{ BusinessEventAttribute.score }}');
@@ -243,7 +243,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
       await page.getByRole('textbox', { name: 'Message' }).fill('It is over.');
       const title = page.getByRole('article', { name: 'Preview on Android' }).locator('[data-shown="title"]');
       await title.getByText('Somebody').waitFor();
-      await page.getByRole('group', { name: 'What the event says' }).getByLabel('team').fill('Reds');
+      await page.getByRole('group', { name: 'Event attributes' }).getByLabel('team').fill('Reds');
       await title.getByText('Reds').waitFor();
       await stepLink(page, 'Audience').click();
       await page.getByRole('textbox', { name: 'Name' }).waitFor();
@@ -262,7 +262,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
 
       // A live one keeps whom and what it is for; its texts change at once.
       await page.goto(`${console.home}/campaigns/${id}/edit`);
-      await page.getByText('Whom it is for cannot be changed once a campaign is live', { exact: false }).waitFor();
+      await page.getByText('The audience cannot be changed once a campaign is live', { exact: false }).waitFor();
       await stepLink(page, 'Content').click();
       await page.getByRole('textbox', { name: 'Message' }).fill('It is all over now.');
       await stepLink(page, 'Review').click();
@@ -302,13 +302,13 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
       const id = await draft(parts);
       const { page, context } = await console.openSignedIn();
       await page.goto(`${console.home}/campaigns/${id}/edit`);
-      await page.getByText('People who pass filters').waitFor();
-      await page.getByText('Everything is saved.').waitFor();
+      await page.getByText('People who match filters').waitFor();
+      await page.getByText('All changes saved.').waitFor();
       await stepLink(page, 'Content').click();
       await page.getByRole('textbox', { name: 'Title' }).fill('Olá');
       await page.getByRole('article', { name: 'Preview on Android' }).getByText('Olá').waitFor();
       await page.getByRole('button', { name: 'Save draft' }).click();
-      await page.getByText('Everything is saved.').waitFor();
+      await page.getByText('All changes saved.').waitFor();
       const content = parts.campaign_content.content.default.variation_1.push.android.basic_details;
       expect((await stored(id)).parts).toEqual({
         channel: 'PUSH',
@@ -334,11 +334,11 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
       await page.getByRole('textbox', { name: 'Title' }).fill("Hi {{ UserAttribute['First Name'] | default('you') }}");
       await page.getByRole('textbox', { name: 'Message' }).fill('It’s $5 off, "today" \\ only\nReally');
       await stepLink(page, 'Schedule').click();
-      await page.getByLabel('Once, at a time').check();
+      await page.getByLabel('Once, at a set time').check();
       await page.getByLabel('Day and time').fill('2098-01-01T10:00');
-      await page.getByLabel('Goes out in quiet hours too').check();
+      await page.getByLabel('Ignore quiet hours').check();
       await stepLink(page, 'Review').click();
-      const code = page.getByRole('region', { name: 'The same through the API' });
+      const code = page.getByRole('region', { name: 'API equivalent' });
       const curl = (await code.getByRole('region', { name: 'curl command' }).textContent())!;
       await code.getByText('TypeScript').click();
       const script = (await code.getByRole('region', { name: 'client code' }).textContent())!;
@@ -385,11 +385,11 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
       const count = page.getByRole('region', { name: 'Who would be reached now' });
       const [{ users }] = (await console.bundle.database`select count(*) as users from users`) as any;
       await count.getByText(`of ${users} people would get it`).waitFor();
-      await page.getByLabel('Leave out people in some segments').check();
+      await page.getByLabel('Exclude people in segments').check();
       await page.getByRole('button', { name: 'Leave out The others' }).click();
       await count.getByText(`of ${users - 1} people would get it`).waitFor();
       await page.getByLabel('People by user id').check();
-      await page.getByLabel('Leave out people in some segments').uncheck();
+      await page.getByLabel('Exclude people in segments').uncheck();
       await page.getByRole('combobox', { name: 'User ids' }).fill('ada');
       await page.keyboard.press('Enter');
       await count.getByText('of 1 person would get it').waitFor();
@@ -410,7 +410,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
       await page.getByRole('heading', { name: 'Campaigns', level: 1 }).waitFor();
       expect(await page.getByRole('link', { name: 'New campaign' }).count()).toBe(0);
       await page.goto(`${console.home}/campaigns/new`);
-      await page.getByText('Your role does not write campaigns').waitFor();
+      await page.getByText('Your role cannot edit campaigns').waitFor();
       await context.close();
     },
     patience,

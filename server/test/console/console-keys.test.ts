@@ -104,7 +104,7 @@ describe.skipIf(!hasChromium)(`the screen of keys in Chromium${skipReason}`, () 
     await page.getByRole('link', { name: 'Keys' }).click();
     await page.getByLabel('Kind').selectOption('campaigns');
     await page.getByLabel('Name').fill('Shop backend');
-    await page.getByRole('button', { name: 'Make it' }).click();
+    await page.getByRole('button', { name: 'Create key' }).click();
     const alert = page.getByRole('status').filter({ hasText: 'Shop backend' });
     const secret = (await alert.locator('code').first().textContent())!;
     expect(secret).toMatch(/^cck_/);
@@ -114,7 +114,7 @@ describe.skipIf(!hasChromium)(`the screen of keys in Chromium${skipReason}`, () 
     expect(await page.content()).not.toContain(secret);
 
     await page.getByRole('button', { name: 'Rotate key Shop backend' }).click();
-    await page.getByLabel('The old one works on for').selectOption('1');
+    await page.getByLabel('The old key keeps working for').selectOption('1');
     await expectAccessible(page);
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
     await page.getByText('rotated, ends').waitFor();

@@ -35,9 +35,9 @@ describe.skipIf(!hasChromium)(`the shell of the console${skipReason}`, () => {
     await page.reload();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     await page.goto(`${console.home}/nothing-of-ours`);
-    await page.getByText('There is no such screen').waitFor();
+    await page.getByText('Page not found').waitFor();
     await page.goto(`${console.bundle.url}/console/w/OTHER`);
-    await page.getByText('There is no such workspace').waitFor();
+    await page.getByText('Workspace not found').waitFor();
     await context.close();
   });
 

@@ -14,7 +14,7 @@ describe.skipIf(!hasChromium)(`the delivery log in Chromium${skipReason}`, () =>
     const { bundle } = console;
     const { page, context, faults } = await console.openSignedIn();
     await page.getByRole('link', { name: 'Delivery log' }).click();
-    await page.getByText('Nothing was sent yet').waitFor();
+    await page.getByText('Nothing sent yet').waitFor();
     await expectAccessible(page);
 
     const sent = await bundle.push({
@@ -35,7 +35,7 @@ describe.skipIf(!hasChromium)(`the delivery log in Chromium${skipReason}`, () =>
     expect(new URL(page.url()).search).toBe(`?campaign=${campaignId}&platform=IOS`);
 
     await row.getByRole('link').first().click();
-    const opened = page.getByRole('region', { name: 'One message' });
+    const opened = page.getByRole('region', { name: 'Message details' });
     await opened.getByText('none after').waitFor();
     await opened.getByText('"title": "Hello"').waitFor();
     await page.reload();
@@ -46,7 +46,7 @@ describe.skipIf(!hasChromium)(`the delivery log in Chromium${skipReason}`, () =>
 
     await page.getByLabel('Outcome').selectOption('FAILED');
     await page.getByRole('button', { name: 'Search' }).click();
-    await page.getByText('No message is like that').waitFor();
+    await page.getByText('No matching messages').waitFor();
     expect(faults).toEqual([]);
     await context.close();
   }, 60_000);

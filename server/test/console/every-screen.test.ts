@@ -67,7 +67,7 @@ describe.skipIf(!hasChromium)(`every screen in Chromium${skipReason}`, () => {
         const path = address.replace(/\$([A-Za-z]+)/g, (_whole, name: string) => given[name] ?? name);
         await page.goto(`${bundle.url}/console${path}`);
         const heading = page.getByRole('heading', { level: 1 });
-        const nothing = page.getByText('There is no such screen');
+        const nothing = page.getByText('Page not found');
         await heading
           .or(nothing)
           .first()

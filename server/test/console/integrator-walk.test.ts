@@ -41,7 +41,7 @@ describe.skipIf(!hasChromium)(`an integrator in Chromium${skipReason}`, () => {
     await open('Keys');
     await page.getByLabel('Kind').selectOption('push');
     await page.getByRole('textbox', { name: 'Name' }).fill('Shop');
-    await page.getByRole('button', { name: 'Make it' }).click();
+    await page.getByRole('button', { name: 'Create key' }).click();
     const command = await page.getByRole('region', { name: 'curl command' }).innerText();
     expect(command).toContain(bundle.workspaceId);
 
@@ -52,11 +52,11 @@ describe.skipIf(!hasChromium)(`an integrator in Chromium${skipReason}`, () => {
 
     // Whoever signs wrongly has not shown that they are of the workspace.
     await open('API log');
-    await page.getByRole('navigation', { name: 'Views' }).getByText('Calls of no workspace').click();
-    await page.getByLabel('Refused ones only').check();
+    await page.getByRole('navigation', { name: 'Views' }).getByText('Calls without a workspace').click();
+    await page.getByLabel('Refused calls only').check();
     const calls = page.getByRole('region', { name: 'Calls' });
     await calls.getByRole('link').first().click();
-    const why = page.getByRole('region', { name: 'One call' });
+    const why = page.getByRole('region', { name: 'Call details' });
     await why.getByText('Signature is not verified').waitFor();
     await why.getByText(`${bundle.workspaceId}|Hello from the shop|<push key>`, { exact: false }).waitFor();
     await why.getByText('What to do: Sign exactly', { exact: false }).waitFor();

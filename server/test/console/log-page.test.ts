@@ -75,7 +75,7 @@ describe.skipIf(!hasChromium)(`the API log in Chromium${skipReason}`, () => {
     const { bundle } = console;
     const { page, context, faults } = await console.openSignedIn();
     await page.getByRole('link', { name: 'API log' }).click();
-    await page.getByText('Nobody has called yet').waitFor();
+    await page.getByText('No calls yet').waitFor();
     await expectAccessible(page);
 
     const customer = `/v1/customer/${bundle.workspaceId}`;
@@ -86,11 +86,11 @@ describe.skipIf(!hasChromium)(`the API log in Chromium${skipReason}`, () => {
     const calls = page.getByRole('region', { name: 'Calls' });
     await calls.getByText('REFUSED').waitFor();
     expect(await calls.getByRole('row').count()).toBe(3);
-    await page.getByLabel('Refused ones only').check();
+    await page.getByLabel('Refused calls only').check();
     await page.waitForURL('**/log?only=refused');
     await calls.getByRole('row').nth(2).waitFor({ state: 'detached' });
     await calls.getByRole('link').click();
-    const opened = page.getByRole('region', { name: 'One call' });
+    const opened = page.getByRole('region', { name: 'Call details' });
     await opened.getByText('is a reserved value').waitFor();
     await opened.getByText('What to do: Correct the value that is named').waitFor();
     await opened.getByText('"customer_id":"guest"').waitFor();
@@ -99,18 +99,18 @@ describe.skipIf(!hasChromium)(`the API log in Chromium${skipReason}`, () => {
     await expectAccessible(page);
 
     const views = page.getByRole('navigation', { name: 'Views' });
-    await views.getByText('Calls of no workspace').click();
+    await views.getByText('Calls without a workspace').click();
     await calls.getByText('401').waitFor();
     await views.getByText('Callbacks').click();
-    await page.getByText('No callback was asked for').waitFor();
-    await views.getByText('Mails').click();
-    await page.getByText('No mail was asked for').waitFor();
+    await page.getByText('No callbacks yet').waitFor();
+    await views.getByText('Emails').click();
+    await page.getByText('No emails yet').waitFor();
     await bundle.database`
       insert into mails (id, workspace_id, recipients, subject, body, state, attempts, error, created_at, ended_at)
       values (${'0'.repeat(24)}, ${bundle.workspaceId}, '{ana@example.com}', 'Your file', 'It was worked.', 'FAILED', 4,
         'mailbox full', '2026-03-01', '2026-03-02')`;
     await page.getByText('mailbox full').waitFor();
-    await page.getByRole('link', { name: 'Nobody took' }).click();
+    await page.getByRole('link', { name: 'Failed' }).click();
     await page.waitForURL('**/log?view=mails&state=failed');
     await page.getByRole('button', { name: 'Send Your file again' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click();

@@ -32,19 +32,19 @@ describe.skipIf(!hasChromium)(`a marketer’s day in Chromium${skipReason}`, () 
     await page.goto(((await invited.json()) as { link: string }).link);
     await page.getByRole('textbox', { name: 'Name' }).fill('Mara');
     await page.getByLabel('New password').fill('nine green bottles');
-    await page.getByRole('button', { name: 'Create the account' }).click();
+    await page.getByRole('button', { name: 'Create account' }).click();
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
 
     // The file.
     await page.getByRole('link', { name: 'Segments' }).click();
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Winter buyers');
-    await page.getByLabel('Attribute that the lines are values of').fill('u_em');
+    await page.getByLabel('Attribute the lines are values of').fill('u_em');
     await page.locator('input[type="file"]').setInputFiles({
       name: 'buyers.csv',
       mimeType: 'text/csv',
       buffer: Buffer.from('ada@example.com\ngrace@example.com\nnobody@example.com\n'),
     });
-    await page.getByRole('button', { name: 'Make it' }).click();
+    await page.getByRole('button', { name: 'Create segment' }).click();
     await page.getByText('SUCCEEDED').waitFor();
 
     // Whom it is for.
@@ -74,18 +74,18 @@ describe.skipIf(!hasChromium)(`a marketer’s day in Chromium${skipReason}`, () 
     );
     await page.getByRole('textbox', { name: 'Message' }).fill('Your winter coat is on its way.');
     const android = page.getByRole('article', { name: 'Preview on Android' });
-    await android.getByText('Nothing would be sent to them').waitFor();
-    await page.getByRole('button', { name: 'See as ada' }).click();
+    await android.getByText('Nothing would be sent to this user').waitFor();
+    await page.getByRole('button', { name: 'Preview as ada' }).click();
     await android.locator('[data-shown="title"]').getByText('Thank you, Ada').waitFor();
     await page.getByRole('article', { name: 'Preview on iOS' }).getByText('Thank you, Ada').waitFor();
     await shoot(page, 'content');
 
     // When.
     await page.getByRole('button', { name: 'Next' }).click();
-    await page.getByLabel('Once, at a time').check();
+    await page.getByLabel('Once, at a set time').check();
     const occurrences = page.getByRole('region', { name: 'When it is sent' });
     await occurrences.getByText(/America\/New_York \(UTC-0[45]:00\)/).waitFor();
-    await page.getByRole('button', { name: 'Add a goal' }).click();
+    await page.getByRole('button', { name: 'Add goal' }).click();
     await page.getByRole('textbox', { name: 'Goal', exact: true }).fill('Bought');
     await page.getByRole('textbox', { name: 'Event', exact: true }).fill('purchase');
     await shoot(page, 'schedule');
@@ -110,7 +110,7 @@ describe.skipIf(!hasChromium)(`a marketer’s day in Chromium${skipReason}`, () 
     await page.getByRole('heading', { name: 'Winter thanks', level: 1 }).waitFor();
     await page.getByText('SCHEDULED', { exact: true }).first().waitFor();
     await page.getByText('by Mara').waitFor();
-    await page.getByText('Next sending:').waitFor();
+    await page.getByText('Next occurrence:').waitFor();
     const before = await bundle.inbox();
 
     // Its time comes, and the report shows it without being asked.

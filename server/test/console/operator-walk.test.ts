@@ -110,13 +110,13 @@ describe.skipIf(!hasChromium)(`an operator's first day in Chromium${skipReason}`
 
     await page.goto(carillon.block.console);
     await page.getByLabel('Name').fill('Olga');
-    await page.getByLabel('E-mail address').fill('olga@example.com');
+    await page.getByLabel('Email address').fill('olga@example.com');
     await page.getByLabel('New password').fill('nine green bottles');
-    await page.getByRole('button', { name: 'Create the account' }).click();
+    await page.getByRole('button', { name: 'Create account' }).click();
     const verdict = page.getByRole('region', { name: 'Verdict' });
     await verdict.getByText('No provider is connected: no message can be sent.').waitFor();
     await expectAccessible(page);
-    await verdict.getByRole('link', { name: 'To the providers' }).click();
+    await verdict.getByRole('link', { name: 'Open the providers' }).click();
 
     const fcm = page.getByRole('region', { name: 'FCM (Android)' });
     const field = fcm.getByLabel('Key file of the service account');
@@ -130,7 +130,7 @@ describe.skipIf(!hasChromium)(`an operator's first day in Chromium${skipReason}`
     await expectAccessible(page);
     await field.fill(keyFile(good.privateKey));
     await fcm.getByRole('button', { name: 'Check and connect' }).click();
-    await fcm.getByText('The provider takes it').waitFor();
+    await fcm.getByText('The provider accepts it').waitFor();
     await fcm.getByText('shop-4711', { exact: true }).waitFor();
     // The key is in no field, no answer and no line of the log.
     expect(await page.content()).not.toContain('PRIVATE KEY');
@@ -164,10 +164,10 @@ describe.skipIf(!hasChromium)(`an operator's first day in Chromium${skipReason}`
     await fcm.getByRole('button', { name: 'Remove FCM (Android)' }).click();
     await page.getByRole('dialog').getByText('1 device is reached through it; 1 send is under way.').waitFor();
     await expectAccessible(page);
-    await page.getByRole('button', { name: 'Leave it' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
     await simulators.setFaults({});
     await fcm.getByRole('button', { name: 'Check FCM (Android)' }).click();
-    await fcm.getByText('The provider takes it').waitFor();
+    await fcm.getByText('The provider accepts it').waitFor();
     expect(faults).toEqual([]);
     const log = await bundle.database<{ action: string }[]>`
       select distinct action from audit_log where action like 'credential.%' order by action`;

@@ -46,10 +46,10 @@ describe.skipIf(!hasChromium)(`overview and system in Chromium${skipReason}`, ()
     await verdict
       .getByText('FCM (Android) says: PERMISSION_DENIED: The sender is not the one of this project')
       .waitFor();
-    await page.getByRole('region', { name: 'Providers' }).getByText('refuses us').waitFor();
+    await page.getByRole('region', { name: 'Providers' }).getByText('rejects the credential').waitFor();
     await expectAccessible(page);
     expect(await overflow()).toBeLessThanOrEqual(0);
-    await verdict.getByRole('link', { name: 'To the campaign' }).click();
+    await verdict.getByRole('link', { name: 'Open the campaign' }).click();
     await page.getByRole('heading', { name: 'Summer sale', level: 1 }).waitFor();
     await bundle.call('POST', '/sandbox/faults', { body: {} });
     expect(faults).toEqual([]);
@@ -63,7 +63,7 @@ describe.skipIf(!hasChromium)(`overview and system in Chromium${skipReason}`, ()
     });
     await page.goto(`${console.home}/system`);
     await page.getByRole('region', { name: 'Nodes' }).getByText('alive').waitFor();
-    await page.getByRole('region', { name: 'Duties' }).getByText('release-runs').waitFor();
+    await page.getByRole('region', { name: 'Jobs' }).getByText('release-runs').waitFor();
     await page.getByRole('region', { name: 'Database' }).getByText('your own').waitFor();
     await expectAccessible(page);
     expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')).toBeLessThanOrEqual(0);

@@ -28,14 +28,14 @@ describe.skipIf(!hasChromium)(`people in Chromium${skipReason}`, () => {
 
     const { page, context, faults } = await console.openSignedIn();
     await page.getByRole('link', { name: 'People' }).click();
-    await page.getByText('Nobody was looked for').waitFor();
+    await page.getByText('Search for a user').waitFor();
     await expectAccessible(page);
     const find = async (word: string) => {
       await page.getByRole('textbox', { name: 'User id, device token' }).fill(word);
       await page.getByRole('button', { name: 'Find' }).click();
     };
     await find('nobody at all');
-    await page.getByText('Nobody is known by that').waitFor();
+    await page.getByText('No matching users').waitFor();
     await find(`${customerId}@example.com`);
     await page.getByRole('cell', { name: 'attribute u_em' }).waitFor();
     await find(customerId);
@@ -48,7 +48,7 @@ describe.skipIf(!hasChromium)(`people in Chromium${skipReason}`, () => {
     await page.getByRole('link', { name: customerId }).click();
     await page.getByRole('heading', { name: customerId, level: 1 }).waitFor();
     await page.getByText(`${customerId}@example.com`).waitFor();
-    await page.getByText('takes messages').waitFor();
+    await page.getByText('accepts messages').waitFor();
     await page.getByRole('region', { name: 'Messages' }).getByText('ACCEPTED').waitFor();
     await page.getByRole('link', { name: 'Explain Spring' }).click();
     await page
@@ -65,7 +65,7 @@ describe.skipIf(!hasChromium)(`people in Chromium${skipReason}`, () => {
     await form.getByLabel('Type').selectOption('number');
     await form.getByLabel('Value').fill('seven');
     await form.getByRole('button', { name: 'Add attribute' }).click();
-    await page.getByText('This is no number.').waitFor();
+    await page.getByText('Not a number.').waitFor();
     await form.getByLabel('Value').fill('7');
     await form.getByRole('button', { name: 'Add attribute' }).click();
     await page.getByRole('button', { name: 'Change orders' }).waitFor();
@@ -79,14 +79,15 @@ describe.skipIf(!hasChromium)(`people in Chromium${skipReason}`, () => {
     await page.getByRole('button', { name: 'Mark for tests' }).click();
     await page.getByText('marked for tests', { exact: true }).waitFor();
     const device2 = page.getByRole('form', { name: 'Add a device' });
-    await device2.getByLabel('Name of the device').fill('desk phone');
+    await device2.getByLabel('Device name').fill('desk phone');
     await device2.getByLabel('Device token').fill('token-of-the-desk');
     await device2.getByRole('button', { name: 'Add device' }).click();
     await page.getByRole('button', { name: 'Block desk phone' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Block', exact: true }).click();
     await page.getByRole('button', { name: 'Unblock desk phone' }).waitFor();
     const timeline = page.getByRole('region', { name: 'Timeline' });
-    for (const what of ['changed by hand', 'message', 'first known']) await timeline.getByText(what).first().waitFor();
+    for (const what of ['changed in the console', 'message', 'created'])
+      await timeline.getByText(what).first().waitFor();
     await timeline.getByText('by Console; set orders').waitFor();
     await expectAccessible(page);
     const [stored] = await bundle.database`select attributes, is_test from users where customer_id = ${customerId}`;
@@ -96,7 +97,7 @@ describe.skipIf(!hasChromium)(`people in Chromium${skipReason}`, () => {
     await page.getByText('3 attributes, 2 devices').waitFor();
     await expectAccessible(page);
     await page.getByRole('dialog').getByRole('button', { name: 'Erase' }).click();
-    await page.getByText('This person is to be erased').waitFor();
+    await page.getByText('This user will be erased').waitFor();
     const [erasure] = await bundle.database`select id, state, due_at - requested_at = interval '24 hours' as delayed
       from erasures`;
     expect(erasure).toMatchObject({ state: 'PENDING', delayed: true });

@@ -22,7 +22,7 @@ describe.skipIf(!hasChromium)(`providers of a sandbox in Chromium${skipReason}`,
       (await console.bundle.call('GET', '/sandbox/counters')).json().ANDROID?.received as number;
     const before = await received();
     await fcm.getByRole('button', { name: 'Check FCM (Android)' }).click();
-    await fcm.getByText('The provider takes it').waitFor();
+    await fcm.getByText('The provider accepts it').waitFor();
     expect(await received()).toBe(before + 1);
     expect(await console.bundle.inbox()).toEqual([]);
     await fcm.getByRole('button', { name: 'Connect FCM (Android)' }).click();
@@ -40,7 +40,7 @@ describe.skipIf(!hasChromium)(`providers of a sandbox in Chromium${skipReason}`,
     await fcm.getByText('Firebase project').waitFor();
     // The simulators know the new account at once.
     await fcm.getByRole('button', { name: 'Check FCM (Android)' }).click();
-    await fcm.getByText('The provider takes it').waitFor();
+    await fcm.getByText('The provider accepts it').waitFor();
     expect(faults).toEqual([]);
     await context.close();
   }, 60_000);

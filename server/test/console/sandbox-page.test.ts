@@ -13,8 +13,8 @@ describe.skipIf(!hasChromium)(`the sandbox in Chromium${skipReason}`, () => {
     const { bundle } = console;
     const { page, context, faults } = await console.openSignedIn();
     await page.getByRole('link', { name: 'Sandbox' }).click();
-    await page.getByText('Nothing has arrived').waitFor();
-    await page.getByText('No mail was asked for').waitFor();
+    await page.getByText('Nothing has arrived yet').waitFor();
+    await page.getByText('No emails yet').waitFor();
     await expectAccessible(page);
 
     await page.getByRole('button', { name: '+ 1 hour' }).click();
@@ -24,7 +24,7 @@ describe.skipIf(!hasChromium)(`the sandbox in Chromium${skipReason}`, () => {
     await page.getByText('the real time', { exact: false }).waitFor();
 
     await page.getByLabel('What it does').selectOption('slow');
-    await page.getByRole('button', { name: 'Break it' }).click();
+    await page.getByRole('button', { name: 'Set fault' }).click();
     await page.getByText('The fault is set.').waitFor();
     await bundle.push({
       campaignName: 'Slow one',
@@ -41,7 +41,7 @@ describe.skipIf(!hasChromium)(`the sandbox in Chromium${skipReason}`, () => {
 
     await page.getByRole('button', { name: 'Start from empty' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Start from empty' }).click();
-    await page.getByText('Nothing has arrived').waitFor();
+    await page.getByText('Nothing has arrived yet').waitFor();
     expect(await bundle.inbox()).toEqual([]);
     const lines = await bundle.database`select action, detail from audit_log`;
     expect(lines.map(({ action }) => action).toSorted()).toEqual([

@@ -44,21 +44,21 @@ describe.skipIf(!hasChromium)(`segments in Chromium${skipReason}`, () => {
   test('a file that is posted makes a segment; the screen proves what it did, and the skipped lines are downloaded', async () => {
     const { page, context, faults } = await console.openSignedIn();
     await page.getByRole('link', { name: 'Segments' }).click();
-    await page.getByText('There is no segment yet').waitFor();
+    await page.getByText('No segments yet').waitFor();
     await expectAccessible(page);
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Buyers');
-    await page.getByLabel('Attribute that the lines are values of').fill('u_em');
+    await page.getByLabel('Attribute the lines are values of').fill('u_em');
     await page.locator('input[type="file"]').setInputFiles({
       name: 'people.csv',
       mimeType: 'text/csv',
       buffer: Buffer.from('ada@example.com\nnobody@example.com\nada@example.com\n\n'),
     });
-    await page.getByRole('button', { name: 'Make it' }).click();
+    await page.getByRole('button', { name: 'Create segment' }).click();
     await page.getByRole('heading', { name: 'Buyers' }).waitFor();
     await page.getByText('SUCCEEDED').waitFor();
-    const cells = await page.getByRole('region', { name: 'What its files did' }).getByRole('cell').allTextContents();
+    const cells = await page.getByRole('region', { name: 'File operations' }).getByRole('cell').allTextContents();
     expect(cells.slice(2, 5)).toEqual(['4', '2', '1']);
-    await page.getByText('Some of its people').waitFor();
+    await page.getByText('Sample members').waitFor();
     await page.getByText('ada', { exact: true }).waitFor();
     const [download] = await Promise.all([
       page.waitForEvent('download'),

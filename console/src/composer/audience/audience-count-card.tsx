@@ -29,7 +29,7 @@ export function AudienceCountCard() {
             Count again
           </Button>
         </Group>
-        {count.error !== null && <Failure error={count.error} what="It could not be counted" />}
+        {count.error !== null && <Failure error={count.error} what="The count failed" />}
         {count.data && <Counted count={count.data} />}
       </Stack>
     </Card>
@@ -42,14 +42,13 @@ function Counted({ count }: { count: AudienceCount }) {
   if (count.state === 'TOO_SLOW')
     return (
       <Notice tone="warning" title={`Counting took longer than ${count.afterSeconds} s`}>
-        The audience is too large to be counted while you wait. It can be sent all the same: the report says how many it
-        was for.
+        The audience is too large to count while you wait. You can still send the campaign; its report shows the number.
       </Notice>
     );
   if (count.state === 'UNREADABLE')
     return (
       <Text size="sm">
-        {count.faults.length === 0 ? 'Say who gets it, and they are counted.' : sentence(count.faults[0]!.issue)}
+        {count.faults.length === 0 ? 'Choose an audience to see its size.' : sentence(count.faults[0]!.issue)}
       </Text>
     );
   const { people, reached } = reachOf(count, chosen);
@@ -81,10 +80,10 @@ function DeviceTable({ count, chosen }: CountedProps) {
   const of = (platform: Platform, state: string) =>
     count.devices.find((row) => row.platform === platform && row.state === state)?.devices ?? 0;
   const columns = [
-    ['ACTIVE', 'Reachable', 'Devices that take push messages.'],
-    ['OPTED_OUT', 'Opted out', 'Devices whose owner switched messages off.'],
+    ['ACTIVE', 'Reachable', 'Devices that accept push messages.'],
+    ['OPTED_OUT', 'Opted out', 'Devices whose owner turned messages off.'],
     ['BLOCKED', 'Blocked', 'Devices that were blocked through the API.'],
-    ['GONE', 'Gone', 'Devices whose provider says that the app is there no more.'],
+    ['GONE', 'Gone', 'Devices on which the app is no longer installed, according to the provider.'],
   ] as const;
   return (
     <Table.ScrollContainer type="native" minWidth={300} tabIndex={0} role="region" aria-label="Devices per platform">
@@ -124,9 +123,9 @@ function DeviceTable({ count, chosen }: CountedProps) {
 }
 
 const reasons: Record<Exclude<Reach, 'REACHED'>, (count: string, chosen: string) => string> = {
-  NO_DEVICE: (count) => `${count} have no device that we know of`,
-  OTHER_PLATFORM: (count, chosen) => `${count} take messages, but not on ${chosen}`,
-  OPTED_OUT: (count) => `${count} switched messages off`,
+  NO_DEVICE: (count) => `${count} have no known device`,
+  OTHER_PLATFORM: (count, chosen) => `${count} can be reached, but not on ${chosen}`,
+  OPTED_OUT: (count) => `${count} turned messages off`,
   BLOCKED: (count) => `${count} have only devices that are blocked`,
   GONE: (count) => `${count} have only devices whose app is gone`,
 };
@@ -146,8 +145,8 @@ function Reasons({ count, chosen }: CountedProps) {
         ))}
       </Text>
       <Text size="xs" c="dimmed">
-        Each person counts once, by the best of their devices. Caps and quiet hours are decided person by person when it
-        is sent.
+        Each person counts once, by their best device. Frequency caps and quiet hours are applied per person when the
+        campaign is sent.
       </Text>
     </div>
   );

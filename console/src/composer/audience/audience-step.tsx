@@ -12,9 +12,9 @@ import {
   excludedSegments,
   includedOperator,
   includedSegments,
-  namedPeople,
-  ofEverybody,
-  ofPeople,
+  namedUsers,
+  ofEveryone,
+  ofUsers,
   ofSegments,
   withoutSegments,
 } from './audience.ts';
@@ -37,7 +37,7 @@ export function AudienceStep() {
               <TextField
                 path="basic_details.name"
                 label="Name"
-                description="For you and your colleagues; nobody who gets it sees it"
+                description="For you and your colleagues; recipients do not see it"
                 required
               />
               <TagsField />
@@ -46,9 +46,11 @@ export function AudienceStep() {
           </Card>
           <Card withBorder>
             {isLive ? (
-              <Text size="sm">Whom it is for cannot be changed once a campaign is live. Clone it to change that.</Text>
+              <Text size="sm">
+                The audience cannot be changed once a campaign is live. Clone the campaign to change it.
+              </Text>
             ) : (
-              <People />
+              <Recipients />
             )}
           </Card>
         </Stack>
@@ -82,22 +84,22 @@ function PlatformChoice() {
 }
 
 const kinds: Record<Exclude<AudienceKind, 'filters'>, string> = {
-  all: 'Everybody',
+  all: 'Everyone',
   segments: 'People in segments',
-  people: 'People by user id',
+  users: 'People by user id',
 };
 
-function People() {
+function Recipients() {
   const { body, write } = useCampaignForm();
   const found = audienceKind(body);
   const [chosen, setChosen] = useState(found);
   // Nothing chosen yet reads as segments.
-  const kind = found === 'segments' && chosen === 'people' ? 'people' : found;
+  const kind = found === 'segments' && chosen === 'users' ? 'users' : found;
   const choose = (next: AudienceKind) => {
     setChosen(next);
-    if (next === 'all') write(ofEverybody());
+    if (next === 'all') write(ofEveryone());
     if (next === 'segments') write(ofSegments([], 'or'));
-    if (next === 'people') write(ofPeople([]));
+    if (next === 'users') write(ofUsers([]));
   };
   if (kind === 'filters') return <OtherFilters onReplaced={() => choose('all')} />;
   return (
@@ -110,7 +112,7 @@ function People() {
         </Group>
       </Radio.Group>
       {kind === 'segments' && <Included />}
-      {kind === 'people' && <NamedPeople />}
+      {kind === 'users' && <NamedUsers />}
       <Excluded />
     </Stack>
   );
@@ -132,7 +134,7 @@ function Included() {
       />
       {segments.length > 1 && (
         <Radio.Group
-          label="Somebody belongs to it who is in"
+          label="Include people who are in"
           value={operator}
           onChange={(next) => write(ofSegments(segments, next as 'or' | 'and'))}
         >
@@ -154,7 +156,7 @@ function Excluded() {
   return (
     <>
       <Checkbox
-        label="Leave out people in some segments"
+        label="Exclude people in segments"
         checked={isOpen}
         onChange={({ currentTarget: { checked } }) => {
           open(checked);
@@ -164,7 +166,7 @@ function Excluded() {
       {isOpen && (
         <SegmentPicker
           title="Not in"
-          verb="Leave out"
+          verb="Exclude"
           segments={segments}
           error={error}
           onChanged={(next) => write(withoutSegments(next))}
@@ -174,16 +176,16 @@ function Excluded() {
   );
 }
 
-function NamedPeople() {
+function NamedUsers() {
   const { body, write } = useCampaignForm();
   const error = useFault(included, 'segmentation_details');
   return (
     <TagsInput
       label="User ids"
-      description="As they were sent; upper and lower case differ. Enter after each"
+      description="Exactly as sent to the API; case-sensitive. Press Enter after each"
       {...(error === undefined ? {} : { error })}
-      value={namedPeople(body)}
-      onChange={(ids) => write(ofPeople(ids))}
+      value={namedUsers(body)}
+      onChange={(ids) => write(ofUsers(ids))}
       acceptValueOnBlur
       splitChars={[',', ' ']}
       maxTags={1000}
@@ -197,11 +199,11 @@ function OtherFilters({ onReplaced }: { onReplaced: () => void }) {
   return (
     <Stack gap="sm">
       <Title order={2} size="h5">
-        People who pass filters
+        People who match filters
       </Title>
-      <Text size="sm">{check?.audienceText ?? 'These filters were made through the API.'}</Text>
+      <Text size="sm">{check?.audienceText ?? 'These filters were created through the API.'}</Text>
       {error !== undefined && <Notice tone="error">{error}</Notice>}
-      <Checkbox label="Take them away, and choose here" checked={false} onChange={onReplaced} />
+      <Checkbox label="Remove them and choose here" checked={false} onChange={onReplaced} />
     </Stack>
   );
 }
@@ -214,7 +216,7 @@ function TagsField() {
   return (
     <TagsInput
       label="Tags"
-      description="What campaigns are found by; Enter after each"
+      description="To find campaigns by. Press Enter after each"
       {...(error === undefined ? {} : { error })}
       value={listAt<string>(body, path)}
       onChange={(tags) => write({ [path]: tags.length === 0 ? undefined : tags })}

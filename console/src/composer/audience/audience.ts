@@ -4,7 +4,7 @@ import { readAt } from '../page/campaign-body.ts';
 const details = 'segmentation_details';
 
 export type ChosenSegment = { id: string; name: string };
-export type AudienceKind = 'all' | 'segments' | 'people' | 'filters';
+export type AudienceKind = 'all' | 'segments' | 'users' | 'filters';
 
 type Filter = { filter_type?: string; id?: string; name?: string; negate?: boolean } & Record<string, unknown>;
 type Tree = { filter_operator?: string; filters?: Filter[]; negate?: boolean };
@@ -15,7 +15,7 @@ export function audienceKind(body: CampaignBody): AudienceKind {
   const tree = treeAt(body, 'included');
   if (tree === undefined) return readAt(body, `${details}.is_all_user_campaign`) === true ? 'all' : 'segments';
   if (segmentsOf(tree) !== undefined) return 'segments';
-  return peopleOf(tree) === undefined ? 'filters' : 'people';
+  return usersOf(tree) === undefined ? 'filters' : 'users';
 }
 
 export function includedSegments(body: CampaignBody): ChosenSegment[] {
@@ -33,8 +33,8 @@ export function includedOperator(body: CampaignBody): 'or' | 'and' {
   return treeAt(body, 'included')?.filter_operator === 'and' ? 'and' : 'or';
 }
 
-export function namedPeople(body: CampaignBody): string[] {
-  return peopleOf(treeAt(body, 'included')) ?? [];
+export function namedUsers(body: CampaignBody): string[] {
+  return usersOf(treeAt(body, 'included')) ?? [];
 }
 
 /** The changes that make an audience of people in segments, or in none of them yet. */
@@ -49,12 +49,12 @@ export function withoutSegments(segments: ChosenSegment[]): Record<string, unkno
   return { [`${details}.excluded_filters`]: treeOf(segments, 'or') };
 }
 
-export function ofEverybody(): Record<string, unknown> {
+export function ofEveryone(): Record<string, unknown> {
   return { [`${details}.is_all_user_campaign`]: true, [`${details}.included_filters`]: undefined };
 }
 
 /** Ids are told apart by case, as everywhere but in filters that do not say so. */
-export function ofPeople(customerIds: string[]): Record<string, unknown> {
+export function ofUsers(customerIds: string[]): Record<string, unknown> {
   const filter = { filter_type: 'user_attributes', name: 'uid', data_type: 'string', operator: 'in' };
   const value = customerIds.map((id) => id.trim()).filter((id) => id !== '');
   const tree = { filter_operator: 'and', filters: [{ ...filter, case_sensitive: true, value }] };
@@ -87,7 +87,7 @@ function segmentsOf(tree: Tree | undefined, operator?: 'or'): ChosenSegment[] | 
   return tree.filters.map(({ id, name }) => ({ id: id!, name: name ?? id! }));
 }
 
-function peopleOf(tree: Tree | undefined): string[] | undefined {
+function usersOf(tree: Tree | undefined): string[] | undefined {
   const [filter, ...others] = tree?.filters ?? [];
   if (!filter || others.length > 0 || tree?.negate === true || filter.negate === true) return undefined;
   const { filter_type: type, name, operator, data_type: dataType, value } = filter;

@@ -69,11 +69,10 @@ export function SegmentPicker({ title, verb, segments, error, onChanged }: Segme
               ))}
               <Text size="sm" component="div">
                 {found.length > maxShown &&
-                  `${(found.length - maxShown).toLocaleString('en')} more: say more of the name. `}
-                {found.length === 0 &&
-                  (all.length === 0 ? 'There is no segment yet. ' : 'No other segment is like that. ')}
+                  `${(found.length - maxShown).toLocaleString('en')} more; type more of the name. `}
+                {found.length === 0 && (all.length === 0 ? 'No segments yet. ' : 'No other matching segments. ')}
                 <RouteLink to="/w/$workspaceId/segments" params={{ workspaceId }} search={{}}>
-                  Make one from a file
+                  Create one from a file
                 </RouteLink>
               </Text>
             </>

@@ -18,13 +18,13 @@ export function CampaignCode({ change }: { change: CampaignBody | undefined }) {
   const where = { origin: location.origin, workspaceId, calls };
   const code = form === 'curl' ? curlOfCampaign(where) : clientCodeOf(where);
   return (
-    <Card withBorder role="region" aria-label="The same through the API">
+    <Card withBorder role="region" aria-label="API equivalent">
       <Stack gap="xs">
         <Title order={2} size="h5">
-          The same through the API
+          API equivalent
         </Title>
         <SegmentedControl
-          aria-label="Written as"
+          aria-label="Format"
           data={[
             { value: 'curl', label: 'curl' },
             { value: 'client', label: 'TypeScript' },
@@ -36,7 +36,7 @@ export function CampaignCode({ change }: { change: CampaignBody | undefined }) {
         />
         {code === undefined ? (
           <Text size="sm">
-            The package has no method for changing a campaign that was published; V1 has, as curl shows.
+            The client package has no method for changing a published campaign; curl shows the V1 call that does.
           </Text>
         ) : (
           <CopyableBlock text={code} label={form === 'curl' ? 'curl command' : 'client code'} />

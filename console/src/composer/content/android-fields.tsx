@@ -7,16 +7,16 @@ import { TemplateField } from './template-field.tsx';
 
 const kinds = [
   { value: 'call', label: 'calls a number' },
-  { value: 'copy', label: 'copies a text' },
-  { value: 'share', label: 'shares a text' },
-  { value: 'snooze', label: 'comes again later' },
+  { value: 'copy', label: 'copies text' },
+  { value: 'share', label: 'shares text' },
+  { value: 'snooze', label: 'shows again later' },
 ];
 
 const valueLabels: Record<string, string> = {
   call: 'Number',
-  copy: 'Text that is copied',
-  share: 'Text that is shared',
-  snooze: 'Value that the app reads',
+  copy: 'Text to copy',
+  share: 'Text to share',
+  snooze: 'Value for the app',
 };
 
 const maxButtons = 2;
@@ -34,20 +34,20 @@ export function AndroidFields() {
       <TemplateField path={`${base}.basic_details.image_url`} label="Image" placeholder="https://…/image.jpg" />
       <ClickActionFields base={base} />
       <Buttons base={base} />
-      <MoreFields label="More of Android">
+      <MoreFields label="More Android options">
         <TextField
           path={`${base}.basic_details.notification_channel`}
           label="Notification channel"
-          description="One that the app has made; its settings decide on sound and importance"
+          description="Created by the app; its settings decide sound and importance"
         />
         <TemplateField path={`${base}.advanced.sound_file`} label="Sound" placeholder="chime.mp3" />
         <TemplateField path={`${base}.advanced.coupon_code`} label="Coupon code" />
         <SimpleGrid cols={{ base: 1, xs: 2 }}>
-          <TextField path={`${base}.advanced.group_key`} label="Group" description="Letters and digits, at most 45" />
+          <TextField path={`${base}.advanced.group_key`} label="Group" description="Up to 45 letters and digits" />
           <TextField
             path={`${base}.advanced.collapse_replace_key`}
-            label="Replaces those of the key"
-            description="A newer message takes the place of an older one"
+            label="Collapse key"
+            description="A newer message replaces an older one with the same key"
           />
         </SimpleGrid>
       </MoreFields>
@@ -99,7 +99,7 @@ function Buttons({ base }: { base: string }) {
             variant="default"
             onClick={() => change([...buttons, { btn_name: '', click_action_type: 'call', click_action_value: '' }])}
           >
-            Add a button
+            Add button
           </Button>
         </Group>
       )}

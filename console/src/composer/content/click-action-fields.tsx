@@ -12,7 +12,7 @@ const actions = [
 
 const values: Record<string, { label: string; placeholder: string }> = {
   DEEPLINKING: { label: 'Deep link', placeholder: 'shop://offers' },
-  NAVIGATE_TO_A_SCREEN: { label: 'Name of the screen', placeholder: 'OffersActivity' },
+  NAVIGATE_TO_A_SCREEN: { label: 'Screen name', placeholder: 'OffersActivity' },
   RICH_LANDING: { label: 'Address', placeholder: 'https://…' },
 };
 
@@ -75,7 +75,7 @@ function Pairs({ path }: { path: string }) {
       ))}
       <Group>
         <Button size="compact-sm" variant="default" onClick={() => change([...pairs, { key: '', value: '' }])}>
-          Add a pair
+          Add pair
         </Button>
       </Group>
     </Stack>

@@ -16,7 +16,7 @@ import { ShownTexts, TemplateField } from './template-field.tsx';
 export function ContentStep() {
   const { body } = useCampaignForm();
   const chosen = platformsOf(body);
-  if (chosen.length === 0) return <Text>Choose a platform under “Audience” first.</Text>;
+  if (chosen.length === 0) return <Text>First choose a platform under “Audience”.</Text>;
   return (
     <Grid gap="lg">
       <Grid.Col span={{ base: 12, md: 7 }}>
@@ -58,13 +58,13 @@ function Texts({ chosen }: { chosen: Platform[] }) {
         <Stack gap="sm">
           {chosen.length > 1 && (
             <Checkbox
-              label="The same title and message on every platform"
+              label="Same title and message on every platform"
               checked={isShared}
               onChange={({ currentTarget: { checked } }) => share(checked)}
             />
           )}
           {(isShared || chosen.length === 1) && <ShownTexts paths={paths} />}
-          {!isShared && chosen.length > 1 && <Text size="sm">Each platform has its own below.</Text>}
+          {!isShared && chosen.length > 1 && <Text size="sm">Each platform has its own title and message below.</Text>}
         </Stack>
       </Card>
       <Card withBorder>
@@ -129,8 +129,8 @@ function FallbackFields({ platform }: { platform: Platform }) {
   return (
     <Stack gap="sm" role="group" aria-label="Fallback">
       <Checkbox
-        label="Has a fallback"
-        description="Shown to people for whom a text above cannot be made; without one they get nothing"
+        label="Use a fallback"
+        description="Shown to people for whom a text above cannot be rendered; without it they get nothing"
         checked={hasFallback}
         onChange={({ currentTarget: { checked } }) => write({ [path]: checked ? begun() : undefined })}
       />
@@ -170,7 +170,7 @@ function WebFields() {
         description="https only"
         placeholder="https://…/image.jpg"
       />
-      <FlagField path={`${base}.basic_details.auto_dismiss_notification`} label="Goes away by itself after 8 seconds" />
+      <FlagField path={`${base}.basic_details.auto_dismiss_notification`} label="Close automatically after 8 seconds" />
     </>
   );
 }

@@ -21,7 +21,7 @@ export function IosFields() {
       <TemplateField path={`${base}.basic_details.subtitle`} label="Subtitle" />
       <ChoiceField
         path={`${base}.basic_details.rich_media_type`}
-        label="Picture, video or sound"
+        label="Image, video or sound"
         none="None"
         data={media}
         onChosen={(chosen) => ({
@@ -38,21 +38,21 @@ export function IosFields() {
         />
       )}
       <ClickActionFields base={base} />
-      <MoreFields label="More of iOS">
+      <MoreFields label="More iOS options">
         <TextField
           path={`${base}.buttons[0].button_category`}
-          label="Category of its buttons"
-          description="One that the app has registered; it holds the buttons"
+          label="Button category"
+          description="Registered by the app; defines the buttons"
         />
-        <FlagField path={`${base}.advanced.enable_ios_badge`} label="Sets the badge of the app to 1" />
+        <FlagField path={`${base}.advanced.enable_ios_badge`} label="Set the app badge to 1" />
         <TemplateField path={`${base}.advanced.sound_file`} label="Sound" placeholder="chime.caf" />
         <TemplateField path={`${base}.advanced.coupon_code`} label="Coupon code" />
         <SimpleGrid cols={{ base: 1, xs: 2 }}>
-          <TextField path={`${base}.advanced.group_key`} label="Group" description="Letters and digits, at most 45" />
+          <TextField path={`${base}.advanced.group_key`} label="Group" description="Up to 45 letters and digits" />
           <TextField
             path={`${base}.advanced.collapse_replace_key`}
-            label="Replaces those of the key"
-            description="A newer message takes the place of an older one"
+            label="Collapse key"
+            description="A newer message replaces an older one with the same key"
           />
         </SimpleGrid>
       </MoreFields>

@@ -69,7 +69,7 @@ function AttributePicker({ label, onPicked }: AttributePickerProps) {
           variant="default"
           onClick={() => open(!isOpen)}
           aria-label={`Insert an attribute into ${label}`}
-          title="Insert what is known of a person"
+          title="Insert attribute"
           px="sm"
           style={{ flexShrink: 0 }}
         >
@@ -109,7 +109,7 @@ function Choices({ onPicked }: { onPicked: (marker: string) => void }) {
         data-autofocus
       />
       <TextInput
-        label="For those without it (optional)"
+        label="Default if missing (optional)"
         placeholder="friend"
         size="xs"
         value={otherwise}
@@ -142,7 +142,7 @@ function Choices({ onPicked }: { onPicked: (marker: string) => void }) {
           </UnstyledButton>
         ))}
       </ScrollArea.Autosize>
-      {found.length === 0 && <Text size="sm">No attribute is called that.</Text>}
+      {found.length === 0 && <Text size="sm">No matching attributes.</Text>}
     </Stack>
   );
 }

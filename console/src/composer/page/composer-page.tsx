@@ -23,8 +23,7 @@ export function ComposerPage() {
     enabled: mayWrite,
     staleTime: 60_000,
   });
-  if (!mayWrite)
-    return <PageHeader title="Your role does not write campaigns" about="Owners and marketers do; ask one of them." />;
+  if (!mayWrite) return <PageHeader title="Your role cannot edit campaigns" about="Ask an owner or a marketer." />;
   return (
     <Loaded query={resources}>
       {(data) =>
@@ -71,7 +70,7 @@ function NotEditable({ campaign }: { campaign: CampaignReport['campaign'] }) {
     <Stack gap="xs">
       <PageHeader
         title={`“${campaign.name}” cannot be changed`}
-        about={`It is ${campaign.status.toLowerCase()}, or it was made by a push request, whose campaigns stay as they are. Its clone can be changed.`}
+        about={`It is ${campaign.status.toLowerCase()}, or it was created by a push request, whose campaigns cannot be changed. Clone it to change it.`}
       />
       <RouteLink
         to="/w/$workspaceId/campaigns/$campaignId"
@@ -79,7 +78,7 @@ function NotEditable({ campaign }: { campaign: CampaignReport['campaign'] }) {
         search={{}}
         style={{ width: 'fit-content' }}
       >
-        To its report
+        Open its report
       </RouteLink>
     </Stack>
   );

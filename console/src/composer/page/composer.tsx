@@ -53,9 +53,7 @@ export function Composer({ resources, saved: first, body: begun, existing }: Com
       <Stack gap="md">
         <PageHeader
           title={title}
-          about={
-            <Group gap="xs">{existing ? <StatusBadge status={existing.status} /> : 'Nothing is stored yet.'}</Group>
-          }
+          about={<Group gap="xs">{existing ? <StatusBadge status={existing.status} /> : 'Not saved yet.'}</Group>}
         />
         <StepLinks isDone={(one) => isDone(one, form)} />
         <Shown step={step} change={change} isChecking={isChecking} />
@@ -138,7 +136,7 @@ function LeaveGuard({ isDirty, isLeaving }: LeaveGuardProps) {
         <Modal.Body>
           <Stack>
             <Modal.Title fw={600}>Leave without saving?</Modal.Title>
-            <Text size="sm">What you changed since the last time it was saved is lost then.</Text>
+            <Text size="sm">Changes since you last saved will be lost.</Text>
             <Group justify="flex-end">
               <Button variant="default" onClick={() => reset?.()}>
                 Stay

@@ -38,11 +38,7 @@ export function SaveBar({ change, isDirty, isLeaving, onSaved, next }: SaveBarPr
         {draft.error !== null && <Refused error={draft.error} />}
         <Group justify="space-between">
           <Text size="sm" role="status">
-            {isDirty
-              ? 'There are changes that are not saved.'
-              : existing
-                ? 'Everything is saved.'
-                : 'Nothing to save yet.'}
+            {isDirty ? 'Unsaved changes.' : existing ? 'All changes saved.' : 'Nothing to save yet.'}
           </Text>
           <Group gap="xs">
             {isDraft && (
@@ -61,10 +57,9 @@ export function SaveBar({ change, isDirty, isLeaving, onSaved, next }: SaveBarPr
 
 /** A draft may lack anything; what it has must be good. */
 function Refused({ error }: { error: Error }) {
-  if (!(error instanceof CarillonError) || error.faults.length === 0)
-    return <Failure error={error} what="It was not saved" />;
+  if (!(error instanceof CarillonError) || error.faults.length === 0) return <Failure error={error} what="Not saved" />;
   return (
-    <Notice tone="error" role="alert" title="It was not saved: a draft may lack anything, but what it has must be good">
+    <Notice tone="error" role="alert" title="Not saved: a draft may be incomplete, but what it contains must be valid">
       {error.faults.map(({ message }) => message).join(' ')}
     </Notice>
   );
@@ -104,7 +99,7 @@ function Hits({ isChange }: { isChange: boolean }) {
   const names = platforms.map((platform) => platformNames[platform]).join(', ');
   const [moment] = check?.schedule?.moments ?? [];
   const when = {
-    now: 'right now; what was handed to the providers cannot be called back',
+    now: 'right now; messages handed to the providers cannot be recalled',
     once: moment ? `on ${moment.local.date} at ${moment.local.time} ${moment.timeZone}` : 'at its time',
     periodic: moment ? `first on ${moment.local.date} at ${moment.local.time} ${moment.timeZone}` : 'at its times',
     event: 'whenever its event happens',
@@ -113,7 +108,7 @@ function Hits({ isChange }: { isChange: boolean }) {
   return (
     <Text size="sm" data-zone={timeZone}>
       {reach ? `${number(reach.devices)} devices of ${number(reach.reached)} people` : 'All devices of its audience'} on{' '}
-      {names} would get it, as they are now. It is sent {when}.{isChange && ' What was sent before stays as it was.'}
+      {names} would get it, as they are now. It is sent {when}.{isChange && ' Messages already sent do not change.'}
     </Text>
   );
 }

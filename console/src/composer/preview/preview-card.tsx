@@ -95,7 +95,7 @@ function Details({ platform, content }: { platform: Platform; content: Content }
   const pairs = (details.key_value_pairs ?? []) as { key: string; value: string }[];
   return (
     <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-      {typeof to === 'string' && to !== '' ? `A click leads to ${to}. ` : 'A click opens the app. '}
+      {typeof to === 'string' && to !== '' ? `A click opens ${to}. ` : 'A click opens the app. '}
       {pairs.length > 0 && `With ${pairs.map(({ key, value }) => `${key}=${value}`).join(', ')}. `}
       {message.toLocaleString('en')} characters.
     </Text>
@@ -120,7 +120,7 @@ export function Picture({ src, className, name }: PictureProps) {
   if (!src.startsWith('https:') || failed === src)
     return (
       <Text size="xs" c="gray.7">
-        {failed === src ? `The ${name} does not load here.` : `The ${name} is shown from https alone here.`}
+        {failed === src ? `The ${name} does not load here.` : `The ${name} is shown here over https only.`}
       </Text>
     );
   return <img src={src} alt="" className={className} referrerPolicy="no-referrer" onError={() => setFailed(src)} />;

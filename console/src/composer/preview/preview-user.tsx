@@ -12,9 +12,9 @@ import { useCampaignForm } from '../page/campaign-form.ts';
 const maxSuggested = 4;
 
 /** Whom the previews are for: found by one word, as on the screen of people, or one of the audience. */
-export function PreviewPerson() {
+export function PreviewUser() {
   const { id: workspaceId } = useWorkspace();
-  const { customerId, look } = usePreviewedPerson();
+  const { customerId, look } = usePreviewedUser();
   const [word, setWord] = useState('');
   const find = useMutation({
     mutationFn: (q: string) => consoleClient.users.search({ workspaceId, q }),
@@ -41,8 +41,8 @@ export function PreviewPerson() {
       >
         <Group align="flex-end" gap="xs" wrap="nowrap">
           <TextInput
-            label="Seen by"
-            placeholder="User id, or anything that is theirs"
+            label="Preview as"
+            placeholder="User id, device token or attribute value"
             value={word}
             onChange={(event) => setWord(event.currentTarget.value)}
             style={{ flexGrow: 1 }}
@@ -53,22 +53,22 @@ export function PreviewPerson() {
         </Group>
       </form>
       {find.error !== null && <Failure error={find.error} />}
-      {find.data?.length === 0 && <Text size="sm">Nobody is known by that.</Text>}
+      {find.data?.length === 0 && <Text size="sm">No matching users.</Text>}
       {find.data !== undefined && find.data.length > 1 && (
-        <Choices label="Several are" ids={find.data.map((person) => person.customerId)} onChosen={choose} />
+        <Choices label="Several match" ids={find.data.map((person) => person.customerId)} onChosen={choose} />
       )}
       <Text size="sm" component="div" role="status">
         {customerId === undefined ? (
-          'Seen by somebody of whom nothing is known.'
+          'Previewed as a user without attributes.'
         ) : (
           <>
-            Seen by{' '}
+            Previewed as{' '}
             <RouteLink to="/w/$workspaceId/people" params={{ workspaceId }} search={{ q: customerId }}>
               {customerId}
             </RouteLink>
             .{' '}
             <Button size="compact-xs" variant="default" onClick={() => choose(undefined)}>
-              Look without a person
+              Preview without a user
             </Button>
           </>
         )}
@@ -99,7 +99,13 @@ function Choices({ label, ids, onChosen }: ChoicesProps) {
     <Group gap="xs">
       <Text size="sm">{label}:</Text>
       {ids.map((id) => (
-        <Button key={id} size="compact-xs" variant="default" onClick={() => onChosen(id)} aria-label={`See as ${id}`}>
+        <Button
+          key={id}
+          size="compact-xs"
+          variant="default"
+          onClick={() => onChosen(id)}
+          aria-label={`Preview as ${id}`}
+        >
           {id}
         </Button>
       ))}
@@ -108,7 +114,7 @@ function Choices({ label, ids, onChosen }: ChoicesProps) {
 }
 
 /** Whose eyes the previews are seen with; the address holds it. Undefined: somebody of whom nothing is known. */
-export function usePreviewedPerson(): {
+export function usePreviewedUser(): {
   customerId: string | undefined;
   look: (customerId: string | undefined) => void;
 } {

@@ -14,7 +14,7 @@ import { platformPath, platforms, platformsOf, pushPath, readAt, sentBody, textA
 import type { Platform } from '../page/campaign-body.ts';
 import { useCampaignForm } from '../page/campaign-form.ts';
 import { PreviewCard, previewNames } from './preview-card.tsx';
-import { PreviewPerson, usePreviewedPerson } from './preview-user.tsx';
+import { PreviewUser, usePreviewedUser } from './preview-user.tsx';
 
 const settleMilliseconds = 300;
 
@@ -23,21 +23,21 @@ export function Previews() {
   const { body } = useCampaignForm();
   const [event, setEvent] = useState<Record<string, unknown>>({});
   // It shows attributes of people.
-  if (!useMay('people.read')) return <Text size="sm">Your role does not see people, and so no previews.</Text>;
+  if (!useMay('people.read')) return <Text size="sm">Your role cannot view people, so there are no previews.</Text>;
   return (
     <Stack gap="md" style={{ position: 'sticky', top: 72 }} component="section" aria-labelledby="previews">
       <Title order={2} size="h5" id="previews">
         What they see
       </Title>
-      <PreviewPerson />
+      <PreviewUser />
       <PreviewEvent event={event} onChanged={setEvent} />
       {platformsOf(body).map((platform) => (
         <PlatformPreviewOf key={platform} platform={platform} event={event} />
       ))}
       <NotChosen />
       <Text size="xs" c="dimmed">
-        Rendered by the engine that sends. How much of a long text is shown is the device’s own choice; a message may
-        have 4 KB with all that belongs to it.
+        Rendered by the sending engine. The device decides how much of a long text it shows; a whole message may be up
+        to 4 KB.
       </Text>
     </Stack>
   );
@@ -61,7 +61,7 @@ type PlatformPreviewProps = { platform: Platform; event: Record<string, unknown>
 function PlatformPreviewOf({ platform, event }: PlatformPreviewProps) {
   const { id: workspaceId } = useWorkspace();
   const { body } = useCampaignForm();
-  const { customerId } = usePreviewedPerson();
+  const { customerId } = usePreviewedUser();
   const missing = missingTexts(body, platform);
   const asked = JSON.stringify({ campaign: campaignOf(body, platform), event });
   const [settled] = useDebouncedValue(asked, settleMilliseconds);
@@ -147,8 +147,8 @@ function Problem({ shown }: { shown: PlatformPreview | undefined }) {
       {field}: {reason}.
     </Notice>
   ) : (
-    <Notice tone="error" title="Nothing would be sent to them">
-      {field}: {reason}, and there is no fallback that can be made.
+    <Notice tone="error" title="Nothing would be sent to this user">
+      {field}: {reason}, and no fallback can be rendered.
     </Notice>
   );
 }
@@ -176,9 +176,9 @@ function PreviewEvent({ event, onChanged }: PreviewEventProps) {
   const attributes = resources.businessEvents.find(({ id, name }) => id === named || name === named)?.attributes ?? [];
   if (attributes.length === 0) return null;
   return (
-    <Stack gap="xs" role="group" aria-label="What the event says">
+    <Stack gap="xs" role="group" aria-label="Event attributes">
       <Text size="sm" fw={500}>
-        If the event says
+        Sample event
       </Text>
       {attributes.map(({ name, type }) => (
         <TextInput

@@ -5,7 +5,7 @@ import {
   excludedSegments,
   includedOperator,
   includedSegments,
-  namedPeople,
+  namedUsers,
 } from '../audience/audience.ts';
 import { listAt, platformPath, platformsOf, readAt, textAt } from '../page/campaign-body.ts';
 import type { CampaignForm } from '../page/campaign-form.ts';
@@ -60,10 +60,10 @@ function whoIsMeant(body: CampaignBody, audienceText: string | undefined): strin
       const joined = list(segments, includedOperator(body));
       return segments.length === 0 ? 'nobody yet' : `people in ${joined}${but}`;
     }
-    case 'people':
-      return `the ${namedPeople(body).length === 1 ? 'person' : 'people'} ${list(namedPeople(body), 'and')}`;
+    case 'users':
+      return `the ${namedUsers(body).length === 1 ? 'person' : 'people'} ${list(namedUsers(body), 'and')}`;
     case 'filters':
-      return `people who pass its filters (${audienceText ?? 'made through the API'})`;
+      return `people who match its filters (${audienceText ?? 'made through the API'})`;
   }
 }
 
@@ -77,7 +77,7 @@ function contentSentence(body: CampaignBody, platform: Platform): string {
   const buttons = listAt(body, `${base}.buttons`).length;
   const extras = [
     of('basic_details.image_url') !== '' || of('basic_details.rich_media_value') !== ''
-      ? 'a picture, video or sound'
+      ? 'an image, video or sound'
       : '',
     buttons > 0 ? `${buttons} ${buttons === 1 ? 'button' : 'buttons'}` : '',
     readAt(body, `${base}.template_backup`) === undefined ? '' : 'a fallback',
@@ -88,7 +88,7 @@ function contentSentence(body: CampaignBody, platform: Platform): string {
   return [
     `${platformNames[platform]} ${shown}`,
     extras.length > 0 ? `, with ${list(extras, 'and')}` : '',
-    to === '' ? '; a click opens the app.' : `; a click leads to ${to}.`,
+    to === '' ? '; a click opens the app.' : `; a click opens ${to}.`,
   ].join('');
 }
 
@@ -100,7 +100,7 @@ function scheduleSentences({ body, check }: CampaignForm): string[] {
     : 'a time that is still missing';
   const own =
     textAt(body, `${scheduling}.delivery_type`).toUpperCase() === 'SEND_IN_USER_TIMEZONE'
-      ? ', the first zone on earth; everybody gets it at that time of their own zone'
+      ? ', in the earliest time zone; everyone gets it at that time in their own zone'
       : '';
   switch (timingKind(body)) {
     case 'now':
@@ -123,11 +123,11 @@ function controlSentences(body: CampaignBody): string[] {
   const passes = [
     is('bypass_dnd') ? 'quiet hours' : '',
     is('ignore_frequency_capping') ? 'frequency caps' : '',
-    is('ignore_global_minimum_delay') ? 'the time between campaigns' : '',
+    is('ignore_global_minimum_delay') ? 'the minimum delay' : '',
   ].filter((word) => word !== '');
   const throttle = textAt(body, 'delivery_controls.campaign_throttle_rpm');
   return [
-    ...(passes.length > 0 ? [`It passes ${list(passes, 'and')}.`] : []),
+    ...(passes.length > 0 ? [`It ignores ${list(passes, 'and')}.`] : []),
     ...(throttle === '' ? [] : [`It goes to at most ${number(Number(throttle))} devices a minute.`]),
   ];
 }

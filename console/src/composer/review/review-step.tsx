@@ -40,7 +40,7 @@ function Faults() {
   const faults = toldFaults(form);
   if (faults.length === 0) return null;
   return (
-    <Notice tone="error" title="This keeps it from being sent">
+    <Notice tone="error" title="Fix these before sending">
       <ul style={{ margin: 0, paddingLeft: 18 }}>
         {faults.map(({ field, issue }) => (
           <li key={`${field} ${issue}`}>
@@ -75,7 +75,7 @@ function Warnings({ isChecking }: { isChecking: boolean }) {
     <section aria-label="Warnings" aria-busy={isChecking}>
       <Stack gap="sm">
         {warnings.length > 0 && (
-          <Notice tone="warning" title={warnings.length === 1 ? 'Look at this' : `Look at these ${warnings.length}`}>
+          <Notice tone="warning" title={warnings.length === 1 ? 'Check this' : `Check these ${warnings.length}`}>
             <List items={warnings} />
           </Notice>
         )}
@@ -106,17 +106,17 @@ function useAudienceWarnings(): Shown[] {
   const { body } = useCampaignForm();
   const { data } = useAudienceCount();
   const warn = (message: string): Shown => ({ tone: 'warning', part: 'audience', message });
-  if (data?.state === 'TOO_SLOW') return [{ ...warn('The audience is too large to be counted now.'), tone: 'note' }];
+  if (data?.state === 'TOO_SLOW') return [{ ...warn('The audience is too large to count now.'), tone: 'note' }];
   if (data?.state !== 'COUNTED') return [];
   const { people, reached } = reachOf(data, platformsOf(body));
   const pending = data.pending.map((reason) => warn(`${sentence(reason)}.`));
-  if (people === 0) return [...pending, warn('Nobody belongs to the audience.')];
-  if (reached === 0) return [...pending, warn('Nobody in the audience has a device that takes it.')];
+  if (people === 0) return [...pending, warn('The audience is empty.')];
+  if (reached === 0) return [...pending, warn('No one in the audience has a device that can receive it.')];
   const idle = platformsOf(body).filter((platform) => reachOf(data, [platform]).devices === 0);
   return [
     ...pending,
     ...idle.map((platform) => ({
-      ...warn(`No device of the audience takes messages on ${platform}.`),
+      ...warn(`No device in the audience accepts messages on ${platform}.`),
       tone: 'note' as const,
     })),
   ];

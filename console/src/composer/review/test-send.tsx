@@ -11,17 +11,17 @@ import { useWorkspace } from '../../shell/workspace.ts';
 import { useCampaignForm } from '../page/campaign-form.ts';
 import { platformsOf, sentBody } from '../page/campaign-body.ts';
 import type { Platform } from '../page/campaign-body.ts';
-import { usePreviewedPerson } from '../preview/preview-user.tsx';
+import { usePreviewedUser } from '../preview/preview-user.tsx';
 
 const userId = 'USER_ATTRIBUTE_UNIQUE_ID';
 // What a test may name.
-const maxPeople = 10;
+const maxUsers = 10;
 
 /** Sends what is written to named people at once: oneself, or whoever is marked as somebody to try things with. */
 export function TestSend() {
   const { id: workspaceId } = useWorkspace();
   const { body } = useCampaignForm();
-  const { customerId } = usePreviewedPerson();
+  const { customerId } = usePreviewedUser();
   const [identifier, setIdentifier] = useState('');
   const [values, setValues] = useState<string[]>(customerId === undefined ? [] : [customerId]);
   const [platform, setPlatform] = useState('');
@@ -48,20 +48,20 @@ export function TestSend() {
       >
         <Stack gap="sm">
           <Text size="sm">
-            To the devices of at most ten people, at once, marked as a test: it counts nowhere and passes caps and quiet
-            hours.
+            Sent at once to the devices of up to ten people and marked as a test: it is not counted and ignores caps and
+            quiet hours.
           </Text>
           <SimpleGrid cols={{ base: 1, xs: 2 }}>
             <TextInput
               label="People whose"
-              description="An attribute; the user id when it is empty"
+              description="An attribute; empty means the user id"
               placeholder="user id"
               value={identifier}
               onChange={(event) => setIdentifier(event.currentTarget.value)}
             />
             <NativeSelect
               label="On"
-              description="Of those that were chosen"
+              description="One of the chosen platforms, or all"
               value={platform}
               data={[
                 { value: '', label: 'every platform' },
@@ -72,16 +72,16 @@ export function TestSend() {
           </SimpleGrid>
           <TagsInput
             label="is one of"
-            description="Enter after each"
+            description="Press Enter after each"
             value={values}
             onChange={setValues}
             acceptValueOnBlur
-            maxTags={maxPeople}
+            maxTags={maxUsers}
           />
           {identifier.trim() === '' && (
-            <MarkedPeople
+            <MarkedUsers
               left={(customerId) => !values.includes(customerId)}
-              onPick={(customerId) => setValues([...values, customerId].slice(0, maxPeople))}
+              onPick={(customerId) => setValues([...values, customerId].slice(0, maxUsers))}
             />
           )}
           <Group justify="flex-end">
@@ -98,7 +98,7 @@ export function TestSend() {
 }
 
 /** Whom somebody marked as there to try things with, one press each. */
-function MarkedPeople({
+function MarkedUsers({
   left,
   onPick,
 }: {
@@ -111,7 +111,7 @@ function MarkedPeople({
     queryFn: () => consoleClient.users.listForTests(workspaceId),
     enabled: useMay('people.read'),
   });
-  const people = (marked.data ?? []).filter(({ customerId }) => left(customerId)).slice(0, maxPeople);
+  const people = (marked.data ?? []).filter(({ customerId }) => left(customerId)).slice(0, maxUsers);
   if (people.length === 0) return null;
   return (
     <Group gap="xs" role="group" aria-label="Marked for tests">

@@ -18,41 +18,41 @@ export function DeliveryFields() {
     <Stack gap="sm">
       <FlagField
         path={`${controls}.bypass_dnd`}
-        label="Goes out in quiet hours too"
+        label="Ignore quiet hours"
         description={
           quietHours === null
             ? 'This workspace has no quiet hours'
-            : `Quiet hours are ${quietHours.from} to ${quietHours.to} in each person’s zone`
+            : `Quiet hours are ${quietHours.from} to ${quietHours.to} in each person’s time zone`
         }
       />
       <FlagField
         path={`${controls}.ignore_frequency_capping`}
-        label="Goes out whatever people got before"
+        label="Ignore frequency caps"
         description={
           frequencyCaps.length === 0
             ? 'This workspace has no frequency caps'
-            : `People get at most ${frequencyCaps.join(' and ')} (messages in days or hours)`
+            : `At most ${frequencyCaps.join(' and ')} (messages per person, in days or hours)`
         }
       />
       <FlagField
         path={`${controls}.count_for_frequency_capping`}
-        label="Counts for those caps"
+        label="Count toward frequency caps"
         whenAbsent={!ignoresCap}
       />
       <FlagField
         path={`${controls}.ignore_global_minimum_delay`}
-        label="Goes out however soon after another campaign"
+        label="Ignore minimum delay"
         description={
           minimumDelayMinutes === null
-            ? 'This workspace asks for no time between campaigns'
-            : `This workspace asks for ${minimumDelayMinutes} minutes between two`
+            ? 'This workspace has no minimum delay'
+            : `This workspace has a minimum delay of ${minimumDelayMinutes} minutes`
         }
       />
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         <NumberField
           path={`${life}.expire_notification_after_value`}
-          label="Lives for"
-          description="For devices that are away; 36 hours if empty"
+          label="Time to live"
+          description="For devices that are offline; 36 hours if empty"
           min={0}
           max={isInDays ? 7 : 168}
         />
@@ -67,14 +67,14 @@ export function DeliveryFields() {
       <MoreFields label="Speed and priority">
         <NumberField
           path={`${controls}.campaign_throttle_rpm`}
-          label="At most so many devices a minute"
-          description="As fast as the providers take it when nothing is said"
+          label="Maximum devices per minute"
+          description="If empty, as fast as the providers accept messages"
           min={1}
           max={10_000_000}
         />
         <NumberField
           path={`${controls}.minimum_delay_between_two_notification_in_hour`}
-          label="Hours between two of this campaign to one person"
+          label="Minimum hours between two messages of this campaign to one person"
           min={1}
           max={720}
         />
@@ -98,7 +98,7 @@ export function DeliveryFields() {
           />
         )}
         <Text size="xs" c="dimmed">
-          Tests pass all caps and quiet hours.
+          Tests ignore all caps and quiet hours.
         </Text>
       </MoreFields>
     </Stack>

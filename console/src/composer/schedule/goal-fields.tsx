@@ -19,7 +19,7 @@ export function GoalFields() {
   return (
     <Stack gap="sm">
       <Text size="sm">
-        What people do within 36 hours after they got it counts as success. The first goal is the primary one.
+        What people do within 36 hours of receiving it counts as a conversion. The first goal is the primary one.
       </Text>
       {goals.map((_goal, index) => (
         <Card key={index} withBorder p="sm" role="group" aria-label={`Goal ${index + 1}`}>
@@ -48,7 +48,7 @@ export function GoalFields() {
             variant="default"
             onClick={() => change([...goals, { goal_name: '', goal_event_name: '' }])}
           >
-            Add a goal
+            Add goal
           </Button>
         </Group>
       )}
@@ -66,7 +66,7 @@ function AttributeFields({ at }: { at: string }) {
   return (
     <>
       <Checkbox
-        label="Only with an attribute of the event"
+        label="Filter by an event attribute"
         checked={isAsked}
         onChange={({ currentTarget: { checked } }) => write({ [at]: checked ? begun : undefined })}
       />
@@ -112,7 +112,7 @@ function ValueField({ path: at, form }: { path: string; form: ReturnType<typeof 
       return (
         <TagsInput
           label="One of"
-          description="Enter after each"
+          description="Press Enter after each"
           {...(error === undefined ? {} : { error })}
           value={listAt<string>(body, at)}
           onChange={(texts) => write({ [at]: texts.length === 0 ? undefined : texts })}

@@ -38,7 +38,7 @@ export function PeriodFields() {
         <NumberField path={`${period}.repeat_frequency`} label={`Every … ${unit.word}`} min={1} max={unit.most} />
       </Group>
       {frequency === 'WEEKLY' && (
-        <Weekdays path={`${period}.repeat_on_days_of_week`} label="On (the day it begins when none is chosen)" />
+        <Weekdays path={`${period}.repeat_on_days_of_week`} label="On (default: the start day)" />
       )}
       {frequency === 'MONTHLY' && <MonthDays />}
       <End />
@@ -118,7 +118,7 @@ function MonthDays() {
               </Chip>
             ))}
           </Chip.Group>
-          <Text size="xs">The day it begins when none is chosen; a month without that day is left out.</Text>
+          <Text size="xs">Default: the start day. Months without that day are skipped.</Text>
         </Group>
       ) : (
         <>
@@ -152,8 +152,8 @@ function End() {
         label="Ends"
         value={kind}
         data={[
-          { value: 'count', label: 'after some times' },
-          { value: 'time', label: 'at a day and time' },
+          { value: 'count', label: 'after a number of times' },
+          { value: 'time', label: 'on a date' },
         ]}
         onChange={({ currentTarget: { value } }) => {
           setKind(value);

@@ -45,14 +45,14 @@ export function ScheduleStep() {
         </Stack>
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 5 }}>
-        <Moments />
+        <Occurrences />
       </Grid.Col>
     </Grid>
   );
 }
 
 /** The next times it is sent, by the function that sends it. */
-function Moments() {
+function Occurrences() {
   const { check, body } = useCampaignForm();
   const schedule = check?.schedule;
   return (
@@ -61,21 +61,20 @@ function Moments() {
         <Title order={2} size="h5">
           When it is sent
         </Title>
-        {!schedule && <Text size="sm">Say when, and the next three times stand here.</Text>}
-        {schedule && schedule.moments.length === 0 && <Text size="sm">{withoutMoments(timingKind(body))}</Text>}
+        {!schedule && <Text size="sm">Choose a time to see the next three occurrences.</Text>}
+        {schedule && schedule.moments.length === 0 && <Text size="sm">{withoutOccurrences(timingKind(body))}</Text>}
         {schedule?.moments.map((moment) => (
-          <MomentOf key={moment.at} moment={moment} />
+          <OccurrenceOf key={moment.at} moment={moment} />
         ))}
         {textAt(body, `${scheduling}.delivery_type`).toUpperCase() === 'SEND_IN_USER_TIMEZONE' && (
           <Text size="sm">
-            These are the moments at which the first zone on earth is there; people in other zones follow when their own
-            clock says the time.
+            These are the times in the earliest time zone; people in other zones follow at the same local time.
           </Text>
         )}
         {timingKind(body) === 'periodic' && (schedule?.moments.length ?? 0) > 0 && (
           <Text size="xs" c="dimmed">
-            {schedule!.moments.length < 3 ? 'There are no more.' : 'And so on.'} It keeps its local time over changes of
-            the clock.
+            {schedule!.moments.length < 3 ? 'No further occurrences.' : 'And so on.'} The local time is kept across
+            clock changes.
           </Text>
         )}
       </Stack>
@@ -83,11 +82,11 @@ function Moments() {
   );
 }
 
-function withoutMoments(kind: ReturnType<typeof timingKind>): string {
+function withoutOccurrences(kind: ReturnType<typeof timingKind>): string {
   return kind === 'event' ? 'Whenever the event happens.' : 'As soon as you send it.';
 }
 
-function MomentOf({ moment }: { moment: CampaignOccurrence }) {
+function OccurrenceOf({ moment }: { moment: CampaignOccurrence }) {
   const { local, timeZone, offset, at } = moment;
   const day = new Intl.DateTimeFormat('en-GB', {
     weekday: 'short',
@@ -116,10 +115,10 @@ function MomentOf({ moment }: { moment: CampaignOccurrence }) {
 function tellChange(change: NonNullable<CampaignOccurrence['clockChange']>): string {
   switch (change.kind) {
     case 'skipped':
-      return `There is no ${change.asked} on this day: the clock is put forward over it.`;
+      return `There is no ${change.asked} on this day: the clocks go forward.`;
     case 'twice':
-      return 'This time comes twice on this day: it is sent the first time.';
+      return 'This time occurs twice on this day; the first one is used.';
     case 'shifted':
-      return `The clock changes before this: UTC${change.before} becomes UTC${change.after}.`;
+      return `The clocks change before this: UTC${change.before} becomes UTC${change.after}.`;
   }
 }

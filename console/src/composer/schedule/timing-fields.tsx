@@ -19,7 +19,7 @@ export function TimingFields() {
     <Stack gap="md">
       <Radio.Group
         label="It is sent"
-        {...(isFixed ? { description: 'The kind of its schedule stays once it was published' } : {})}
+        {...(isFixed ? { description: 'The schedule type cannot be changed after publishing' } : {})}
         {...(error === undefined ? {} : { error })}
         value={kind}
         onChange={(next) =>
@@ -32,15 +32,15 @@ export function TimingFields() {
           ))}
         </Stack>
       </Radio.Group>
-      {kind === 'now' && <Text size="sm">It goes out as soon as you send it.</Text>}
-      {(kind === 'once' || kind === 'periodic') && <Moment kind={kind} />}
+      {kind === 'now' && <Text size="sm">Goes out as soon as you send it.</Text>}
+      {(kind === 'once' || kind === 'periodic') && <StartFields kind={kind} />}
       {kind === 'periodic' && <PeriodFields />}
       {kind === 'event' && <EventFields />}
     </Stack>
   );
 }
 
-function Moment({ kind }: { kind: TimingKind }) {
+function StartFields({ kind }: { kind: TimingKind }) {
   return (
     <>
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
@@ -79,8 +79,8 @@ function OwnZones() {
   return (
     <Group align="flex-start">
       <Checkbox
-        label="At this time of each person’s own zone"
-        description="It begins when the first zone on earth is there, and takes 26 hours"
+        label="At this time in each person’s time zone"
+        description="Starts in the earliest time zone and takes 26 hours"
         checked={isOwn}
         disabled={isFixed}
         onChange={({ currentTarget: { checked } }) =>
@@ -93,8 +93,8 @@ function OwnZones() {
       {isOwn && (
         <FlagField
           path={`${details}.send_if_user_timezone_has_passed`}
-          label="People whose time has passed get it too"
-          description="At the time of the zone above; without this they are left out"
+          label="Also send to people whose time has passed"
+          description="At the time in the zone above; otherwise they are skipped"
         />
       )}
     </Group>
@@ -109,8 +109,8 @@ function EventFields() {
   const named = textAt(body, 'basic_details.business_event');
   if (businessEvents.length === 0)
     return (
-      <Notice tone="warning" title="There is no business event yet">
-        One is made through the API: <code>POST /v1.0/business_event</code>.
+      <Notice tone="warning" title="No business events yet">
+        Create one through the API: <code>POST /v1.0/business_event</code>.
       </Notice>
     );
   const event = businessEvents.find(({ id, name }) => id === named || name === named);

@@ -7,9 +7,9 @@ export const scheduling = 'scheduling_details';
 
 export const timingNames: Record<TimingKind, string> = {
   now: 'Now',
-  once: 'Once, at a time',
-  periodic: 'Again and again',
-  event: 'Whenever a business event happens',
+  once: 'Once, at a set time',
+  periodic: 'Recurring',
+  event: 'On a business event',
 };
 
 export function timingKind(body: CampaignBody): TimingKind {
