@@ -70,7 +70,7 @@ function NotEditable({ campaign }: { campaign: CampaignReport['campaign'] }) {
     <Stack gap="xs">
       <PageHeader
         title={`“${campaign.name}” cannot be changed`}
-        about={`It is ${campaign.status.toLowerCase()}, or it was created by a push request, whose campaigns cannot be changed. Clone it to change it.`}
+        about={`It is ${campaign.status.toLowerCase()}, or it was created by a push request. Clone it and edit the clone.`}
       />
       <RouteLink
         to="/w/$workspaceId/campaigns/$campaignId"
