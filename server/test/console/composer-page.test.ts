@@ -385,11 +385,11 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
       const count = page.getByRole('region', { name: 'Who would be reached now' });
       const [{ users }] = (await console.bundle.database`select count(*) as users from users`) as any;
       await count.getByText(`of ${users} people would get it`).waitFor();
-      await page.getByLabel('Exclude people in segments').check();
+      await page.getByLabel('Exclude segments').check();
       await page.getByRole('button', { name: 'Exclude The others' }).click();
       await count.getByText(`of ${users - 1} people would get it`).waitFor();
       await page.getByLabel('People by user id').check();
-      await page.getByLabel('Exclude people in segments').uncheck();
+      await page.getByLabel('Exclude segments').uncheck();
       await page.getByRole('combobox', { name: 'User ids' }).fill('ada');
       await page.keyboard.press('Enter');
       await count.getByText('of 1 person would get it').waitFor();
@@ -400,7 +400,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
       await page.getByRole('button', { name: 'Count again' }).click();
       await count.getByText('Counting took longer than 10 s').waitFor();
 
-      await page.route(/console\/api\/session\?/, async (route) => {
+      await page.route(/console\/api\/session$/, async (route) => {
         const answer = await route.fetch();
         const session = (await answer.json()) as { permissions: string[] };
         const permissions = session.permissions.filter((one) => one !== 'campaigns.write');

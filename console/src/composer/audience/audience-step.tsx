@@ -156,7 +156,7 @@ function Excluded() {
   return (
     <>
       <Checkbox
-        label="Exclude people in segments"
+        label="Exclude segments"
         checked={isOpen}
         onChange={({ currentTarget: { checked } }) => {
           open(checked);

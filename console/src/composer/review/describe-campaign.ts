@@ -54,7 +54,7 @@ function whoIsMeant(body: CampaignBody, audienceText: string | undefined): strin
   const but = without === '' ? '' : ` but not in ${without}`;
   switch (audienceKind(body)) {
     case 'all':
-      return `everybody${but}`;
+      return `everyone${but}`;
     case 'segments': {
       const segments = includedSegments(body).map(({ name }) => `“${name}”`);
       const joined = list(segments, includedOperator(body));

@@ -24,9 +24,9 @@ export function PeriodFields() {
           path={`${period}.sending_frequency`}
           label="Repeats"
           data={[
-            { value: 'DAILY', label: 'by days' },
-            { value: 'WEEKLY', label: 'by weeks' },
-            { value: 'MONTHLY', label: 'by months' },
+            { value: 'DAILY', label: 'daily' },
+            { value: 'WEEKLY', label: 'weekly' },
+            { value: 'MONTHLY', label: 'monthly' },
           ]}
           onChosen={(chosen) => ({
             [`${period}.sending_frequency`]: chosen,
