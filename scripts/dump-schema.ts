@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dumpSchema } from '../server/test/dump-schema.ts';
-import { startEmbeddedPostgres } from '../server/src/storage/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../server/src/start/embedded-postgres/embedded-postgres.ts';
 import { migrate } from '../server/src/storage/migrate.ts';
 import { openDatabase } from '../server/src/storage/database.ts';
 

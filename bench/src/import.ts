@@ -15,7 +15,7 @@ import { parseArgs } from 'node:util';
 import { importFile } from '../../server/src/app/import/import-file.ts';
 import { makeClock } from '../../server/src/clock.ts';
 import { makeLog } from '../../server/src/log.ts';
-import { startEmbeddedPostgres } from '../../server/src/storage/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../../server/src/start/embedded-postgres/embedded-postgres.ts';
 import { migrate } from '../../server/src/storage/migrate.ts';
 import { openDatabase } from '../../server/src/storage/database.ts';
 

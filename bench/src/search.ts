@@ -22,7 +22,7 @@ import { parseSearch } from '../../server/src/http/campaigns/parse-search.ts';
 import { campaignRoutes } from '../../server/src/http/campaigns/routes.ts';
 import { makeVendorHeaders } from '../../server/src/http/vendor-headers.ts';
 import { makeLog } from '../../server/src/log.ts';
-import { startEmbeddedPostgres } from '../../server/src/storage/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../../server/src/start/embedded-postgres/embedded-postgres.ts';
 import { migrate } from '../../server/src/storage/migrate.ts';
 import { openDatabase } from '../../server/src/storage/database.ts';
 

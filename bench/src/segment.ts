@@ -16,9 +16,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
-import { startEmbeddedPostgres } from '../../server/src/storage/embedded-postgres.ts';
-import { migrate } from '../../server/src/storage/migrate.ts';
-import { migrateQueue } from '../../server/src/storage/migrate-queue.ts';
+import { startEmbeddedPostgres } from '../../server/src/start/embedded-postgres/embedded-postgres.ts';
+import { migrate, migrateQueue } from '../../server/src/storage/migrate.ts';
 import { openDatabase } from '../../server/src/storage/database.ts';
 
 const { values } = parseArgs({

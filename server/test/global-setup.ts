@@ -2,9 +2,8 @@ import { mkdtemp, readFile, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { startEmbeddedPostgres } from '../src/storage/embedded-postgres.ts';
-import { migrate } from '../src/storage/migrate.ts';
-import { migrateQueue } from '../src/storage/migrate-queue.ts';
+import { startEmbeddedPostgres } from '../src/start/embedded-postgres/embedded-postgres.ts';
+import { migrate, migrateQueue } from '../src/storage/migrate.ts';
 import { openDatabase } from '../src/storage/database.ts';
 
 declare module 'vitest' {

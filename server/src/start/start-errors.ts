@@ -2,10 +2,10 @@ import { ConfigError } from './config.ts';
 import { WorkspaceRefusedError } from '../app/workspaces/create-workspace.ts';
 import { ProviderKeyError } from '../domain/credentials/parse-provider-key.ts';
 import { DecryptionError } from '../domain/encryption.ts';
-import { DataFolderInUseError } from '../storage/embedded-postgres.ts';
-import { NoEmbeddedPostgresError } from '../storage/embedded-postgres-binaries.ts';
-import { EmbeddedPostgresFailedError } from '../storage/embedded-postgres-cluster.ts';
-import { UnusableFolderError } from '../storage/embedded-postgres-place.ts';
+import { DataFolderInUseError } from './embedded-postgres/embedded-postgres.ts';
+import { NoEmbeddedPostgresError } from './embedded-postgres/binaries.ts';
+import { EmbeddedPostgresFailedError } from './embedded-postgres/cluster.ts';
+import { UnusableFolderError } from './embedded-postgres/place.ts';
 import { MigrationChangedError, SchemaTooNewError } from '../storage/migrate.ts';
 
 /** Exit codes of a start that failed, each with what it means; docs/operations.md shows this table. */

@@ -1,6 +1,6 @@
-import type { Connection } from './postgres/connection.ts';
 import { ConnectionPool } from './postgres/connection-pool.ts';
 import type { ConnectionPoolOptions } from './postgres/connection-pool.ts';
+import type { Connection } from './postgres/connection.ts';
 import { makeTag } from './postgres/statement.ts';
 import type { Tag } from './postgres/statement.ts';
 import { transact } from './postgres/transaction.ts';
@@ -10,7 +10,7 @@ export { LostTransactionError } from './postgres/transaction.ts';
 export { keepsSessions } from './postgres/keeps-sessions.ts';
 export type { Transaction } from './postgres/transaction.ts';
 export type { Fragment, Rows, Statement } from './postgres/statement.ts';
-export type { Value } from './postgres/value-encoding.ts';
+export type { Value } from './postgres/values.ts';
 
 /** What statements are sent by: a database, a transaction or a session. */
 export type Queryable = Tag;
@@ -106,5 +106,39 @@ async function begin<Result>(on: Database | Session, { begin, work }: Work<Resul
     return await transact(connection, { begin: begin + on.pool.transactionSettings(), work });
   } finally {
     on.pool.giveBack(connection);
+  }
+}
+
+/**
+ * Every statement of the transaction has its own plan, for its own values and the tables as they are now. A plan that is
+ * kept for all values does not see what is rare, and one that was made while a table was small reads all of it when it
+ * has grown. Compiling a plan takes longer than what these statements read. A table that all workspaces share is read
+ * as a whole only where no index serves, and nothing takes a core from those that wait for another answer.
+ */
+export async function planByValues(tx: Transaction): Promise<void> {
+  await tx`select set_config('plan_cache_mode', 'force_custom_plan', true), set_config('jit', 'off', true),
+    set_config('enable_seqscan', 'off', true), set_config('max_parallel_workers_per_gather', '0', true)`;
+}
+
+// SQLSTATE query_canceled.
+const canceled = '57014';
+
+/**
+ * Work that reads one state of the database and ends in time: a question that somebody waits for, of a size that nobody
+ * knows beforehand. Each statement may take as long.
+ */
+export async function withinTime<Result>(
+  database: Database,
+  { milliseconds, work }: { milliseconds: number; work: (tx: Transaction) => Promise<Result> },
+): Promise<{ result: Result } | 'too slow'> {
+  try {
+    return await inSnapshot(database, async (tx) => {
+      await tx`select set_config('statement_timeout', ${String(milliseconds)}, true)`;
+      await planByValues(tx);
+      return { result: await work(tx) };
+    });
+  } catch (error) {
+    if ((error as { code?: string }).code === canceled) return 'too slow';
+    throw error;
   }
 }

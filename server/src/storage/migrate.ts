@@ -1,5 +1,6 @@
+import { runMigrations } from 'graphile-worker';
 import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inTransaction, withSession } from './database.ts';
 import type { Database, Session } from './database.ts';
@@ -84,4 +85,9 @@ function refuseForeign(files: Migration[], applied: readonly { name: string; dig
       );
     }
   }
+}
+
+/** Brings the job queue's own schema (`graphile_worker`) up to date; several nodes may do so at once. */
+export async function migrateQueue(databaseUrl: string): Promise<void> {
+  await runMigrations({ connectionString: databaseUrl, maxPoolSize: 2 });
 }

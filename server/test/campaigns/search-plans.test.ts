@@ -1,4 +1,4 @@
-import { inTransaction } from '../../src/storage/database.ts';
+import { inTransaction, planByValues } from '../../src/storage/database.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { selectCampaigns } from '../../src/domain/campaigns/campaign-search.ts';
 import type { CampaignSearch, SearchVersion } from '../../src/domain/campaigns/campaign-search.ts';
@@ -10,7 +10,6 @@ import {
   selectCampaignPage,
   selectFewCampaigns,
 } from '../../src/storage/campaigns/campaign-search.ts';
-import { planByValues } from '../../src/storage/plan-by-values.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 

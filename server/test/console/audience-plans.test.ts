@@ -4,7 +4,7 @@ import type { Queryable } from '../../src/storage/database.ts';
 import { countAudienceDevices, countAudienceUsers } from '../../src/storage/campaigns/audience.ts';
 import type { CountedAudience } from '../../src/storage/campaigns/audience.ts';
 import { listAttributeNames } from '../../src/storage/users/identifiers.ts';
-import { withinTime } from '../../src/storage/within-time.ts';
+import { withinTime } from '../../src/storage/database.ts';
 import { collectPlans } from '../collect-plans.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';

@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../../src/start/embedded-postgres/embedded-postgres.ts';
 
 export type OpenedPlace = { uid: number; capabilities: string; program: string } | { error: string; message: string };
 

@@ -1,9 +1,8 @@
 import type { Clock } from '../../clock.ts';
-import { inSnapshot } from '../../storage/database.ts';
+import { inSnapshot, planByValues } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { countCampaigns } from '../../storage/campaigns/campaign-search.ts';
 import type { FoundCampaigns } from '../../storage/campaigns/campaign-search.ts';
-import { planByValues } from '../../storage/plan-by-values.ts';
 
 type Found = FoundCampaigns;
 

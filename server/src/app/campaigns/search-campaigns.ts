@@ -1,7 +1,7 @@
 import { selectCampaigns } from '../../domain/campaigns/campaign-search.ts';
 import type { CampaignSearch, SearchVersion } from '../../domain/campaigns/campaign-search.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { inSnapshot } from '../../storage/database.ts';
+import { inSnapshot, planByValues } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
 import {
   findCampaignPage,
@@ -13,7 +13,6 @@ import {
 import type { CampaignRecord, SearchSettings } from '../../storage/campaigns/campaign-search.ts';
 import { readCampaignMeta } from '../../storage/campaigns/campaign-stats.ts';
 import type { CampaignMeta } from '../../storage/campaigns/campaign-stats.ts';
-import { planByValues } from '../../storage/plan-by-values.ts';
 import type { CampaignTotals } from './campaign-totals.ts';
 
 export type SearchDependencies = { database: Database; totals: CampaignTotals };

@@ -6,7 +6,7 @@ import { findAuthoredCampaign } from '../../storage/campaigns/authored-campaigns
 import type { AuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
 import { listBusinessEvents } from '../../storage/campaigns/business-events.ts';
 import { findWorkspaceControls } from '../../storage/installation/workspaces.ts';
-import { withinTime } from '../../storage/within-time.ts';
+import { withinTime } from '../../storage/database.ts';
 import type { SignedIn } from '../accounts/account-dependencies.ts';
 import { audit } from '../accounts/audit.ts';
 import type { AuthoringCaller, AuthoringDependencies } from '../campaigns/authoring-dependencies.ts';

@@ -3,7 +3,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import { explainRun } from '../../domain/explain/explain-run.ts';
 import type { Membership, RunExplanation } from '../../domain/explain/explain-run.ts';
 import { isId } from '../../domain/ids.ts';
-import { inSnapshot } from '../../storage/database.ts';
+import { inSnapshot, planByValues } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import {
   findCampaignToExplain,
@@ -14,7 +14,6 @@ import {
   listRunsToExplain,
 } from '../../storage/ledger/explanations.ts';
 import type { CampaignToExplain, RunToExplain } from '../../storage/ledger/explanations.ts';
-import { planByValues } from '../../storage/plan-by-values.ts';
 import { findUsersByCustomerIds } from '../../storage/users/users.ts';
 import type { UserKey } from '../../storage/users/users.ts';
 

@@ -7,11 +7,10 @@ import type { EligibilityRules } from '../../domain/eligibility/eligibility-rule
 import { maxCapHours } from '../../domain/eligibility/limits.ts';
 import { localSendOf } from '../../domain/timing/local-send.ts';
 import { fromStoredTiming } from '../../domain/timing/stored-timing.ts';
-import { inTransaction } from '../../storage/database.ts';
+import { inTransaction, planByValues } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import type { AudienceDevice } from '../../storage/campaigns/audience.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
-import { planByValues } from '../../storage/plan-by-values.ts';
 import { findUsersForEligibility, reserveUserMessages } from '../../storage/users/user-messages.ts';
 import type { StoredEligibilityUser } from '../../storage/users/user-messages.ts';
 import type { UserKey } from '../../storage/users/users.ts';

@@ -1,5 +1,5 @@
 import type { Transaction } from '../../storage/database.ts';
-import { planByValues } from '../../storage/plan-by-values.ts';
+import { planByValues } from '../../storage/database.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import { withdrawUserMessages } from '../../storage/users/user-messages.ts';
 import type { UserKey } from '../../storage/users/users.ts';

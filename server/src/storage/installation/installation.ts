@@ -1,4 +1,4 @@
-import type { Queryable } from '../database.ts';
+import type { Queryable, Session } from '../database.ts';
 
 export type Installation = {
   createdAt: Date;
@@ -80,4 +80,31 @@ export type AppliedMigration = { name: string; appliedAt: Date };
 export async function listAppliedMigrations(tx: Queryable): Promise<AppliedMigration[]> {
   return tx<AppliedMigration[]>`
     select name, applied_at as "appliedAt" from schema_migrations order by name desc limit 1000`;
+}
+
+// The session that holds this advisory lock owns the embedded server's folder; a server without such a session is an
+// orphan of a killed process. The number is arbitrary.
+const ownershipLock = 7312844;
+
+/** Waits until this session owns the embedded server; it does until it ends. */
+export async function lockOwnership(session: Session): Promise<void> {
+  await session`select pg_advisory_lock(${ownershipLock})`;
+}
+
+/** Whether nobody owned the embedded server; then the caller's session does until it ends. */
+export async function takeOwnershipIfFree(probe: Queryable): Promise<boolean> {
+  const [row] = await probe<{ isFree: boolean }[]>`select pg_try_advisory_lock(${ownershipLock}) as "isFree"`;
+  return row!.isFree;
+}
+
+/**
+ * Makes the role and the database of the application in an embedded server, each when it is missing.
+ *
+ * @param password base64url, so that it needs no quoting; DDL takes no parameters
+ */
+export async function makeApplicationDatabase(owner: Queryable, password: string): Promise<void> {
+  const [role] = await owner`select 1 from pg_roles where rolname = 'carillon'`;
+  if (!role) await owner.unsafe(`create role carillon login nosuperuser password '${password}'`);
+  const [database] = await owner`select 1 from pg_database where datname = 'carillon'`;
+  if (!database) await owner.unsafe(`create database carillon owner carillon`);
 }

@@ -1,8 +1,7 @@
 import pg from 'pg';
 import { Connection, ConnectionError, holders, isForgottenStatement } from './connection.ts';
-import { decoderOf } from './row-decoding.ts';
-import type { Row, Rows } from './statement.ts';
-import type { Query } from './statement-text.ts';
+import { decoderOf } from './values.ts';
+import type { Query, Row, Rows } from './statement.ts';
 
 export type ConnectionPoolOptions = {
   url: string;

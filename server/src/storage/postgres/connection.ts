@@ -2,8 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import type { Pieces, Row, Rows } from './statement.ts';
-import type { Query } from './statement-text.ts';
+import type { Pieces, Query, Row, Rows } from './statement.ts';
 
 /** A connection that was lost, or was never to be had; `code` says which, as those of the operating system do. */
 export class ConnectionError extends Error {

@@ -1,5 +1,5 @@
 import { ConnectionPool } from './connection-pool.ts';
-import { plainQuery } from './statement-text.ts';
+import { plainQuery } from './statement.ts';
 
 // A pooler in session mode with one session left makes the second connection wait. It is not in transaction mode, so
 // waiting this long counts as keeping sessions.

@@ -1,8 +1,6 @@
 import type { Connection } from './connection.ts';
-import { makeTag } from './statement.ts';
-import type { Pieces, Row, Rows, Sender, Tag } from './statement.ts';
-import { plainQuery } from './statement-text.ts';
-import type { Query } from './statement-text.ts';
+import { makeTag, plainQuery } from './statement.ts';
+import type { Pieces, Query, Row, Rows, Sender, Tag } from './statement.ts';
 
 /** A transaction that is open until the function given to `inTransaction` ends. It holds no other. */
 export interface Transaction extends Tag {

@@ -1,8 +1,8 @@
 import { dirname } from 'node:path';
-import { findServerAccount } from './embedded-postgres-account.ts';
-import type { ServerAccount } from './embedded-postgres-account.ts';
-import { copyPostgres, findPackagedPostgres, makeRunnable } from './embedded-postgres-binaries.ts';
-import type { PostgresBinaries } from './embedded-postgres-binaries.ts';
+import { findServerAccount } from './server-account.ts';
+import type { ServerAccount } from './server-account.ts';
+import { copyPostgres, findPackagedPostgres, makeRunnable } from './binaries.ts';
+import type { PostgresBinaries } from './binaries.ts';
 
 /** The database server cannot work in the folder; the message says who is refused what. */
 export class UnusableFolderError extends Error {

@@ -1,5 +1,10 @@
-import { openDatabase, withSession } from './database.ts';
-import type { Database } from './database.ts';
+import { openDatabase, withSession } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
+import {
+  lockOwnership,
+  makeApplicationDatabase,
+  takeOwnershipIfFree,
+} from '../../storage/installation/installation.ts';
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -10,10 +15,10 @@ import type { AddressInfo } from 'node:net';
 import { totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { commandAs } from './embedded-postgres-account.ts';
-import type { ServerAccount } from './embedded-postgres-account.ts';
-import { EmbeddedPostgresFailedError, initialiseCluster, isInitialised } from './embedded-postgres-cluster.ts';
-import { placeServer } from './embedded-postgres-place.ts';
+import { commandAs } from './server-account.ts';
+import type { ServerAccount } from './server-account.ts';
+import { EmbeddedPostgresFailedError, initialiseCluster, isInitialised } from './cluster.ts';
+import { placeServer } from './place.ts';
 
 export type EmbeddedPostgres = {
   /** Connection string of the application's own role, which is not a superuser. */
@@ -39,10 +44,6 @@ export type EmbeddedPostgresOptions = {
 export class DataFolderInUseError extends Error {
   override readonly name = 'DataFolderInUseError';
 }
-
-// The session that holds this advisory lock owns the folder; a server without such a session is an orphan of a killed
-// process. The number is arbitrary.
-const ownerLock = 7312844;
 
 /**
  * Starts real PostgreSQL as a child process on a free loopback port; initialises the cluster the first time.
@@ -94,7 +95,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 function own(owner: Database): Promise<{ stop: () => void }> {
   return new Promise((resolve, reject) => {
     withSession(owner, async (session) => {
-      await session`select pg_advisory_lock(${ownerLock})`;
+      await lockOwnership(session);
       await new Promise<void>((stop) => resolve({ stop }));
     }).catch(reject);
   });
@@ -199,8 +200,7 @@ async function hasOwner({ port }: ServerProcess, password: string): Promise<bool
   const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
   const probe = openDatabase({ url, connections: 1, name: 'carillon probe', connectMilliseconds: 2_000 });
   try {
-    const [row] = await probe<{ isFree: boolean }[]>`select pg_try_advisory_lock(${ownerLock}) as "isFree"`;
-    return !row!.isFree;
+    return !(await takeOwnershipIfFree(probe));
   } catch {
     return false;
   } finally {
@@ -243,14 +243,6 @@ function isAlive(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
-}
-
-async function makeApplicationDatabase(owner: Database, password: string): Promise<void> {
-  const [role] = await owner`select 1 from pg_roles where rolname = 'carillon'`;
-  // The password is base64url, so it needs no quoting; DDL takes no parameters.
-  if (!role) await owner.unsafe(`create role carillon login nosuperuser password '${password}'`);
-  const [database] = await owner`select 1 from pg_database where datname = 'carillon'`;
-  if (!database) await owner.unsafe(`create database carillon owner carillon`);
 }
 
 function freePort(): Promise<number> {

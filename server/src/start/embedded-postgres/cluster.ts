@@ -3,9 +3,9 @@ import { chown, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { commandAs, findNamedAccount } from './embedded-postgres-account.ts';
-import type { Command, ServerAccount } from './embedded-postgres-account.ts';
-import { UnusableFolderError } from './embedded-postgres-place.ts';
+import { commandAs, findNamedAccount } from './server-account.ts';
+import type { Command, ServerAccount } from './server-account.ts';
+import { UnusableFolderError } from './place.ts';
 
 /** The database server did not start; the message holds its last lines. */
 export class EmbeddedPostgresFailedError extends Error {
