@@ -17,7 +17,7 @@ export type FixedSettings = {
   limits: LimitUse[];
 };
 
-/** As a person writes them; `none` for a control that is not set. */
+/** In the form users type them; `none` for a control that is not set. */
 export type WorkspaceSettings = {
   name: string;
 
