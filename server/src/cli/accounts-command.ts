@@ -16,7 +16,7 @@ export function registerAccounts(program: Command): void {
     .action(() => withInstallation(program, listAccounts));
   accounts
     .command('password-link')
-    .description('Make a link that sets a new password, for somebody who forgot it')
+    .description('Create a link to set a new password, for a user who forgot it')
     .argument('<email>')
     .action((email: string) => withInstallation(program, (context) => makePasswordLink(context, { email })));
 }

@@ -30,14 +30,14 @@ export function registerCredentials(program: Command): void {
     .action((options: Workspace) => withInstallation(program, (context) => credentialsCommand.list(context, options)));
   credentials
     .command('check')
-    .description('Ask the providers whether they still take what is stored')
+    .description('Check with the providers whether they still accept the stored credentials')
     .option(...workspaceOption)
     .action((options: Workspace) => withInstallation(program, (context) => credentialsCommand.check(context, options)));
   credentials
     .command('remove')
     .description('Remove a credential')
     .addArgument(new Argument('<provider>').choices(['fcm', 'apns', 'webpush']))
-    .option('--while-sending', 'also while sends need it; they pause')
+    .option('--while-sending', 'remove it even if sends need it; they are paused')
     .option(...workspaceOption)
     .action((provider: ProviderName, options: Workspace & { whileSending?: boolean }) =>
       withInstallation(program, (context) => credentialsCommand.remove(context, { provider, ...options })),
@@ -74,7 +74,7 @@ function registerSet(program: Command, set: Command): void {
     );
   set
     .command('webpush')
-    .description('VAPID keys; a pair is made when none is given')
+    .description('VAPID keys; a pair is generated if none is given')
     .requiredOption('--subject <contact>', 'mailto: or https: contact')
     .option('--public-key <text>', 'base64url, 65 bytes')
     .option('--private-key-file <path>', 'file with the base64url of 32 bytes')

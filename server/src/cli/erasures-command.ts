@@ -11,10 +11,10 @@ import { printTable } from './print-table.ts';
 export function registerErasures(program: Command): void {
   program
     .command('erasures')
-    .description('Deletions of people')
+    .description('Deletions of users')
     .command('list')
     .description('List the newest deletions with what each removed')
-    .option('--customer <id>', 'those of one customer id')
+    .option('--customer <id>', 'only those of this customer id')
     .option(...workspaceOption)
     .action((options: ListErasuresOptions) => withInstallation(program, (context) => printErasures(context, options)));
 }

@@ -11,7 +11,7 @@ import { toPlainLine } from './print-table.ts';
 export function registerExplain(program: Command): void {
   program
     .command('explain')
-    .description('Explain why a person got a campaign or did not')
+    .description('Explain why a user received a campaign or did not')
     .requiredOption('--campaign <id>', 'campaign')
     .requiredOption('--user <customer id>', 'person')
     .option('--run <id>', 'one run of the campaign; default: the newest 20')

@@ -13,17 +13,17 @@ import { importCampaignsCommand } from './import-campaigns-command.ts';
 export function registerImport(program: Command): void {
   const importing = program
     .command('import')
-    .description('Load a file of JSON lines or CSV (.gz too); a call that was broken off goes on where it was')
+    .description('Load a file of JSON lines or CSV, optionally gzipped; an interrupted import resumes where it stopped')
     .argument('<file>')
     .addOption(new Option('--kind <kind>', 'what a row is').choices(['users', 'devices', 'events']).default('users'))
-    .option('--again', 'load events again that were loaded before')
+    .option('--again', 'load a file of events again that was fully loaded before')
     .option('--workspace <id>', 'workspace to load into; default: the demo workspace')
     .action((file: string, options: Omit<ImportOptions, 'file'>) =>
       withInstallation(program, (context) => loadFile(context, { file, ...options })),
     );
   importing
     .command('campaigns')
-    .description('Load campaigns of another service as records, which are found and never sent')
+    .description('Load campaigns of another service as records that search finds and nothing sends')
     .argument('<file>')
     .option('--workspace <id>', 'workspace to load into; default: the demo workspace')
     .action((file: string, _options: object, command: Command) => {

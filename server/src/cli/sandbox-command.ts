@@ -12,11 +12,11 @@ export function registerSandbox(program: Command): void {
   const sandbox = program.command('sandbox').description('The stand-in');
   sandbox
     .command('reset')
-    .description('Make the demo workspace what its first start made it: same ids, same order, same keys')
+    .description('Restore the demo workspace to its first start: same ids, same order, same keys')
     .action(() => withInstallation(program, resetSandbox));
   sandbox
     .command('generate-users')
-    .description('Write a file of people with simulated devices, for import')
+    .description('Write a file of users with simulated devices, for import')
     .requiredOption('--users <number>', 'how many people, one device each', parseCount)
     .requiredOption('--out <file>', 'file to write')
     .action((options: GenerateUsersOptions) =>

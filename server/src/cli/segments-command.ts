@@ -32,14 +32,14 @@ export function registerSegments(program: Command): void {
     .requiredOption('--attribute <name>', 'user attribute that the lines of the file are values of')
     .requiredOption('--type <type>', 'string or double')
     .requiredOption('--expiry-days <days>', 'archived after so many days, 1 to 3650')
-    .option('--file <path>', 'file of one value a line, up to 150 MB')
+    .option('--file <path>', 'file with one value per line, up to 150 MB')
     .option('--url <address>', 'address to download that file from')
-    .option('--callback-url <address>', 'told when the segment is filled')
+    .option('--callback-url <address>', 'receives the result when the segment is filled')
     .option(...workspaceOption)
     .action((options: CreateSegmentOptions) => withInstallation(program, (context) => createSegment(context, options)));
   segments
     .command('show')
-    .description('Show a segment, its operations, and the lines that the last one rejected')
+    .description('Show a segment, its operations, and the lines rejected by the newest one')
     .argument('<name>')
     .option(...workspaceOption)
     .action((name: string, options: { workspace?: string }) =>

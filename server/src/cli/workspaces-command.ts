@@ -15,9 +15,9 @@ export function registerWorkspaces(program: Command): void {
   const workspaces = program.command('workspaces').description('Workspaces, the tenants of an installation');
   workspaces
     .command('create')
-    .description('Make an empty workspace')
+    .description('Create an empty workspace')
     .requiredOption('--name <name>', 'up to 100 characters')
-    .option('--id <id>', 'letters, digits, - and _; default: made for it')
+    .option('--id <id>', 'letters, digits, - and _; default: generated')
     .option('--db-name <name>', 'database name (SVC-DBNAME); default: the id in lower case')
     .option('--time-zone <zone>', 'zone of campaign times that name none', 'UTC')
     .option('--data-center <dc>', 'one of 01 to 06 and 101', '01')
@@ -30,7 +30,7 @@ export function registerWorkspaces(program: Command): void {
   );
   workspaces
     .command('show')
-    .description('Show a workspace and what it asks of its campaigns')
+    .description('Show a workspace and its delivery controls')
     .argument('<id>')
     .action((id: string) => withInstallation(program, (context) => workspacesCommand.show(context, { id })));
   workspaces
@@ -47,13 +47,13 @@ function addChangeOptions(command: Command): Command {
     .option('--name <name>', 'up to 100 characters')
     .option('--time-zone <zone>', 'zone of campaign times that name none')
     .option('--devices-per-minute <count>', throttle, (text) => (text === 'none' ? text : parseCount(text)))
-    .option('--frequency-caps <rules>', 'messages a user may get, as 2/1d,5/7d; "none" for no cap')
-    .option('--quiet-hours <from-to>', 'local times in which nothing is sent, as 22:00-08:00; "none" for none')
+    .option('--frequency-caps <rules>', 'maximum messages to a user, such as 2/1d,5/7d; "none" for no cap')
+    .option('--quiet-hours <from-to>', 'local times during which nothing is sent, such as 22:00-08:00; "none" for none')
     .addOption(new Option('--quiet-mode <mode>', 'what falls into quiet hours').choices(['hold', 'drop']))
-    .option('--minimum-delay <minutes>', 'between messages of different campaigns to a user; "none" for none')
+    .option('--minimum-delay <minutes>', 'minimum between messages of different campaigns to a user; "none" for none')
     .option('--zone-attribute <name>', "user attribute that names the user's time zone")
     .addOption(onOff('--campaign-versioning <switch>', 'keep published revisions of a campaign (V5)'))
-    .addOption(onOff('--v1-bare-array <switch>', 'answer V1 searches with the bare array'))
+    .addOption(onOff('--v1-bare-array <switch>', 'return V1 searches as a bare array'))
     .addOption(onOff('--secret-at-refresh <switch>', 'require the client secret when a token is refreshed'))
     .addOption(onOff('--signature-v2 <switch>', 'require the stronger push signature'));
 }

@@ -28,7 +28,7 @@ export function explainRoutes(deps: ExplainRouteDependencies): RouteFamily {
     const url = `${v5Base}/:id/explain`;
     const schema = {
       tags: ['Campaigns'],
-      summary: 'Explain why a person got a campaign or did not',
+      summary: 'Explain why a user received a campaign or did not',
       security: v5Security,
       params: Type.Object({ id: Type.String() }),
       querystring: explainQuery,
