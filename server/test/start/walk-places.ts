@@ -161,12 +161,12 @@ async function startAndCall(command: Command, dataFolder: string): Promise<strin
     for (const pid of await findServers(npm.process.pid!)) process.kill(pid, 'SIGTERM');
     await npm.ended;
   }
-  const { code } = await npm.ended;
+  const { code, text } = await npm.ended;
   const isDatabaseThere = existsSync(join(dataFolder, 'postgres', 'cluster', 'PG_VERSION'));
   const isDatabaseRunning = existsSync(join(dataFolder, 'postgres', 'cluster', 'postmaster.pid'));
   if (code !== 0 || !isDatabaseThere || isDatabaseRunning)
     throw new Error(
-      `ended with ${code}; data in ${dataFolder}: ${isDatabaseThere}, still running: ${isDatabaseRunning}`,
+      `ended with ${code}; data in ${dataFolder}: ${isDatabaseThere}, still running: ${isDatabaseRunning}\n${text}`,
     );
   return `/readyz 200, a token 200, stopped with 0, data in ${dataFolder}`;
 }
