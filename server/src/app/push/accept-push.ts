@@ -15,17 +15,8 @@ import { answerOnce } from '../idempotency/answer-once.ts';
 import type { AdmittedPush } from './admit-push.ts';
 import { commitTogether } from './commit-together.ts';
 import { storePushes } from './store-pushes.ts';
-import type { PushToStore, StoredPush } from './store-pushes.ts';
+import type { AcceptedPush, PushToStore, StoredPush } from './store-pushes.ts';
 import { maxSelectedUsers } from '../../domain/push/limits.ts';
-
-/** The response to the caller; the request is durably stored. */
-export type AcceptedPush = {
-  campaignId: string;
-  requestId: string;
-  responseId: string;
-  /** The next occurrences of a scheduled push, at most three, in UTC. */
-  nextSends: string[];
-};
 
 export type AcceptPushRequest = {
   admitted: AdmittedPush;

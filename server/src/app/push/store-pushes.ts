@@ -14,7 +14,15 @@ import {
 import type { NewCampaign, StoredCampaign } from '../../storage/campaigns/campaigns.ts';
 import { endFinishedCampaigns } from '../../storage/runs/run-states.ts';
 import { insertQueuedRuns, insertTargetedRuns, insertWaitingRuns } from '../../storage/runs/runs.ts';
-import type { AcceptedPush } from './accept-push.ts';
+
+/** The response to the caller; the request is durably stored. */
+export type AcceptedPush = {
+  campaignId: string;
+  requestId: string;
+  responseId: string;
+  /** The next occurrences of a scheduled push, at most three, in UTC. */
+  nextSends: string[];
+};
 
 export type PushToStore = {
   responseId: string;

@@ -11,7 +11,7 @@ import type { Governor } from '../governor/governor.ts';
 import { composeMessage } from './compose-message.ts';
 import type { Recipient } from './personalise-devices.ts';
 import { retryDelaySeconds } from './retry-delay.ts';
-import type { DeviceResult } from './send-window.ts';
+import type { DeviceResult } from './device-result.ts';
 import { maxDeliveryAttempts } from '../../domain/delivery/limits.ts';
 
 const maxSpreadMilliseconds = 5_000;

@@ -18,10 +18,10 @@ import type { DeliverToDevice } from './deliver-to-device.ts';
 import { outlastOutage } from './outlast-outage.ts';
 import type { PersonaliseDevices } from './personalise-devices.ts';
 import { leaseQuota, quotaFor } from './run-throttle.ts';
-import { goneDevices } from './send-window.ts';
-import type { DeviceResult } from './send-window.ts';
+import { goneDevices } from './device-result.ts';
+import type { DeviceResult } from './device-result.ts';
 import { withdrawUnsent } from './withdraw-unsent.ts';
-import { leaseMilliseconds } from './work-chunks.ts';
+import { leaseMilliseconds } from './chunk-lease.ts';
 
 const batchDevices = 500;
 const parallelBatches = 4;

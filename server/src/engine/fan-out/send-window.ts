@@ -14,16 +14,17 @@ import {
   insertDeliveries,
   markDevicesGone,
 } from '../../storage/ledger/deliveries.ts';
-import type { Delivery } from '../../storage/ledger/deliveries.ts';
 import { pauseRun } from '../../storage/runs/run-states.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
+import { leaseEnd } from './chunk-lease.ts';
 import { makeDeliverToEligible } from './deliver-to-eligible.ts';
 import type { DeliverToDevice } from './deliver-to-device.ts';
+import { goneDevices } from './device-result.ts';
+import type { DeviceResult } from './device-result.ts';
 import { outlastOutage } from './outlast-outage.ts';
 import type { PersonaliseDevices } from './personalise-devices.ts';
 import { leaseQuota, nextQuota, returnQuota } from './run-throttle.ts';
 import { withdrawUnsent } from './withdraw-unsent.ts';
-import { leaseEnd } from './work-chunks.ts';
 
 export type Cursor = { bucket: number; position: string };
 
@@ -121,14 +122,6 @@ function readPage(database: Database, { run, chunk, cursor, limit }: PageRequest
   return findSegmentPage(database, { ...page, segmentId, version: version! });
 }
 
-/** What became of one device, and what the run must learn from it. */
-export type DeviceResult = {
-  delivery: Delivery;
-  gone?: { code: string; goneSince: Date };
-  /** The credential is refused: the run pauses with these words. */
-  stopReason?: string;
-};
-
 type WindowToStore = { run: RunToSend; chunk: ClaimedChunk; end: Cursor; isLast: boolean; results: DeviceResult[] };
 
 async function storeWindow({ database, clock }: SendWindowDependencies, window: WindowToStore): Promise<void> {
@@ -171,17 +164,4 @@ async function storeWindow({ database, clock }: SendWindowDependencies, window: 
 /** Nothing left for the device: the gate held or withheld it. */
 function isEligibilityStep({ delivery }: DeviceResult): boolean {
   return delivery.attempts === 0 && eligibilityCodes.some((code) => code === delivery.code);
-}
-
-export function goneDevices(
-  results: DeviceResult[],
-): { bucket: number; deviceId: string; code: string; goneSince: Date }[] {
-  return (
-    results
-      .flatMap(({ delivery, gone }) =>
-        gone ? [{ bucket: delivery.bucket, deviceId: delivery.deviceId, ...gone }] : [],
-      )
-      // One order in every transaction, so that two of them never wait for each other in a circle.
-      .sort((a, b) => a.bucket - b.bucket || (a.deviceId < b.deviceId ? -1 : 1))
-  );
 }

@@ -2,9 +2,9 @@ import type { Transaction } from '../../storage/database.ts';
 import { planByValues } from '../../storage/database.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import { withdrawUserMessages } from '../../storage/users/user-messages.ts';
-import type { UserKey } from '../../storage/users/users.ts';
+import type { UserKey } from '../../storage/users/user-key.ts';
 import { eligibilityRulesOfRun } from './deliver-to-eligible.ts';
-import type { DeviceResult } from './send-window.ts';
+import type { DeviceResult } from './device-result.ts';
 
 type Settled = { run: RunToSend; chunk: { number: number; state: 'HELD' | 'ENDED' }; results: DeviceResult[] };
 

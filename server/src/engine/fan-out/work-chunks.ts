@@ -5,10 +5,9 @@ import { claimChunks, endChunk, postponeChunks, releaseChunk, renewLeases } from
 import type { ClaimedChunk } from '../../storage/runs/chunks.ts';
 import { findRunsToSend } from '../../storage/runs/run-states.ts';
 import { isOutage, outlastOutage } from './outlast-outage.ts';
+import { leaseEnd } from './chunk-lease.ts';
 import type { SendWindow } from './send-window.ts';
 
-// Fault F1: another worker takes over at most this long after a crash.
-export const leaseMilliseconds = 60_000;
 const heartbeatMilliseconds = 10_000;
 const pollMilliseconds = 1_000;
 /** A chunk whose worker died this often without storing a window is set aside, so that it stops killing workers. */
@@ -92,10 +91,6 @@ export function startChunkWorkers(deps: WorkChunksDependencies): ChunkWorkers {
       clearInterval(heartbeat);
     },
   };
-}
-
-export function leaseEnd(clock: Clock): Date {
-  return new Date(clock.now().getTime() + leaseMilliseconds);
 }
 
 /**

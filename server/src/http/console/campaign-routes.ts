@@ -5,7 +5,6 @@ import type { ConsoleCampaigns } from '../../app/console/console-campaigns.ts';
 import type { AccountUseCases } from '../../app/accounts/account-use-cases.ts';
 import { campaignActions } from '../../domain/campaigns/campaign-states.ts';
 import { parseSearch, readBody } from '../campaigns/parse-search.ts';
-import { campaignEventRoutes } from './campaign-event-routes.ts';
 import { consoleApi as api } from './console-access.ts';
 import { presentListedCampaign, presentReport, presentRequest } from './present-campaigns.ts';
 import {
@@ -84,7 +83,6 @@ export function consoleCampaignRoutes(server: FastifyInstance, deps: ConsoleCamp
     const draft = await campaigns.clone({ ...key, name: campaign.name, parts, by: request.signedIn });
     return reply.code(201).send(draft);
   });
-  campaignEventRoutes(server, deps);
 }
 
 export function keyOf(request: FastifyRequest): { workspaceId: string; id: string } {

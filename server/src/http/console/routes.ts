@@ -19,6 +19,7 @@ import type { RouteFamily } from '../build-server.ts';
 import type { VendorHeaders } from '../vendor-headers.ts';
 import { accountRoutes } from './account-routes.ts';
 import { consoleCallRoutes } from './call-routes.ts';
+import { campaignEventRoutes } from './campaign-event-routes.ts';
 import { consoleCampaignRoutes } from './campaign-routes.ts';
 import { companyRoutes } from './company-routes.ts';
 import type { CompanyRouteDependencies } from './company-routes.ts';
@@ -93,6 +94,7 @@ export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
     accountRoutes(server, deps);
     overviewRoutes(server, deps);
     consoleCampaignRoutes(server, deps);
+    campaignEventRoutes(server, deps);
     consoleComposerRoutes(server, deps);
     consolePreviewRoute(server, deps);
     consoleExplainRoutes(server, deps);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
-import type { AcceptedPush } from '../../app/push/accept-push.ts';
+import type { AcceptedPush } from '../../app/push/store-pushes.ts';
 import type { ErrorName, ServiceError } from '../../domain/errors.ts';
 
 /**

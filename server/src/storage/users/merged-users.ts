@@ -1,6 +1,6 @@
 import { bucketOf } from '../../domain/users/bucket.ts';
 import type { Queryable } from '../database.ts';
-import type { UserKey } from './users.ts';
+import type { UserKey } from './user-key.ts';
 
 type Named = { workspaceId: string; customerId: string };
 

@@ -18,7 +18,8 @@ import { makePersonaliseDevices } from '../../../src/engine/fan-out/personalise-
 import { releaseRuns } from '../../../src/engine/fan-out/release-runs.ts';
 import { retryDeliveries } from '../../../src/engine/fan-out/retry-deliveries.ts';
 import { makeSendWindow } from '../../../src/engine/fan-out/send-window.ts';
-import { leaseEnd, startChunkWorkers } from '../../../src/engine/fan-out/work-chunks.ts';
+import { leaseEnd } from '../../../src/engine/fan-out/chunk-lease.ts';
+import { startChunkWorkers } from '../../../src/engine/fan-out/work-chunks.ts';
 import { makeGovernor } from '../../../src/engine/governor/governor.ts';
 import { claimChunks } from '../../../src/storage/runs/chunks.ts';
 import type { RunToSend } from '../../../src/storage/runs/run-states.ts';

@@ -1,0 +1,9 @@
+import type { Clock } from '../../clock.ts';
+
+// Fault F1: another worker takes over at most this long after a crash.
+export const leaseMilliseconds = 60_000;
+
+/** Until when a chunk that is claimed or worked on now is its worker's own. */
+export function leaseEnd(clock: Clock): Date {
+  return new Date(clock.now().getTime() + leaseMilliseconds);
+}
