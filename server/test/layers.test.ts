@@ -129,6 +129,26 @@ describe('layers', () => {
   });
 });
 
+describe('imports', () => {
+  test('no import leads back to the file it started from, of types neither', () => {
+    const folders = ['server/src', 'client/src', 'console/src', 'bench/src', 'scripts'];
+    const all = folders.flatMap((folder) => readFiles(join(root, folder)));
+    const targets = new Map(all.map((file) => [file.path, relativeTargets(file)]));
+    const circles: string[] = [];
+    const done = new Set<string>();
+    const walk = (path: string, trail: string[]): void => {
+      const begin = trail.indexOf(path);
+      if (begin !== -1) circles.push([...trail.slice(begin), path].map((name) => relative(root, name)).join(' → '));
+      if (begin !== -1 || done.has(path)) return;
+      for (const target of targets.get(path) ?? []) walk(target, [...trail, path]);
+      done.add(path);
+    };
+    for (const { path } of all) walk(path, []);
+    expect(all.length).toBeGreaterThan(400);
+    expect(circles).toEqual([]);
+  });
+});
+
 describe('invariants of absence', () => {
   /** Code without comments, so that a rule may be named where it is explained. */
   const code = (file: SourceFile) => file.text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1');
