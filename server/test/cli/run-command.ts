@@ -13,6 +13,7 @@ export async function runCommand({ config }: CarillonBundle, parameters: string[
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       DATABASE_URL: config.databaseUrl,
       CARILLON_DATA_DIR: config.dataFolder,
       CARILLON_LOG_LEVEL: 'silent',

@@ -21,7 +21,7 @@ export async function startConsoleBrowser(environment: Record<string, string> = 
   async function openPage(options: BrowserContextOptions = {}) {
     const context = await browser.newContext(options);
     // A wait that is in vain says where, before the time of the test is over.
-    context.setDefaultTimeout(15_000);
+    context.setDefaultTimeout(30_000);
     const page = await context.newPage();
     const faults: string[] = [];
     page.on('pageerror', (error) => faults.push(String(error)));

@@ -28,7 +28,12 @@ export type Node = {
 export function startNode(parameters: string[], environment: Record<string, string> = {}, before: string[] = []): Node {
   const words = [...before, process.execPath, '--disable-warning=ExperimentalWarning', main, ...parameters];
   const child = spawn(words[0]!, words.slice(1), {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      ...environment,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';

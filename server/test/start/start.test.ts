@@ -32,93 +32,85 @@ function isAlive(pid: number): boolean {
 }
 
 describe('a start on the embedded database', () => {
-  test('prints one JSON line when it answers, keys the first time only, and SIGTERM ends all of it', async () => {
-    const own = await makeFolder();
-    try {
-      const parameters = ['--data-dir', own.path, '--port', '0', '--json', '--seed', '5'];
-      const first = startNode(parameters);
-      const line = JSON.parse((await first.firstLine)!) as StartLine;
-      expect(Object.keys(line)).toEqual(['url', 'console', 'workspaceId', 'dbName', 'keys', 'inbox', 'databaseUrl']);
-      expect((await fetch(`${line.url}/readyz`)).status).toBe(200);
-      expect(Object.keys(line.keys!)).toEqual(['oauth', 'data', 'push', 'campaigns']);
-      const databasePid = Number(
-        (await readFile(join(own.path, 'postgres', 'cluster', 'postmaster.pid'), 'utf8')).split('\n')[0],
-      );
-      expect(isAlive(databasePid)).toBe(true);
-      first.process.kill('SIGTERM');
-      const ended = await first.exited;
-      expect([ended.code, ended.stderr]).toEqual([0, '']);
-      expect(isAlive(databasePid)).toBe(false);
+  // One cluster for all of them: each finds the folder as the one before left it, or makes it.
+  let own: Folder;
+  beforeAll(async () => {
+    own = await makeFolder();
+  });
+  afterAll(() => own.remove());
 
-      const second = startNode(parameters);
-      const again = JSON.parse((await second.firstLine)!) as StartLine;
-      expect([again.workspaceId, again.keys]).toEqual([line.workspaceId, null]);
-      // A key of the first start still works.
-      const form = { grant_type: 'client_credentials', client_id: line.workspaceId, client_secret: line.keys!.oauth };
-      const token = await fetch(`${again.url}/v1/oauth/token`, { method: 'POST', body: new URLSearchParams(form) });
-      expect(token.status).toBe(200);
-      const third = await startNode(parameters).exited;
-      expect([third.code, third.stderr.split('\n').length]).toEqual([14, 2]);
-      second.process.kill('SIGTERM');
-      expect((await second.exited).code).toBe(0);
-    } finally {
-      await own.remove();
-    }
+  test('prints one JSON line when it answers, keys the first time only, and SIGTERM ends all of it', async () => {
+    const parameters = ['--data-dir', own.path, '--port', '0', '--json', '--seed', '5'];
+    const first = startNode(parameters);
+    const line = JSON.parse((await first.firstLine)!) as StartLine;
+    expect(Object.keys(line)).toEqual(['url', 'console', 'workspaceId', 'dbName', 'keys', 'inbox', 'databaseUrl']);
+    expect((await fetch(`${line.url}/readyz`)).status).toBe(200);
+    expect(Object.keys(line.keys!)).toEqual(['oauth', 'data', 'push', 'campaigns']);
+    const databasePid = Number(
+      (await readFile(join(own.path, 'postgres', 'cluster', 'postmaster.pid'), 'utf8')).split('\n')[0],
+    );
+    expect(isAlive(databasePid)).toBe(true);
+    first.process.kill('SIGTERM');
+    const ended = await first.exited;
+    expect([ended.code, ended.stderr]).toEqual([0, '']);
+    expect(isAlive(databasePid)).toBe(false);
+
+    const second = startNode(parameters);
+    const again = JSON.parse((await second.firstLine)!) as StartLine;
+    expect([again.workspaceId, again.keys]).toEqual([line.workspaceId, null]);
+    // A key of the first start still works.
+    const form = { grant_type: 'client_credentials', client_id: line.workspaceId, client_secret: line.keys!.oauth };
+    const token = await fetch(`${again.url}/v1/oauth/token`, { method: 'POST', body: new URLSearchParams(form) });
+    expect(token.status).toBe(200);
+    const third = await startNode(parameters).exited;
+    expect([third.code, third.stderr.split('\n').length]).toEqual([14, 2]);
+    second.process.kill('SIGTERM');
+    expect((await second.exited).code).toBe(0);
   }, 60_000);
 
   test('after kill -9 the next start takes the folder over', async () => {
-    const own = await makeFolder();
-    try {
-      const parameters = ['--data-dir', own.path, '--port', '0', '--json'];
-      const first = startNode(parameters);
-      const line = JSON.parse((await first.firstLine)!) as StartLine;
-      first.process.kill('SIGKILL');
-      await first.exited;
-      const second = startNode(parameters);
-      const again = JSON.parse((await second.firstLine)!) as StartLine;
-      expect(again.workspaceId).toBe(line.workspaceId);
-      second.process.kill('SIGTERM');
-      expect((await second.exited).code).toBe(0);
-    } finally {
-      await own.remove();
-    }
+    const parameters = ['--data-dir', own.path, '--port', '0', '--json'];
+    const first = startNode(parameters);
+    const line = JSON.parse((await first.firstLine)!) as StartLine;
+    first.process.kill('SIGKILL');
+    await first.exited;
+    const second = startNode(parameters);
+    const again = JSON.parse((await second.firstLine)!) as StartLine;
+    expect(again.workspaceId).toBe(line.workspaceId);
+    second.process.kill('SIGTERM');
+    expect((await second.exited).code).toBe(0);
   }, 60_000);
 
   test('a database that dies ends the process with a sentence and its exit code', async () => {
-    const own = await makeFolder();
-    try {
-      const node = startNode(['--data-dir', own.path, '--port', '0', '--json']);
-      await node.firstLine;
-      const pid = Number(
-        (await readFile(join(own.path, 'postgres', 'cluster', 'postmaster.pid'), 'utf8')).split('\n')[0],
-      );
-      process.kill(pid, 'SIGKILL');
-      const { code, stderr } = await node.exited;
-      expect(code).toBe(12);
-      expect(stderr).toContain('the embedded database ended unexpectedly');
-    } finally {
-      await own.remove();
-    }
+    const node = startNode(['--data-dir', own.path, '--port', '0', '--json']);
+    await node.firstLine;
+    const pid = Number(
+      (await readFile(join(own.path, 'postgres', 'cluster', 'postmaster.pid'), 'utf8')).split('\n')[0],
+    );
+    process.kill(pid, 'SIGKILL');
+    const { code, stderr } = await node.exited;
+    expect(code).toBe(12);
+    expect(stderr).toContain('the embedded database ended unexpectedly');
   }, 60_000);
 });
 
 describe('a start on a database of your own', () => {
   test('--seed makes ids and keys repeatable', async () => {
-    const lines: StartLine[] = [];
-    for (const seed of ['11', '11', '12']) {
+    const start = async (seed: string): Promise<StartLine> => {
       const fresh = await createTestDatabase();
       const own = await makeFolder();
       const node = startNode(['--port', '0', '--json', '--seed', seed], {
         DATABASE_URL: fresh.url,
         CARILLON_DATA_DIR: own.path,
       });
-      lines.push(JSON.parse((await node.firstLine)!) as StartLine);
+      const line = JSON.parse((await node.firstLine)!) as StartLine;
       node.process.kill('SIGTERM');
       expect((await node.exited).code).toBe(0);
       await fresh.drop();
       await own.remove();
-    }
-    const [one, two, other] = lines as [StartLine, StartLine, StartLine];
+      return line;
+    };
+    const [one, two, other] = (await Promise.all(['11', '11', '12'].map(start))) as [StartLine, StartLine, StartLine];
     expect([two.workspaceId, two.keys]).toEqual([one.workspaceId, one.keys]);
     expect(other.workspaceId).not.toBe(one.workspaceId);
     expect(other.keys!.push).not.toBe(one.keys!.push);
@@ -135,10 +127,10 @@ describe('a start on a database of your own', () => {
       expect(text).toContain(word);
     node.process.kill('SIGTERM');
     expect((await node.exited).code).toBe(0);
-  }, 30_000);
+  }, 60_000);
 });
 
-describe('a start that cannot be says one sentence and ends with its own code', () => {
+describe.concurrent('a start that cannot be says one sentence and ends with its own code', () => {
   const refuse = async (parameters: string[], environment: Record<string, string>) => {
     const { code, stderr, stdout } = await startNode(parameters, environment).exited;
     expect(stdout).toBe('');
@@ -205,7 +197,7 @@ describe('a start that cannot be says one sentence and ends with its own code', 
     const refused = await refuse([], { ...environment, CARILLON_MASTER_KEY: Buffer.alloc(32, 2).toString('base64') });
     await encrypted.drop();
     expect(refused.code).toBe(16);
-  }, 30_000);
+  }, 60_000);
 
   test('production on demo data: 17; without a master key: 16', async () => {
     const demo = await createTestDatabase();
@@ -217,7 +209,7 @@ describe('a start that cannot be says one sentence and ends with its own code', 
     expect((await refuse(['--production', '--port', '0'], environment)).code).toBe(17);
     await demo.drop();
     expect((await refuse(['--production', '--port', '0'], { DATABASE_URL: test1.url })).code).toBe(16);
-  }, 30_000);
+  }, 60_000);
 
   test('a folder that may not be written: 11', async (context) => {
     if (process.getuid?.() === 0) return context.skip('root may write everywhere');

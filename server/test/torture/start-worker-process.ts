@@ -24,7 +24,7 @@ export async function startWorkerProcess(
     process.execPath,
     ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=16', script, JSON.stringify(endpoints)],
     {
-      env: environment,
+      env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...environment },
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     },
   );

@@ -208,7 +208,7 @@ const content = {
 async function runCommand(environment: Record<string, string>, parameters: string[]): Promise<void> {
   const cli = join(import.meta.dirname, '..', '..', 'src', 'cli', 'carillon.ts');
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', cli, ...parameters], {
-    env: environment,
+    env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...environment },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let stderr = '';

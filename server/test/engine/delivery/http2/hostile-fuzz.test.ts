@@ -156,8 +156,8 @@ test.each(seeds)(
           behave: follow(one),
           name: JSON.stringify(one, undefined, 1),
           requests: 4,
-          connectMilliseconds: 150,
-          requestMilliseconds: 150,
+          connectMilliseconds: 400,
+          requestMilliseconds: 400,
         })),
       );
       for (const { answers } of all) {
