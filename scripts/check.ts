@@ -1,5 +1,5 @@
 /**
- * The whole check of this repository, in the order that fails fastest: types, format and lint side by
+ * The whole check of this repository, in the order that fails fastest: types, format, lint and unused code side by
  * side, then every test (layers, units, HTTP, database, browser). One command, on a clone with nothing but Node:
  * `npm test`. `npm run test:all` adds what takes longer: properties with all their cases, the places where people clone,
  * torture and soak.
@@ -49,6 +49,7 @@ const staticSteps: Step[] = [
       ...['--cache', '--cache-strategy', 'content', '--cache-location', cached('eslint'), '.'],
     ],
   },
+  { name: 'unused', command: [bin('knip', 'bin/knip.js'), '--no-progress', '--treat-config-hints-as-errors'] },
   { name: 'console types', command: typesOf('console/tsconfig.json', 'console-types') },
 ];
 // By Node itself: the default bundles the configuration into a file of node_modules, which may be read-only.

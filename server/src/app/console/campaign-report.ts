@@ -27,9 +27,6 @@ const always = { startsAt: new Date(0), endsBefore: new Date('9999-01-01T00:00:0
 const maxFailureGroups = 100;
 export const runsPerPage = 15;
 
-export type CampaignProgress = Awaited<ReturnType<CampaignReport['progress']>>;
-export type CampaignReport = ReturnType<typeof makeCampaignReport>;
-
 /** Everything about one campaign. */
 export function makeCampaignReport({ database, clock }: { database: Database; clock: Clock }) {
   const timelineOf = makeCampaignTimeline({ database, clock });

@@ -62,10 +62,3 @@ export type DeliveryProvider<Credential> = {
 };
 
 export type PlanInput<Credential> = { message: Message; device: DeviceAddress; credential: Credential };
-
-export type {
-  ApnsCredential,
-  FcmCredential,
-  ProviderCredentials,
-  WebPushCredential,
-} from '../../domain/provider-credential.ts';

@@ -31,8 +31,6 @@ const required: Record<SearchVersion, readonly string[]> = {
   V5: ['channel', 'campaign_delivery_type', 'created_by'],
 };
 
-export type CreateAsked = { parts: CampaignParts; createdBy: string; requestId: string | undefined };
-
 /** @throws ServiceError CAMPAIGN_REQUEST_INVALID */
 export function parseCreate(body: Body, asked: { version: SearchVersion; requestIdHeader?: string | undefined }) {
   const reader = makeCampaignReader(body);

@@ -63,16 +63,6 @@ export async function findAudienceSegment(
   return segment;
 }
 
-/** Segments by id, those that exist, in no order. Index: primary key. */
-export async function findSegmentsByIds(
-  tx: Queryable,
-  { workspaceId, ids }: { workspaceId: string; ids: readonly string[] },
-): Promise<Segment[]> {
-  return tx<Segment[]>`
-    select ${columns(tx)} from segments 
-    where workspace_id = ${workspaceId} and id = any(${[...ids]}) and campaign_id is null`;
-}
-
 /** A partner's segment. Index: segments_cohort. */
 export async function findCohort(
   tx: Queryable,
