@@ -1,0 +1,54 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import ts from 'typescript';
+
+const root = resolve(import.meta.dirname, '..', '..');
+const maxFileLines = 350;
+const maxFunctionLines = 100;
+const generated: string[] = [];
+/** Longer today. The list only becomes shorter. */
+const known = new Set([
+  'server/src/app/console/console-composer.ts makeConsoleComposer',
+  'server/src/app/console/console-overview.ts makeConsoleOverview',
+  'server/src/app/credentials/manage-credentials.ts makeManageCredentials',
+  'server/src/app/segments/read-segments.ts makeReadSegments',
+  'server/src/engine/delivery/http2/http2-session.ts attach',
+  'server/src/engine/delivery/http2/http2-transport.ts makeHttp2Transport',
+  'server/src/engine/governor/governor.ts makeGovernor',
+  'server/src/engine/segment-fill/prepare-lines.ts prepareLines',
+]);
+
+const files = ['server/src', 'client/src', 'console/src', 'bench/src', 'scripts']
+  .flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(root, folder, name)),
+  )
+  .filter((path) => /\.tsx?$/.test(path))
+  .map((path) => ({ path: relative(root, path), text: readFileSync(path, 'utf8') }));
+
+test(`no source file is longer than ${maxFileLines} lines, but generated ones`, () => {
+  expect(files.length).toBeGreaterThan(400);
+  expect(
+    files
+      .filter(({ path, text }) => !generated.includes(path) && text.split('\n').length - 1 > maxFileLines)
+      .map(({ path }) => path),
+  ).toEqual([]);
+});
+
+test(`no function is longer than ${maxFunctionLines} lines`, () => {
+  const tooLong = files.flatMap(({ path, text }) => {
+    const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+    const lineOf = (position: number): number => source.getLineAndCharacterOfPosition(position).line;
+    const found: string[] = [];
+    const visit = (node: ts.Node): void => {
+      if (ts.isFunctionLike(node) && lineOf(node.end) - lineOf(node.getStart()) >= maxFunctionLines) {
+        const named = node.name ?? (ts.isVariableDeclaration(node.parent) ? node.parent.name : undefined);
+        found.push(`${path} ${named?.getText() ?? `line ${lineOf(node.getStart()) + 1}`}`);
+      }
+      ts.forEachChild(node, visit);
+    };
+    visit(source);
+    return found;
+  });
+  expect(tooLong.filter((name) => !known.has(name))).toEqual([]);
+});
