@@ -9,7 +9,7 @@ import type { Transaction, Work } from './postgres/transaction.ts';
 export { LostTransactionError } from './postgres/transaction.ts';
 export { keepsSessions } from './postgres/keeps-sessions.ts';
 export type { Transaction } from './postgres/transaction.ts';
-export type { Fragment, Rows, Statement } from './postgres/statement.ts';
+export type { Fragment, Statement } from './postgres/statement.ts';
 export type { Value } from './postgres/values.ts';
 
 /** What statements are sent by: a database, a transaction or a session. */
