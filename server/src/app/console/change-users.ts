@@ -1,8 +1,9 @@
+import type { Clock } from '../../clock.ts';
 import type { Attributes } from '../../domain/users/user-attributes.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
 import { inTransaction } from '../../storage/database.ts';
-import type { Transaction } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
 import { setDeviceOptIn } from '../../storage/devices/devices.ts';
 import { findUserRecord, listUserDevices } from '../../storage/users/user-records.ts';
 import type { UserDevice, UserRecord } from '../../storage/users/user-records.ts';
@@ -15,7 +16,6 @@ import { registerDevice, removeDevice } from '../data/register-device.ts';
 import type { RegisterDeviceCommand } from '../data/register-device.ts';
 import { retryDeadlock } from '../data/retry-deadlock.ts';
 import { upsertUser } from '../data/upsert-user.ts';
-import type { ConsoleUsersDependencies } from './console-users.ts';
 import { requireWorkspace } from '../workspaces/require-workspace.ts';
 
 type By = { by: SignedIn };
@@ -29,7 +29,7 @@ export type DeviceAction = (typeof deviceActions)[number];
  * What is changed of people by hand, through the use cases of the data API. Lines of the audit log name the person by our
  * id, which an erasure takes out of them, and attributes by name; never a value, a customer id or a device.
  */
-export function makeChangeUsers({ database, clock }: Pick<ConsoleUsersDependencies, 'database' | 'clock'>) {
+export function makeChangeUsers({ database, clock }: { database: Database; clock: Clock }) {
   /** @throws ServiceError NOT_FOUND */
   async function findUser(tx: Transaction, { workspaceId, id }: Key): Promise<UserRecord> {
     const person = isId(id) ? await findUserRecord(tx, { workspaceId, id }) : undefined;

@@ -6,7 +6,8 @@ import { resolveAllowedAddress } from '../../outgoing-http/resolve-allowed-addre
 import type { Answer } from '../provider.ts';
 import { makeClientConnection } from './client-connection.ts';
 import { timedOut } from './stream-answers.ts';
-import type { Http2Request } from './http2-transport.ts';
+
+export type Http2Request = { path: string; headers: Record<string, string>; body: Buffer };
 
 export type Http2Target = {
   /** Names the pool: requests of one credential share sessions, others never see them. */

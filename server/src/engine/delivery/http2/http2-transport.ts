@@ -1,9 +1,7 @@
 import type { Logger } from '../../../log.ts';
 import type { Answer } from '../provider.ts';
 import { openHttp2Session } from './http2-session.ts';
-import type { Http2Session, Http2Target } from './http2-session.ts';
-
-export type Http2Request = { path: string; headers: Record<string, string>; body: Buffer };
+import type { Http2Request, Http2Session, Http2Target } from './http2-session.ts';
 
 export type Http2Transport = {
   /** Sends one request over a pooled session. Never rejects: a network fault is an answer of kind `failure`. */
