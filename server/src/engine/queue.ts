@@ -2,6 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Logger as QueueLogger, run } from 'graphile-worker';
 import type { Runner } from 'graphile-worker';
 import type { Logger } from '../log.ts';
+import { openQueuePool } from '../storage/postgres/queue-pool.ts';
+import type { QueuePool } from '../storage/postgres/queue-pool.ts';
 import { taskNames } from './enqueue.ts';
 
 export type Queue = { stop(): Promise<void> };
@@ -24,13 +26,18 @@ export type QueueDependencies = {
 export async function startQueue(deps: QueueDependencies): Promise<Queue> {
   const { log, restartMilliseconds = 5_000 } = deps;
   const stopping = new AbortController();
-  let runner: Runner | undefined = await open(deps);
+  const connections = openQueuePool(deps.databaseUrl);
+  const open = () => openRunner(deps, connections);
+  let runner: Runner | undefined = await open().catch(async (error: unknown) => {
+    await connections.close();
+    throw error;
+  });
 
   async function keepOpen(): Promise<void> {
     while (!stopping.signal.aborted) {
       let fault: unknown;
       try {
-        runner ??= await open(deps);
+        runner ??= await open();
         endWhenLost(runner);
         await runner.promise;
       } catch (error) {
@@ -49,6 +56,7 @@ export async function startQueue(deps: QueueDependencies): Promise<Queue> {
       stopping.abort();
       await runner?.stop().catch(() => {});
       await kept;
+      await connections.close();
     },
   };
 }
@@ -70,11 +78,13 @@ function endWhenLost(runner: Runner): void {
   });
 }
 
-function open({ databaseUrl, log, wakeFanOut, wakeSegments, pollMilliseconds = 2_000 }: QueueDependencies) {
+function openRunner(
+  { log, wakeFanOut, wakeSegments, pollMilliseconds = 2_000 }: QueueDependencies,
+  { pool }: QueuePool,
+) {
   return run({
-    connectionString: databaseUrl,
+    pgPool: pool,
     concurrency: 2,
-    maxPoolSize: 4,
     pollInterval: pollMilliseconds,
     // Signals end this process in one place (main.ts).
     noHandleSignals: true,
