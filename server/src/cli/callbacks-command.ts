@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
+import { listCallbacks, readWebhookSecret, resendCallback } from '../app/segments/read-messages.ts';
+import { ensureWebhookSecret } from '../engine/callbacks/webhook-secret.ts';
+import type { Queryable } from '../storage/database.ts';
 import { withInstallation } from './command-context.ts';
 import type { CommandContext } from './command-context.ts';
 import { workspaceOption } from './command-options.ts';
-import { composeSegments } from './compose-segments.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
 import { printTable } from './print-table.ts';
 
@@ -14,7 +16,7 @@ export function registerCallbacks(program: Command): void {
     .description('List the newest callbacks')
     .option(...workspaceOption)
     .action((options: { workspace?: string }) =>
-      withInstallation(program, (context) => listCallbacks(context, options)),
+      withInstallation(program, (context) => printCallbacks(context, options)),
     );
   callbacks
     .command('resend')
@@ -22,7 +24,7 @@ export function registerCallbacks(program: Command): void {
     .argument('<id>')
     .option(...workspaceOption)
     .action((id: string, options: { workspace?: string }) =>
-      withInstallation(program, (context) => resendCallback(context, { id, ...options })),
+      withInstallation(program, (context) => sendAgain(context, { id, ...options })),
     );
   callbacks
     .command('secret')
@@ -31,9 +33,9 @@ export function registerCallbacks(program: Command): void {
     .action((options: { workspace?: string }) => withInstallation(program, (context) => printSecret(context, options)));
 }
 
-async function listCallbacks(context: CommandContext, options: { workspace?: string }): Promise<void> {
+async function printCallbacks(context: CommandContext, options: { workspace?: string }): Promise<void> {
   const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
-  const callbacks = await composeSegments(context).read.listCallbacks({ workspaceId });
+  const callbacks = await listCallbacks(context, { workspaceId });
   printTable(
     ['ID', 'CREATED', 'STATE', 'TRIES', 'RESENDS', 'URL'],
     callbacks.map((callback) => [
@@ -47,14 +49,17 @@ async function listCallbacks(context: CommandContext, options: { workspace?: str
   );
 }
 
-async function resendCallback(context: CommandContext, options: { id: string; workspace?: string }): Promise<void> {
+async function sendAgain(context: CommandContext, options: { id: string; workspace?: string }): Promise<void> {
   const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
-  const { id, url } = await composeSegments(context).read.resendCallback({ workspaceId, id: options.id });
+  const { id, url } = await resendCallback(context, { workspaceId, id: options.id });
   process.stdout.write(`Callback   ${id}\nTo         ${url}\nDue now; a running node sends it.\n`);
 }
 
 async function printSecret(context: CommandContext, options: { workspace?: string }): Promise<void> {
   const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
-  const secret = await composeSegments(context).read.readWebhookSecret({ workspaceId });
+  const { database, encryption } = context;
+  const webhookSecretOf = (tx: Queryable): Promise<string> =>
+    ensureWebhookSecret({ database: tx, encryption }, workspaceId);
+  const secret = await readWebhookSecret({ database, webhookSecretOf }, { workspaceId });
   process.stdout.write(`Workspace  ${workspaceId}\nSecret     ${secret}\n`);
 }

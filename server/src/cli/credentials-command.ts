@@ -1,8 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { Argument, Option } from 'commander';
 import type { Command } from 'commander';
-import { makeManageCredentials } from '../app/credentials/manage-credentials.ts';
-import type { ManageCredentials } from '../app/credentials/manage-credentials.ts';
+import {
+  checkCredential,
+  connectCredential,
+  listCredentials,
+  removeCredential,
+} from '../app/credentials/manage-credentials.ts';
+import type { CredentialDependencies } from '../app/credentials/manage-credentials.ts';
 import type { GivenKey } from '../domain/credentials/parse-provider-key.ts';
 import { makeAskProvider } from '../engine/credentials/ask-provider.ts';
 import { makeShareProviderToken } from '../engine/credentials/share-provider-token.ts';
@@ -118,7 +123,7 @@ const credentialsCommand = {
 
   async list(context: CommandContext, options: Workspace): Promise<void> {
     const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
-    for (const { provider, connected } of await (await manage(context)).list(workspaceId)) {
+    for (const { provider, connected } of await listCredentials(context, workspaceId)) {
       if (!connected) continue;
       const { isSimulated, summary, updatedAt, check } = connected;
       const shown = Object.entries(summary).map(([name, value]) => `${name} ${value}`);
@@ -132,11 +137,11 @@ const credentialsCommand = {
   /** Asks about each that is connected; ends with code 2 when one is refused, so that a script notices. */
   async check(context: CommandContext, options: Workspace): Promise<void> {
     const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
-    const credentials = await manage(context);
+    const deps = await composeCredentials(context);
     const refused: string[] = [];
-    for (const { provider, connected } of await credentials.list(workspaceId)) {
+    for (const { provider, connected } of await listCredentials(deps, workspaceId)) {
       if (!connected) continue;
-      const { check } = await credentials.check({ by, workspaceId, provider });
+      const { check } = await checkCredential(deps, { by, workspaceId, provider });
       process.stdout.write(`${provider.padEnd(8)} ${describe(check!)}\n`);
       if (check!.verdict === 'REFUSED') refused.push(provider);
     }
@@ -150,7 +155,7 @@ const credentialsCommand = {
     const { provider } = options;
     const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
     const whileSending = options.whileSending === true ? 'pause' : 'refuse';
-    await (await manage(context)).remove({ by, workspaceId, provider, whileSending });
+    await removeCredential(await composeCredentials(context), { by, workspaceId, provider, whileSending });
     process.stdout.write(`${provider} removed; runs that need it will pause.\n`);
   },
 };
@@ -159,8 +164,8 @@ type Saving = Workspace & Unchecked & { given: GivenKey };
 
 async function save(context: CommandContext, { given, workspace, unchecked }: Saving) {
   const workspaceId = await findWorkspaceToUse(context.database, workspace);
-  const credentials = await manage(context);
-  const connected = await credentials.connect({
+  const deps = await composeCredentials(context);
+  const connected = await connectCredential(deps, {
     by,
     workspaceId,
     given,
@@ -170,8 +175,9 @@ async function save(context: CommandContext, { given, workspace, unchecked }: Sa
   return connected;
 }
 
-/** The same use cases as the console's. A running sandbox says where its simulators are. */
-async function manage({ database, clock, log, encryption }: CommandContext): Promise<ManageCredentials> {
+/** What the console's use cases of credentials need. A running sandbox says where its simulators are. */
+async function composeCredentials(context: CommandContext): Promise<CredentialDependencies> {
+  const { database, clock, log, encryption } = context;
   const simulators = (await listNodes(database)).at(-1)?.simulators;
   const ask = makeAskProvider({
     clock,
@@ -190,7 +196,7 @@ async function manage({ database, clock, log, encryption }: CommandContext): Pro
     shareToken: makeShareProviderToken({ database, encryption, log }),
   });
   // A running node's simulators learn of the change when it starts again; real providers need not be told.
-  return makeManageCredentials({ database, clock, encryption, ask, isSandbox: false, onChanged: async () => {} });
+  return { database, clock, encryption, ask, isSandbox: false, onChanged: async () => {} };
 }
 
 function describe({ verdict, words, advice }: { verdict: string; words: string; advice: string }): string {

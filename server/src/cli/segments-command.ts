@@ -2,7 +2,8 @@ import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { postFile } from '../app/segments/post-file.ts';
-import type { ReadSegments } from '../app/segments/read-segments.ts';
+import { listRejectedLines, listShownSegments, readNamedSegment } from '../app/segments/read-segments.ts';
+import type { ReadSegmentsDependencies } from '../app/segments/read-segments.ts';
 import { requestFileOperation } from '../app/segments/request-file-operation.ts';
 import type { AcceptedOperation } from '../app/segments/request-file-operation.ts';
 import { parseUpload } from '../http/console/parse-upload.ts';
@@ -60,7 +61,7 @@ type CreateSegmentOptions = {
 
 async function listSegments(context: CommandContext, options: { workspace?: string }): Promise<void> {
   const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
-  const { segments, active, maxActive } = await composeSegments(context).read.list(workspaceId);
+  const { segments, active, maxActive } = await listShownSegments(composeSegments(context), workspaceId);
   printTable(
     ['NAME', 'KIND', 'STATE', 'USERS', 'EXPIRES'],
     segments.map((segment) => [
@@ -102,7 +103,7 @@ function requestFromUrl(
     expiry_time: Number(options.expiryDays),
     ...(options.callbackUrl === undefined ? {} : { callback_url: options.callbackUrl }),
   });
-  return requestFileOperation(composeSegments(context).dependencies, {
+  return requestFileOperation(composeSegments(context), {
     workspaceId,
     requestedBy,
     command: { ...command, source: 'CONSOLE' },
@@ -128,7 +129,7 @@ async function postFromDisk(
   const file = await openFile(options.file);
   try {
     const bytes = file.createReadStream({ autoClose: false });
-    return await postFile(composeSegments(context).dependencies, { workspaceId, requestedBy, command, bytes });
+    return await postFile(composeSegments(context), { workspaceId, requestedBy, command, bytes });
   } finally {
     await file.close();
   }
@@ -147,8 +148,8 @@ const maxRejectsShown = 20;
 
 async function showSegment(context: CommandContext, options: { name: string; workspace?: string }): Promise<void> {
   const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
-  const { read } = composeSegments(context);
-  const segment = await read.getNamed({ workspaceId, name: options.name });
+  const deps = composeSegments(context);
+  const segment = await readNamedSegment(deps, { workspaceId, name: options.name });
   const facts: [string, string][] = [
     ['Segment', segment.name],
     ['Segment id', segment.id],
@@ -174,13 +175,16 @@ async function showSegment(context: CommandContext, options: { name: string; wor
       operation.errorMessage ?? '',
     ]),
   );
-  await printRejects(read, { workspaceId, segmentId: segment.id, operation: operations[0]! });
+  await printRejects(deps, { workspaceId, segmentId: segment.id, operation: operations[0]! });
 }
 
 type Shown = { workspaceId: string; segmentId: string; operation: { id: string; number: number } };
 
-async function printRejects(read: ReadSegments, { workspaceId, segmentId, operation }: Shown): Promise<void> {
-  const rejects = await read.listRejects({ workspaceId, segmentId, operationId: operation.id });
+async function printRejects(
+  deps: ReadSegmentsDependencies,
+  { workspaceId, segmentId, operation }: Shown,
+): Promise<void> {
+  const rejects = await listRejectedLines(deps, { workspaceId, segmentId, operationId: operation.id });
   if (rejects.length === 0) return;
   process.stdout.write(`\nRejected lines of operation ${operation.number}:\n`);
   for (const { line, reason } of rejects.slice(0, maxRejectsShown))

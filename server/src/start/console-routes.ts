@@ -3,7 +3,6 @@ import type { AccountUseCases } from '../app/accounts/account-use-cases.ts';
 import { documentedAuthoringLimits } from '../app/campaigns/authoring-dependencies.ts';
 import { makeConsoleCalls } from '../app/console/console-calls.ts';
 import { makeConsoleCampaigns } from '../app/console/console-campaigns.ts';
-import { makeConsoleComposer } from '../app/console/console-composer.ts';
 import { makeConsoleDeliveries } from '../app/console/console-deliveries.ts';
 import { makeConsoleKeys } from '../app/console/console-keys.ts';
 import { makeConsoleOverview } from '../app/console/console-overview.ts';
@@ -12,7 +11,6 @@ import { makeConsoleSegments } from '../app/console/console-segments.ts';
 import { makeConsoleSettings } from '../app/console/console-settings.ts';
 import { makeConsoleSystem } from '../app/console/console-system.ts';
 import { makeConsoleUsers } from '../app/console/console-users.ts';
-import { makeManageCredentials } from '../app/credentials/manage-credentials.ts';
 import type { InteractionUseCases } from '../app/interactions/interaction-use-cases.ts';
 import type { ReadyCurl } from '../app/sandbox/make-ready-curl.ts';
 import type { SandboxDependencies } from '../app/sandbox/control-sandbox.ts';
@@ -68,18 +66,18 @@ export function makeConsoleRoutes(composition: Composition, parts: ConsoleParts)
     publicUrl: config.publicUrl,
     overview: makeConsoleOverview({ database, clock, readyCurl, findTroubles, isSandbox, limits }),
     measure: measureContent,
-    composer: makeConsoleComposer({ ...useCases, limits: limits.authoring }),
+    composer: { ...useCases, limits: limits.authoring },
     campaigns: makeConsoleCampaigns({ ...useCases, limits: limits.authoring }),
     keys: makeConsoleKeys(useCases),
     deliveries: makeConsoleDeliveries(useCases),
     calls: makeConsoleCalls(useCases),
     settings: makeConsoleSettings({ ...useCases, headerPrefix: config.headerPrefix, limits }),
-    credentials: makeManageCredentials({
+    credentials: {
       ...useCases,
       ask: makeAskProvider(deliveryOptions(composition, phones)),
       isSandbox,
       onChanged: async () => phones?.refreshAccounts(),
-    }),
+    },
     sandbox: sandbox && makeConsoleSandbox({ clock, sandbox, devices }),
     system: makeConsoleSystem({
       database,

@@ -5,7 +5,7 @@ import { makePasswordHash } from '../../src/app/accounts/password-hash.ts';
 import { documentedAuthoringLimits } from '../../src/app/campaigns/authoring-dependencies.ts';
 import { makeConsoleCalls } from '../../src/app/console/console-calls.ts';
 import { makeConsoleCampaigns } from '../../src/app/console/console-campaigns.ts';
-import { makeConsoleComposer } from '../../src/app/console/console-composer.ts';
+import type { CredentialCheck } from '../../src/domain/credentials/credential-check.ts';
 import { makeConsoleDeliveries } from '../../src/app/console/console-deliveries.ts';
 import { makeConsoleKeys } from '../../src/app/console/console-keys.ts';
 import { makeConsoleOverview } from '../../src/app/console/console-overview.ts';
@@ -14,7 +14,6 @@ import { makeConsoleSandbox } from '../../src/app/console/console-sandbox.ts';
 import { makeConsoleSegments } from '../../src/app/console/console-segments.ts';
 import { makeConsoleSettings } from '../../src/app/console/console-settings.ts';
 import { makeConsoleSystem } from '../../src/app/console/console-system.ts';
-import { makeManageCredentials } from '../../src/app/credentials/manage-credentials.ts';
 import { makeVirtualDevices } from '../../src/app/sandbox/virtual-devices.ts';
 import { documentedSegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
 import { makeManualClock } from '../../src/clock.ts';
@@ -73,7 +72,7 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
     }),
     campaigns: makeConsoleCampaigns({ database, clock, encryption, limits: documentedAuthoringLimits }),
     measure: () => ({ bytes: 0, most: 4096 }),
-    composer: makeConsoleComposer({ database, clock, encryption, limits: documentedAuthoringLimits }),
+    composer: { database, clock, encryption, limits: documentedAuthoringLimits },
     keys: makeConsoleKeys({ database, clock, encryption }),
     deliveries: makeConsoleDeliveries({ database, clock }),
     calls: makeConsoleCalls({ database }),
@@ -104,14 +103,14 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
       headerPrefix: 'SVC',
       limits: { segments: documentedSegmentLimits, authoring: documentedAuthoringLimits },
     }),
-    credentials: makeManageCredentials({
+    credentials: {
       database,
       clock,
       encryption,
-      ask: async () => ({ verdict: 'ACCEPTED', words: 'yes' }),
+      ask: async (): Promise<CredentialCheck> => ({ verdict: 'ACCEPTED', words: 'yes' }),
       isSandbox: true,
       onChanged: async () => {},
-    }),
+    },
     system: makeConsoleSystem({
       database,
       clock,

@@ -1,6 +1,13 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeManageCredentials } from '../../src/app/credentials/manage-credentials.ts';
+import {
+  checkCredential,
+  connectCredential,
+  listCredentials,
+  removeCredential,
+  useSimulatedCredential,
+} from '../../src/app/credentials/manage-credentials.ts';
+import type { CredentialDependencies } from '../../src/app/credentials/manage-credentials.ts';
 import { makeManualClock } from '../../src/clock.ts';
 import { adviseOnCheck } from '../../src/domain/credentials/credential-check.ts';
 import type { CredentialCheck } from '../../src/domain/credentials/credential-check.ts';
@@ -29,23 +36,23 @@ let bundle: TestDatabase;
 let workspaceId: string;
 let answer: CredentialCheck = { verdict: 'ACCEPTED', words: 'BadDeviceToken' };
 const clock = makeManualClock(start);
-let credentials: ReturnType<typeof makeManageCredentials>;
+let deps: CredentialDependencies;
 
 beforeAll(async () => {
   bundle = await createTestDatabase();
   workspaceId = await insertTestWorkspace(bundle.database, start);
-  credentials = makeManageCredentials({
+  deps = {
     database: bundle.database,
     clock,
     encryption: makeEncryption(Buffer.alloc(32, 7)),
     ask: async () => answer,
     isSandbox: false,
     onChanged: async () => {},
-  });
+  };
 });
 afterAll(() => bundle.drop());
 
-const stored = async () => (await credentials.list(workspaceId)).find(({ provider }) => provider === 'apns')!;
+const stored = async () => (await listCredentials(deps, workspaceId)).find(({ provider }) => provider === 'apns')!;
 const actions = async () =>
   (await bundle.database<{ action: string; detail: object }[]>`select action, detail from audit_log order by id`).map(
     ({ action, detail }) => [action, JSON.stringify(detail)] as const,
@@ -54,12 +61,12 @@ const actions = async () =>
 describe('a credential', () => {
   test('that is no key, or that the provider refuses, is not stored; the words say why and what to do', async () => {
     const given = { ...apns, teamId: 'short' } as GivenKey;
-    await expect(credentials.connect({ by, workspaceId, given, unasked: 'refuse' })).rejects.toMatchObject({
+    await expect(connectCredential(deps, { by, workspaceId, given, unasked: 'refuse' })).rejects.toMatchObject({
       code: 'PROVIDER_KEY_INVALID',
       context: { reason: 'The team id must be ten capital letters and digits' },
     });
     answer = { verdict: 'REFUSED', words: 'InvalidProviderToken' };
-    await expect(credentials.connect({ by, workspaceId, given: apns, unasked: 'store' })).rejects.toMatchObject({
+    await expect(connectCredential(deps, { by, workspaceId, given: apns, unasked: 'store' })).rejects.toMatchObject({
       code: 'PROVIDER_REFUSED',
       context: { reason: expect.stringMatching(/^InvalidProviderToken\. Apple does not know this key/) },
     });
@@ -68,7 +75,7 @@ describe('a credential', () => {
 
   test('that nobody could be asked about is stored only on demand, and says so', async () => {
     answer = { verdict: 'UNKNOWN', words: 'NOT_CONNECTED' };
-    const connect = (unasked: 'store' | 'refuse') => credentials.connect({ by, workspaceId, given: apns, unasked });
+    const connect = (unasked: 'store' | 'refuse') => connectCredential(deps, { by, workspaceId, given: apns, unasked });
     await expect(connect('refuse')).rejects.toMatchObject({ code: 'PROVIDER_NOT_ASKED' });
     expect((await connect('store')).check).toMatchObject({ verdict: 'UNKNOWN', words: 'NOT_CONNECTED', at: start });
   });
@@ -76,11 +83,11 @@ describe('a credential', () => {
   test('is checked: words and time are kept; replacing it forgets them for those about the new one', async () => {
     clock.advance(60_000);
     answer = { verdict: 'REFUSED', words: 'ExpiredProviderToken' };
-    const { check } = await credentials.check({ by, workspaceId, provider: 'apns' });
+    const { check } = await checkCredential(deps, { by, workspaceId, provider: 'apns' });
     expect(check).toMatchObject({ verdict: 'REFUSED', words: 'ExpiredProviderToken', at: clock.now() });
     answer = { verdict: 'ACCEPTED', words: 'BadDeviceToken' };
     const given = { ...apns, keyId: 'KEY7654321' } as GivenKey;
-    await credentials.connect({ by, workspaceId, given, unasked: 'refuse' });
+    await connectCredential(deps, { by, workspaceId, given, unasked: 'refuse' });
     const { connected } = await stored();
     expect(connected).toMatchObject({ summary: { keyId: 'KEY7654321' }, check: { verdict: 'ACCEPTED' } });
   });
@@ -97,7 +104,7 @@ describe('a credential', () => {
       values ('r1', ${workspaceId}, 'c1', 1, 'SENDING', ${start}, ${start}, ${start}, ${start})`;
     expect((await stored()).hits).toEqual({ devices: 0, runs: 1 });
     const remove = (whileSending: 'pause' | 'refuse') =>
-      credentials.remove({ by, workspaceId, provider: 'apns', whileSending });
+      removeCredential(deps, { by, workspaceId, provider: 'apns', whileSending });
     await expect(remove('refuse')).rejects.toMatchObject({
       code: 'CREDENTIAL_IN_USE',
       context: { reason: 'one send needs it' },
@@ -116,10 +123,10 @@ describe('a credential', () => {
   });
 
   test('of another workspace is not there, and production has no simulator to go back to', async () => {
-    await expect(credentials.list('OTHER')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(listCredentials(deps, 'OTHER')).rejects.toMatchObject({ code: 'NOT_FOUND' });
     const of = { by, workspaceId, provider: 'fcm' } as const;
-    await expect(credentials.check(of)).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    await expect(credentials.useSimulator(of)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(checkCredential(deps, of)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(useSimulatedCredential(deps, of)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 });
 

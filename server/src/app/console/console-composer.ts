@@ -7,6 +7,7 @@ import type { AuthoredCampaign } from '../../storage/campaigns/authored-campaign
 import { listBusinessEvents } from '../../storage/campaigns/business-events.ts';
 import { findWorkspaceControls } from '../../storage/installation/workspaces.ts';
 import { withinTime } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import type { SignedIn } from '../accounts/account-dependencies.ts';
 import { audit } from '../accounts/audit.ts';
 import type { AuthoringCaller, AuthoringDependencies } from '../campaigns/authoring-dependencies.ts';
@@ -22,8 +23,14 @@ import type { TestCommand, TestResult } from '../campaigns/test-campaign.ts';
 
 type By = { by: SignedIn };
 type Key = { workspaceId: string; id: string };
-type Noted = By & { action: `campaign.${string}`; name?: string; detail?: Record<string, unknown> };
-type Written = By & { workspaceId: string; parts: CampaignParts };
+type Noted = By & {
+  workspaceId: string;
+  action: `campaign.${string}`;
+  name?: string;
+  detail?: Record<string, unknown>;
+};
+type Composed = { workspaceId: string; parts: CampaignParts };
+type Written = By & Composed;
 type TestRequest = By & Omit<TestCommand, keyof AuthoringCaller | 'requestId'> & { workspaceId: string };
 
 /** Counted within the time, or why not: nobody knows beforehand how large an audience is. */
@@ -38,16 +45,101 @@ const maxAttributes = 500;
 const sampledPerBucket = 2;
 const maxEvents = 50;
 
-export type ConsoleComposer = ReturnType<typeof makeConsoleComposer>;
+// What the composer of the console needs. Storing and sending go through the use cases of V5 (and V1's change of live
+// campaigns), on behalf of the signed-in user, with a line in the audit log.
+
+/** What a workspace has that a campaign may use. @throws ServiceError NOT_FOUND */
+export async function readComposerResources({ database, clock }: AuthoringDependencies, workspaceId: string) {
+  const controls = await requireControls(database, workspaceId);
+  const [attributes, events, credentials] = await Promise.all([
+    listAttributeNames(database, { workspaceId, perBucket: sampledPerBucket, limit: maxAttributes }),
+    listBusinessEvents(database, {
+      workspaceId,
+      ids: undefined,
+      names: undefined,
+      after: undefined,
+      limit: maxEvents,
+    }),
+    findPlatformCredentials(database, workspaceId),
+  ]);
+  const businessEvents = events.map(({ id, name, attributes: known }) => ({ id, name, attributes: known }));
+  return { attributes, businessEvents, credentials, controls, now: clock.now() };
+}
+
+/** @throws ServiceError NOT_FOUND, CAMPAIGN_NOT_FOUND */
+export async function checkComposed(
+  { database, clock }: AuthoringDependencies,
+  { workspaceId, id, parts }: Composed & { id: string | undefined },
+): Promise<CheckedCampaign> {
+  await requireControls(database, workspaceId);
+  return checkCampaign(database, { workspaceId, id, parts, now: clock.now() });
+}
+
+/** @throws ServiceError NOT_FOUND */
+export async function countComposed(
+  { database, clock }: AuthoringDependencies,
+  { workspaceId, parts }: Composed,
+): Promise<CountAnswer> {
+  await requireControls(database, workspaceId);
+  const audience = readAudience(parts);
+  if (!audience) return { kind: 'unreadable', faults: [] };
+  const found = await findCampaignSegment(database, { workspaceId, audience });
+  if ('fault' in found) return { kind: 'unreadable', faults: [found.fault] };
+  const asked = { workspaceId, segment: found.segment, platforms: readPlatformsOf(parts), at: clock.now() };
+  const milliseconds = maxCountSeconds * 1000;
+  const counted = await withinTime(database, { milliseconds, work: (tx) => countAudience(tx, asked) });
+  if (counted === 'too slow') return { kind: 'too slow', afterSeconds: maxCountSeconds };
+  return { kind: 'counted', count: counted.result };
+}
+
+/** @throws ServiceError as createDraftCampaign */
+export async function createComposed(deps: AuthoringDependencies, request: Written): Promise<{ id: string }> {
+  const { by, workspaceId, parts } = request;
+  await requireControls(deps.database, workspaceId);
+  const caller = callerOf(deps, { workspaceId, by, action: 'campaign.create', ...nameOf(parts) });
+  return createDraftCampaign(deps, { ...caller, parts, createdBy: by.name });
+}
 
 /**
- * What the composer of the console needs. Storing and sending go through the use cases of V5 (and V1's change of live
- * campaigns), on behalf of the signed-in user, with a line in the audit log.
+ * A draft stays a draft; a scheduled or live campaign is changed immediately.
+ *
+ * @returns the id of the document that holds the change
+ * @throws ServiceError as changeDraftCampaign, editCampaign
  */
-export function makeConsoleComposer(deps: AuthoringDependencies) {
-  const { database, clock } = deps;
-  /** What is done and its line in the audit log are one transaction. */
-  const callerOf = (workspaceId: string, { by, action, name, detail = {} }: Noted): AuthoringCaller => ({
+export async function changeComposed(deps: AuthoringDependencies, request: Written & Key): Promise<{ id: string }> {
+  const { by, workspaceId, id, parts: change } = request;
+  const { status } = await requireCampaign(deps, { workspaceId, id });
+  const caller = callerOf(deps, { workspaceId, by, action: 'campaign.change', ...nameOf(change), detail: { status } });
+  const command = { ...caller, id, change, updatedBy: by.name };
+  return status === 'DRAFT' ? changeDraftCampaign(deps, command) : editCampaign(deps, command);
+}
+
+/** Sends or schedules a draft. @throws ServiceError as publishDraftCampaign */
+export async function publishComposed(deps: AuthoringDependencies, request: Key & By): Promise<{ id: string }> {
+  const { by, workspaceId, id } = request;
+  const { parts } = await requireCampaign(deps, { workspaceId, id });
+  return publishDraftCampaign(deps, {
+    ...callerOf(deps, { workspaceId, by, action: 'campaign.publish', ...nameOf(parts ?? {}) }),
+    id,
+  });
+}
+
+/** To named people, marked as a test. @throws ServiceError as testCampaign */
+export async function testComposed(deps: AuthoringDependencies, request: TestRequest): Promise<TestResult[]> {
+  const { by, workspaceId, ...asked } = request;
+  await requireControls(deps.database, workspaceId);
+  // Without the people: the log outlives them.
+  const detail = { asked: asked.values.length };
+  const caller = callerOf(deps, { workspaceId, by, action: 'campaign.test', detail });
+  return (await testCampaign(deps, { ...caller, ...asked, requestId: undefined })).results;
+}
+
+/** What is done and its line in the audit log are one transaction. */
+function callerOf(
+  { clock }: AuthoringDependencies,
+  { workspaceId, by, action, name, detail = {} }: Noted,
+): AuthoringCaller {
+  return {
     workspaceId,
     requestedBy: by.name,
     idempotencyKey: undefined,
@@ -56,97 +148,19 @@ export function makeConsoleComposer(deps: AuthoringDependencies) {
       const object = { id, ...(name === undefined ? {} : { name }) };
       return audit(tx, { actor: by, workspaceId, action, object, detail, at: clock.now() });
     },
-  });
-
-  async function requireControls(workspaceId: string) {
-    const controls = await findWorkspaceControls(database, workspaceId);
-    if (!controls) throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
-    return controls;
-  }
-
-  async function requireCampaign(key: Key): Promise<AuthoredCampaign> {
-    const campaign = await findAuthoredCampaign(database, key);
-    if (!campaign) throw new ServiceError('CAMPAIGN_NOT_FOUND');
-    return campaign;
-  }
-
-  return {
-    /** What a workspace has that a campaign may use. @throws ServiceError NOT_FOUND */
-    async readResources(workspaceId: string) {
-      const controls = await requireControls(workspaceId);
-      const [attributes, events, credentials] = await Promise.all([
-        listAttributeNames(database, { workspaceId, perBucket: sampledPerBucket, limit: maxAttributes }),
-        listBusinessEvents(database, {
-          workspaceId,
-          ids: undefined,
-          names: undefined,
-          after: undefined,
-          limit: maxEvents,
-        }),
-        findPlatformCredentials(database, workspaceId),
-      ]);
-      const businessEvents = events.map(({ id, name, attributes: known }) => ({ id, name, attributes: known }));
-      return { attributes, businessEvents, credentials, controls, now: clock.now() };
-    },
-
-    /** @throws ServiceError NOT_FOUND, CAMPAIGN_NOT_FOUND */
-    async check({ workspaceId, id, parts }: Omit<Key, 'id'> & { id: string | undefined; parts: CampaignParts }) {
-      await requireControls(workspaceId);
-      return checkCampaign(database, { workspaceId, id, parts, now: clock.now() }) satisfies Promise<CheckedCampaign>;
-    },
-
-    /** @throws ServiceError NOT_FOUND */
-    async count({ workspaceId, parts }: { workspaceId: string; parts: CampaignParts }): Promise<CountAnswer> {
-      await requireControls(workspaceId);
-      const audience = readAudience(parts);
-      if (!audience) return { kind: 'unreadable', faults: [] };
-      const found = await findCampaignSegment(database, { workspaceId, audience });
-      if ('fault' in found) return { kind: 'unreadable', faults: [found.fault] };
-      const asked = { workspaceId, segment: found.segment, platforms: readPlatformsOf(parts), at: clock.now() };
-      const milliseconds = maxCountSeconds * 1000;
-      const counted = await withinTime(database, { milliseconds, work: (tx) => countAudience(tx, asked) });
-      if (counted === 'too slow') return { kind: 'too slow', afterSeconds: maxCountSeconds };
-      return { kind: 'counted', count: counted.result };
-    },
-
-    /** @throws ServiceError as createDraftCampaign */
-    async create({ by, workspaceId, parts }: Written): Promise<{ id: string }> {
-      await requireControls(workspaceId);
-      const caller = callerOf(workspaceId, { by, action: 'campaign.create', ...nameOf(parts) });
-      return createDraftCampaign(deps, { ...caller, parts, createdBy: by.name });
-    },
-
-    /**
-     * A draft stays a draft; a scheduled or live campaign is changed immediately.
-     *
-     * @returns the id of the document that holds the change
-     * @throws ServiceError as changeDraftCampaign, editCampaign
-     */
-    async change({ by, workspaceId, id, parts: change }: Written & Key): Promise<{ id: string }> {
-      const { status } = await requireCampaign({ workspaceId, id });
-      const caller = callerOf(workspaceId, { by, action: 'campaign.change', ...nameOf(change), detail: { status } });
-      const command = { ...caller, id, change, updatedBy: by.name };
-      return status === 'DRAFT' ? changeDraftCampaign(deps, command) : editCampaign(deps, command);
-    },
-
-    /** Sends or schedules a draft. @throws ServiceError as publishDraftCampaign */
-    async publish({ by, workspaceId, id }: Key & By): Promise<{ id: string }> {
-      const { parts } = await requireCampaign({ workspaceId, id });
-      return publishDraftCampaign(deps, {
-        ...callerOf(workspaceId, { by, action: 'campaign.publish', ...nameOf(parts ?? {}) }),
-        id,
-      });
-    },
-
-    /** To named people, marked as a test. @throws ServiceError as testCampaign */
-    async test({ by, workspaceId, ...asked }: TestRequest): Promise<TestResult[]> {
-      await requireControls(workspaceId);
-      // Without the people: the log outlives them.
-      const detail = { asked: asked.values.length };
-      const caller = callerOf(workspaceId, { by, action: 'campaign.test', detail });
-      return (await testCampaign(deps, { ...caller, ...asked, requestId: undefined })).results;
-    },
   };
+}
+
+async function requireControls(database: Database, workspaceId: string) {
+  const controls = await findWorkspaceControls(database, workspaceId);
+  if (!controls) throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
+  return controls;
+}
+
+async function requireCampaign({ database }: AuthoringDependencies, key: Key): Promise<AuthoredCampaign> {
+  const campaign = await findAuthoredCampaign(database, key);
+  if (!campaign) throw new ServiceError('CAMPAIGN_NOT_FOUND');
+  return campaign;
 }
 
 function nameOf(parts: CampaignParts): { name?: string } {

@@ -51,29 +51,14 @@ export type ConsoleOverview = ReturnType<typeof makeConsoleOverview>;
 
 /** Whether all is well with a workspace and what it sends, in one answer. */
 export function makeConsoleOverview(deps: OverviewDependencies) {
-  const { database, clock } = deps;
+  const { database } = deps;
   const recent = new Map<string, { until: number; answer: ReturnType<typeof readLastHour> }>();
 
-  async function readLastHour(workspaceId: string, at: Date) {
-    const until = new Date(at.getTime() + aheadMilliseconds).toISOString().slice(0, 10);
-    const days = await listLedgerDays(database, { until, limit: ledgerDays });
-    const since = new Date(at.getTime() - hourMilliseconds);
-    const asked = { workspaceId, days, since, most: maxCounted };
-    const [counts, failures] = await Promise.all([
-      countRecentDeliveries(database, asked),
-      groupRecentFailures(database, asked),
-    ]);
-    return {
-      counts,
-      failures: failures.map((failure) => ({ ...failure, advice: adviseOnFailure(failure) })),
-      since,
-    };
-  }
-
-  function lastHour(workspaceId: string, at: Date): ReturnType<typeof readLastHour> {
+  function lastHour(query: LastHourQuery): ReturnType<typeof readLastHour> {
+    const { workspaceId, at } = query;
     const kept = recent.get(workspaceId);
     if (kept && Math.abs(kept.until - at.getTime()) <= recentMilliseconds) return kept.answer;
-    const answer = readLastHour(workspaceId, at);
+    const answer = readLastHour(database, query);
     recent.set(workspaceId, { until: at.getTime(), answer });
     answer.catch(() => recent.delete(workspaceId));
     // As many as there are workspaces, and few have a page open.
@@ -81,101 +66,111 @@ export function makeConsoleOverview(deps: OverviewDependencies) {
     return answer;
   }
 
-  /** @throws ServiceError NOT_FOUND */
-  async function findShown(workspaceId: string | undefined) {
-    const workspaces = await listWorkspaces(database);
-    const workspace = workspaceId === undefined ? workspaces[0] : workspaces.find(({ id }) => id === workspaceId);
-    if (!workspace) throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
-    return workspace;
-  }
-
   return {
     /** @throws ServiceError NOT_FOUND */
-    async read({ workspaceId: asked, url, by }: OverviewQuery) {
-      const workspace = await findShown(asked);
-      const workspaceId = workspace.id;
-      const at = clock.now();
-      const since = new Date(at.getTime() - hourMilliseconds);
-      const [
-        troubles,
-        running,
-        paused,
-        failedRuns,
-        scheduled,
-        campaigns,
-        hour,
-        providers,
-        limits,
-        queues,
-        nodes,
-        curl,
-      ] = await Promise.all([
-        deps.findTroubles(),
-        listRunningSends(database, { workspaceId, limit: maxShown }),
-        groupPausedSends(database, workspaceId),
-        listFailedRuns(database, { workspaceId, since, limit: maxShown }),
-        listScheduledSends(database, { workspaceId, limit: 5 }),
-        listRecentCampaigns(database, { workspaceId, limit: 10 }),
-        lastHour(workspaceId, at),
-        readProviderHealth(database, { workspaceId, at }),
-        readLimits({ ...deps.limits, database }, { workspaceId, at }),
-        readQueues(database, at),
-        listNodes(database),
-        // The command contains a signature, so it requires the permission to see keys.
-        mayDo(by.role, 'keys.read') ? deps.readyCurl({ workspaceId, url }) : undefined,
-      ]);
-      const alive = nodes.filter((node) => isAlive(node, at));
-      const sending = queues.filter(({ name }) => name === 'chunks' || name === 'retries');
-      const waitingSince = sending.flatMap(({ oldestAt }) => (oldestAt === null ? [] : [oldestAt.getTime()]));
-      const accepted = hour.counts.filter(({ outcome }) => outcome === 'ACCEPTED');
-      const verdict = judgeOverview({
-        at,
-        troubles,
-        sendingNodes: alive.filter(sends).length,
-        providers,
-        paused,
-        failedRuns,
-        oldestWaitingAt: waitingSince.length === 0 ? null : new Date(Math.min(...waitingSince)),
-        accepted: accepted.reduce((sum, { devices }) => sum + devices, 0),
-        failures: hour.failures,
-        failingDuties: failingJobs(alive),
-        // A window of a minute may be full for only an instant, but the push limit refuses messages in the meantime.
-        limits: limits.filter(
-          ({ id, windowSeconds }) => id === 'pushes' || windowSeconds === null || windowSeconds > 60,
-        ),
-      });
-      return {
-        workspace,
-        url,
-        isSandbox: deps.isSandbox,
-        now: at,
-        verdict,
-        running,
-        paused,
-        scheduled,
-        failedRuns,
-        lastHour: { ...hour, maxCounted },
-        providers,
-        limits,
-        work: {
-          waiting: sending.reduce((sum, { waiting }) => sum + waiting, 0),
-          oldestAt: waitingSince.length === 0 ? null : new Date(Math.min(...waitingSince)),
-          running: sending.reduce((sum, { running: count }) => sum + count, 0),
-          later: sending.reduce((sum, { later }) => sum + later, 0),
-          nodes: alive.length,
-          sendingNodes: alive.filter(sends).length,
-          seenAt: alive.length === 0 ? null : new Date(Math.max(...alive.map(({ seenAt }) => seenAt.getTime()))),
-        },
-        campaigns,
-        curl,
-      };
-    },
+    read: (query: OverviewQuery) => readOverview({ ...deps, lastHour }, query),
 
     /** Reads every device of the workspace, so that pages ask once a minute. @throws ServiceError NOT_FOUND */
     async countPeople(workspaceId: string) {
-      const { id } = await findShown(workspaceId);
+      const { id } = await findShown(database, workspaceId);
       const [users, devices] = await Promise.all([countUsers(database, id), countDevices(database, id)]);
       return { users, devices };
     },
   };
+}
+
+type LastHourQuery = { workspaceId: string; at: Date };
+type LastHour = (query: LastHourQuery) => ReturnType<typeof readLastHour>;
+
+async function readLastHour(database: Database, { workspaceId, at }: LastHourQuery) {
+  const until = new Date(at.getTime() + aheadMilliseconds).toISOString().slice(0, 10);
+  const days = await listLedgerDays(database, { until, limit: ledgerDays });
+  const since = new Date(at.getTime() - hourMilliseconds);
+  const asked = { workspaceId, days, since, most: maxCounted };
+  const [counts, failures] = await Promise.all([
+    countRecentDeliveries(database, asked),
+    groupRecentFailures(database, asked),
+  ]);
+  return {
+    counts,
+    failures: failures.map((failure) => ({ ...failure, advice: adviseOnFailure(failure) })),
+    since,
+  };
+}
+
+/** @throws ServiceError NOT_FOUND */
+async function readOverview(deps: OverviewDependencies & { lastHour: LastHour }, query: OverviewQuery) {
+  const { database, clock, lastHour } = deps;
+  const { url, by } = query;
+  const workspace = await findShown(database, query.workspaceId);
+  const workspaceId = workspace.id;
+  const at = clock.now();
+  const since = new Date(at.getTime() - hourMilliseconds);
+  const [troubles, running, paused, failedRuns, scheduled, campaigns, hour, providers, limits, queues, nodes, curl] =
+    await Promise.all([
+      deps.findTroubles(),
+      listRunningSends(database, { workspaceId, limit: maxShown }),
+      groupPausedSends(database, workspaceId),
+      listFailedRuns(database, { workspaceId, since, limit: maxShown }),
+      listScheduledSends(database, { workspaceId, limit: 5 }),
+      listRecentCampaigns(database, { workspaceId, limit: 10 }),
+      lastHour({ workspaceId, at }),
+      readProviderHealth(database, { workspaceId, at }),
+      readLimits({ ...deps.limits, database }, { workspaceId, at }),
+      readQueues(database, at),
+      listNodes(database),
+      // The command contains a signature, so it requires the permission to see keys.
+      mayDo(by.role, 'keys.read') ? deps.readyCurl({ workspaceId, url }) : undefined,
+    ]);
+  const alive = nodes.filter((node) => isAlive(node, at));
+  const sending = queues.filter(({ name }) => name === 'chunks' || name === 'retries');
+  const waitingSince = sending.flatMap(({ oldestAt }) => (oldestAt === null ? [] : [oldestAt.getTime()]));
+  const accepted = hour.counts.filter(({ outcome }) => outcome === 'ACCEPTED');
+  const verdict = judgeOverview({
+    at,
+    troubles,
+    sendingNodes: alive.filter(sends).length,
+    providers,
+    paused,
+    failedRuns,
+    oldestWaitingAt: waitingSince.length === 0 ? null : new Date(Math.min(...waitingSince)),
+    accepted: accepted.reduce((sum, { devices }) => sum + devices, 0),
+    failures: hour.failures,
+    failingDuties: failingJobs(alive),
+    // A window of a minute may be full for only an instant, but the push limit refuses messages in the meantime.
+    limits: limits.filter(({ id, windowSeconds }) => id === 'pushes' || windowSeconds === null || windowSeconds > 60),
+  });
+  return {
+    workspace,
+    url,
+    isSandbox: deps.isSandbox,
+    now: at,
+    verdict,
+    running,
+    paused,
+    scheduled,
+    failedRuns,
+    lastHour: { ...hour, maxCounted },
+    providers,
+    limits,
+    work: {
+      waiting: sending.reduce((sum, { waiting }) => sum + waiting, 0),
+      oldestAt: waitingSince.length === 0 ? null : new Date(Math.min(...waitingSince)),
+      running: sending.reduce((sum, { running: count }) => sum + count, 0),
+      later: sending.reduce((sum, { later }) => sum + later, 0),
+      nodes: alive.length,
+      sendingNodes: alive.filter(sends).length,
+      seenAt: alive.length === 0 ? null : new Date(Math.max(...alive.map(({ seenAt }) => seenAt.getTime()))),
+    },
+    campaigns,
+    curl,
+  };
+}
+
+/** @throws ServiceError NOT_FOUND */
+async function findShown(database: Database, workspaceId: string | undefined) {
+  const workspaces = await listWorkspaces(database);
+  const workspace = workspaceId === undefined ? workspaces[0] : workspaces.find(({ id }) => id === workspaceId);
+  if (!workspace) throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
+  return workspace;
 }

@@ -5,8 +5,17 @@ import { audit } from '../accounts/audit.ts';
 import { archiveNamedSegment, unarchiveNamedSegment } from '../segments/archive-segments.ts';
 import { postFile } from '../segments/post-file.ts';
 import type { PostedFile } from '../segments/post-file.ts';
-import { makeReadSegments } from '../segments/read-segments.ts';
-import type { ReadSegmentsDependencies } from '../segments/read-segments.ts';
+import {
+  listCallbacks,
+  listEmails,
+  readCallback,
+  readEmail,
+  readWebhookSecret,
+  resendCallback,
+  resendEmail,
+} from '../segments/read-messages.ts';
+import type { LogQuery, WebhookSecretDependencies } from '../segments/read-messages.ts';
+import { listRejectedLines, listShownSegments, readSegment } from '../segments/read-segments.ts';
 import { storeFileOperation } from '../segments/request-file-operation.ts';
 import type { AcceptedOperation, FileOperationCommand } from '../segments/request-file-operation.ts';
 import type { SegmentDependencies } from '../segments/segment-dependencies.ts';
@@ -16,11 +25,16 @@ type Key = { workspaceId: string; id: string };
 type By = { by: SignedIn };
 
 /** Segments as the console shows and fills them. Each change and its line in the audit log are one transaction. */
-export function makeConsoleSegments(deps: SegmentDependencies & ReadSegmentsDependencies) {
+export function makeConsoleSegments(deps: SegmentDependencies & WebhookSecretDependencies) {
   const { database, clock } = deps;
-  const read = makeReadSegments(deps);
   return {
-    ...read,
+    list: (workspaceId: string) => listShownSegments(deps, workspaceId),
+    get: (key: Key) => readSegment(deps, key),
+    listRejects: (query: Parameters<typeof listRejectedLines>[1]) => listRejectedLines(deps, query),
+    listCallbacks: (query: LogQuery) => listCallbacks(deps, query),
+    getCallback: (key: Key) => readCallback(deps, key),
+    listMails: (query: LogQuery) => listEmails(deps, query),
+    getMail: (key: Key) => readEmail(deps, key),
     async postFile({ by, ...file }: Omit<PostedFile, 'requestedBy'> & By): Promise<AcceptedOperation> {
       return postFile(deps, {
         ...file,
@@ -50,7 +64,7 @@ export function makeConsoleSegments(deps: SegmentDependencies & ReadSegmentsDepe
     },
     /** @throws ServiceError NOT_FOUND, SEGMENT_ACTIVE_LIMITED */
     async changeState({ by, action, ...key }: Key & By & { action: 'archive' | 'unarchive' }): Promise<void> {
-      const { name } = await read.get(key);
+      const { name } = await readSegment(deps, key);
       const change = action === 'archive' ? archiveNamedSegment : unarchiveNamedSegment;
       const { workspaceId, id } = key;
       await change(deps, {
@@ -63,18 +77,18 @@ export function makeConsoleSegments(deps: SegmentDependencies & ReadSegmentsDepe
     },
     /** Campaigns that go or went to it, newest first. @throws ServiceError NOT_FOUND */
     async listCampaigns(key: Key) {
-      await read.get(key);
+      await readSegment(deps, key);
       return listCampaignsOfSegment(database, key);
     },
     /** Some of its members, by customer id. @throws ServiceError NOT_FOUND */
     async listMembers(key: Key): Promise<string[]> {
-      const { version } = await read.get(key);
+      const { version } = await readSegment(deps, key);
       return listSampleMembers(database, { ...key, version });
     },
     async resendCallback({ by, ...key }: Key & By) {
       const { workspaceId } = key;
-      const { id, url: name } = await read.getCallback(key);
-      return read.resendCallback({
+      const { id, url: name } = await readCallback(deps, key);
+      return resendCallback(deps, {
         ...key,
         note: (tx) =>
           audit(tx, { actor: by, workspaceId, action: 'callback.resend', object: { id, name }, at: clock.now() }),
@@ -82,8 +96,8 @@ export function makeConsoleSegments(deps: SegmentDependencies & ReadSegmentsDepe
     },
     async resendMail({ by, ...key }: Key & By) {
       const { workspaceId } = key;
-      const { id, subject: name } = await read.getMail(key);
-      return read.resendMail({
+      const { id, subject: name } = await readEmail(deps, key);
+      return resendEmail(deps, {
         ...key,
         note: (tx) =>
           audit(tx, { actor: by, workspaceId, action: 'mail.resend', object: { id, name }, at: clock.now() }),
@@ -91,7 +105,7 @@ export function makeConsoleSegments(deps: SegmentDependencies & ReadSegmentsDepe
     },
     async readWebhookSecret({ by, workspaceId }: By & { workspaceId: string }): Promise<string> {
       const object = { id: workspaceId };
-      return read.readWebhookSecret({
+      return readWebhookSecret(deps, {
         workspaceId,
         note: (tx) => audit(tx, { actor: by, workspaceId, action: 'webhook-secret.read', object, at: clock.now() }),
       });

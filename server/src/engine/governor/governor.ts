@@ -44,7 +44,7 @@ export function makeGovernor(deps: GovernorDependencies): Governor {
   let restraints = new Map<string, Restraint>();
   let readAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | undefined;
-  const shares = new Map<string, Share>();
+  const shareOf = makeShares(deps);
   const failures = new Map<string, number>();
   const answers = watchAnswers({ clock, log, onNoisy: (account) => void penalise(account) });
 
@@ -93,33 +93,6 @@ export function makeGovernor(deps: GovernorDependencies): Governor {
     }
   }
 
-  function shareOf(account: SendAccount, perMinute: number): Share {
-    const key = `${account.key} ${perMinute}`;
-    let share = shares.get(key);
-    if (!share) {
-      share = makeShare({
-        clock,
-        perMinute,
-        pause: deps.pause,
-        lease: (draw) =>
-          leaseBudget(database, {
-            key: account.key,
-            perMinute,
-            holdSeconds: 1,
-            isRamped: true,
-            at: clock.now(),
-            ...draw,
-          }).catch((error: unknown) => {
-            log.warn({ err: error, account: account.key }, 'no lease of a budget');
-            return 0;
-          }),
-      });
-      shares.set(key, share);
-      bound(shares);
-    }
-    return share;
-  }
-
   return {
     async turn(account, lane) {
       await readRestraints();
@@ -148,6 +121,30 @@ export function makeGovernor(deps: GovernorDependencies): Governor {
       if (failures.size > 0) failures.delete(account.key);
       answers.note(account, outcome);
     },
+  };
+}
+
+/** Each account's share of its budget, by the rate that holds for it now. */
+function makeShares({ database, clock, log, pause }: GovernorDependencies) {
+  const shares = new Map<string, Share>();
+  return (account: SendAccount, perMinute: number): Share => {
+    const key = `${account.key} ${perMinute}`;
+    const known = shares.get(key);
+    if (known) return known;
+    const rule = { key: account.key, perMinute, holdSeconds: 1, isRamped: true };
+    const share = makeShare({
+      clock,
+      perMinute,
+      pause,
+      lease: (draw) =>
+        leaseBudget(database, { ...rule, at: clock.now(), ...draw }).catch((error: unknown) => {
+          log.warn({ err: error, account: account.key }, 'no lease of a budget');
+          return 0;
+        }),
+    });
+    shares.set(key, share);
+    bound(shares);
+    return share;
   };
 }
 

@@ -42,7 +42,7 @@ export function prepareLines(type: 'string' | 'double'): LinePreparer {
   const out = makeOutput();
   const rejects: { line: number; reason: RejectReason }[] = [];
   const rest = Buffer.alloc(maxFileValueBytes);
-  let head: Buffer | undefined = Buffer.alloc(0);
+  const head = makeHead();
   let found = 0;
   let kept = 0;
   // The line that is open: how much of it lies in `rest`, whether it has grown too long, and what was seen in it.
@@ -78,7 +78,7 @@ export function prepareLines(type: 'string' | 'double'): LinePreparer {
     const bytes = Buffer.concat([rest.subarray(0, restBytes), piece.subarray(start, end)]);
     const value = normalise(bytes, type);
     if ('reason' in value) return reject(value.reason);
-    const text = Buffer.from(value.text.replaceAll('\\', '\\\\'), 'utf8');
+    const text = escapeForCopy(value.text);
     out.line(found, rest, 0, 0, text, 0, text.length);
     kept += 1;
   }
@@ -119,31 +119,43 @@ export function prepareLines(type: 'string' | 'double'): LinePreparer {
     }
   }
 
-  function begin(bytes: Buffer): void {
-    head = undefined;
-    const fault = fileFault(bytes.subarray(0, headBytes));
-    if (fault !== undefined) throw new FileUnreadableError(fault);
-    const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-    scan(hasMark ? bytes.subarray(3) : bytes);
-  }
-
   return {
     push(piece) {
-      if (head) {
-        head = Buffer.concat([head, piece]);
-        if (head.length < headBytes) return undefined;
-        begin(head);
-      } else scan(piece);
+      const bytes = head.push(piece);
+      if (bytes) scan(bytes);
       return out.take();
     },
     end() {
-      if (head) begin(head);
+      const bytes = head.end();
+      if (bytes) scan(bytes);
       if (restBytes > 0 || isLong) finishLine(rest, 0, 0);
       return out.take();
     },
     found: () => found,
     kept: () => kept,
     rejects: () => rejects,
+  };
+}
+
+/** Holds a file's first bytes back until there are enough to judge what it is; what it gives on is without a mark. */
+function makeHead() {
+  let held: Buffer | undefined = Buffer.alloc(0);
+
+  function judge(bytes: Buffer): Buffer {
+    held = undefined;
+    const fault = fileFault(bytes.subarray(0, headBytes));
+    if (fault !== undefined) throw new FileUnreadableError(fault);
+    const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+    return hasMark ? bytes.subarray(3) : bytes;
+  }
+
+  return {
+    push(piece: Buffer): Buffer | undefined {
+      if (!held) return piece;
+      held = Buffer.concat([held, piece]);
+      return held.length < headBytes ? undefined : judge(held);
+    },
+    end: (): Buffer | undefined => held && judge(held),
   };
 }
 
@@ -172,6 +184,11 @@ function normalise(bytes: Buffer, type: 'string' | 'double'): { text: string } |
   if (laterControls.test(text)) return { reason: 'control' };
   const normal = text.normalize('NFC');
   return Buffer.byteLength(normal) > maxFileValueBytes ? { reason: 'long' } : { text: normal };
+}
+
+/** The backslash is COPY's own escape. */
+function escapeForCopy(text: string): Buffer {
+  return Buffer.from(text.replaceAll('\\', '\\\\'), 'utf8');
 }
 
 /** Gathers lines in one growing buffer; the line number counts up in ASCII. */

@@ -1,7 +1,16 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Static, TSchema } from 'typebox';
-import type { ConsoleComposer } from '../../app/console/console-composer.ts';
+import type { AuthoringDependencies } from '../../app/campaigns/authoring-dependencies.ts';
+import {
+  changeComposed,
+  checkComposed,
+  countComposed,
+  createComposed,
+  publishComposed,
+  readComposerResources,
+  testComposed,
+} from '../../app/console/console-composer.ts';
 import { takeParts } from '../campaigns/parse-authoring.ts';
 import { readBody } from '../campaigns/parse-search.ts';
 import { parseTest } from '../campaigns/parse-test.ts';
@@ -14,7 +23,7 @@ import { presentCheck, presentCount, presentResources } from './present-composer
 import { ChangedCampaign } from './campaign-shapes.ts';
 import { AudienceCount, CampaignCheck, ComposerResources, TestResults } from './composer-shapes.ts';
 
-export type ConsoleComposerRouteDependencies = { composer: ConsoleComposer };
+export type ConsoleComposerRouteDependencies = { composer: AuthoringDependencies };
 
 const workspaceId = Type.String({ maxLength: 64 });
 const id = Type.String({ pattern: '^[0-9a-f]{24}$' });
@@ -41,31 +50,35 @@ export function consoleComposerRoutes(server: FastifyInstance, { composer }: Con
     });
 
     scope.get(`${api}/composer`, answering(ComposerResources), async (request) =>
-      presentResources(await composer.readResources(workspaceOf(request))),
+      presentResources(await readComposerResources(composer, workspaceOf(request))),
     );
     const checking = { schema: { hide: true, querystring: Checked, response: { 200: CampaignCheck } }, config };
     scope.post(`${api}/composer/check`, checking, async (request) => {
       const asked = request.query as Static<typeof Checked>;
-      return presentCheck(await composer.check({ id: undefined, ...asked, parts: partsOf(request) }));
+      return presentCheck(await checkComposed(composer, { id: undefined, ...asked, parts: partsOf(request) }));
     });
     scope.post(`${api}/composer/audience`, answering(AudienceCount), async (request) =>
-      presentCount(await composer.count({ workspaceId: workspaceOf(request), parts: partsOf(request) })),
+      presentCount(await countComposed(composer, { workspaceId: workspaceOf(request), parts: partsOf(request) })),
     );
     scope.post(`${api}/composer/test`, answering(Type.Object({ results: TestResults })), async (request) => {
       const asked = parseTest(readBody(request), { version: 'V5' });
-      const results = await composer.test({ ...asked, workspaceId: workspaceOf(request), by: request.signedIn });
+      const results = await testComposed(composer, {
+        ...asked,
+        workspaceId: workspaceOf(request),
+        by: request.signedIn,
+      });
       return { results: presentTestResults(results) };
     });
     const creating = { schema: { ...schema, response: { 201: ChangedCampaign } }, config };
     scope.post(`${api}/campaigns`, creating, async (request, reply) => {
       const asked = { workspaceId: workspaceOf(request), parts: partsOf(request), by: request.signedIn };
-      return reply.code(201).send(await composer.create(asked));
+      return reply.code(201).send(await createComposed(composer, asked));
     });
     scope.patch(`${api}/campaigns/:id`, one, (request) =>
-      composer.change({ ...keyOf(request), parts: partsOf(request), by: request.signedIn }),
+      changeComposed(composer, { ...keyOf(request), parts: partsOf(request), by: request.signedIn }),
     );
     scope.post(`${api}/campaigns/:id/publish`, one, (request) =>
-      composer.publish({ ...keyOf(request), by: request.signedIn }),
+      publishComposed(composer, { ...keyOf(request), by: request.signedIn }),
     );
   });
 }

@@ -1,7 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import type { ManageCredentials } from '../../app/credentials/manage-credentials.ts';
+import {
+  checkCredential,
+  connectCredential,
+  listCredentials,
+  removeCredential,
+  useSimulatedCredential,
+} from '../../app/credentials/manage-credentials.ts';
+import type { CredentialDependencies } from '../../app/credentials/manage-credentials.ts';
 import { consoleApi as api } from './console-access.ts';
 import { ConnectedCredential, ProviderCredentialState } from './credential-shapes.ts';
 
@@ -45,7 +52,7 @@ const Given = Type.Union([
 /** A workspace's credentials of the providers. Keys come in and never go out. */
 export function consoleCredentialRoutes(
   server: FastifyInstance,
-  { credentials }: { credentials: ManageCredentials },
+  { credentials }: { credentials: CredentialDependencies },
 ): void {
   const config = { permission: 'settings.write' as const };
   const querystring = Workspace;
@@ -63,7 +70,7 @@ export function consoleCredentialRoutes(
     config,
   };
   server.get(`${api}/credentials`, listing, async (request) => ({
-    credentials: await credentials.list(ofWorkspace(request).workspaceId),
+    credentials: await listCredentials(credentials, ofWorkspace(request).workspaceId),
   }));
   server.post(
     `${api}/credentials`,
@@ -71,14 +78,16 @@ export function consoleCredentialRoutes(
     async (request) => {
       const { unasked: rule = 'refuse', ...given } = request.body as Static<typeof Given>;
       const key = given.provider === 'webpush' ? { ...given, keys: given.keys } : given;
-      return { connected: await credentials.connect({ ...ofWorkspace(request), given: key, unasked: rule }) };
+      return {
+        connected: await connectCredential(credentials, { ...ofWorkspace(request), given: key, unasked: rule }),
+      };
     },
   );
   server.post(
     `${api}/credentials/:provider/check`,
     { schema: { hide: true, querystring, params: Provider, response }, config },
     async (request) => ({
-      connected: await credentials.check({
+      connected: await checkCredential(credentials, {
         ...ofWorkspace(request),
         ...(request.params as Static<typeof Provider>),
       }),
@@ -88,7 +97,7 @@ export function consoleCredentialRoutes(
     `${api}/credentials/:provider/simulator`,
     { schema: { hide: true, querystring, params: Provider, response }, config },
     async (request) => ({
-      connected: await credentials.useSimulator({
+      connected: await useSimulatedCredential(credentials, {
         ...ofWorkspace(request),
         ...(request.params as Static<typeof Provider>),
       }),
@@ -100,7 +109,12 @@ export function consoleCredentialRoutes(
     async (request, reply) => {
       const { whileSending = 'refuse' } = request.query as Static<typeof Removal>;
       const { workspaceId, by } = ofWorkspace(request);
-      await credentials.remove({ by, workspaceId, whileSending, ...(request.params as Static<typeof Provider>) });
+      await removeCredential(credentials, {
+        by,
+        workspaceId,
+        whileSending,
+        ...(request.params as Static<typeof Provider>),
+      });
       return reply.code(204).send();
     },
   );

@@ -1,10 +1,10 @@
 import type { CheckedCampaign } from '../../app/campaigns/check-campaign.ts';
-import type { ConsoleComposer, CountAnswer } from '../../app/console/console-composer.ts';
+import type { CountAnswer, readComposerResources } from '../../app/console/console-composer.ts';
 import { presentFrequencyCap } from '../../domain/eligibility/workspace-controls.ts';
 import type { RequestFault } from '../../domain/errors.ts';
 import type { DescribedOccurrence } from '../../domain/timing/describe-occurrences.ts';
 
-type Resources = Awaited<ReturnType<ConsoleComposer['readResources']>>;
+type Resources = Awaited<ReturnType<typeof readComposerResources>>;
 
 export function presentResources({ controls, now, ...resources }: Resources) {
   const { caps, quietHours, minimumDelayMinutes, timeZone } = controls;

@@ -1,14 +1,15 @@
-import type { ReadSegments } from '../../app/segments/read-segments.ts';
+import type { listCallbacks, listEmails, readCallback, readEmail } from '../../app/segments/read-messages.ts';
+import type { listRejectedLines, listShownSegments, readSegment } from '../../app/segments/read-segments.ts';
 import { presentCsv } from './present-csv.ts';
 
-type Listing = Awaited<ReturnType<ReadSegments['list']>>;
+type Listing = Awaited<ReturnType<typeof listShownSegments>>;
 type ListedSegment = Listing['segments'][number];
-type ShownSegment = Awaited<ReturnType<ReadSegments['get']>>;
-type ListedCallback = Awaited<ReturnType<ReadSegments['listCallbacks']>>[number];
-type ShownCallback = Awaited<ReturnType<ReadSegments['getCallback']>>;
-type Email = Awaited<ReturnType<ReadSegments['listMails']>>[number];
-type ShownEmail = Awaited<ReturnType<ReadSegments['getMail']>>;
-type Reject = Awaited<ReturnType<ReadSegments['listRejects']>>[number];
+type ShownSegment = Awaited<ReturnType<typeof readSegment>>;
+type ListedCallback = Awaited<ReturnType<typeof listCallbacks>>[number];
+type ShownCallback = Awaited<ReturnType<typeof readCallback>>;
+type Email = Awaited<ReturnType<typeof listEmails>>[number];
+type ShownEmail = Awaited<ReturnType<typeof readEmail>>;
+type Reject = Awaited<ReturnType<typeof listRejectedLines>>[number];
 
 /** A segment in the console; null where it has no value. */
 export function presentSegment(segment: ListedSegment) {

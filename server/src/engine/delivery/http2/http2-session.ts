@@ -5,6 +5,7 @@ import type { Logger } from '../../../log.ts';
 import { resolveAllowedAddress } from '../../outgoing-http/resolve-allowed-address.ts';
 import type { Answer } from '../provider.ts';
 import { makeClientConnection } from './client-connection.ts';
+import type { ClientConnection } from './client-connection.ts';
 import { timedOut } from './stream-answers.ts';
 
 export type Http2Request = { path: string; headers: Record<string, string>; body: Buffer };
@@ -97,7 +98,6 @@ function attach(socket: Socket, options: Attachment): Http2Session {
   let detail = 'the connection was closed';
   let idleSince = performance.now();
   let sweep: NodeJS.Timeout | undefined;
-  let probeLimit: NodeJS.Timeout | undefined;
 
   const connection = makeClientConnection({
     write(bytes) {
@@ -115,21 +115,12 @@ function attach(socket: Socket, options: Attachment): Http2Session {
     },
   });
 
+  const silence = watchSilence(socket, { connection, milliseconds: options.connectMilliseconds });
   const ping = setInterval(() => {
     if (connection.openStreams() === 0 && performance.now() - idleSince > idleMilliseconds) close();
-    else probe();
+    else silence.probe();
   }, pingMilliseconds);
   ping.unref();
-
-  /** A peer that answers no PING is gone, though its connection may look open for ever. */
-  function probe(): void {
-    if (probeLimit !== undefined || socket.destroyed) return;
-    probeLimit = setTimeout(() => {
-      probeLimit = undefined;
-      if (connection.isSilent()) socket.destroy(new Error('a ping without answer'));
-    }, options.connectMilliseconds);
-    connection.ping();
-  }
 
   function work(): void {
     const milliseconds = Math.min(maxSweepMilliseconds, Math.ceil(requestMilliseconds / 4));
@@ -151,10 +142,7 @@ function attach(socket: Socket, options: Attachment): Http2Session {
     if (connection.openStreams() === 0) socket.end();
   }
 
-  if (socket instanceof TLSSocket)
-    socket.once('secureConnect', () => {
-      if (socket.alpnProtocol !== 'h2') socket.destroy(new Error('the server does not speak HTTP/2'));
-    });
+  requireHttp2(socket);
   socket.on('data', (bytes: Buffer) => connection.receive(bytes));
   socket.on('end', () => socket.end());
   socket.on('error', (error) => {
@@ -164,7 +152,7 @@ function attach(socket: Socket, options: Attachment): Http2Session {
   socket.on('close', () => {
     clearInterval(ping);
     clearInterval(sweep);
-    clearTimeout(probeLimit);
+    silence.stop();
     connection.end(detail);
     options.onClosed(detail);
   });
@@ -182,7 +170,7 @@ function attach(socket: Socket, options: Attachment): Http2Session {
         {
           deadline: performance.now() + requestMilliseconds,
           settle(answer) {
-            if (answer === timedOut) probe();
+            if (answer === timedOut) silence.probe();
             settle(answer);
           },
         },
@@ -194,16 +182,46 @@ function attach(socket: Socket, options: Attachment): Http2Session {
     openStreams: () => connection.openStreams(),
     isLeaving: () => connection.isLeaving() || socket.destroyed,
     close,
-    closeGracefully(milliseconds) {
-      if (socket.destroyed) return Promise.resolve();
-      return new Promise((resolve) => {
-        const limit = setTimeout(() => socket.destroy(), milliseconds);
-        socket.once('close', () => {
-          clearTimeout(limit);
-          resolve();
-        });
-        close();
-      });
-    },
+    closeGracefully: (milliseconds) => closeInTime(socket, { milliseconds, close }),
   };
+}
+
+/** A peer that answers no PING is gone, though its connection may look open for ever. */
+function watchSilence(socket: Socket, { connection, milliseconds }: Watched) {
+  let limit: NodeJS.Timeout | undefined;
+  return {
+    probe(): void {
+      if (limit !== undefined || socket.destroyed) return;
+      limit = setTimeout(() => {
+        limit = undefined;
+        if (connection.isSilent()) socket.destroy(new Error('a ping without answer'));
+      }, milliseconds);
+      connection.ping();
+    },
+    stop: () => clearTimeout(limit),
+  };
+}
+
+type Watched = { connection: Pick<ClientConnection, 'isSilent' | 'ping'>; milliseconds: number };
+
+function requireHttp2(socket: Socket): void {
+  if (!(socket instanceof TLSSocket)) return;
+  socket.once('secureConnect', () => {
+    if (socket.alpnProtocol !== 'h2') socket.destroy(new Error('the server does not speak HTTP/2'));
+  });
+}
+
+type Ending = { milliseconds: number; close: () => void };
+
+/** Lets open streams end for so long, then ends the connection under them. */
+async function closeInTime(socket: Socket, { milliseconds, close }: Ending): Promise<void> {
+  if (socket.destroyed) return;
+  await new Promise<void>((resolve) => {
+    const limit = setTimeout(() => socket.destroy(), milliseconds);
+    socket.once('close', () => {
+      clearTimeout(limit);
+      resolve();
+    });
+    close();
+  });
 }
