@@ -17,14 +17,14 @@ export type ConsoleFacts = {
 
 /** Each list, search and page of the console, filter by filter, as its pages ask for them. */
 export async function listConsoleCases(database: Database, facts: ConsoleFacts): Promise<ConsoleCase[]> {
-  const [sample] = await database<{ person: string; small: string }[]>`
-    select (select id from users where customer_id = 'user-7') as person,
+  const [sample] = await database<{ userId: string; small: string }[]>`
+    select (select id from users where customer_id = 'user-7') as "userId",
       (select campaign_id from runs where workspace_id = ${facts.workspaceId} order by id limit 1) as small`;
   return [
     ...pages(facts),
     ...campaignSearches(facts),
     ...campaignPages(facts, sample!.small),
-    ...people(facts, sample!.person),
+    ...users(facts, sample!.userId),
     ...deliveries(facts, sample!.small),
     ...logs(facts),
   ];
@@ -111,7 +111,7 @@ function campaignPages(facts: ConsoleFacts, small: string): ConsoleCase[] {
   );
 }
 
-function people(facts: ConsoleFacts, user: string): ConsoleCase[] {
+function users(facts: ConsoleFacts, user: string): ConsoleCase[] {
   const to = asker(facts);
   const number = (look: number): number => (look * 104_729) % facts.users;
   const search = (name: string, word: (look: number) => string): ConsoleCase => ({

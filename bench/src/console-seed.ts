@@ -71,7 +71,7 @@ async function makeFunctions(database: Database): Promise<void> {
 }
 
 async function insertUsers(database: Database, { workspaceId, users, until }: SeedPlan): Promise<void> {
-  const people = database`
+  const numbered = database`
     select number, bench_bucket(number) as bucket, bench_id('user', number) as id, 'user-' || number as customer_id,
       ${until}::timestamptz - interval '300 days' + number * (interval '299 days' / ${users}) as at
     from generate_series(0, ${users - 1}) as number`;
@@ -80,11 +80,11 @@ async function insertUsers(database: Database, { workspaceId, users, until }: Se
     select ${workspaceId}, bucket, id, customer_id, jsonb_build_object('u_em', customer_id || '@example.com',
       'u_fn', 'Person ' || number, 'city', (array['Lisbon', 'Pune', 'Oslo', 'Lima'])[1 + number % 4],
       'orders', number % 50), at, at
-    from (${people}) as people`;
+    from (${numbered}) as numbered`;
   await database`
     insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
     select ${workspaceId}, bucket, id, given.attribute, given.type, given.value
-    from (${people}) as people, lateral (values
+    from (${numbered}) as numbered, lateral (values
       ('u_em', 'string', customer_id || '@example.com'), ('u_fn', 'string', 'Person ' || number),
       ('city', 'string', (array['Lisbon', 'Pune', 'Oslo', 'Lima'])[1 + number % 4]),
       ('orders', 'double', (number % 50)::text), ('device:push_id', 'string', 'token-' || number)
@@ -96,7 +96,7 @@ async function insertUsers(database: Database, { workspaceId, users, until }: Se
       bench_platform(number + place), 'token-' || number || case when place = 1 then '-second' else '' end,
       case when number % 33 = 0 then 'GONE' when number % 29 = 0 then 'OPTED_OUT' else 'ACTIVE' end, at,
       case when number % 33 = 0 then at end, case when number % 33 = 0 then 'UNREGISTERED' end, at, at
-    from (${people}) as people, generate_series(0, case when number % 5 = 0 then 1 else 0 end) as place`;
+    from (${numbered}) as numbered, generate_series(0, case when number % 5 = 0 then 1 else 0 end) as place`;
 }
 
 async function insertCampaigns(database: Database, plan: SeedPlan): Promise<void> {

@@ -1,7 +1,7 @@
 /** Works the one segment operation that is due and prints how long it took and how much memory this process held. */
 import { makeClock } from '../../server/src/clock.ts';
 import { makeOutgoingClient } from '../../server/src/engine/outgoing-http/outgoing-client.ts';
-import { fillSegments } from '../../server/src/engine/segment-fill/fill-segments.ts';
+import { makeFillSegments } from '../../server/src/engine/segment-fill/fill-segments.ts';
 import { makeLog } from '../../server/src/log.ts';
 import { openDatabase } from '../../server/src/storage/database.ts';
 import { readDatabaseClock } from '../../server/src/storage/installation/database-clock.ts';
@@ -10,14 +10,14 @@ const database = openDatabase({ url: process.argv[2]!, connections: 4, name: 'fi
 const clock = makeClock();
 clock.anchor(await readDatabaseClock(database));
 const outgoing = makeOutgoingClient({ allowedNetworks: ['127.0.0.0/8'] });
-const fills = fillSegments({
+const fills = makeFillSegments({
   database,
   clock,
   log: makeLog({ level: 'warn', pretty: false }),
   outgoing,
   owner: 'bench',
   usersPerDay: 1_000_000_000,
-  mailState: 'KEPT',
+  emailState: 'KEPT',
   onEnded: () => {},
 });
 const startedAt = performance.now();

@@ -95,7 +95,7 @@ const personaliser = makePersonaliser({ ANDROID: message }, 'AUTO')!;
 const user = { customerId: 'ada', attributes };
 print(
   'a message with three templates',
-  measure(() => personaliser.render({ platform: 'ANDROID', person: user, event: {} })),
+  measure(() => personaliser.render({ platform: 'ANDROID', user, event: {} })),
 );
 print(
   'a content without markers, looked at',

@@ -76,7 +76,7 @@ function describe(action: CampaignAction, progress: CampaignProgress): string {
   const done = countDevices(progress, ['ACCEPTED', ...notDelivered]);
   const number = (count: number) => count.toLocaleString('en');
   const rest = Math.max(0, progress.reachableDevices - done);
-  const standing =
+  const summary =
     progress.openRuns > 0
       ? `${number(done)} of ${number(progress.reachableDevices)} devices have been processed; ${number(rest)} remain.`
       : progress.nextAt === null
@@ -84,10 +84,10 @@ function describe(action: CampaignAction, progress: CampaignProgress): string {
         : `Nothing is being sent right now; the next occurrence is due at ${progress.nextAt.slice(0, 16).replace('T', ' ')} UTC.`;
   switch (action) {
     case 'pause':
-      return `${standing} The rest waits until you resume; messages whose time to live ends in the meantime are not sent.`;
+      return `${summary} The rest waits until you resume; messages whose time to live ends in the meantime are not sent.`;
     case 'resume':
-      return `${standing} It continues with the next occurrence, or with what it was sending.`;
+      return `${summary} It continues with the next occurrence, or with what it was sending.`;
     case 'stop':
-      return `${standing} The rest is never sent, and a stopped campaign cannot be restarted.`;
+      return `${summary} The rest is never sent, and a stopped campaign cannot be restarted.`;
   }
 }

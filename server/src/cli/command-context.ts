@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { makeClock } from '../clock.ts';
 import type { Clock } from '../clock.ts';
 import { ServiceError } from '../domain/errors.ts';
-import { followDatabaseClock } from '../engine/housekeeping/follow-database-clock.ts';
+import { makeFollowDatabaseClock } from '../engine/housekeeping/follow-database-clock.ts';
 import { makeLog } from '../log.ts';
 import type { Logger } from '../log.ts';
 import { readConfig } from '../start/config.ts';
@@ -34,7 +34,7 @@ export async function withInstallation(
   );
   try {
     // The sandbox may have moved the clock; what a command writes must agree with the running node.
-    await followDatabaseClock({ database: installation.database, clock, onMoved: () => {} }).runOnce(clock.now());
+    await makeFollowDatabaseClock({ database: installation.database, clock, onMoved: () => {} }).runOnce(clock.now());
     await work({ ...installation, clock, log, segmentUsersPerDay: config.segmentUsersPerDay });
   } catch (error) {
     throw error instanceof ServiceError ? toRefusal(error) : error;

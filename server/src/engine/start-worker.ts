@@ -4,32 +4,32 @@ import type { InteractionTokens } from '../domain/interactions/interaction-token
 import type { Encryption } from '../domain/encryption.ts';
 import type { Logger } from '../log.ts';
 import type { Database } from '../storage/database.ts';
-import { deliverCallbacks } from './callbacks/deliver-callbacks.ts';
-import { attributeConversions } from './conversions/attribute-conversions.ts';
+import { makeDeliverCallbacks } from './callbacks/deliver-callbacks.ts';
+import { makeAttributeConversions } from './conversions/attribute-conversions.ts';
 import { makeLoadCredentials } from './credentials/load-credentials.ts';
 import type { Delivery } from './delivery/deliver.ts';
 import type { JobBook } from './job-book.ts';
 import { startJob } from './job.ts';
 import { makeDeliverToDevice } from './fan-out/deliver-to-device.ts';
-import { endRuns } from './fan-out/end-runs.ts';
+import { makeEndRuns } from './fan-out/end-runs.ts';
 import { makePersonaliseDevices } from './fan-out/personalise-devices.ts';
-import { releaseRuns } from './fan-out/release-runs.ts';
-import { retryDeliveries } from './fan-out/retry-deliveries.ts';
+import { makeReleaseRuns } from './fan-out/release-runs.ts';
+import { makeRetryDeliveries } from './fan-out/retry-deliveries.ts';
 import { makeSendWindow } from './fan-out/send-window.ts';
 import { startChunkWorkers } from './fan-out/work-chunks.ts';
 import { makeGovernor } from './governor/governor.ts';
-import { archiveEndedKeys } from './housekeeping/archive-ended-keys.ts';
-import { dropOldRecords } from './housekeeping/drop-old-records.ts';
-import { eraseDueUsers } from './housekeeping/erase-users.ts';
-import { dropSegmentLeftovers } from './housekeeping/drop-segment-leftovers.ts';
-import { expireSegments } from './housekeeping/expire-segments.ts';
-import { sendEmails } from './email/send-emails.ts';
-import type { SmtpMailer } from './email/smtp-mailer.ts';
+import { makeArchiveEndedKeys } from './housekeeping/archive-ended-keys.ts';
+import { makeDropOldRecords } from './housekeeping/drop-old-records.ts';
+import { makeEraseDueUsers } from './housekeeping/erase-users.ts';
+import { makeDropSegmentLeftovers } from './housekeeping/drop-segment-leftovers.ts';
+import { makeExpireSegments } from './housekeeping/expire-segments.ts';
+import { makeSendEmails } from './email/send-emails.ts';
+import type { SmtpClient } from './email/smtp-client.ts';
 import { makeOutgoingClient } from './outgoing-http/outgoing-client.ts';
 import { postOnce } from './outgoing-http/post-once.ts';
 import { startQueue } from './queue.ts';
-import { fireDueCampaigns } from './scheduler/fire-due-campaigns.ts';
-import { fillSegments } from './segment-fill/fill-segments.ts';
+import { makeFireDueCampaigns } from './scheduler/fire-due-campaigns.ts';
+import { makeFillSegments } from './segment-fill/fill-segments.ts';
 
 export type WorkerDependencies = {
   database: Database;
@@ -52,7 +52,7 @@ export type WorkerDependencies = {
   /** Networks that addresses chosen by callers may lead to although they are not public (decision D29). */
   allowedNetworks: readonly string[];
   /** Sends reports; undefined keeps them to be read in the console. */
-  mailer: SmtpMailer | undefined;
+  smtpClient: SmtpClient | undefined;
   segmentUsersPerDay: number;
 };
 
@@ -80,7 +80,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     random: Math.random,
     interactionTokens: deps.interactionTokens,
   });
-  const end = startJob(endRuns({ database }), { clock, log, book });
+  const end = startJob(makeEndRuns({ database }), { clock, log, book });
   const chunks = startChunkWorkers({
     database,
     clock,
@@ -97,19 +97,23 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     }),
     onChunkEnded: end.wake,
   });
-  const release = startJob(releaseRuns({ database, wakeWorkers: chunks.wake }), { clock, log, book });
+  const release = startJob(makeReleaseRuns({ database, wakeWorkers: chunks.wake }), { clock, log, book });
   const { lateSendMinutes } = deps;
-  const schedules = startJob(fireDueCampaigns({ database, lateSendMinutes }), { clock, log, book });
+  const schedules = startJob(makeFireDueCampaigns({ database, lateSendMinutes }), { clock, log, book });
   const sending = { personaliseDevices, deliverToDevice };
-  const retry = startJob(retryDeliveries({ database, clock, ...sending, onSettled: end.wake }), { clock, log, book });
+  const retry = startJob(makeRetryDeliveries({ database, clock, ...sending, onSettled: end.wake }), {
+    clock,
+    log,
+    book,
+  });
   const segments = startSegmentJobs(deps, { onFilled: release.wake });
   const housekeeping = [
-    archiveEndedKeys({ database }),
-    dropOldRecords({ database, inboxMessages: deps.inboxMessages }),
-    expireSegments({ database }),
-    dropSegmentLeftovers({ database }),
-    attributeConversions({ database }),
-    eraseDueUsers({ database }),
+    makeArchiveEndedKeys({ database }),
+    makeDropOldRecords({ database, inboxMessages: deps.inboxMessages }),
+    makeExpireSegments({ database }),
+    makeDropSegmentLeftovers({ database }),
+    makeAttributeConversions({ database }),
+    makeEraseDueUsers({ database }),
   ].map((job) => startJob(job, { clock, log, book }));
   const wakeFanOut = (): void => {
     release.wake();
@@ -136,9 +140,9 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
 
 /** What follows a file operation: its fill, then callback and report; and runs that waited for the segment. */
 function startSegmentJobs(deps: WorkerDependencies, { onFilled }: { onFilled: () => void }) {
-  const { database, clock, log, book, mailer } = deps;
+  const { database, clock, log, book, smtpClient } = deps;
   const outgoing = makeOutgoingClient({ allowedNetworks: deps.allowedNetworks });
-  const callbackJob = deliverCallbacks({
+  const callbackJob = makeDeliverCallbacks({
     database,
     clock,
     encryption: deps.encryption,
@@ -146,15 +150,15 @@ function startSegmentJobs(deps: WorkerDependencies, { onFilled }: { onFilled: ()
     post: (request) => postOnce(outgoing, request),
   });
   const callbacks = startJob(callbackJob, { clock, log, book });
-  const emails = startJob(sendEmails({ database, clock, mailer }), { clock, log, book });
-  const fillJob = fillSegments({
+  const emails = startJob(makeSendEmails({ database, clock, smtpClient }), { clock, log, book });
+  const fillJob = makeFillSegments({
     database,
     clock,
     log,
     outgoing,
     owner: deps.owner,
     usersPerDay: deps.segmentUsersPerDay,
-    mailState: mailer ? 'PENDING' : 'KEPT',
+    emailState: smtpClient ? 'PENDING' : 'KEPT',
     onEnded() {
       callbacks.wake();
       emails?.wake();
@@ -171,7 +175,7 @@ function startSegmentJobs(deps: WorkerDependencies, { onFilled }: { onFilled: ()
       await Promise.all([...fills, callbacks, ...(emails ? [emails] : [])].map((job) => job.stop()));
       await callbackJob.settled();
       await outgoing.close();
-      mailer?.close();
+      smtpClient?.close();
     },
   };
 }

@@ -18,7 +18,7 @@ export type Composition = {
 };
 
 /** Makes browser subscriptions that the simulators can decrypt for. */
-export function subscriptionsOf(installation: OpenInstallation): (id: string) => string {
+export function makeSubscriptionsOf(installation: OpenInstallation): (id: string) => string {
   const secret = installation.deriveSecret('simulator');
   return (id) => makeSimulatedSubscription({ secret, id });
 }

@@ -25,7 +25,7 @@ import { consoleRoutes } from '../http/console/routes.ts';
 import type { VendorHeaders } from '../http/vendor-headers.ts';
 import { carillonVersion } from './carillon-version.ts';
 import { startCompanySignIn } from './company-sign-in.ts';
-import { subscriptionsOf } from './composition.ts';
+import { makeSubscriptionsOf } from './composition.ts';
 import type { Composition } from './composition.ts';
 import { listChangedSettings } from './config.ts';
 import { deliveryOptions } from './engine.ts';
@@ -53,7 +53,7 @@ export function makeConsoleRoutes(composition: Composition, parts: ConsoleParts)
   const isSandbox = config.mode === 'sandbox';
   const useCases = { database, clock, encryption };
   const limits = { segments: parts.limits, authoring: documentedAuthoringLimits };
-  const makeSubscription = subscriptionsOf(installation);
+  const makeSubscription = makeSubscriptionsOf(installation);
   const devices = makeVirtualDevices({ database, clock, makeSubscription, interactions });
   const webhookSecretOf = (tx: Queryable, workspaceId: string): Promise<string> =>
     ensureWebhookSecret({ database: tx, encryption }, workspaceId);

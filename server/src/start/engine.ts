@@ -2,8 +2,8 @@ import { makeInteractionTokens } from '../domain/interactions/interaction-token.
 import { makeShareProviderToken } from '../engine/credentials/share-provider-token.ts';
 import { makeDelivery } from '../engine/delivery/deliver.ts';
 import type { DeliveryOptions } from '../engine/delivery/deliver.ts';
-import { makeSmtpMailer } from '../engine/email/smtp-mailer.ts';
-import { reportNode } from '../engine/housekeeping/report-node.ts';
+import { makeSmtpClient } from '../engine/email/smtp-client.ts';
+import { makeReportNode } from '../engine/housekeeping/report-node.ts';
 import type { JobBook } from '../engine/job-book.ts';
 import { startJob } from '../engine/job.ts';
 import type { RunningJob } from '../engine/job.ts';
@@ -36,7 +36,8 @@ export async function startEngine(composition: Composition, { phones, book, node
     lateSendMinutes: config.lateSendMinutes,
     inboxMessages: config.inboxMessages,
     allowedNetworks: allowedNetworksOf(config),
-    mailer: config.smtpUrl === undefined ? undefined : makeSmtpMailer({ url: config.smtpUrl, from: config.mailFrom }),
+    smtpClient:
+      config.smtpUrl === undefined ? undefined : makeSmtpClient({ url: config.smtpUrl, from: config.emailFrom }),
     segmentUsersPerDay: config.segmentUsersPerDay,
   });
   started.push(worker);
@@ -64,7 +65,7 @@ export async function startReporter(
   const { database } = installation;
   const simulators = phones && { fcm: phones.endpoints.fcm.messagesOrigin, apns: phones.endpoints.apns };
   const node = { id: nodeId, role: config.role, version: carillonVersion, simulators: simulators ?? null };
-  const job = reportNode({ database, clock, node, book });
+  const job = makeReportNode({ database, clock, node, book });
   await job.runOnce(clock.now());
   const reporter = startJob(job, { clock, log, book });
   started.push({

@@ -1,5 +1,5 @@
-import { recordCalls } from '../app/api-log/record-calls.ts';
-import type { CallRecorder } from '../app/api-log/record-calls.ts';
+import { makeCallRecorder } from '../app/api-log/call-recorder.ts';
+import type { CallRecorder } from '../app/api-log/call-recorder.ts';
 import { buildServer } from '../http/build-server.ts';
 import type { CompletedCall, RouteFamily } from '../http/build-server.ts';
 import type { Composition } from './composition.ts';
@@ -12,7 +12,7 @@ export async function startHttpServer(
   { config, clock, log, installation, started }: Composition,
   { families, readiness }: { families: RouteFamily[]; readiness: Readiness },
 ): Promise<string> {
-  const calls = recordCalls({ database: installation.database, clock, log });
+  const calls = makeCallRecorder({ database: installation.database, clock, log });
   started.push(calls);
   const server = await buildServer(
     { log, clock, trustProxy: config.trustProxy, onCall: (call) => calls.record(toRecordedCall(call)) },

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { makeAccountUseCases } from '../app/accounts/account-use-cases.ts';
 import { makePasswordHash } from '../app/accounts/password-hash.ts';
 import { makeReadyCurl } from '../app/sandbox/make-ready-curl.ts';
-import { followDatabaseClock } from '../engine/housekeeping/follow-database-clock.ts';
+import { makeFollowDatabaseClock } from '../engine/housekeeping/follow-database-clock.ts';
 import { startJob } from '../engine/job.ts';
 import { makeJobBook } from '../engine/job-book.ts';
 import type { Composition } from './composition.ts';
@@ -35,7 +35,7 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
     worker?.wake();
     reporter.wake();
   };
-  const followClock = followDatabaseClock({ database, clock, onMoved: onClockMoved });
+  const followClock = makeFollowDatabaseClock({ database, clock, onMoved: onClockMoved });
   started.push(startJob(followClock, { clock, log, book: parts.book }));
 
   const readiness = makeReadiness(database);

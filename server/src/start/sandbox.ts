@@ -5,7 +5,7 @@ import type { DemoWorkspace } from '../app/sandbox/seed-demo-workspace.ts';
 import { startSandboxPhones } from '../engine/sandbox/start-sandbox-phones.ts';
 import type { SandboxPhones } from '../engine/sandbox/start-sandbox-phones.ts';
 import { findInstallation } from '../storage/installation/installation.ts';
-import { subscriptionsOf } from './composition.ts';
+import { makeSubscriptionsOf } from './composition.ts';
 import type { Composition } from './composition.ts';
 import { StartError } from './start-errors.ts';
 
@@ -13,7 +13,7 @@ import { StartError } from './start-errors.ts';
 export async function prepareDemo({ config, clock, installation }: Composition): Promise<DemoWorkspace | undefined> {
   const { database, encryption } = installation;
   if (config.mode === 'sandbox') {
-    const makeSubscription = subscriptionsOf(installation);
+    const makeSubscription = makeSubscriptionsOf(installation);
     return seedDemoWorkspace({ database, encryption, makeSubscription }, { at: clock.now(), seed: config.seed });
   }
   const demoWorkspaceId = (await findInstallation(database))?.demoWorkspaceId;
@@ -46,7 +46,7 @@ export function makeSandbox(
   { clock, installation }: Composition,
   { phones, demo, onClockMoved }: SandboxParts,
 ): SandboxDependencies {
-  const makeSubscription = subscriptionsOf(installation);
+  const makeSubscription = makeSubscriptionsOf(installation);
   return {
     database: installation.database,
     clock,

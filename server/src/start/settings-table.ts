@@ -187,7 +187,7 @@ export const settings = {
     sentence:
       'Mail server for reports, as `smtps://user:password@host:465`. Without it reports are kept and shown in the console.',
   },
-  mailFrom: {
+  emailFrom: {
     kind: 'text',
     variable: 'CARILLON_MAIL_FROM',
     pattern: /^[^\s@<>]+@[^\s@<>]+$/,

@@ -9,7 +9,7 @@ import { documentedSegmentLimits } from '../../src/app/segments/segment-dependen
 import { makeId } from '../../src/domain/ids.ts';
 import { makeEncryption } from '../../src/domain/encryption.ts';
 import { signPush } from '../../src/domain/signature/sign-push.ts';
-import { fireDueCampaigns } from '../../src/engine/scheduler/fire-due-campaigns.ts';
+import { makeFireDueCampaigns } from '../../src/engine/scheduler/fire-due-campaigns.ts';
 import { buildServer } from '../../src/http/build-server.ts';
 import { businessEventRoutes } from '../../src/http/business-events/routes.ts';
 import { campaignRoutes } from '../../src/http/campaigns/routes.ts';
@@ -125,7 +125,7 @@ export async function makeAuthoringBundle(options: { limits?: AuthoringLimits } 
       await database`
         update users set attributes = ${database.json(attributes)} where customer_id = ${customerId}`;
     },
-    fire: () => fireDueCampaigns({ database, lateSendMinutes: 60 }).runOnce(clock.now()),
+    fire: () => makeFireDueCampaigns({ database, lateSendMinutes: 60 }).runOnce(clock.now()),
     /** Releases, sends and ends everything that can be. @returns whom the provider was asked to reach, sorted */
     async deliver(): Promise<string[]> {
       engine.sent.length = 0;

@@ -51,9 +51,8 @@ test('explain tells of each run and device what decided', async () => {
   const [first, second] = [await push('The first of the day'), await push('One too many')];
   const explain = async (id: string, user: string) =>
     run('explain', '--campaign', id, '--user', user, '--workspace', workspaceId);
-  const [person] =
-    await database`select customer_id from users where workspace_id = ${workspaceId} order by customer_id`;
-  const customerId = person!.customer_id as string;
+  const [user] = await database`select customer_id from users where workspace_id = ${workspaceId} order by customer_id`;
+  const customerId = user!.customer_id as string;
   expect((await explain(first, customerId)).stdout).toMatch(/: ACCEPTED\. The provider accepted the message at /);
   expect((await explain(second, customerId)).stdout).toMatch(/: FREQUENCY_CAP\. The person had got as many messages/);
   expect((await explain(second, 'nobody')).stdout).toContain('Nobody in this workspace has that customer id.');

@@ -27,7 +27,7 @@ describe.skipIf(!hasChromium)(`signing in by the company account in Chromium${sk
   test('an uninvited person is told so; an invited one comes in with the role of the invitation', async () => {
     const { page: owner, context: first } = await console.openSignedIn();
     const { page, context } = await console.openPage();
-    issuer.state.person = { sub: 'sub-ana', email: 'ana@example.com', email_verified: true, name: 'Ana' };
+    issuer.state.user = { sub: 'sub-ana', email: 'ana@example.com', email_verified: true, name: 'Ana' };
     await page.goto(`${console.bundle.url}/console/`);
     await page.getByText('Owners may use a password').waitFor();
     await expectAccessible(page);

@@ -39,7 +39,7 @@ beforeEach(() => {
 });
 
 const user = (sub: string, email: string, more: object = {}) =>
-  (issuer.state.person = { sub, email, email_verified: true, name: 'Ana Maria', ...more });
+  (issuer.state.user = { sub, email, email_verified: true, name: 'Ana Maria', ...more });
 
 /** What the browser does: begins, goes to the issuer, is sent back. */
 async function begin() {

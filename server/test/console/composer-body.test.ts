@@ -98,7 +98,7 @@ describe('markers of attributes', () => {
     const content = { message: 'M', title, richContent: [], additionalActions: [] };
     const made = makePersonaliser({ ANDROID: content }, 'AUTO')!.render({
       platform: 'ANDROID',
-      person: { customerId: 'ada', attributes: attributes as never },
+      user: { customerId: 'ada', attributes: attributes as never },
       event: {},
     });
     return 'content' in made ? made.content.title : made.fault.reason;

@@ -57,10 +57,10 @@ describe('signing in', () => {
       isSandbox: true,
       verdict: { level: 'well', headline: 'All is well', findings: [] },
     });
-    const people = await bundle.call('GET', `/console/api/overview/people?workspaceId=${bundle.workspaceId}`, {
+    const users = await bundle.call('GET', `/console/api/overview/people?workspaceId=${bundle.workspaceId}`, {
       headers: { cookie },
     });
-    expect(people.json().users).toBe(3);
+    expect(users.json().users).toBe(3);
     const { curl: _curl, ...shown } = answer.json();
     for (const secret of Object.values(bundle.keys)) expect(JSON.stringify(shown)).not.toContain(secret);
   });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { ConsoleClient } from '../../../console/src/api/console-client.ts';
 import type { KeyKind } from '../../../console/src/api/generated/key.ts';
-import { archiveEndedKeys } from '../../src/engine/housekeeping/archive-ended-keys.ts';
+import { makeArchiveEndedKeys } from '../../src/engine/housekeeping/archive-ended-keys.ts';
 import { startCarillonBundle } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
 import { expectAccessible, hasChromium, skipReason, startConsoleBrowser } from './console-browser.ts';
@@ -63,7 +63,7 @@ describe('keys', () => {
       status: 400,
       detail: 'was rotated already',
     });
-    const job = archiveEndedKeys(bundle);
+    const job = makeArchiveEndedKeys(bundle);
     const end = new Date(made.endsAt);
     await job.runOnce(new Date(end.getTime() - 1));
     expect(await searchWith(secret)).toBe(200);

@@ -6,7 +6,7 @@ import { SignJWT, exportJWK, generateKeyPair } from 'jose';
 export type IssuerUser = { sub: string; email?: string; email_verified?: boolean; name?: string };
 export type OpenidIssuer = Awaited<ReturnType<typeof startOpenidIssuer>>;
 
-type Grant = { person: IssuerUser; nonce: string; challenge: string; redirectUri: string };
+type Grant = { user: IssuerUser; nonce: string; challenge: string; redirectUri: string };
 
 /**
  * A small OpenID provider over real HTTP: discovery, keys, the authorization code flow with PKCE. It signs in whoever
@@ -18,7 +18,7 @@ export async function startOpenidIssuer({ clientId, clientSecret }: { clientId: 
   const other = await generateKeyPair('RS256');
   const grants = new Map<string, Grant>();
   const state = {
-    person: { sub: 'sub-1' } as IssuerUser,
+    user: { sub: 'sub-1' } as IssuerUser,
     /** What the next tokens say in the place of the truth. */
     lies: {} as Record<string, unknown>,
     /** The next tokens are signed by a key that is not in the set. */
@@ -62,7 +62,7 @@ export async function startOpenidIssuer({ clientId, clientSecret }: { clientId: 
         const asked = url.searchParams;
         const code = randomBytes(16).toString('hex');
         grants.set(code, {
-          person: state.person,
+          user: state.user,
           nonce: asked.get('nonce')!,
           challenge: asked.get('code_challenge')!,
           redirectUri: asked.get('redirect_uri')!,
@@ -93,7 +93,7 @@ export async function startOpenidIssuer({ clientId, clientSecret }: { clientId: 
     if (!isRight) return { status: 400, body: { error: 'invalid_grant' } };
     state.redeemed += 1;
     const now = Math.floor(Date.now() / 1000);
-    const claims = { iss: issuer, aud: clientId, iat: now, exp: now + 300, nonce: grant.nonce, ...grant.person };
+    const claims = { iss: issuer, aud: clientId, iat: now, exp: now + 300, nonce: grant.nonce, ...grant.user };
     const idToken = await new SignJWT({ ...claims, ...state.lies })
       .setProtectedHeader({ alg: 'RS256', kid: 'one' })
       .sign(state.isForged ? other.privateKey : privateKey);

@@ -4,7 +4,7 @@ import { countFileOperation } from '../../src/app/segments/limit-segments.ts';
 import { documentedSegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
 import { makeJobBook } from '../../src/engine/job-book.ts';
 import { startJob } from '../../src/engine/job.ts';
-import { reportNode } from '../../src/engine/housekeeping/report-node.ts';
+import { makeReportNode } from '../../src/engine/housekeeping/report-node.ts';
 import { makeLog } from '../../src/log.ts';
 import { countWithinLimit } from '../../src/storage/limits/limit-windows.ts';
 import { listNodes } from '../../src/storage/installation/nodes.ts';
@@ -25,7 +25,7 @@ const read = async (cookie = owner) =>
   (await bundle.call('GET', `overview?workspaceId=${bundle.workspaceId}`, { cookie })).body;
 
 const node = (id: string, role: 'all' | 'api' | 'worker') =>
-  reportNode({
+  makeReportNode({
     database: bundle.database,
     clock: bundle.clock,
     node: { id, role, version: '1.2.3', simulators: null },

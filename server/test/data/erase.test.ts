@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeInteractionUseCases } from '../../src/app/interactions/interaction-use-cases.ts';
 import { makeInteractionTokens } from '../../src/domain/interactions/interaction-token.ts';
-import { eraseDueUsers } from '../../src/engine/housekeeping/erase-users.ts';
+import { makeEraseDueUsers } from '../../src/engine/housekeeping/erase-users.ts';
 import { addHistory, addRun } from './add-history.ts';
 import { makeDataBundle, start } from './data-bundle.ts';
 import type { DataBundle } from './data-bundle.ts';
@@ -16,7 +16,7 @@ const hour = 3_600_000;
 const remove = (value: string, type = 'customer_id') =>
   bundle.call('/v1/customer/delete', { identity_type: type, identity_value: value });
 async function erase(): Promise<number> {
-  const job = eraseDueUsers(bundle);
+  const job = makeEraseDueUsers(bundle);
   let steps = 0;
   while ((await job.runOnce(bundle.clock.now())) > 0) steps += 1;
   return steps;

@@ -6,7 +6,7 @@ import { makeEnsureToday } from '../../src/app/data/ensure-today.ts';
 import { deviceIdentifiersOf } from '../../src/domain/devices/device-identifier.ts';
 import { identifiersOf } from '../../src/domain/users/identifier.ts';
 import type { Attributes } from '../../src/domain/users/user-attributes.ts';
-import { eraseDueUsers } from '../../src/engine/housekeeping/erase-users.ts';
+import { makeEraseDueUsers } from '../../src/engine/housekeeping/erase-users.ts';
 import { openDatabase } from '../../src/storage/database.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
@@ -84,31 +84,31 @@ type User = { attributes: Attributes; devices: Map<string, Device> };
 
 /** What people, merges and deletions mean, in the plainest words: no buckets, no rows, no order of locks. */
 class Model {
-  readonly people = new Map<Name, User>();
+  readonly users = new Map<Name, User>();
   readonly merged = new Map<Name, Name>();
   private registered = 0;
 
   find(who: Name): Name | undefined {
     const meant = this.merged.get(who) ?? who;
-    return this.people.has(meant) ? meant : undefined;
+    return this.users.has(meant) ? meant : undefined;
   }
 
   apply(given: Command): void {
     const meant = this.find(given.who);
     switch (given.kind) {
       case 'customer': {
-        if (!meant) this.people.set(given.who, { attributes: {}, devices: new Map() });
-        const user = this.people.get(meant ?? given.who)!;
+        if (!meant) this.users.set(given.who, { attributes: {}, devices: new Map() });
+        const user = this.users.get(meant ?? given.who)!;
         for (const [key, value] of Object.entries(given.attributes)) this.change(user.attributes, key, value);
         return;
       }
       case 'device': {
         if (!meant) return;
-        const wasOwned = this.people.get(meant)!.devices.get(given.device);
-        for (const { devices } of this.people.values())
+        const wasOwned = this.users.get(meant)!.devices.get(given.device);
+        for (const { devices } of this.users.values())
           for (const [device, { push }] of devices) if (push === `push-${given.push}`) devices.delete(device);
         this.registered += 1;
-        const { devices: owned } = this.people.get(meant)!;
+        const { devices: owned } = this.users.get(meant)!;
         const gaid = given.gaid ?? (wasOwned ? wasOwned.gaid : undefined);
         owned.set(given.device, { push: `push-${given.push}`, gaid, registered: this.registered });
         return;
@@ -116,18 +116,18 @@ class Model {
       case 'merge': {
         const into = this.find(given.into);
         if (given.who === given.into || !meant || !into || meant === into) return;
-        const [from, to] = [this.people.get(meant)!, this.people.get(into)!];
+        const [from, to] = [this.users.get(meant)!, this.users.get(into)!];
         to.attributes = { ...from.attributes, ...to.attributes };
         for (const [device, theirs] of from.devices)
           if (theirs.registered > (to.devices.get(device)?.registered ?? 0)) to.devices.set(device, theirs);
-        this.people.delete(meant);
+        this.users.delete(meant);
         for (const [old, now] of this.merged) if (now === meant) this.merged.set(old, into);
         this.merged.set(meant, into);
         return;
       }
       case 'delete':
         if (!meant) return;
-        this.people.delete(meant);
+        this.users.delete(meant);
         for (const [old, now] of this.merged) if (now === meant) this.merged.delete(old);
         return;
       default: {
@@ -185,7 +185,7 @@ async function carryOut(node: DataDependencies, workspaceId: string, given: Comm
     }
     case 'delete':
       await acceptDeletion(node, { command: { workspaceId, identity }, once }).catch(unlessUnknown);
-      while ((await eraseDueUsers(bundle).runOnce(bundle.clock.now())) > 0);
+      while ((await makeEraseDueUsers(bundle).runOnce(bundle.clock.now())) > 0);
   }
 }
 
@@ -207,7 +207,7 @@ async function readUsers(workspaceId: string) {
       and users.id = identifiers.user_id
     where identifiers.workspace_id = ${workspaceId}`;
   return {
-    people: rows.map((row) => ({ ...row })),
+    users: rows.map((row) => ({ ...row })),
     identifiers: identifiers.map((row) => JSON.stringify({ ...row })).sort(),
   };
 }
@@ -216,9 +216,9 @@ async function readUsers(workspaceId: string) {
 const plainJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 function expected(model: Model) {
-  const users = [...model.people].sort(([a], [b]) => (a < b ? -1 : 1));
+  const users = [...model.users].sort(([a], [b]) => (a < b ? -1 : 1));
   return {
-    people: users.map(([who, { attributes, devices }]) => ({
+    users: users.map(([who, { attributes, devices }]) => ({
       name: who,
       attributes: plainJson(attributes),
       devices: Object.fromEntries([...devices].map(([device, { push }]) => [device, push])),

@@ -37,14 +37,14 @@ describe('campaign states (decision D46)', () => {
   });
 
   test('a user action reaches every open state and no final one', () => {
-    const state = { kind: 'one-time', hasMoment: true } as const;
+    const state = { kind: 'one-time', hasOccurrence: true } as const;
     expect(statusAfter('resume', { ...state, status: 'PAUSED' })).toBe('SCHEDULED');
-    expect(statusAfter('resume', { ...state, status: 'PAUSED', hasMoment: false })).toBe('SENDING');
+    expect(statusAfter('resume', { ...state, status: 'PAUSED', hasOccurrence: false })).toBe('SENDING');
     expect(statusAfter('resume', { ...state, kind: 'recurring', status: 'PAUSED' })).toBe('ACTIVE');
     for (const kind of ['one-time', 'recurring'] as const) {
       for (const action of ['pause', 'resume', 'stop'] as const) {
         for (const status of ['DRAFT', 'SENT', 'RETIRED', 'STOPPED', 'FAILED', 'ARCHIVED'] as const)
-          expect(statusAfter(action, { kind, status, hasMoment: true }), `${action} ${status}`).toBeUndefined();
+          expect(statusAfter(action, { kind, status, hasOccurrence: true }), `${action} ${status}`).toBeUndefined();
       }
     }
   });

@@ -8,7 +8,7 @@ const campaign: WarnedCampaign = {
   platforms: ['ANDROID'],
   content: { ANDROID: android },
   settings: defaultDeliverySettings,
-  moments: [new Date('2026-03-01T12:00:00Z')],
+  occurrences: [new Date('2026-03-01T12:00:00Z')],
   controls: { caps: [], quietHours: null, minimumDelayMinutes: null, zoneAttribute: 'time_zone', timeZone: 'UTC' },
   credentials: { ANDROID: 'real' },
   eventAttributes: [],
@@ -55,7 +55,7 @@ describe('templates', () => {
 
 describe('quiet hours', () => {
   const quietHours = { from: '22:00', to: '08:00', mode: 'HOLD' as const };
-  const night = { moments: [new Date('2026-03-01T23:30:00Z')] };
+  const night = { occurrences: [new Date('2026-03-01T23:30:00Z')] };
 
   test.each([
     { asked: 'hold', more: night, mode: 'HOLD' as const, tone: 'warning', words: 'they get it at 08:00' },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { defaultDeliverySettings } from '../../src/domain/campaigns/delivery-settings.ts';
 import type { DeliverySettings } from '../../src/domain/campaigns/delivery-settings.ts';
-import { decideEligibility } from '../../src/domain/eligibility/decide-eligibility.ts';
+import { makeDecideEligibility } from '../../src/domain/eligibility/decide-eligibility.ts';
 import type { EligibilityUser, UserMessage } from '../../src/domain/eligibility/decide-eligibility.ts';
 import { eligibilityRulesOf } from '../../src/domain/eligibility/eligibility-rules.ts';
 import { quietUntil } from '../../src/domain/eligibility/quiet-hours.ts';
@@ -41,14 +41,14 @@ type Case = {
 };
 
 function admit(given: Case) {
-  const gate = eligibilityRulesOf({
+  const rules = eligibilityRulesOf({
     settings: { ...defaultDeliverySettings, ...given.settings },
     controls: { ...none, ...given.controls },
     localSend: given.localSend ?? null,
     isTest: false,
   });
-  if (!gate) return 'no gate';
-  const eligibility = decideEligibility(gate, { run: { ...run, ...given.run }, now })({
+  if (!rules) return 'no gate';
+  const eligibility = makeDecideEligibility(rules, { run: { ...run, ...given.run }, now })({
     timeZone: null,
     messages: [],
     ...given.user,

@@ -14,7 +14,7 @@ const well: OverviewFacts = {
   oldestWaitingAt: new Date(at.getTime() - 60_000),
   accepted: 1000,
   failures: [],
-  failingDuties: [],
+  failingJobs: [],
   limits: [{ name: 'Push requests', used: 10, most: 100 }],
 };
 const failure = { platform: 'ANDROID', outcome: 'REJECTED', code: 'INVALID_ARGUMENT', advice: 'Look at it.' } as const;
@@ -50,7 +50,7 @@ test.each<[string, Partial<OverviewFacts>, ['trouble' | 'attention', string]]>([
   ['work that nobody takes', { oldestWaitingAt: new Date(at.getTime() - 300_000) }, ['attention', 'since 5 minutes']],
   [
     'a duty that fails',
-    { failingDuties: [{ name: 'erase-people', fault: '57014' }] },
+    { failingJobs: [{ name: 'erase-people', fault: '57014' }] },
     ['attention', 'erase-people (57014)'],
   ],
   [

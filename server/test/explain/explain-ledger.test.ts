@@ -14,7 +14,7 @@ import { makeFanOutBundle } from '../engine/fan-out/fan-out-bundle.ts';
 import type { FanOutBundle } from '../engine/fan-out/fan-out-bundle.ts';
 import { propertyRuns } from '../property-runs.ts';
 
-const people = 10_000;
+const users = 10_000;
 const platforms: Platform[] = ['ANDROID', 'IOS', 'WEB'];
 const states = ['ACTIVE', 'ACTIVE', 'ACTIVE', 'ACTIVE', 'OPTED_OUT', 'BLOCKED', 'GONE'] as const;
 const zones = ['UTC', 'Asia/Tokyo', 'Australia/Sydney', 'America/Los_Angeles', 'no zone'];
@@ -46,7 +46,7 @@ async function addUsers(): Promise<User[]> {
   const dice = makeDice(7);
   const at = bundle.clock.now();
   const { database, workspaceId } = bundle;
-  const all = Array.from({ length: people }, (_, number): User & { customerId: string; zone: string } => {
+  const all = Array.from({ length: users }, (_, number): User & { customerId: string; zone: string } => {
     const customerId = `person-${number}`;
     const devices = Array.from({ length: [0, 1, 1, 1, 2, 3][dice(6)]! }, () => {
       const platform = platforms[dice(3)]!;
@@ -188,7 +188,7 @@ async function send(given: JobRun) {
       ? everybody
       : everybody
           .filter(() => dice(given.audience === 'segment' ? 2 : 150) === 0)
-          .slice(0, given.audience === 'named' ? 100 : people);
+          .slice(0, given.audience === 'named' ? 100 : users);
   const byDevice = new Map(
     everybody.flatMap(({ devices }) => devices.map(({ id }) => [`push-${id}`, dice(outcomes.length)])),
   );

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { explainRun, steps } from '../../src/domain/explain/explain-run.ts';
 import type { ExplainedDevice, RunFacts } from '../../src/domain/explain/explain-run.ts';
 import { tellDevice } from '../../src/domain/explain/tell.ts';
-import { dropSegmentLeftovers } from '../../src/engine/housekeeping/drop-segment-leftovers.ts';
+import { makeDropSegmentLeftovers } from '../../src/engine/housekeeping/drop-segment-leftovers.ts';
 import { faultsOf, makeAuthoringBundle } from '../campaigns/authoring-bundle.ts';
 import type { AuthoringBundle } from '../campaigns/authoring-bundle.ts';
 
@@ -115,7 +115,7 @@ describe('GET /v5/campaigns/{id}/explain', () => {
     const answers = async () =>
       Promise.all(['user-0', 'user-1', 'stranger-0'].map(async (user) => (await explain(id, user)).step));
     const before = await answers();
-    while ((await dropSegmentLeftovers(bundle).runOnce(bundle.clock.now())) > 0);
+    while ((await makeDropSegmentLeftovers(bundle).runOnce(bundle.clock.now())) > 0);
     expect([before, await answers()]).toEqual([
       ['ACCEPTED', 'AUDIENCE_FORGOTTEN', 'NOT_IN_AUDIENCE'],
       ['ACCEPTED', 'AUDIENCE_FORGOTTEN', 'NOT_IN_AUDIENCE'],

@@ -163,10 +163,10 @@ describe('events', () => {
 });
 
 describe('a broken-off import', () => {
-  const people = Array.from({ length: 45_000 }, (_, n) => ({ customer_id: `resumed-${n}`, attributes: { n } }));
+  const users = Array.from({ length: 45_000 }, (_, n) => ({ customer_id: `resumed-${n}`, attributes: { n } }));
 
   test('resumes after the last stored line, and counts as if it had not been interrupted', async () => {
-    await write('resumed.ndjson', `${ndjson(people.slice(0, 100))}{broken\n${ndjson(people.slice(100))}`);
+    await write('resumed.ndjson', `${ndjson(users.slice(0, 100))}{broken\n${ndjson(users.slice(100))}`);
     let batches = 0;
     const onProgress = () => {
       batches += 1;
@@ -185,14 +185,14 @@ describe('a broken-off import', () => {
   });
 
   test('batches that share a customer are stored in the order of the file', async () => {
-    const twice = [...people.slice(0, 20_000), { customer_id: 'resumed-7', attributes: { last: true } }];
+    const twice = [...users.slice(0, 20_000), { customer_id: 'resumed-7', attributes: { last: true } }];
     await write('shared.ndjson', ndjson(twice));
     await load('shared.ndjson', 'users');
     expect(await bundle.attributes('resumed-7')).toEqual({ n: 7, last: true });
   });
 
   test('is refused while it is under way elsewhere', async () => {
-    await write('busy.ndjson', ndjson(people.slice(0, 10)));
+    await write('busy.ndjson', ndjson(users.slice(0, 10)));
     const results = await Promise.allSettled([load('busy.ndjson', 'users'), load('busy.ndjson', 'users')]);
     const refused = results.filter(({ status }) => status === 'rejected');
     for (const { reason } of refused as PromiseRejectedResult[]) expect(reason.name).toBe('ImportUnderWayError');

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { commitTogether } from '../../src/app/push/commit-together.ts';
+import { makeCommitTogether } from '../../src/app/push/commit-together.ts';
 
-function makeGate() {
+function makeBarrier() {
   const batches: number[][] = [];
   const gates: (() => void)[] = [];
-  const store = commitTogether<number, string>(
+  const store = makeCommitTogether<number, string>(
     async (items) => {
       batches.push(items);
       await new Promise<void>((resolve) => gates.push(resolve));
@@ -22,7 +22,7 @@ function makeGate() {
 }
 
 test('a single item starts immediately; items arriving meanwhile are committed together, and each gets its own result', async () => {
-  const { batches, store, open } = makeGate();
+  const { batches, store, open } = makeBarrier();
   const results = [store(1), store(2), store(3), store(4), store(5)];
   expect(batches).toEqual([[1]]);
   await open();
@@ -33,7 +33,7 @@ test('a single item starts immediately; items arriving meanwhile are committed t
 });
 
 test('only the item that cannot be stored fails', async () => {
-  const { store, open } = makeGate();
+  const { store, open } = makeBarrier();
   const first = store(1);
   const rest = Promise.allSettled([store(2), store(-3), store(4)]);
   for (let step = 0; step < 5; step += 1) await open();
@@ -42,7 +42,7 @@ test('only the item that cannot be stored fails', async () => {
 });
 
 test('beyond the maximum number waiting, an item is refused immediately, with the time to retry', async () => {
-  const { store, open } = makeGate();
+  const { store, open } = makeBarrier();
   const kept = [store(1), store(2), store(3), store(4), store(5)];
   await expect(store(6)).rejects.toMatchObject({ code: 'OVERLOADED', context: { retryAfterSeconds: 1 } });
   for (let step = 0; step < 3; step += 1) await open();

@@ -86,7 +86,7 @@ export async function makePushBundle(options: { requestsPerMinute?: number } = {
           (select count(*) from push_requests) as requests`;
       return row as unknown as { campaigns: number; names: number; runs: number; chunks: number; requests: number };
     },
-    async addPerson(customerId: string, attributes: Record<string, unknown> = {}) {
+    async addUser(customerId: string, attributes: Record<string, unknown> = {}) {
       await inTransaction(database, async (tx) => {
         await upsertUser(tx, { workspaceId: appId, customerId, attributes, at: clock.now() });
         const device = {

@@ -14,8 +14,8 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 beforeAll(async () => {
   bundle = await makePushBundle();
-  await bundle.addPerson('ada', { u_em: 'ada@example.com', u_mb: '+4912345', level: 7, town: 'Köln' });
-  await bundle.addPerson('tim', { u_em: 'tim@example.com', level: 7 });
+  await bundle.addUser('ada', { u_em: 'ada@example.com', u_mb: '+4912345', level: 7, town: 'Köln' });
+  await bundle.addUser('tim', { u_em: 'tim@example.com', level: 7 });
 });
 afterAll(() => bundle.end());
 
@@ -742,7 +742,7 @@ describe('audience User (decision D32, D33)', () => {
 
   test('100 matches pass, 101 fail', async () => {
     for (let number = 0; number < 101; number += 1)
-      await bundle.addPerson(`crowd-${number}`, { crowd: number < 100 ? 'hundred' : 'one more', all: 'yes' });
+      await bundle.addUser(`crowd-${number}`, { crowd: number < 100 ? 'hundred' : 'one more', all: 'yes' });
     const by = (attribute: string, attributeValue: string) => ({
       targetUserAttributes: { attribute, isCustom: true, comparisonParameter: 'is', attributeValue },
     });

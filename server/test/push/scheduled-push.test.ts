@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { changeCampaignState } from '../../src/app/campaigns/change-campaign-state.ts';
 import { campaignsCommand } from '../../src/cli/campaigns-command.ts';
-import { fireDueCampaigns } from '../../src/engine/scheduler/fire-due-campaigns.ts';
+import { makeFireDueCampaigns } from '../../src/engine/scheduler/fire-due-campaigns.ts';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import { goodBody, makePushBundle, start, userBody } from './push-bundle.ts';
 import type { PushBody, PushBundle } from './push-bundle.ts';
@@ -13,8 +13,8 @@ const header = 'x-svc-next-sends';
 
 beforeAll(async () => {
   bundle = await makePushBundle();
-  await bundle.addPerson('ada', { u_em: 'ada@example.com' });
-  await bundle.addPerson('tim', { u_em: 'tim@example.com' });
+  await bundle.addUser('ada', { u_em: 'ada@example.com' });
+  await bundle.addUser('tim', { u_em: 'tim@example.com' });
 });
 afterAll(() => bundle.end());
 beforeEach(() => bundle.clock.anchor(start));
@@ -27,7 +27,7 @@ const daily = (more: object = {}) => ({
 });
 const fireAt = async (instant: string): Promise<void> => {
   bundle.clock.anchor(new Date(instant));
-  const job = fireDueCampaigns({ database: bundle.database, lateSendMinutes: 60 });
+  const job = makeFireDueCampaigns({ database: bundle.database, lateSendMinutes: 60 });
   while ((await job.runOnce(bundle.clock.now())) > 0);
 };
 const stored = async (cid: string) => {
@@ -151,7 +151,7 @@ describe('a scheduled push to named users (decision D32, D33)', () => {
 
   test('more than 100 users fail at acceptance, and at the firing when they came later', async () => {
     const crowd = async (from: number, to: number) => {
-      for (let number = from; number < to; number += 1) await bundle.addPerson(`fan-${number}`, { club: 'red' });
+      for (let number = from; number < to; number += 1) await bundle.addUser(`fan-${number}`, { club: 'red' });
     };
     await crowd(0, 100);
     const accepted = await bundle.send(userBody('x', { campaignName: fresh(), ...later(), ...by('club', 'red') }));

@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => bundle.end());
 
-const people = ['ada@example.com', 'grace@example.com', 'tim@example.com'];
+const users = ['ada@example.com', 'grace@example.com', 'tim@example.com'];
 
 describe('creating', () => {
   test('is accepted immediately with the documented body; the segment exists without users (interface 4.3, 3.1)', async () => {
@@ -30,7 +30,7 @@ describe('creating', () => {
   });
 
   test('fills with the users the file names; unknown values are not counted and no users are created (fact 2.2)', async () => {
-    await bundle.addUsers(people);
+    await bundle.addUsers(users);
     await bundle.create({ file_url: bundle.serve('ada@example.com\nnobody@example.com\ntim@example.com\n') });
     expect(await bundle.fill()).toBe(1);
     expect(await bundle.members()).toEqual(['ada@example.com', 'tim@example.com']);
@@ -104,72 +104,72 @@ describe('creating', () => {
 
 describe('changing', () => {
   const fillWith = async (...values: string[]) => {
-    await bundle.addUsers(people);
+    await bundle.addUsers(users);
     await bundle.create({ file_url: bundle.serve(values.join('\n')) });
     await bundle.fill();
   };
 
   test('add: who was there is not counted again', async () => {
-    await fillWith(people[0]!);
-    const answer = await bundle.change('add-users', { file_url: bundle.serve(`${people[0]}\n${people[1]}`) });
+    await fillWith(users[0]!);
+    const answer = await bundle.change('add-users', { file_url: bundle.serve(`${users[0]}\n${users[1]}`) });
     expect([answer.statusCode, answer.json().message]).toEqual([202, 'File-segment user-add request accepted']);
     expect((await bundle.segment()).state).toBe('FILLING');
     await bundle.fill();
-    expect(await bundle.members()).toEqual([people[0], people[1]]);
+    expect(await bundle.members()).toEqual([users[0], users[1]]);
     expect(await bundle.operation(2)).toMatchObject({ user_count: 1, counted_users: 1 });
     expect(await bundle.segment()).toMatchObject({ state: 'READY', version: 2, user_count: 2 });
   });
 
   test('remove: counts who was there', async () => {
-    await fillWith(people[0]!, people[1]!);
-    const answer = await bundle.change('remove-users', { file_url: bundle.serve(`${people[1]}\n${people[2]}`) });
+    await fillWith(users[0]!, users[1]!);
+    const answer = await bundle.change('remove-users', { file_url: bundle.serve(`${users[1]}\n${users[2]}`) });
     expect(answer.json().message).toBe('File-segment user-remove request accepted');
     await bundle.fill();
-    expect(await bundle.members()).toEqual([people[0]]);
+    expect(await bundle.members()).toEqual([users[0]]);
     expect(await bundle.operation(2)).toMatchObject({ user_count: 1, counted_users: 0 });
   });
 
   test('replace: only who is new counts against the day', async () => {
-    await fillWith(people[0]!, people[1]!);
-    const answer = await bundle.change('replace', { file_url: bundle.serve(`${people[1]}\n${people[2]}`) });
+    await fillWith(users[0]!, users[1]!);
+    const answer = await bundle.change('replace', { file_url: bundle.serve(`${users[1]}\n${users[2]}`) });
     expect(answer.json().message).toBe('File-segment user-replace request accepted');
     await bundle.fill();
-    expect(await bundle.members()).toEqual([people[1], people[2]]);
+    expect(await bundle.members()).toEqual([users[1], users[2]]);
     expect(await bundle.operation(2)).toMatchObject({ user_count: 2, counted_users: 1 });
   });
 
   test('removed and added again is a member once', async () => {
-    await fillWith(people[0]!);
+    await fillWith(users[0]!);
     for (const operation of ['remove-users', 'add-users', 'add-users'] as const)
-      await bundle.change(operation, { file_url: bundle.serve(people[0]!) });
+      await bundle.change(operation, { file_url: bundle.serve(users[0]!) });
     expect(await bundle.fill()).toBe(3);
-    expect(await bundle.members()).toEqual([people[0]]);
+    expect(await bundle.members()).toEqual([users[0]]);
     expect((await bundle.segment()).user_count).toBe(1);
   });
 
   test('operations on one segment follow each other, whoever works them', async () => {
-    await bundle.addUsers(people);
-    await bundle.create({ file_url: bundle.serve(people.join('\n')) });
-    await bundle.change('remove-users', { file_url: bundle.serve(people[0]!) });
-    await bundle.change('add-users', { file_url: bundle.serve(people[0]!) });
+    await bundle.addUsers(users);
+    await bundle.create({ file_url: bundle.serve(users.join('\n')) });
+    await bundle.change('remove-users', { file_url: bundle.serve(users[0]!) });
+    await bundle.change('add-users', { file_url: bundle.serve(users[0]!) });
     await Promise.all(['a', 'b', 'c'].map((owner) => bundle.fill(bundle.makeFills(owner))));
     while ((await bundle.fill()) > 0);
-    expect(await bundle.members()).toEqual(people);
+    expect(await bundle.members()).toEqual(users);
     expect(await bundle.segment()).toMatchObject({ state: 'READY', version: 3, user_count: 3 });
   });
 
   test('cs_id wins over the name', async () => {
-    await fillWith(people[0]!);
+    await fillWith(users[0]!);
     const { id } = await bundle.segment();
-    const answer = await bundle.change('add-users', { name: 'Nobody', cs_id: id, file_url: bundle.serve(people[1]!) });
+    const answer = await bundle.change('add-users', { name: 'Nobody', cs_id: id, file_url: bundle.serve(users[1]!) });
     expect(answer.json()).toMatchObject({ cs_name: 'Buyers', cs_id: id });
   });
 
   test('a failed change leaves the members as they were, and the segment ready', async () => {
-    await fillWith(people[0]!);
+    await fillWith(users[0]!);
     await bundle.change('replace', { file_url: bundle.serve('<html>', { 'content-type': 'text/html' }) });
     await bundle.fill();
-    expect(await bundle.members()).toEqual([people[0]]);
+    expect(await bundle.members()).toEqual([users[0]]);
     expect(await bundle.segment()).toMatchObject({ state: 'READY', version: 1 });
     expect(await bundle.operation(2)).toMatchObject({
       status: 400,
@@ -186,7 +186,7 @@ describe('changing', () => {
   });
 
   test('another attribute than the segment was made with is refused', async () => {
-    await fillWith(people[0]!);
+    await fillWith(users[0]!);
     const answer = await bundle.change('add-users', { attribute_name: 'u_mb' });
     expect([answer.statusCode, answer.json().title]).toEqual([400, 'Invalid Request']);
     expect(answer.json().description).toContain('attribute_name');
@@ -198,8 +198,8 @@ describe('archiving', () => {
   const patch = (path: string, body: object) => bundle.call('PATCH', `/v2/custom-segments/${path}`, { body });
 
   test('and back: 200, the documented texts, and the members are there again', async () => {
-    await bundle.addUsers(people);
-    await bundle.create({ file_url: bundle.serve(people[0]!) });
+    await bundle.addUsers(users);
+    await bundle.create({ file_url: bundle.serve(users[0]!) });
     await bundle.fill();
     const archived = await patch('archive', { name: 'Buyers' });
     expect([archived.statusCode, archived.json().message]).toEqual([200, 'Successfully archived the custom segment']);
@@ -226,8 +226,8 @@ describe('archiving', () => {
   });
 
   test('30 days later the members are deleted for good', async () => {
-    await bundle.addUsers(people);
-    await bundle.create({ file_url: bundle.serve(people.join('\n')) });
+    await bundle.addUsers(users);
+    await bundle.create({ file_url: bundle.serve(users.join('\n')) });
     await bundle.fill();
     await patch('archive', { name: 'Buyers' });
     bundle.clock.advance(30 * 86_400_000 - 1000);
@@ -260,35 +260,35 @@ describe('the download', () => {
   });
 
   test('that works the second time fills with that file', async () => {
-    await bundle.addUsers(people);
+    await bundle.addUsers(users);
     let calls = 0;
     bundle.files.set('/flaky.csv', (_request, response) => {
       calls += 1;
       if (calls === 1) response.writeHead(503).end();
-      else response.writeHead(200, { 'content-type': 'text/csv' }).end(people[1]);
+      else response.writeHead(200, { 'content-type': 'text/csv' }).end(users[1]);
     });
     await bundle.create({ file_url: `${bundle.origin}/flaky.csv` });
     await bundle.fill();
     bundle.clock.advance(5_000);
     await bundle.fill();
-    expect(await bundle.members()).toEqual([people[1]]);
+    expect(await bundle.members()).toEqual([users[1]]);
   });
 
   test('cut off in the middle counts nothing of what came', async () => {
-    await bundle.addUsers(people);
+    await bundle.addUsers(users);
     let calls = 0;
     bundle.files.set('/cut.csv', (_request, response) => {
       calls += 1;
       response.writeHead(200, { 'content-type': 'text/csv', 'content-length': '1000' });
-      if (calls === 1) response.write(`${people[0]}\n`, () => response.destroy());
-      else response.end(`${people[1]}\n`.padEnd(1000, '\n'));
+      if (calls === 1) response.write(`${users[0]}\n`, () => response.destroy());
+      else response.end(`${users[1]}\n`.padEnd(1000, '\n'));
     });
     await bundle.create({ file_url: `${bundle.origin}/cut.csv` });
     await bundle.fill();
     expect((await bundle.segment()).state).toBe('FILLING');
     bundle.clock.advance(5_000);
     await bundle.fill();
-    expect(await bundle.members()).toEqual([people[1]]);
+    expect(await bundle.members()).toEqual([users[1]]);
   });
 
   test('of more than 150 MB is reported immediately with the documented text', async () => {
@@ -316,21 +316,21 @@ describe('the download', () => {
 
 describe('a crash', () => {
   test('of the worker: another starts again from the file when the lease has ended; one result, one callback', async () => {
-    await bundle.addUsers(people);
-    const url = bundle.serve(people.join('\n'));
+    await bundle.addUsers(users);
+    const url = bundle.serve(users.join('\n'));
     await bundle.create({ file_url: url, callback_url: `${bundle.origin}/cb` });
     await bundle.database`
       update segment_operations set state = 'FILLING', owner = 'dead', lease_until = ${new Date(bundle.clock.now().getTime() + 60_000)}, attempts = 1`;
     expect(await bundle.fill()).toBe(0);
     bundle.clock.advance(60_001);
     expect(await bundle.fill()).toBe(1);
-    expect(await bundle.members()).toEqual(people);
+    expect(await bundle.members()).toEqual(users);
     expect(await bundle.operation()).toMatchObject({ state: 'SUCCEEDED', crashes: 1 });
     expect((await bundle.database`select count(*) as callbacks from callbacks`)[0]!.callbacks).toBe(1);
   });
 
   test('a worker that lost its lease meanwhile changes nothing', async () => {
-    await bundle.addUsers(people);
+    await bundle.addUsers(users);
     const held = Promise.withResolvers<void>();
     const reached = Promise.withResolvers<void>();
     let calls = 0;
@@ -340,8 +340,8 @@ describe('a crash', () => {
       if (calls === 1) {
         reached.resolve();
         await held.promise;
-        response.end(people[0]);
-      } else response.end(people[1]);
+        response.end(users[0]);
+      } else response.end(users[1]);
     });
     await bundle.create({ file_url: `${bundle.origin}/slow.csv` });
     const slow = bundle.fill(bundle.makeFills('slow'));
@@ -350,7 +350,7 @@ describe('a crash', () => {
     expect(await bundle.fill(bundle.makeFills('quick'))).toBe(1);
     held.resolve();
     await slow;
-    expect(await bundle.members()).toEqual([people[1]]);
+    expect(await bundle.members()).toEqual([users[1]]);
     expect((await bundle.operation()).crashes).toBe(1);
   });
 
@@ -402,7 +402,7 @@ describe('the callback and the report', () => {
   const bodyOf = async () => JSON.parse((await bundle.database`select body from callbacks`)[0]!.body);
 
   test('of a success has exactly the documented members (interface 2.7)', async () => {
-    await bundle.addUsers(people);
+    await bundle.addUsers(users);
     const received: { body: string; id: unknown }[] = [];
     bundle.files.set('/cb', (request, response) => {
       let body = '';
@@ -413,7 +413,7 @@ describe('the callback and the report', () => {
           response.writeHead(200).end();
         });
     });
-    await bundle.create({ file_url: bundle.serve(`${people[0]}\n\nx,y\n`), callback_url: `${bundle.origin}/cb` });
+    await bundle.create({ file_url: bundle.serve(`${users[0]}\n\nx,y\n`), callback_url: `${bundle.origin}/cb` });
     await bundle.fill();
     expect(await bundle.callbacks()).toBe(1);
     expect(received).toHaveLength(1);
@@ -506,15 +506,15 @@ describe('limits (interface 8, decision D22)', () => {
   test('a file that goes over the users of a day fails whole; when they are used up requests are refused', async () => {
     const limited = await makeSegmentBundle({ limits: { usersPerDay: 2 } });
     try {
-      await limited.addUsers(people);
-      await limited.create({ name: 'All', file_url: limited.serve(people.join('\n')) });
+      await limited.addUsers(users);
+      await limited.create({ name: 'All', file_url: limited.serve(users.join('\n')) });
       await limited.fill();
       expect(await limited.members('All')).toEqual([]);
       expect(await limited.operation(1, 'All')).toMatchObject({
         status: 400,
         error_message: 'Users uploaded per day limit breached. Created custom_segment contains 0 users.',
       });
-      await limited.create({ name: 'Two', file_url: limited.serve(people.slice(1).join('\n')) });
+      await limited.create({ name: 'Two', file_url: limited.serve(users.slice(1).join('\n')) });
       await limited.fill();
       expect(await limited.members('Two')).toHaveLength(2);
       expect((await limited.create({ name: 'More' })).statusCode).toBe(429);

@@ -68,25 +68,25 @@ const ended = (cid: string) =>
 
 describe('a push to a segment', () => {
   test('that is still filling waits for it, then reaches exactly its members; the callback has come (decision D26, D27)', async () => {
-    const gate = Promise.withResolvers<void>();
-    files.set('/waits.csv', { content: 'ada@example.com\nnobody@example.com\n', ready: gate.promise });
+    const barrier = Promise.withResolvers<void>();
+    files.set('/waits.csv', { content: 'ada@example.com\nnobody@example.com\n', ready: barrier.promise });
     expect((await createSegment('Filling', '/waits.csv')).status).toBe(202);
     const { cid, status } = (await pushTo('Filling')).json();
     expect(status).toBe('Success');
     const [run] = await bundle.database`select status from runs where campaign_id = ${cid}`;
     expect(run!.status).toBe('QUEUED');
-    gate.resolve();
+    barrier.resolve();
     expect(await ended(cid)).toEqual({ status: 'SENT', reason: null, devices: 1 });
     const callback = await until(async () => received.find(({ body }) => body.segment_name === 'Filling'));
     expect(callback.body).toMatchObject({ status: 201, values_found: 2, values_processed: 2, user_count: 1 });
   });
 
   test('whose fill fails reaches nobody and says why', async () => {
-    const gate = Promise.withResolvers<void>();
-    files.set('/fails.csv', { content: '<html></html>', ready: gate.promise });
+    const barrier = Promise.withResolvers<void>();
+    files.set('/fails.csv', { content: '<html></html>', ready: barrier.promise });
     await createSegment('Failing', '/fails.csv');
     const { cid } = (await pushTo('Failing')).json();
-    gate.resolve();
+    barrier.resolve();
     expect(await ended(cid)).toEqual({
       status: 'FAILED',
       reason: expect.stringContaining('it is an HTML page'),

@@ -11,12 +11,12 @@ import { bucketOf } from '../../src/domain/users/bucket.ts';
 import { toIdentifierValue } from '../../src/domain/users/identifier.ts';
 import { makeId } from '../../src/domain/ids.ts';
 import { makeEncryption } from '../../src/domain/encryption.ts';
-import { deliverCallbacks } from '../../src/engine/callbacks/deliver-callbacks.ts';
-import { expireSegments } from '../../src/engine/housekeeping/expire-segments.ts';
-import { dropSegmentLeftovers } from '../../src/engine/housekeeping/drop-segment-leftovers.ts';
+import { makeDeliverCallbacks } from '../../src/engine/callbacks/deliver-callbacks.ts';
+import { makeExpireSegments } from '../../src/engine/housekeeping/expire-segments.ts';
+import { makeDropSegmentLeftovers } from '../../src/engine/housekeeping/drop-segment-leftovers.ts';
 import { makeOutgoingClient } from '../../src/engine/outgoing-http/outgoing-client.ts';
 import { postOnce } from '../../src/engine/outgoing-http/post-once.ts';
-import { fillSegments } from '../../src/engine/segment-fill/fill-segments.ts';
+import { makeFillSegments } from '../../src/engine/segment-fill/fill-segments.ts';
 import { buildServer } from '../../src/http/build-server.ts';
 import { segmentRoutes } from '../../src/http/segments/routes.ts';
 import { makeVendorHeaders } from '../../src/http/vendor-headers.ts';
@@ -59,18 +59,18 @@ export async function makeSegmentBundle(options: { limits?: Partial<SegmentLimit
 
   const outgoing = makeOutgoingClient({ allowedNetworks: ['127.0.0.0/8'] });
   const makeFills = (owner: string) =>
-    fillSegments({
+    makeFillSegments({
       database,
       clock,
       log,
       outgoing,
       owner,
       usersPerDay: options.usersPerDay ?? limits.usersPerDay ?? 2_000_000,
-      mailState: 'KEPT',
+      emailState: 'KEPT',
       onEnded: () => {},
     });
   const fills = makeFills('filler');
-  const callbacks = deliverCallbacks({
+  const callbacks = makeDeliverCallbacks({
     database,
     clock,
     encryption,
@@ -172,8 +172,8 @@ export async function makeSegmentBundle(options: { limits?: Partial<SegmentLimit
       await callbacks.settled();
       return sent;
     },
-    expire: () => expireSegments({ database }).runOnce(clock.now()),
-    tidy: () => dropSegmentLeftovers({ database }).runOnce(clock.now()),
+    expire: () => makeExpireSegments({ database }).runOnce(clock.now()),
+    tidy: () => makeDropSegmentLeftovers({ database }).runOnce(clock.now()),
 
     async segment(name = 'Buyers') {
       const [row] = await database`select * from segments where workspace_id = ${workspaceId} and name = ${name}`;

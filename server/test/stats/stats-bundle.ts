@@ -1,7 +1,7 @@
 import type { Platform } from '../../src/domain/campaigns/content.ts';
 import type { ConversionGoal } from '../../src/domain/campaigns/conversion-goal.ts';
 import { makeId } from '../../src/domain/ids.ts';
-import { attributeConversions, settleMilliseconds } from '../../src/engine/conversions/attribute-conversions.ts';
+import { makeAttributeConversions, settleMilliseconds } from '../../src/engine/conversions/attribute-conversions.ts';
 import { buildServer } from '../../src/http/build-server.ts';
 import { statsRoutes } from '../../src/http/stats/routes.ts';
 import { makeVendorHeaders } from '../../src/http/vendor-headers.ts';
@@ -33,7 +33,7 @@ export async function makeStatsBundle() {
     name: 'c',
     at: start,
   });
-  const job = attributeConversions({ database });
+  const job = makeAttributeConversions({ database });
 
   return {
     ...bundle,
@@ -99,7 +99,7 @@ export async function makeStatsBundle() {
         taken += count;
       return taken;
     },
-    duty: job,
+    job,
     conversions: () =>
       database<{ campaignId: string; goal: number; customerId: string; runId: string; platform: Platform }[]>`
         select conversions.campaign_id as "campaignId", conversions.goal, users.customer_id as "customerId",

@@ -41,7 +41,7 @@ function insert(workspaceId: string, kind: KeyKind = 'data') {
     name: `Key ${made}`,
     scopes: ['data', 'segmentation'],
     secretHash: hashSecret(`secret ${made}`),
-    secretSealed: kind === 'push' ? Buffer.from('sealed') : null,
+    encryptedSecret: kind === 'push' ? Buffer.from('sealed') : null,
     secretHint: 'cdk_…abcd',
     accessTokenMinutes: 15,
     createdAt: at,
@@ -76,7 +76,7 @@ test('a change reaches a key of that workspace that is not archived, and no othe
   const key = await insert(own);
   const changes = (workspaceId: string) => {
     const id = { workspaceId, id: key.id };
-    const secret = { secretHash: hashSecret('new'), secretSealed: null, secretHint: 'cdk_…wxyz' };
+    const secret = { secretHash: hashSecret('new'), encryptedSecret: null, secretHint: 'cdk_…wxyz' };
     return Promise.all([
       setApiKeyName(database, { ...id, name: 'New' }),
       setApiKeyScopes(database, { ...id, scopes: ['push'] }),

@@ -17,7 +17,7 @@ import { collectPlans } from '../collect-plans.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 
-const people = 40_000;
+const userCount = 40_000;
 const workspaceId = 'W';
 let bundle: TestDatabase;
 
@@ -37,15 +37,15 @@ beforeAll(async () => {
   await database`
     insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
     select 'W', number % 256, 'u' || number, 'person-' || number, '{"time_zone": "Asia/Tokyo"}', '2026-03-01', '2026-03-01'
-    from generate_series(1, ${people}) as number`;
+    from generate_series(1, ${userCount}) as number`;
   await database`
     insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at,
       created_at, updated_at)
     select 'W', number % 256, 'd' || number, 'u' || number, 'phone', 'ANDROID', 'p' || number, 'ACTIVE', '2026-03-01',
-      '2026-03-01', '2026-03-01' from generate_series(1, ${people}) as number`;
+      '2026-03-01', '2026-03-01' from generate_series(1, ${userCount}) as number`;
   await database`
     insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in)
-    select 'W', number % 256, 's', 'u' || number, 1 from generate_series(1, ${people}) as number`;
+    select 'W', number % 256, 's', 'u' || number, 1 from generate_series(1, ${userCount}) as number`;
   await database`
     create table deliveries_20260301 partition of deliveries for values from ('2026-03-01') to ('2026-03-02')`;
   await database`
@@ -53,13 +53,13 @@ beforeAll(async () => {
       attempts, sent_at)
     select '2026-03-01', 'W', number % 256, 'r' || run, 'd' || number, 'u' || number, 0, 'ANDROID',
       case when number % 10 = 0 then 'GONE' else 'ACCEPTED' end, 1, '2026-03-01'
-    from generate_series(1, ${people}) as number, generate_series(1, 3) as run`;
+    from generate_series(1, ${userCount}) as number, generate_series(1, 3) as run`;
   await database`analyze`;
   // As in a campaign under a cap that was set a minute ago: the table has grown, and the planner has not heard of it.
   await database`
     insert into user_messages (workspace_id, bucket, user_id, revision, run_ids, campaign_ids, sent_at, is_counted)
     select 'W', number % 256, 'u' || number, 1, '{r1}', '{c1}', array[timestamptz '2026-03-01'], '{true}'
-    from generate_series(1, ${people}) as number`;
+    from generate_series(1, ${userCount}) as number`;
 });
 afterAll(() => bundle.drop());
 

@@ -59,7 +59,7 @@ describe('a content', () => {
 
   test('names the text that failed, and why', () => {
     const content = android({ richContent: [{ type: 'image', value: '{{ UserAttribute.picture }}' }] });
-    const rendered = makePersonaliser(content, 'AUTO')!.render({ platform: 'ANDROID', person: user, event: {} });
+    const rendered = makePersonaliser(content, 'AUTO')!.render({ platform: 'ANDROID', user, event: {} });
     expect(rendered).toEqual({
       fault: {
         field: 'richContent[0].value',
@@ -77,7 +77,7 @@ describe('a content', () => {
     ],
     ['empty where a text is needed', { message: '{{ "" }}' }, 'is empty'],
   ])('that comes out %s fails', (_name, more, reason) => {
-    const rendered = makePersonaliser(android(more), 'AUTO')!.render({ platform: 'ANDROID', person: user, event: {} });
+    const rendered = makePersonaliser(android(more), 'AUTO')!.render({ platform: 'ANDROID', user, event: {} });
     expect(rendered).toMatchObject({ fault: { cause: 'RESULT', reason } });
   });
 
@@ -94,7 +94,7 @@ describe('a content', () => {
         },
       };
       const follow = { customerId: 'ada', attributes: { link } };
-      const rendered = makePersonaliser(web, 'AUTO')!.render({ platform: 'WEB', person: follow, event: {} });
+      const rendered = makePersonaliser(web, 'AUTO')!.render({ platform: 'WEB', user: follow, event: {} });
       expect(rendered).toMatchObject({ fault: { cause: 'RESULT', field: 'redirectUrl' } });
     },
   );
@@ -102,7 +102,7 @@ describe('a content', () => {
   test('that another version of this server stored and this one cannot read fails, and throws nothing', () => {
     const rendered = makePersonaliser(android({ title: '{{ x' }), 'AUTO')!.render({
       platform: 'ANDROID',
-      person: user,
+      user,
       event: {},
     });
     expect(rendered).toMatchObject({ fault: { cause: 'UNKNOWN', field: 'title' } });

@@ -11,7 +11,7 @@ import { makeShareProviderToken } from '../../src/engine/credentials/share-provi
 import { makeDelivery, realProviderEndpoints } from '../../src/engine/delivery/deliver.ts';
 import type { SimulatorEndpoints } from '../../src/engine/delivery/deliver.ts';
 import { startJob } from '../../src/engine/job.ts';
-import { followDatabaseClock } from '../../src/engine/housekeeping/follow-database-clock.ts';
+import { makeFollowDatabaseClock } from '../../src/engine/housekeeping/follow-database-clock.ts';
 import { startWorker } from '../../src/engine/start-worker.ts';
 import { makeLog } from '../../src/log.ts';
 import { openInstallation } from '../../src/start/open-installation.ts';
@@ -36,7 +36,7 @@ const endpoints = { ...realProviderEndpoints, simulators };
 const shareToken = makeShareProviderToken({ database, encryption, log });
 const delivery = makeDelivery({ clock, log, allowedNetworks: [], endpoints, shareToken });
 started.push({ stop: () => delivery.close() });
-const followClock = followDatabaseClock({ database, clock, onMoved: () => worker.wake() });
+const followClock = makeFollowDatabaseClock({ database, clock, onMoved: () => worker.wake() });
 const worker = await startWorker({
   database,
   databaseUrl,
@@ -51,7 +51,7 @@ const worker = await startWorker({
   lateSendMinutes: config.lateSendMinutes,
   inboxMessages: config.inboxMessages,
   allowedNetworks: [],
-  mailer: undefined,
+  smtpClient: undefined,
   segmentUsersPerDay: config.segmentUsersPerDay,
 });
 started.push(worker);

@@ -71,7 +71,7 @@ export function makeCompanySignIn(deps: CompanySignInDependencies) {
       await insertCompanySignIn(database, {
         stateHash: hashSecret(state),
         browserHash: hashSecret(browser),
-        sealed: encryption.encrypt(JSON.stringify({ nonce, codeVerifier }), encryptionContext),
+        encrypted: encryption.encrypt(JSON.stringify({ nonce, codeVerifier }), encryptionContext),
         expiresAt: new Date(at.getTime() + companySignInSeconds * 1000),
       });
       return { location, browser };

@@ -64,7 +64,7 @@ export async function changeInTransaction(tx: Transaction, change: CampaignChang
   const campaign = await findCampaignRecord(tx, { workspaceId: change.workspaceId, id: change.campaignId });
   if (!campaign) return { kind: 'not-found' };
   const kind = campaign.deliveryType === 'ONE_TIME' ? 'one-time' : 'recurring';
-  const to = statusAfter(change.action, { kind, status: campaign.status, hasMoment: campaign.nextAt !== null });
+  const to = statusAfter(change.action, { kind, status: campaign.status, hasOccurrence: campaign.nextAt !== null });
   if (to === undefined) return { kind: 'not-allowed', status: campaign.status };
   const move = { id: campaign.id, workspaceId: change.workspaceId, from: campaign.status, to, at };
   await applyChange(tx, { change, campaign, move });

@@ -28,7 +28,7 @@ export type CheckedCampaign = {
   faults: RequestFault[];
   /** Undefined while the schedule cannot be read. */
   timing: Timing | undefined;
-  moments: DescribedOccurrence[];
+  occurrences: DescribedOccurrence[];
   /** A description of the audience, if it has filters. */
   audienceText: string | undefined;
   /** Empty while something is wrong. */
@@ -60,17 +60,17 @@ export async function checkCampaign(tx: Queryable, check: CampaignCheck): Promis
     return {
       faults: withoutDoubles([...frozen, ...prepared.faults, ...faults]),
       timing,
-      moments: timing ? describeOccurrences(timing, { after: now, count: shownOccurrences }) : [],
+      occurrences: timing ? describeOccurrences(timing, { after: now, count: shownOccurrences }) : [],
       audienceText: textOf(segment),
       warnings: [],
     };
   }
   const occurrences = describeOccurrences(prepared.timing, { after: now, count: shownOccurrences });
-  const warned = await findWarned(tx, { workspaceId, prepared, moments: occurrences, now });
+  const warned = await findWarned(tx, { workspaceId, prepared, occurrences, now });
   return {
     faults: frozen,
     timing: prepared.timing,
-    moments: occurrences,
+    occurrences,
     audienceText: textOf(prepared.segment),
     warnings: warnOfCampaign(warned),
   };
@@ -150,12 +150,9 @@ export async function findPlatformCredentials(
   );
 }
 
-type Found = { workspaceId: string; prepared: PreparedCampaign; moments: DescribedOccurrence[]; now: Date };
+type Found = { workspaceId: string; prepared: PreparedCampaign; occurrences: DescribedOccurrence[]; now: Date };
 
-async function findWarned(
-  tx: Queryable,
-  { workspaceId, prepared, moments: occurrences, now }: Found,
-): Promise<WarnedCampaign> {
+async function findWarned(tx: Queryable, { workspaceId, prepared, occurrences, now }: Found): Promise<WarnedCampaign> {
   const { definition, timing } = prepared;
   const { platforms, content, settings, businessEvent } = definition;
   const event =
@@ -164,7 +161,7 @@ async function findWarned(
     platforms,
     content,
     settings,
-    moments: timing.kind === 'soon' ? [now] : occurrences.map(({ at }) => at),
+    occurrences: timing.kind === 'soon' ? [now] : occurrences.map(({ at }) => at),
     controls: (await findWorkspaceControls(tx, workspaceId))!,
     credentials: await findPlatformCredentials(tx, workspaceId),
     eventAttributes: event?.attributes ?? [],

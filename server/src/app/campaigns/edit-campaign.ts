@@ -111,9 +111,9 @@ async function rewrite(
   if (isDue && campaign.status === 'SCHEDULED') throw notEditable('its moment has come');
   const owner = { workspaceId, campaignId: campaign.id, createdBy: campaign.createdBy, at };
   const segmentId = await storeAudience(tx, prepared, owner);
-  const standing = statusAfterEdit(edit, prepared);
+  const statusColumns = statusAfterEdit(edit, prepared);
   await updateAuthoredCampaign(tx, {
-    ...liveColumns(prepared, { ...standing, segmentId }),
+    ...liveColumns(prepared, { ...statusColumns, segmentId }),
     id: campaign.id,
     workspaceId,
     updatedBy,

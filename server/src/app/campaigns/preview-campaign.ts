@@ -33,12 +33,12 @@ export async function previewCampaign({ database }: PreviewDependencies, request
   const { event } = request;
   const { content, platforms, settings } = await readShownCampaign(database, { ...request, platformField: 'platform' });
   const personaliser = makePersonaliser(content, settings.templates);
-  const person = await findUser(database, { ...request, reads: personaliser?.reads ?? [] });
+  const user = await findUser(database, { ...request, reads: personaliser?.reads ?? [] });
   return {
-    customerId: person.customerId,
+    customerId: user.customerId,
     platforms: platforms.map((platform) => ({
       platform,
-      personal: personaliser ? personaliser.render({ platform, person, event }) : { content: content[platform]! },
+      personal: personaliser ? personaliser.render({ platform, user, event }) : { content: content[platform]! },
     })),
   };
 }
@@ -48,13 +48,13 @@ type Asked = Pick<PreviewRequest, 'workspaceId' | 'named'> & { reads: readonly s
 async function findUser(database: Database, { workspaceId, named, reads }: Asked): Promise<User> {
   if (!named) return unknownUser;
   const users = await findNamedUsers(database, { workspaceId, ...named, limit: 2 });
-  const [user] = users;
-  if (!user || users.length > 1) {
-    const reason = user ? 'is that of more than one user' : 'is that of no user';
+  const [key] = users;
+  if (!key || users.length > 1) {
+    const reason = key ? 'is that of more than one user' : 'is that of no user';
     throw invalidCampaign([{ field: 'identifier_value', reason }]);
   }
-  const people = await findUsers(database, { workspaceId, users: [user], names: reads });
-  const person = people.get(user.userId);
-  if (!person) throw invalidCampaign([{ field: 'identifier_value', reason: 'is that of no user' }]);
-  return person;
+  const found = await findUsers(database, { workspaceId, users: [key], names: reads });
+  const user = found.get(key.userId);
+  if (!user) throw invalidCampaign([{ field: 'identifier_value', reason: 'is that of no user' }]);
+  return user;
 }

@@ -122,6 +122,6 @@ async function listFailures(database: Database, campaignId: string): Promise<Fai
 function allowedActions({ deliveryType, status, nextAt }: CampaignRecord) {
   const kind = deliveryType === 'ONE_TIME' ? 'one-time' : 'recurring';
   return campaignActions.filter(
-    (action) => statusAfter(action, { kind, status, hasMoment: nextAt !== null }) !== undefined,
+    (action) => statusAfter(action, { kind, status, hasOccurrence: nextAt !== null }) !== undefined,
   );
 }

@@ -11,7 +11,7 @@ import { setUserIsTest } from '../../storage/users/users.ts';
 import type { SignedIn } from '../accounts/account-dependencies.ts';
 import { audit } from '../accounts/audit.ts';
 import { blockDevices } from '../data/block-devices.ts';
-import { lockIdentified, lockPerson } from '../data/find-user.ts';
+import { lockIdentified, lockUserOrRetained } from '../data/find-user.ts';
 import { registerDevice, removeDevice } from '../data/register-device.ts';
 import type { RegisterDeviceCommand } from '../data/register-device.ts';
 import { retryDeadlock } from '../data/retry-deadlock.ts';
@@ -32,22 +32,22 @@ export type DeviceAction = (typeof deviceActions)[number];
 export function makeChangeUsers({ database, clock }: { database: Database; clock: Clock }) {
   /** @throws ServiceError NOT_FOUND */
   async function findUser(tx: Transaction, { workspaceId, id }: Key): Promise<UserRecord> {
-    const person = isId(id) ? await findUserRecord(tx, { workspaceId, id }) : undefined;
-    if (!person) throw new ServiceError('NOT_FOUND');
-    return person;
+    const user = isId(id) ? await findUserRecord(tx, { workspaceId, id }) : undefined;
+    if (!user) throw new ServiceError('NOT_FOUND');
+    return user;
   }
 
   /** One transaction of a person's change and its line. */
   const change = <Result>(
     { by, workspaceId, id, action }: By & Key & { action: string },
-    work: (tx: Transaction, given: { person: UserRecord; at: Date }) => Promise<[Result, Record<string, unknown>]>,
+    work: (tx: Transaction, given: { user: UserRecord; at: Date }) => Promise<[Result, Record<string, unknown>]>,
   ): Promise<Result> =>
     retryDeadlock(
       async () =>
         await inTransaction(database, async (tx) => {
           const at = clock.now();
-          const person = await findUser(tx, { workspaceId, id });
-          const [result, detail] = await work(tx, { person, at });
+          const user = await findUser(tx, { workspaceId, id });
+          const [result, detail] = await work(tx, { user, at });
           await audit(tx, { actor: by, workspaceId, action: `person.${action}`, object: { id }, detail, at });
           return result;
         }),
@@ -62,7 +62,7 @@ export function makeChangeUsers({ database, clock }: { database: Database; clock
             const at = clock.now();
             await requireWorkspace(tx, workspaceId);
             await upsertUser(tx, { workspaceId, customerId, attributes, at });
-            const { userId: id } = (await lockPerson(tx, { workspaceId, customerId }))!;
+            const { userId: id } = (await lockUserOrRetained(tx, { workspaceId, customerId }))!;
             const detail = { changed: Object.keys(attributes) };
             await audit(tx, { actor: by, workspaceId, action: 'person.add', object: { id }, detail, at });
             return { id };
@@ -71,7 +71,7 @@ export function makeChangeUsers({ database, clock }: { database: Database; clock
 
     /** A value replaces, null removes. @throws ServiceError NOT_FOUND */
     changeAttributes: ({ attributes, ...key }: By & Key & { attributes: Attributes }): Promise<void> =>
-      change({ ...key, action: 'attributes' }, async (tx, { person: { customerId }, at }) => {
+      change({ ...key, action: 'attributes' }, async (tx, { user: { customerId }, at }) => {
         await upsertUser(tx, { workspaceId: key.workspaceId, customerId, attributes, updateExistingOnly: true, at });
         const names = Object.keys(attributes);
         const removed = names.filter((name) => attributes[name] === null);
@@ -90,7 +90,7 @@ export function makeChangeUsers({ database, clock }: { database: Database; clock
 
     /** @throws ServiceError NOT_FOUND */
     addDevice: ({ device, ...key }: By & Key & { device: NewDevice }): Promise<void> =>
-      change({ ...key, action: 'device-add' }, async (tx, { person: { customerId }, at }) => {
+      change({ ...key, action: 'device-add' }, async (tx, { user: { customerId }, at }) => {
         await registerDevice(tx, { ...device, workspaceId: key.workspaceId, customerId, at });
         return [undefined, { platform: device.platform }];
       }),

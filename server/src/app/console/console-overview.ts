@@ -71,7 +71,7 @@ export function makeConsoleOverview(deps: OverviewDependencies) {
     read: (query: OverviewQuery) => readOverview({ ...deps, lastHour }, query),
 
     /** Reads every device of the workspace, so that pages ask once a minute. @throws ServiceError NOT_FOUND */
-    async countPeople(workspaceId: string) {
+    async countUsers(workspaceId: string) {
       const { id } = await findShown(database, workspaceId);
       const [users, devices] = await Promise.all([countUsers(database, id), countDevices(database, id)]);
       return { users, devices };
@@ -136,7 +136,7 @@ async function readOverview(deps: OverviewDependencies & { lastHour: LastHour },
     oldestWaitingAt: waitingSince.length === 0 ? null : new Date(Math.min(...waitingSince)),
     accepted: accepted.reduce((sum, { devices }) => sum + devices, 0),
     failures: hour.failures,
-    failingDuties: failingJobs(alive),
+    failingJobs: failingJobs(alive),
     // A window of a minute may be full for only an instant, but the push limit refuses messages in the meantime.
     limits: limits.filter(({ id, windowSeconds }) => id === 'pushes' || windowSeconds === null || windowSeconds > 60),
   });

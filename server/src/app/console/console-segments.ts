@@ -33,8 +33,8 @@ export function makeConsoleSegments(deps: SegmentDependencies & WebhookSecretDep
     listRejects: (query: Parameters<typeof listRejectedLines>[1]) => listRejectedLines(deps, query),
     listCallbacks: (query: LogQuery) => listCallbacks(deps, query),
     getCallback: (key: Key) => readCallback(deps, key),
-    listMails: (query: LogQuery) => listEmails(deps, query),
-    getMail: (key: Key) => readEmail(deps, key),
+    listEmails: (query: LogQuery) => listEmails(deps, query),
+    getEmail: (key: Key) => readEmail(deps, key),
     async postFile({ by, ...file }: Omit<PostedFile, 'requestedBy'> & By): Promise<AcceptedOperation> {
       return postFile(deps, {
         ...file,
@@ -94,7 +94,7 @@ export function makeConsoleSegments(deps: SegmentDependencies & WebhookSecretDep
           audit(tx, { actor: by, workspaceId, action: 'callback.resend', object: { id, name }, at: clock.now() }),
       });
     },
-    async resendMail({ by, ...key }: Key & By) {
+    async resendEmail({ by, ...key }: Key & By) {
       const { workspaceId } = key;
       const { id, subject: name } = await readEmail(deps, key);
       return resendEmail(deps, {

@@ -56,12 +56,12 @@ export function makeConsoleUsers({ database, clock, erasureDelayHours }: Console
     },
 
     /** What happened, newest first. @throws ServiceError NOT_FOUND */
-    async listMoments({ workspaceId, id, after }: Key & { after: TimelinePosition | undefined }) {
-      const person = isId(id) ? await findUserRecord(database, { workspaceId, id }) : undefined;
-      if (!person) throw new ServiceError('NOT_FOUND');
-      const key = { workspaceId, bucket: person.bucket, userId: person.userId };
+    async listTimeline({ workspaceId, id, after }: Key & { after: TimelinePosition | undefined }) {
+      const user = isId(id) ? await findUserRecord(database, { workspaceId, id }) : undefined;
+      if (!user) throw new ServiceError('NOT_FOUND');
+      const key = { workspaceId, bucket: user.bucket, userId: user.userId };
       const found = await listTimelineEntries(database, { ...key, after, limit: timelineEntriesPerPage + 1 });
-      return { moments: found.slice(0, timelineEntriesPerPage), hasMore: found.length > timelineEntriesPerPage };
+      return { entries: found.slice(0, timelineEntriesPerPage), hasMore: found.length > timelineEntriesPerPage };
     },
 
     /** People that a word names: a user id, a device token or an attribute's value. @throws ServiceError NOT_FOUND */
@@ -81,10 +81,10 @@ export function makeConsoleUsers({ database, clock, erasureDelayHours }: Console
       for (const { attribute, ...user } of byValue)
         if (attribute === 'device:push_id') add(user, 'DEVICE_TOKEN');
         else add(user, 'ATTRIBUTE', attribute);
-      const people = await listFoundUsers(database, { workspaceId, users: [...hits.values()].slice(0, maxHits) });
-      return people.map((person) => {
-        const { foundBy, attribute } = hits.get(person.userId)!;
-        return { ...person, foundBy, attribute };
+      const users = await listFoundUsers(database, { workspaceId, users: [...hits.values()].slice(0, maxHits) });
+      return users.map((user) => {
+        const { foundBy, attribute } = hits.get(user.userId)!;
+        return { ...user, foundBy, attribute };
       });
     },
 
@@ -102,11 +102,11 @@ export function makeConsoleUsers({ database, clock, erasureDelayHours }: Console
         async () =>
           await inTransaction(database, async (tx) => {
             const at = clock.now();
-            const person = await findUserRecord(tx, { workspaceId, id });
-            if (!person) throw new ServiceError('NOT_FOUND');
+            const user = await findUserRecord(tx, { workspaceId, id });
+            if (!user) throw new ServiceError('NOT_FOUND');
             const identity = { kind: 'id' as const, value: id };
             await deleteUser(tx, { workspaceId, identity, delayHours: erasureDelayHours, at });
-            const erasure = (await findErasure(tx, { workspaceId, customerId: person.customerId }))!;
+            const erasure = (await findErasure(tx, { workspaceId, customerId: user.customerId }))!;
             const object = { id: erasure.id };
             const detail = { dueAt: erasure.dueAt.toISOString() };
             await audit(tx, { actor: by, workspaceId, action: 'person.erase', object, detail, at });
@@ -118,14 +118,14 @@ export function makeConsoleUsers({ database, clock, erasureDelayHours }: Console
 }
 
 async function readUser(tx: Transaction, { workspaceId, id }: Key) {
-  const person = isId(id) ? await findUserRecord(tx, { workspaceId, id }) : undefined;
-  if (!person) throw new ServiceError('NOT_FOUND');
-  const key = { workspaceId, bucket: person.bucket, userId: person.userId };
+  const user = isId(id) ? await findUserRecord(tx, { workspaceId, id }) : undefined;
+  if (!user) throw new ServiceError('NOT_FOUND');
+  const key = { workspaceId, bucket: user.bucket, userId: user.userId };
   const devices = await listUserDevices(tx, key);
   const segments = await listUserSegments(tx, key);
   const messages = await listUserMessages(tx, { ...key, limit: maxMessages });
-  const erasure = await findErasure(tx, { workspaceId, customerId: person.customerId });
-  return { person, devices, segments, messages, erasure: erasure?.state === 'PENDING' ? erasure : undefined };
+  const erasure = await findErasure(tx, { workspaceId, customerId: user.customerId });
+  return { person: user, devices, segments, messages, erasure: erasure?.state === 'PENDING' ? erasure : undefined };
 }
 
 async function findErasure(tx: Transaction, { workspaceId, customerId }: { workspaceId: string; customerId: string }) {

@@ -198,5 +198,5 @@ function presentable({
 }
 
 function openCredential(encryption: Encryption, row: StoredCredential): ProviderCredential {
-  return JSON.parse(encryption.decrypt(row.sealed, credentialContext(row)).toString('utf8')) as ProviderCredential;
+  return JSON.parse(encryption.decrypt(row.encrypted, credentialContext(row)).toString('utf8')) as ProviderCredential;
 }

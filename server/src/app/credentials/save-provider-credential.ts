@@ -15,7 +15,7 @@ export async function saveProviderCredential(
   await upsertProviderCredential(tx, {
     workspaceId,
     provider: credential.provider,
-    sealed: encryption.encrypt(JSON.stringify(credential), context),
+    encrypted: encryption.encrypt(JSON.stringify(credential), context),
     summary: summarise(credential),
     simulated: credential.simulated,
     at,

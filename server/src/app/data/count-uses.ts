@@ -31,10 +31,10 @@ export async function countUses(database: Database, counts: LimitCount[]): Promi
 /** Room for one under a limit that is lower by the others is room for all. */
 async function findRefusal(tx: Transaction, count: LimitCount): Promise<UseGrant | undefined> {
   const { wanted, limit } = count;
-  const room = await countWithinLimit(tx, { ...count, wanted: 0, limit: limit - wanted + 1 });
-  if (room.remaining > 0) return undefined;
+  const quota = await countWithinLimit(tx, { ...count, wanted: 0, limit: limit - wanted + 1 });
+  if (quota.remaining > 0) return undefined;
   const { remaining } = await countWithinLimit(tx, { ...count, wanted: 0 });
-  return { granted: 0, remaining, retryAfterSeconds: Math.max(1, room.retryAfterSeconds), limit };
+  return { granted: 0, remaining, retryAfterSeconds: Math.max(1, quota.retryAfterSeconds), limit };
 }
 
 /** The state of a limit, without counting anything. */

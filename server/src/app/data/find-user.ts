@@ -11,7 +11,7 @@ type Named = { workspaceId: string; customerId: string };
 const maxLooks = 3;
 
 /** The user that a customer id means, locked: its own, or the one it was merged into. */
-export async function lockPerson(tx: Transaction, named: Named): Promise<LockedUser | undefined> {
+export async function lockUserOrRetained(tx: Transaction, named: Named): Promise<LockedUser | undefined> {
   return (await lockUser(tx, named)) ?? lockRetained(tx, named);
 }
 
@@ -41,7 +41,7 @@ export async function lockIdentified(
   tx: Transaction,
   { workspaceId, identity }: { workspaceId: string; identity: UserIdentity },
 ): Promise<LockedUser | undefined> {
-  if (identity.kind === 'customer-id') return lockPerson(tx, { workspaceId, customerId: identity.value });
+  if (identity.kind === 'customer-id') return lockUserOrRetained(tx, { workspaceId, customerId: identity.value });
   const found = isId(identity.value) ? await findUserById(tx, { workspaceId, id: identity.value }) : undefined;
   return found && lockUserByKey(tx, { workspaceId, ...found });
 }

@@ -21,7 +21,7 @@ import {
 import { moveUserMessages } from '../../storage/users/user-messages.ts';
 import { deleteUser, lockUsersInOrder, setUserAttributes } from '../../storage/users/users.ts';
 import type { LockedUser } from '../../storage/users/users.ts';
-import { lockPerson } from './find-user.ts';
+import { lockUserOrRetained } from './find-user.ts';
 
 export type MergeUsersCommand = {
   workspaceId: string;
@@ -45,8 +45,8 @@ export async function mergeUsers(tx: Transaction, { workspaceId, pairs, at }: Me
   await lockUsersInOrder(tx, { workspaceId, customerIds });
   for (const [index, pair] of pairs.entries()) {
     const [from, to] = [
-      await lockPerson(tx, { workspaceId, customerId: pair.merged }),
-      await lockPerson(tx, { workspaceId, customerId: pair.retained }),
+      await lockUserOrRetained(tx, { workspaceId, customerId: pair.merged }),
+      await lockUserOrRetained(tx, { workspaceId, customerId: pair.retained }),
     ];
     if (!from) throw new ServiceError('DATA_USER_NOT_FOUND', { field: `merge_data[${index}].merged_user` });
     if (!to) throw new ServiceError('DATA_USER_NOT_FOUND', { field: `merge_data[${index}].retained_user` });

@@ -11,7 +11,7 @@ import {
 } from '../../storage/devices/devices.ts';
 import type { DeviceRecord, StoredDevice } from '../../storage/devices/devices.ts';
 import { deleteIdentifiers, insertIdentifiers, insertIdentifiersOfDevices } from '../../storage/users/identifiers.ts';
-import { lockPerson } from './find-user.ts';
+import { lockUserOrRetained } from './find-user.ts';
 import { without } from './upsert-user.ts';
 
 export type RegisterDeviceCommand = {
@@ -36,7 +36,7 @@ export type RegisterDeviceCommand = {
  */
 export async function registerDevice(tx: Transaction, command: RegisterDeviceCommand): Promise<boolean> {
   const { workspaceId, at } = command;
-  const user = await lockPerson(tx, command);
+  const user = await lockUserOrRetained(tx, command);
   if (!user) return false;
   const owner = { workspaceId, bucket: user.bucket, userId: user.userId };
   const before = await lockDevice(tx, { ...owner, deviceId: command.deviceId });

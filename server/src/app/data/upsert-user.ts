@@ -5,7 +5,7 @@ import type { Attributes } from '../../domain/users/user-attributes.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { deleteIdentifiers, insertIdentifiers } from '../../storage/users/identifiers.ts';
 import { setUserAttributes } from '../../storage/users/users.ts';
-import { lockOrMakeUser, lockPerson } from './find-user.ts';
+import { lockOrMakeUser, lockUserOrRetained } from './find-user.ts';
 
 export type UpsertUserCommand = {
   workspaceId: string;
@@ -26,7 +26,7 @@ export type UpsertUserCommand = {
 export async function upsertUser(tx: Transaction, command: UpsertUserCommand): Promise<boolean> {
   const { workspaceId, customerId, at } = command;
   const user = command.updateExistingOnly
-    ? await lockPerson(tx, { workspaceId, customerId })
+    ? await lockUserOrRetained(tx, { workspaceId, customerId })
     : await lockOrMakeUser(tx, { workspaceId, customerId, at });
   if (!user) return false;
   const attributes = mergeAttributes(user.attributes, command.attributes);

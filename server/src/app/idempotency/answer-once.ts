@@ -44,12 +44,12 @@ export async function answerOnce<Answer>(
   return await inTransaction(database, async (tx) => {
     if (await claimIdempotencyKey(tx, { ...id, bodyHash, createdAt: request.at })) {
       const answer = await work(tx);
-      await storeIdempotentAnswer(tx, { ...id, answerSealed: encryption.encrypt(JSON.stringify(answer), context) });
+      await storeIdempotentAnswer(tx, { ...id, encryptedAnswer: encryption.encrypt(JSON.stringify(answer), context) });
       return answer;
     }
     const first = await findIdempotencyKey(tx, id);
-    if (!first?.answerSealed || !first.bodyHash.equals(bodyHash)) throw new ServiceError('IDEMPOTENCY_CONFLICT');
-    return JSON.parse(encryption.decrypt(first.answerSealed, context).toString('utf8')) as Answer;
+    if (!first?.encryptedAnswer || !first.bodyHash.equals(bodyHash)) throw new ServiceError('IDEMPOTENCY_CONFLICT');
+    return JSON.parse(encryption.decrypt(first.encryptedAnswer, context).toString('utf8')) as Answer;
   });
 }
 

@@ -7,7 +7,7 @@ import type { ImportedCampaign } from '../../storage/campaigns/authored-campaign
 import { openImportFile } from './open-import-file.ts';
 import { parseCampaignLine } from './parse-campaign-line.ts';
 import { readLines } from './read-lines.ts';
-import { keepRejects } from './keep-rejects.ts';
+import { makeRejectsFile } from './rejects-file.ts';
 
 export type CampaignImportProgress = {
   lines: number;
@@ -46,7 +46,7 @@ export async function importCampaignsFile(
     known: 0,
     rejected: 0,
   };
-  const rejects = keepRejects(`${path}.rejects.ndjson`, { isContinued: false });
+  const rejects = makeRejectsFile(`${path}.rejects.ndjson`, { isContinued: false });
   const now = clock.now();
   // By id, with the number of the line: of repeats in a batch the first counts, as it does between batches.
   let batch = new Map<string, { line: number; campaign: ImportedCampaign }>();

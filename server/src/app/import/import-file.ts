@@ -20,8 +20,8 @@ import { eventDay } from '../data/track-events.ts';
 import { fileDigest } from './file-digest.ts';
 import { makeImportBatches } from './import-batch.ts';
 import type { Batch } from './import-batch.ts';
-import { keepRejects } from './keep-rejects.ts';
-import type { Rejects } from './keep-rejects.ts';
+import { makeRejectsFile } from './rejects-file.ts';
+import type { Rejects } from './rejects-file.ts';
 import { readLines } from './read-lines.ts';
 import { readCsvRows, readJsonRows } from './read-rows.ts';
 
@@ -90,7 +90,7 @@ async function load(deps: ImportDependencies, { file, key, sessions, totalBytes 
   if (progress.isKnown) return progress;
   const batches = makeImportBatches(file.kind, file.workspaceId);
   for (const one of sessions) await batches.prepare(one);
-  const rejects = keepRejects(`${file.path}.rejects.ndjson`, { isContinued: counts.lines > 0 });
+  const rejects = makeRejectsFile(`${file.path}.rejects.ndjson`, { isContinued: counts.lines > 0 });
   const writer = makeWriter(deps, { file, key, sessions, progress, rejects });
   try {
     let batch = batches.begin(deps.clock.now());

@@ -8,8 +8,8 @@ import { reportLimits } from '../../domain/interactions/limits.ts';
 import type { ReportLimit } from '../../domain/interactions/limits.ts';
 import { sourceOfAddress } from '../../domain/limits/source-address.ts';
 import type { Database } from '../../storage/database.ts';
-import { commitTogether } from '../push/commit-together.ts';
-import { limitReports } from './limit-reports.ts';
+import { makeCommitTogether } from '../push/commit-together.ts';
+import { makeLimitReports } from './limit-reports.ts';
 import { recordInteractions } from './record-interactions.ts';
 import type { ReceivedReport } from './record-interactions.ts';
 
@@ -35,9 +35,9 @@ export type ClickCommand = { clickToken: string; to: string; address: string };
 
 /** What devices tell of the messages they were sent. The token that came with the message is the credential. */
 export function makeInteractionUseCases({ database, clock, tokens, limits = reportLimits }: InteractionDependencies) {
-  const ofToken = limitReports(limits.token, { clock, what: 'token' });
-  const ofAddress = limitReports(limits.address, { clock, what: 'address' });
-  const record = commitTogether<ReceivedReport, boolean>((reports) => recordInteractions(database, reports), {
+  const ofToken = makeLimitReports(limits.token, { clock, what: 'token' });
+  const ofAddress = makeLimitReports(limits.address, { clock, what: 'address' });
+  const record = makeCommitTogether<ReceivedReport, boolean>((reports) => recordInteractions(database, reports), {
     batchItems: 500,
     waitingItems: 20_000,
   });

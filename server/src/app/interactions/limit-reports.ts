@@ -15,7 +15,7 @@ const maxSubjects = 100_000;
  * Keeps a limit in this process's memory: a row in the database would cost as much as the report it guards against.
  * Several nodes together let through as many times the limit.
  */
-export function limitReports(
+export function makeLimitReports(
   limit: ReportLimit,
   { clock, what }: { clock: Clock; what: 'token' | 'address' },
 ): LimitReports {

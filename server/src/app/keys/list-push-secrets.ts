@@ -21,6 +21,6 @@ export async function listPushSecrets(
     keyId: key.id,
     name: key.name,
     lastUsedAt: key.lastUsedAt,
-    secret: encryption.decrypt(key.secretSealed!, pushKeyContext(key)).toString('utf8'),
+    secret: encryption.decrypt(key.encryptedSecret!, pushKeyContext(key)).toString('utf8'),
   }));
 }

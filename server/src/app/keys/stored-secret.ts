@@ -2,7 +2,7 @@ import type { Encryption } from '../../domain/encryption.ts';
 import type { KeyKind } from '../../domain/tokens/key-kinds.ts';
 import { hashSecret, hintOfSecret } from '../../domain/tokens/secret.ts';
 
-export type StoredSecret = { secretHash: Buffer; secretSealed: Buffer | null; secretHint: string };
+export type StoredSecret = { secretHash: Buffer; encryptedSecret: Buffer | null; secretHint: string };
 
 /** What is stored of a key's secret. Push keys sign (interface 5), so they are sealed as well. */
 export function storedSecret(
@@ -12,7 +12,7 @@ export function storedSecret(
 ): StoredSecret {
   return {
     secretHash: hashSecret(secret),
-    secretSealed: key.kind === 'push' ? encryption.encrypt(secret, pushKeyContext(key)) : null,
+    encryptedSecret: key.kind === 'push' ? encryption.encrypt(secret, pushKeyContext(key)) : null,
     secretHint: hintOfSecret(secret),
   };
 }

@@ -13,7 +13,7 @@ import { findSegmentByName } from '../../storage/segments/segments.ts';
 import { findSelectedUsers } from '../../storage/users/users.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import type { AdmittedPush } from './admit-push.ts';
-import { commitTogether } from './commit-together.ts';
+import { makeCommitTogether } from './commit-together.ts';
 import { storePushes } from './store-pushes.ts';
 import type { AcceptedPush, PushToStore, StoredPush } from './store-pushes.ts';
 import { maxSelectedUsers } from '../../domain/push/limits.ts';
@@ -33,7 +33,7 @@ export type AcceptPush = (request: AcceptPushRequest) => Promise<AcceptedPush>;
  */
 export function makeAcceptPush(deps: { database: Database; clock: Clock; encryption: Encryption }): AcceptPush {
   const { database, clock } = deps;
-  const store = commitTogether<PushToStore, StoredPush>(
+  const store = makeCommitTogether<PushToStore, StoredPush>(
     (pushes) => inTransaction(database, (tx) => storePushes(tx, pushes)),
     { batchItems: 500, waitingItems: 10_000 },
   );

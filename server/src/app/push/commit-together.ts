@@ -19,7 +19,7 @@ type Waiting<Item, Result> = { item: Item; resolve: (result: Result) => void; re
  * @param commit stores all items in one transaction and gives their results in order
  * @returns a function that stores one item. It throws ServiceError OVERLOADED when too many wait.
  */
-export function commitTogether<Item, Result>(
+export function makeCommitTogether<Item, Result>(
   commit: (items: Item[]) => Promise<Result[]>,
   { batchItems, waitingItems }: CommitTogetherOptions,
 ): (item: Item) => Promise<Result> {

@@ -3,7 +3,7 @@ import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
 import { countWithinLimit } from '../../storage/limits/limit-windows.ts';
 import type { LimitGrant } from '../../storage/limits/limit-windows.ts';
-import { commitTogether } from './commit-together.ts';
+import { makeCommitTogether } from './commit-together.ts';
 
 /**
  * Counts one push request against the workspace's limit. Requests that arrive together are counted together: one row
@@ -14,7 +14,10 @@ export function makeCountPushRequest(deps: {
   clock: Clock;
   requestsPerMinute: number;
 }): (workspaceId: string) => Promise<LimitGrant> {
-  return commitTogether((workspaceIds) => countBatch(deps, workspaceIds), { batchItems: 1_000, waitingItems: 20_000 });
+  return makeCommitTogether((workspaceIds) => countBatch(deps, workspaceIds), {
+    batchItems: 1_000,
+    waitingItems: 20_000,
+  });
 }
 
 async function countBatch(

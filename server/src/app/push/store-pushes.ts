@@ -54,7 +54,7 @@ export type StoredPush =
  */
 type Outcome =
   | { kind: 'send'; push: PushToStore }
-  | { kind: 'schedule'; push: PushToStore; moments: Date[] }
+  | { kind: 'schedule'; push: PushToStore; occurrences: Date[] }
   | { kind: 'wait'; push: PushToStore; dueAt: Date }
   | { kind: 'refused'; stored: StoredPush };
 
@@ -113,7 +113,7 @@ async function decideOutcomes(tx: Transaction, pushes: PushToStore[]): Promise<O
     if (!push.existing) {
       if (!taken.has(push.campaignId)) return { kind: 'refused', stored: { kind: 'name-taken' } };
       const occurrences = nextOccurrences(push.command.timing, { after: push.at, count: nextSends });
-      return occurrences.length === 0 ? { kind: 'send', push } : { kind: 'schedule', push, moments: occurrences };
+      return occurrences.length === 0 ? { kind: 'send', push } : { kind: 'schedule', push, occurrences };
     }
     const { status, nextAt } = joinedById.get(push.campaignId)!;
     if (status === 'SENDING') return { kind: 'send', push };
@@ -154,7 +154,7 @@ function toCampaign(outcome: Extract<Outcome, { kind: 'send' | 'schedule' }>): N
     timing: command.timing,
     deliveryType: isPeriodic ? 'PERIODIC' : 'ONE_TIME',
     status: outcome.kind === 'send' ? 'SENDING' : isPeriodic ? 'ACTIVE' : 'SCHEDULED',
-    nextAt: outcome.kind === 'schedule' ? outcome.moments[0]! : null,
+    nextAt: outcome.kind === 'schedule' ? outcome.occurrences[0]! : null,
     tags: command.tags,
     conversionGoals: command.conversionGoals,
     settings: command.settings,
@@ -190,7 +190,7 @@ function toStored(outcome: Outcome): StoredPush {
     case 'send':
       return { kind: 'stored', accepted: toAccepted(outcome.push, []) };
     case 'schedule':
-      return { kind: 'stored', accepted: toAccepted(outcome.push, outcome.moments) };
+      return { kind: 'stored', accepted: toAccepted(outcome.push, outcome.occurrences) };
     case 'wait':
       return { kind: 'stored', accepted: toAccepted(outcome.push, [outcome.dueAt]) };
     default: {

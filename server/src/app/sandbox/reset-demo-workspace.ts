@@ -41,7 +41,7 @@ export async function resetDemoWorkspace(
   const { database, clock, encryption } = deps;
   const installation = await findInstallation(database);
   const workspaceId = installation?.demoWorkspaceId;
-  const encrypted = installation?.demoSeedSealed;
+  const encrypted = installation?.encryptedDemoSeed;
   if (!workspaceId) throw new ServiceError('NOT_FOUND', { detail: 'no demo workspace' });
   if (!encrypted) {
     const reason = 'was made by an earlier version that kept no seed; start one in a new data folder';

@@ -55,7 +55,7 @@ export async function seedDemoWorkspace(
     await insertWorkspace(tx, { id: workspaceId, dbName, ...demoSettings, createdAt: at });
     const keys = await fillDemoWorkspace(deps, tx, { workspaceId, at, random });
     for (const credential of credentials) await saveProviderCredential(deps, tx, { workspaceId, credential, at });
-    await setDemoWorkspace(tx, { workspaceId, seedSealed: deps.encryption.encrypt(seed, demoSeedContext) });
+    await setDemoWorkspace(tx, { workspaceId, encryptedSeed: deps.encryption.encrypt(seed, demoSeedContext) });
     return { workspaceId, dbName, keys };
   });
 }

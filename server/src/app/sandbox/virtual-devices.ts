@@ -10,7 +10,7 @@ import type { Database, Transaction } from '../../storage/database.ts';
 import { findSandboxMessage, listMessagesOfDevices, listTestDevices } from '../../storage/installation/sandbox.ts';
 import type { TestDevice } from '../../storage/installation/sandbox.ts';
 import { setUserIsTest } from '../../storage/users/users.ts';
-import { lockPerson } from '../data/find-user.ts';
+import { lockUserOrRetained } from '../data/find-user.ts';
 import { registerDevice } from '../data/register-device.ts';
 import { retryDeadlock } from '../data/retry-deadlock.ts';
 import { upsertUser } from '../data/upsert-user.ts';
@@ -63,7 +63,7 @@ export function makeVirtualDevices({ database, clock, makeSubscription, interact
           const { workspaceId, customerId, platform } = device;
           await requireWorkspace(tx, workspaceId);
           await upsertUser(tx, { workspaceId, customerId, attributes: {}, at });
-          const user = (await lockPerson(tx, { workspaceId, customerId }))!;
+          const user = (await lockUserOrRetained(tx, { workspaceId, customerId }))!;
           await setUserIsTest(tx, { workspaceId, bucket: user.bucket, userId: user.userId, isTest: true, at });
           await registerDevice(tx, { ...device, pushId: makeAddress(platform, behaviour), at });
           await note?.(tx);

@@ -70,7 +70,7 @@ export type CampaignState = {
   kind: CampaignKind;
   status: CampaignStatus;
   /** Whether the occurrence is still ahead, or became due while the campaign was paused. */
-  hasMoment: boolean;
+  hasOccurrence: boolean;
 };
 
 /** The status an action leads to, or undefined when the campaign's state does not allow it. */
@@ -79,6 +79,6 @@ export function statusAfter(action: CampaignAction, state: CampaignState): Campa
     ({ kind, from, by }) => kind === state.kind && from === state.status && by === action,
   );
   // A resumed one-time campaign waits for its occurrence again, or continues its run.
-  const wanted = found.length > 1 ? (state.hasMoment ? 'SCHEDULED' : 'SENDING') : found[0]?.to;
+  const wanted = found.length > 1 ? (state.hasOccurrence ? 'SCHEDULED' : 'SENDING') : found[0]?.to;
   return found.find(({ to }) => to === wanted)?.to;
 }

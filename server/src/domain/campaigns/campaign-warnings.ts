@@ -29,7 +29,7 @@ export type WarnedCampaign = {
   content: CampaignContent;
   settings: DeliverySettings;
   /** The instants it will be sent at, as far as they are known. */
-  moments: readonly Date[];
+  occurrences: readonly Date[];
   controls: WorkspaceControls;
   credentials: Partial<Record<Platform, 'real' | 'simulated'>>;
   eventAttributes: readonly BusinessAttribute[];
@@ -82,7 +82,7 @@ function templateWarnings({ platforms, content, settings, eventAttributes }: War
   const failing = new Map<string, Platform[]>();
   for (const platform of platforms) {
     if (!content[platform]) continue;
-    const rendered = personaliser.render({ platform, person: stranger, event });
+    const rendered = personaliser.render({ platform, user: stranger, event });
     if ('content' in rendered) continue;
     const { field, reason } = rendered.fault;
     const way = content[platform].fallback
@@ -116,7 +116,7 @@ function sampleOf(type: BusinessAttribute['type']): unknown {
   }
 }
 
-function quietWarnings({ platforms, settings, moments: occurrences, controls }: WarnedCampaign): CampaignWarning[] {
+function quietWarnings({ platforms, settings, occurrences, controls }: WarnedCampaign): CampaignWarning[] {
   const { quietHours, timeZone } = controls;
   if (!quietHours || settings.bypassesQuietHours) return [];
   const at = occurrences.find((occurrence) => quietUntil(quietHours, { at: occurrence, timeZone }));

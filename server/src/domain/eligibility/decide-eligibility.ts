@@ -22,18 +22,18 @@ export type EligibilityRun = { id: string; campaignId: string; startedAt: Date; 
  * Decides about the users of a run at one instant. The clock comes first, so that a message that is held is counted when
  * it goes out; then what was sent before. What the clock says is worked out once a zone, not once a user.
  */
-export function decideEligibility(
-  gate: EligibilityRules,
+export function makeDecideEligibility(
+  rules: EligibilityRules,
   { run, now }: { run: EligibilityRun; now: Date },
 ): (user: EligibilityUser) => Eligibility {
   const byZone = new Map<string | null, Eligibility>();
   return ({ timeZone, messages }) => {
     let clock = byZone.get(timeZone);
     if (!clock) {
-      clock = askClock(gate, { named: timeZone, run, now });
+      clock = askClock(rules, { named: timeZone, run, now });
       byZone.set(timeZone, clock);
     }
-    return clock.kind === 'send' ? askMessages(gate, { messages, run, now }) : clock;
+    return clock.kind === 'send' ? askMessages(rules, { messages, run, now }) : clock;
   };
 }
 

@@ -18,9 +18,9 @@ export type EligibilityRules = {
 };
 
 /** Whether a gate must know the user's zone, and whether it must know what was sent to the user. */
-export const needsZone = (gate: EligibilityRules): boolean => gate.quietHours !== null || gate.localSend !== null;
-export const needsMessages = (gate: EligibilityRules): boolean =>
-  gate.record !== null || gate.caps.length > 0 || gate.otherDelayMinutes !== null;
+export const needsZone = (rules: EligibilityRules): boolean => rules.quietHours !== null || rules.localSend !== null;
+export const needsMessages = (rules: EligibilityRules): boolean =>
+  rules.record !== null || rules.caps.length > 0 || rules.otherDelayMinutes !== null;
 
 type RunSettings = {
   settings: DeliverySettings;
@@ -44,7 +44,7 @@ export function eligibilityRulesOf({
   const ownDelayMinutes = settings.ownDelayHours === null ? null : settings.ownDelayHours * 60;
   const isAskedFor = controls.caps.length > 0 || minimumDelayMinutes !== null;
   const isCounted = settings.countsForCap && isAskedFor;
-  const gate: EligibilityRules = {
+  const rules: EligibilityRules = {
     caps: settings.ignoresCap ? [] : controls.caps,
     quietHours: settings.bypassesQuietHours ? null : controls.quietHours,
     otherDelayMinutes: settings.ignoresMinimumDelay ? null : minimumDelayMinutes,
@@ -53,5 +53,5 @@ export function eligibilityRulesOf({
     record: isCounted || ownDelayMinutes !== null ? { isCounted } : null,
     zone: { attribute: controls.zoneAttribute, fallback: controls.timeZone },
   };
-  return needsZone(gate) || needsMessages(gate) ? gate : undefined;
+  return needsZone(rules) || needsMessages(rules) ? rules : undefined;
 }

@@ -39,9 +39,9 @@ export function drawFromBudget(budget: SendBudget, draw: BudgetDraw): { budget: 
   const busySince = idleMilliseconds > rampMilliseconds ? draw.at : budget.busySince;
   const ramp = Math.min(1, Math.max(firstShare, (now - busySince.getTime()) / rampMilliseconds));
   const perSecond = (draw.perMinute / (60 + draw.holdSeconds)) * (draw.isRamped ? ramp : 1);
-  const room = Math.max(perSecond * draw.holdSeconds, 1);
-  const tokens = Math.min(room, budget.tokens + draw.returned + (perSecond * idleMilliseconds) / 1000);
-  const granted = Math.max(0, Math.min(draw.wanted, Math.floor(tokens - draw.reserve * room)));
+  const capacity = Math.max(perSecond * draw.holdSeconds, 1);
+  const tokens = Math.min(capacity, budget.tokens + draw.returned + (perSecond * idleMilliseconds) / 1000);
+  const granted = Math.max(0, Math.min(draw.wanted, Math.floor(tokens - draw.reserve * capacity)));
   const refilledAt = new Date(Math.max(now, budget.refilledAt.getTime()));
   return { budget: { tokens: tokens - granted, refilledAt, busySince }, granted };
 }

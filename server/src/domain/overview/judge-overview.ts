@@ -37,7 +37,7 @@ export type OverviewFacts = {
   oldestWaitingAt: Date | null;
   accepted: number;
   failures: { platform: Platform; outcome: string; code: string; devices: number; advice: string }[];
-  failingDuties: { name: string; fault: string }[];
+  failingJobs: { name: string; fault: string }[];
   limits: { name: string; used: number; most: number }[];
 };
 
@@ -73,13 +73,7 @@ function things(count: number, does: string): string {
   return count === 1 ? `1 thing ${does}` : `${count} things ${does.replace(/^(need|keep)s/, '$1')}`;
 }
 
-function judgeInstallation({
-  troubles,
-  sendingNodes,
-  oldestWaitingAt,
-  failingDuties: failingJobs,
-  at,
-}: OverviewFacts): Finding[] {
+function judgeInstallation({ troubles, sendingNodes, oldestWaitingAt, failingJobs, at }: OverviewFacts): Finding[] {
   const place = { screen: 'system' } as const;
   const findings: Finding[] = troubles.map((trouble) => ({
     level: 'trouble',

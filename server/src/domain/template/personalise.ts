@@ -28,7 +28,7 @@ export type Personaliser = {
   reads: readonly string[] | 'all';
   /** Names of attributes of a business event. */
   eventReads: readonly string[] | 'all';
-  render<P extends Platform>(request: { platform: P; person: User; event: Record<string, unknown> }): Personal<P>;
+  render<P extends Platform>(request: { platform: P; user: User; event: Record<string, unknown> }): Personal<P>;
 };
 
 /**
@@ -41,7 +41,7 @@ export function makePersonaliser(content: CampaignContent, mode: TemplateMode): 
   return {
     reads: storedNames(readNames(templates, 'UserAttribute')),
     eventReads: readNames(templates, 'BusinessEventAttribute'),
-    render({ platform, person: user, event }) {
+    render({ platform, user, event }) {
       const sources: Sources = { UserAttribute: userSource(user), BusinessEventAttribute: eventSource(event) };
       const { fallback, ...own } = content[platform]!;
       const rendered = renderContent({ platform, content: own as never, templates, sources });

@@ -1,7 +1,7 @@
 import { nextOccurrences } from './next-occurrences.ts';
 import type { Timing } from './timing.ts';
 
-export type DueOccurrence = { kind: 'send'; moment: Date } | { kind: 'missed'; moment: Date; reason: string };
+export type DueOccurrence = { kind: 'send'; occurrence: Date } | { kind: 'missed'; occurrence: Date; reason: string };
 
 export type DueQuestion = {
   /** The occurrence that is due. */
@@ -19,18 +19,18 @@ export type DueQuestion = {
 export function decideDueOccurrences(
   timing: Timing,
   { dueAt, now, lateMinutes, limit }: DueQuestion,
-): { moments: DueOccurrence[]; nextAt: Date | undefined } {
+): { occurrences: DueOccurrence[]; nextAt: Date | undefined } {
   const due = [dueAt];
   let nextAt = occurrenceAfter(timing, dueAt);
   for (; nextAt && nextAt <= now && due.length < limit; nextAt = occurrenceAfter(timing, nextAt)) due.push(nextAt);
   const isLastHere = nextAt === undefined || nextAt > now;
   const occurrences = due.map((occurrence, index): DueOccurrence => {
     if (!isLastHere || index < due.length - 1)
-      return { kind: 'missed', moment: occurrence, reason: 'a later moment had come before this one could be sent' };
-    const reason = whyTooLate({ moment: occurrence, now, lateMinutes });
-    return reason === undefined ? { kind: 'send', moment: occurrence } : { kind: 'missed', moment: occurrence, reason };
+      return { kind: 'missed', occurrence, reason: 'a later moment had come before this one could be sent' };
+    const reason = whyTooLate({ occurrence, now, lateMinutes });
+    return reason === undefined ? { kind: 'send', occurrence } : { kind: 'missed', occurrence, reason };
   });
-  return { moments: occurrences, nextAt };
+  return { occurrences, nextAt };
 }
 
 function occurrenceAfter(timing: Timing, occurrence: Date): Date | undefined {
@@ -42,11 +42,11 @@ const minMinutes = 1;
 
 /** Why an occurrence may no longer be sent, or undefined if it may. */
 export function whyTooLate({
-  moment: occurrence,
+  occurrence,
   now,
   lateMinutes,
 }: {
-  moment: Date;
+  occurrence: Date;
   now: Date;
   lateMinutes: number;
 }): string | undefined {

@@ -51,7 +51,7 @@ const patienceMilliseconds = 1_000;
  * The job that posts callbacks until a response is HTTP 200. Every attempt carries the same `webhook-id` and body, so
  * that a receiver can drop repeats caused by a crash or a lost response.
  */
-export function deliverCallbacks(deps: DeliverCallbacksDependencies): CallbackJob {
+export function makeDeliverCallbacks(deps: DeliverCallbacksDependencies): CallbackJob {
   const { database, log } = deps;
   const underWay = new Set<Promise<void>>();
 

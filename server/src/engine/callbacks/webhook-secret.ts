@@ -20,7 +20,7 @@ export async function ensureWebhookSecret(
   let encrypted = await findWebhookSecret(database, workspaceId);
   if (!encrypted) {
     const secret = `whsec_${randomBytes(secretBytes).toString('base64')}`;
-    await storeWebhookSecret(database, { workspaceId, sealed: encryption.encrypt(secret, context) });
+    await storeWebhookSecret(database, { workspaceId, encrypted: encryption.encrypt(secret, context) });
     encrypted = await findWebhookSecret(database, workspaceId);
   }
   if (!encrypted) throw new Error('There is no workspace of that id to keep a webhook secret.');

@@ -21,7 +21,7 @@ export const settleMilliseconds = 120_000;
  * events and stores their conversions in one transaction: after a crash they are taken again, two nodes never take the
  * same event, and the key of a conversion also rejects a second row for one event.
  */
-export function attributeConversions({ database }: { database: Database }): Job {
+export function makeAttributeConversions({ database }: { database: Database }): Job {
   return {
     name: 'attribute-conversions',
     intervalMilliseconds: 5_000,

@@ -35,7 +35,7 @@ export function makeLoadCredentials({ database, encryption, clock }: LoadCredent
 export function openCredentials(encryption: Encryption, rows: EncryptedCredential[]): ProviderCredentials {
   const credentials: ProviderCredentials = {};
   for (const row of rows) {
-    const text = encryption.decrypt(row.sealed, credentialContext(row)).toString('utf8');
+    const text = encryption.decrypt(row.encrypted, credentialContext(row)).toString('utf8');
     Object.assign(credentials, { [row.provider]: JSON.parse(text) });
   }
   return credentials;

@@ -25,13 +25,13 @@ export function makeShareProviderToken({
         const stored = await findProviderToken(tx, key);
         if (stored && stored.issuedAt >= issuedFrom)
           return {
-            token: encryption.decrypt(stored.sealed, contextOf(key)).toString('utf8'),
+            token: encryption.decrypt(stored.encrypted, contextOf(key)).toString('utf8'),
             issuedAt: stored.issuedAt,
           };
         made = make();
         await upsertProviderToken(tx, {
           key,
-          sealed: encryption.encrypt(made.token, contextOf(key)),
+          encrypted: encryption.encrypt(made.token, contextOf(key)),
           issuedAt: made.issuedAt,
         });
         return made;

@@ -4,14 +4,14 @@ import type { Database } from '../../storage/database.ts';
 import { attemptsPerRound, claimDueMessages, insertEmailAttempt, settleMessage } from '../../storage/outbox/outbox.ts';
 import type { DueEmail, EmailOutcome } from '../../storage/outbox/outbox.ts';
 import type { Job } from '../job.ts';
-import type { EmailResult, SmtpMailer } from './smtp-mailer.ts';
+import type { EmailResult, SmtpClient } from './smtp-client.ts';
 import { emailRetrySeconds } from '../../domain/outbox/limits.ts';
 
 export type SendEmailsDependencies = {
   database: Database;
   clock: Clock;
   /** Undefined: no mail server is configured. Emails are kept unsent; sending one again reports why it is not sent. */
-  mailer: Pick<SmtpMailer, 'send'> | undefined;
+  smtpClient: Pick<SmtpClient, 'send'> | undefined;
 };
 
 const maxAttempts = emailRetrySeconds.length + 1;
@@ -25,7 +25,7 @@ const leaseMilliseconds = 120_000;
  * (no server, 4xx) are tried again. An email accepted for only some recipients counts as sent: a repeat would reach
  * those twice.
  */
-export function sendEmails({ database, clock, mailer }: SendEmailsDependencies): Job {
+export function makeSendEmails({ database, clock, smtpClient }: SendEmailsDependencies): Job {
   return {
     name: 'send-mails',
     intervalMilliseconds: 5000,
@@ -36,17 +36,17 @@ export function sendEmails({ database, clock, mailer }: SendEmailsDependencies):
         leaseUntil: new Date(now.getTime() + leaseMilliseconds),
         limit: emailsAtOnce,
       });
-      await Promise.all(due.map((email) => sendOne({ database, clock, mailer }, email)));
+      await Promise.all(due.map((email) => sendOne({ database, clock, smtpClient }, email)));
       return due.length;
     },
   };
 }
 
-async function sendOne({ database, clock, mailer }: SendEmailsDependencies, email: DueEmail): Promise<void> {
+async function sendOne({ database, clock, smtpClient }: SendEmailsDependencies, email: DueEmail): Promise<void> {
   const { id, attempts } = email;
   const nth = ((attempts - 1) % attemptsPerRound) + 1;
   const startedAt = clock.now();
-  const result = await send(mailer, { ...email, nth });
+  const result = await send(smtpClient, { ...email, nth });
   const endedAt = clock.now();
   await inTransaction(database, async (tx) => {
     const settled = await settleMessage(tx, {
@@ -58,7 +58,7 @@ async function sendOne({ database, clock, mailer }: SendEmailsDependencies, emai
     // Another worker took over when our lease expired; its outcome counts.
     if (!settled) return;
     await insertEmailAttempt(tx, {
-      mailId: id,
+      emailId: id,
       number: attempts,
       at: startedAt,
       answer: result.kind === 'sent' ? [result.answer, ...result.refused].join('; ') : result.reason,
@@ -70,11 +70,14 @@ async function sendOne({ database, clock, mailer }: SendEmailsDependencies, emai
 
 type Result = EmailResult | { kind: 'kept'; reason: string };
 
-async function send(mailer: SendEmailsDependencies['mailer'], email: DueEmail & { nth: number }): Promise<Result> {
+async function send(
+  smtpClient: SendEmailsDependencies['smtpClient'],
+  email: DueEmail & { nth: number },
+): Promise<Result> {
   // The worker of the last attempt died before it wrote down what became of it.
   if (email.nth > maxAttempts) return { kind: 'failed', reason: 'the last attempt did not end', isPermanent: true };
-  if (!mailer) return { kind: 'kept', reason: 'no mail server is set (CARILLON_SMTP_URL)' };
-  return mailer.send({ to: email.recipients, subject: email.subject, text: email.body, messageId: email.id });
+  if (!smtpClient) return { kind: 'kept', reason: 'no mail server is set (CARILLON_SMTP_URL)' };
+  return smtpClient.send({ to: email.recipients, subject: email.subject, text: email.body, messageId: email.id });
 }
 
 function classify(result: Result, { nth, at }: { nth: number; at: Date }): EmailOutcome {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { deliverySettings } from '../../domain/campaigns/delivery-settings.ts';
-import { decideEligibility } from '../../domain/eligibility/decide-eligibility.ts';
+import { makeDecideEligibility } from '../../domain/eligibility/decide-eligibility.ts';
 import type { Eligibility } from '../../domain/eligibility/decide-eligibility.ts';
 import { eligibilityRulesOf, needsMessages, needsZone } from '../../domain/eligibility/eligibility-rules.ts';
 import type { EligibilityRules } from '../../domain/eligibility/eligibility-rules.ts';
@@ -37,8 +37,8 @@ export type DeliverToEligible = (run: RunToSend, devices: DeviceToDeliver[]) => 
  */
 export function makeDeliverToEligible(deps: DeliverToEligibleDependencies): DeliverToEligible {
   return async (run, devices) => {
-    const gate = eligibilityRulesOfRun(run);
-    const eligibilities = gate && (await admitUsers(deps, { run, gate, devices }));
+    const rules = eligibilityRulesOfRun(run);
+    const eligibilities = rules && (await admitUsers(deps, { run, rules, devices }));
     const refusalOf = (device: AudienceDevice): Refusal | undefined => {
       const eligibility = eligibilities?.get(keyOf(device));
       return eligibility?.kind === 'send' ? undefined : eligibility;
@@ -60,11 +60,11 @@ type Refusal = Exclude<Eligibility, { kind: 'send' }>;
 
 export function eligibilityRulesOfRun(run: RunToSend): EligibilityRules | undefined {
   const { controls, isTest } = run;
-  const localSend = localSendOf(fromStoredTiming(run.timing), run.moment);
+  const localSend = localSendOf(fromStoredTiming(run.timing), run.occurrence);
   return eligibilityRulesOf({ settings: deliverySettings(run.settings), controls, localSend, isTest });
 }
 
-type Asked = { run: RunToSend; gate: EligibilityRules; devices: DeviceToDeliver[] };
+type Asked = { run: RunToSend; rules: EligibilityRules; devices: DeviceToDeliver[] };
 
 /**
  * Decides and records; repeated for users whom another node changed in between, because two campaigns may reach a cap
@@ -72,10 +72,10 @@ type Asked = { run: RunToSend; gate: EligibilityRules; devices: DeviceToDeliver[
  */
 async function admitUsers(
   { database, clock }: DeliverToEligibleDependencies,
-  { run, gate, devices }: Asked,
+  { run, rules, devices }: Asked,
 ): Promise<Map<string, Eligibility>> {
   const now = clock.now();
-  const decide = decideEligibility(gate, {
+  const decide = makeDecideEligibility(rules, {
     run: {
       id: run.id,
       campaignId: run.campaignId,
@@ -90,24 +90,27 @@ async function admitUsers(
     // One transaction per attempt: locks are taken in one order, and none is held while waiting for others.
     open = await inTransaction(database, async (tx) => {
       await planByValues(tx);
-      const users = await findForEligibility(tx, { run, gate, users: open });
+      const users = await findForEligibility(tx, { run, rules, users: open });
       for (const user of users) eligibilities.set(keyOf(user), decide(user));
       const isNew = ({ messages, ...user }: StoredEligibilityUser): boolean =>
         eligibilities.get(keyOf(user))!.kind === 'send' && !messages.some(({ runId }) => runId === run.id);
-      return writeDown(tx, { run, record: gate.record, users: users.filter(isNew), now });
+      return writeDown(tx, { run, record: rules.record, users: users.filter(isNew), now });
     });
   }
   return eligibilities;
 }
 
-type EligibilityQuery = { run: RunToSend; gate: EligibilityRules; users: UserKey[] };
+type EligibilityQuery = { run: RunToSend; rules: EligibilityRules; users: UserKey[] };
 
-function findForEligibility(tx: Transaction, { run, gate, users }: EligibilityQuery): Promise<StoredEligibilityUser[]> {
+function findForEligibility(
+  tx: Transaction,
+  { run, rules, users }: EligibilityQuery,
+): Promise<StoredEligibilityUser[]> {
   return findUsersForEligibility(tx, {
     workspaceId: run.workspaceId,
     users,
-    zoneAttribute: needsZone(gate) ? gate.zone.attribute : null,
-    withMessages: needsMessages(gate) ? 'yes' : 'no',
+    zoneAttribute: needsZone(rules) ? rules.zone.attribute : null,
+    withMessages: needsMessages(rules) ? 'yes' : 'no',
   });
 }
 

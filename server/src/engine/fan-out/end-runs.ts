@@ -16,7 +16,7 @@ const stoppedMilliseconds = 24 * 3_600_000;
  * periodic ones when no occurrence is left either. It also settles windows that were in flight when their run was
  * stopped.
  */
-export function endRuns({ database }: { database: Database }): Job {
+export function makeEndRuns({ database }: { database: Database }): Job {
   return {
     name: 'end-runs',
     intervalMilliseconds: 2000,

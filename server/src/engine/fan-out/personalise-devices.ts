@@ -36,7 +36,7 @@ export function makePersonaliseDevices({ database }: { database: Database }): Pe
   return async (run, devices) => {
     const personaliser = personaliserOf(run);
     if (!personaliser || devices.length === 0) return devices;
-    const people = await findUsers(database, {
+    const users = await findUsers(database, {
       workspaceId: run.workspaceId,
       users: devices.map(({ bucket, userId }) => ({ bucket, userId })),
       names: personaliser.reads,
@@ -46,12 +46,10 @@ export function makePersonaliseDevices({ database }: { database: Database }): Pe
     for (const device of devices) {
       if (recipients.length % messagesAtOnce === messagesAtOnce - 1) await setImmediate();
       // Erased since the page was read: nothing is known of this person any more.
-      const user = people.get(device.userId) ?? unknownUser;
+      const user = users.get(device.userId) ?? unknownUser;
       const { platform } = device;
       recipients.push(
-        run.content[platform]
-          ? { ...device, personal: personaliser.render({ platform, person: user, event }) }
-          : device,
+        run.content[platform] ? { ...device, personal: personaliser.render({ platform, user, event }) } : device,
       );
     }
     return recipients;

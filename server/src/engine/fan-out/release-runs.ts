@@ -18,7 +18,7 @@ export type ReleaseRunsDependencies = { database: Database; wakeWorkers: () => v
  * The job that turns a queued run into work: in one transaction it freezes the audience (every device registered so
  * far), cuts it into chunks and starts the run.
  */
-export function releaseRuns({ database, wakeWorkers }: ReleaseRunsDependencies): Job {
+export function makeReleaseRuns({ database, wakeWorkers }: ReleaseRunsDependencies): Job {
   return {
     name: 'release-runs',
     intervalMilliseconds: 1000,

@@ -40,7 +40,7 @@ export type RetryDeliveriesDependencies = {
  * kills its worker runs out of attempts. At the end of quiet hours many are due at the same time, so a full batch is
  * followed by several concurrent ones.
  */
-export function retryDeliveries(deps: RetryDeliveriesDependencies): Job {
+export function makeRetryDeliveries(deps: RetryDeliveriesDependencies): Job {
   const deliver = makeDeliverToEligible(deps);
   return {
     name: 'retry-deliveries',
@@ -92,9 +92,9 @@ async function sendAgain(
   const at = clock.now();
   // What was held has not been sent yet and goes at the pace of the run, like a window of it.
   const held = due.filter((delivery) => delivery.pushId !== null && isHeld(delivery));
-  const room = held.length === 0 ? 0 : await leaseQuota(database, { run, at, wanted: held.length });
+  const quota = held.length === 0 ? 0 : await leaseQuota(database, { run, at, wanted: held.length });
   const later = new Map(
-    held.slice(room).map((delivery, index) => [delivery, quotaFor(run, { at, devices: index + 1 })]),
+    held.slice(quota).map((delivery, index) => [delivery, quotaFor(run, { at, devices: index + 1 })]),
   );
   const going = due.filter((delivery) => delivery.pushId !== null && !later.has(delivery));
   const sent = await deliver(run, going.map(toDevice));

@@ -62,10 +62,10 @@ export function makeSendWindow(deps: SendWindowDependencies): SendWindow {
   const partitions = new Set<string>();
 
   return async ({ run, chunk, cursor }) => {
-    const room = await leaseQuota(database, { run, at: clock.now(), wanted: deps.windowDevices });
-    if (room === 0) return { kind: 'throttled', until: nextQuota(run, clock.now()) };
-    const page = await readPage(database, { run, chunk, cursor, limit: room });
-    await returnQuota(database, { run, at: clock.now(), devices: room - page.length });
+    const quota = await leaseQuota(database, { run, at: clock.now(), wanted: deps.windowDevices });
+    if (quota === 0) return { kind: 'throttled', until: nextQuota(run, clock.now()) };
+    const page = await readPage(database, { run, chunk, cursor, limit: quota });
+    await returnQuota(database, { run, at: clock.now(), devices: quota - page.length });
     const last = page.at(-1);
     if (!last)
       return (await endChunk(database, { ...chunk, state: 'DONE', at: clock.now() }))
@@ -90,7 +90,7 @@ export function makeSendWindow(deps: SendWindowDependencies): SendWindow {
       page.map((device) => ({ device, attempt: 1 })),
     );
     await returnQuota(database, { run, at: clock.now(), devices: results.filter(isEligibilityStep).length });
-    const isLast = page.length < room;
+    const isLast = page.length < quota;
     try {
       await outlastOutage(() => storeWindow(deps, { run, chunk, end, isLast, results }));
     } catch (error) {

@@ -5,7 +5,7 @@ import { listRestraints, penaliseAccount, silenceAccount } from '../../storage/l
 import type { Restraint } from '../../storage/limits/send-budgets.ts';
 import type { Outcome } from '../delivery/provider.ts';
 import type { SendAccount } from '../delivery/send-account.ts';
-import { watchAnswers } from './watch-answers.ts';
+import { makeAnswerWatch } from './answer-watch.ts';
 import { leaseBudget } from './lease-budget.ts';
 import { makeShare } from './share.ts';
 import type { Share } from './share.ts';
@@ -46,7 +46,7 @@ export function makeGovernor(deps: GovernorDependencies): Governor {
   let reading: Promise<void> | undefined;
   const shareOf = makeShares(deps);
   const failures = new Map<string, number>();
-  const answers = watchAnswers({ clock, log, onNoisy: (account) => void penalise(account) });
+  const answers = makeAnswerWatch({ clock, log, onNoisy: (account) => void penalise(account) });
 
   /** What other nodes were told. A database that is away leaves this node with what it knows. */
   async function readRestraints(): Promise<void> {

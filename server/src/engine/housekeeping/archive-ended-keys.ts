@@ -5,7 +5,7 @@ import type { Job } from '../job.ts';
 /**
  * The job that archives keys whose overlap after a rotation has ended; they and their tokens are invalid from then on.
  */
-export function archiveEndedKeys({ database }: { database: Database }): Job {
+export function makeArchiveEndedKeys({ database }: { database: Database }): Job {
   return {
     name: 'archive-ended-keys',
     intervalMilliseconds: 5_000,

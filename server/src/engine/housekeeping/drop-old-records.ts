@@ -20,7 +20,7 @@ export type DropOldRecordsDependencies = { database: Database; inboxMessages: nu
  * are distinguished, decision D13), idempotency keys and V1's request ids after 24 hours, the API log after a week,
  * unused send budgets, the oldest inbox messages.
  */
-export function dropOldRecords({ database, inboxMessages }: DropOldRecordsDependencies): Job {
+export function makeDropOldRecords({ database, inboxMessages }: DropOldRecordsDependencies): Job {
   return {
     name: 'drop-old-records',
     intervalMilliseconds: 30_000,

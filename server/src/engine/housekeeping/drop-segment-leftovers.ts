@@ -15,7 +15,7 @@ const batchRows = 20_000;
  * The job that deletes what no reader can see any more: members removed before any version in use, members of segments
  * archived for 30 days, the frozen audiences of runs that have ended, staging tables whose worker died.
  */
-export function dropSegmentLeftovers({ database }: { database: Database }): Job {
+export function makeDropSegmentLeftovers({ database }: { database: Database }): Job {
   return {
     name: 'drop-segment-leftovers',
     intervalMilliseconds: 60_000,

@@ -29,7 +29,7 @@ const secondLookMilliseconds = 3_600_000;
  * everything; the second, an hour later, removes what work in progress wrote in the meantime and clears whose rows they
  * were. What remains is the proof, with the counts.
  */
-export function eraseDueUsers({ database }: { database: Database }): Job {
+export function makeEraseDueUsers({ database }: { database: Database }): Job {
   return {
     name: 'erase-people',
     intervalMilliseconds: 5_000,
@@ -57,19 +57,19 @@ async function takeStep(tx: Transaction, erasure: Erasure, at: Date): Promise<vo
 }
 
 /** In one order: what the ledger leads to before the ledger. */
-async function eraseTraces(tx: Transaction, person: User): Promise<Record<string, number>> {
-  const salted = { ...person, salt: randomBytes(32).toString('hex') };
-  const interactions = await eraseInteractions(tx, person);
-  const { devices, addresses, messages } = await eraseDevices(tx, person);
-  const identifiers = await eraseIdentifiers(tx, person);
-  const events = await eraseEvents(tx, person);
-  const memberships = await eraseMemberships(tx, person);
+async function eraseTraces(tx: Transaction, user: User): Promise<Record<string, number>> {
+  const salted = { ...user, salt: randomBytes(32).toString('hex') };
+  const interactions = await eraseInteractions(tx, user);
+  const { devices, addresses, messages } = await eraseDevices(tx, user);
+  const identifiers = await eraseIdentifiers(tx, user);
+  const events = await eraseEvents(tx, user);
+  const memberships = await eraseMemberships(tx, user);
   const conversions = await anonymiseConversions(tx, salted);
   const deliveries = await anonymiseDeliveries(tx, salted);
-  const userMessages = await eraseUserMessages(tx, person);
-  const runs = await eraseTargets(tx, person);
-  const auditLines = await anonymiseAuditLines(tx, person);
-  const { users, mergedIds } = await eraseUsers(tx, person);
+  const userMessages = await eraseUserMessages(tx, user);
+  const runs = await eraseTargets(tx, user);
+  const auditLines = await anonymiseAuditLines(tx, user);
+  const { users, mergedIds } = await eraseUsers(tx, user);
   return {
     users,
     merged_users: mergedIds,

@@ -5,7 +5,7 @@ import type { Job } from '../job.ts';
 const batch = 500;
 
 /** The job that archives expired segments (interface 3.1). */
-export function expireSegments({ database }: { database: Database }): Job {
+export function makeExpireSegments({ database }: { database: Database }): Job {
   return {
     name: 'expire-segments',
     intervalMilliseconds: 30_000,

@@ -10,7 +10,7 @@ export type FollowDatabaseClockDependencies = { database: Database; clock: Clock
  * The job that keeps this node's clock in step with the database's, and with the sandbox's offset if another node moved
  * it.
  */
-export function followDatabaseClock({ database, clock, onMoved }: FollowDatabaseClockDependencies): Job {
+export function makeFollowDatabaseClock({ database, clock, onMoved }: FollowDatabaseClockDependencies): Job {
   return {
     name: 'follow-database-clock',
     intervalMilliseconds: 5_000,

@@ -16,7 +16,12 @@ export type ReportNodeDependencies = {
 const dayMilliseconds = 24 * 3_600_000;
 
 /** The job that reports that this node is alive, what it is, and the last result of each of its jobs. */
-export function reportNode({ database, clock, node, book }: ReportNodeDependencies): Job & { leave(): Promise<void> } {
+export function makeReportNode({
+  database,
+  clock,
+  node,
+  book,
+}: ReportNodeDependencies): Job & { leave(): Promise<void> } {
   return {
     name: 'report-node',
     intervalMilliseconds: 5_000,

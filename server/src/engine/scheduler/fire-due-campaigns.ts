@@ -34,7 +34,7 @@ const batchOccurrences = 100;
  * one transaction under the campaign's lock, so that an occurrence is fired once however many nodes there are. Then it
  * starts the runs of requests that joined such a campaign.
  */
-export function fireDueCampaigns({ database, lateSendMinutes }: FireDueCampaignsDependencies): Job {
+export function makeFireDueCampaigns({ database, lateSendMinutes }: FireDueCampaignsDependencies): Job {
   return {
     name: 'fire-due-campaigns',
     intervalMilliseconds: 1000,
@@ -88,17 +88,17 @@ async function fireOne(tx: Transaction, campaign: DueCampaign, { now, lateMinute
   // sent to.
   const spanHours = isInUserZone(timing) ? zoneSpanHours : 0;
   const question = { dueAt: campaign.nextAt, now, lateMinutes: lateMinutes + spanHours * 60, limit: batchOccurrences };
-  const { moments: occurrences, nextAt } = decideDueOccurrences(timing, question);
+  const { occurrences, nextAt } = decideDueOccurrences(timing, question);
   const toRun = (occurrence: Date) => ({
     id: makeId(now),
     workspaceId: campaign.workspaceId,
     campaignId: campaign.id,
-    moment: occurrence,
+    occurrence,
     at: now,
   });
   const firing: Firing = {
     ended: occurrences.flatMap((due): EndedRun[] =>
-      due.kind === 'missed' ? [{ ...toRun(due.moment), status: 'MISSED', reason: due.reason }] : [],
+      due.kind === 'missed' ? [{ ...toRun(due.occurrence), status: 'MISSED', reason: due.reason }] : [],
     ),
     queue: [],
     target: [],
@@ -108,7 +108,7 @@ async function fireOne(tx: Transaction, campaign: DueCampaign, { now, lateMinute
   if (toSend) {
     // A message lives from its firing, not from its acceptance.
     const usualEnd = sendUntil(deliverySettings(campaign.settings), now);
-    const run = { ...toRun(toSend.moment), sendUntil: new Date(usualEnd.getTime() + spanHours * 3_600_000) };
+    const run = { ...toRun(toSend.occurrence), sendUntil: new Date(usualEnd.getTime() + spanHours * 3_600_000) };
     if (campaign.targetSelector === null) firing.queue.push(run);
     else {
       const found = await resolveTargets(tx, { workspaceId: campaign.workspaceId, selector: campaign.targetSelector });

@@ -28,7 +28,7 @@ async function startOne(
   run: DueRun,
   { now, lateMinutes }: { now: Date; lateMinutes: number },
 ): Promise<void> {
-  const tooLate = whyTooLate({ moment: run.dueAt, now, lateMinutes });
+  const tooLate = whyTooLate({ occurrence: run.dueAt, now, lateMinutes });
   if (tooLate !== undefined) {
     await endWaitingRun(tx, { id: run.id, status: 'MISSED', reason: tooLate, at: now });
     return;

@@ -36,7 +36,7 @@ export type EndFillDependencies = {
   /** Interface 8: users uploaded in 24 hours. */
   usersPerDay: number;
   /** PENDING with SMTP; KEPT without, to be read in the console (decision D28). */
-  mailState: 'PENDING' | 'KEPT';
+  emailState: 'PENDING' | 'KEPT';
 };
 
 /** The operation is another worker's by now: nothing was stored. */
@@ -188,7 +188,7 @@ async function tell(deps: EndFillDependencies, tx: Queryable, { operation, outco
       recipients: operation.emails,
       subject: report.subject,
       body: report.body,
-      state: deps.mailState,
+      state: deps.emailState,
       at,
     });
   }

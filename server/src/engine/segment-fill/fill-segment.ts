@@ -16,7 +16,7 @@ import {
 import type { ValueMeaning } from '../../storage/segments/segment-staging.ts';
 import type { OutgoingClient } from '../outgoing-http/outgoing-client.ts';
 import { downloadFile } from './download-file.ts';
-import { prepareLines } from './prepare-lines.ts';
+import { makeLinePreparer } from './prepare-lines.ts';
 import { readPostedFile } from './read-posted-file.ts';
 
 export type FillDependencies = {
@@ -82,7 +82,7 @@ export async function countValues(
 }
 
 async function copyFile({ database, outgoing }: FillDependencies, { operation, session, progress, signal }: Fill) {
-  const lines = prepareLines(operation.attributeType);
+  const lines = makeLinePreparer(operation.attributeType);
   const file =
     operation.fileUrl === null
       ? readPostedFile(database, operation.id)

@@ -43,7 +43,7 @@ export type SegmentFills = Job & {
  * The job that fills segments from files: each run claims one due operation and completes it. A few of these run
  * concurrently.
  */
-export function fillSegments(deps: FillSegmentsDependencies): SegmentFills {
+export function makeFillSegments(deps: FillSegmentsDependencies): SegmentFills {
   const stopping = new AbortController();
   return {
     name: 'fill-segments',

@@ -38,7 +38,7 @@ classes[0x5c] = escaped;
  *
  * @throws FileUnreadableError from `push` or `end`
  */
-export function prepareLines(type: 'string' | 'double'): LinePreparer {
+export function makeLinePreparer(type: 'string' | 'double'): LinePreparer {
   const out = makeOutput();
   const rejects: { line: number; reason: RejectReason }[] = [];
   const rest = Buffer.alloc(maxFileValueBytes);

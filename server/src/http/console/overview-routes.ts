@@ -29,7 +29,7 @@ export function overviewRoutes(server: FastifyInstance, deps: OverviewRouteDepen
   });
   const counting = { schema: { hide: true, querystring: UsersQuery, response: { 200: UserCounts } }, config };
   server.get(`${api}/overview/people`, counting, (request) =>
-    overview.countPeople((request.query as Static<typeof UsersQuery>).workspaceId),
+    overview.countUsers((request.query as Static<typeof UsersQuery>).workspaceId),
   );
   const reading = {
     schema: {

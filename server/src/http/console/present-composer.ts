@@ -15,7 +15,7 @@ export function presentResources({ controls, now, ...resources }: Resources) {
   };
 }
 
-export function presentCheck({ faults, timing, moments: occurrences, audienceText, warnings }: CheckedCampaign) {
+export function presentCheck({ faults, timing, occurrences, audienceText, warnings }: CheckedCampaign) {
   return {
     faults: faults.map(presentFault),
     schedule: timing === undefined ? null : { kind: timing.kind, moments: occurrences.map(presentTimelineEntry) },

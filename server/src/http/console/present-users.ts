@@ -1,6 +1,6 @@
 import type { ConsoleUsers, UserHit } from '../../app/console/console-users.ts';
 
-type TimelineEntry = Awaited<ReturnType<ConsoleUsers['listMoments']>>['moments'][number];
+type TimelineEntry = Awaited<ReturnType<ConsoleUsers['listTimeline']>>['entries'][number];
 type TestUser = Awaited<ReturnType<ConsoleUsers['listForTests']>>[number];
 
 export function presentFoundUser({ userId, bucket: _bucket, ...hit }: UserHit) {

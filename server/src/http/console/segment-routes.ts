@@ -88,21 +88,21 @@ export function consoleSegmentRoutes(server: FastifyInstance, deps: ConsoleSegme
     },
   );
   server.get(`${api}/mails`, listing(EmailPage), async (request) => {
-    const emails = await segments.listMails(logQueryOf(request));
+    const emails = await segments.listEmails(logQueryOf(request));
     return { mails: emails.map(presentEmail), next: presentNext(emails) };
   });
   server.get(
     `${api}/mails/:id`,
     { ...readingLog, schema: { ...ofOne, response: { 200: Email } } },
     async (request) => ({
-      mail: presentEmailDetail(await segments.getMail(keyOf(request))),
+      mail: presentEmailDetail(await segments.getEmail(keyOf(request))),
     }),
   );
   server.post(
     `${api}/mails/:id/resend`,
     { schema: { ...ofOne, response: { 202: Email } }, config: { permission: 'log.resend' } },
     async (request, reply) => {
-      const email = await segments.resendMail({ ...keyOf(request), by: request.signedIn });
+      const email = await segments.resendEmail({ ...keyOf(request), by: request.signedIn });
       return reply.code(202).send({ mail: presentEmailDetail(email) });
     },
   );

@@ -75,14 +75,14 @@ export function consoleUsersRoutes(server: FastifyInstance, deps: ConsoleUsersRo
     async (request) => {
       const { after, ...query } = request.query as Static<typeof After>;
       const { id } = request.params as Static<typeof Id>;
-      const page = await users.listMoments({
+      const page = await users.listTimeline({
         ...query,
         id,
         after: after === undefined ? undefined : parsePlace(after),
       });
-      const last = page.moments.at(-1);
+      const last = page.entries.at(-1);
       return {
-        moments: page.moments.map(presentTimelineEntry),
+        moments: page.entries.map(presentTimelineEntry),
         next: page.hasMore && last ? presentPlace(last) : null,
       };
     },

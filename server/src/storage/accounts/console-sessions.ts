@@ -110,12 +110,12 @@ export async function deleteExpiredConsoleSessions(tx: Queryable, at: Date): Pro
   return rows.count;
 }
 
-export type CompanySignIn = { stateHash: Buffer; browserHash: Buffer; sealed: Buffer; expiresAt: Date };
+export type CompanySignIn = { stateHash: Buffer; browserHash: Buffer; encrypted: Buffer; expiresAt: Date };
 
 /** Keeps one sign-in that is on its way. */
 export async function insertCompanySignIn(
   tx: Queryable,
-  { stateHash, browserHash, sealed: encrypted, expiresAt }: CompanySignIn,
+  { stateHash, browserHash, encrypted, expiresAt }: CompanySignIn,
 ) {
   await tx`
     insert into company_sign_ins (state_hash, browser_hash, sealed, expires_at)
@@ -131,11 +131,11 @@ export async function takeCompanySignIn(
   tx: Queryable,
   { stateHash, browserHash, at }: { stateHash: Buffer; browserHash: Buffer; at: Date },
 ): Promise<Buffer | undefined> {
-  const [row] = await tx<{ sealed: Buffer }[]>`
+  const [row] = await tx<{ encrypted: Buffer }[]>`
     delete from company_sign_ins
     where state_hash = ${stateHash} and browser_hash = ${browserHash} and expires_at > ${at}
-    returning sealed`;
-  return row?.sealed;
+    returning sealed as encrypted`;
+  return row?.encrypted;
 }
 
 /** Those that never came back. Index: company_sign_ins_expiry. */

@@ -6,14 +6,14 @@ export type Installation = {
   demoWorkspaceId: string | null;
   clockOffsetMilliseconds: number;
   /** What the demo's ids and keys are made from; null of a demo that was made before this was kept. */
-  demoSeedSealed: Buffer | null;
+  encryptedDemoSeed: Buffer | null;
 };
 
 /** The one row of this installation, locked when `tx` is a transaction that goes on to change it. */
 export async function findInstallation(tx: Queryable): Promise<Installation | undefined> {
   const [row] = await tx<Installation[]>`
     select created_at as "createdAt", master_key_check as "masterKeyCheck", demo_workspace_id as "demoWorkspaceId",
-      clock_offset_ms as "clockOffsetMilliseconds", demo_seed_sealed as "demoSeedSealed"
+      clock_offset_ms as "clockOffsetMilliseconds", demo_seed_sealed as "encryptedDemoSeed"
     from installation`;
   return row;
 }
@@ -35,9 +35,9 @@ export async function lockInstallation(tx: Queryable): Promise<void> {
 
 export async function setDemoWorkspace(
   tx: Queryable,
-  { workspaceId, seedSealed }: { workspaceId: string; seedSealed: Buffer },
+  { workspaceId, encryptedSeed }: { workspaceId: string; encryptedSeed: Buffer },
 ): Promise<void> {
-  await tx`update installation set demo_workspace_id = ${workspaceId}, demo_seed_sealed = ${seedSealed}`;
+  await tx`update installation set demo_workspace_id = ${workspaceId}, demo_seed_sealed = ${encryptedSeed}`;
 }
 
 /** Moves the sandbox clock of all nodes. */

@@ -113,9 +113,9 @@ export async function updateWorkspace(tx: Queryable, { id, ...changes }: Workspa
 
 /** The workspace's webhook secret, still sealed; undefined before its first callback. Index: workspaces primary key. */
 export async function findWebhookSecret(tx: Queryable, workspaceId: string): Promise<Buffer | undefined> {
-  const [row] = await tx<{ sealed: Buffer | null }[]>`
-    select webhook_secret_sealed as sealed from workspaces where id = ${workspaceId}`;
-  return row?.sealed ?? undefined;
+  const [row] = await tx<{ encrypted: Buffer | null }[]>`
+    select webhook_secret_sealed as encrypted from workspaces where id = ${workspaceId}`;
+  return row?.encrypted ?? undefined;
 }
 
 /**
@@ -126,11 +126,11 @@ export async function findWebhookSecret(tx: Queryable, workspaceId: string): Pro
  */
 export async function storeWebhookSecret(
   tx: Queryable,
-  secret: { workspaceId: string; sealed: Buffer },
+  secret: { workspaceId: string; encrypted: Buffer },
 ): Promise<boolean> {
   const rows = await tx`
     update workspaces
-    set webhook_secret_sealed = ${secret.sealed}
+    set webhook_secret_sealed = ${secret.encrypted}
     where id = ${secret.workspaceId} and webhook_secret_sealed is null
     returning 1`;
   return rows.length === 1;

@@ -12,7 +12,7 @@ export type ApiKey = {
   accessTokenMinutes: number;
   secretHint: string;
   /** Push keys only: they sign, so they must be readable. */
-  secretSealed: Buffer | null;
+  encryptedSecret: Buffer | null;
   createdAt: Date;
   /** To the minute. */
   lastUsedAt: Date | null;
@@ -27,7 +27,7 @@ type KeyId = { workspaceId: string; id: string };
 export const apiKeyColumns = (tx: Queryable) => tx`
   api_keys.id, api_keys.workspace_id as "workspaceId", api_keys.kind, api_keys.name, api_keys.scopes,
   api_keys.generation, api_keys.access_token_minutes as "accessTokenMinutes", api_keys.secret_hint as "secretHint",
-  api_keys.secret_sealed as "secretSealed", api_keys.created_at as "createdAt",
+  api_keys.secret_sealed as "encryptedSecret", api_keys.created_at as "createdAt",
   api_keys.last_used_at as "lastUsedAt", api_keys.archived_at as "archivedAt", api_keys.ends_at as "endsAt"`;
 
 /** Adds a key. A secret that exists already (256 bits: a broken random source) is refused by the unique index. */
@@ -40,7 +40,7 @@ export async function insertApiKey(
     name: string;
     scopes: readonly string[];
     secretHash: Buffer;
-    secretSealed: Buffer | null;
+    encryptedSecret: Buffer | null;
     secretHint: string;
     accessTokenMinutes: number;
     createdAt: Date;
@@ -52,7 +52,7 @@ export async function insertApiKey(
     )
     values (
       ${key.id}, ${key.workspaceId}, ${key.kind}, ${key.name}, ${[...key.scopes]}, ${key.secretHash},
-      ${key.secretSealed}, ${key.secretHint}, ${key.accessTokenMinutes}, ${key.createdAt}
+      ${key.encryptedSecret}, ${key.secretHint}, ${key.accessTokenMinutes}, ${key.createdAt}
     )
     returning ${apiKeyColumns(tx)}`;
   return row!;
@@ -144,11 +144,11 @@ export async function archiveEndedApiKeys(tx: Queryable, at: Date): Promise<numb
  */
 export async function replaceApiKeySecret(
   tx: Queryable,
-  change: KeyId & { secretHash: Buffer; secretSealed: Buffer | null; secretHint: string },
+  change: KeyId & { secretHash: Buffer; encryptedSecret: Buffer | null; secretHint: string },
 ): Promise<ApiKey | undefined> {
   const [row] = await tx<ApiKey[]>`
     update api_keys
-    set secret_hash = ${change.secretHash}, secret_sealed = ${change.secretSealed}, secret_hint = ${change.secretHint},
+    set secret_hash = ${change.secretHash}, secret_sealed = ${change.encryptedSecret}, secret_hint = ${change.secretHint},
       generation = generation + 1
     where id = ${change.id} and workspace_id = ${change.workspaceId} and archived_at is null
     returning ${apiKeyColumns(tx)}`;

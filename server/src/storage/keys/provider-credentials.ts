@@ -2,7 +2,12 @@ import type { Queryable } from '../database.ts';
 
 export type ProviderName = 'fcm' | 'apns' | 'webpush';
 
-export type EncryptedCredential = { workspaceId: string; provider: ProviderName; sealed: Buffer; simulated: boolean };
+export type EncryptedCredential = {
+  workspaceId: string;
+  provider: ProviderName;
+  encrypted: Buffer;
+  simulated: boolean;
+};
 
 /** Stores or replaces a workspace's credential of one provider. Index: primary key. */
 export async function upsertProviderCredential(
@@ -11,7 +16,7 @@ export async function upsertProviderCredential(
 ): Promise<void> {
   await tx`
     insert into provider_credentials (workspace_id, provider, sealed, summary, simulated, updated_at)
-    values (${credential.workspaceId}, ${credential.provider}, ${credential.sealed},
+    values (${credential.workspaceId}, ${credential.provider}, ${credential.encrypted},
       ${JSON.stringify(credential.summary)}::text::jsonb, ${credential.simulated}, ${credential.at})
     on conflict (workspace_id, provider) do update
       set sealed = excluded.sealed, summary = excluded.summary, simulated = excluded.simulated,
@@ -28,7 +33,7 @@ export type StoredCredential = EncryptedCredential & StoredCheck & { summary: Re
 /** A workspace's credentials, still sealed, with what may be shown of them. Index: primary key. */
 export async function listProviderCredentials(tx: Queryable, workspaceId: string): Promise<StoredCredential[]> {
   return tx<StoredCredential[]>`
-    select workspace_id as "workspaceId", provider, sealed, simulated, summary, updated_at as "updatedAt",
+    select workspace_id as "workspaceId", provider, sealed as encrypted, simulated, summary, updated_at as "updatedAt",
       checked_at as "checkedAt", check_verdict as "checkVerdict", check_words as "checkWords"
     from provider_credentials where workspace_id = ${workspaceId} order by provider`;
 }
@@ -69,11 +74,11 @@ export async function deleteProviderCredential(
 /** Every simulated credential of this installation; the simulators learn from it whom they serve. */
 export async function listSimulatedCredentials(tx: Queryable): Promise<EncryptedCredential[]> {
   return tx<EncryptedCredential[]>`
-    select workspace_id as "workspaceId", provider, sealed, simulated
+    select workspace_id as "workspaceId", provider, sealed as encrypted, simulated
     from provider_credentials where simulated order by workspace_id, provider`;
 }
 
-export type EncryptedToken = { sealed: Buffer; issuedAt: Date };
+export type EncryptedToken = { encrypted: Buffer; issuedAt: Date };
 
 /** Locks the name of a token until the transaction ends, so that one node makes it and the others wait for it. */
 export async function lockProviderToken(tx: Queryable, key: string): Promise<void> {
@@ -83,14 +88,14 @@ export async function lockProviderToken(tx: Queryable, key: string): Promise<voi
 /** Index: primary key. */
 export async function findProviderToken(tx: Queryable, key: string): Promise<EncryptedToken | undefined> {
   const [row] = await tx<EncryptedToken[]>`
-    select sealed, issued_at as "issuedAt" from provider_tokens where key = ${key}`;
+    select sealed as encrypted, issued_at as "issuedAt" from provider_tokens where key = ${key}`;
   return row;
 }
 
 /** Index: primary key. */
 export async function upsertProviderToken(tx: Queryable, token: EncryptedToken & { key: string }): Promise<void> {
   await tx`
-    insert into provider_tokens (key, sealed, issued_at) values (${token.key}, ${token.sealed}, ${token.issuedAt})
+    insert into provider_tokens (key, sealed, issued_at) values (${token.key}, ${token.encrypted}, ${token.issuedAt})
     on conflict (key) do update set sealed = excluded.sealed, issued_at = excluded.issued_at`;
 }
 

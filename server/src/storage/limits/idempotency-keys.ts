@@ -1,7 +1,7 @@
 import type { Queryable } from '../database.ts';
 import { idempotencyKeyHours } from '../../domain/idempotency/limits.ts';
 
-export type IdempotencyRow = { bodyHash: Buffer; answerSealed: Buffer | null };
+export type IdempotencyRow = { bodyHash: Buffer; encryptedAnswer: Buffer | null };
 export type IdempotencyKey = { workspaceId: string; operation: string; keyHash: Buffer };
 
 /**
@@ -28,7 +28,7 @@ export async function claimIdempotencyKey(
 /** The stored first request. Index: primary key. */
 export async function findIdempotencyKey(tx: Queryable, key: IdempotencyKey): Promise<IdempotencyRow | undefined> {
   const [row] = await tx<IdempotencyRow[]>`
-    select body_hash as "bodyHash", answer_sealed as "answerSealed"
+    select body_hash as "bodyHash", answer_sealed as "encryptedAnswer"
     from idempotency_keys
     where workspace_id = ${key.workspaceId} and operation = ${key.operation} and key_hash = ${key.keyHash}`;
   return row;
@@ -37,10 +37,10 @@ export async function findIdempotencyKey(tx: Queryable, key: IdempotencyKey): Pr
 /** Stores the answer of the first request, in its own transaction. Index: primary key. */
 export async function storeIdempotentAnswer(
   tx: Queryable,
-  key: IdempotencyKey & { answerSealed: Buffer },
+  key: IdempotencyKey & { encryptedAnswer: Buffer },
 ): Promise<void> {
   await tx`
-    update idempotency_keys set answer_sealed = ${key.answerSealed}
+    update idempotency_keys set answer_sealed = ${key.encryptedAnswer}
     where workspace_id = ${key.workspaceId} and operation = ${key.operation} and key_hash = ${key.keyHash}`;
 }
 

@@ -234,10 +234,10 @@ export type EmailAttempt = {
 };
 
 /** Stores one attempt, in the transaction that settled it. */
-export async function insertEmailAttempt(tx: Queryable, attempt: EmailAttempt & { mailId: string }): Promise<void> {
+export async function insertEmailAttempt(tx: Queryable, attempt: EmailAttempt & { emailId: string }): Promise<void> {
   await tx`
     insert into mail_attempts (mail_id, number, at, answer, is_taken, duration_ms)
-    values (${attempt.mailId}, ${attempt.number}, ${attempt.at}, ${attempt.answer}, ${attempt.isTaken},
+    values (${attempt.emailId}, ${attempt.number}, ${attempt.at}, ${attempt.answer}, ${attempt.isTaken},
       ${attempt.durationMilliseconds})`;
 }
 

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { Connection, ConnectionError, holders, isForgottenStatement } from './connection.ts';
-import { decoderOf } from './values.ts';
+import { makeDecoder } from './values.ts';
 import type { Query, Row, Rows } from './statement.ts';
 
 export type ConnectionPoolOptions = {
@@ -43,7 +43,7 @@ export class ConnectionPool {
       idleTimeoutMillis: idleMilliseconds,
       keepAlive: true,
       keepAliveInitialDelayMillis: 60_000,
-      types: { getTypeParser: decoderOf as typeof pg.types.getTypeParser },
+      types: { getTypeParser: makeDecoder as typeof pg.types.getTypeParser },
       ...(options.pooler === 'none' && { application_name: options.name, onConnect: prepareSession }),
     });
     // An idle connection that is lost is taken out by the pool itself.

@@ -106,7 +106,7 @@ const asText: Decode = (text) => text;
  * How a column's text becomes a value, by the type's number in pg_type. 8-byte integers come as numbers: counts and
  * offsets stay below 2^53. `numeric` stays text, as every type that is not named here.
  */
-export function decoderOf(typeId: number): Decode {
+export function makeDecoder(typeId: number): Decode {
   return decoders.get(typeId) ?? asText;
 }
 

@@ -29,7 +29,7 @@ export type RunToSend = {
   sendUntil: Date;
   createdAt: Date;
   startedAt: Date | null;
-  moment: Date | null;
+  occurrence: Date | null;
   isTest: boolean;
   timing: StoredTiming;
   controls: WorkspaceControls;
@@ -42,7 +42,7 @@ const columns = (tx: Queryable) => tx`
   campaigns.segment_id as "segmentId", runs.audience_segment_id as "audienceSegmentId",
   runs.audience_version as "audienceVersion", runs.target_users as "targetUsers",
   runs.audience_bound as "audienceBound", runs.day::text as day, runs.lane, runs.devices_per_minute as "devicesPerMinute",
-  runs.send_until as "sendUntil", runs.created_at as "createdAt", runs.started_at as "startedAt", runs.moment,
+  runs.send_until as "sendUntil", runs.created_at as "createdAt", runs.started_at as "startedAt", runs.moment as occurrence,
   runs.is_test as "isTest", campaigns.timing, ${workspaceControls(tx)} as controls`;
 
 /**

@@ -10,7 +10,7 @@ export type QueuedRun = {
   workspaceId: string;
   campaignId: string;
   /** The scheduled moment it is for; undefined for a request that is sent at once. */
-  moment?: Date;
+  occurrence?: Date;
   at: Date;
   sendUntil: Date;
   /** The firing of a business event that it answers. */
@@ -31,7 +31,7 @@ export type TargetedRun = QueuedRun & {
 export type WaitingRun = QueuedRun & { dueAt: Date; targetSelector: UserSelector; content: CampaignContent };
 
 /** A scheduled moment that sent nothing. */
-export type EndedRun = Omit<QueuedRun, 'sendUntil'> & { moment: Date; status: 'MISSED' | 'FAILED'; reason: string };
+export type EndedRun = Omit<QueuedRun, 'sendUntil'> & { occurrence: Date; status: 'MISSED' | 'FAILED'; reason: string };
 
 /** Inserts queued runs, in one statement. A moment that has a run already keeps it. Index: runs_moment. */
 export async function insertQueuedRuns(tx: Queryable, runs: QueuedRun[]): Promise<void> {
@@ -40,7 +40,7 @@ export async function insertQueuedRuns(tx: Queryable, runs: QueuedRun[]): Promis
     id: run.id,
     workspace_id: run.workspaceId,
     campaign_id: run.campaignId,
-    moment: run.moment ?? null,
+    moment: run.occurrence ?? null,
     lane: 1,
     status: 'QUEUED',
     day: utcDay(run.at),
@@ -62,7 +62,7 @@ export async function insertTargetedRuns(tx: Queryable, runs: TargetedRun[]): Pr
     id: run.id,
     workspace_id: run.workspaceId,
     campaign_id: run.campaignId,
-    moment: run.moment ?? null,
+    moment: run.occurrence ?? null,
     lane: 0,
     status: run.targetUsers.length === 0 ? 'SENT' : 'SENDING',
     content: run.content === undefined ? null : tx.json(run.content),
@@ -130,7 +130,7 @@ export async function insertEndedRuns(tx: Queryable, runs: EndedRun[]): Promise<
       (ended.at at time zone 'UTC')::date, ended.at, ended.at, ended.at
     from unnest(
       ${runs.map((run) => run.id)}::text[], ${runs.map((run) => run.workspaceId)}::text[],
-      ${runs.map((run) => run.campaignId)}::text[], ${runs.map((run) => run.moment.toISOString())}::timestamptz[],
+      ${runs.map((run) => run.campaignId)}::text[], ${runs.map((run) => run.occurrence.toISOString())}::timestamptz[],
       ${runs.map((run) => run.status)}::text[], ${runs.map((run) => run.reason)}::text[],
       ${runs.map((run) => run.at.toISOString())}::timestamptz[]
     ) as ended (id, workspace_id, campaign_id, moment, status, reason, at)

@@ -116,17 +116,17 @@ export type User = { workspaceId: string; users: UserKey[] };
 export type Salted = User & { salt: string };
 
 /** The person's keys as a set to join with. */
-function people(tx: Queryable, { users }: User) {
+function keysOf(tx: Queryable, { users }: User) {
   return tx`
     unnest(${users.map(({ bucket }) => bucket)}::smallint[], ${users.map(({ userId }) => userId)}::text[])
       as person (bucket, user_id)`;
 }
 
 /** Index: identifiers_user. */
-export async function eraseIdentifiers(tx: Queryable, person: User): Promise<number> {
+export async function eraseIdentifiers(tx: Queryable, user: User): Promise<number> {
   const rows = await tx`
-    delete from identifiers using ${people(tx, person)}
-    where identifiers.workspace_id = ${person.workspaceId} and identifiers.bucket = person.bucket
+    delete from identifiers using ${keysOf(tx, user)}
+    where identifiers.workspace_id = ${user.workspaceId} and identifiers.bucket = person.bucket
       and identifiers.user_id = person.user_id collate "C"`;
   return rows.count;
 }
@@ -136,29 +136,29 @@ export async function eraseIdentifiers(tx: Queryable, person: User): Promise<num
  * later reports are not kept. Reads the ledger, so it comes before eraseDeliveries. The campaigns' figures stay. Indexes:
  * deliveries_user, deliveries_user_other, device_interactions primary key.
  */
-export async function eraseInteractions(tx: Queryable, person: User): Promise<number> {
+export async function eraseInteractions(tx: Queryable, user: User): Promise<number> {
   const [row] = await tx<{ erased: number }[]>`
     with sent as (
       select distinct runs.campaign_id, deliveries.device_id
-      from ${people(tx, person)}
-      join deliveries on deliveries.workspace_id = ${person.workspaceId} and deliveries.bucket = person.bucket
+      from ${keysOf(tx, user)}
+      join deliveries on deliveries.workspace_id = ${user.workspaceId} and deliveries.bucket = person.bucket
         and deliveries.user_id = person.user_id collate "C"
         and (deliveries.outcome = 'ACCEPTED' or deliveries.outcome <> 'ACCEPTED')
       join runs on runs.id = deliveries.run_id
     ), owned as (
       select devices.id
-      from ${people(tx, person)}
-      join devices on devices.workspace_id = ${person.workspaceId} and devices.bucket = person.bucket
+      from ${keysOf(tx, user)}
+      join devices on devices.workspace_id = ${user.workspaceId} and devices.bucket = person.bucket
         and devices.user_id = person.user_id collate "C"
     ), marked as (
       insert into erased_devices (workspace_id, device_digest)
-      select ${person.workspaceId}, sha256(convert_to(id, 'UTF8'))
+      select ${user.workspaceId}, sha256(convert_to(id, 'UTF8'))
       from (select device_id as id from sent union select id from owned) as device
       order by 2
       on conflict (workspace_id, device_digest) do nothing
     ), erased as (
-      delete from device_interactions using sent, (select distinct bucket from ${people(tx, person)}) as part
-      where device_interactions.workspace_id = ${person.workspaceId} and device_interactions.bucket = part.bucket
+      delete from device_interactions using sent, (select distinct bucket from ${keysOf(tx, user)}) as part
+      where device_interactions.workspace_id = ${user.workspaceId} and device_interactions.bucket = part.bucket
         and device_interactions.campaign_id = sent.campaign_id and device_interactions.device_id = sent.device_id
       returning 1
     )
@@ -169,23 +169,23 @@ export async function eraseInteractions(tx: Queryable, person: User): Promise<nu
 /** Devices, and what was put into the inbox of simulated ones. Indexes: devices (workspace_id, bucket, user_id, …). */
 export async function eraseDevices(
   tx: Queryable,
-  person: User,
+  user: User,
 ): Promise<{ devices: number; messages: number; addresses: number }> {
   const [row] = await tx<{ devices: number; messages: number; addresses: number }[]>`
     with erased as (
-      delete from devices using ${people(tx, person)}
-      where devices.workspace_id = ${person.workspaceId} and devices.bucket = person.bucket
+      delete from devices using ${keysOf(tx, user)}
+      where devices.workspace_id = ${user.workspaceId} and devices.bucket = person.bucket
         and devices.user_id = person.user_id collate "C"
       returning devices.id, devices.push_id, devices.platform
     ), released as (
       delete from push_addresses using erased
-      where push_addresses.workspace_id = ${person.workspaceId}
+      where push_addresses.workspace_id = ${user.workspaceId}
         and push_addresses.address_hash = sha256(convert_to(erased.push_id, 'UTF8'))
         and push_addresses.device_row_id = erased.id
       returning 1
     ), messages as (
       delete from sandbox_messages using erased
-      where sandbox_messages.workspace_id = ${person.workspaceId}
+      where sandbox_messages.workspace_id = ${user.workspaceId}
         and case when erased.platform = 'WEB'
           -- A simulated subscription's endpoint ends with the token.
           then right(erased.push_id::jsonb ->> 'endpoint', length(sandbox_messages.device_token) + 1)
@@ -199,16 +199,16 @@ export async function eraseDevices(
 }
 
 /** Index: events_user, in every partition; unattributed_events primary key. */
-export async function eraseEvents(tx: Queryable, person: User): Promise<number> {
+export async function eraseEvents(tx: Queryable, user: User): Promise<number> {
   const [row] = await tx<{ erased: number }[]>`
     with erased as (
-      delete from events using ${people(tx, person)}
-      where events.workspace_id = ${person.workspaceId} and events.bucket = person.bucket
+      delete from events using ${keysOf(tx, user)}
+      where events.workspace_id = ${user.workspaceId} and events.bucket = person.bucket
         and events.user_id = person.user_id collate "C"
       returning events.bucket, events.id
     ), unattributed as (
       delete from unattributed_events using erased
-      where unattributed_events.workspace_id = ${person.workspaceId} and unattributed_events.bucket = erased.bucket
+      where unattributed_events.workspace_id = ${user.workspaceId} and unattributed_events.bucket = erased.bucket
         and unattributed_events.event_id = erased.id
     )
     select count(*) as erased from erased`;
@@ -216,17 +216,17 @@ export async function eraseEvents(tx: Queryable, person: User): Promise<number> 
 }
 
 /** Memberships, and frozen audiences of runs. Segments have one less. Index: segment_members primary key, once a segment. */
-export async function eraseMemberships(tx: Queryable, person: User): Promise<number> {
+export async function eraseMemberships(tx: Queryable, user: User): Promise<number> {
   const [row] = await tx<{ erased: number }[]>`
     with audience as (
-      select id from segments where workspace_id = ${person.workspaceId}
+      select id from segments where workspace_id = ${user.workspaceId}
       union all
       select id from runs
-      where workspace_id = ${person.workspaceId} and started_at is not null and audience_segment_id = id
+      where workspace_id = ${user.workspaceId} and started_at is not null and audience_segment_id = id
         and audience_dropped_at is null
     ), erased as (
-      delete from segment_members as member using audience, ${people(tx, person)}
-      where member.workspace_id = ${person.workspaceId} and member.bucket = person.bucket
+      delete from segment_members as member using audience, ${keysOf(tx, user)}
+      where member.workspace_id = ${user.workspaceId} and member.bucket = person.bucket
         and member.segment_id = audience.id and member.user_id = person.user_id collate "C"
       returning member.segment_id, member.removed_in
     ), counted as (
@@ -239,13 +239,13 @@ export async function eraseMemberships(tx: Queryable, person: User): Promise<num
 }
 
 /** Conversions keep their counts under ids that name nobody. Reads the person's buckets of the primary key. */
-export async function anonymiseConversions(tx: Queryable, person: Salted): Promise<number> {
+export async function anonymiseConversions(tx: Queryable, user: Salted): Promise<number> {
   const rows = await tx`
     update conversions
-    set user_id = left(encode(sha256(convert_to(${person.salt} || conversions.user_id, 'UTF8')), 'hex'), 24),
-      event_id = left(encode(sha256(convert_to(${person.salt} || conversions.event_id, 'UTF8')), 'hex'), 24)
-    from ${people(tx, person)}
-    where conversions.workspace_id = ${person.workspaceId} and conversions.bucket = person.bucket
+    set user_id = left(encode(sha256(convert_to(${user.salt} || conversions.user_id, 'UTF8')), 'hex'), 24),
+      event_id = left(encode(sha256(convert_to(${user.salt} || conversions.event_id, 'UTF8')), 'hex'), 24)
+    from ${keysOf(tx, user)}
+    where conversions.workspace_id = ${user.workspaceId} and conversions.bucket = person.bucket
       and conversions.user_id = person.user_id collate "C"`;
   return rows.count;
 }
@@ -254,59 +254,59 @@ export async function anonymiseConversions(tx: Queryable, person: Salted): Promi
  * The ledger keeps its rows under ids that name nobody, without the provider's id of the message. Indexes:
  * deliveries_user, deliveries_user_other.
  */
-export async function anonymiseDeliveries(tx: Queryable, person: Salted): Promise<number> {
+export async function anonymiseDeliveries(tx: Queryable, user: Salted): Promise<number> {
   const rows = await tx`
     update deliveries
-    set user_id = left(encode(sha256(convert_to(${person.salt} || deliveries.user_id, 'UTF8')), 'hex'), 24),
-      device_id = left(encode(sha256(convert_to(${person.salt} || deliveries.device_id, 'UTF8')), 'hex'), 24),
+    set user_id = left(encode(sha256(convert_to(${user.salt} || deliveries.user_id, 'UTF8')), 'hex'), 24),
+      device_id = left(encode(sha256(convert_to(${user.salt} || deliveries.device_id, 'UTF8')), 'hex'), 24),
       provider_message_id = null
-    from ${people(tx, person)}
-    where deliveries.workspace_id = ${person.workspaceId} and deliveries.bucket = person.bucket
+    from ${keysOf(tx, user)}
+    where deliveries.workspace_id = ${user.workspaceId} and deliveries.bucket = person.bucket
       and deliveries.user_id = person.user_id collate "C"
       and (deliveries.outcome = 'ACCEPTED' or deliveries.outcome <> 'ACCEPTED')`;
   return rows.count;
 }
 
 /** What was sent to the person lately, for caps and delays. Index: user_messages primary key. */
-export async function eraseUserMessages(tx: Queryable, person: User): Promise<number> {
+export async function eraseUserMessages(tx: Queryable, user: User): Promise<number> {
   const rows = await tx`
-    delete from user_messages using ${people(tx, person)}
-    where user_messages.workspace_id = ${person.workspaceId} and user_messages.bucket = person.bucket
+    delete from user_messages using ${keysOf(tx, user)}
+    where user_messages.workspace_id = ${user.workspaceId} and user_messages.bucket = person.bucket
       and user_messages.user_id = person.user_id collate "C"`;
   return rows.count;
 }
 
 /** Runs to named users forget the person. No index holds their lists, so the workspace's runs are read. Index: runs_started. */
-export async function eraseTargets(tx: Queryable, person: User): Promise<number> {
-  const pairs = person.users.map(({ bucket, userId }) => JSON.stringify([[bucket, userId]]));
+export async function eraseTargets(tx: Queryable, user: User): Promise<number> {
+  const pairs = user.users.map(({ bucket, userId }) => JSON.stringify([[bucket, userId]]));
   const rows = await tx`
     update runs set target_users = (
       select coalesce(jsonb_agg(target), '[]') from jsonb_array_elements(runs.target_users) as target
       where jsonb_build_array(target) <> all(${pairs}::text[]::jsonb[])
     )
-    where workspace_id = ${person.workspaceId} and started_at is not null
+    where workspace_id = ${user.workspaceId} and started_at is not null
       and target_users @> any(${pairs}::text[]::jsonb[])`;
   return rows.count;
 }
 
 /** Lines about the person say what was done and no more whom to. Index: audit_log_object. */
-export async function anonymiseAuditLines(tx: Queryable, person: User): Promise<number> {
+export async function anonymiseAuditLines(tx: Queryable, user: User): Promise<number> {
   const rows = await tx`
     update audit_log set object_id = null
-    where workspace_id = ${person.workspaceId} and object_kind = 'person'
-      and object_id = any(${person.users.map(({ userId }) => userId)})`;
+    where workspace_id = ${user.workspaceId} and object_kind = 'person'
+      and object_id = any(${user.users.map(({ userId }) => userId)})`;
   return rows.count;
 }
 
 /** The user, and the customer ids that were merged into it. Indexes: users primary key, merged_users_retained. */
-export async function eraseUsers(tx: Queryable, person: User): Promise<{ users: number; mergedIds: number }> {
+export async function eraseUsers(tx: Queryable, user: User): Promise<{ users: number; mergedIds: number }> {
   const merged = await tx`
-    delete from merged_users using ${people(tx, person)}
-    where merged_users.workspace_id = ${person.workspaceId} and merged_users.retained_bucket = person.bucket
+    delete from merged_users using ${keysOf(tx, user)}
+    where merged_users.workspace_id = ${user.workspaceId} and merged_users.retained_bucket = person.bucket
       and merged_users.retained_user_id = person.user_id collate "C"`;
   const users = await tx`
-    delete from users using ${people(tx, person)}
-    where users.workspace_id = ${person.workspaceId} and users.bucket = person.bucket
+    delete from users using ${keysOf(tx, user)}
+    where users.workspace_id = ${user.workspaceId} and users.bucket = person.bucket
       and users.id = person.user_id collate "C"`;
   return { users: users.count, mergedIds: merged.count };
 }

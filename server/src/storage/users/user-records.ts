@@ -232,7 +232,7 @@ export async function listTimelineEntries(tx: Queryable, page: TimelinePage): Pr
     (select id, device_id, platform, registered_at, blocked_at, gone_at, gone_reason, block_reason from devices
     where ${ofUser})`;
   return tx<TimelineEntry[]>`
-    with owned as materialized (${devices}), moments as (
+    with owned as materialized (${devices}), entries as (
       (select occurred_at as at, ('e' || id) collate "C" as key, 'EVENT' as kind, name, null as campaign_id,
         device_row_id as device, platform, null as outcome, null as code, attributes as detail
       from events where ${ofUser} ${newest(tx`occurred_at`, tx`('e' || id) collate "C"`)})
@@ -273,13 +273,13 @@ export async function listTimelineEntries(tx: Queryable, page: TimelinePage): Pr
       select created_at, 'c' collate "C", 'CREATED', null, null, null, null, null, null, '{}'
       from users where workspace_id = ${workspaceId} and bucket = ${bucket} and id = ${userId}
     )
-    select to_char(moments.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as place, moments.key, moments.at,
-      moments.kind, moments.name, moments.campaign_id as "campaignId", devices.device_id as "deviceId", moments.platform,
-      moments.outcome, moments.code, moments.detail
-    from moments
+    select to_char(entries.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as place, entries.key, entries.at,
+      entries.kind, entries.name, entries.campaign_id as "campaignId", devices.device_id as "deviceId", entries.platform,
+      entries.outcome, entries.code, entries.detail
+    from entries
     left join devices on devices.workspace_id = ${workspaceId} and devices.bucket = ${bucket}
-      and devices.id = moments.device collate "C"
-    ${after ? tx`where (moments.at, moments.key) < (${after.place}::timestamptz, ${after.key} collate "C")` : tx``}
-    order by moments.at desc, moments.key desc
+      and devices.id = entries.device collate "C"
+    ${after ? tx`where (entries.at, entries.key) < (${after.place}::timestamptz, ${after.key} collate "C")` : tx``}
+    order by entries.at desc, entries.key desc
     limit ${limit}`;
 }

@@ -256,5 +256,5 @@ export async function findUsers(
     ) as wanted (bucket, user_id)
     join users on users.workspace_id = ${workspaceId} and users.bucket = wanted.bucket
       and users.id = wanted.user_id collate "C"`;
-  return new Map(rows.map(({ userId, ...person }) => [userId, person]));
+  return new Map(rows.map(({ userId, ...user }) => [userId, user]));
 }

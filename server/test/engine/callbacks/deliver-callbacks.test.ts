@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
 import { makeId } from '../../../src/domain/ids.ts';
 import { makeEncryption } from '../../../src/domain/encryption.ts';
-import { deliverCallbacks } from '../../../src/engine/callbacks/deliver-callbacks.ts';
+import { makeDeliverCallbacks } from '../../../src/engine/callbacks/deliver-callbacks.ts';
 import type { CallbackAnswer, PostCallback } from '../../../src/engine/callbacks/deliver-callbacks.ts';
 import { ensureWebhookSecret } from '../../../src/engine/callbacks/webhook-secret.ts';
 import { makeLog } from '../../../src/log.ts';
@@ -39,7 +39,7 @@ async function makeCallbacksBundle() {
     return answer(request);
   };
   const makeNode = () =>
-    deliverCallbacks({ database, clock, encryption, log: makeLog({ level: 'silent', pretty: false }), post });
+    makeDeliverCallbacks({ database, clock, encryption, log: makeLog({ level: 'silent', pretty: false }), post });
   const job = makeNode();
   const operationId = makeId(start);
   const segmentId = makeId(start);
@@ -154,7 +154,7 @@ describe('what is posted', () => {
     expect(secrets[0]).toMatch(/^whsec_/);
     expect(Buffer.from(secrets[0]!.slice('whsec_'.length), 'base64').length).toBe(32);
     const encrypted = (await findWebhookSecret(database, workspaceId))!;
-    expect(await storeWebhookSecret(database, { workspaceId, sealed: Buffer.from('another') })).toBe(false);
+    expect(await storeWebhookSecret(database, { workspaceId, encrypted: Buffer.from('another') })).toBe(false);
     expect(await ensureWebhookSecret({ database, encryption }, workspaceId)).toBe(secrets[0]);
     expect(encrypted.toString('latin1')).not.toContain('whsec_');
     expect(() => encryption.decrypt(encrypted, 'webhook-secret:another')).toThrow();

@@ -101,11 +101,11 @@ describe('the duty', () => {
     const campaignId = await bundle.addCampaign([bought]);
     await bundle.track('ann', { name: 'Bought', afterHours: 1 });
     bundle.clock.advance(settleMilliseconds - 1);
-    expect(await bundle.duty.runOnce(bundle.clock.now())).toBe(0);
+    expect(await bundle.job.runOnce(bundle.clock.now())).toBe(0);
     // A window that was sent before the event and stored after it.
     await bundle.addRun(campaignId, [{ customerId: 'ann' }]);
     bundle.clock.advance(1);
-    expect(await bundle.duty.runOnce(bundle.clock.now())).toBe(1);
+    expect(await bundle.job.runOnce(bundle.clock.now())).toBe(1);
     expect(await goalsMet()).toEqual(['ann 0']);
   });
 
@@ -114,7 +114,7 @@ describe('the duty', () => {
     await bundle.addRun(campaignId, [{ customerId: 'ann' }]);
     for (let count = 0; count < 40; count += 1) await bundle.track('ann', { name: 'Bought', afterHours: 1 });
     bundle.clock.advance(settleMilliseconds);
-    const taken = await Promise.all([1, 2, 3, 4].map(() => bundle.duty.runOnce(bundle.clock.now())));
+    const taken = await Promise.all([1, 2, 3, 4].map(() => bundle.job.runOnce(bundle.clock.now())));
     expect(taken.reduce((sum, count) => sum + count, 0)).toBe(40);
     expect(await goalsMet()).toHaveLength(40);
   });
@@ -125,10 +125,10 @@ describe('the duty', () => {
     await bundle.track('ann', { name: 'Bought', afterHours: 1 });
     bundle.clock.advance(settleMilliseconds);
     await bundle.database`alter table conversions rename to conversions_away`;
-    await expect(bundle.duty.runOnce(bundle.clock.now())).rejects.toThrow('conversions');
+    await expect(bundle.job.runOnce(bundle.clock.now())).rejects.toThrow('conversions');
     await bundle.database`alter table conversions_away rename to conversions`;
-    expect(await bundle.duty.runOnce(bundle.clock.now())).toBe(1);
-    expect(await bundle.duty.runOnce(bundle.clock.now())).toBe(0);
+    expect(await bundle.job.runOnce(bundle.clock.now())).toBe(1);
+    expect(await bundle.job.runOnce(bundle.clock.now())).toBe(0);
     expect(await goalsMet()).toEqual(['ann 0']);
   });
 

@@ -4,10 +4,10 @@ import { describe, expect, test } from 'vitest';
 import { makeSimulatedCredentials } from '../../../src/app/sandbox/make-simulated-credentials.ts';
 import { makeManualClock } from '../../../src/clock.ts';
 import { makeApnsProviderTokens } from '../../../src/engine/delivery/apns/apns-provider-token.ts';
-import { simulateApns } from '../../../src/engine/delivery/simulator/simulate-apns.ts';
-import { simulateFcm } from '../../../src/engine/delivery/simulator/simulate-fcm.ts';
+import { makeSimulateApns } from '../../../src/engine/delivery/simulator/simulate-apns.ts';
+import { makeSimulateFcm } from '../../../src/engine/delivery/simulator/simulate-fcm.ts';
 import { simulatedPushOrigin } from '../../../src/engine/delivery/simulator/make-simulated-subscription.ts';
-import { simulateWebPush } from '../../../src/engine/delivery/simulator/simulate-web-push.ts';
+import { makeSimulateWebPush } from '../../../src/engine/delivery/simulator/simulate-web-push.ts';
 import type { SimulatedAnswer, SimulatorAccount } from '../../../src/engine/delivery/simulator/simulator-account.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');
@@ -111,7 +111,7 @@ const forgeries: [what: string, forge: Forge][] = [
 
 /** What the simulator says of a token. */
 const apnsSays = (token: string): SimulatedAnswer | Promise<SimulatedAnswer> =>
-  simulateApns(() => [account])({
+  makeSimulateApns(() => [account])({
     method: 'POST',
     path: `/3/device/${'ab'.repeat(32)}`,
     headers: { authorization: `bearer ${token}`, 'apns-topic': apns.topic, 'apns-push-type': 'alert' },
@@ -119,7 +119,7 @@ const apnsSays = (token: string): SimulatedAnswer | Promise<SimulatedAnswer> =>
     now,
   });
 const webPushSays = (token: string): SimulatedAnswer | Promise<SimulatedAnswer> =>
-  simulateWebPush(() => [account], { secret: Buffer.alloc(32) })({
+  makeSimulateWebPush(() => [account], { secret: Buffer.alloc(32) })({
     method: 'POST',
     path: '/push/magic-gone',
     headers: { authorization: `vapid t=${token}, k=${webpush.publicKey}`, ttl: '60', 'content-encoding': 'aes128gcm' },
@@ -127,7 +127,7 @@ const webPushSays = (token: string): SimulatedAnswer | Promise<SimulatedAnswer> 
     now,
   });
 const fcmSays = (assertion: string): SimulatedAnswer | Promise<SimulatedAnswer> =>
-  simulateFcm(() => [account])({
+  makeSimulateFcm(() => [account])({
     method: 'POST',
     path: '/token',
     headers: {},

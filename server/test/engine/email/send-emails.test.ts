@@ -5,8 +5,8 @@ import { makeManualClock } from '../../../src/clock.ts';
 import { makeId } from '../../../src/domain/ids.ts';
 import { operationReport } from '../../../src/domain/segments/operation-report.ts';
 import type { OperationReportInput } from '../../../src/domain/segments/operation-report.ts';
-import { sendEmails } from '../../../src/engine/email/send-emails.ts';
-import { makeSmtpMailer } from '../../../src/engine/email/smtp-mailer.ts';
+import { makeSendEmails } from '../../../src/engine/email/send-emails.ts';
+import { makeSmtpClient } from '../../../src/engine/email/smtp-client.ts';
 import {
   claimDueMessages,
   findMessage,
@@ -56,9 +56,9 @@ function makeSmtpServer() {
             if (!problem) {
               const message = Buffer.concat(chunks).toString('utf8');
               const end = message.indexOf('\r\n\r\n');
-              const { mailFrom: emailFrom, rcptTo } = session.envelope;
+              const { mailFrom: sender, rcptTo } = session.envelope;
               received.push({
-                from: emailFrom ? emailFrom.address : '',
+                from: sender ? sender.address : '',
                 to: rcptTo.map((to) => to.address),
                 // Unfolded: a long header goes on in a line that starts with a space.
                 headers: message
@@ -85,17 +85,17 @@ async function makeEmailBundle() {
   const workspaceId = await insertTestWorkspace(database, start);
   const smtp = makeSmtpServer();
   await smtp.up();
-  const mailer = makeSmtpMailer({
+  const smtpClient = makeSmtpClient({
     url: `smtp://127.0.0.1:${smtp.port()}`,
     from: 'Carillon <reports@carillon.example>',
   });
-  const job = sendEmails({ database, clock, mailer });
+  const job = makeSendEmails({ database, clock, smtpClient });
   return {
     database,
     clock,
     workspaceId,
     smtp,
-    mailer,
+    smtpClient,
     async insert(email: Partial<NewEmail> = {}): Promise<string> {
       const id = makeId(clock.now());
       await insertEmail(database, {
@@ -121,7 +121,7 @@ async function makeEmailBundle() {
     find: async (id: string) =>
       (await listMessages(database, { channel: 'emails', workspaceId, limit: 100 })).find((email) => email.id === id)!,
     async drop(): Promise<void> {
-      mailer.close();
+      smtpClient.close();
       await smtp.down();
       await drop();
     },
@@ -307,7 +307,7 @@ describe('emails', () => {
     const { database, workspaceId, clock } = bundle;
     const id = await bundle.insert({ state: 'KEPT' });
     expect(await resendMessage(database, { channel: 'emails', workspaceId, id, at: clock.now() })).toBe(true);
-    await sendEmails({ database, clock, mailer: undefined }).runOnce(clock.now());
+    await makeSendEmails({ database, clock, smtpClient: undefined }).runOnce(clock.now());
     expect(await bundle.find(id)).toMatchObject({
       state: 'KEPT',
       error: 'no mail server is set (CARILLON_SMTP_URL)',
@@ -317,8 +317,8 @@ describe('emails', () => {
 
   test('two concurrent nodes send each email once', async () => {
     const ids = await Promise.all(Array.from({ length: 8 }, () => bundle.insert()));
-    const { database, clock, mailer } = bundle;
-    const nodes = [sendEmails({ database, clock, mailer }), sendEmails({ database, clock, mailer })];
+    const { database, clock, smtpClient } = bundle;
+    const nodes = [makeSendEmails({ database, clock, smtpClient }), makeSendEmails({ database, clock, smtpClient })];
     await Promise.all(nodes.map((node) => node.runOnce(clock.now())));
     await bundle.run();
     const sent = bundle.smtp.received.map((email) => /<(\w+)@/.exec(header(email, 'Message-ID')[0]!)![1]);

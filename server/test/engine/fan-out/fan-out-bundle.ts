@@ -13,10 +13,10 @@ import { makeLog } from '../../../src/log.ts';
 import { storePushes } from '../../../src/app/push/store-pushes.ts';
 import type { Outcome } from '../../../src/engine/delivery/provider.ts';
 import { makeDeliverToDevice } from '../../../src/engine/fan-out/deliver-to-device.ts';
-import { endRuns } from '../../../src/engine/fan-out/end-runs.ts';
+import { makeEndRuns } from '../../../src/engine/fan-out/end-runs.ts';
 import { makePersonaliseDevices } from '../../../src/engine/fan-out/personalise-devices.ts';
-import { releaseRuns } from '../../../src/engine/fan-out/release-runs.ts';
-import { retryDeliveries } from '../../../src/engine/fan-out/retry-deliveries.ts';
+import { makeReleaseRuns } from '../../../src/engine/fan-out/release-runs.ts';
+import { makeRetryDeliveries } from '../../../src/engine/fan-out/retry-deliveries.ts';
 import { makeSendWindow } from '../../../src/engine/fan-out/send-window.ts';
 import { leaseEnd } from '../../../src/engine/fan-out/chunk-lease.ts';
 import { startChunkWorkers } from '../../../src/engine/fan-out/work-chunks.ts';
@@ -165,10 +165,10 @@ export async function makeFanOutBundle() {
       return { campaignId, runId };
     },
 
-    release: () => releaseRuns({ database, wakeWorkers: () => {} }).runOnce(clock.now()),
-    end: () => endRuns({ database }).runOnce(clock.now()),
+    release: () => makeReleaseRuns({ database, wakeWorkers: () => {} }).runOnce(clock.now()),
+    end: () => makeEndRuns({ database }).runOnce(clock.now()),
     retry: () =>
-      retryDeliveries({ database, clock, personaliseDevices, deliverToDevice, onSettled: () => {} }).runOnce(
+      makeRetryDeliveries({ database, clock, personaliseDevices, deliverToDevice, onSettled: () => {} }).runOnce(
         clock.now(),
       ),
 

@@ -4,7 +4,7 @@ import type { CampaignAction } from '../../../src/domain/campaigns/campaign-stat
 import { parseTiming } from '../../../src/domain/timing/parse-timing.ts';
 import type { TimingInput } from '../../../src/domain/timing/parse-timing.ts';
 import type { Timing } from '../../../src/domain/timing/timing.ts';
-import { fireDueCampaigns } from '../../../src/engine/scheduler/fire-due-campaigns.ts';
+import { makeFireDueCampaigns } from '../../../src/engine/scheduler/fire-due-campaigns.ts';
 import { makeFanOutBundle } from '../fan-out/fan-out-bundle.ts';
 import type { AcceptOptions, FanOutBundle } from '../fan-out/fan-out-bundle.ts';
 
@@ -33,7 +33,7 @@ const schedule = async (input: Partial<TimingInput>, options: AcceptOptions = {}
 
 /** One scheduler, until nothing is due. */
 async function fire({ lateSendMinutes = 60 } = {}): Promise<number> {
-  const job = fireDueCampaigns({ database: bundle.database, lateSendMinutes });
+  const job = makeFireDueCampaigns({ database: bundle.database, lateSendMinutes });
   let fired = 0;
   for (let count = -1; count !== 0; fired += count) count = await job.runOnce(bundle.clock.now());
   return fired;
@@ -47,14 +47,14 @@ async function fireAt(...instants: string[]): Promise<void> {
   }
 }
 
-async function runs(campaignId: string): Promise<{ moment: string; status: string; reason: string | null }[]> {
+async function runs(campaignId: string): Promise<{ occurrence: string; status: string; reason: string | null }[]> {
   const rows = await bundle.database`
     select moment, status, status_reason as reason from runs where campaign_id = ${campaignId} order by moment, id`;
-  return rows.map((row) => ({ moment: row.moment?.toISOString() ?? '', status: row.status, reason: row.reason }));
+  return rows.map((row) => ({ occurrence: row.moment?.toISOString() ?? '', status: row.status, reason: row.reason }));
 }
 
 const occurrences = async (campaignId: string): Promise<string[]> =>
-  (await runs(campaignId)).map(({ moment: occurrence }) => occurrence);
+  (await runs(campaignId)).map(({ occurrence }) => occurrence);
 
 async function campaign(id: string): Promise<{ status: string; reason: string | null; nextAt: string | undefined }> {
   const [row] = await bundle.database`
@@ -104,7 +104,7 @@ describe('an occurrence', () => {
     await fireAt('2026-03-02T08:59:59.999Z');
     expect(await runs(id)).toEqual([]);
     await fireAt('2026-03-02T09:00:00.000Z');
-    expect(await runs(id)).toEqual([{ moment: '2026-03-02T09:00:00.000Z', status: 'QUEUED', reason: null }]);
+    expect(await runs(id)).toEqual([{ occurrence: '2026-03-02T09:00:00.000Z', status: 'QUEUED', reason: null }]);
     expect(await campaign(id)).toEqual({ status: 'SENDING', reason: null, nextAt: undefined });
   });
 
@@ -158,7 +158,7 @@ describe('a downtime (decision D37, fault F14)', () => {
   test('of ten minutes sends the occurrence once, late', async () => {
     const id = await schedule({ type: 'later', date: '03/02/2026', time: '09:00 AM' });
     await fireAt('2026-03-02T09:10:00Z', '2026-03-02T09:11:00Z');
-    expect(await runs(id)).toEqual([{ moment: '2026-03-02T09:00:00.000Z', status: 'QUEUED', reason: null }]);
+    expect(await runs(id)).toEqual([{ occurrence: '2026-03-02T09:00:00.000Z', status: 'QUEUED', reason: null }]);
   });
 
   test.each([
@@ -178,14 +178,14 @@ describe('a downtime (decision D37, fault F14)', () => {
     await workAll();
     const reason = '120 minutes late; at most 60 are allowed (CARILLON_LATE_SEND_MINUTES)';
     expect(await campaign(id)).toEqual({ status: 'FAILED', reason: `MISSED: ${reason}`, nextAt: undefined });
-    expect(await runs(id)).toEqual([{ moment: '2026-03-02T09:00:00.000Z', status: 'MISSED', reason }]);
+    expect(await runs(id)).toEqual([{ occurrence: '2026-03-02T09:00:00.000Z', status: 'MISSED', reason }]);
     expect(bundle.sent).toEqual([]);
   });
 
   test('of three days over a daily campaign leaves MISSED rows and one late send, never a burst', async () => {
     const id = await schedule({ time: '09:00 AM' });
     await fireAt('2026-03-05T09:20:00Z');
-    expect((await runs(id)).map(({ moment: occurrence, status }) => `${occurrence.slice(5, 16)} ${status}`)).toEqual([
+    expect((await runs(id)).map(({ occurrence, status }) => `${occurrence.slice(5, 16)} ${status}`)).toEqual([
       '03-02T09:00 MISSED',
       '03-03T09:00 MISSED',
       '03-04T09:00 MISSED',
@@ -221,14 +221,14 @@ describe('a downtime (decision D37, fault F14)', () => {
   test('of a year is recorded in bounded batches, every occurrence once, by competing schedulers', async () => {
     const id = await schedule({ time: '09:00 AM', endDate: '12/31/2027' });
     setClock('2027-03-05T09:30:00Z');
-    const job = fireDueCampaigns({ database: bundle.database, lateSendMinutes: 60 });
+    const job = makeFireDueCampaigns({ database: bundle.database, lateSendMinutes: 60 });
     expect(await job.runOnce(bundle.clock.now())).toBe(1);
     expect(await runs(id)).toHaveLength(100);
     await Promise.all(Array.from({ length: 4 }, () => fire()));
     const all = await runs(id);
     expect(all).toHaveLength(369);
-    expect(new Set(all.map(({ moment: occurrence }) => occurrence)).size).toBe(369);
-    expect(all.filter(({ status }) => status === 'QUEUED').map(({ moment: occurrence }) => occurrence)).toEqual([
+    expect(new Set(all.map(({ occurrence }) => occurrence)).size).toBe(369);
+    expect(all.filter(({ status }) => status === 'QUEUED').map(({ occurrence }) => occurrence)).toEqual([
       '2027-03-05T09:00:00.000Z',
     ]);
   });
@@ -418,17 +418,17 @@ describe('a stop', () => {
     await bundle.addDevices(20);
     const { campaignId, runId } = await bundle.accept();
     await bundle.release();
-    const [gate, sending] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const [barrier, sending] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     bundle.answer(async (_device, nth) => {
       if (nth === 10) sending.resolve();
-      await gate.promise;
+      await barrier.promise;
       return nth <= 4 ? { kind: 'accepted' } : { kind: 'wait', code: '503', scope: 'device' };
     });
     const [chunk, run] = [(await bundle.claim('w'))!, await bundle.run(runId)];
     const window = bundle.sendWindow({ run, chunk, cursor: { bucket: -1, position: '' } });
     await sending.promise;
     expect(await change(campaignId, 'stop')).toEqual({ kind: 'changed', status: 'STOPPED' });
-    gate.resolve();
+    barrier.resolve();
     const stored = await window;
     if (stored.kind !== 'sent') throw new Error(stored.kind);
     expect(await bundle.sendWindow({ run, chunk, cursor: stored.cursor })).toEqual({ kind: 'lost' });

@@ -103,13 +103,13 @@ export function makeHpackEncoder(): HpackEncoder {
 /** Index and lengths take six bytes at most, a table size update three. */
 const maxOverheadBytes = 12;
 
-function assertBlock(headers: readonly Header[], roomBytes: number): void {
+function assertBlock(headers: readonly Header[], maxBytes: number): void {
   let bytes = maxOverheadBytes;
   for (const [name, value] of headers) {
     assertValue(name, value);
     bytes += name.length + value.length + maxOverheadBytes;
   }
-  if (bytes > roomBytes) throw new RangeError(`headers of ${bytes} bytes`);
+  if (bytes > maxBytes) throw new RangeError(`headers of ${bytes} bytes`);
 }
 
 /**

@@ -68,9 +68,9 @@ function receiveData(connection: ConnectionState, frame: Frame): void {
   if (!stream) return;
   if (!stream.headers)
     return sendReset(stream, { code: errorCodes.protocolError, answer: lost('a body without headers') });
-  const room = maxBodyBytes - stream.bodyBytes;
-  if (room > 0) stream.body.push(Buffer.from(data.subarray(0, room)));
-  stream.bodyBytes += Math.min(room, data.length);
+  const freeBytes = maxBodyBytes - stream.bodyBytes;
+  if (freeBytes > 0) stream.body.push(Buffer.from(data.subarray(0, freeBytes)));
+  stream.bodyBytes += Math.min(freeBytes, data.length);
   if ((frame.flags & flags.endStream) !== 0) return settleStream(stream, toAnswer(stream));
   // What is beyond is read and dropped, as long as the request may take: some servers count the rest of a cancelled
   // answer against the connection for ever, and in the end refuse every new stream (Node's does at 10 MB).

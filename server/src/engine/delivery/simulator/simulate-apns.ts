@@ -16,7 +16,7 @@ const pushTypes = new Set([
 ]);
 
 /** Apple's push service as far as a sender can see it: provider token, headers, payload, device token. */
-export function simulateApns(accounts: () => SimulatorAccount[]): Simulate {
+export function makeSimulateApns(accounts: () => SimulatorAccount[]): Simulate {
   // Verified tokens, so that one signature is checked once, not for every message.
   const verified = new Map<string, { workspaceId: string; issuedAt: number }>();
   return (request) => {

@@ -22,7 +22,7 @@ const androidFields = new Set([
 ]);
 
 /** Google's two services as far as a sender can see them: the token endpoint and `messages:send` of FCM HTTP v1. */
-export function simulateFcm(accounts: () => SimulatorAccount[]): Simulate {
+export function makeSimulateFcm(accounts: () => SimulatorAccount[]): Simulate {
   const tokens = new Map<string, { workspaceId: string; expiresAt: number }>();
   return (request) =>
     request.path === '/token' ? issueToken(accounts(), tokens, request) : send(accounts(), tokens, request);

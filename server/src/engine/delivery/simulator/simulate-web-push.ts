@@ -11,7 +11,7 @@ const maxTokens = 1_000;
  * A push service and the browsers behind it: VAPID, headers, and the decryption a browser would do (RFC 8030, RFC 8291,
  * RFC 8292).
  */
-export function simulateWebPush(accounts: () => SimulatorAccount[], { secret }: { secret: Buffer }): Simulate {
+export function makeSimulateWebPush(accounts: () => SimulatorAccount[], { secret }: { secret: Buffer }): Simulate {
   const verified = new Map<string, { workspaceId: string; expiresAt: number }>();
   return (request) => {
     const id = /^\/push\/([^/?]+)$/.exec(request.path)?.[1];

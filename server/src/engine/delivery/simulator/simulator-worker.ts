@@ -5,9 +5,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { serveSimulator } from './serve-simulator.ts';
 import type { Faults } from './faults.ts';
-import { simulateApns } from './simulate-apns.ts';
-import { simulateFcm } from './simulate-fcm.ts';
-import { simulateWebPush } from './simulate-web-push.ts';
+import { makeSimulateApns } from './simulate-apns.ts';
+import { makeSimulateFcm } from './simulate-fcm.ts';
+import { makeSimulateWebPush } from './simulate-web-push.ts';
 import type { DeliveredMessage, SimulatorAccount } from './simulator-account.ts';
 
 export type WorkerData = { accounts: SimulatorAccount[]; secret: Uint8Array; clockDifference: Float64Array };
@@ -55,9 +55,9 @@ const now = (): Date => new Date(performance.timeOrigin + performance.now() + da
 const serve = (simulate: Parameters<typeof serveSimulator>[0]['simulate']) =>
   serveSimulator({ simulate, now, onDelivered });
 const [fcm, apns, webpush] = await Promise.all([
-  serve(simulateFcm(() => accounts)),
-  serve(simulateApns(() => accounts)),
-  serve(simulateWebPush(() => accounts, { secret: Buffer.from(data.secret) })),
+  serve(makeSimulateFcm(() => accounts)),
+  serve(makeSimulateApns(() => accounts)),
+  serve(makeSimulateWebPush(() => accounts, { secret: Buffer.from(data.secret) })),
 ]);
 const simulators = { fcm, apns, webpush };
 

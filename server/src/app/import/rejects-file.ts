@@ -9,7 +9,7 @@ export type Rejects = {
 };
 
 /** The file of refused lines, made when there is a first one; a continued import adds to it. The first 10,000 are kept. */
-export function keepRejects(path: string, { isContinued }: { isContinued: boolean }): Rejects {
+export function makeRejectsFile(path: string, { isContinued }: { isContinued: boolean }): Rejects {
   let handle: FileHandle | undefined;
   let kept = 0;
   return {

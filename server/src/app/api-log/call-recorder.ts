@@ -23,7 +23,7 @@ const maxWaitingCalls = 5_000;
 export type RecordCallsDependencies = { database: Database; clock: Clock; log: Logger };
 
 /** Keeps the API log: collects finished calls and stores them in batches, outside the requests. */
-export function recordCalls({ database, clock, log }: RecordCallsDependencies): CallRecorder {
+export function makeCallRecorder({ database, clock, log }: RecordCallsDependencies): CallRecorder {
   let waiting: RecordedCall[] = [];
   let dropped = 0;
   let flushing = Promise.resolve();

@@ -18,7 +18,7 @@ const maxAccounts = 10_000;
 /**
  * Counts an account's answers by the minute: warns of client errors, and notices a push service that finds us noisy.
  */
-export function watchAnswers({
+export function makeAnswerWatch({
   clock,
   log,
   onNoisy,

@@ -14,7 +14,7 @@ import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 import { collectPlans } from '../collect-plans.ts';
 
-const people = 20_000;
+const users = 20_000;
 const workspaceId = 'W';
 const user = { workspaceId, bucket: 7, userId: 'u7' };
 let bundle: TestDatabase;
@@ -40,20 +40,20 @@ beforeAll(async () => {
   await database`
     insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
     select 'W', number % 256, 'u' || number, 'person-' || number, '{}', '2026-03-01', '2026-03-01'
-    from generate_series(1, ${people}) as number`;
+    from generate_series(1, ${users}) as number`;
   await database`
     insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at,
       created_at, updated_at)
     select 'W', number % 256, 'd' || number, 'u' || number, 'phone', 'ANDROID', 'p' || number, 'ACTIVE', '2026-03-01',
-      '2026-03-01', '2026-03-01' from generate_series(1, ${people}) as number`;
+      '2026-03-01', '2026-03-01' from generate_series(1, ${users}) as number`;
   await database`
     insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
     select 'W', number % 256, 'u' || number, attribute, 'string', attribute || number
-    from generate_series(1, ${people}) as number, unnest('{city,u_em,device:push_id}'::text[]) as attribute`;
+    from generate_series(1, ${users}) as number, unnest('{city,u_em,device:push_id}'::text[]) as attribute`;
   await database`
     insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in, removed_in)
     select 'W', number % 256, 's' || segment, 'u' || number, 1, case when segment = 2 then 2 end
-    from generate_series(1, ${people}) as number, generate_series(1, 2) as segment`;
+    from generate_series(1, ${users}) as number, generate_series(1, 2) as segment`;
   await database`
     create table deliveries_20260301 partition of deliveries for values from ('2026-03-01') to ('2026-03-02')`;
   await database`
@@ -61,21 +61,21 @@ beforeAll(async () => {
       attempts, sent_at)
     select '2026-03-01', 'W', number % 256, 'r' || run, 'd' || number, 'u' || number, 0, 'ANDROID',
       case when run = 1 then 'GONE' else 'ACCEPTED' end, 1, '2026-03-01T00:00:00Z'::timestamptz + run * interval '1 hour'
-    from generate_series(1, ${people}) as number, generate_series(1, 3) as run`;
+    from generate_series(1, ${users}) as number, generate_series(1, 3) as run`;
   await database`create table events_20260301 partition of events for values from ('2026-03-01') to ('2026-03-02')`;
   await database`
     insert into events (day, workspace_id, bucket, id, user_id, name, attributes, occurred_at, received_at)
     select '2026-03-01', 'W', number % 256, 'e' || number || '-' || place, 'u' || number, 'seen', '{}', '2026-03-01',
-      '2026-03-02' from generate_series(1, ${people}) as number, generate_series(1, 3) as place`;
+      '2026-03-02' from generate_series(1, ${users}) as number, generate_series(1, 3) as place`;
   await database`
     insert into device_interactions (workspace_id, bucket, campaign_id, device_id, kind, run_id, platform,
       report_digests, count, first_at)
     select 'W', number % 256, 'c', 'd' || number, 'CLICK', 'r2', 'ANDROID', '{"\\x01"}', 1, '2026-03-01'
-    from generate_series(1, ${people}) as number`;
+    from generate_series(1, ${users}) as number`;
   await database`
     insert into audit_log (id, workspace_id, at, actor_name, action, object_kind, object_id)
     select lpad(number::text, 24, '0'), 'W', '2026-03-01', 'test', 'person.attributes', 'person', 'u' || number
-    from generate_series(1, ${people}) as number`;
+    from generate_series(1, ${users}) as number`;
   await database`update users set is_test = true where id in ('u7', 'u8')`;
   await database`analyze`;
 });

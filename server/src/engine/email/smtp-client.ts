@@ -14,7 +14,7 @@ export type EmailResult =
   /** `isPermanent`: the server said 5xx, and would again. */
   | { kind: 'failed'; reason: string; isPermanent: boolean };
 
-export type SmtpMailer = {
+export type SmtpClient = {
   send(email: EmailToSend): Promise<EmailResult>;
   close(): void;
 };
@@ -34,7 +34,7 @@ const maxReason = 300;
  * @param options.url `smtp://` or `smtps://`, with user and password if the server requires them
  * @param options.from sender, an address or `Name <address>`
  */
-export function makeSmtpMailer({ url, from }: { url: string; from: string }): SmtpMailer {
+export function makeSmtpClient({ url, from }: { url: string; from: string }): SmtpClient {
   const transport = createTransport({
     url,
     dnsTimeout: connectMilliseconds,

@@ -82,8 +82,7 @@ describe('attributes', () => {
 
 describe('test people', () => {
   test('are those who are marked', async () => {
-    const listed = async () =>
-      (await call('GET', 'people/for-tests')).body.people.map((person: any) => person.customerId);
+    const listed = async () => (await call('GET', 'people/for-tests')).body.people.map((user: any) => user.customerId);
     expect(await listed()).not.toContain(customerId);
     expect((await call('PUT', `people/${id}/test`, { isTest: true })).status).toBe(204);
     expect(await listed()).toContain(customerId);
@@ -231,11 +230,11 @@ describe('the timeline', () => {
     expect(of('CREATED')).toHaveLength(1);
     // The smallest pages are cut at moments of one instant and still fit together.
     const [user] = await bundle.database`select bucket from users where id = ${id}`;
-    const person = { workspaceId: bundle.workspaceId, bucket: user!.bucket as number, userId: id };
+    const key = { workspaceId: bundle.workspaceId, bucket: user!.bucket as number, userId: id };
     const keys: string[] = [];
     let after: { place: string; key: string } | undefined;
     for (;;) {
-      const page = await listTimelineEntries(bundle.database, { ...person, after, limit: 7 });
+      const page = await listTimelineEntries(bundle.database, { ...key, after, limit: 7 });
       if (page.length === 0) break;
       keys.push(...page.map(({ key }) => key));
       after = page.at(-1);
