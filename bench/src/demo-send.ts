@@ -60,10 +60,9 @@ try {
   command('import', file);
 
   const database = openDatabase({ url: start.databaseUrl, connections: 1, name: 'demo' });
-  const [{ devices }] = (await database`
-    select count(*)::int as devices from devices where workspace_id = ${start.workspaceId} and state = 'ACTIVE'`) as unknown as [
-    { devices: number },
-  ];
+  const [counted] = await database<{ devices: number }[]>`
+    select count(*)::int as devices from devices where workspace_id = ${start.workspaceId} and state = 'ACTIVE'`;
+  const { devices } = counted!;
 
   const startedAt = performance.now();
   const accepted = await send(start);

@@ -85,8 +85,8 @@ function report(line: string): void {
 /** Values are `u` and eight digits; the file's first `matching` are users', the others nobody's, all shuffled by a stride. */
 async function prepare(): Promise<void> {
   report(`machine: ${cpus().length} × ${cpus()[0]!.model}, Node ${process.version}`);
-  const [{ version }] = (await database`select version() as version`) as unknown as [{ version: string }];
-  report(version);
+  const [row] = await database<{ version: string }[]>`select version() as version`;
+  report(row!.version);
   await database`
     insert into workspaces (id, db_name, name, created_at) values ('BENCH', 'bench', 'Bench', '2026-01-01')`;
   const startedAt = performance.now();

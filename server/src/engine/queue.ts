@@ -2,8 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Logger as QueueLogger, run } from 'graphile-worker';
 import type { Runner } from 'graphile-worker';
 import type { Logger } from '../log.ts';
-import { openQueuePool } from '../storage/postgres/queue-pool.ts';
-import type { QueuePool } from '../storage/postgres/queue-pool.ts';
+import { openQueuePool } from '../storage/postgres/connection-pool.ts';
+import type { QueuePool } from '../storage/postgres/connection-pool.ts';
 import { taskNames } from './enqueue.ts';
 
 export type Queue = { stop(): Promise<void> };

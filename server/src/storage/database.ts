@@ -7,7 +7,7 @@ import { transact } from './postgres/transaction.ts';
 import type { Transaction, Work } from './postgres/transaction.ts';
 
 export { LostTransactionError } from './postgres/transaction.ts';
-export { keepsSessions } from './postgres/keeps-sessions.ts';
+export { keepsSessions } from './postgres/connection-pool.ts';
 export type { Transaction } from './postgres/transaction.ts';
 export type { Fragment, Statement } from './postgres/statement.ts';
 export type { Value } from './postgres/values.ts';

@@ -8,8 +8,7 @@ import type { Encryption } from '../../domain/encryption.ts';
 import { hashSecret } from '../../domain/tokens/secret.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Transaction } from '../../storage/database.ts';
-import { takeInvitationsOf } from '../../storage/accounts/account-links.ts';
-import { findAccountByEmail, insertAccount, noteSignIn } from '../../storage/accounts/accounts.ts';
+import { findAccountByEmail, insertAccount, noteSignIn, takeInvitationsOf } from '../../storage/accounts/accounts.ts';
 import type { Account } from '../../storage/accounts/accounts.ts';
 import {
   deleteExpiredCompanySignIns,

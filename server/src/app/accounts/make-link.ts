@@ -3,8 +3,8 @@ import type { Role } from '../../domain/accounts/roles.ts';
 import { makeId } from '../../domain/ids.ts';
 import { hashSecret } from '../../domain/tokens/secret.ts';
 import type { Queryable } from '../../storage/database.ts';
-import { deleteExpiredLinks, insertAccountLink } from '../../storage/accounts/account-links.ts';
-import type { LinkPurpose } from '../../storage/accounts/account-links.ts';
+import { deleteExpiredLinks, insertAccountLink } from '../../storage/accounts/accounts.ts';
+import type { LinkPurpose } from '../../storage/accounts/accounts.ts';
 import { linkHours } from '../../domain/accounts/limits.ts';
 
 export type NewLink = {

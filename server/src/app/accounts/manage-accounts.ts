@@ -3,11 +3,13 @@ import type { Role } from '../../domain/accounts/roles.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Transaction } from '../../storage/database.ts';
-import { deleteInvitation, deletePasswordLinks, listInvitations } from '../../storage/accounts/account-links.ts';
 import {
+  deleteInvitation,
+  deletePasswordLinks,
   findAccount,
   findAccountByEmail,
   listAccounts,
+  listInvitations,
   lockOwners,
   setAccountDisabled,
   setAccountRole,

@@ -1,8 +1,7 @@
 import { inTransaction } from '../../storage/database.ts';
 import { readNewPassword } from '../../domain/accounts/account-fields.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { deletePasswordLinks } from '../../storage/accounts/account-links.ts';
-import { findPasswordHash, setPasswordHash } from '../../storage/accounts/accounts.ts';
+import { deletePasswordLinks, findPasswordHash, setPasswordHash } from '../../storage/accounts/accounts.ts';
 import { deleteSessionOf, deleteSessionsOf, listConsoleSessions } from '../../storage/accounts/console-sessions.ts';
 import type { AccountDependencies, ConsoleCaller, SignedIn } from './account-dependencies.ts';
 import { audit } from './audit.ts';

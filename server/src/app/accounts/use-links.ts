@@ -8,11 +8,15 @@ import type { Transaction } from '../../storage/database.ts';
 import {
   deleteFirstOwnerLinks,
   deletePasswordLinks,
+  findAccount,
   findAccountLink,
+  hasOwner,
+  insertAccount,
+  noteSignIn,
+  setPasswordHash,
   takeAccountLink,
-} from '../../storage/accounts/account-links.ts';
-import type { LinkPurpose } from '../../storage/accounts/account-links.ts';
-import { findAccount, hasOwner, insertAccount, noteSignIn, setPasswordHash } from '../../storage/accounts/accounts.ts';
+} from '../../storage/accounts/accounts.ts';
+import type { LinkPurpose } from '../../storage/accounts/accounts.ts';
 import { deleteSessionsOf } from '../../storage/accounts/console-sessions.ts';
 import type { AccountDependencies, ConsoleCaller, OpenedSession } from './account-dependencies.ts';
 import { audit } from './audit.ts';

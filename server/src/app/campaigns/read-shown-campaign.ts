@@ -5,7 +5,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { findAuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
 import { findSelectedUsers } from '../../storage/users/users.ts';
-import type { UserKey } from '../../storage/users/user-key.ts';
+import type { UserKey } from '../../domain/users/bucket.ts';
 import { invalidCampaign } from './prepare-campaign.ts';
 
 export type ShownCampaign = {

@@ -19,7 +19,7 @@ import {
 } from '../../storage/users/user-records.ts';
 import type { FoundUser, TimelinePosition } from '../../storage/users/user-records.ts';
 import { findUserById, findUsersByCustomerIds } from '../../storage/users/users.ts';
-import type { UserKey } from '../../storage/users/user-key.ts';
+import type { UserKey } from '../../domain/users/bucket.ts';
 import type { SignedIn } from '../accounts/account-dependencies.ts';
 import { audit } from '../accounts/audit.ts';
 import { customerDigest, deleteUser } from '../data/delete-user.ts';

@@ -4,7 +4,7 @@ import type { Transaction } from '../../storage/database.ts';
 import { insertEvents, insertUnattributedEvents } from '../../storage/users/events.ts';
 import type { NewEvent } from '../../storage/users/events.ts';
 import { holdUser } from '../../storage/users/users.ts';
-import type { UserKey } from '../../storage/users/user-key.ts';
+import type { UserKey } from '../../domain/users/bucket.ts';
 import { lockOrMakeUser } from './find-user.ts';
 
 export type TrackedAction = Omit<NewEvent, 'id' | 'occurredAt'> & {

@@ -15,7 +15,7 @@ import {
 } from '../../storage/ledger/explanations.ts';
 import type { CampaignToExplain, RunToExplain } from '../../storage/ledger/explanations.ts';
 import { findUsersByCustomerIds } from '../../storage/users/users.ts';
-import type { UserKey } from '../../storage/users/user-key.ts';
+import type { UserKey } from '../../domain/users/bucket.ts';
 
 export type ExplainDependencies = { database: Database };
 

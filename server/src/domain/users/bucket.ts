@@ -10,3 +10,6 @@ export const bucketCount = 256;
 export function bucketOf(customerId: string): number {
   return createHash('sha256').update(customerId, 'utf8').digest()[0]!;
 }
+
+/** Where a user is stored: the key of all that belongs to one. */
+export type UserKey = { bucket: number; userId: string };

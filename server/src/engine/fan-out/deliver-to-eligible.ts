@@ -13,7 +13,7 @@ import type { AudienceDevice } from '../../storage/campaigns/audience.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import { findUsersForEligibility, reserveUserMessages } from '../../storage/users/user-messages.ts';
 import type { StoredEligibilityUser } from '../../storage/users/user-messages.ts';
-import type { UserKey } from '../../storage/users/user-key.ts';
+import type { UserKey } from '../../domain/users/bucket.ts';
 import type { DeliverToDevice } from './deliver-to-device.ts';
 import type { PersonaliseDevices } from './personalise-devices.ts';
 import type { DeviceResult } from './device-result.ts';

@@ -2,7 +2,7 @@ import type { Transaction } from '../../storage/database.ts';
 import { planByValues } from '../../storage/database.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import { withdrawUserMessages } from '../../storage/users/user-messages.ts';
-import type { UserKey } from '../../storage/users/user-key.ts';
+import type { UserKey } from '../../domain/users/bucket.ts';
 import { eligibilityRulesOfRun } from './deliver-to-eligible.ts';
 import type { DeviceResult } from './device-result.ts';
 

@@ -1,6 +1,6 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
 import type { Queryable } from '../database.ts';
-import type { UserKey } from '../users/user-key.ts';
+import type { UserKey } from '../../domain/users/bucket.ts';
 
 export type DeviceRecord = {
   deviceId: string;

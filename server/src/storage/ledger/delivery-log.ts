@@ -1,6 +1,6 @@
 import type { CampaignContent, Platform } from '../../domain/campaigns/content.ts';
 import type { Queryable } from '../database.ts';
-import type { UserKey } from '../users/user-key.ts';
+import type { UserKey } from '../../domain/users/bucket.ts';
 import type { DeliveryOutcome } from './deliveries.ts';
 
 /** Where a page of a day ends: the next one begins after it. */

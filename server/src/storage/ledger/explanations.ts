@@ -6,7 +6,7 @@ import type {
   RunStatus,
 } from '../../domain/explain/explain-run.ts';
 import type { Queryable } from '../database.ts';
-import type { UserKey } from '../users/user-key.ts';
+import type { UserKey } from '../../domain/users/bucket.ts';
 
 /** A user of whom something is asked, with what is known under it. */
 type OfUser<Row> = Row & UserKey;

@@ -1,5 +1,5 @@
 import type { Queryable } from '../database.ts';
-import type { UserKey } from './user-key.ts';
+import type { UserKey } from '../../domain/users/bucket.ts';
 
 export type Erasure = {
   id: string;

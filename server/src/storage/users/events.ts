@@ -1,5 +1,5 @@
 import type { Database, Queryable, Session } from '../database.ts';
-import type { UserKey } from './user-key.ts';
+import type { UserKey } from '../../domain/users/bucket.ts';
 
 export type EventPlatform = 'ANDROID' | 'IOS' | 'WEB' | 'TV' | 'UNKNOWN';
 

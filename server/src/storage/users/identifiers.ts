@@ -1,6 +1,6 @@
 import type { Identifier } from '../../domain/users/identifier.ts';
 import type { Queryable } from '../database.ts';
-import type { UserKey } from './user-key.ts';
+import type { UserKey } from '../../domain/users/bucket.ts';
 
 export type UserIdentifiers = UserKey & { workspaceId: string; identifiers: Identifier[] };
 

@@ -1,6 +1,6 @@
 import { bucketOf } from '../../domain/users/bucket.ts';
 import type { Queryable } from '../database.ts';
-import type { UserKey } from './user-key.ts';
+import type { UserKey } from '../../domain/users/bucket.ts';
 
 type Named = { workspaceId: string; customerId: string };
 

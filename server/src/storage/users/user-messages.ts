@@ -1,7 +1,7 @@
 import type { EligibilityUser } from '../../domain/eligibility/decide-eligibility.ts';
 import type { Fragment, Queryable } from '../database.ts';
 import type { Merge } from './merged-users.ts';
-import type { UserKey } from './user-key.ts';
+import type { UserKey } from '../../domain/users/bucket.ts';
 
 /** What the gate of a run must know of a user. `revision` 0: nothing is written down yet. */
 export type StoredEligibilityUser = UserKey & EligibilityUser & { revision: number };

@@ -4,7 +4,7 @@ import type { DeliveryOutcome } from '../ledger/deliveries.ts';
 import type { Fragment, Queryable } from '../database.ts';
 import { allBuckets } from '../segments/segment-members.ts';
 import { walkAttributeNames } from './identifiers.ts';
-import type { UserKey } from './user-key.ts';
+import type { UserKey } from '../../domain/users/bucket.ts';
 
 type User = UserKey & { workspaceId: string };
 

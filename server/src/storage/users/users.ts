@@ -6,7 +6,7 @@ import type { User } from '../../domain/users/user-source.ts';
 import type { Queryable } from '../database.ts';
 import { allBuckets } from '../segments/segment-members.ts';
 import { findUsersByIdentifier } from './identifiers.ts';
-import type { UserKey } from './user-key.ts';
+import type { UserKey } from '../../domain/users/bucket.ts';
 
 export type LockedUser = UserKey & { customerId: string; attributes: Attributes; isNew: boolean };
 
