@@ -20,7 +20,6 @@ export async function listConsoleRoutes(): Promise<ConsoleRoute[]> {
   const clock = makeManualClock(new Date(0));
   const routes: ConsoleRoute[] = [];
   const deps = {
-    accounts: { own: {}, manage: {} },
     company: {},
     sandbox: {},
     vendorHeaders: makeVendorHeaders('SVC'),

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { makeManageAccounts } from '../app/accounts/manage-accounts.ts';
-import { makePasswordHash } from '../app/accounts/password-hash.ts';
+import { createPasswordLink, listAccountsAndInvitations } from '../app/accounts/manage-accounts.ts';
 import { StartError } from '../start/start-errors.ts';
 import { findAccountByEmail } from '../storage/accounts/accounts.ts';
 import { withInstallation } from './command-context.ts';
@@ -22,7 +21,7 @@ export function registerAccounts(program: Command): void {
 }
 
 async function listAccounts({ database, clock }: CommandContext): Promise<void> {
-  const { accounts } = await makeManageAccounts({ database, clock, passwords: makePasswordHash() }).list();
+  const { accounts } = await listAccountsAndInvitations({ database, clock });
   printTable(
     ['ID', 'E-MAIL', 'NAME', 'ROLE', 'LAST SIGNED IN', 'STATE'],
     accounts.map((account) => [
@@ -40,9 +39,8 @@ async function makePasswordLink({ database, clock }: CommandContext, { email }: 
   const account = await findAccountByEmail(database, email);
   if (!account || account.disabledAt)
     throw new StartError('SETTING_INVALID', 'There is no such account that can sign in; see: carillon accounts list.');
-  const accounts = makeManageAccounts({ database, clock, passwords: makePasswordHash() });
   const by = { id: null, name: 'the command line' };
-  const { code, expiresAt } = await accounts.makePasswordLink({ by, id: account.id });
+  const { code, expiresAt } = await createPasswordLink({ database, clock }, { by, id: account.id });
   process.stdout.write(`Account  ${account.email}\nUntil    ${expiresAt.toISOString()}\n`);
   process.stdout.write(`Open     /console/#new-password=${code}  (at the address of the console; works once)\n`);
 }

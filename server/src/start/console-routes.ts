@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { AccountUseCases } from '../app/accounts/account-use-cases.ts';
+import type { ConsoleAccountDependencies } from '../app/accounts/account-dependencies.ts';
 import { documentedAuthoringLimits } from '../app/campaigns/authoring-dependencies.ts';
 import { makeConsoleCalls } from '../app/console/console-calls.ts';
 import { makeConsoleCampaigns } from '../app/console/console-campaigns.ts';
@@ -11,7 +11,7 @@ import { makeConsoleSegments } from '../app/console/console-segments.ts';
 import { makeConsoleSettings } from '../app/console/console-settings.ts';
 import { makeConsoleSystem } from '../app/console/console-system.ts';
 import { makeConsoleUsers } from '../app/console/console-users.ts';
-import type { InteractionUseCases } from '../app/interactions/interaction-use-cases.ts';
+import type { InteractionReports } from '../app/interactions/interaction-reports.ts';
 import type { ReadyCurl } from '../app/sandbox/make-ready-curl.ts';
 import type { SandboxDependencies } from '../app/sandbox/control-sandbox.ts';
 import { makeVirtualDevices } from '../app/sandbox/virtual-devices.ts';
@@ -34,14 +34,14 @@ import type { Readiness } from './readiness.ts';
 import type { Queryable } from '../storage/database.ts';
 
 export type ConsoleParts = {
-  accounts: AccountUseCases;
+  accounts: ConsoleAccountDependencies;
   phones: SandboxPhones | undefined;
   sandbox: SandboxDependencies | undefined;
   readiness: Readiness;
   readyCurl: ReadyCurl;
   vendorHeaders: VendorHeaders;
   limits: SegmentLimits;
-  interactions: InteractionUseCases;
+  interactions: InteractionReports;
 };
 
 /** The console's routes with what they show. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { makeAccountUseCases } from '../app/accounts/account-use-cases.ts';
+import { createStartLink } from '../app/accounts/create-start-link.ts';
 import { makePasswordHash } from '../app/accounts/password-hash.ts';
 import { makeReadyCurl } from '../app/sandbox/make-ready-curl.ts';
 import { makeFollowDatabaseClock } from '../engine/housekeeping/follow-database-clock.ts';
@@ -40,17 +40,17 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
 
   const readiness = makeReadiness(database);
   const readyCurl = makeReadyCurl({ database, encryption });
-  const accounts = makeAccountUseCases({
+  const accounts = {
     database,
     clock,
     passwords: makePasswordHash(),
     passwordSignIn: config.passwordSignIn,
     isSandbox: config.mode === 'sandbox',
-  });
+  };
   const families = makeRoutes(composition, { accounts, phones, demo, readiness, readyCurl, onClockMoved });
   const url = await startHttpServer(composition, { families, readiness });
   const createConsoleLink = async (): Promise<string> => {
-    const link = await accounts.createStartLink();
+    const link = await createStartLink(accounts);
     return `${url}/console/${link ? `#${link.kind}=${link.code}` : ''}`;
   };
   return {

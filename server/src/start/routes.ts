@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { documentedAuthoringLimits } from '../app/campaigns/authoring-dependencies.ts';
 import { makeCampaignTotals } from '../app/campaigns/campaign-totals.ts';
 import { makeEnsureToday } from '../app/data/ensure-today.ts';
-import { makeInteractionUseCases } from '../app/interactions/interaction-use-cases.ts';
+import { makeInteractionReports } from '../app/interactions/interaction-reports.ts';
 import { makeAcceptPush } from '../app/push/accept-push.ts';
 import { makeAdmitPush } from '../app/push/admit-push.ts';
 import type { DemoWorkspace } from '../app/sandbox/seed-demo-workspace.ts';
@@ -52,7 +52,7 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
   const limits = { ...documentedSegmentLimits, usersPerDay: config.segmentUsersPerDay };
   const authoring = { ...deps, limits: documentedAuthoringLimits, totals: makeCampaignTotals(deps) };
   const interactionTokens = makeInteractionTokens(installation.deriveSecret('interactions'));
-  const interactions = makeInteractionUseCases({ database, clock, tokens: interactionTokens });
+  const interactions = makeInteractionReports({ database, clock, tokens: interactionTokens });
   const sandbox = phones && makeSandbox(composition, { phones, demo, onClockMoved });
   const families = [
     health,

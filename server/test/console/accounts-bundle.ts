@@ -1,5 +1,6 @@
 import type { InjectOptions } from 'fastify';
-import { makeAccountUseCases } from '../../src/app/accounts/account-use-cases.ts';
+import type { ConsoleAccountDependencies } from '../../src/app/accounts/account-dependencies.ts';
+import { createStartLink } from '../../src/app/accounts/create-start-link.ts';
 import type { CompanySignInUseCases } from '../../src/app/accounts/company-sign-in.ts';
 import { makePasswordHash } from '../../src/app/accounts/password-hash.ts';
 import { documentedAuthoringLimits } from '../../src/app/campaigns/authoring-dependencies.ts';
@@ -48,13 +49,13 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
   const { database } = test;
   const clock = makeManualClock(start);
   const encryption = makeEncryption(Buffer.alloc(32, 7));
-  const accounts = makeAccountUseCases({
+  const accounts: ConsoleAccountDependencies = {
     database,
     clock,
     passwords: makePasswordHash(),
     passwordSignIn: options.passwordSignIn ?? 'everyone',
     isSandbox: false,
-  });
+  };
   const workspaceId = await insertTestWorkspace(database, start);
   const routes: ConsoleRoute[] = [];
   const recorded: CompletedCall[] = [];
@@ -172,14 +173,14 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
   return {
     ...test,
     clock,
-    accounts,
     workspaceId,
     routes,
     recorded,
     call,
+    createStartLink: () => createStartLink(accounts),
     /** Makes the first owner with the start's link. @returns the cookie */
     async createOwner(): Promise<string> {
-      const { code } = (await accounts.createStartLink())!;
+      const { code } = (await createStartLink(accounts))!;
       const owner = { code, email: 'olga@example.com', name: 'Olga', password: goodPassword };
       return (await call('POST', 'first-owner', { body: owner })).cookie;
     },

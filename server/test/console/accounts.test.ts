@@ -21,8 +21,8 @@ const audit = async (cookie: string) =>
 
 describe('the first owner', () => {
   test('comes in by the link of the first start, once; then no start makes another', async () => {
-    const link = (await bundle.accounts.createStartLink())!;
-    const second = (await bundle.accounts.createStartLink())!;
+    const link = (await bundle.createStartLink())!;
+    const second = (await bundle.createStartLink())!;
     expect(link.kind).toBe('first-owner');
     const owner = { code: link.code, email: ' Olga@example.com ', name: 'Olga', password: goodPassword };
     const answer = await bundle.call('POST', 'first-owner', { body: owner });
@@ -35,11 +35,11 @@ describe('the first owner', () => {
     // A link that another start had printed meanwhile.
     const late = { ...owner, code: second.code, email: 'late@example.com' };
     expect((await bundle.call('POST', 'first-owner', { body: late })).status).toBe(401);
-    expect(await bundle.accounts.createStartLink()).toBeUndefined();
+    expect(await bundle.createStartLink()).toBeUndefined();
   });
 
   test('a link that is a day old makes nobody an owner', async () => {
-    const { code } = (await bundle.accounts.createStartLink())!;
+    const { code } = (await bundle.createStartLink())!;
     bundle.clock.advance(24 * 3_600_000);
     const owner = { code, ...credentials, name: 'Olga' };
     expect((await bundle.call('POST', 'first-owner', { body: owner })).status).toBe(401);
@@ -50,7 +50,7 @@ describe('the first owner', () => {
     ['aaaaaaaaaaaaaaaa', 'different characters'],
     ['OLGA@example.com', 'your name or address'],
   ])('the password %s is refused with the reason', async (password, reason) => {
-    const { code } = (await bundle.accounts.createStartLink())!;
+    const { code } = (await bundle.createStartLink())!;
     const answer = await bundle.call('POST', 'first-owner', { body: { code, ...credentials, name: 'Olga', password } });
     expect(answer.status).toBe(400);
     expect(answer.body).toMatchObject({ field: 'password', detail: expect.stringContaining(reason) });

@@ -201,14 +201,14 @@ async function readEverything(): Promise<Record<string, string>> {
 }
 
 test('no change on the console is left without its line of the audit log', async () => {
-  const { database, accounts, workspaceId, clock } = bundle;
+  const { database, workspaceId, clock } = bundle;
   await database`
     create function refuse_line() returns trigger language plpgsql as 'begin raise exception ''no line''; end'`;
   const refuseLines = () =>
     database`create trigger refuse_line before insert on audit_log for each row execute function refuse_line()`;
   const takeLines = () => database`drop trigger refuse_line on audit_log`;
 
-  const { code } = (await accounts.createStartLink())!;
+  const { code } = (await bundle.createStartLink())!;
   const withoutOwner = await readEverything();
   await refuseLines();
   const owner = { code, email: 'first@example.com', name: 'First', password: goodPassword };

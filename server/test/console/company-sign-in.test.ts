@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { makeManageAccounts } from '../../src/app/accounts/manage-accounts.ts';
-import { makePasswordHash } from '../../src/app/accounts/password-hash.ts';
+import { createPasswordLink } from '../../src/app/accounts/manage-accounts.ts';
 import { makeCompanySignIn } from '../../src/app/accounts/company-sign-in.ts';
 import { ConfigError, readConfig } from '../../src/start/config.ts';
 import { makeCompanyProvider } from '../../src/engine/company-account/make-company-provider.ts';
@@ -223,7 +222,7 @@ describe('passwords for owners alone', () => {
     const refused = await bundle.call('POST', `accounts/${id}/password-link`, { cookie });
     expect([refused.status, refused.body.code]).toEqual([403, 'ACCOUNT_PASSWORDS_OFF']);
     // One that was made before the rule.
-    const { code } = await makeManageAccounts({ ...bundle, passwords: makePasswordHash() }).makePasswordLink({
+    const { code } = await createPasswordLink(bundle, {
       by: { id: null, name: 'before' },
       id,
     });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeInteractionUseCases } from '../../src/app/interactions/interaction-use-cases.ts';
+import { makeInteractionReports } from '../../src/app/interactions/interaction-reports.ts';
 import { makeInteractionTokens } from '../../src/domain/interactions/interaction-token.ts';
 import { makeEraseDueUsers } from '../../src/engine/housekeeping/erase-users.ts';
 import { addHistory, addRun } from './add-history.ts';
@@ -171,7 +171,7 @@ test('a report of an erased person’s device is not kept', async () => {
     platform: 'ANDROID',
   });
   const limits = { token: { reports: 100, seconds: 60 }, address: { reports: 100, seconds: 60 } };
-  const interactions = makeInteractionUseCases({ ...bundle, tokens, limits });
+  const interactions = makeInteractionReports({ ...bundle, tokens, limits });
   await interactions.report({ token, kind: 'click', address: '192.0.2.1' } as never);
   expect(await findEverywhere(traces)).toEqual({});
 });

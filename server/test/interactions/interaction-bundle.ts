@@ -1,4 +1,4 @@
-import { makeInteractionUseCases } from '../../src/app/interactions/interaction-use-cases.ts';
+import { makeInteractionReports } from '../../src/app/interactions/interaction-reports.ts';
 import { makeManualClock } from '../../src/clock.ts';
 import type { Platform } from '../../src/domain/campaigns/content.ts';
 import { makeId } from '../../src/domain/ids.ts';
@@ -39,7 +39,7 @@ export async function makeInteractionBundle(limits = generous) {
       [
         interactionRoutes({
           vendorHeaders: makeVendorHeaders('SVC'),
-          interactions: makeInteractionUseCases({ database, clock, tokens, limits }),
+          interactions: makeInteractionReports({ database, clock, tokens, limits }),
         }),
       ],
     );

@@ -12,6 +12,9 @@ export type AccountDependencies = {
   passwordSignIn?: 'everyone' | 'owners';
 };
 
+/** What the console's routes and the start need: a sandbox opens its console without an account. */
+export type ConsoleAccountDependencies = AccountDependencies & { isSandbox: boolean };
+
 /** Who is signed in. The start link of a sandbox opens the console without an account, as an owner. */
 export type SignedIn = Actor & { sessionId: string; email: string | null; role: Role };
 

@@ -22,95 +22,103 @@ import type { Actor } from './audit.ts';
 import { makeLink } from './make-link.ts';
 import { requirePasswords } from './sign-in.ts';
 
+type ManageDependencies = Omit<AccountDependencies, 'passwords'>;
 type By = { by: SignedIn };
 
-/** What an owner does with the accounts of others. */
-export function makeManageAccounts(deps: AccountDependencies) {
+/** Oldest first, including invitations not accepted yet. */
+export async function listAccountsAndInvitations({ database, clock }: ManageDependencies) {
+  const [accounts, invitations] = await Promise.all([listAccounts(database), listInvitations(database, clock.now())]);
+  return { accounts, invitations };
+}
+
+/** @throws ServiceError ACCOUNT_EMAIL_TAKEN, PARAMETER_INVALID */
+export async function inviteAccount(
+  { database, clock }: ManageDependencies,
+  { by, email: typed, role }: By & { email: string; role: Role },
+) {
+  const email = readEmail(typed);
+  if (await findAccountByEmail(database, email)) throw new ServiceError('ACCOUNT_EMAIL_TAKEN');
+  const at = clock.now();
+  return inTransaction(database, async (tx) => {
+    const link = await makeLink(tx, { purpose: 'INVITATION', email, role, createdBy: by.name, at });
+    const object = { id: link.id, name: email };
+    await audit(tx, { actor: by, action: 'invitation.create', object, detail: { role }, at });
+    return link;
+  });
+}
+
+/** @throws ServiceError NOT_FOUND */
+export async function withdrawInvitation(
+  { database, clock }: ManageDependencies,
+  { by, id }: By & { id: string },
+): Promise<void> {
+  const at = clock.now();
+  await inTransaction(database, async (tx) => {
+    const invitation = await deleteInvitation(tx, id);
+    if (!invitation) throw new ServiceError('NOT_FOUND');
+    const object = { id, name: invitation.email! };
+    await audit(tx, { actor: by, action: 'invitation.withdraw', object, at });
+  });
+}
+
+/** Holds from the next call of each of the person's sessions on. @throws ServiceError NOT_FOUND, ACCOUNT_LAST_OWNER */
+export async function changeAccountRole(
+  { database, clock }: ManageDependencies,
+  { by, id, role }: By & { id: string; role: Role },
+): Promise<Account> {
+  const at = clock.now();
+  return await inTransaction(database, async (tx) => {
+    const account = await lockAccount(tx, { id, staysOwner: role === 'owner' });
+    await setAccountRole(tx, { id, role });
+    const detail = { from: account.role, to: role };
+    await audit(tx, { actor: by, action: 'account.role', object: { id, name: account.email }, detail, at });
+    return { ...account, role };
+  });
+}
+
+/** The person is signed out everywhere and cannot come in. @throws ServiceError NOT_FOUND, ACCOUNT_LAST_OWNER */
+export async function disableAccount(
+  { database, clock }: ManageDependencies,
+  { by, id }: By & { id: string },
+): Promise<Account> {
+  const at = clock.now();
+  return await inTransaction(database, async (tx) => {
+    const account = await lockAccount(tx, { id, staysOwner: false });
+    await setAccountDisabled(tx, { id, at });
+    await deletePasswordLinks(tx, id);
+    const sessions = await deleteSessionsOf(tx, { accountId: id });
+    const object = { id, name: account.email };
+    await audit(tx, { actor: by, action: 'account.disable', object, detail: { sessions }, at });
+    return { ...account, disabledAt: at };
+  });
+}
+
+/** @throws ServiceError NOT_FOUND */
+export async function enableAccount(
+  { database, clock }: ManageDependencies,
+  { by, id }: By & { id: string },
+): Promise<Account> {
+  const at = clock.now();
+  return await inTransaction(database, async (tx) => {
+    const account = await lockAccount(tx, { id, staysOwner: true });
+    await setAccountDisabled(tx, { id, at: null });
+    await audit(tx, { actor: by, action: 'account.enable', object: { id, name: account.email }, at });
+    return { ...account, disabledAt: null };
+  });
+}
+
+/** For a person who forgot the password. @throws ServiceError NOT_FOUND, ACCOUNT_PASSWORDS_OFF */
+export async function createPasswordLink(deps: ManageDependencies, { by, id }: { by: Actor; id: string }) {
   const { database, clock } = deps;
-  return {
-    /** Oldest first, including invitations not accepted yet. */
-    async list() {
-      const [accounts, invitations] = await Promise.all([
-        listAccounts(database),
-        listInvitations(database, clock.now()),
-      ]);
-      return { accounts, invitations };
-    },
-
-    /** @throws ServiceError ACCOUNT_EMAIL_TAKEN, PARAMETER_INVALID */
-    async invite({ by, email: typed, role }: By & { email: string; role: Role }) {
-      const email = readEmail(typed);
-      if (await findAccountByEmail(database, email)) throw new ServiceError('ACCOUNT_EMAIL_TAKEN');
-      const at = clock.now();
-      return inTransaction(database, async (tx) => {
-        const link = await makeLink(tx, { purpose: 'INVITATION', email, role, createdBy: by.name, at });
-        const object = { id: link.id, name: email };
-        await audit(tx, { actor: by, action: 'invitation.create', object, detail: { role }, at });
-        return link;
-      });
-    },
-
-    /** @throws ServiceError NOT_FOUND */
-    async withdrawInvitation({ by, id }: By & { id: string }): Promise<void> {
-      const at = clock.now();
-      await inTransaction(database, async (tx) => {
-        const invitation = await deleteInvitation(tx, id);
-        if (!invitation) throw new ServiceError('NOT_FOUND');
-        const object = { id, name: invitation.email! };
-        await audit(tx, { actor: by, action: 'invitation.withdraw', object, at });
-      });
-    },
-
-    /** Holds from the next call of each of the person's sessions on. @throws ServiceError NOT_FOUND, ACCOUNT_LAST_OWNER */
-    async changeRole({ by, id, role }: By & { id: string; role: Role }): Promise<Account> {
-      const at = clock.now();
-      return await inTransaction(database, async (tx) => {
-        const account = await lockAccount(tx, { id, staysOwner: role === 'owner' });
-        await setAccountRole(tx, { id, role });
-        const detail = { from: account.role, to: role };
-        await audit(tx, { actor: by, action: 'account.role', object: { id, name: account.email }, detail, at });
-        return { ...account, role };
-      });
-    },
-
-    /** The person is signed out everywhere and cannot come in. @throws ServiceError NOT_FOUND, ACCOUNT_LAST_OWNER */
-    async disable({ by, id }: By & { id: string }): Promise<Account> {
-      const at = clock.now();
-      return await inTransaction(database, async (tx) => {
-        const account = await lockAccount(tx, { id, staysOwner: false });
-        await setAccountDisabled(tx, { id, at });
-        await deletePasswordLinks(tx, id);
-        const sessions = await deleteSessionsOf(tx, { accountId: id });
-        const object = { id, name: account.email };
-        await audit(tx, { actor: by, action: 'account.disable', object, detail: { sessions }, at });
-        return { ...account, disabledAt: at };
-      });
-    },
-
-    /** @throws ServiceError NOT_FOUND */
-    async enable({ by, id }: By & { id: string }): Promise<Account> {
-      const at = clock.now();
-      return await inTransaction(database, async (tx) => {
-        const account = await lockAccount(tx, { id, staysOwner: true });
-        await setAccountDisabled(tx, { id, at: null });
-        await audit(tx, { actor: by, action: 'account.enable', object: { id, name: account.email }, at });
-        return { ...account, disabledAt: null };
-      });
-    },
-
-    /** For a person who forgot the password. @throws ServiceError NOT_FOUND, ACCOUNT_PASSWORDS_OFF */
-    async makePasswordLink({ by, id }: { by: Actor; id: string }) {
-      const at = clock.now();
-      return inTransaction(database, async (tx) => {
-        const account = await findAccount(tx, id);
-        if (!account || account.disabledAt) throw new ServiceError('NOT_FOUND');
-        requirePasswords(deps, account.role);
-        const link = await makeLink(tx, { purpose: 'PASSWORD', accountId: id, createdBy: by.name, at });
-        await audit(tx, { actor: by, action: 'account.password-link', object: { id, name: account.email }, at });
-        return link;
-      });
-    },
-  };
+  const at = clock.now();
+  return inTransaction(database, async (tx) => {
+    const account = await findAccount(tx, id);
+    if (!account || account.disabledAt) throw new ServiceError('NOT_FOUND');
+    requirePasswords(deps, account.role);
+    const link = await makeLink(tx, { purpose: 'PASSWORD', accountId: id, createdBy: by.name, at });
+    await audit(tx, { actor: by, action: 'account.password-link', object: { id, name: account.email }, at });
+    return link;
+  });
 }
 
 /** Owners are locked first, so that two who demote each other leave one. */

@@ -8,45 +8,44 @@ import { audit } from './audit.ts';
 import { limitAttempts } from './sign-in.ts';
 
 type By = { by: SignedIn };
+type PasswordChange = By & { current: string; password: string; caller: ConsoleCaller };
 
-/** What every user of the console can do with their own account. */
-export function makeOwnAccount(deps: AccountDependencies) {
+/** Newest first. */
+export async function listOwnSessions({ database, clock }: AccountDependencies, { by }: By) {
+  const sessions = await listConsoleSessions(database, { accountId: by.id, at: clock.now() });
+  return sessions.map((session) => ({ ...session, isThis: session.id === by.sessionId }));
+}
+
+/** @throws ServiceError NOT_FOUND */
+export async function endOwnSession(
+  { database, clock }: AccountDependencies,
+  { by, id }: By & { id: string },
+): Promise<void> {
+  const at = clock.now();
+  await inTransaction(database, async (tx) => {
+    if (!(await deleteSessionOf(tx, { accountId: by.id, id }))) throw new ServiceError('NOT_FOUND');
+    await audit(tx, { actor: by, action: 'session.end', object: { id }, at });
+  });
+}
+
+/** Ends every other session. @throws ServiceError ACCOUNT_SIGN_IN_FAILED, ACCOUNT_ATTEMPTS_LIMITED, PARAMETER_INVALID */
+export async function changeOwnPassword(deps: AccountDependencies, command: PasswordChange): Promise<void> {
   const { database, clock, passwords } = deps;
-  return {
-    /** Newest first. */
-    async listSessions({ by }: By) {
-      const sessions = await listConsoleSessions(database, { accountId: by.id, at: clock.now() });
-      return sessions.map((session) => ({ ...session, isThis: session.id === by.sessionId }));
-    },
-
-    /** @throws ServiceError NOT_FOUND */
-    async endSession({ by, id }: By & { id: string }): Promise<void> {
-      const at = clock.now();
-      await inTransaction(database, async (tx) => {
-        if (!(await deleteSessionOf(tx, { accountId: by.id, id }))) throw new ServiceError('NOT_FOUND');
-        await audit(tx, { actor: by, action: 'session.end', object: { id }, at });
-      });
-    },
-
-    /** Ends every other session. @throws ServiceError ACCOUNT_SIGN_IN_FAILED, ACCOUNT_ATTEMPTS_LIMITED, PARAMETER_INVALID */
-    async changePassword(command: By & { current: string; password: string; caller: ConsoleCaller }): Promise<void> {
-      const { by, current, caller } = command;
-      if (by.id === null || by.email === null)
-        throw new ServiceError('PARAMETER_INVALID', { field: 'password', reason: 'belongs to an account' });
-      const { id, email, name, sessionId } = { ...by, id: by.id, email: by.email };
-      const password = readNewPassword(command.password, { email, name });
-      await limitAttempts(database, { email, address: caller.address, at: clock.now() });
-      if (!(await passwords.matches(current, (await findPasswordHash(database, id)) ?? undefined)))
-        throw new ServiceError('ACCOUNT_SIGN_IN_FAILED', { detail: 'the current password is wrong' });
-      const passwordHash = await passwords.hash(password);
-      const at = clock.now();
-      await inTransaction(database, async (tx) => {
-        await setPasswordHash(tx, { id, passwordHash });
-        await deletePasswordLinks(tx, id);
-        await deleteSessionsOf(tx, { accountId: id, exceptId: sessionId });
-        const object = { id, name: email };
-        await audit(tx, { actor: by, action: 'account.password', object, detail: { by: 'own hand' }, at });
-      });
-    },
-  };
+  const { by, current, caller } = command;
+  if (by.id === null || by.email === null)
+    throw new ServiceError('PARAMETER_INVALID', { field: 'password', reason: 'belongs to an account' });
+  const { id, email, name, sessionId } = { ...by, id: by.id, email: by.email };
+  const password = readNewPassword(command.password, { email, name });
+  await limitAttempts(database, { email, address: caller.address, at: clock.now() });
+  if (!(await passwords.matches(current, (await findPasswordHash(database, id)) ?? undefined)))
+    throw new ServiceError('ACCOUNT_SIGN_IN_FAILED', { detail: 'the current password is wrong' });
+  const passwordHash = await passwords.hash(password);
+  const at = clock.now();
+  await inTransaction(database, async (tx) => {
+    await setPasswordHash(tx, { id, passwordHash });
+    await deletePasswordLinks(tx, id);
+    await deleteSessionsOf(tx, { accountId: id, exceptId: sessionId });
+    const object = { id, name: email };
+    await audit(tx, { actor: by, action: 'account.password', object, detail: { by: 'own hand' }, at });
+  });
 }

@@ -24,82 +24,95 @@ import { openSession } from './open-session.ts';
 import { requirePasswords } from './sign-in.ts';
 
 type Presented = { code: string; caller: ConsoleCaller };
+type TypedUser = { email: string; name: string; password: string };
 
-/** What one-time links do for whoever holds them, before signing in. */
-export function makeUseLinks(deps: AccountDependencies) {
-  const { database, clock, passwords } = deps;
-
-  /** @throws ServiceError ACCOUNT_LINK_INVALID */
-  async function find(code: string, purpose: LinkPurpose) {
-    const link = await findAccountLink(database, { secretHash: hashSecret(code), at: clock.now() });
-    if (link?.purpose !== purpose) throw invalidLink();
-    return link;
-  }
-
-  return {
-    /** The start link of a sandbox. @throws ServiceError ACCOUNT_LINK_INVALID */
-    signInByLink: ({ code, caller }: Presented): Promise<OpenedSession> =>
-      inTransaction(database, async (tx) => {
-        const at = clock.now();
-        await take(tx, { code, purpose: 'SIGN_IN', at });
-        return openSession(tx, { accountId: null, caller, at });
-      }),
-
-    /** The link that the first start prints. @throws ServiceError ACCOUNT_LINK_INVALID, PARAMETER_INVALID */
-    async createFirstOwner(command: Presented & { email: string; name: string; password: string }) {
-      const { code, caller } = command;
-      const user = readUser(command);
-      await find(code, 'FIRST_OWNER');
-      const passwordHash = await passwords.hash(user.password);
-      return await inTransaction(database, async (tx) => {
-        const at = clock.now();
-        await take(tx, { code, purpose: 'FIRST_OWNER', at });
-        if (await hasOwner(tx)) throw invalidLink();
-        await deleteFirstOwnerLinks(tx);
-        return createAccount(tx, { ...user, role: 'owner', passwordHash, caller, at });
-      });
-    },
-
-    /** What an invitation offers, for the page that accepts it. @throws ServiceError ACCOUNT_LINK_INVALID */
-    async readInvitation(code: string): Promise<{ email: string; role: Role; invitedBy: string }> {
-      const { email, role, createdBy } = await find(code, 'INVITATION');
-      return { email: email!, role: role!, invitedBy: createdBy };
-    },
-
-    /** The address is the invitation's. @throws ServiceError ACCOUNT_LINK_INVALID, ACCOUNT_EMAIL_TAKEN, ACCOUNT_PASSWORDS_OFF, PARAMETER_INVALID */
-    async acceptInvitation({ code, caller, ...command }: Presented & { name: string; password: string }) {
-      const invitation = await find(code, 'INVITATION');
-      requirePasswords(deps, invitation.role!);
-      const user = readUser({ ...command, email: invitation.email! });
-      const passwordHash = await passwords.hash(user.password);
-      return await inTransaction(database, async (tx) => {
-        const at = clock.now();
-        const link = await take(tx, { code, purpose: 'INVITATION', at });
-        return createAccount(tx, { ...user, role: link.role!, passwordHash, caller, at });
-      });
-    },
-
-    /** Ends every session there was. @throws ServiceError ACCOUNT_LINK_INVALID, PARAMETER_INVALID */
-    async setPasswordByLink({ code, caller, password }: Presented & { password: string }) {
-      const { accountId } = await find(code, 'PASSWORD');
-      const account = (await findAccount(database, accountId!))!;
-      requirePasswords(deps, account.role);
-      const passwordHash = await passwords.hash(readNewPassword(password, account));
-      return await inTransaction(database, async (tx) => {
-        const at = clock.now();
-        await take(tx, { code, purpose: 'PASSWORD', at });
-        await deletePasswordLinks(tx, account.id);
-        await setPasswordHash(tx, { id: account.id, passwordHash });
-        await deleteSessionsOf(tx, { accountId: account.id });
-        const object = { id: account.id, name: account.email };
-        await audit(tx, { actor: account, action: 'account.password', object, detail: { by: 'link' }, at });
-        return openSession(tx, { accountId: account.id, caller, at });
-      });
-    },
-  };
+/** The start link of a sandbox. @throws ServiceError ACCOUNT_LINK_INVALID */
+export async function signInByLink(
+  { database, clock }: AccountDependencies,
+  { code, caller }: Presented,
+): Promise<OpenedSession> {
+  return await inTransaction(database, async (tx) => {
+    const at = clock.now();
+    await take(tx, { code, purpose: 'SIGN_IN', at });
+    return openSession(tx, { accountId: null, caller, at });
+  });
 }
 
-function readUser(typed: { email: string; name: string; password: string }) {
+/** The link that the first start prints. @throws ServiceError ACCOUNT_LINK_INVALID, PARAMETER_INVALID */
+export async function createFirstOwner(deps: AccountDependencies, command: Presented & TypedUser) {
+  const { database, clock, passwords } = deps;
+  const { code, caller } = command;
+  const user = readUser(command);
+  await findLink(deps, { code, purpose: 'FIRST_OWNER' });
+  const passwordHash = await passwords.hash(user.password);
+  return await inTransaction(database, async (tx) => {
+    const at = clock.now();
+    await take(tx, { code, purpose: 'FIRST_OWNER', at });
+    if (await hasOwner(tx)) throw invalidLink();
+    await deleteFirstOwnerLinks(tx);
+    return createAccount(tx, { ...user, role: 'owner', passwordHash, caller, at });
+  });
+}
+
+/** What an invitation offers, for the page that accepts it. @throws ServiceError ACCOUNT_LINK_INVALID */
+export async function readInvitation(
+  deps: AccountDependencies,
+  code: string,
+): Promise<{ email: string; role: Role; invitedBy: string }> {
+  const { email, role, createdBy } = await findLink(deps, { code, purpose: 'INVITATION' });
+  return { email: email!, role: role!, invitedBy: createdBy };
+}
+
+/** The address is the invitation's. @throws ServiceError ACCOUNT_LINK_INVALID, ACCOUNT_EMAIL_TAKEN, ACCOUNT_PASSWORDS_OFF, PARAMETER_INVALID */
+export async function acceptInvitation(
+  deps: AccountDependencies,
+  { code, caller, ...command }: Presented & { name: string; password: string },
+) {
+  const { database, clock, passwords } = deps;
+  const invitation = await findLink(deps, { code, purpose: 'INVITATION' });
+  requirePasswords(deps, invitation.role!);
+  const user = readUser({ ...command, email: invitation.email! });
+  const passwordHash = await passwords.hash(user.password);
+  return await inTransaction(database, async (tx) => {
+    const at = clock.now();
+    const link = await take(tx, { code, purpose: 'INVITATION', at });
+    return createAccount(tx, { ...user, role: link.role!, passwordHash, caller, at });
+  });
+}
+
+/** Ends every session there was. @throws ServiceError ACCOUNT_LINK_INVALID, PARAMETER_INVALID */
+export async function setPasswordByLink(
+  deps: AccountDependencies,
+  { code, caller, password }: Presented & { password: string },
+) {
+  const { database, clock, passwords } = deps;
+  const { accountId } = await findLink(deps, { code, purpose: 'PASSWORD' });
+  const account = (await findAccount(database, accountId!))!;
+  requirePasswords(deps, account.role);
+  const passwordHash = await passwords.hash(readNewPassword(password, account));
+  return await inTransaction(database, async (tx) => {
+    const at = clock.now();
+    await take(tx, { code, purpose: 'PASSWORD', at });
+    await deletePasswordLinks(tx, account.id);
+    await setPasswordHash(tx, { id: account.id, passwordHash });
+    await deleteSessionsOf(tx, { accountId: account.id });
+    const object = { id: account.id, name: account.email };
+    await audit(tx, { actor: account, action: 'account.password', object, detail: { by: 'link' }, at });
+    return openSession(tx, { accountId: account.id, caller, at });
+  });
+}
+
+/** @throws ServiceError ACCOUNT_LINK_INVALID */
+async function findLink(
+  { database, clock }: AccountDependencies,
+  { code, purpose }: { code: string; purpose: LinkPurpose },
+) {
+  const link = await findAccountLink(database, { secretHash: hashSecret(code), at: clock.now() });
+  if (link?.purpose !== purpose) throw invalidLink();
+  return link;
+}
+
+function readUser(typed: TypedUser) {
   const email = readEmail(typed.email);
   const name = readAccountName(typed.name);
   return { email, name, password: readNewPassword(typed.password, { email, name }) };

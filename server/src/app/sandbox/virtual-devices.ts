@@ -14,7 +14,7 @@ import { lockUserOrRetained } from '../data/find-user.ts';
 import { registerDevice } from '../data/register-device.ts';
 import { retryDeadlock } from '../data/retry-deadlock.ts';
 import { upsertUser } from '../data/upsert-user.ts';
-import type { InteractionUseCases } from '../interactions/interaction-use-cases.ts';
+import type { InteractionReports } from '../interactions/interaction-reports.ts';
 import { requireWorkspace } from '../workspaces/require-workspace.ts';
 
 /** `works`, or how the provider answers for its address. */
@@ -25,7 +25,7 @@ export type VirtualDevicesDependencies = {
   database: Database;
   clock: Clock;
   makeSubscription: (id: string) => string;
-  interactions: Pick<InteractionUseCases, 'report'>;
+  interactions: Pick<InteractionReports, 'report'>;
 };
 
 type Note = (tx: Transaction) => Promise<void>;

@@ -1,7 +1,18 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import type { AccountUseCases } from '../../app/accounts/account-use-cases.ts';
+import type { ConsoleAccountDependencies } from '../../app/accounts/account-dependencies.ts';
+import { listAudit } from '../../app/accounts/list-audit.ts';
+import {
+  changeAccountRole,
+  createPasswordLink,
+  disableAccount,
+  enableAccount,
+  inviteAccount,
+  listAccountsAndInvitations,
+  withdrawInvitation,
+} from '../../app/accounts/manage-accounts.ts';
+import { changeOwnPassword, endOwnSession, listOwnSessions } from '../../app/accounts/own-account.ts';
 import { roles } from '../../domain/accounts/roles.ts';
 import { consoleApi as api } from './console-access.ts';
 import { callerOf } from './session-routes.ts';
@@ -18,7 +29,7 @@ const RoleChange = Type.Object({ role }, closed);
 const AuditQuery = Type.Object({ workspaceId: Type.String({ maxLength: 64 }), before: Type.Optional(id) });
 
 /** The own account, the accounts of others, and what everybody did. */
-export function accountRoutes(server: FastifyInstance, { accounts }: { accounts: AccountUseCases }): void {
+export function accountRoutes(server: FastifyInstance, { accounts }: { accounts: ConsoleAccountDependencies }): void {
   addOwn(server, accounts);
   addOthers(server, accounts);
   const reading = {
@@ -31,31 +42,31 @@ export function accountRoutes(server: FastifyInstance, { accounts }: { accounts:
   };
   server.get(`${api}/audit`, reading, async (request) => {
     const { workspaceId, before } = request.query as Static<typeof AuditQuery>;
-    return { entries: await accounts.listAudit({ workspaceId, beforeId: before }) };
+    return { entries: await listAudit(accounts, { workspaceId, beforeId: before }) };
   });
 }
 
-function addOwn(server: FastifyInstance, { own }: AccountUseCases): void {
+function addOwn(server: FastifyInstance, accounts: ConsoleAccountDependencies): void {
   const config = { permission: 'session.own' as const };
   server.get(
     `${api}/own/sessions`,
     { schema: { hide: true, response: { 200: Type.Object({ sessions: Type.Array(OwnSession) }) } }, config },
     async ({ signedIn: by }) => ({
-      sessions: await own.listSessions({ by }),
+      sessions: await listOwnSessions(accounts, { by }),
     }),
   );
   server.delete(`${api}/own/sessions/:id`, { schema: { hide: true, params: Id }, config }, async (request, reply) => {
-    await own.endSession({ by: request.signedIn, id: idOf(request) });
+    await endOwnSession(accounts, { by: request.signedIn, id: idOf(request) });
     return reply.code(204).send();
   });
   server.put(`${api}/own/password`, { schema: { hide: true, body: Password }, config }, async (request, reply) => {
     const body = request.body as Static<typeof Password>;
-    await own.changePassword({ ...body, by: request.signedIn, caller: callerOf(request) });
+    await changeOwnPassword(accounts, { ...body, by: request.signedIn, caller: callerOf(request) });
     return reply.code(204).send();
   });
 }
 
-function addOthers(server: FastifyInstance, { manage }: AccountUseCases): void {
+function addOthers(server: FastifyInstance, accounts: ConsoleAccountDependencies): void {
   const config = { permission: 'accounts.manage' as const };
   const one = { schema: { hide: true, params: Id }, config };
   const answersAccount = { 200: Type.Object({ account: ConsoleAccount }) };
@@ -63,14 +74,14 @@ function addOthers(server: FastifyInstance, { manage }: AccountUseCases): void {
   const linkOf = (request: FastifyRequest, path: string): string => `${request.protocol}://${request.host}${path}`;
 
   server.get(`${api}/accounts`, { schema: { hide: true, response: { 200: AccountList } }, config }, () =>
-    manage.list(),
+    listAccountsAndInvitations(accounts),
   );
   server.post(
     `${api}/invitations`,
     { schema: { hide: true, body: Invitation, response: { 201: InvitationLink } }, config },
     async (request, reply) => {
       const body = request.body as Static<typeof Invitation>;
-      const { code, ...invitation } = await manage.invite({ ...body, by: request.signedIn });
+      const { code, ...invitation } = await inviteAccount(accounts, { ...body, by: request.signedIn });
       return reply
         .code(201)
         .header('cache-control', 'no-store')
@@ -78,7 +89,7 @@ function addOthers(server: FastifyInstance, { manage }: AccountUseCases): void {
     },
   );
   server.delete(`${api}/invitations/:id`, one, async (request, reply) => {
-    await manage.withdrawInvitation({ by: request.signedIn, id: idOf(request) });
+    await withdrawInvitation(accounts, { by: request.signedIn, id: idOf(request) });
     return reply.code(204).send();
   });
   server.put(
@@ -86,18 +97,18 @@ function addOthers(server: FastifyInstance, { manage }: AccountUseCases): void {
     { schema: { hide: true, params: Id, body: RoleChange, response: answersAccount }, config },
     async (request) => {
       const body = request.body as Static<typeof RoleChange>;
-      return { account: await manage.changeRole({ ...body, by: request.signedIn, id: idOf(request) }) };
+      return { account: await changeAccountRole(accounts, { ...body, by: request.signedIn, id: idOf(request) }) };
     },
   );
   server.post(`${api}/accounts/:id/disable`, changed, async (request) => ({
-    account: await manage.disable({ by: request.signedIn, id: idOf(request) }),
+    account: await disableAccount(accounts, { by: request.signedIn, id: idOf(request) }),
   }));
   server.post(`${api}/accounts/:id/enable`, changed, async (request) => ({
-    account: await manage.enable({ by: request.signedIn, id: idOf(request) }),
+    account: await enableAccount(accounts, { by: request.signedIn, id: idOf(request) }),
   }));
   const linking = { schema: { hide: true, params: Id, response: { 201: OneTimeLink } }, config };
   server.post(`${api}/accounts/:id/password-link`, linking, async (request, reply) => {
-    const { code, expiresAt } = await manage.makePasswordLink({ by: request.signedIn, id: idOf(request) });
+    const { code, expiresAt } = await createPasswordLink(accounts, { by: request.signedIn, id: idOf(request) });
     return reply
       .code(201)
       .header('cache-control', 'no-store')

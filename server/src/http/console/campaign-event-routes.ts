@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { Type } from 'typebox';
+import { authorizeSession } from '../../app/accounts/authorize-session.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { keyOf } from './campaign-routes.ts';
 import type { ConsoleCampaignRouteDependencies } from './campaign-routes.ts';
@@ -48,7 +49,8 @@ export function campaignEventRoutes(
             if (progress.openRuns === 0 && progress.actions.length === 0) return yield 'event: end\ndata: {}\n\n';
             await setTimeout(lookMilliseconds, undefined, { signal: closing.signal });
             if (look % looksPerCheck === 0) {
-              await accounts.authorize(request.cookies[sessionCookie], 'overview.read');
+              const token = request.cookies[sessionCookie];
+              await authorizeSession(accounts, { token, permission: 'overview.read' });
               yield ': still here\n\n';
             }
             progress = await campaigns.report.progress(key);

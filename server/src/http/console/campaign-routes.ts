@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Static, TSchema } from 'typebox';
+import type { ConsoleAccountDependencies } from '../../app/accounts/account-dependencies.ts';
 import type { ConsoleCampaigns } from '../../app/console/console-campaigns.ts';
-import type { AccountUseCases } from '../../app/accounts/account-use-cases.ts';
 import { campaignActions } from '../../domain/campaigns/campaign-states.ts';
 import { parseSearch, readBody } from '../campaigns/parse-search.ts';
 import { consoleApi as api } from './console-access.ts';
@@ -17,7 +17,7 @@ import {
   ChangedCampaign,
 } from './campaign-shapes.ts';
 
-export type ConsoleCampaignRouteDependencies = { campaigns: ConsoleCampaigns; accounts: AccountUseCases };
+export type ConsoleCampaignRouteDependencies = { campaigns: ConsoleCampaigns; accounts: ConsoleAccountDependencies };
 
 const id = Type.String({ pattern: '^[0-9a-f]{24}$' });
 const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });

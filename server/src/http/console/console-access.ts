@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { SignedIn } from '../../app/accounts/account-dependencies.ts';
-import type { AccountUseCases } from '../../app/accounts/account-use-cases.ts';
+import type { ConsoleAccountDependencies, SignedIn } from '../../app/accounts/account-dependencies.ts';
+import { authorizeSession } from '../../app/accounts/authorize-session.ts';
 import type { Permission } from '../../domain/accounts/roles.ts';
 import { ServiceError } from '../../domain/errors.ts';
 
@@ -22,7 +22,7 @@ export const sessionCookie = 'carillon_session';
  * The only access check of the console's routes: changes must come from our own pages, and the signed-in user must have
  * the route's permission. A route without a permission refuses everybody.
  */
-export function guardConsole(server: FastifyInstance, accounts: AccountUseCases): void {
+export function guardConsole(server: FastifyInstance, accounts: ConsoleAccountDependencies): void {
   server.decorateRequest('signedIn', null as unknown as SignedIn);
   server.addHook('onRoute', (route) => {
     // The API log is for callers of the API; what users do in the console is in the audit log.
@@ -34,7 +34,8 @@ export function guardConsole(server: FastifyInstance, accounts: AccountUseCases)
     if (request.method !== 'GET' && request.method !== 'HEAD') refuseCrossSite(request);
     if (config.permission === 'none') return;
     if (config.permission === undefined) throw new ServiceError('INTERNAL', { detail: `${url} names no permission` });
-    request.signedIn = await accounts.authorize(request.cookies[sessionCookie], config.permission);
+    const token = request.cookies[sessionCookie];
+    request.signedIn = await authorizeSession(accounts, { token, permission: config.permission });
   });
 }
 

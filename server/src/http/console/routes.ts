@@ -1,6 +1,6 @@
 import cookie from '@fastify/cookie';
 import helmet from '@fastify/helmet';
-import type { AccountUseCases } from '../../app/accounts/account-use-cases.ts';
+import type { ConsoleAccountDependencies } from '../../app/accounts/account-dependencies.ts';
 import type { ConsoleCalls } from '../../app/console/console-calls.ts';
 import type { ConsoleCampaigns } from '../../app/console/console-campaigns.ts';
 import type { AuthoringDependencies } from '../../app/campaigns/authoring-dependencies.ts';
@@ -41,7 +41,7 @@ import { sessionRoutes } from './session-routes.ts';
 import { consoleSystemRoutes } from './system-routes.ts';
 
 export type ConsoleRouteDependencies = {
-  accounts: AccountUseCases;
+  accounts: ConsoleAccountDependencies;
   overview: ConsoleOverview;
   campaigns: ConsoleCampaigns;
   composer: AuthoringDependencies;

@@ -1,15 +1,31 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import type { ConsoleCaller, OpenedSession } from '../../app/accounts/account-dependencies.ts';
-import type { AccountUseCases } from '../../app/accounts/account-use-cases.ts';
+import type {
+  ConsoleAccountDependencies,
+  ConsoleCaller,
+  OpenedSession,
+} from '../../app/accounts/account-dependencies.ts';
+import { signIn } from '../../app/accounts/sign-in.ts';
+import { signOut } from '../../app/accounts/sign-out.ts';
+import {
+  acceptInvitation,
+  createFirstOwner,
+  readInvitation,
+  setPasswordByLink,
+  signInByLink,
+} from '../../app/accounts/use-links.ts';
 import { readInstallation } from '../../app/console/read-installation.ts';
 import type { InstallationDependencies } from '../../app/console/read-installation.ts';
+import { permissionsOf } from '../../domain/accounts/roles.ts';
 import { consoleApi as api, sessionCookie } from './console-access.ts';
 import { OpenInvitation } from './account-shapes.ts';
 import { ConsoleSession } from './session-shapes.ts';
 
-export type SessionRouteDependencies = InstallationDependencies & { accounts: AccountUseCases; isSecure: boolean };
+export type SessionRouteDependencies = InstallationDependencies & {
+  accounts: ConsoleAccountDependencies;
+  isSecure: boolean;
+};
 
 const closed = { additionalProperties: false };
 const code = Type.String({ minLength: 20, maxLength: 100 });
@@ -38,39 +54,39 @@ export function sessionRoutes(server: FastifyInstance, deps: SessionRouteDepende
 
   server.post(`${api}/session`, shut(Code), async (request, reply) => {
     const body = request.body as Static<typeof Code>;
-    return enter(reply, await accounts.signInByLink({ ...body, caller: callerOf(request) }));
+    return enter(reply, await signInByLink(accounts, { ...body, caller: callerOf(request) }));
   });
   server.post(`${api}/session/password`, shut(Credentials), async (request, reply) => {
     const body = request.body as Static<typeof Credentials>;
-    return enter(reply, await accounts.signIn({ ...body, caller: callerOf(request) }));
+    return enter(reply, await signIn(accounts, { ...body, caller: callerOf(request) }));
   });
   server.post(`${api}/first-owner`, shut(FirstOwner), async (request, reply) => {
     const body = request.body as Static<typeof FirstOwner>;
-    return enter(reply, await accounts.createFirstOwner({ ...body, caller: callerOf(request) }));
+    return enter(reply, await createFirstOwner(accounts, { ...body, caller: callerOf(request) }));
   });
   const reading = { ...shut(Code), schema: { hide: true, body: Code, response: { 200: OpenInvitation } } };
   server.post(`${api}/invitation`, reading, (request) =>
-    accounts.readInvitation((request.body as Static<typeof Code>).code),
+    readInvitation(accounts, (request.body as Static<typeof Code>).code),
   );
   server.post(`${api}/invitation/acceptance`, shut(Acceptance), async (request, reply) => {
     const body = request.body as Static<typeof Acceptance>;
-    return enter(reply, await accounts.acceptInvitation({ ...body, caller: callerOf(request) }));
+    return enter(reply, await acceptInvitation(accounts, { ...body, caller: callerOf(request) }));
   });
   server.post(`${api}/new-password`, shut(NewPassword), async (request, reply) => {
     const body = request.body as Static<typeof NewPassword>;
-    return enter(reply, await accounts.setPasswordByLink({ ...body, caller: callerOf(request) }));
+    return enter(reply, await setPasswordByLink(accounts, { ...body, caller: callerOf(request) }));
   });
 
   server.get(`${api}/session`, own, async ({ signedIn }) => {
     const { id, name, email, role } = signedIn;
     return {
       account: { id, name, email, role },
-      permissions: accounts.permissionsOf(role),
+      permissions: permissionsOf(role),
       ...(await readInstallation(deps)),
     };
   });
   server.delete(`${api}/session`, { ...own, schema: { hide: true } }, async (request, reply) => {
-    await accounts.signOut(request.cookies[sessionCookie]!);
+    await signOut(accounts, request.cookies[sessionCookie]!);
     return reply.clearCookie(sessionCookie, attributes).code(204).send();
   });
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import type { InteractionUseCases } from '../../app/interactions/interaction-use-cases.ts';
+import type { InteractionReports } from '../../app/interactions/interaction-reports.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { RouteFamily } from '../build-server.ts';
 import { parseJson } from '../json-body.ts';
@@ -11,7 +11,7 @@ import type { VendorHeaders } from '../vendor-headers.ts';
 import { clickParameters, clickQuery, interactionBody, problem } from './shapes.ts';
 import { maxReportBodyBytes } from '../../domain/interactions/limits.ts';
 
-export type InteractionRouteDependencies = { interactions: InteractionUseCases; vendorHeaders: VendorHeaders };
+export type InteractionRouteDependencies = { interactions: InteractionReports; vendorHeaders: VendorHeaders };
 
 const reportUrl = '/v1/interactions';
 const clickUrl = '/v1/click/:token';

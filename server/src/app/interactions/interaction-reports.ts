@@ -34,7 +34,7 @@ export type ReportCommand = {
 export type ClickCommand = { clickToken: string; to: string; address: string };
 
 /** What devices tell of the messages they were sent. The token that came with the message is the credential. */
-export function makeInteractionUseCases({ database, clock, tokens, limits = reportLimits }: InteractionDependencies) {
+export function makeInteractionReports({ database, clock, tokens, limits = reportLimits }: InteractionDependencies) {
   const ofToken = makeLimitReports(limits.token, { clock, what: 'token' });
   const ofAddress = makeLimitReports(limits.address, { clock, what: 'address' });
   const record = makeCommitTogether<ReceivedReport, boolean>((reports) => recordInteractions(database, reports), {
@@ -85,4 +85,4 @@ export function makeInteractionUseCases({ database, clock, tokens, limits = repo
   };
 }
 
-export type InteractionUseCases = ReturnType<typeof makeInteractionUseCases>;
+export type InteractionReports = ReturnType<typeof makeInteractionReports>;
