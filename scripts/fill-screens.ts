@@ -19,7 +19,7 @@ export type ScreenIds = {
   campaignId: string;
   draftId: string;
   segmentId: string;
-  personId: string;
+  userId: string;
 };
 export type Filled = { ids: ScreenIds; cookie: string };
 
@@ -119,8 +119,8 @@ export async function fillScreens({ start, command, folder }: Filling): Promise<
   });
   const { id: draftId } = (await copied.json()) as { id: string };
   const [segment] = (await read<Segments>('segments')).segments;
-  const [ada] = (await read<{ people: { id: string }[] }>('people?q=ada')).people;
-  return { cookie, ids: { workspaceId, campaignId, draftId, segmentId: segment!.id, personId: ada!.id } };
+  const [ada] = (await read<{ users: { id: string }[] }>('people?q=ada')).users;
+  return { cookie, ids: { workspaceId, campaignId, draftId, segmentId: segment!.id, userId: ada!.id } };
 }
 
 type Segments = { segments: { id: string; state: string }[] };

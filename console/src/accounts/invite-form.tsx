@@ -8,7 +8,7 @@ import { roleOptions } from './role-names.ts';
 
 export function InviteForm({ onInvited }: { onInvited: (email: string, link: OneTimeLink) => void }) {
   const invite = useMutation({
-    mutationFn: (person: { email: string; role: Role }) => consoleClient.accounts.invite(person),
+    mutationFn: (user: { email: string; role: Role }) => consoleClient.accounts.invite(user),
     onSuccess: (link, { email }) => onInvited(email, link),
   });
   return (
@@ -18,8 +18,8 @@ export function InviteForm({ onInvited }: { onInvited: (email: string, link: One
           event.preventDefault();
           const form = event.currentTarget;
           const fields = new FormData(form);
-          const person = { email: String(fields.get('email')), role: String(fields.get('role')) as Role };
-          invite.mutate(person, { onSuccess: () => form.reset() });
+          const user = { email: String(fields.get('email')), role: String(fields.get('role')) as Role };
+          invite.mutate(user, { onSuccess: () => form.reset() });
         }}
       >
         <Stack>

@@ -16,8 +16,8 @@ export function makeMessageCalls({ ask }: ConsoleCaller) {
     /** Sends a callback again that has ended. */
     resendCallback: async (key: Key) => (await ask('POST callbacks/:id/resend', of(key))).callback,
     listEmails: (query: MessageQuery) => ask('GET mails', { query }),
-    readEmail: async (key: Key) => (await ask('GET mails/:id', of(key))).mail,
+    readEmail: async (key: Key) => (await ask('GET mails/:id', of(key))).email,
     /** Sends an email again that has ended. */
-    resendEmail: async (key: Key) => (await ask('POST mails/:id/resend', of(key))).mail,
+    resendEmail: async (key: Key) => (await ask('POST mails/:id/resend', of(key))).email,
   };
 }

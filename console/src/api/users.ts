@@ -10,14 +10,14 @@ export function makeUserCalls({ ask }: ConsoleCaller) {
   const of = ({ workspaceId, id }: Key) => ({ params: { id }, query: { workspaceId } });
   return {
     /** By user id, device token or an attribute's value; at most 25. */
-    search: async (query: { workspaceId: string; q: string }) => (await ask('GET people', { query })).people,
+    search: async (query: { workspaceId: string; q: string }) => (await ask('GET people', { query })).users,
     /** @throws CarillonError 404 */
-    read: async (key: Key) => (await ask('GET people/:id', of(key))).person,
+    read: async (key: Key) => (await ask('GET people/:id', of(key))).user,
     /** What happened, newest first; `next` is the `after` of the next page. */
     listTimeline: ({ workspaceId, id, after }: Key & { after?: string }) =>
       ask('GET people/:id/timeline', { params: { id }, query: { workspaceId, after } }),
     /** Those marked for tests, at most 100. */
-    listForTests: async (workspaceId: string) => (await ask('GET people/for-tests', { query: { workspaceId } })).people,
+    listForTests: async (workspaceId: string) => (await ask('GET people/for-tests', { query: { workspaceId } })).users,
     /** A new user, or a known one whose attributes change. */
     add: ({ workspaceId, ...user }: NewUser) => ask('POST people', { query: { workspaceId }, body: user }),
     /** A value replaces, null removes. */

@@ -46,7 +46,7 @@ export function Funnel({ progress, results }: { progress: CampaignProgress; resu
       word: 'Converted',
       means: 'People who reached a conversion goal after the message was accepted, counted per goal.',
       unit: 'people',
-      count: results ? results.goals.reduce((sum, { people }) => sum + people, 0) : null,
+      count: results ? results.goals.reduce((sum, { users }) => sum + users, 0) : null,
     },
   ];
   const top = Math.max(1, progress.reachableDevices);
@@ -68,9 +68,9 @@ export function Funnel({ progress, results }: { progress: CampaignProgress; resu
             )}
           </div>
         ))}
-        {results?.goals.map(({ name, conversions, people }) => (
+        {results?.goals.map(({ name, conversions, users }) => (
           <Text size="xs" key={name}>
-            Goal {name}: {conversions.toLocaleString('en')} conversions of {people.toLocaleString('en')} people
+            Goal {name}: {conversions.toLocaleString('en')} conversions of {users.toLocaleString('en')} people
           </Text>
         ))}
       </Stack>

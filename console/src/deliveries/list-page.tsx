@@ -111,11 +111,11 @@ function DeliveryTable({ deliveries, search }: { deliveries: LoggedDelivery[]; s
         {
           key: 'user',
           title: 'User id',
-          cell: ({ customerId, personId }) =>
+          cell: ({ customerId, userId }) =>
             customerId === null ? (
               'erased since'
             ) : (
-              <RouteLink to="/w/$workspaceId/people/$personId" params={{ workspaceId, personId }}>
+              <RouteLink to="/w/$workspaceId/people/$userId" params={{ workspaceId, userId }}>
                 {customerId}
               </RouteLink>
             ),

@@ -75,8 +75,8 @@ function Detail({ delivery }: { delivery: DeliveryDetail }) {
         'erased since'
       ) : (
         <RouteLink
-          to="/w/$workspaceId/people/$personId"
-          params={{ workspaceId, personId: userId }}
+          to="/w/$workspaceId/people/$userId"
+          params={{ workspaceId, userId }}
           search={{ campaign: campaignId }}
         >
           {customerId}

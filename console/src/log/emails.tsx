@@ -13,12 +13,12 @@ import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
 
 /** Mails about the files of segments, with every attempt. Kept ones were not sent: there is no mail server. */
-export function Emails({ mails }: { mails: ConsoleEmail[] }) {
+export function Emails({ emails }: { emails: ConsoleEmail[] }) {
   const { id: workspaceId } = useWorkspace();
   const queries = useQueryClient();
   const mayResend = useMay('log.resend');
   const [opened, open] = useState<string>();
-  if (mails.length === 0)
+  if (emails.length === 0)
     return (
       <EmptyState title="No emails yet">
         A file segment with <code>emails</code> sends them an email once its file has been processed.
@@ -29,7 +29,7 @@ export function Emails({ mails }: { mails: ConsoleEmail[] }) {
       <DataTable
         label="Emails"
         minWidth={860}
-        rows={mails}
+        rows={emails}
         keyOf={({ id }) => id}
         columns={[
           { key: 'to', title: 'To', cell: ({ recipients }) => recipients.join(', ') },
@@ -104,13 +104,13 @@ export function Emails({ mails }: { mails: ConsoleEmail[] }) {
 
 function Attempts({ id }: { id: string }) {
   const { id: workspaceId } = useWorkspace();
-  const mail = useQuery({
+  const email = useQuery({
     queryKey: ['mail', workspaceId, id],
     queryFn: () => consoleClient.messages.readEmail({ workspaceId, id }),
     refetchInterval: 2000,
   });
   return (
-    <Loaded query={mail}>
+    <Loaded query={email}>
       {({ tries }) =>
         tries.length === 0 ? (
           <Text size="sm">It was not sent: no mail server was configured at the time.</Text>

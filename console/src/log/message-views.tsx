@@ -62,9 +62,9 @@ export function EmailLog({ search }: { search: LogSearch }) {
     <Stack gap="sm">
       <Filters search={search} />
       <Loaded query={page}>
-        {({ mails, next }) => (
+        {({ emails, next }) => (
           <>
-            <Emails mails={mails} />
+            <Emails emails={emails} />
             <Older search={search} next={next} />
           </>
         )}

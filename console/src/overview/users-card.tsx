@@ -12,7 +12,7 @@ const platforms = ['ANDROID', 'IOS', 'WEB'] as const;
 
 /** Whom the workspace can reach. Counted once a minute: it reads every device. */
 export function UsersCard({ workspaceId }: { workspaceId: string }) {
-  const people = useQuery({
+  const users = useQuery({
     queryKey: ['people-counts', workspaceId],
     queryFn: () => consoleClient.overview.countUsers(workspaceId),
     refetchInterval: 60_000,
@@ -29,7 +29,7 @@ export function UsersCard({ workspaceId }: { workspaceId: string }) {
         )
       }
     >
-      <Loaded query={people}>{(counts) => <Counts counts={counts} />}</Loaded>
+      <Loaded query={users}>{(counts) => <Counts counts={counts} />}</Loaded>
       <Text size="sm" mt="xs">
         Load more: <Code>npm run carillon -- import users.ndjson</Code>
       </Text>

@@ -8,7 +8,7 @@ import { useWorkspace } from '../shell/workspace.ts';
 /** Mails are kept instead of sent where no mail server is set. */
 export function KeptEmails() {
   const { id: workspaceId } = useWorkspace();
-  const mails = useQuery({
+  const emails = useQuery({
     queryKey: ['mails', workspaceId],
     queryFn: () => consoleClient.messages.listEmails({ workspaceId }),
     refetchInterval: 5000,
@@ -18,7 +18,7 @@ export function KeptEmails() {
       <Title order={2} size="h5" mb="xs">
         Mailbox
       </Title>
-      <Loaded query={mails}>{({ mails: all }) => <Emails mails={all} />}</Loaded>
+      <Loaded query={emails}>{({ emails: all }) => <Emails emails={all} />}</Loaded>
     </section>
   );
 }

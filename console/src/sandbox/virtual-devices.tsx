@@ -49,7 +49,7 @@ export function VirtualDevices({ workspaceId }: { workspaceId: string }) {
 type DeviceProps = { workspaceId: string; device: VirtualDevice };
 
 function Device({ workspaceId, device }: DeviceProps) {
-  const { id, personId, customerId, deviceId, platform, state, behaviour, messages } = device;
+  const { id, userId, customerId, deviceId, platform, state, behaviour, messages } = device;
   const queries = useQueryClient();
   const queryKey = ['virtual-devices', workspaceId];
   const change = useMutation({
@@ -61,7 +61,7 @@ function Device({ workspaceId, device }: DeviceProps) {
       <Group justify="space-between" wrap="nowrap">
         <Text size="sm" fw={600}>
           {platformNames[platform]} of{' '}
-          <RouteLink to="/w/$workspaceId/people/$personId" params={{ workspaceId, personId }}>
+          <RouteLink to="/w/$workspaceId/people/$userId" params={{ workspaceId, userId }}>
             {customerId}
           </RouteLink>
         </Text>
@@ -90,7 +90,7 @@ function Device({ workspaceId, device }: DeviceProps) {
           title={`Remove ${deviceId}?`}
           hits="The device and its token are deleted; its user is kept."
           onConfirmed={async () => {
-            await consoleClient.users.changeDevice({ workspaceId, id: personId, deviceRowId: id, action: 'remove' });
+            await consoleClient.users.changeDevice({ workspaceId, id: userId, deviceRowId: id, action: 'remove' });
             await queries.invalidateQueries({ queryKey });
           }}
         />

@@ -14,7 +14,7 @@ export function MessageLog({ workspaceId, operationIds }: MessageLogProps) {
     queryFn: () => consoleClient.messages.listCallbacks({ workspaceId }),
     refetchInterval: 5000,
   });
-  const mails = useQuery({
+  const emails = useQuery({
     queryKey: ['mails', workspaceId],
     queryFn: () => consoleClient.messages.listEmails({ workspaceId }),
     refetchInterval: 5000,
@@ -35,10 +35,10 @@ export function MessageLog({ workspaceId, operationIds }: MessageLogProps) {
             );
           }}
         </Loaded>
-        <Loaded query={mails}>
-          {({ mails: all }) => {
+        <Loaded query={emails}>
+          {({ emails: all }) => {
             const own = all.filter(({ operationId }) => operationId !== null && operationIds.includes(operationId));
-            return own.length > 0 && <Emails mails={own} />;
+            return own.length > 0 && <Emails emails={own} />;
           }}
         </Loaded>
       </Stack>

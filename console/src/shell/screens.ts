@@ -11,7 +11,7 @@ export const screens = {
   segments: '/w/$workspaceId/segments',
   segment: '/w/$workspaceId/segments/$segmentId',
   users: '/w/$workspaceId/people',
-  user: '/w/$workspaceId/people/$personId',
+  user: '/w/$workspaceId/people/$userId',
   deliveries: '/w/$workspaceId/deliveries',
   log: '/w/$workspaceId/log',
   sandbox: '/w/$workspaceId/sandbox',

@@ -9,7 +9,7 @@ type Row = JobNote & { host: string; id: string };
 export function JobTable({ nodes, now }: { nodes: SystemNode[]; now: string }) {
   const rows: Row[] = nodes
     .filter(({ isAlive }) => isAlive)
-    .flatMap(({ duties, host, id }) => duties.map((job) => ({ ...job, host, id })));
+    .flatMap(({ jobs, host, id }) => jobs.map((job) => ({ ...job, host, id })));
   return (
     <section>
       <Title order={2} size="h5" mb="xs">

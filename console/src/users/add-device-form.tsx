@@ -9,10 +9,10 @@ const platforms = [
   { value: 'web', label: 'Web (PushSubscription)' },
 ];
 
-type AddDeviceFormProps = { workspaceId: string; personId: string; onAdded: () => Promise<unknown> };
+type AddDeviceFormProps = { workspaceId: string; userId: string; onAdded: () => Promise<unknown> };
 
 /** A device for tests, such as the phone on the desk: the same registration that an app sends. */
-export function AddDeviceForm({ workspaceId, personId: id, onAdded }: AddDeviceFormProps) {
+export function AddDeviceForm({ workspaceId, userId: id, onAdded }: AddDeviceFormProps) {
   const add = useMutation({
     mutationFn: async (device: { deviceId: string; attributes: Record<string, unknown> }) => {
       await consoleClient.users.addDevice({ workspaceId, id, ...device });

@@ -10,7 +10,7 @@ export function AddUserForm({ workspaceId }: { workspaceId: string }) {
   const add = useMutation({
     mutationFn: (customerId: string) => consoleClient.users.add({ workspaceId, customerId }),
     onSuccess: ({ id }) =>
-      navigate({ to: '/w/$workspaceId/people/$personId', params: { workspaceId, personId: id }, search: {} }),
+      navigate({ to: '/w/$workspaceId/people/$userId', params: { workspaceId, userId: id }, search: {} }),
   });
   return (
     <form

@@ -9,10 +9,10 @@ import { useMay } from '../session/use-session.ts';
 import { kindOf, parseValue, showValue, valueKinds } from './attribute-values.ts';
 import type { ValueKind } from './attribute-values.ts';
 
-type AttributeTableProps = { workspaceId: string; person: User; onChanged: () => Promise<unknown> };
+type AttributeTableProps = { workspaceId: string; user: User; onChanged: () => Promise<unknown> };
 
 /** What is known of a person, by name; those who may change people change it here, with its type. */
-export function AttributeTable({ workspaceId, person: { id, attributes }, onChanged }: AttributeTableProps) {
+export function AttributeTable({ workspaceId, user: { id, attributes }, onChanged }: AttributeTableProps) {
   const mayChange = useMay('people.write');
   const [edited, edit] = useState<{ name: string; value: unknown }>();
   const entries = Object.entries(attributes).toSorted(([one], [other]) => one.localeCompare(other));

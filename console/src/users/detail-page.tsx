@@ -19,33 +19,33 @@ import { DeviceTable } from './device-table.tsx';
 import { DidTheyGetIt } from './did-they-get-it.tsx';
 import { UserTimeline } from './user-timeline.tsx';
 
-const route = getRouteApi('/w/$workspaceId/people/$personId');
+const route = getRouteApi('/w/$workspaceId/people/$userId');
 
 /** Everything about one person. */
 export function UserPage() {
   const { id: workspaceId } = useWorkspace();
-  const { personId: id } = route.useParams();
+  const { userId: id } = route.useParams();
   const queries = useQueryClient();
   const mayChange = useMay('people.write');
   const queryKey = ['person', workspaceId, id];
   const onChanged = () => queries.invalidateQueries({ queryKey });
-  const person = useQuery({ queryKey, queryFn: () => consoleClient.users.read({ workspaceId, id }) });
+  const user = useQuery({ queryKey, queryFn: () => consoleClient.users.read({ workspaceId, id }) });
   return (
-    <Loaded query={person}>
+    <Loaded query={user}>
       {(data) => (
         <Stack gap="lg">
           <PageHeader
             title={data.customerId}
-            about={<About person={data} />}
+            about={<About user={data} />}
             actions={
               mayChange && (
                 <Group gap="sm">
-                  <TestMark person={data} onChanged={onChanged} />
+                  <TestMark user={data} onChanged={onChanged} />
                   {data.erasure === null && (
                     <ConfirmButton
                       label="Erase"
                       title={`Erase ${data.customerId}?`}
-                      hits={<Hits person={data} />}
+                      hits={<Hits user={data} />}
                       onConfirmed={async () => {
                         await consoleClient.users.erase({ workspaceId, id });
                         await onChanged();
@@ -63,11 +63,11 @@ export function UserPage() {
             </Alert>
           )}
           <DidTheyGetIt customerId={data.customerId} />
-          <DeviceTable workspaceId={workspaceId} personId={id} devices={data.devices} onChanged={onChanged} />
+          <DeviceTable workspaceId={workspaceId} userId={id} devices={data.devices} onChanged={onChanged} />
           <Messages messages={data.messages} />
           <Segments segments={data.segments} />
-          <AttributeTable workspaceId={workspaceId} person={data} onChanged={onChanged} />
-          <UserTimeline workspaceId={workspaceId} personId={id} />
+          <AttributeTable workspaceId={workspaceId} user={data} onChanged={onChanged} />
+          <UserTimeline workspaceId={workspaceId} userId={id} />
         </Stack>
       )}
     </Loaded>
@@ -75,7 +75,7 @@ export function UserPage() {
 }
 
 /** Tests of campaigns are offered to be sent to those who are marked. */
-function TestMark({ person: { id, isTest }, onChanged }: { person: User; onChanged: () => Promise<unknown> }) {
+function TestMark({ user: { id, isTest }, onChanged }: { user: User; onChanged: () => Promise<unknown> }) {
   const { id: workspaceId } = useWorkspace();
   const mark = useMutation({
     mutationFn: async () => {
@@ -93,24 +93,24 @@ function TestMark({ person: { id, isTest }, onChanged }: { person: User; onChang
   );
 }
 
-function About({ person }: { person: User }) {
+function About({ user }: { user: User }) {
   return (
     <>
-      <Copyable text={person.id} label="id in Carillon" />
-      Since <Time at={person.createdAt} />, last changed <Time at={person.updatedAt} />
-      {person.mergedCustomerIds.length > 0 && `. Also known as ${person.mergedCustomerIds.join(', ')}`}
+      <Copyable text={user.id} label="id in Carillon" />
+      Since <Time at={user.createdAt} />, last changed <Time at={user.updatedAt} />
+      {user.mergedCustomerIds.length > 0 && `. Also known as ${user.mergedCustomerIds.join(', ')}`}
     </>
   );
 }
 
-function Hits({ person }: { person: User }) {
+function Hits({ user }: { user: User }) {
   const count = (many: number, word: string) => `${many.toLocaleString('en')} ${word}${many === 1 ? '' : 's'}`;
-  const others = person.mergedCustomerIds;
+  const others = user.mergedCustomerIds;
   return (
     <>
-      {count(Object.keys(person.attributes).length, 'attribute')}, {count(person.devices.length, 'device')}, the
-      membership in {count(person.segments.length, 'segment')}, all events and the user&apos;s rows in the delivery log
-      are deleted{others.length > 0 && `, as is what was known under ${others.join(', ')}`}. It happens after this
+      {count(Object.keys(user.attributes).length, 'attribute')}, {count(user.devices.length, 'device')}, the membership
+      in {count(user.segments.length, 'segment')}, all events and the user&apos;s rows in the delivery log are deleted
+      {others.length > 0 && `, as is what was known under ${others.join(', ')}`}. It happens after this
       installation&apos;s erasure delay and cannot be undone.
     </>
   );
@@ -118,7 +118,7 @@ function Hits({ person }: { person: User }) {
 
 function Messages({ messages }: { messages: UserMessage[] }) {
   const { id: workspaceId } = useWorkspace();
-  const { personId } = route.useParams();
+  const { userId } = route.useParams();
   return (
     <section>
       <Title order={2} size="h5" mb="xs">
@@ -143,8 +143,8 @@ function Messages({ messages }: { messages: UserMessage[] }) {
                     {campaignName}
                   </RouteLink>{' '}
                   <RouteLink
-                    to="/w/$workspaceId/people/$personId"
-                    params={{ workspaceId, personId }}
+                    to="/w/$workspaceId/people/$userId"
+                    params={{ workspaceId, userId }}
                     search={{ campaign: campaignId }}
                     activeProps={{}}
                     aria-label={`Explain ${campaignName}`}

@@ -6,7 +6,7 @@ import { ConfirmButton } from '../parts/confirm-button.tsx';
 
 type DeviceActionsProps = {
   workspaceId: string;
-  personId: string;
+  userId: string;
   device: UserDevice;
   onChanged: () => Promise<unknown>;
 };
@@ -23,7 +23,7 @@ const words: Record<DeviceAction, { label: string; hits: string }> = {
 };
 
 /** What can be made of a device in its state. */
-export function DeviceActions({ workspaceId, personId, device, onChanged }: DeviceActionsProps) {
+export function DeviceActions({ workspaceId, userId, device, onChanged }: DeviceActionsProps) {
   return (
     <Group gap="xs" wrap="nowrap" justify="flex-end">
       {actionsOf(device.state).map((action) => (
@@ -36,7 +36,7 @@ export function DeviceActions({ workspaceId, personId, device, onChanged }: Devi
           title={`${words[action].label} ${device.deviceId}?`}
           hits={words[action].hits}
           onConfirmed={async () => {
-            await consoleClient.users.changeDevice({ workspaceId, id: personId, deviceRowId: device.id, action });
+            await consoleClient.users.changeDevice({ workspaceId, id: userId, deviceRowId: device.id, action });
             await onChanged();
           }}
         />

@@ -11,13 +11,13 @@ import { DeviceActions } from './device-actions.tsx';
 
 type DeviceTableProps = {
   workspaceId: string;
-  personId: string;
+  userId: string;
   devices: UserDevice[];
   onChanged: () => Promise<unknown>;
 };
 
 /** A person's devices, and whether their tokens take messages. */
-export function DeviceTable({ workspaceId, personId, devices, onChanged }: DeviceTableProps) {
+export function DeviceTable({ workspaceId, userId, devices, onChanged }: DeviceTableProps) {
   const mayChange = useMay('people.write');
   return (
     <section>
@@ -66,14 +66,14 @@ export function DeviceTable({ workspaceId, personId, devices, onChanged }: Devic
                   {
                     key: 'change',
                     title: 'Change',
-                    cell: (device: UserDevice) => <DeviceActions {...{ workspaceId, personId, device, onChanged }} />,
+                    cell: (device: UserDevice) => <DeviceActions {...{ workspaceId, userId, device, onChanged }} />,
                   },
                 ]
               : []),
           ]}
         />
       )}
-      {mayChange && <AddDeviceForm workspaceId={workspaceId} personId={personId} onAdded={onChanged} />}
+      {mayChange && <AddDeviceForm workspaceId={workspaceId} userId={userId} onAdded={onChanged} />}
     </section>
   );
 }

@@ -9,7 +9,7 @@ import { StatusBadge } from '../parts/status-badge.tsx';
 import { Time } from '../parts/time.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
 
-const route = getRouteApi('/w/$workspaceId/people/$personId');
+const route = getRouteApi('/w/$workspaceId/people/$userId');
 const newestCampaigns = 'newest-campaigns';
 
 /** Answers the question support is asked, by what decided in each sending of a campaign. */

@@ -60,19 +60,19 @@ export function UsersPage() {
         </>
       ) : (
         <Loaded query={found}>
-          {(people) => (people.length === 0 ? <Nobody q={q} /> : <UsersTable people={people} />)}
+          {(users) => (users.length === 0 ? <Nobody q={q} /> : <UsersTable users={users} />)}
         </Loaded>
       )}
     </Stack>
   );
 }
 
-function UsersTable({ people }: { people: FoundUser[] }) {
+function UsersTable({ users }: { users: FoundUser[] }) {
   const { id: workspaceId } = useWorkspace();
   return (
     <DataTable
       label="People"
-      rows={people}
+      rows={users}
       keyOf={({ id }) => id}
       columns={[
         {
@@ -81,8 +81,8 @@ function UsersTable({ people }: { people: FoundUser[] }) {
           cell: ({ id, customerId }) => (
             <Group gap="xs" wrap="nowrap">
               <RouteLink
-                to="/w/$workspaceId/people/$personId"
-                params={{ workspaceId, personId: id }}
+                to="/w/$workspaceId/people/$userId"
+                params={{ workspaceId, userId: id }}
                 style={{ overflowWrap: 'anywhere' }}
               >
                 {customerId}

@@ -18,22 +18,22 @@ export function TestUsers({ workspaceId }: { workspaceId: string }) {
         Marked for tests
       </Title>
       <Loaded query={marked}>
-        {(people) =>
-          people.length === 0 ? (
+        {(users) =>
+          users.length === 0 ? (
             <Text size="sm">
               No test users. Open a user and mark them for tests to offer them as recipients of campaign tests.
             </Text>
           ) : (
             <DataTable
               label="Marked for tests"
-              rows={people}
+              rows={users}
               keyOf={({ id }) => id}
               columns={[
                 {
                   key: 'person',
                   title: 'User id',
-                  cell: ({ id: personId, customerId }) => (
-                    <RouteLink to="/w/$workspaceId/people/$personId" params={{ workspaceId, personId }}>
+                  cell: ({ id: userId, customerId }) => (
+                    <RouteLink to="/w/$workspaceId/people/$userId" params={{ workspaceId, userId }}>
                       {customerId}
                     </RouteLink>
                   ),

@@ -36,7 +36,7 @@ const changes: Record<string, string> = {
 };
 
 /** What the person did, what was sent, what devices reported and what was changed here, newest first. */
-export function UserTimeline({ workspaceId, personId: id }: { workspaceId: string; personId: string }) {
+export function UserTimeline({ workspaceId, userId: id }: { workspaceId: string; userId: string }) {
   const pages = useInfiniteQuery({
     queryKey: ['person', workspaceId, id, 'timeline'],
     queryFn: ({ pageParam }) =>
@@ -56,13 +56,13 @@ export function UserTimeline({ workspaceId, personId: id }: { workspaceId: strin
           <DataTable
             label="Timeline"
             minWidth={760}
-            rows={pages.data.pages.flatMap(({ moments }) => moments)}
+            rows={pages.data.pages.flatMap(({ entries }) => entries)}
             keyOf={({ key, at }) => `${at} ${key}`}
             columns={[
               { key: 'at', title: 'When', cell: ({ at }) => <Time at={at} /> },
               { key: 'kind', title: 'What', cell: ({ kind }) => words[kind] },
-              { key: 'of', title: 'Object', cell: (moment) => <Subject workspaceId={workspaceId} moment={moment} /> },
-              { key: 'detail', title: 'More', cell: (moment) => <Detail moment={moment} /> },
+              { key: 'of', title: 'Object', cell: (entry) => <Subject workspaceId={workspaceId} entry={entry} /> },
+              { key: 'detail', title: 'More', cell: (entry) => <Detail entry={entry} /> },
             ]}
           />
           {pages.hasNextPage && (
@@ -81,8 +81,8 @@ export function UserTimeline({ workspaceId, personId: id }: { workspaceId: strin
   );
 }
 
-function Subject({ workspaceId, moment }: { workspaceId: string; moment: TimelineEntry }) {
-  const { kind, name, campaignId, deviceId, platform } = moment;
+function Subject({ workspaceId, entry }: { workspaceId: string; entry: TimelineEntry }) {
+  const { kind, name, campaignId, deviceId, platform } = entry;
   if (campaignId !== null)
     return (
       <>
@@ -97,7 +97,7 @@ function Subject({ workspaceId, moment }: { workspaceId: string; moment: Timelin
   return name === null ? '–' : <span style={{ overflowWrap: 'anywhere' }}>{name}</span>;
 }
 
-function Detail({ moment: { kind, outcome, code, detail } }: { moment: TimelineEntry }) {
+function Detail({ entry: { kind, outcome, code, detail } }: { entry: TimelineEntry }) {
   if (outcome !== null)
     return (
       <>

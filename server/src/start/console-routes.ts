@@ -87,7 +87,7 @@ export function makeConsoleRoutes(composition: Composition, parts: ConsoleParts)
       installation: describeInstallation(composition),
     }),
     vendorHeaders,
-    people: makeConsoleUsers({ ...useCases, erasureDelayHours: config.erasureDelayHours }),
+    users: makeConsoleUsers({ ...useCases, erasureDelayHours: config.erasureDelayHours }),
     segments: makeConsoleSegments({ ...useCases, limits: limits.segments, webhookSecretOf }),
     staticFolder: join(import.meta.dirname, '..', '..', '..', 'console', 'dist'),
     isSecure: config.publicUrl?.startsWith('https:') ?? false,

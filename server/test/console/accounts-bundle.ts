@@ -120,7 +120,7 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
       installation: { version: '1.2.3', mode: 'production', role: 'all', isEmbedded: false, changedSettings: [] },
     }),
     vendorHeaders: makeVendorHeaders('SVC'),
-    people: makeConsoleUsers({ database, clock, erasureDelayHours: 24 }),
+    users: makeConsoleUsers({ database, clock, erasureDelayHours: 24 }),
     segments: makeConsoleSegments({
       database,
       clock,

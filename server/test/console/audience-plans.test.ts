@@ -71,7 +71,7 @@ const ofVips = (): CountedAudience => {
 };
 const count = async (audience: CountedAudience, platforms: ('ANDROID' | 'IOS' | 'WEB')[]) => {
   const found = await countAudienceUsers(bundle.database, { workspaceId, audience, platforms });
-  return Object.fromEntries(found.map(({ reach, people: number }) => [reach, number]));
+  return Object.fromEntries(found.map(({ reach, users: number }) => [reach, number]));
 };
 
 describe('counting an audience', () => {

@@ -24,7 +24,7 @@ const call = (method: Method, path: string, body?: unknown) => {
   const asked = `${address}?workspaceId=${bundle.workspaceId}&${query}`;
   return bundle.call(method, asked, { cookie, ...(body === undefined ? {} : { body }) });
 };
-const read = async () => (await call('GET', `people/${id}`)).body.person;
+const read = async () => (await call('GET', `people/${id}`)).body.user;
 const change = (attributes: Record<string, unknown>) => call('PATCH', `people/${id}/attributes`, { attributes });
 const addPhone = async (token: string) => {
   const device = { deviceId: 'phone', attributes: { platform: 'ANDROID', push_id: token } };
@@ -82,7 +82,7 @@ describe('attributes', () => {
 
 describe('test people', () => {
   test('are those who are marked', async () => {
-    const listed = async () => (await call('GET', 'people/for-tests')).body.people.map((user: any) => user.customerId);
+    const listed = async () => (await call('GET', 'people/for-tests')).body.users.map((user: any) => user.customerId);
     expect(await listed()).not.toContain(customerId);
     expect((await call('PUT', `people/${id}/test`, { isTest: true })).status).toBe(204);
     expect(await listed()).toContain(customerId);
@@ -188,13 +188,13 @@ describe('the timeline', () => {
       from generate_series(1, 120) as number`;
   }
 
-  async function readAll(): Promise<{ moments: any[]; pages: number }> {
-    const occurrences: any[] = [];
+  async function readAll(): Promise<{ entries: any[]; pages: number }> {
+    const entries: any[] = [];
     let after = '';
     for (let pages = 1; ; pages += 1) {
       const { body } = await call('GET', `people/${id}/timeline?${after}`);
-      occurrences.push(...body.moments);
-      if (body.next === null) return { moments: occurrences, pages };
+      entries.push(...body.entries);
+      if (body.next === null) return { entries, pages };
       after = `after=${encodeURIComponent(body.next)}`;
     }
   }
@@ -204,17 +204,17 @@ describe('the timeline', () => {
     await addHistory(device);
     bundle.clock.advance(600_000);
     await change({ city: 'Lisbon' });
-    const { moments: occurrences, pages } = await readAll();
+    const { entries, pages } = await readAll();
     expect(pages).toBe(3);
-    expect(occurrences.map(({ key }) => key)).toHaveLength(new Set(occurrences.map(({ key }) => key)).size);
-    const times = occurrences.map(({ at }) => at);
+    expect(entries.map(({ key }) => key)).toHaveLength(new Set(entries.map(({ key }) => key)).size);
+    const times = entries.map(({ at }) => at);
     expect(times).toEqual(times.toSorted().toReversed());
-    const kinds = occurrences.map(({ kind }) => kind);
+    const kinds = entries.map(({ kind }) => kind);
     expect(kinds.filter((kind) => kind === 'EVENT')).toHaveLength(120);
     expect(kinds.filter((kind) => kind !== 'EVENT' && !kind.startsWith('DEVICE') && kind !== 'CREATED')).toEqual(
       expect.arrayContaining(['CHANGED', 'CLICK', 'IMPRESSION', 'MESSAGE', 'MESSAGE']),
     );
-    const of = (kind: string) => occurrences.filter((occurrence) => occurrence.kind === kind);
+    const of = (kind: string) => entries.filter((entry) => entry.kind === kind);
     expect(of('CLICK')).toMatchObject([{ name: 'Spring', deviceId: 'phone', detail: { count: 1, action: 'buy' } }]);
     expect(of('MESSAGE').map(({ outcome, code, deviceId }) => [outcome, code, deviceId])).toEqual(
       expect.arrayContaining([
@@ -239,7 +239,7 @@ describe('the timeline', () => {
       keys.push(...page.map(({ key }) => key));
       after = page.at(-1);
     }
-    expect(keys).toEqual(occurrences.map(({ key }) => key));
+    expect(keys).toEqual(entries.map(({ key }) => key));
   });
 
   test('of nobody is not there', async () => {

@@ -57,7 +57,7 @@ describe('what is checked while it is written', () => {
     expect(schedule).toEqual({
       kind: 'later',
       // Berlin's clock skips this half hour on the last Sunday of March.
-      moments: [
+      occurrences: [
         {
           at: '2098-03-30T01:30:00.000Z',
           local: { date: '2098-03-30', time: '03:30' },
@@ -107,7 +107,7 @@ describe('the audience', () => {
     const parts = campaign({ basic_details: { name: 'Counted', platforms: ['ANDROID'] } });
     const counted = await client.composer.countAudience({ workspaceId, campaign: parts });
     if (counted.state !== 'COUNTED') throw new Error(counted.state);
-    const users = counted.people.reduce((sum, row) => sum + row.people, 0);
+    const users = counted.users.reduce((sum, row) => sum + row.users, 0);
     const reachable = counted.devices.find(({ platform, state }) => platform === 'ANDROID' && state === 'ACTIVE');
     const { id } = await client.composer.create({ workspaceId, campaign: parts });
     await client.composer.publish({ workspaceId, id });
@@ -134,8 +134,8 @@ describe('the audience', () => {
         ],
       },
     });
-    expect(await ask(named(['ada']))).toMatchObject({ state: 'COUNTED', people: [{ reach: 'REACHED', people: 1 }] });
-    expect(await ask(named(['nobody at all']))).toMatchObject({ state: 'COUNTED', people: [], devices: [] });
+    expect(await ask(named(['ada']))).toMatchObject({ state: 'COUNTED', users: [{ reach: 'REACHED', users: 1 }] });
+    expect(await ask(named(['nobody at all']))).toMatchObject({ state: 'COUNTED', users: [], devices: [] });
     expect(await ask({ included_filters: { filter_operator: 'nor' } })).toEqual({ state: 'UNREADABLE', faults: [] });
     expect(await ask({})).toEqual({ state: 'UNREADABLE', faults: [] });
   });
@@ -166,10 +166,10 @@ test('segments are counted by their kind; one that is filling is told, one that 
       workspaceId,
       campaign: campaign({ segmentation_details: { included_filters: { filter_operator: 'or', filters } } }),
     });
-  expect(await ask(filter)).toMatchObject({ state: 'COUNTED', people: [{ reach: 'REACHED', people: 1 }], pending: [] });
+  expect(await ask(filter)).toMatchObject({ state: 'COUNTED', users: [{ reach: 'REACHED', users: 1 }], pending: [] });
   const told = 'Filling is still being filled; a send waits for it';
-  expect(await ask(filling)).toMatchObject({ state: 'COUNTED', people: [], pending: [told] });
-  expect(await ask(filter, filling)).toMatchObject({ people: [{ reach: 'REACHED', people: 1 }], pending: [told] });
+  expect(await ask(filling)).toMatchObject({ state: 'COUNTED', users: [], pending: [told] });
+  expect(await ask(filter, filling)).toMatchObject({ users: [{ reach: 'REACHED', users: 1 }], pending: [told] });
   expect(await ask(archived)).toEqual({
     state: 'UNREADABLE',
     faults: [{ field: 'segmentation_details.included_filters', issue: 'names a segment that is archived' }],

@@ -358,7 +358,7 @@ describe('callbacks and mails', () => {
     expect(secret).toMatch(/^whsec_/);
     for (const { headers, body } of posts) new Webhook(secret).verify(body, headers as Record<string, string>);
 
-    const [email] = (await client.messages.listEmails({ workspaceId })).mails;
+    const [email] = (await client.messages.listEmails({ workspaceId })).emails;
     expect(email).toMatchObject({ recipients: ['ops@example.com'], state: 'KEPT', operationId: delivered.operationId });
     expect([email!.subject, email!.body].join('\n')).toContain('Told');
   });
@@ -443,6 +443,6 @@ describe('who may see and do that', () => {
     expect((await postRaw(query({ workspaceId: 'NOWHERE' }))).status).toBe(404);
     expect(await client.segments.list(otherWorkspaceId)).toMatchObject({ segments: [], active: 0 });
     expect((await client.messages.listCallbacks({ workspaceId: otherWorkspaceId })).callbacks).toEqual([]);
-    expect((await client.messages.listEmails({ workspaceId: otherWorkspaceId })).mails).toEqual([]);
+    expect((await client.messages.listEmails({ workspaceId: otherWorkspaceId })).emails).toEqual([]);
   });
 });

@@ -32,7 +32,7 @@ describe.skipIf(!hasChromium)(`every screen in Chromium${skipReason}`, () => {
     Object.assign(ids, {
       workspaceId: bundle.workspaceId,
       campaignId: cid,
-      personId: String(user!.id),
+      userId: String(user!.id),
       segmentId: '5'.repeat(24),
     });
   });

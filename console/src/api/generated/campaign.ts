@@ -96,7 +96,7 @@ export type CampaignResults = {
   goals: {
     name: string;
     conversions: number;
-    people: number;
+    users: number;
   }[];
 };
 

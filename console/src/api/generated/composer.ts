@@ -5,9 +5,9 @@ import type { Platform } from './platform.ts';
 export type AudienceCount =
   | {
       state: 'COUNTED';
-      people: {
+      users: {
         reach: Reach;
-        people: number;
+        users: number;
       }[];
       devices: {
         platform: Platform;
@@ -33,7 +33,7 @@ export type CampaignCheck = {
   /** Null while it cannot be read. `soon`, `later`, `periodic`, `calendar` or `triggered`. */
   schedule: {
     kind: string;
-    moments: CampaignOccurrence[];
+    occurrences: CampaignOccurrence[];
   } | null;
 
   /** Filters in words. */

@@ -53,7 +53,7 @@ export type LoggedDelivery = {
   bucket: number;
   runId: string;
   deviceRowId: string;
-  personId: string;
+  userId: string;
   platform: Platform;
   outcome: string;
   code: string | null;

@@ -102,6 +102,6 @@ export type EmailDetail = {
 };
 
 export type EmailPage = {
-  mails: ConsoleEmail[];
+  emails: ConsoleEmail[];
   next: string | null;
 };

@@ -81,7 +81,7 @@ export type ConsoleAnswers = {
   };
   'GET mails': EmailPage;
   'GET mails/:id': {
-    mail: EmailDetail;
+    email: EmailDetail;
   };
   'GET overview': Overview;
   'GET overview/people': UserCounts;
@@ -89,14 +89,14 @@ export type ConsoleAnswers = {
     sessions: OwnSession[];
   };
   'GET people': {
-    people: FoundUser[];
+    users: FoundUser[];
   };
   'GET people/:id': {
-    person: User;
+    user: User;
   };
   'GET people/:id/timeline': TimelinePage;
   'GET people/for-tests': {
-    people: TestUser[];
+    users: TestUser[];
   };
   'GET sandbox': SandboxState;
   'GET sandbox/devices': {
@@ -164,7 +164,7 @@ export type ConsoleAnswers = {
   'POST keys/:id/revoke': undefined;
   'POST keys/:id/rotate': RotatedKey;
   'POST mails/:id/resend': {
-    mail: EmailDetail;
+    email: EmailDetail;
   };
   'POST new-password': undefined;
   'POST people': AddedUser;

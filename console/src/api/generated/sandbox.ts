@@ -34,7 +34,7 @@ export type SandboxState = {
 /** A device of a person who is marked for tests. */
 export type VirtualDevice = {
   id: string;
-  personId: string;
+  userId: string;
   customerId: string;
   deviceId: string;
   platform: Platform;

@@ -34,7 +34,7 @@ export type SystemNode = {
   startedAt: string;
   seenAt: string;
   memoryBytes: number;
-  duties: JobNote[];
+  jobs: JobNote[];
   isAlive: boolean;
 };
 

@@ -64,7 +64,7 @@ export type TimelineEntry = {
 };
 
 export type TimelinePage = {
-  moments: TimelineEntry[];
+  entries: TimelineEntry[];
   next: string | null;
 };
 

@@ -51,7 +51,7 @@ function Counted({ count }: { count: AudienceCount }) {
         {count.faults.length === 0 ? 'Choose an audience to see its size.' : sentence(count.faults[0]!.issue)}
       </Text>
     );
-  const { people, reached } = reachOf(count, chosen);
+  const { users, reached } = reachOf(count, chosen);
   return (
     <>
       {count.pending.map((reason) => (
@@ -64,10 +64,10 @@ function Counted({ count }: { count: AudienceCount }) {
           {number(reached)}
         </Text>
         <Text size="sm">
-          of {number(people)} {people === 1 ? 'person' : 'people'} would get it
+          of {number(users)} {users === 1 ? 'person' : 'people'} would get it
         </Text>
       </div>
-      <Progress value={people === 0 ? 0 : (reached / people) * 100} aria-label="Part of the people who would get it" />
+      <Progress value={users === 0 ? 0 : (reached / users) * 100} aria-label="Part of the people who would get it" />
       <DeviceTable count={count} chosen={chosen} />
       <Reasons count={count} chosen={chosen} />
     </>
@@ -132,7 +132,7 @@ const reasons: Record<Exclude<Reach, 'REACHED'>, (count: string, chosen: string)
 
 function Reasons({ count, chosen }: CountedProps) {
   const names = chosen.map((platform) => platformNames[platform]).join(' or ');
-  const rows = count.people.filter((row) => row.reach !== 'REACHED' && row.people > 0);
+  const rows = count.users.filter((row) => row.reach !== 'REACHED' && row.users > 0);
   if (rows.length === 0) return null;
   return (
     <div>
@@ -141,7 +141,7 @@ function Reasons({ count, chosen }: CountedProps) {
       </Text>
       <Text size="sm" component="ul" my={4} pl="lg">
         {rows.map((row) => (
-          <li key={row.reach}>{reasons[row.reach as Exclude<Reach, 'REACHED'>](number(row.people), names)}</li>
+          <li key={row.reach}>{reasons[row.reach as Exclude<Reach, 'REACHED'>](number(row.users), names)}</li>
         ))}
       </Text>
       <Text size="xs" c="dimmed">
@@ -178,10 +178,10 @@ export function useAudienceCount() {
 
 /** Devices of chosen platforms that take messages, and the people who have them. */
 export function reachOf(count: Extract<AudienceCount, { state: 'COUNTED' }>, platforms: readonly string[]) {
-  const people = count.people.reduce((sum, row) => sum + row.people, 0);
-  const reached = count.people.find(({ reach }) => reach === 'REACHED')?.people ?? 0;
+  const users = count.users.reduce((sum, row) => sum + row.users, 0);
+  const reached = count.users.find(({ reach }) => reach === 'REACHED')?.users ?? 0;
   const devices = count.devices
     .filter(({ platform, state }) => state === 'ACTIVE' && platforms.includes(platform))
     .reduce((sum, row) => sum + row.devices, 0);
-  return { people, reached, devices };
+  return { users, reached, devices };
 }

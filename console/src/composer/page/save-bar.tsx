@@ -97,11 +97,13 @@ function Hits({ isChange }: { isChange: boolean }) {
   const reach = data?.state === 'COUNTED' && !isPlaceholderData ? reachOf(data, platformsOf(body)) : undefined;
   const platforms = platformsOf(body);
   const names = platforms.map((platform) => platformNames[platform]).join(', ');
-  const [moment] = check?.schedule?.moments ?? [];
+  const [occurrence] = check?.schedule?.occurrences ?? [];
   const when = {
     now: 'right now; messages handed to the providers cannot be recalled',
-    once: moment ? `on ${moment.local.date} at ${moment.local.time} ${moment.timeZone}` : 'at its time',
-    periodic: moment ? `first on ${moment.local.date} at ${moment.local.time} ${moment.timeZone}` : 'at its times',
+    once: occurrence ? `on ${occurrence.local.date} at ${occurrence.local.time} ${occurrence.timeZone}` : 'at its time',
+    periodic: occurrence
+      ? `first on ${occurrence.local.date} at ${occurrence.local.time} ${occurrence.timeZone}`
+      : 'at its times',
     event: 'whenever its event happens',
   }[timingKind(body)];
   const number = (value: number) => value.toLocaleString('en');

@@ -55,7 +55,7 @@ export function PreviewUser() {
       {find.error !== null && <Failure error={find.error} />}
       {find.data?.length === 0 && <Text size="sm">No matching users.</Text>}
       {find.data !== undefined && find.data.length > 1 && (
-        <Choices label="Several match" ids={find.data.map((person) => person.customerId)} onChosen={choose} />
+        <Choices label="Several match" ids={find.data.map((user) => user.customerId)} onChosen={choose} />
       )}
       <Text size="sm" component="div" role="status">
         {customerId === undefined ? (

@@ -14,7 +14,7 @@ import type { Step } from '../page/steps.ts';
 import { scheduling, timingKind } from '../schedule/timing.ts';
 
 type Described = { step: Exclude<Step, 'review'>; sentences: string[] };
-type Counted = { people: number; reached: number; devices: number } | undefined;
+type Counted = { users: number; reached: number; devices: number } | undefined;
 
 /** A campaign as one would tell it to a colleague. */
 export function describeCampaign(form: CampaignForm, counted: Counted): Described[] {
@@ -41,7 +41,7 @@ function audienceSentences({ body, check }: CampaignForm, counted: Counted): str
   const sentences = [`It goes to ${who}, on ${names || 'no platform yet'}.`];
   if (counted)
     sentences.push(
-      `That is ${number(counted.people)} ${counted.people === 1 ? 'person' : 'people'}; ${number(counted.reached)} of them would be reached now, on ${number(counted.devices)} ${counted.devices === 1 ? 'device' : 'devices'}.`,
+      `That is ${number(counted.users)} ${counted.users === 1 ? 'person' : 'people'}; ${number(counted.reached)} of them would be reached now, on ${number(counted.devices)} ${counted.devices === 1 ? 'device' : 'devices'}.`,
     );
   return sentences;
 }
@@ -93,8 +93,8 @@ function contentSentence(body: CampaignBody, platform: Platform): string {
 }
 
 function scheduleSentences({ body, check }: CampaignForm): string[] {
-  const moments = check?.schedule?.moments ?? [];
-  const [first] = moments;
+  const occurrences = check?.schedule?.occurrences ?? [];
+  const [first] = occurrences;
   const at = first
     ? `${first.local.date} at ${first.local.time} ${first.timeZone} (${first.at.slice(0, 16).replace('T', ' ')} UTC)`
     : 'a time that is still missing';
@@ -108,9 +108,11 @@ function scheduleSentences({ body, check }: CampaignForm): string[] {
     case 'once':
       return [`It is sent once, on ${at}${own}.`];
     case 'periodic': {
-      const then = moments.slice(1).map(({ local }) => `${local.date} ${local.time}`);
+      const then = occurrences.slice(1).map(({ local }) => `${local.date} ${local.time}`);
       const after =
-        then.length === 0 ? ' and not again' : `, then ${list(then, 'and')}${moments.length < 3 ? '' : ', and so on'}`;
+        then.length === 0
+          ? ' and not again'
+          : `, then ${list(then, 'and')}${occurrences.length < 3 ? '' : ', and so on'}`;
       return [`It is sent first on ${at}${own}${after}.`];
     }
     case 'event':

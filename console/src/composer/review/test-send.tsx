@@ -111,12 +111,12 @@ function MarkedUsers({
     queryFn: () => consoleClient.users.listForTests(workspaceId),
     enabled: useMay('people.read'),
   });
-  const people = (marked.data ?? []).filter(({ customerId }) => left(customerId)).slice(0, maxUsers);
-  if (people.length === 0) return null;
+  const users = (marked.data ?? []).filter(({ customerId }) => left(customerId)).slice(0, maxUsers);
+  if (users.length === 0) return null;
   return (
     <Group gap="xs" role="group" aria-label="Marked for tests">
       <Text size="sm">Marked for tests:</Text>
-      {people.map(({ customerId }) => (
+      {users.map(({ customerId }) => (
         <Button key={customerId} size="compact-xs" variant="default" onClick={() => onPick(customerId)}>
           {customerId}
         </Button>

@@ -62,18 +62,18 @@ function Occurrences() {
           When it is sent
         </Title>
         {!schedule && <Text size="sm">Choose a time to see the next three occurrences.</Text>}
-        {schedule && schedule.moments.length === 0 && <Text size="sm">{withoutOccurrences(timingKind(body))}</Text>}
-        {schedule?.moments.map((moment) => (
-          <OccurrenceOf key={moment.at} moment={moment} />
+        {schedule && schedule.occurrences.length === 0 && <Text size="sm">{withoutOccurrences(timingKind(body))}</Text>}
+        {schedule?.occurrences.map((occurrence) => (
+          <OccurrenceOf key={occurrence.at} occurrence={occurrence} />
         ))}
         {textAt(body, `${scheduling}.delivery_type`).toUpperCase() === 'SEND_IN_USER_TIMEZONE' && (
           <Text size="sm">
             These are the times in the earliest time zone; people in other zones follow at the same local time.
           </Text>
         )}
-        {timingKind(body) === 'periodic' && (schedule?.moments.length ?? 0) > 0 && (
+        {timingKind(body) === 'periodic' && (schedule?.occurrences.length ?? 0) > 0 && (
           <Text size="xs" c="dimmed">
-            {schedule!.moments.length < 3 ? 'No further occurrences.' : 'And so on.'} The local time is kept across
+            {schedule!.occurrences.length < 3 ? 'No further occurrences.' : 'And so on.'} The local time is kept across
             clock changes.
           </Text>
         )}
@@ -86,8 +86,8 @@ function withoutOccurrences(kind: ReturnType<typeof timingKind>): string {
   return kind === 'event' ? 'Whenever the event happens.' : 'As soon as you send it.';
 }
 
-function OccurrenceOf({ moment }: { moment: CampaignOccurrence }) {
-  const { local, timeZone, offset, at } = moment;
+function OccurrenceOf({ occurrence }: { occurrence: CampaignOccurrence }) {
+  const { local, timeZone, offset, at } = occurrence;
   const day = new Intl.DateTimeFormat('en-GB', {
     weekday: 'short',
     day: 'numeric',
@@ -103,9 +103,9 @@ function OccurrenceOf({ moment }: { moment: CampaignOccurrence }) {
       <Text size="sm">
         {timeZone} (UTC{offset === '+00:00' ? '' : offset}) · {at.slice(0, 16).replace('T', ' ')} UTC
       </Text>
-      {moment.clockChange && (
+      {occurrence.clockChange && (
         <Text size="sm" fw={500}>
-          {tellChange(moment.clockChange)}
+          {tellChange(occurrence.clockChange)}
         </Text>
       )}
     </div>

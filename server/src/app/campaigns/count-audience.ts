@@ -11,7 +11,7 @@ import { findSegmentById } from '../../storage/segments/segments.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
 
 export type AudienceCount = {
-  people: { reach: Reach; people: number }[];
+  users: { reach: Reach; users: number }[];
   /** Of these people; those of other platforms and other states too. */
   devices: DeviceCount[];
   /** A segment that is still filled, or cannot be used: the count is of what is in it now. */
@@ -33,11 +33,11 @@ export async function countAudience(
   { workspaceId, segment, platforms, at }: AudienceQuestion,
 ): Promise<AudienceCount> {
   const found = await resolveAudience(tx, { workspaceId, segment, at });
-  if ('reason' in found) return { people: [], devices: [], pending: [found.reason] };
+  if ('reason' in found) return { users: [], devices: [], pending: [found.reason] };
   const { audience, pending } = found;
   const users = await countAudienceUsers(tx, { workspaceId, audience, platforms });
   const devices = await countAudienceDevices(tx, { workspaceId, audience });
-  return { people: users, devices, pending };
+  return { users: users, devices, pending };
 }
 
 type Resolved = { audience: CountedAudience; pending: string[] } | { reason: string };

@@ -81,7 +81,7 @@ export function makeCampaignReport({ database, clock }: { database: Database; cl
         goals: goals.map(({ name }, number) => {
           const own = conversions.filter(({ goal }) => goal === number);
           const sum = (of: 'total' | 'unique') => own.reduce((all, row) => all + row[of], 0);
-          return { name, conversions: sum('total'), people: sum('unique') };
+          return { name, conversions: sum('total'), users: sum('unique') };
         }),
       };
     },

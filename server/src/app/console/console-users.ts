@@ -125,7 +125,7 @@ async function readUser(tx: Transaction, { workspaceId, id }: Key) {
   const segments = await listUserSegments(tx, key);
   const messages = await listUserMessages(tx, { ...key, limit: maxMessages });
   const erasure = await findErasure(tx, { workspaceId, customerId: user.customerId });
-  return { person: user, devices, segments, messages, erasure: erasure?.state === 'PENDING' ? erasure : undefined };
+  return { user, devices, segments, messages, erasure: erasure?.state === 'PENDING' ? erasure : undefined };
 }
 
 async function findErasure(tx: Transaction, { workspaceId, customerId }: { workspaceId: string; customerId: string }) {

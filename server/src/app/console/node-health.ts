@@ -15,7 +15,7 @@ export function sends({ role }: NodeReport): boolean {
 /** Duties whose last round was a fault, each once. */
 export function failingJobs(nodes: NodeReport[]): { name: string; fault: string }[] {
   const failing = nodes
-    .flatMap(({ duties: jobs }) => jobs)
+    .flatMap(({ jobs }) => jobs)
     .filter(({ doneAt, failedAt }) => failedAt !== null && (doneAt === null || failedAt > doneAt));
   return [...new Map(failing.map(({ name, fault }) => [name, { name, fault: fault ?? 'Error' }])).values()];
 }

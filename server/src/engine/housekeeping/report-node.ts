@@ -34,7 +34,7 @@ export function makeReportNode({
         startedAt: new Date(clock.now().getTime() - process.uptime() * 1000),
         seenAt: now,
         memoryBytes: process.memoryUsage.rss(),
-        duties: book.read(),
+        jobs: book.read(),
       });
       await deleteSilentNodes(database, new Date(now.getTime() - dayMilliseconds));
       return 0;

@@ -91,7 +91,7 @@ export const CampaignResults = Type.Object({
     ),
     'The most frequent reason first.',
   ),
-  goals: Type.Array(Type.Object({ name: Type.String(), conversions: Type.Number(), people: Type.Number() })),
+  goals: Type.Array(Type.Object({ name: Type.String(), conversions: Type.Number(), users: Type.Number() })),
 });
 
 export const CampaignTimeline = Type.Object({

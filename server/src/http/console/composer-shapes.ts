@@ -60,7 +60,7 @@ export const CampaignWarning = Type.Object({
 export const CampaignCheck = Type.Object({
   faults: Type.Array(CampaignFault),
   schedule: described(
-    orNull(Type.Object({ kind: Type.String(), moments: Type.Array(CampaignOccurrence) })),
+    orNull(Type.Object({ kind: Type.String(), occurrences: Type.Array(CampaignOccurrence) })),
     'Null while it cannot be read. `soon`, `later`, `periodic`, `calendar` or `triggered`.',
   ),
   audienceText: described(orNull(Type.String()), 'Filters in words.'),
@@ -75,7 +75,7 @@ export const Reach = described(
 export const AudienceCount = Type.Union([
   Type.Object({
     state: Type.Literal('COUNTED'),
-    people: Type.Array(Type.Object({ reach: Reach, people: Type.Number() })),
+    users: Type.Array(Type.Object({ reach: Reach, users: Type.Number() })),
     devices: Type.Array(
       Type.Object({
         platform: Platform,

@@ -6,7 +6,7 @@ import { deliveryOutcomes } from '../../app/console/console-deliveries.ts';
 import type { ConsoleDeliveries, DeliveryCursor } from '../../app/console/console-deliveries.ts';
 import { platforms } from '../../domain/campaigns/content.ts';
 import { consoleApi as api } from './console-access.ts';
-import { presentCursor, presentDeliveryFile, presentListedDelivery } from './present-deliveries.ts';
+import { presentCursor, presentDeliveryFile } from './present-deliveries.ts';
 import { DeliveryDetail, DeliveryPage } from './delivery-shapes.ts';
 
 const workspaceId = Type.String({ maxLength: 64 });
@@ -45,7 +45,7 @@ export function consoleDeliveryRoutes(
     const { after, ...query } = request.query as Static<typeof Search>;
     const page = await deliveries.list({ ...query, ...(after === undefined ? {} : { after: parseCursor(after) }) });
     return {
-      deliveries: page.deliveries.map(presentListedDelivery),
+      deliveries: page.deliveries,
       next: page.next ? presentCursor(page.next) : null,
     };
   });

@@ -9,7 +9,7 @@ export const DeliveryKey = described(
 
 export const LoggedDelivery = Type.Object({
   ...DeliveryKey.properties,
-  personId: Type.String(),
+  userId: Type.String(),
   platform: Platform,
   outcome: Type.String(),
   code: orNull(Type.String()),
@@ -26,7 +26,7 @@ export const LoggedDelivery = Type.Object({
 export const DeliveryPage = Type.Object({ deliveries: Type.Array(LoggedDelivery), next: orNull(Type.String()) });
 
 export const DeliveryDetail = Type.Object({
-  ...Type.Omit(LoggedDelivery, ['personId']).properties,
+  ...Type.Omit(LoggedDelivery, ['userId']).properties,
   userId: Type.String(),
   pushId: orNull(Type.String()),
   runStatus: Type.String(),

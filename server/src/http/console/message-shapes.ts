@@ -53,4 +53,4 @@ export const EmailDetail = Type.Object({ ...ConsoleEmail.properties, tries: Type
 
 export const CallbackPage = Type.Object({ callbacks: Type.Array(ConsoleCallback), next: orNull(Type.String()) });
 
-export const EmailPage = Type.Object({ mails: Type.Array(ConsoleEmail), next: orNull(Type.String()) });
+export const EmailPage = Type.Object({ emails: Type.Array(ConsoleEmail), next: orNull(Type.String()) });

@@ -18,7 +18,7 @@ export function presentResources({ controls, now, ...resources }: Resources) {
 export function presentCheck({ faults, timing, occurrences, audienceText, warnings }: CheckedCampaign) {
   return {
     faults: faults.map(presentFault),
-    schedule: timing === undefined ? null : { kind: timing.kind, moments: occurrences.map(presentTimelineEntry) },
+    schedule: timing === undefined ? null : { kind: timing.kind, occurrences: occurrences.map(presentTimelineEntry) },
     audienceText: audienceText ?? null,
     warnings,
   };

@@ -8,9 +8,9 @@ export function presentFoundUser({ userId, bucket: _bucket, ...hit }: UserHit) {
 }
 
 /** A person with everything the screen shows. Dates become their ISO text when the answer is written. */
-export function presentUser({ person: user, erasure, ...parts }: Awaited<ReturnType<ConsoleUsers['read']>>) {
+export function presentUser({ user, erasure, ...parts }: Awaited<ReturnType<ConsoleUsers['read']>>) {
   const { bucket: _bucket, userId, ...record } = user;
-  return { person: { id: userId, ...record, ...parts, erasure: erasure ? presentErasure(erasure) : null } };
+  return { user: { id: userId, ...record, ...parts, erasure: erasure ? presentErasure(erasure) : null } };
 }
 
 export function presentErasure({ id, requestedAt, dueAt }: Awaited<ReturnType<ConsoleUsers['erase']>>) {

@@ -46,7 +46,7 @@ export type ConsoleRouteDependencies = {
   campaigns: ConsoleCampaigns;
   composer: AuthoringDependencies;
   keys: ConsoleKeys;
-  people: ConsoleUsers;
+  users: ConsoleUsers;
   vendorHeaders: VendorHeaders;
   settings: ConsoleSettings;
   system: ConsoleSystem;

@@ -23,7 +23,7 @@ export const DeviceBehaviour = described(
 export const VirtualDevice = described(
   Type.Object({
     id: Type.String(),
-    personId: Type.String(),
+    userId: Type.String(),
     customerId: Type.String(),
     deviceId: Type.String(),
     platform: Platform,

@@ -45,7 +45,7 @@ export function consoleSegmentRoutes(server: FastifyInstance, deps: ConsoleSegme
   const readingOne = { ...reading, schema: { ...schema, params: Id, response: { 200: Segment } } };
   const readingLog = { schema, config: { permission: 'log.read' as const } };
   const Callback = Type.Object({ callback: CallbackDetail });
-  const Email = Type.Object({ mail: EmailDetail });
+  const Email = Type.Object({ email: EmailDetail });
   const ofOne = { ...schema, params: Id };
 
   server.get(
@@ -89,13 +89,13 @@ export function consoleSegmentRoutes(server: FastifyInstance, deps: ConsoleSegme
   );
   server.get(`${api}/mails`, listing(EmailPage), async (request) => {
     const emails = await segments.listEmails(logQueryOf(request));
-    return { mails: emails.map(presentEmail), next: presentNext(emails) };
+    return { emails: emails.map(presentEmail), next: presentNext(emails) };
   });
   server.get(
     `${api}/mails/:id`,
     { ...readingLog, schema: { ...ofOne, response: { 200: Email } } },
     async (request) => ({
-      mail: presentEmailDetail(await segments.getEmail(keyOf(request))),
+      email: presentEmailDetail(await segments.getEmail(keyOf(request))),
     }),
   );
   server.post(
@@ -103,7 +103,7 @@ export function consoleSegmentRoutes(server: FastifyInstance, deps: ConsoleSegme
     { schema: { ...ofOne, response: { 202: Email } }, config: { permission: 'log.resend' } },
     async (request, reply) => {
       const email = await segments.resendEmail({ ...keyOf(request), by: request.signedIn });
-      return reply.code(202).send({ mail: presentEmailDetail(email) });
+      return reply.code(202).send({ email: presentEmailDetail(email) });
     },
   );
   // The first look makes the secret, so this is no mere reading.

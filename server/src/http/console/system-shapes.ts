@@ -28,7 +28,7 @@ export const SystemNode = Type.Object({
   startedAt: Type.String(),
   seenAt: Type.String(),
   memoryBytes: Type.Number(),
-  duties: Type.Array(JobNote),
+  jobs: Type.Array(JobNote),
   isAlive: Type.Boolean(),
 });
 

@@ -36,24 +36,24 @@ const Attributes = Type.Object({ attributes }, closed);
 const Mark = Type.Object({ isTest: Type.Boolean() }, closed);
 const NewDevice = Type.Object({ deviceId: Type.Unknown(), attributes }, closed);
 
-export type ConsoleUsersRouteDependencies = { people: ConsoleUsers; vendorHeaders: VendorHeaders };
+export type ConsoleUsersRouteDependencies = { users: ConsoleUsers; vendorHeaders: VendorHeaders };
 
 /** People on the console: found by one word, shown whole, changed, erased. */
 export function consoleUsersRoutes(server: FastifyInstance, deps: ConsoleUsersRouteDependencies): void {
-  const { people: users } = deps;
+  const { users } = deps;
   const config = { permission: 'people.read' as const };
   const one = { hide: true, querystring: Workspace, params: Id };
 
   const searching = {
-    schema: { hide: true, querystring: Search, response: { 200: Type.Object({ people: Type.Array(FoundUser) }) } },
+    schema: { hide: true, querystring: Search, response: { 200: Type.Object({ users: Type.Array(FoundUser) }) } },
     config,
   };
   server.get(`${api}/people`, searching, async (request) => {
     const { q, ...query } = request.query as Static<typeof Search>;
     const word = q.trim();
-    return { people: word === '' ? [] : (await users.search({ ...query, word })).map(presentFoundUser) };
+    return { users: word === '' ? [] : (await users.search({ ...query, word })).map(presentFoundUser) };
   });
-  const showing = { schema: { ...one, response: { 200: Type.Object({ person: User }) } }, config };
+  const showing = { schema: { ...one, response: { 200: Type.Object({ user: User }) } }, config };
   server.get(`${api}/people/:id`, showing, async (request) =>
     presentUser(
       await users.read({ ...(request.query as Static<typeof Workspace>), ...(request.params as Static<typeof Id>) }),
@@ -62,11 +62,11 @@ export function consoleUsersRoutes(server: FastifyInstance, deps: ConsoleUsersRo
   server.get(
     `${api}/people/for-tests`,
     {
-      schema: { hide: true, querystring: Workspace, response: { 200: Type.Object({ people: Type.Array(TestUser) }) } },
+      schema: { hide: true, querystring: Workspace, response: { 200: Type.Object({ users: Type.Array(TestUser) }) } },
       config,
     },
     async (request) => ({
-      people: (await users.listForTests((request.query as Static<typeof Workspace>).workspaceId)).map(presentTestUser),
+      users: (await users.listForTests((request.query as Static<typeof Workspace>).workspaceId)).map(presentTestUser),
     }),
   );
   server.get(
@@ -82,7 +82,7 @@ export function consoleUsersRoutes(server: FastifyInstance, deps: ConsoleUsersRo
       });
       const last = page.entries.at(-1);
       return {
-        moments: page.entries.map(presentTimelineEntry),
+        entries: page.entries.map(presentTimelineEntry),
         next: page.hasMore && last ? presentPlace(last) : null,
       };
     },
@@ -103,7 +103,7 @@ export function consoleUsersRoutes(server: FastifyInstance, deps: ConsoleUsersRo
   );
 }
 
-function addChanges(server: FastifyInstance, { people: users, vendorHeaders }: ConsoleUsersRouteDependencies): void {
+function addChanges(server: FastifyInstance, { users, vendorHeaders }: ConsoleUsersRouteDependencies): void {
   const { prefixes } = vendorHeaders;
   const config = { permission: 'people.write' as const };
   const one = { hide: true, querystring: Workspace, params: Id };

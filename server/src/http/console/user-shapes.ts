@@ -95,6 +95,6 @@ export const TimelineEntry = Type.Object({
   ),
 });
 
-export const TimelinePage = Type.Object({ moments: Type.Array(TimelineEntry), next: orNull(Type.String()) });
+export const TimelinePage = Type.Object({ entries: Type.Array(TimelineEntry), next: orNull(Type.String()) });
 
 export const AddedUser = Type.Object({ id: Type.String() });

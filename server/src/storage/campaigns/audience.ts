@@ -172,7 +172,7 @@ type Asked = { workspaceId: string; audience: CountedAudience };
 export async function countAudienceUsers(
   tx: Queryable,
   { workspaceId, audience, platforms }: Asked & { platforms: readonly Platform[] },
-): Promise<{ reach: Reach; people: number }[]> {
+): Promise<{ reach: Reach; users: number }[]> {
   const best = tx`
     min(case
       when devices.state is null then 5
@@ -191,15 +191,15 @@ export async function countAudienceUsers(
           left join devices on devices.workspace_id = ${workspaceId} and devices.bucket = member.bucket
             and devices.user_id = member.user_id
           group by member.bucket, member.user_id`;
-  const rows = await tx<{ reach: Reach; people: number }[]>`
+  const rows = await tx<{ reach: Reach; users: number }[]>`
     select ('{REACHED,OTHER_PLATFORM,OPTED_OUT,BLOCKED,GONE,NO_DEVICE}'::text[])[person.best + 1] as reach,
-      count(*) as people
+      count(*) as users
     from (${users}) as person
     group by person.best order by person.best`;
   if (audience.kind !== 'all') return rows;
-  const withDevice = rows.reduce((sum, row) => sum + row.people, 0);
+  const withDevice = rows.reduce((sum, row) => sum + row.users, 0);
   const without = (await countUsers(tx, workspaceId)) - withDevice;
-  return without > 0 ? [...rows, { reach: 'NO_DEVICE', people: without }] : rows;
+  return without > 0 ? [...rows, { reach: 'NO_DEVICE', users: without }] : rows;
 }
 
 /** The devices of everybody in an audience, per platform and state. Indexes as above. */

@@ -26,7 +26,7 @@ export type NodeReport = {
   startedAt: Date;
   seenAt: Date;
   memoryBytes: number;
-  duties: JobNote[];
+  jobs: JobNote[];
   simulators: SimulatorOrigins | null;
 };
 
@@ -36,7 +36,7 @@ export async function upsertNode(tx: Queryable, node: NodeReport): Promise<void>
     insert into nodes
       (id, host, process_id, role, version, started_at, seen_at, memory_bytes, duties, simulators)
     values (${node.id}, ${node.host}, ${node.processId}, ${node.role}, ${node.version}, ${node.startedAt},
-      ${node.seenAt}, ${node.memoryBytes}, ${tx.json(node.duties)},
+      ${node.seenAt}, ${node.memoryBytes}, ${tx.json(node.jobs)},
       ${node.simulators === null ? null : tx.json(node.simulators)})
     on conflict (id) do update
       set seen_at = excluded.seen_at, started_at = excluded.started_at, memory_bytes = excluded.memory_bytes,
@@ -47,7 +47,7 @@ export async function upsertNode(tx: Queryable, node: NodeReport): Promise<void>
 export async function listNodes(tx: Queryable): Promise<NodeReport[]> {
   return tx<NodeReport[]>`
     select id, host, process_id as "processId", role, version, started_at as "startedAt", seen_at as "seenAt",
-      memory_bytes as "memoryBytes", duties, simulators
+      memory_bytes as "memoryBytes", duties as jobs, simulators
     from nodes order by started_at, id limit 1000`;
 }
 

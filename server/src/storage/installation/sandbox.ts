@@ -179,7 +179,7 @@ export async function listMessagesOfDevices(
 export type TestDevice = {
   /** Of the row. */
   id: string;
-  personId: string;
+  userId: string;
   customerId: string;
   deviceId: string;
   platform: Platform;
@@ -193,7 +193,7 @@ export async function listTestDevices(
   { workspaceId, limit }: { workspaceId: string; limit: number },
 ): Promise<TestDevice[]> {
   return tx<TestDevice[]>`
-    select devices.id, users.id as "personId", users.customer_id as "customerId", devices.device_id as "deviceId",
+    select devices.id, users.id as "userId", users.customer_id as "customerId", devices.device_id as "deviceId",
       devices.platform, devices.push_id as "pushId", devices.state
     from users
     join devices on devices.workspace_id = users.workspace_id and devices.bucket = users.bucket
