@@ -2,13 +2,13 @@
  * The whole check of this repository, in the order that fails fastest: types, format, lint and unused code side by
  * side, then every test (layers, units, HTTP, database, browser). One command, on a clone with nothing but Node:
  * `npm test`. `npm run test:all` adds what takes longer: properties with all their cases, the places where people clone,
- * torture and soak.
+ * and torture.
  *
  * Options: `--only <step>`, `--write` (format), `--full` (the steps that `npm run test:all` adds, alone), and after
  * `--` the arguments of the test runner (`npm test -- --only test -- server/test/push`).
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -56,7 +56,7 @@ const staticSteps: Step[] = [
 const vitest = [bin('vitest', 'vitest.mjs'), 'run', '--configLoader', 'native', ...testParameters];
 const testSteps: Step[] = isFull
   ? [
-      { name: 'full properties', command: vitest, environment: { FULL: '1' } },
+      { name: 'full properties', command: [...vitest, ...filesWithProperties()], environment: { FULL: '1' } },
       { name: 'places', command: [join(root, 'server/test/start/walk-places.ts')] },
       { name: 'torture', command: [join(root, 'server/test/torture/run.ts'), '--devices', '20000', '--rounds', '5'] },
     ]
@@ -152,6 +152,15 @@ function installSystemPackages(): void {
   const install = ['install', '-y', '--no-install-recommends', ...missing];
   if (!apt(...install) && !(apt('update') && apt(...install)))
     process.stdout.write(`${missing.join(', ')} could not be installed; the tests that need it will skip\n`);
+}
+
+/** The test files whose properties try more cases under FULL=1; the others would only repeat what `npm test` ran. */
+function filesWithProperties(): string[] {
+  const folder = join(root, 'server', 'test');
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts'))
+    .filter((name) => /\bpropertyRuns\(|process\.env\.FULL/.test(readFileSync(join(folder, name), 'utf8')))
+    .map((name) => join('server', 'test', name));
 }
 
 function splitAtDashes(words: string[]): [string[], string[]] {
