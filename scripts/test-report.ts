@@ -43,7 +43,9 @@ export class TestReport implements Reporter {
         return `  ${this.#name(testModule.moduleId)} > ${test.fullName}${note}`;
       }),
     );
-    if (skipped.length > 0) process.stdout.write(`\nSkipped\n${skipped.join('\n')}\n`);
+    // Those that a name pattern left out are no news.
+    if (skipped.length > 0 && !this.#vitest?.config.testNamePattern)
+      process.stdout.write(`\nSkipped\n${skipped.join('\n')}\n`);
     const slowest = [...this.#startedAt]
       .filter(([moduleId]) => !this.#running.has(moduleId))
       .sort(([, left], [, right]) => right - left)

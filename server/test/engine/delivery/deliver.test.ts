@@ -1,4 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:http2';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Platform } from '../../../src/domain/campaigns/content.ts';
 import { magicTokens } from '../../../src/domain/sandbox/magic-tokens.ts';
@@ -113,6 +115,22 @@ describe('faults of a provider', () => {
   test('HTML instead of JSON is a wait, never an exception', async () => {
     await bundle.simulators.setFaults({ webpush: { status: 502, body: '<html>Bad Gateway</html>' } });
     expect(await bundle.send('WEB')).toMatchObject({ kind: 'wait', code: '502' });
+  });
+
+  test('connections that are cut at the moment a fault is set do not end the simulators', async () => {
+    const origin = bundle.simulators.endpoints.apns;
+    for (let round = 0; round < 20; round += 1) {
+      const sessions = await Promise.all(
+        Array.from({ length: 10 }, async () => {
+          const session = connect(origin);
+          await once(session, 'remoteSettings');
+          return session;
+        }),
+      );
+      for (const session of sessions) session.destroy();
+      for (let look = 0; look < 10; look += 1) await bundle.simulators.setFaults({ apns: { maxStreams: 1 } });
+    }
+    expect((await bundle.simulators.counters()).IOS.accepted).toBe(0);
   });
 
   test('an unknown fault switch is refused by name', async () => {

@@ -102,7 +102,9 @@ export async function serveSimulator(options: ServeOptions): Promise<ServedSimul
     setFault(next) {
       fault = next;
       strike = makeFaultSwitch(next);
-      for (const session of sessions) session.settings({ maxConcurrentStreams: next?.maxStreams ?? usualStreams });
+      // One that was cut is still in the set until its close event, and throws.
+      for (const session of sessions)
+        if (!session.destroyed) session.settings({ maxConcurrentStreams: next?.maxStreams ?? usualStreams });
     },
     stop: () => stopServer(server, sessions),
   };

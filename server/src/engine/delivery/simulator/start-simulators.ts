@@ -55,21 +55,30 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
   const clockTimer = setInterval(syncClock, clockSyncMilliseconds);
   clockTimer.unref();
 
-  const pending = new Map<number, (result: unknown) => void>();
+  const pending = new Map<number, PromiseWithResolvers<unknown>>();
   let lastId = 0;
-  const ask = <Result>(command: Asked): Promise<Result> =>
-    new Promise((resolve) => {
-      const id = (lastId += 1);
-      pending.set(id, resolve as (result: unknown) => void);
-      worker.postMessage({ ...command, id });
-    });
+  let failure: Error | undefined;
+  const ask = async <Result>(command: Asked): Promise<Result> => {
+    if (failure) throw failure;
+    const id = (lastId += 1);
+    const asked = Promise.withResolvers<unknown>();
+    pending.set(id, asked);
+    worker.postMessage({ ...command, id });
+    return asked.promise as Promise<Result>;
+  };
+  // A thread that is gone answers nobody: who waits for it would wait for ever.
+  const fail = (error: Error): void => {
+    failure ??= error;
+    for (const { reject } of pending.values()) reject(failure);
+    pending.clear();
+  };
 
   const origins = await new Promise<{ fcm: string; apns: string; webpush: string }>((resolve, reject) => {
     worker.once('error', reject);
     worker.on('message', (report: WorkerReport) => {
       if (report.kind === 'ready') resolve(report.origins);
       else if (report.kind === 'done') {
-        pending.get(report.id)?.(report.result);
+        pending.get(report.id)?.resolve(report.result);
         pending.delete(report.id);
       } else {
         options
@@ -81,7 +90,10 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
       }
     });
   });
-  worker.on('error', (error) => log.error({ err: error }, 'simulators failed'));
+  worker.on('error', (error) => {
+    log.error({ err: error }, 'simulators failed');
+    fail(error as Error);
+  });
 
   return {
     endpoints: {
@@ -96,7 +108,7 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
     syncClock,
     async stop() {
       clearInterval(clockTimer);
-      await ask({ kind: 'stop' });
+      if (!failure) await ask({ kind: 'stop' });
       await worker.terminate();
     },
   };
