@@ -26,20 +26,18 @@ export type QueueDependencies = {
 export async function startQueue(deps: QueueDependencies): Promise<Queue> {
   const { log, restartMilliseconds = 5_000 } = deps;
   const stopping = new AbortController();
-  const connections = openQueuePool(deps.databaseUrl);
-  const open = () => openRunner(deps, connections);
-  let runner: Runner | undefined = await open().catch(async (error: unknown) => {
-    await connections.close();
-    throw error;
-  });
+  const closing = new Set<Promise<void>>();
+  let runner: OpenRunner | undefined = await openRunner(deps);
 
   async function keepOpen(): Promise<void> {
     while (!stopping.signal.aborted) {
       let fault: unknown;
       try {
-        runner ??= await open();
-        endWhenLost(runner);
-        await runner.promise;
+        runner ??= await openRunner(deps);
+        fault = await Promise.race([runner.ended, aborted(stopping.signal)]);
+        // Not waited for: wake-ups come through the next runner meanwhile.
+        const closed = runner.close().finally(() => closing.delete(closed));
+        closing.add(closed);
       } catch (error) {
         fault = error;
       }
@@ -54,34 +52,77 @@ export async function startQueue(deps: QueueDependencies): Promise<Queue> {
   return {
     async stop() {
       stopping.abort();
-      await runner?.stop().catch(() => {});
       await kept;
-      await connections.close();
+      await Promise.all(closing);
     },
   };
 }
 
-// Two workers that each look every two seconds: twenty seconds without one good look.
-const maxFaults = 20;
-
-/** A fault while it reads the names of its tasks stays with the library for ever: only another runner gets over it. */
-function endWhenLost(runner: Runner): void {
-  let faults = 0;
-  const isWell = (): void => {
-    faults = 0;
-  };
-  runner.events.on('worker:getJob:empty', isWell);
-  runner.events.on('job:start', isWell);
-  runner.events.on('worker:getJob:error', () => {
-    faults += 1;
-    if (faults === maxFaults) void runner.stop('the queue cannot be read').catch(() => {});
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
   });
 }
 
-function openRunner(
+/** A runner of the library and the connections it has to itself. */
+type OpenRunner = {
+  /** Resolves with the reason when it has ended, or will wake nobody any more. */
+  ended: Promise<unknown>;
+  /** Ends it and closes its connections, after ten seconds at the latest. */
+  close(): Promise<void>;
+};
+
+async function openRunner(deps: QueueDependencies): Promise<OpenRunner> {
+  const connections = openQueuePool(deps.databaseUrl);
+  try {
+    const runner = await runQueue(deps, connections);
+    return {
+      ended: endOf(runner),
+      async close() {
+        const limit = new AbortController();
+        const late = wait(maxStopMilliseconds, undefined, { signal: limit.signal }).catch(() => {});
+        await Promise.race([runner.stop().catch(() => {}), late]);
+        limit.abort();
+        await connections.close();
+      },
+    };
+  } catch (error) {
+    await connections.close();
+    throw error;
+  }
+}
+
+const maxStopMilliseconds = 5_000;
+// Two workers that each look every two seconds: twenty seconds without one good look.
+const maxFaults = 20;
+
+/**
+ * The library's own promise is not enough. After a job that could not be settled it stops itself and may then wait for
+ * ever for another job that was to be settled meanwhile. A fault while it reads the names of its tasks stays with it for
+ * ever. Only another runner gets over both.
+ */
+function endOf(runner: Runner): Promise<unknown> {
+  return new Promise((resolve) => {
+    runner.promise.then(() => resolve(undefined), resolve);
+    runner.events.on('pool:fatalError', ({ error }) => resolve(error));
+    let faults = 0;
+    const isWell = (): void => {
+      faults = 0;
+    };
+    runner.events.on('worker:getJob:empty', isWell);
+    runner.events.on('job:start', isWell);
+    runner.events.on('worker:getJob:error', ({ error }) => {
+      faults += 1;
+      if (faults === maxFaults) resolve(error);
+    });
+  });
+}
+
+function runQueue(
   { log, wakeFanOut, wakeSegments, pollMilliseconds = 2_000 }: QueueDependencies,
   { pool }: QueuePool,
-) {
+): Promise<Runner> {
   return run({
     pgPool: pool,
     concurrency: 2,

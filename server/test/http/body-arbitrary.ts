@@ -62,7 +62,8 @@ function objectOf(shape: Shape, words: Words, path: string): fc.Arbitrary<unknow
   const members = Object.entries(shape.properties ?? {}).filter(isSent);
   const values = Object.values(shape.patternProperties ?? {})[0];
   if (members.length === 0 && values)
-    return fc.dictionary(fc.stringMatching(/^[a-z]{1,8}$/), bodyOf(values, words, at('*')), { maxKeys: 3 });
+    // Of three letters at least: `id` is a reserved name.
+    return fc.dictionary(fc.stringMatching(/^[a-z]{3,8}$/), bodyOf(values, words, at('*')), { maxKeys: 3 });
   return fc.record(Object.fromEntries(members.map(([name, member]) => [name, bodyOf(member, words, at(name))])), {
     requiredKeys: (shape.required ?? []).filter((name) => members.some(([own]) => own === name)),
     noNullPrototype: true,

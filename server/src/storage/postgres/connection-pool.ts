@@ -220,7 +220,12 @@ export function openQueuePool(url: string): QueuePool {
   const pool = new pg.Pool({ connectionString: withKnownSslMode(url), max: 4, connectionTimeoutMillis: 10_000 });
   // The library hears of a lost connection by the statement that fails.
   pool.on('error', () => {});
-  pool.on('connect', (client) => client.on('error', () => {}));
+  const clients = new Set<pg.PoolClient>();
+  pool.on('connect', (client) => {
+    clients.add(client);
+    client.on('error', () => {});
+  });
+  pool.on('remove', (client) => clients.delete(client));
   return {
     pool,
     async close() {
@@ -228,6 +233,8 @@ export function openQueuePool(url: string): QueuePool {
       const late = new Promise<void>((resolve) => (limit = setTimeout(resolve, 5_000)));
       await Promise.race([pool.end(), late]);
       clearTimeout(limit);
+      // Those that the library holds on to.
+      for (const client of clients) if (client instanceof pg.Client) client.end().catch(() => {});
     },
   };
 }
