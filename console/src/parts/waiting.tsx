@@ -3,7 +3,7 @@ import { Center, Loader } from '@mantine/core';
 export function Waiting() {
   return (
     <Center mih={200}>
-      <Loader aria-label="Loading" />
+      <Loader role="progressbar" aria-label="Loading" />
     </Center>
   );
 }

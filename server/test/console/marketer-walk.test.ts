@@ -69,9 +69,9 @@ describe.skipIf(!hasChromium)(`a marketer’s day in Chromium${skipReason}`, () 
       .getByRole('dialog')
       .getByRole('button', { name: /First Name/ })
       .click();
-    expect(await page.getByRole('textbox', { name: 'Title' }).inputValue()).toBe(
-      "Thank you, {{ UserAttribute['First Name'] }}",
-    );
+    await expect
+      .poll(() => page.getByRole('textbox', { name: 'Title' }).inputValue())
+      .toBe("Thank you, {{ UserAttribute['First Name'] }}");
     await page.getByRole('textbox', { name: 'Message' }).fill('Your winter coat is on its way.');
     const android = page.getByRole('article', { name: 'Preview on Android' });
     await android.getByText('Nothing would be sent to this user').waitFor();
