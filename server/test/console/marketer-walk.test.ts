@@ -63,7 +63,10 @@ describe.skipIf(!hasChromium)(`a marketer’s day in Chromium${skipReason}`, () 
     await page.getByRole('button', { name: 'Next' }).click();
     await page.waitForURL('**/campaigns/new?step=content');
     expect(await stateOf(page, 'Audience')).toBe('done');
+    // What the server says of it may move what is below; a click on something that moves is lost.
+    const checked = page.waitForResponse((response) => response.url().includes('/composer/check'));
     await page.getByRole('textbox', { name: 'Title' }).fill('Thank you, ');
+    await checked;
     await page.getByRole('button', { name: 'Insert an attribute into Title' }).click();
     await page
       .getByRole('dialog')
