@@ -17,6 +17,7 @@ import { statsErrors } from '../server/src/http/stats/present.ts';
 import { tokenErrors } from '../server/src/http/tokens/present.ts';
 import { documentedLimits } from '../server/src/domain/limits/documented-limits.ts';
 import type { DocumentedLimit } from '../server/src/domain/limits/documented-limits.ts';
+import { troubleMeanings } from '../server/src/domain/readiness/troubles.ts';
 import { magicTokens } from '../server/src/domain/sandbox/magic-tokens.ts';
 import { exitCodes } from '../server/src/start/start-errors.ts';
 import { listRoutes } from './list-routes.ts';
@@ -31,6 +32,7 @@ export async function renderSections(): Promise<Record<string, string>> {
     settings: renderSettings(),
     limits: renderLimits(),
     'exit-codes': renderExitCodes(),
+    troubles: renderTroubles(),
     'magic-tokens': renderMagicTokens(),
     routes: await renderRoutes(),
     roles: renderRoles(),
@@ -194,6 +196,13 @@ function describeAmount(amount: number, unit: string): string {
 function renderExitCodes(): string {
   const rows = Object.values(exitCodes).map(({ code, meaning }) => [String(code), meaning]);
   return table(['Code', 'Meaning'], [['0', 'Stopped as asked.'], ...rows]);
+}
+
+function renderTroubles(): string {
+  return table(
+    ['Trouble', 'Meaning'],
+    Object.entries(troubleMeanings).map(([name, meaning]) => [`\`${name}\``, meaning]),
+  );
 }
 
 function renderMagicTokens(): string {

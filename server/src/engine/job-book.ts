@@ -7,15 +7,23 @@ export type JobBook = {
   note(name: string, round: JobRun): void;
   /** One entry per job of this process, sorted by name. */
   read(): JobNote[];
+  /** The jobs that failed so many times in a row that this is no accident, sorted by name. */
+  findFailing(): { name: string; fault: string }[];
 };
+
+// Once is a lost connection, twice a failover.
+const tellingFailures = 3;
 
 /** Keeps the last result of each job of a process, for the node's report. */
 export function makeJobBook(): JobBook {
   const notes = new Map<string, JobNote>();
+  const failures = new Map<string, number>();
+  const read = (): JobNote[] => [...notes.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
   return {
     note(name, { at, ...round }) {
       const before = notes.get(name) ?? { name, doneAt: null, done: 0, failedAt: null, fault: null };
       const now = at.toISOString();
+      failures.set(name, 'error' in round ? (failures.get(name) ?? 0) + 1 : 0);
       notes.set(
         name,
         'error' in round
@@ -23,7 +31,9 @@ export function makeJobBook(): JobBook {
           : { ...before, doneAt: now, done: round.done },
       );
     },
-    read: () => [...notes.values()].sort((one, other) => (one.name < other.name ? -1 : 1)),
+    read,
+    findFailing: () =>
+      read().flatMap(({ name, fault }) => (failures.get(name)! < tellingFailures ? [] : [{ name, fault: fault! }])),
   };
 }
 

@@ -13,8 +13,9 @@ import type { Worker } from '../engine/start-worker.ts';
 import { carillonVersion } from './carillon-version.ts';
 import type { Composition } from './composition.ts';
 import type { Config } from './config.ts';
+import type { Readiness } from './readiness.ts';
 
-export type NodeParts = { phones: SandboxPhones | undefined; book: JobBook; nodeId: string };
+export type NodeParts = { phones: SandboxPhones | undefined; readiness: Readiness; book: JobBook; nodeId: string };
 
 /** The part of a node that sends. */
 export async function startEngine(composition: Composition, { phones, book, nodeId }: NodeParts): Promise<Worker> {

@@ -8,7 +8,7 @@ import { makeJobBook } from '../engine/job-book.ts';
 import type { Composition } from './composition.ts';
 import { startEngine, startReporter } from './engine.ts';
 import { startHttpServer } from './http-server.ts';
-import { makeReadiness } from './readiness.ts';
+import { findJobTroubles, makeReadiness } from './readiness.ts';
 import { makeRoutes } from './routes.ts';
 import { prepareDemo, startPhones } from './sandbox.ts';
 import type { StartBlock } from './start-block.ts';
@@ -26,7 +26,9 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
   const { database, encryption } = installation;
   const demo = await prepareDemo(composition);
   const phones = config.mode === 'sandbox' ? await startPhones(composition) : undefined;
-  const parts = { phones, book: makeJobBook(), nodeId: randomBytes(9).toString('base64url') };
+  const readiness = makeReadiness(database);
+  const parts = { phones, readiness, book: makeJobBook(), nodeId: randomBytes(9).toString('base64url') };
+  readiness.watch(() => findJobTroubles(parts.book));
   const worker = config.role === 'api' ? undefined : await startEngine(composition, parts);
   const reporter = await startReporter(composition, parts);
   const onClockMoved = (): void => {
@@ -38,7 +40,6 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
   const followClock = makeFollowDatabaseClock({ database, clock, onMoved: onClockMoved });
   started.push(startJob(followClock, { clock, log, book: parts.book }));
 
-  const readiness = makeReadiness(database);
   const readyCurl = makeReadyCurl({ database, encryption });
   const accounts = {
     database,

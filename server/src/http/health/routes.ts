@@ -8,7 +8,10 @@ export type HealthDependencies = {
 
 const Answer = Type.Object({ status: Type.String(), troubles: Type.Optional(Type.Array(Type.String())) });
 
-/** `/livez`: the process answers. `/readyz`: it can do its work; `?verbose` names what is missing. */
+/**
+ * `/livez`: the process answers. `/readyz`: it can do its work, or what it lacks; `?verbose` lists what is missing also
+ * when that is nothing.
+ */
 export function healthRoutes({ findTroubles }: HealthDependencies): RouteFamily {
   return async (server) => {
     server.get(
@@ -24,9 +27,10 @@ export function healthRoutes({ findTroubles }: HealthDependencies): RouteFamily 
       async (request, reply) => {
         const troubles = await findTroubles();
         const isVerbose = Object.hasOwn(request.query as object, 'verbose');
-        return reply
-          .code(troubles.length === 0 ? 200 : 503)
-          .send({ status: troubles.length === 0 ? 'ok' : 'not ready', ...(isVerbose ? { troubles } : {}) });
+        return reply.code(troubles.length === 0 ? 200 : 503).send({
+          status: troubles.length === 0 ? 'ok' : 'not ready',
+          ...(isVerbose || troubles.length > 0 ? { troubles } : {}),
+        });
       },
     );
   };

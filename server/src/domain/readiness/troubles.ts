@@ -1,0 +1,19 @@
+/**
+ * What keeps a node from its work, by the name that `/readyz`, the console and docs/operations.md give it. A node with any
+ * of them is not ready: a load balancer sends requests to another one.
+ */
+export const troubleMeanings = {
+  stopping: 'The node was asked to stop.',
+  database: 'The database did not answer within a second.',
+  jobs: 'Jobs of this node failed three times in a row; each is named with the kind of its fault.',
+} as const;
+
+export type TroubleName = keyof typeof troubleMeanings;
+
+/** `detail` names parts of our own and kinds of faults, never a value: it is shown without credentials. */
+export type Trouble = { name: TroubleName; detail?: string };
+
+/** `jobs: release-runs (53100)` */
+export function tellTrouble({ name, detail }: Trouble): string {
+  return detail === undefined ? name : `${name}: ${detail}`;
+}

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { makeClock } from '../../src/clock.ts';
+import { makeJobBook } from '../../src/engine/job-book.ts';
+import type { JobBook } from '../../src/engine/job-book.ts';
+import { buildServer } from '../../src/http/build-server.ts';
+import { healthRoutes } from '../../src/http/health/routes.ts';
+import { makeLog } from '../../src/log.ts';
+import { findJobTroubles, makeReadiness } from '../../src/start/readiness.ts';
+import type { Readiness } from '../../src/start/readiness.ts';
+import { createTestDatabase } from '../test-database.ts';
+import type { TestDatabase } from '../test-database.ts';
+
+let own: TestDatabase;
+let readiness: Readiness;
+let book: JobBook;
+beforeAll(async () => {
+  own = await createTestDatabase();
+});
+afterAll(() => own.drop());
+beforeEach(() => {
+  readiness = makeReadiness(own.database);
+  book = makeJobBook();
+  readiness.watch(() => findJobTroubles(book));
+});
+
+async function ask(query = ''): Promise<{ status: number; body: unknown }> {
+  const log = makeLog({ level: 'silent', pretty: false });
+  const server = await buildServer({ log, clock: makeClock(), trustProxy: false }, [healthRoutes(readiness)]);
+  const { statusCode, body } = await server.inject({ url: `/readyz${query}` });
+  await server.close();
+  return { status: statusCode, body: JSON.parse(body) as unknown };
+}
+
+const at = new Date('2026-01-01T00:00:00Z');
+const full = Object.assign(new Error('could not extend file'), { code: '53100' });
+
+test('a job that failed three times in a row makes the node not ready and is named, until it succeeds', async () => {
+  for (let time = 0; time < 2; time += 1) book.note('release-runs', { at, error: full });
+  expect(await ask()).toEqual({ status: 200, body: { status: 'ok' } });
+  book.note('release-runs', { at, error: full });
+  book.note('end-runs', { at, done: 0 });
+  const red = { status: 503, body: { status: 'not ready', troubles: ['jobs: release-runs (53100)'] } };
+  expect(await ask()).toEqual(red);
+  book.note('release-runs', { at, done: 0 });
+  expect(await ask('?verbose')).toEqual({ status: 200, body: { status: 'ok', troubles: [] } });
+});
+
+test('failures with a success between them are no reason', async () => {
+  for (let time = 0; time < 5; time += 1) {
+    book.note('release-runs', { at, error: full });
+    book.note('release-runs', { at, error: full });
+    book.note('release-runs', { at, done: 1 });
+  }
+  expect((await ask()).status).toBe(200);
+});
+
+test('a node that stops says so without ?verbose', async () => {
+  readiness.noteStopping();
+  expect(await ask()).toEqual({ status: 503, body: { status: 'not ready', troubles: ['stopping'] } });
+});
