@@ -111,6 +111,8 @@ function describeKind(setting: Setting): string {
       return `${setting.minimum} to ${setting.maximum}${unit}`;
     case 'choice':
       return setting.choices.map((choice) => `\`${choice}\``).join(', ');
+    case 'proxies':
+      return 'number of proxies, or networks (CIDR, comma-separated)';
     case 'flag':
       return 'true or false';
     case 'list':

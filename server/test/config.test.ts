@@ -37,7 +37,7 @@ describe('what is not usable is refused by its name', () => {
     [{ CARILLON_PORT: '1e3' }, /CARILLON_PORT/],
     [{ CARILLON_WORKER_CHUNKS: '17' }, /\(chunks\)/],
     [{ CARILLON_MODE: 'prod' }, /sandbox, production/],
-    [{ CARILLON_TRUST_PROXY: 'maybe' }, /true or false/],
+    [{ CARILLON_JSON: 'maybe' }, /true or false/],
     [{ CARILLON_HEADER_PREFIX: 'X Y' }, /CARILLON_HEADER_PREFIX/],
     [{ CARILLON_PUBLIC_URL: 'https://a.example/path' }, /CARILLON_PUBLIC_URL/],
     [{ CARILLON_UNHEARD_OF: '1' }, /CARILLON_UNHEARD_OF is not a setting/],

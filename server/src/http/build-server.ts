@@ -3,6 +3,8 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastif
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
+import { makeTrustProxy } from './caller-address.ts';
+import type { TrustedProxies } from './caller-address.ts';
 import { describeRoutes } from './describe-routes.ts';
 import { readJsonBody } from './json-body.ts';
 import { toServiceError } from './to-service-error.ts';
@@ -49,8 +51,8 @@ export type CompletedCall = {
 export type ServerOptions = {
   log: Logger;
   clock: Clock;
-  /** Believe X-Forwarded-For; only behind a proxy that sets it. */
-  trustProxy: boolean;
+  /** Whose X-Forwarded-For is believed. */
+  trustProxy: TrustedProxies;
   /** Receives each finished call, for the API log. */
   onCall?: (call: CompletedCall) => void;
 };
@@ -65,7 +67,7 @@ export async function buildServer(options: ServerOptions, families: RouteFamily[
   const server = Fastify({
     // Our own line per call below; Fastify's two lines would log URLs with their query.
     logger: false,
-    trustProxy: options.trustProxy,
+    trustProxy: makeTrustProxy(options.trustProxy),
     // 1 MiB unless a route says less (fault 3.5).
     bodyLimit: 1024 * 1024,
     requestTimeout: 30_000,

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseProxyNetwork } from '../http/caller-address.ts';
+import type { TrustedProxies } from '../http/caller-address.ts';
 import { settings } from './settings-table.ts';
 import type { Setting } from './settings-table.ts';
 
@@ -12,13 +14,15 @@ type ValueOf<S extends Setting> = S extends { kind: 'integer' }
     ? boolean
     : S extends { kind: 'list' }
       ? readonly string[]
-      : S extends { kind: 'bytes32' }
-        ? Buffer | undefined
-        : S extends { kind: 'choice'; choices: readonly (infer C)[] }
-          ? C
-          : S['default'] extends string
-            ? string
-            : string | undefined;
+      : S extends { kind: 'proxies' }
+        ? TrustedProxies
+        : S extends { kind: 'bytes32' }
+          ? Buffer | undefined
+          : S extends { kind: 'choice'; choices: readonly (infer C)[] }
+            ? C
+            : S['default'] extends string
+              ? string
+              : string | undefined;
 
 export type Config = { [Name in keyof Settings]: ValueOf<Settings[Name]> };
 
@@ -153,8 +157,30 @@ function parseValue(setting: Setting, given: string): unknown {
         .split(',')
         .map((item) => item.trim())
         .filter((item) => item !== '');
+    case 'proxies':
+      return (
+        parseProxies(given) ??
+        refuse(
+          'the number of proxies in front of this server (1) or their networks (10.0.0.0/8,192.0.2.7): what lies further ' +
+            'left in X-Forwarded-For is written by the caller',
+        )
+      );
     case 'flag':
       return /^(true|1|yes)$/i.test(given) ? true : /^(false|0|no)$/i.test(given) ? false : refuse('true or false');
+  }
+}
+
+const maxProxyHops = 10;
+
+function parseProxies(given: string): TrustedProxies | undefined {
+  if (/^(false|no|0)$/i.test(given)) return false;
+  if (/^\d+$/.test(given)) return Number(given) <= maxProxyHops ? Number(given) : undefined;
+  const networks = given.split(',').map((network) => network.trim());
+  try {
+    networks.forEach(parseProxyNetwork);
+    return networks;
+  } catch {
+    return undefined;
   }
 }
 

@@ -106,10 +106,11 @@ export const settings = {
       'Domain whose hosts `oauth2-{dc}`, `api-{dc}` and `pushapi-{dc}` are bound to data centers. Default: any host is served.',
   },
   trustProxy: {
-    kind: 'flag',
+    kind: 'proxies',
     variable: 'CARILLON_TRUST_PROXY',
     default: false,
-    sentence: 'Take the source address from X-Forwarded-For. Only behind a proxy that sets it.',
+    sentence:
+      'The proxies in front of this server, whose X-Forwarded-For is believed. Anybody may write that header, so `true` is refused.',
   },
   allowedNetworks: {
     kind: 'list',
@@ -277,6 +278,7 @@ type Kind =
   | { kind: 'integer'; minimum: number; maximum: number; default: number | undefined }
   | { kind: 'choice'; choices: readonly string[]; default: string }
   | { kind: 'list'; default: readonly string[] }
+  | { kind: 'proxies'; default: false }
   | { kind: 'flag'; default: boolean };
 
 export type Setting = Kind & {

@@ -138,7 +138,7 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
     {
       log: makeLog({ level: 'silent', pretty: false }),
       clock,
-      trustProxy: true,
+      trustProxy: 1,
       onCall: (call) => recorded.push(call),
     },
     [

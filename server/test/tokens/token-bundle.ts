@@ -5,6 +5,7 @@ import { makeManualClock } from '../../src/clock.ts';
 import { makeEncryption } from '../../src/domain/encryption.ts';
 import { makeRequireBearer } from '../../src/http/auth/bearer.ts';
 import { buildServer } from '../../src/http/build-server.ts';
+import type { TrustedProxies } from '../../src/http/caller-address.ts';
 import type { CompletedCall, RouteFamily } from '../../src/http/build-server.ts';
 import { tokenRoutes } from '../../src/http/tokens/routes.ts';
 import { makeLog } from '../../src/log.ts';
@@ -34,7 +35,7 @@ export async function makeTokenBundle(options: { serviceDomain?: string } = {}) 
   const waits: number[] = [];
   const log = makeLog({ level: 'trace', pretty: false }, { write: (line: string) => void logLines.push(line) });
 
-  async function makeServer(): Promise<FastifyInstance> {
+  async function makeServer({ trustProxy = false as TrustedProxies } = {}): Promise<FastifyInstance> {
     const wait = async (milliseconds: number) => void waits.push(milliseconds);
     const deps = { database, clock, encryption, wait, ...options };
     const requireScope = makeRequireBearer(deps);
@@ -46,7 +47,7 @@ export async function makeTokenBundle(options: { serviceDomain?: string } = {}) 
         }));
       }
     };
-    return buildServer({ log, clock, trustProxy: false, onCall: (call) => void calls.push(call) }, [
+    return buildServer({ log, clock, trustProxy, onCall: (call) => void calls.push(call) }, [
       tokenRoutes(deps),
       guarded,
     ]);

@@ -21,6 +21,7 @@ import { permissionsOf } from '../../domain/accounts/roles.ts';
 import { consoleApi as api, sessionCookie } from './console-access.ts';
 import { OpenInvitation } from './account-shapes.ts';
 import { ConsoleSession } from './session-shapes.ts';
+import { callerAddress } from '../caller-address.ts';
 
 export type SessionRouteDependencies = InstallationDependencies & {
   accounts: ConsoleAccountDependencies;
@@ -92,5 +93,5 @@ export function sessionRoutes(server: FastifyInstance, deps: SessionRouteDepende
 }
 
 export function callerOf(request: FastifyRequest): ConsoleCaller {
-  return { address: request.ip, userAgent: request.headers['user-agent'] ?? '' };
+  return { address: callerAddress(request), userAgent: request.headers['user-agent'] ?? '' };
 }

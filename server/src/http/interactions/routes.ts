@@ -4,6 +4,7 @@ import type { Static } from 'typebox';
 import type { InteractionReports } from '../../app/interactions/interaction-reports.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { RouteFamily } from '../build-server.ts';
+import { callerAddress } from '../caller-address.ts';
 import { parseJson } from '../json-body.ts';
 import { refuseOtherMethods } from '../refuse-other-methods.ts';
 import { warnOfUnknownFields } from '../unknown-fields.ts';
@@ -100,7 +101,7 @@ async function report(deps: InteractionRouteDependencies, { request, reply }: Ca
     kind,
     ...(action === undefined ? {} : { action }),
     ...(id === undefined ? {} : { reportId: id }),
-    address: request.ip,
+    address: callerAddress(request),
   });
   request.facts.workspaceId = workspaceId;
   return reply.code(204).send();
@@ -109,7 +110,11 @@ async function report(deps: InteractionRouteDependencies, { request, reply }: Ca
 async function click(deps: InteractionRouteDependencies, { request, reply }: Call): Promise<FastifyReply> {
   const { token } = request.params as Static<typeof clickParameters>;
   const { to } = request.query as Static<typeof clickQuery>;
-  const { workspaceId, uncounted } = await deps.interactions.click({ clickToken: token, to, address: request.ip });
+  const { workspaceId, uncounted } = await deps.interactions.click({
+    clickToken: token,
+    to,
+    address: callerAddress(request),
+  });
   request.facts.workspaceId = workspaceId;
   if (uncounted !== undefined) request.facts.errorDetail = `click not counted: ${uncounted}`;
   // In the form a header can hold: letters beyond ASCII are encoded.

@@ -9,6 +9,7 @@ import type { TokenCaller, TokenDependencies } from '../../app/tokens/token-depe
 import { ServiceError } from '../../domain/errors.ts';
 import { dataCenterOfHost } from '../../domain/tokens/data-center.ts';
 import { readBasic } from '../auth/basic.ts';
+import { callerAddress } from '../caller-address.ts';
 import { toServiceError } from '../to-service-error.ts';
 import { unknownFieldsWarning } from '../unknown-fields.ts';
 import type { VendorHeaders } from '../vendor-headers.ts';
@@ -170,7 +171,7 @@ function readRequest(request: FastifyRequest, serviceDomain: string | undefined)
   const form: Form = parseForm(rawBody);
   const idempotencyKey = request.headers['idempotency-key'];
   const caller: Omit<TokenCaller, 'clientId'> = {
-    address: request.ip,
+    address: callerAddress(request),
     dataCenter: dataCenterOfHost(request.hostname, serviceDomain),
   };
   return {
