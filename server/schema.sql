@@ -945,6 +945,14 @@ create table send_budgets (
 CREATE INDEX send_budgets_penalty ON send_budgets USING btree (penalty_until) WHERE (penalty_until IS NOT NULL);
 CREATE INDEX send_budgets_silent ON send_budgets USING btree (silent_until) WHERE (silent_until IS NOT NULL);
 
+create table transaction_receipts (
+  pool_id uuid not null,
+  number bigint not null,
+  is_stored boolean not null,
+  made_at timestamp with time zone not null default now(),
+  constraint transaction_receipts_pkey PRIMARY KEY (pool_id, number)
+);
+
 create table unattributed_events (
   workspace_id text collate "C" not null,
   bucket smallint not null,

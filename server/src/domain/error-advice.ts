@@ -146,5 +146,7 @@ export const errorAdvice: Record<ErrorName, string> = {
   NOT_FOUND: 'Compare the id; it must be of this workspace.',
   PARAMETER_INVALID: 'Correct the parameter that is named.',
   OVERLOADED: 'Wait as long as Retry-After says, then repeat the call.',
+  STORAGE_UNAVAILABLE:
+    'Wait as long as Retry-After says, then repeat the call. Where it creates something, send an Idempotency-Key from the first try on.',
   INTERNAL: ours,
 };

@@ -134,6 +134,7 @@ export const errorRegistry = {
   NOT_FOUND: 'There is nothing with that id.',
   PARAMETER_INVALID: 'A parameter is not valid.',
   OVERLOADED: 'The service is busy. Please retry.',
+  STORAGE_UNAVAILABLE: 'The service cannot reach its storage. Please retry.',
   INTERNAL: 'There seems to be an error. We are working to fix this.',
 } as const;
 

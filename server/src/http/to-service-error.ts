@@ -1,9 +1,11 @@
 import type { FastifyError, FastifyRequest } from 'fastify';
 import { ServiceError } from '../domain/errors.ts';
+import { isOutage } from '../domain/outage.ts';
 
 /**
  * Turns whatever a route threw into an error of the registry and notes it in the call's facts. Fastify's own refusals
- * get their names here; everything unknown is an internal fault: `INTERNAL`, with the cause kept for the log.
+ * get their names here, and so does a database that is away; everything unknown is an internal fault: `INTERNAL`. The
+ * cause is kept for the log.
  */
 export function toServiceError(error: unknown, request: FastifyRequest): ServiceError {
   const serviceError = error instanceof ServiceError ? error : translate(error as FastifyError);
@@ -34,6 +36,17 @@ function translate(error: FastifyError): ServiceError {
       return new ServiceError('PARAMETER_INVALID', { field, reason: first?.message ?? error.message });
     }
     default:
-      return new ServiceError('INTERNAL', { cause: error, detail: `${error.name}: ${error.message}` });
+      return ofFault(error);
   }
+}
+
+// As long as a fail-over takes at least; what was cut by a single reset finds another connection at once.
+const retryAfterSeconds = 2;
+
+function ofFault(error: Error): ServiceError {
+  const context = { cause: error, detail: `${error.name}: ${error.message}` };
+  // Nothing of the request is stored, or nobody knows; repeating it is right in both cases.
+  return isOutage(error)
+    ? new ServiceError('STORAGE_UNAVAILABLE', { ...context, retryAfterSeconds })
+    : new ServiceError('INTERNAL', context);
 }

@@ -1,12 +1,14 @@
 import { ConnectionPool } from './postgres/connection-pool.ts';
 import type { ConnectionPoolOptions } from './postgres/connection-pool.ts';
 import type { Connection } from './postgres/connection.ts';
+import { commitWithReceipt, readOutcome } from './postgres/receipts.ts';
 import { makeTag } from './postgres/statement.ts';
 import type { Tag } from './postgres/statement.ts';
 import { transact } from './postgres/transaction.ts';
 import type { Transaction, Work } from './postgres/transaction.ts';
 
 export { LostTransactionError } from './postgres/transaction.ts';
+export { deleteOldReceipts } from './postgres/receipts.ts';
 export { keepsSessions } from './postgres/connection-pool.ts';
 export type { Transaction } from './postgres/transaction.ts';
 export type { Fragment, Statement } from './postgres/statement.ts';
@@ -31,6 +33,8 @@ export interface Session extends Tag {
   readonly kind: 'session';
   /** For the functions of this file. */
   readonly connection: Connection;
+  /** Where the outcome of its transactions is asked for when it is lost. */
+  readonly pool: ConnectionPool;
 }
 
 export type DatabaseOptions = Omit<ConnectionPoolOptions, 'pooler'> & {
@@ -58,7 +62,7 @@ function refuse(): never {
 
 /**
  * Does the work in one transaction: what it throws undoes all of it, and when this resolves all of it is stored. On a
- * session the transaction is that session's own.
+ * session the transaction is that session's own. If the answer to the commit is lost, the outcome is looked up.
  *
  * @throws LostTransactionError also when a statement failed and the work went on as if it had not
  */
@@ -66,7 +70,17 @@ export function inTransaction<Result>(
   on: Database | Session,
   work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  return begin(on, { begin: 'begin', work });
+  const receipt = on.pool.nextReceipt();
+  const readBack = () => readOutcome(on.pool, receipt);
+  return begin(on, { begin: 'begin', commit: commitWithReceipt(receipt), readOutcome: readBack, work });
+}
+
+/** Changes the schema, before there is a table of receipts. A change whose outcome is lost is looked up by its caller. */
+export function inSchemaTransaction<Result>(
+  session: Session,
+  work: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  return begin(session, { begin: 'begin', commit: 'commit', readOutcome: async () => 'unknown', work });
 }
 
 /** Reads one state of the database, whatever is stored meanwhile. */
@@ -74,7 +88,9 @@ export function inSnapshot<Result>(
   on: Database | Session,
   work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  return begin(on, { begin: 'begin isolation level repeatable read read only', work });
+  const how = 'begin isolation level repeatable read read only';
+  // There is nothing to store, so nothing is missing.
+  return begin(on, { begin: how, commit: 'commit', readOutcome: async () => 'stored', work });
 }
 
 /**
@@ -93,17 +109,17 @@ export async function withSession<Result>(
       copyFrom: (text, pieces) => connection.copyFrom(text, pieces),
       readPages: refuse,
     });
-    return await work(Object.assign(tag, { kind: 'session' as const, connection }));
+    return await work(Object.assign(tag, { kind: 'session' as const, connection, pool: database.pool }));
   } finally {
     database.sessions.giveBack(connection);
   }
 }
 
-async function begin<Result>(on: Database | Session, { begin, work }: Work<Result>): Promise<Result> {
-  if (on.kind === 'session') return transact(on.connection, { begin, work });
+async function begin<Result>(on: Database | Session, transaction: Work<Result>): Promise<Result> {
+  if (on.kind === 'session') return transact(on.connection, transaction);
   const connection = await on.pool.take();
   try {
-    return await transact(connection, { begin: begin + on.pool.transactionSettings(), work });
+    return await transact(connection, { ...transaction, begin: transaction.begin + on.pool.transactionSettings() });
   } finally {
     on.pool.giveBack(connection);
   }

@@ -2,7 +2,7 @@ import { runMigrations } from 'graphile-worker';
 import { createHash } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { inTransaction, withSession } from './database.ts';
+import { inSchemaTransaction, withSession } from './database.ts';
 import type { Database, Session } from './database.ts';
 
 const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations');
@@ -55,7 +55,7 @@ async function applyMissing(session: Session, { files, at }: { files: Migration[
   refuseForeign(files, applied);
   const missing = files.filter((file) => !applied.some((row) => row.name === file.name));
   for (const file of missing) {
-    await inTransaction(session, async (tx) => {
+    await inSchemaTransaction(session, async (tx) => {
       await tx.unsafe(file.text);
       await tx`insert into schema_migrations (name, digest, applied_at) values (${file.name}, ${file.digest}, ${at})`;
     });

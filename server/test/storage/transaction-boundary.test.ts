@@ -1,9 +1,16 @@
-import { createServer, connect } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { inTransaction, LostTransactionError, openDatabase } from '../../src/storage/database.ts';
+import {
+  inSnapshot,
+  inTransaction,
+  LostTransactionError,
+  openDatabase,
+  withSession,
+} from '../../src/storage/database.ts';
 import type { Database, Transaction } from '../../src/storage/database.ts';
+import { until } from '../carillon-bundle.ts';
 import { createTestDatabase } from '../test-database.ts';
+import { startCommitCutter } from '../torture/start-commit-cutter.ts';
+import type { CommitCutter } from '../torture/start-commit-cutter.ts';
 
 // What is answered is stored: whatever else is in flight, whatever the session forgot, wherever it was cut.
 let bundle: Awaited<ReturnType<typeof createTestDatabase>>;
@@ -167,53 +174,103 @@ describe('a transaction whose work hides that it failed', () => {
   });
 });
 
-/** Passes bytes on until it has passed as many commits as told, and cuts there: before the database hears of the last. */
-async function startCutter(url: string, { isPassed }: { isPassed: boolean }) {
-  const target = new URL(url);
-  const { port, hostname } = target;
-  const sockets = new Set<Socket>();
-  const server = createServer((near) => {
-    const far = connect(Number(port), hostname);
-    for (const socket of [near, far]) {
-      sockets.add(socket);
-      socket.on('error', () => {});
-      socket.on('close', () => {
-        near.destroy();
-        far.destroy();
-      });
-    }
-    far.on('data', (bytes) => near.write(bytes));
-    near.on('data', (bytes) => {
-      if (!bytes.includes('commit\0')) return void far.write(bytes);
-      // The database may hear it, but nobody hears the database.
-      far.removeAllListeners('data');
-      if (isPassed) far.write(bytes, () => setTimeout(() => near.destroy(), 100));
-      else near.destroy();
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  target.port = String((server.address() as AddressInfo).port);
-  return {
-    url: target.href,
-    close: async () => {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
-
 describe('a connection that is cut between the last statement and the answer to the commit', () => {
-  test.each([false, true])(
-    'tells the caller that nobody knows (the database heard the commit: %s)',
-    async (isPassed) => {
-      const cutter = await startCutter(bundle.url, { isPassed });
-      const through = openDatabase({ url: cutter.url, connections: 1, name: 'cut' });
-      const given = inTransaction(through, (tx) => tx`insert into notes values ('note')`);
-      await expect(given).rejects.toMatchObject({ name: 'LostTransactionError', code: 'CONNECTION_CLOSED' });
-      expect(await notes()).toEqual(isPassed ? ['note'] : []);
-      expect(await through`select 1 as one`).toEqual([{ one: 1 }]);
-      await through.end();
-      await cutter.close();
-    },
-  );
+  let cutter: CommitCutter;
+  let through: Database;
+  beforeEach(async () => {
+    cutter = await startCommitCutter(bundle.url);
+    through = openDatabase({ url: cutter.url, connections: 2, name: 'cut' });
+  });
+  afterEach(async () => {
+    await through.end();
+    await cutter.close();
+  });
+  const store = (note: string) =>
+    inTransaction(through, async (tx) => {
+      await insert(tx, note);
+      return `stored ${note}`;
+    });
+
+  test('what the database committed is read back, and the caller is told so', async () => {
+    cutter.cut(1, ['answered']);
+    expect(await store('note')).toBe('stored note');
+    expect(cutter.cuts().answered).toBe(1);
+    expect(await notes()).toEqual(['note']);
+  });
+
+  test('what the database never heard of is not stored, and the caller is told so', async () => {
+    cutter.cut(1, ['unheard']);
+    await expect(store('note')).rejects.toMatchObject({ name: 'LostTransactionError', code: 'CONNECTION_CLOSED' });
+    expect(await notes()).toEqual([]);
+  });
+
+  test('cut again and again, also while the outcome is looked up: every answer is true', async () => {
+    const answered: string[] = [];
+    for (let round = 0; round < 10; round += 1) {
+      cutter.cut(5, ['unheard', 'answered', 'unanswered']);
+      await Promise.all(
+        ['a', 'b'].map((name) =>
+          store(`${round} ${name}`).then(
+            () => answered.push(`${round} ${name}`),
+            (error: unknown) => expect(error).toMatchObject({ code: 'CONNECTION_CLOSED' }),
+          ),
+        ),
+      );
+    }
+    expect(await notes()).toEqual(answered.sort());
+    const { unheard, answered: unheeded } = cutter.cuts();
+    expect([unheard > 5, unheeded > 5]).toEqual([true, true]);
+  });
+
+  test('a commit that is still under way is waited for', async () => {
+    // The database waits in the commit itself, for a row that another transaction holds.
+    await bundle.database.unsafe(`
+      create function wait_for_note() returns trigger language plpgsql as
+        $$ begin perform pg_advisory_xact_lock(7); return null; end $$;
+      create constraint trigger slow after insert on notes deferrable initially deferred
+        for each row execute function wait_for_note()`);
+    await inTransaction(bundle.database, async (tx) => {
+      await tx`select pg_advisory_xact_lock(7)`;
+      cutter.cut(1, ['unanswered']);
+      const given = store('slow');
+      await until(async () => (await waiting('advisory')) === 1);
+      // The question waits for the row that the commit has inserted already.
+      await until(async () => (await waiting('transactionid')) === 1);
+      return { given };
+    }).then(async ({ given }) => expect(await given).toBe('stored slow'));
+    expect(await notes()).toEqual(['slow']);
+  });
+
+  test('reading needs no answer to its commit, and a session is read back as well', async () => {
+    cutter.cut(1, ['answered']);
+    expect(await inSnapshot(through, (tx) => tx`select 1 as one`)).toEqual([{ one: 1 }]);
+    await withSession(through, async (session) => {
+      cutter.cut(1, ['answered']);
+      await inTransaction(session, (tx) => insert(tx, 'of a session'));
+    });
+    expect(await notes()).toEqual(['of a session']);
+  });
+
+  test('what changed nothing leaves no receipt', async () => {
+    const receipts = async () =>
+      (await bundle.database<{ count: number }[]>`select count(*) from transaction_receipts`)[0]!.count;
+    await inTransaction(database, (tx) => tx`select 1`);
+    expect(await receipts()).toBe(0);
+    await inTransaction(database, (tx) => insert(tx, 'note'));
+    expect(await receipts()).toBe(1);
+  });
+
+  test('a database that cannot be asked either: nobody knows', async () => {
+    cutter.cut(1, ['answered']);
+    const given = inTransaction(through, async (tx) => {
+      await insert(tx, 'note');
+      // The pool ends while its only transaction commits, so it opens no connection to ask by.
+      void through.end();
+    });
+    await expect(given).rejects.toMatchObject({ name: 'LostTransactionError', code: 'COMMIT_OUTCOME_UNKNOWN' });
+  });
 });
+
+const waiting = async (event: string): Promise<number> =>
+  (await bundle.database`select 1 from pg_stat_activity where wait_event = ${event} and datname = current_database()`)
+    .length;

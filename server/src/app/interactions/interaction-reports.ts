@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { isOutage } from '../../domain/outage.ts';
 import { reportDigest } from '../../domain/interactions/interaction.ts';
 import type { InteractionKind } from '../../domain/interactions/interaction.ts';
 import type { InteractionSubject, InteractionTokens } from '../../domain/interactions/interaction-token.ts';
@@ -66,7 +67,7 @@ export function makeInteractionReports({ database, clock, tokens, limits = repor
 
     /**
      * Proves that the address travelled with the message and counts a click. A person is never stranded: beyond the
-     * token's limit, and under overload, the click is left uncounted.
+     * token's limit, under overload and while the database is away, the click is left uncounted.
      *
      * @throws ServiceError INTERACTION_TOKEN_UNKNOWN, INTERACTION_RATE_LIMITED
      */
@@ -77,6 +78,7 @@ export function makeInteractionReports({ database, clock, tokens, limits = repor
         await count(subject, { kind: 'click', action: null, digest: reportDigest(randomUUID()) });
         return { workspaceId };
       } catch (error) {
+        if (isOutage(error)) return { workspaceId, uncounted: 'STORAGE_UNAVAILABLE' };
         const isRefusal = error instanceof ServiceError && error.code !== 'INTERACTION_TOKEN_UNKNOWN';
         if (!isRefusal) throw error;
         return { workspaceId, uncounted: error.code };

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../domain/errors.ts';
+import { isOutage } from '../../domain/outage.ts';
 
 export type CommitTogetherOptions = {
   /** Most items in one transaction. */
@@ -9,14 +10,19 @@ export type CommitTogetherOptions = {
 
 type Waiting<Item, Result> = { item: Item; resolve: (result: Result) => void; reject: (error: unknown) => void };
 
+// A fail-over cuts every connection once. A database that is away ends the tries at once, and callers are told to wait.
+const maxTries = 5;
+
 /**
  * Group commit: items that come while a batch is being committed are committed together next. A single item starts
  * immediately; under load batches grow by themselves, and one flush to disk serves hundreds of responses. Each response
  * waits for its own commit.
  *
- * If a batch fails as a whole, its items are tried one by one, so that only the item that cannot be stored fails.
+ * If a batch fails as a whole, its items are tried one by one, so that only the item that cannot be stored fails. If its
+ * connection was lost, no item is at fault: the batch is tried again on another, unless it may be stored already.
  *
- * @param commit stores all items in one transaction and gives their results in order
+ * @param commit stores all items in one transaction and gives their results in order. Unless it throws
+ *   COMMIT_OUTCOME_UNKNOWN, what it threw for is not stored.
  * @returns a function that stores one item. It throws ServiceError OVERLOADED when too many wait.
  */
 export function makeCommitTogether<Item, Result>(
@@ -34,11 +40,21 @@ export function makeCommitTogether<Item, Result>(
 
   async function commitBatch(batch: Waiting<Item, Result>[]): Promise<void> {
     try {
-      const results = await commit(batch.map(({ item }) => item));
+      const results = await commitThroughLoss(batch.map(({ item }) => item));
       batch.forEach(({ resolve }, index) => resolve(results[index]!));
     } catch (error) {
-      if (batch.length === 1) batch[0]!.reject(error);
-      else for (const single of batch) await commitBatch([single]);
+      if (batch.length > 1 && !isOutage(error)) for (const single of batch) await commitBatch([single]);
+      else for (const { reject } of batch) reject(error);
+    }
+  }
+
+  async function commitThroughLoss(items: Item[]): Promise<Result[]> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await commit(items);
+      } catch (error) {
+        if (!isOutage(error) || isPerhapsStored(error) || tries >= maxTries) throw error;
+      }
     }
   }
 
@@ -56,4 +72,8 @@ export function makeCommitTogether<Item, Result>(
       waiting.push({ item, resolve, reject });
       if (!isCommitting) void drain();
     });
+}
+
+function isPerhapsStored(error: unknown): boolean {
+  return (error as { code?: string }).code === 'COMMIT_OUTCOME_UNKNOWN';
 }

@@ -1,10 +1,11 @@
 import type { Clock } from '../../clock.ts';
+import { isOutage } from '../../domain/outage.ts';
 import type { Logger } from '../../log.ts';
 import type { Database } from '../../storage/database.ts';
 import { claimChunks, endChunk, postponeChunks, releaseChunk, renewLeases } from '../../storage/runs/chunks.ts';
 import type { ClaimedChunk } from '../../storage/runs/chunks.ts';
 import { findRunsToSend } from '../../storage/runs/run-states.ts';
-import { isOutage, outlastOutage } from './outlast-outage.ts';
+import { outlastOutage } from './outlast-outage.ts';
 import { leaseEnd } from './chunk-lease.ts';
 import type { SendWindow } from './send-window.ts';
 

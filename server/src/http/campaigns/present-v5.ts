@@ -37,6 +37,7 @@ export const campaignV5Errors: Partial<Record<ErrorName, Wire>> = {
   MEDIA_TYPE_MISSING: { status: 415, code: 'UNSUPPORTED_MEDIA_TYPE' },
   METHOD_NOT_ALLOWED: { status: 405, code: 'METHOD_NOT_ALLOWED' },
   OVERLOADED: { status: 503, code: 'SERVICE_UNAVAILABLE' },
+  STORAGE_UNAVAILABLE: { status: 503, code: 'SERVICE_UNAVAILABLE' },
 };
 
 /** `{"response_id", "error": {"code", "message", "target"?, "details", "request_id"?}}`. */

@@ -27,6 +27,7 @@ export const pushErrorStatuses: Partial<Record<ErrorName, number>> = {
   IDEMPOTENCY_KEY_INVALID: 400,
   IDEMPOTENCY_CONFLICT: 409,
   OVERLOADED: 503,
+  STORAGE_UNAVAILABLE: 503,
 };
 
 export function presentAcceptedPush({ requestId, responseId, campaignId }: AcceptedPush) {

@@ -38,6 +38,7 @@ export const filterSegmentErrors: Partial<Record<ErrorName, Wire>> = {
   IDEMPOTENCY_KEY_INVALID: { status: 400, code: 'Invalid request' },
   IDEMPOTENCY_CONFLICT: { status: 409, code: 'Resource not created' },
   OVERLOADED: { status: 503, code: 'Service Unavailable' },
+  STORAGE_UNAVAILABLE: { status: 503, code: 'Service Unavailable' },
 };
 
 export function presentFilterSegmentError(error: ServiceError, { request, reply }: Answering): FastifyReply {

@@ -27,6 +27,7 @@ export const segmentErrors: Partial<Record<ErrorName, Wire>> = {
   IDEMPOTENCY_KEY_INVALID: { status: 400, title: 'Invalid Request' },
   IDEMPOTENCY_CONFLICT: { status: 409, title: 'Conflict' },
   OVERLOADED: { status: 503, title: 'Service Unavailable' },
+  STORAGE_UNAVAILABLE: { status: 503, title: 'Service Unavailable' },
 };
 
 export type Answering = { request: FastifyRequest; reply: FastifyReply };

@@ -22,6 +22,7 @@ export const statsErrors: Partial<Record<ErrorName, Wire>> = {
   MEDIA_TYPE_MISSING: { status: 415, title: 'Unsupported Media Type' },
   STATS_RATE_LIMITED: { status: 429, title: 'Too Many Requests' },
   OVERLOADED: { status: 503, title: 'Service Unavailable' },
+  STORAGE_UNAVAILABLE: { status: 503, title: 'Service Unavailable' },
   INTERNAL: { status: 500, title: 'Server Error' },
 };
 

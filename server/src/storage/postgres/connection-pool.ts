@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { Connection, ConnectionError, holders, isForgottenStatement } from './connection.ts';
+import type { Receipt } from './receipts.ts';
 import { plainQuery } from './statement.ts';
 import type { Query, Row, Rows } from './statement.ts';
 import { makeDecoder } from './values.ts';
@@ -33,6 +35,8 @@ export class ConnectionPool {
   readonly #options: ConnectionPoolOptions;
   readonly #held = new Set<Connection>();
   readonly #waiting = new Set<(error: unknown) => void>();
+  readonly #id = randomUUID();
+  #transactions = 0;
 
   constructor(options: ConnectionPoolOptions) {
     this.#options = options;
@@ -101,6 +105,15 @@ export class ConnectionPool {
 
   countHeld(): number {
     return this.#held.size;
+  }
+
+  isEnding(): boolean {
+    return this.#pool.ending;
+  }
+
+  /** For the next transaction that stores something. */
+  nextReceipt(): Receipt {
+    return { poolId: this.#id, number: (this.#transactions += 1) };
   }
 
   /** Sent in front of a transaction's first statement, in the same message as `begin`. */

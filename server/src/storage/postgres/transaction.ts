@@ -1,4 +1,6 @@
+import pg from 'pg';
 import type { Connection } from './connection.ts';
+import type { TransactionOutcome } from './receipts.ts';
 import { makeTag, plainQuery } from './statement.ts';
 import type { Pieces, Query, Row, Rows, Sender, Tag } from './statement.ts';
 
@@ -10,28 +12,32 @@ export interface Transaction extends Tag {
 export type Work<Result> = {
   /** `begin`, and how. */
   begin: string;
+  /** `commit`, and what is sent with it. */
+  commit: string;
+  /** Asked when the answer to the commit was lost. */
+  readOutcome(): Promise<TransactionOutcome>;
   work: (tx: Transaction) => Promise<Result>;
 };
 
 /**
  * Does work in one transaction of a connection that nobody else uses: what the work throws undoes all of it, and when this
- * resolves all of it is stored.
+ * resolves all of it is stored. An answer to the commit that was lost is looked up.
  *
  * @throws LostTransactionError
  */
-export async function transact<Result>(connection: Connection, { begin, work }: Work<Result>): Promise<Result> {
+export async function transact<Result>(connection: Connection, transaction: Work<Result>): Promise<Result> {
   connection.enterTransaction();
   try {
-    await connection.run(plainQuery(begin));
+    await connection.run(plainQuery(transaction.begin));
     const scope = new TransactionScope(connection);
     let result: Result;
     try {
-      result = await work(Object.assign(makeTag(scope), { kind: 'transaction' as const }));
+      result = await transaction.work(Object.assign(makeTag(scope), { kind: 'transaction' as const }));
     } catch (error) {
       await scope.rollBack();
       throw error;
     }
-    await scope.commit();
+    await scope.commit(transaction);
     return result;
   } finally {
     connection.leaveTransaction();
@@ -41,13 +47,32 @@ export async function transact<Result>(connection: Connection, { begin, work }: 
 /** The work of a transaction had ended, but the transaction is not stored, or may not be. */
 export class LostTransactionError extends Error {
   override readonly name = 'LostTransactionError';
-  /** Rolled back for certain; or the connection was lost, and with it the answer to the commit. */
-  readonly code: 'TRANSACTION_ROLLED_BACK' | 'CONNECTION_CLOSED';
+  /**
+   * Rolled back; or the connection was lost at the commit, which was looked up and is not stored. Both for certain. The
+   * third: it was lost, and the database could not be asked. What may be stored is never done again by us.
+   */
+  readonly code: 'TRANSACTION_ROLLED_BACK' | 'CONNECTION_CLOSED' | 'COMMIT_OUTCOME_UNKNOWN';
 
   constructor(code: LostTransactionError['code'], { message, cause }: { message: string; cause?: unknown }) {
     super(message, { cause });
     this.code = code;
   }
+}
+
+// SQLSTATE in_failed_sql_transaction.
+const inFailedTransaction = '25P02';
+
+function settle(outcome: TransactionOutcome, cause: unknown): void {
+  if (outcome === 'stored') return;
+  if (outcome === 'not stored')
+    throw new LostTransactionError('CONNECTION_CLOSED', {
+      message: 'the connection was lost at the commit, and the transaction is not stored',
+      cause,
+    });
+  throw new LostTransactionError('COMMIT_OUTCOME_UNKNOWN', {
+    message: 'the connection was lost before the commit was answered, and the database cannot be asked',
+    cause,
+  });
 }
 
 class TransactionScope implements Sender {
@@ -95,7 +120,7 @@ class TransactionScope implements Sender {
     await this.send(plainQuery(`close ${name}`));
   }
 
-  async commit(): Promise<void> {
+  async commit({ commit, readOutcome }: Pick<Work<unknown>, 'commit' | 'readOutcome'>): Promise<void> {
     if (!this.#connection.isLost() && this.#fault !== undefined) {
       await this.rollBack();
       throw this.#rolledBack();
@@ -104,16 +129,23 @@ class TransactionScope implements Sender {
     let command: string;
     try {
       // Never a prepared statement: one that is gone would fail the transaction it is to store.
-      ({ command } = await this.#connection.run(plainQuery('commit')));
+      ({ command } = await this.#connection.run(plainQuery(commit)));
     } catch (error) {
-      if (!this.#connection.isLost()) throw error;
-      throw new LostTransactionError('CONNECTION_CLOSED', {
-        message: 'the connection was lost before the commit was answered',
-        cause: error,
-      });
+      if (!this.#isRefusal(error)) return settle(await readOutcome(), error);
+      await this.rollBack();
+      this.#fault ??= error;
+      throw (error as pg.DatabaseError).code === inFailedTransaction ? this.#rolledBack() : error;
     }
     // PostgreSQL answers the commit of a failed transaction with `ROLLBACK`, and no error.
     if (command !== 'COMMIT') throw this.#rolledBack();
+  }
+
+  /**
+   * Whether the database says that it does not commit. A session that is ended while it commits says so too (`FATAL`), and
+   * may have committed.
+   */
+  #isRefusal(error: unknown): boolean {
+    return !this.#connection.isLost() && error instanceof pg.DatabaseError && error.severity === 'ERROR';
   }
 
   /** A connection that cannot even do this is closed, which undoes the transaction as well. */

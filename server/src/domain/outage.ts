@@ -1,0 +1,30 @@
+// Of the driver, of the operating system, and of a PostgreSQL that ends or begins (class 57P, 08).
+const outageCodes = new Set([
+  'CONNECTION_CLOSED',
+  'CONNECTION_DESTROYED',
+  'CONNECTION_WAIT_TIMEOUT',
+  'COMMIT_OUTCOME_UNKNOWN',
+  'CONNECT_TIMEOUT',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  '57P01',
+  '57P02',
+  '57P03',
+  '53300',
+  '08000',
+  '08003',
+  '08006',
+  // a pooler whose own connection was lost
+  '08P01',
+]);
+
+/** Whether the database could not be reached or ended the session, so that the statement itself is not at fault. */
+export function isOutage(error: unknown): boolean {
+  return outageCodes.has((error as { code?: string } | undefined)?.code ?? '');
+}

@@ -1,0 +1,81 @@
+import type { ConnectionPool } from './connection-pool.ts';
+import { plainQuery } from './statement.ts';
+import type { Tag } from './statement.ts';
+
+/** Which transaction of which pool: the key of the row it stores last, by which its outcome is found. */
+export type Receipt = { poolId: string; number: number };
+
+export type TransactionOutcome = 'stored' | 'not stored' | 'unknown';
+
+// A fail-over takes most of it, and few callers wait for a response longer than this.
+const readBackMilliseconds = 25_000;
+const pauseMilliseconds = 100;
+
+/**
+ * Commits with a receipt, in one message, so that it costs no round trip. A transaction that has changed nothing leaves
+ * none, and so needs no flush to disk. Without `on conflict`: if the outcome was asked for first, this fails, and with it
+ * the transaction.
+ */
+export function commitWithReceipt({ poolId, number }: Receipt): string {
+  return `insert into transaction_receipts (pool_id, number, is_stored) select '${poolId}', ${number}, true
+    where pg_current_xact_id_if_assigned() is not null; commit`;
+}
+
+/**
+ * Finds out whether a transaction was stored whose commit was sent and not answered. While the database is away it asks
+ * again, for as long as a caller may be waiting. Other ways to know do not survive the loss: a session's state ends with
+ * it, and a transaction id that was not flushed is given again after a crash (docs/decisions/0029).
+ *
+ * A transaction that has changed nothing counts as not stored.
+ */
+export async function readOutcome(pool: ConnectionPool, receipt: Receipt): Promise<TransactionOutcome> {
+  const until = performance.now() + readBackMilliseconds;
+  for (;;) {
+    try {
+      return await ask(pool, receipt);
+    } catch {
+      if (pool.isEnding() || performance.now() > until) return 'unknown';
+      await new Promise((resolve) => setTimeout(resolve, pauseMilliseconds));
+    }
+  }
+}
+
+/**
+ * Stores "it is not" where the receipt would stand. While the transaction is still being committed this waits for its
+ * end; if it has been stored, its receipt stands there already. Otherwise it can never be stored from now on, and the
+ * answer stays true. A lost answer to this commit is no harm: asked again, the row says whose it is.
+ */
+async function ask(pool: ConnectionPool, { poolId, number }: Receipt): Promise<TransactionOutcome> {
+  const connection = await pool.take();
+  try {
+    await connection.run(plainQuery(`begin; set local lock_timeout = '2s'`));
+    await connection.run(
+      plainQuery(`insert into transaction_receipts (pool_id, number, is_stored) values ('${poolId}', ${number}, false)
+        on conflict (pool_id, number) do nothing`),
+    );
+    const { rows } = await connection.run(
+      plainQuery(`select is_stored as "isStored" from transaction_receipts
+        where pool_id = '${poolId}' and number = ${number}`),
+    );
+    const { command } = await connection.run(plainQuery('commit'));
+    if (command !== 'COMMIT') throw new Error('the question was rolled back');
+    return rows[0]!.isStored ? 'stored' : 'not stored';
+  } finally {
+    // One whose transaction is still open is closed by this.
+    pool.giveBack(connection);
+  }
+}
+
+/**
+ * Forgets receipts of ten minutes and more; at most 10,000 a call, so that the job stays short. An outcome is asked for
+ * within half a minute, and a transaction whose connection is lost ends within one. By the database's own clock: the
+ * sandbox's may be moved. No index but the key, which is written at each commit: what is read whole here is small.
+ */
+export async function deleteOldReceipts(tx: Tag): Promise<number> {
+  const rows = await tx`
+    delete from transaction_receipts
+    where ctid = any(array(
+      select ctid from transaction_receipts where made_at < now() - interval '10 minutes' limit 10000
+    ))`;
+  return rows.count;
+}

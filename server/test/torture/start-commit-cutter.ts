@@ -1,0 +1,129 @@
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+
+/**
+ * Where a connection is cut. `unheard`: before the database hears of the commit. `unanswered`: after the commit was
+ * passed on, and at once, so that the database may still be at it. `answered`: after the database committed, before
+ * anybody hears that it did.
+ */
+export type CutWay = 'unheard' | 'unanswered' | 'answered';
+
+export type CommitCutter = {
+  /** Leads to the database behind. */
+  url: string;
+  /** The next so many commits lose their connection; ways are taken in turn. Replaces what was left of earlier ones. */
+  cut(commits: number, ways: readonly CutWay[]): void;
+  /** How many have been cut, by way. */
+  cuts(): Record<CutWay, number>;
+  /** How many are still to come. */
+  left(): number;
+  close(): Promise<void>;
+};
+
+/** A proxy that reads PostgreSQL's messages as they pass, and cuts the connection at a commit when it was told to. */
+export async function startCommitCutter(behind: string): Promise<CommitCutter> {
+  const target = new URL(behind);
+  const own = new URL(behind);
+  const sockets = new Set<Socket>();
+  const cuts: Record<CutWay, number> = { unheard: 0, unanswered: 0, answered: 0 };
+  let left = 0;
+  let ways: readonly CutWay[] = ['answered'];
+
+  const nextCut = (): CutWay | undefined => {
+    if (left === 0) return undefined;
+    left -= 1;
+    const way = ways[left % ways.length]!;
+    cuts[way] += 1;
+    return way;
+  };
+
+  const server = createServer((near) => {
+    const far = connect(Number(target.port), target.hostname);
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.setNoDelay(true);
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        sockets.delete(socket);
+        near.destroy();
+        far.destroy();
+      });
+    }
+    const isCut = passCommits({ near, far, nextCut });
+    near.on('end', () => far.end());
+    far.on('end', () => !isCut() && near.end());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  own.port = String((server.address() as AddressInfo).port);
+  return {
+    url: own.href,
+    cut(commits, inTurn) {
+      left = commits;
+      ways = inTurn;
+    },
+    cuts: () => ({ ...cuts }),
+    left: () => left,
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+type Pair = { near: Socket; far: Socket; nextCut: () => CutWay | undefined };
+
+function passCommits({ near, far, nextCut }: Pair): () => boolean {
+  let way: CutWay | undefined;
+  const asked = makeReader({ isStarting: true });
+  const answered = makeReader({ isStarting: false });
+  near.on('data', (bytes: Buffer) => {
+    for (const message of asked(bytes)) {
+      if (way !== undefined) return;
+      if (isCommit(message)) way = nextCut();
+      if (way === 'unheard') return void near.destroy();
+      far.write(message);
+      if (way === 'unanswered') far.end(() => near.destroy());
+    }
+  });
+  far.on('data', (bytes: Buffer) => {
+    if (way === undefined) return void near.write(bytes);
+    // What comes from here on is the answer to the commit and to what was sent with it; nobody hears it.
+    for (const message of answered(bytes)) if (isEndOfAnswer(message)) near.destroy();
+  });
+  return () => way !== undefined;
+}
+
+/**
+ * Cuts a stream into messages: a type of one byte, a length of four that counts itself. The first of a client, and a
+ * request for encryption before it, have no type.
+ */
+function makeReader({ isStarting }: { isStarting: boolean }): (bytes: Buffer) => Generator<Buffer> {
+  let kept: Buffer = Buffer.alloc(0);
+  let typeBytes = isStarting ? 0 : 1;
+  return function* read(bytes) {
+    kept = kept.length === 0 ? bytes : Buffer.concat([kept, bytes]);
+    while (kept.length >= typeBytes + 4) {
+      const end = typeBytes + kept.readUInt32BE(typeBytes);
+      if (kept.length < end) return;
+      const message = kept.subarray(0, end);
+      // 80877103 asks for encryption, and is followed by the real first message.
+      if (typeBytes === 0 && message.readUInt32BE(4) !== 80_877_103) typeBytes = 1;
+      kept = kept.subarray(end);
+      yield message;
+    }
+  };
+}
+
+/** A simple query whose text ends by committing. */
+function isCommit(message: Buffer): boolean {
+  return message[0] === 'Q'.charCodeAt(0) && /(^|;)\s*commit;?\0$/i.test(message.toString('latin1', 5));
+}
+
+/** `ReadyForQuery`: the database has done all it was asked for. */
+function isEndOfAnswer(message: Buffer): boolean {
+  return message[0] === 'Z'.charCodeAt(0);
+}
