@@ -2,7 +2,7 @@ import { ConfigError } from './config.ts';
 import { WorkspaceRefusedError } from '../app/workspaces/create-workspace.ts';
 import { ProviderKeyError } from '../domain/credentials/parse-provider-key.ts';
 import { DecryptionError } from '../domain/encryption.ts';
-import { DataFolderInUseError } from './embedded-postgres/embedded-postgres.ts';
+import { DataFolderInUseError } from './embedded-postgres/left-behind-server.ts';
 import { NoEmbeddedPostgresError } from './embedded-postgres/binaries.ts';
 import { EmbeddedPostgresFailedError } from './embedded-postgres/cluster.ts';
 import { UnusableFolderError } from './embedded-postgres/place.ts';

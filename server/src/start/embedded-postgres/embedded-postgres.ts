@@ -1,10 +1,6 @@
 import { openDatabase, withSession } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
-import {
-  lockOwnership,
-  makeApplicationDatabase,
-  takeOwnershipIfFree,
-} from '../../storage/installation/installation.ts';
+import { lockOwnership, makeApplicationDatabase } from '../../storage/installation/installation.ts';
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -18,6 +14,7 @@ import { createInterface } from 'node:readline';
 import { commandAs } from './server-account.ts';
 import type { ServerAccount } from './server-account.ts';
 import { EmbeddedPostgresFailedError, initialiseCluster, isInitialised } from './cluster.ts';
+import { endLeftBehindServer, findOwnedPort } from './left-behind-server.ts';
 import { placeServer } from './place.ts';
 
 export type EmbeddedPostgres = {
@@ -40,11 +37,6 @@ export type EmbeddedPostgresOptions = {
   onLine?: (line: string) => void;
 };
 
-/** Another living Carillon owns the data folder. */
-export class DataFolderInUseError extends Error {
-  override readonly name = 'DataFolderInUseError';
-}
-
 /**
  * Starts real PostgreSQL as a child process on a free loopback port; initialises the cluster the first time.
  *
@@ -61,8 +53,10 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   await mkdir(folder, { recursive: true, mode: 0o711 });
   const { binaries, account } = await placeServer(folder);
   const passwords = await readPasswords(folder);
-  if (await isInitialised(cluster)) await endOrphan(cluster, passwords.superuser);
-  else {
+  let obstacle: string | undefined;
+  if (await isInitialised(cluster)) {
+    obstacle = await endLeftBehindServer({ cluster, password: passwords.superuser });
+  } else {
     await initialiseCluster({
       initdb: binaries.initdb,
       cluster,
@@ -72,7 +66,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     });
   }
 
-  const server = await startServer({ ...options, postgres: binaries.postgres, cluster, account });
+  const server = await startServer({ ...options, postgres: binaries.postgres, cluster, account, obstacle });
   const superuserUrl = (database: string) =>
     `postgres://postgres:${passwords.superuser}@127.0.0.1:${server.port}/${database}`;
   // This connection lives as long as we do: its lock is what tells a second Carillon that the folder is taken.
@@ -115,7 +109,13 @@ async function readPasswords(folder: string): Promise<Passwords> {
 }
 
 type Server = { child: ChildProcess; port: number; exited: Promise<void> };
-type ServerStart = EmbeddedPostgresOptions & { postgres: string; cluster: string; account: ServerAccount };
+type ServerStart = EmbeddedPostgresOptions & {
+  postgres: string;
+  cluster: string;
+  account: ServerAccount;
+  /** What may keep it from starting, for a person. */
+  obstacle: string | undefined;
+};
 
 async function startServer(start: ServerStart): Promise<Server> {
   // A free port can be taken between the look and the bind, and a killed server may need a moment to be reaped.
@@ -172,10 +172,15 @@ async function trySpawn(start: ServerStart, port: number): Promise<Server> {
     });
     child.on('error', reject);
     child.on('close', (code) =>
-      reject(new EmbeddedPostgresFailedError(`PostgreSQL ended with ${code}: ${lastLines.slice(-3).join(' / ')}`)),
+      reject(new EmbeddedPostgresFailedError(tellEnd({ code, lines: lastLines.slice(-3), obstacle: start.obstacle }))),
     );
   });
   return { child, port, exited };
+}
+
+function tellEnd(end: { code: number | null; lines: string[]; obstacle: string | undefined }): string {
+  const advice = end.obstacle === undefined ? '' : `; ${end.obstacle}`;
+  return `PostgreSQL ended with ${end.code}: ${end.lines.join(' / ')}${advice}`;
 }
 
 async function stopServer(child: ChildProcess, exited: Promise<void>): Promise<void> {
@@ -186,44 +191,6 @@ async function stopServer(child: ChildProcess, exited: Promise<void>): Promise<v
   clearTimeout(limit);
 }
 
-type ServerProcess = { pid: number; port: string };
-
-/** The server that PostgreSQL's own lock file names, when that process lives. */
-async function findServerProcess(cluster: string): Promise<ServerProcess | undefined> {
-  const [pidLine, , , portLine] = (await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
-  const pid = Number(pidLine);
-  return pid && portLine && isAlive(pid) ? { pid, port: portLine.trim() } : undefined;
-}
-
-/** Whether a living Carillon owns the server. False also when it does not answer: PostgreSQL's own lock decides then. */
-async function hasOwner({ port }: ServerProcess, password: string): Promise<boolean> {
-  const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
-  const probe = openDatabase({ url, connections: 1, name: 'carillon probe', connectMilliseconds: 2_000 });
-  try {
-    return !(await takeOwnershipIfFree(probe));
-  } catch {
-    return false;
-  } finally {
-    await probe.end({ timeoutSeconds: 1 }).catch(() => {});
-  }
-}
-
-/** Ends a server left behind by a killed process; refuses when its owner is alive. The lock file is never touched. */
-async function endOrphan(cluster: string, password: string): Promise<void> {
-  const server = await findServerProcess(cluster);
-  if (!server) return;
-  if (await hasOwner(server, password))
-    throw new DataFolderInUseError('Another Carillon is running on this data folder.');
-  process.kill(server.pid, 'SIGINT');
-  for (
-    let waited = 0;
-    waited < 100 && isAlive(server.pid) && existsSync(join(cluster, 'postmaster.pid'));
-    waited += 1
-  ) {
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}
-
 /**
  * The application's connection string of a server that a running Carillon owns, so that a command can work beside it.
  */
@@ -231,18 +198,8 @@ export async function findRunningPostgres(folder: string): Promise<string | unde
   const passwords = await readFile(join(folder, 'passwords.json'), 'utf8').catch(() => undefined);
   if (passwords === undefined) return undefined;
   const { superuser, application } = JSON.parse(passwords) as Passwords;
-  const server = await findServerProcess(join(folder, 'cluster'));
-  if (!server || !(await hasOwner(server, superuser))) return undefined;
-  return `postgres://carillon:${application}@127.0.0.1:${server.port}/carillon`;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
+  const port = await findOwnedPort({ cluster: join(resolve(folder), 'cluster'), password: superuser });
+  return port === undefined ? undefined : `postgres://carillon:${application}@127.0.0.1:${port}/carillon`;
 }
 
 function freePort(): Promise<number> {

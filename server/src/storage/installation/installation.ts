@@ -91,6 +91,13 @@ export async function lockOwnership(session: Session): Promise<void> {
   await session`select pg_advisory_lock(${ownershipLock})`;
 }
 
+/** Which files a server serves, and since when: the two facts that its lock file states as well. */
+export async function readServerIdentity(probe: Queryable): Promise<{ folder: string; startedAt: Date }> {
+  const [row] = await probe<{ folder: string; startedAt: Date }[]>`
+    select current_setting('data_directory') as folder, pg_postmaster_start_time() as "startedAt"`;
+  return row!;
+}
+
 /** Whether nobody owned the embedded server; then the caller's session does until it ends. */
 export async function takeOwnershipIfFree(probe: Queryable): Promise<boolean> {
   const [row] = await probe<{ isFree: boolean }[]>`select pg_try_advisory_lock(${ownershipLock}) as "isFree"`;
