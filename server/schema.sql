@@ -550,7 +550,11 @@ create table installation (
   demo_workspace_id text,
   clock_offset_ms bigint not null default 0,
   demo_seed_sealed bytea,
+  interactions_secret_sealed bytea,
+  simulator_secret_sealed bytea,
+  rotating_from_key_id text,
   constraint installation_only_row_check CHECK (only_row),
+  constraint installation_rotating_from_key_id_check CHECK ((rotating_from_key_id ~ '^[0-9a-f]{8}$'::text)),
   constraint installation_pkey PRIMARY KEY (only_row)
 );
 
@@ -641,6 +645,7 @@ create table nodes (
   memory_bytes bigint not null,
   duties jsonb not null default '[]'::jsonb,
   simulators jsonb,
+  master_key_ids text[] not null default '{}'::text[],
   constraint nodes_duties_check CHECK ((jsonb_typeof(duties) = 'array'::text)),
   constraint nodes_memory_bytes_check CHECK ((memory_bytes >= 0)),
   constraint nodes_role_check CHECK ((role = ANY (ARRAY['all'::text, 'api'::text, 'worker'::text]))),

@@ -11,6 +11,7 @@ import { registerExplain } from './explain-command.ts';
 import { registerExport } from './export-command.ts';
 import { registerImport } from './import-command.ts';
 import { registerKeys } from './keys-command.ts';
+import { registerMasterKey } from './master-key-command.ts';
 import { registerSandbox } from './sandbox-command.ts';
 import { registerSegments } from './segments-command.ts';
 import { registerWorkspaces } from './workspaces-command.ts';
@@ -33,6 +34,7 @@ const families = [
   registerErasures,
   registerWorkspaces,
   registerCredentials,
+  registerMasterKey,
   registerSandbox,
   registerConfig,
 ];

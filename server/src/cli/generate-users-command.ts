@@ -12,7 +12,7 @@ export type GenerateUsersOptions = { users: number; out: string };
  * `carillon import`. Equal numbers give equal files; the browsers' keys are those the sandbox can decrypt.
  */
 export async function generateUsersCommand(context: CommandContext, options: GenerateUsersOptions): Promise<void> {
-  const secret = context.deriveSecret('simulator');
+  const secret = context.secretFor('simulator');
   await pipeline(Readable.from(lines(options.users, secret)), createWriteStream(options.out));
   process.stdout.write(`${JSON.stringify({ file: options.out, users: options.users })}\n`);
 }

@@ -29,7 +29,7 @@ export function registerSandbox(program: Command): void {
  * which ends them by `POST /sandbox/reset`.
  */
 async function resetSandbox(context: CommandContext): Promise<void> {
-  const secret = context.deriveSecret('simulator');
+  const secret = context.secretFor('simulator');
   const makeSubscription = (id: string): string => makeSimulatedSubscription({ secret, id });
   const { workspaceId } = await resetDemoWorkspace({ ...context, makeSubscription });
   process.stdout.write(`Workspace  ${workspaceId}\nBack to its seed. Counters and faults of a running node stay.\n`);

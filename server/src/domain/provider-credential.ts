@@ -39,8 +39,3 @@ export type WebPushCredential = {
 export type ProviderCredentials = { fcm?: FcmCredential; apns?: ApnsCredential; webpush?: WebPushCredential };
 
 export type ProviderCredential = FcmCredential | ApnsCredential | WebPushCredential;
-
-/** What a sealed credential is bound to: it opens in no other workspace and for no other provider. */
-export function credentialContext(row: { workspaceId: string; provider: ProviderCredential['provider'] }): string {
-  return `provider-credential:${row.workspaceId}:${row.provider}`;
-}

@@ -19,6 +19,6 @@ export type Composition = {
 
 /** Makes browser subscriptions that the simulators can decrypt for. */
 export function makeSubscriptionsOf(installation: OpenInstallation): (id: string) => string {
-  const secret = installation.deriveSecret('simulator');
+  const secret = installation.secretFor('simulator');
   return (id) => makeSimulatedSubscription({ secret, id });
 }

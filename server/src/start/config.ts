@@ -67,6 +67,8 @@ function requireTogether(config: Config): void {
     throw new ConfigError('CARILLON_OIDC_FIRST_ROLE needs CARILLON_OIDC_DOMAINS.');
   if (passwordSignIn === 'owners' && oidcIssuer === undefined)
     throw new ConfigError('CARILLON_PASSWORD_SIGN_IN=owners needs CARILLON_OIDC_ISSUER, or nobody else could sign in.');
+  if (config.nextMasterKey && config.masterKey?.equals(config.nextMasterKey))
+    throw new ConfigError('CARILLON_MASTER_KEY_NEXT must be another key than CARILLON_MASTER_KEY.');
   const isPooled = config.databasePooler === 'transaction';
   if (isPooled && (config.databaseUrl === undefined || config.databaseDirectUrl === undefined))
     throw new ConfigError('CARILLON_DATABASE_POOLER=transaction needs DATABASE_URL and CARILLON_DATABASE_DIRECT_URL.');

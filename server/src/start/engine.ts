@@ -29,7 +29,7 @@ export async function startEngine(composition: Composition, { phones, book, node
     log,
     encryption: installation.encryption,
     delivery,
-    interactionTokens: makeInteractionTokens(installation.deriveSecret('interactions')),
+    interactionTokens: makeInteractionTokens(installation.secretFor('interactions')),
     owner: nodeId,
     book,
     parallelChunks: config.workerChunks,
@@ -63,10 +63,10 @@ export async function startReporter(
   { phones, book, nodeId }: NodeParts,
 ): Promise<RunningJob> {
   const { config, clock, log, installation, started } = composition;
-  const { database } = installation;
+  const { database, encryption } = installation;
   const simulators = phones && { fcm: phones.endpoints.fcm.messagesOrigin, apns: phones.endpoints.apns };
   const node = { id: nodeId, role: config.role, version: carillonVersion, simulators: simulators ?? null };
-  const job = makeReportNode({ database, clock, node, book });
+  const job = makeReportNode({ database, clock, encryption, node, book });
   await job.runOnce(clock.now());
   const reporter = startJob(job, { clock, log, book });
   started.push({

@@ -1,12 +1,13 @@
-import { hkdfSync, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
+import { checkMasterKey } from './check-master-key.ts';
 import { defaultDataFolder } from './config.ts';
 import type { Config } from './config.ts';
-import { makeEncryption } from '../domain/encryption.ts';
-import type { Encryption } from '../domain/encryption.ts';
+import type { InstallationPurpose } from '../domain/encryption-context.ts';
+import type { Keyring } from '../domain/encryption.ts';
 import type { Logger } from '../log.ts';
 import { StartError } from './start-errors.ts';
 import { assertWritable, findRunningPostgres, startEmbeddedPostgres } from './embedded-postgres/embedded-postgres.ts';
@@ -15,7 +16,6 @@ import { migrate, migrateQueue } from '../storage/migrate.ts';
 import { keepsSessions, openDatabase } from '../storage/database.ts';
 import type { Database } from '../storage/database.ts';
 import { readDatabaseClock } from '../storage/installation/database-clock.ts';
-import { findInstallation, insertInstallation } from '../storage/installation/installation.ts';
 
 /** What every process of an installation shares: the migrated database, the encryption, and the clock anchored to it. */
 export type OpenInstallation = {
@@ -26,9 +26,9 @@ export type OpenInstallation = {
   /** `embedded (folder)` or the host of the given database, for the start block. */
   databasePlace: string;
   dataFolder: string;
-  encryption: Encryption;
-  /** A secret of this installation for one purpose, derived from the master key. */
-  deriveSecret(purpose: string): Buffer;
+  encryption: Keyring;
+  /** A secret of this installation for one purpose; a rotation of the master key leaves it as it is. */
+  secretFor(purpose: InstallationPurpose): Buffer;
   embedded: EmbeddedPostgres | undefined;
   close(): Promise<void>;
 };
@@ -39,9 +39,6 @@ export type OpenDependencies = {
   /** For commands: use the embedded database of a running node when there is one. */
   beside?: 'running node';
 };
-
-const masterKeyWord = 'carillon';
-const masterKeyContext = 'installation';
 
 /**
  * Opens the installation: starts the embedded database or connects to the given one, migrates, checks the master key
@@ -72,8 +69,8 @@ export async function openInstallation(
     await migrate(database, clock.now());
     await migrateQueue(sessionUrl);
     const masterKey = await findMasterKey(config, dataFolder);
-    const encryption = makeEncryption(masterKey);
-    await checkMasterKey(database, { encryption, at: clock.now() });
+    const keys = { masterKey, nextMasterKey: config.nextMasterKey };
+    const { encryption, secrets } = await checkMasterKey(database, { ...keys, at: clock.now() });
     return {
       database,
       databaseUrl,
@@ -81,7 +78,7 @@ export async function openInstallation(
       databasePlace: embedded ? `embedded PostgreSQL in ${dataFolder}` : new URL(databaseUrl).host,
       dataFolder,
       encryption,
-      deriveSecret: (purpose) => Buffer.from(hkdfSync('sha256', masterKey, '', `carillon:${purpose}`, 32)),
+      secretFor: (purpose) => secrets[purpose],
       embedded,
       close,
     };
@@ -140,16 +137,4 @@ async function findMasterKey(config: Config, dataFolder: string): Promise<Buffer
   if (!existsSync(path))
     await writeFile(path, randomBytes(32).toString('base64'), { mode: 0o600, flag: 'wx' }).catch(() => {});
   return Buffer.from(await readFile(path, 'utf8'), 'base64');
-}
-
-async function checkMasterKey(
-  database: Database,
-  { encryption, at }: { encryption: Encryption; at: Date },
-): Promise<void> {
-  await insertInstallation(database, {
-    createdAt: at,
-    masterKeyCheck: encryption.encrypt(masterKeyWord, masterKeyContext),
-  });
-  const installation = await findInstallation(database);
-  encryption.decrypt(installation!.masterKeyCheck, masterKeyContext);
 }

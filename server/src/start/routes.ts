@@ -51,7 +51,7 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
   const wait = (milliseconds: number): Promise<unknown> => setTimeout(milliseconds);
   const limits = { ...documentedSegmentLimits, usersPerDay: config.segmentUsersPerDay };
   const authoring = { ...deps, limits: documentedAuthoringLimits, totals: makeCampaignTotals(deps) };
-  const interactionTokens = makeInteractionTokens(installation.deriveSecret('interactions'));
+  const interactionTokens = makeInteractionTokens(installation.secretFor('interactions'));
   const interactions = makeInteractionReports({ database, clock, tokens: interactionTokens });
   const sandbox = phones && makeSandbox(composition, { phones, demo, onClockMoved });
   const families = [

@@ -33,7 +33,7 @@ export async function startPhones({ clock, log, installation, started }: Composi
     encryption: installation.encryption,
     clock,
     log,
-    secret: installation.deriveSecret('simulator'),
+    secret: installation.secretFor('simulator'),
   });
   started.push(phones);
   return phones;

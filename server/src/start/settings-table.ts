@@ -72,6 +72,12 @@ export const settings = {
     sentence:
       'Key that seals provider credentials and push keys. Generated into the data folder in sandbox mode; required in production.',
   },
+  nextMasterKey: {
+    kind: 'bytes32',
+    variable: 'CARILLON_MASTER_KEY_NEXT',
+    default: undefined,
+    sentence: 'The key that `carillon master-key rotate` leads to. Every node must know it first.',
+  },
   mode: {
     kind: 'choice',
     variable: 'CARILLON_MODE',

@@ -8,8 +8,18 @@ const cli = join(import.meta.dirname, '..', '..', 'src', 'cli', 'carillon.ts');
 export type Ended = { code: number | null; stdout: string; stderr: string };
 
 /** The command line as a process of its own, beside the running node. */
-export async function runCommand({ config }: CarillonBundle, parameters: string[]): Promise<Ended> {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', cli, ...parameters], {
+export async function runCommand(bundle: CarillonBundle, parameters: string[]): Promise<Ended> {
+  const child = startCommand(bundle, parameters);
+  let [stdout, stderr] = ['', ''];
+  child.stdout.on('data', (piece) => (stdout += piece));
+  child.stderr.on('data', (piece) => (stderr += piece));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, stdout, stderr };
+}
+
+/** The same, for a test that looks at it while it runs. */
+export function startCommand({ config }: Pick<CarillonBundle, 'config'>, parameters: string[]) {
+  return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', cli, ...parameters], {
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
@@ -17,12 +27,8 @@ export async function runCommand({ config }: CarillonBundle, parameters: string[
       DATABASE_URL: config.databaseUrl,
       CARILLON_DATA_DIR: config.dataFolder,
       CARILLON_LOG_LEVEL: 'silent',
+      ...(config.nextMasterKey && { CARILLON_MASTER_KEY_NEXT: config.nextMasterKey.toString('hex') }),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let [stdout, stderr] = ['', ''];
-  child.stdout.on('data', (piece) => (stdout += piece));
-  child.stderr.on('data', (piece) => (stderr += piece));
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, stdout, stderr };
 }

@@ -4,6 +4,8 @@ import { countFileOperation } from '../../src/app/segments/limit-segments.ts';
 import { documentedSegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
 import { makeJobBook } from '../../src/engine/job-book.ts';
 import { startJob } from '../../src/engine/job.ts';
+import { checkMasterKey } from '../../src/start/check-master-key.ts';
+import type { CheckedKeys } from '../../src/start/check-master-key.ts';
 import { makeReportNode } from '../../src/engine/housekeeping/report-node.ts';
 import { makeLog } from '../../src/log.ts';
 import { countWithinLimit } from '../../src/storage/limits/limit-windows.ts';
@@ -15,8 +17,11 @@ import type { AccountsBundle } from './accounts-bundle.ts';
 
 let bundle: AccountsBundle;
 let owner: string;
+let encryption: CheckedKeys['encryption'];
 beforeAll(async () => {
   bundle = await makeAccountsBundle();
+  const keys = { masterKey: Buffer.alloc(32, 1), nextMasterKey: undefined };
+  ({ encryption } = await checkMasterKey(bundle.database, { ...keys, at: start }));
   owner = await bundle.createOwner();
 });
 afterAll(() => bundle.end());
@@ -28,6 +33,7 @@ const node = (id: string, role: 'all' | 'api' | 'worker') =>
   makeReportNode({
     database: bundle.database,
     clock: bundle.clock,
+    encryption,
     node: { id, role, version: '1.2.3', simulators: null },
     book: makeJobBook(),
   });

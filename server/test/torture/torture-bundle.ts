@@ -76,7 +76,7 @@ async function startNodes(
   const log = makeLog({ level: 'error', pretty: false });
   const installation = await openInstallation(readConfig({ environment, arguments: [] }), { clock, log });
   const { database } = installation;
-  const secret = installation.deriveSecret('simulator');
+  const secret = installation.secretFor('simulator');
   const collector = await startCollector({ ...installation, clock, log, secret });
   const workers: WorkerProcess[] = [];
 

@@ -44,7 +44,7 @@ const worker = await startWorker({
   log,
   encryption,
   delivery,
-  interactionTokens: makeInteractionTokens(installation.deriveSecret('interactions')),
+  interactionTokens: makeInteractionTokens(installation.secretFor('interactions')),
   owner: randomBytes(9).toString('base64url'),
   parallelChunks: config.workerChunks,
   windowDevices: config.windowDevices,

@@ -4,6 +4,7 @@ import { readVerifiedEmail } from '../../domain/accounts/company-rules.ts';
 import type { CompanyClaims, CompanyRefusal, CompanyRules } from '../../domain/accounts/company-rules.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
+import { encryptionContext } from '../../domain/encryption-context.ts';
 import type { Encryption } from '../../domain/encryption.ts';
 import { hashSecret } from '../../domain/tokens/secret.ts';
 import { inTransaction } from '../../storage/database.ts';
@@ -42,8 +43,6 @@ export type CompanySignInDependencies = Omit<AccountDependencies, 'passwords'> &
   rules: CompanyRules;
 };
 
-const encryptionContext = 'company-sign-in';
-
 export type CompanySignInUseCases = ReturnType<typeof makeCompanySignIn>;
 
 /** Signing in by the company's account: the authorization code flow with PKCE, state and nonce. */
@@ -70,7 +69,7 @@ export function makeCompanySignIn(deps: CompanySignInDependencies) {
       await insertCompanySignIn(database, {
         stateHash: hashSecret(state),
         browserHash: hashSecret(browser),
-        encrypted: encryption.encrypt(JSON.stringify({ nonce, codeVerifier }), encryptionContext),
+        encrypted: encryption.encrypt(JSON.stringify({ nonce, codeVerifier }), encryptionContext.companySignIn()),
         expiresAt: new Date(at.getTime() + companySignInSeconds * 1000),
       });
       return { location, browser };
@@ -90,10 +89,9 @@ export function makeCompanySignIn(deps: CompanySignInDependencies) {
         at,
       });
       if (!encrypted) return refuse('expired');
-      const checks = JSON.parse(encryption.decrypt(encrypted, encryptionContext).toString('utf8')) as Omit<
-        CompanyChecks,
-        'state'
-      >;
+      const checks = JSON.parse(
+        encryption.decrypt(encrypted, encryptionContext.companySignIn()).toString('utf8'),
+      ) as Omit<CompanyChecks, 'state'>;
       const claims = await provider
         .redeem({ ...checks, state, callbackUrl })
         .catch((error: unknown) => refuse('provider', error));

@@ -65,7 +65,10 @@ export function makeConsoleSystem(deps: SystemDependencies) {
           replicas,
           migrations: { count: migrations.length, newest: migrations[0] ?? null },
         },
-        nodes: nodes.map(({ simulators: _simulators, ...node }) => ({ ...node, isAlive: isAlive(node, at) })),
+        nodes: nodes.map(({ simulators: _simulators, masterKeyIds: _masterKeyIds, ...node }) => ({
+          ...node,
+          isAlive: isAlive(node, at),
+        })),
         queues,
         providers: providers.map(({ provider, name, isConnected, isSimulated, check, silent, noisyUntil }) => ({
           provider,

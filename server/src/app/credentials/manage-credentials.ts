@@ -4,7 +4,7 @@ import type { CredentialCheck } from '../../domain/credentials/credential-check.
 import { ProviderKeyError, parseProviderKey } from '../../domain/credentials/parse-provider-key.ts';
 import type { GivenKey } from '../../domain/credentials/parse-provider-key.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { credentialContext } from '../../domain/provider-credential.ts';
+import { encryptionContext } from '../../domain/encryption-context.ts';
 import type { ProviderCredential } from '../../domain/provider-credential.ts';
 import type { Encryption } from '../../domain/encryption.ts';
 import { inTransaction } from '../../storage/database.ts';
@@ -198,5 +198,7 @@ function presentable({
 }
 
 function openCredential(encryption: Encryption, row: StoredCredential): ProviderCredential {
-  return JSON.parse(encryption.decrypt(row.encrypted, credentialContext(row)).toString('utf8')) as ProviderCredential;
+  return JSON.parse(
+    encryption.decrypt(row.encrypted, encryptionContext.providerCredential(row)).toString('utf8'),
+  ) as ProviderCredential;
 }

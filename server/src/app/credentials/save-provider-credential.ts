@@ -1,4 +1,4 @@
-import { credentialContext } from '../../domain/provider-credential.ts';
+import { encryptionContext } from '../../domain/encryption-context.ts';
 import type { ProviderCredential } from '../../domain/provider-credential.ts';
 import type { Encryption } from '../../domain/encryption.ts';
 import type { Queryable } from '../../storage/database.ts';
@@ -11,7 +11,7 @@ export async function saveProviderCredential(
   input: { workspaceId: string; credential: ProviderCredential; at: Date },
 ): Promise<void> {
   const { workspaceId, credential, at } = input;
-  const context = credentialContext({ workspaceId, provider: credential.provider });
+  const context = encryptionContext.providerCredential({ workspaceId, provider: credential.provider });
   await upsertProviderCredential(tx, {
     workspaceId,
     provider: credential.provider,

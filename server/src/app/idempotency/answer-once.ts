@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../../domain/errors.ts';
+import { encryptionContext } from '../../domain/encryption-context.ts';
 import type { Encryption } from '../../domain/encryption.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
@@ -40,7 +41,7 @@ export async function answerOnce<Answer>(
     throw new ServiceError('IDEMPOTENCY_KEY_INVALID');
   const id = { workspaceId: request.workspaceId, operation: request.operation, keyHash: sha256(key) };
   const bodyHash = sha256(request.rawBody);
-  const context = `idempotency:${id.workspaceId}:${id.operation}:${id.keyHash.toString('hex')}`;
+  const context = encryptionContext.idempotentAnswer(id);
   return await inTransaction(database, async (tx) => {
     if (await claimIdempotencyKey(tx, { ...id, bodyHash, createdAt: request.at })) {
       const answer = await work(tx);

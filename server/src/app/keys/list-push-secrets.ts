@@ -1,8 +1,8 @@
+import { encryptionContext } from '../../domain/encryption-context.ts';
 import type { Encryption } from '../../domain/encryption.ts';
 import { isWorkspaceId } from '../../domain/tokens/workspace-id.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { listActiveApiKeys } from '../../storage/keys/api-keys.ts';
-import { pushKeyContext } from './stored-secret.ts';
 
 export type PushSecret = { keyId: string; name: string; secret: string; lastUsedAt: Date | null };
 
@@ -21,6 +21,6 @@ export async function listPushSecrets(
     keyId: key.id,
     name: key.name,
     lastUsedAt: key.lastUsedAt,
-    secret: encryption.decrypt(key.encryptedSecret!, pushKeyContext(key)).toString('utf8'),
+    secret: encryption.decrypt(key.encryptedSecret!, encryptionContext.pushKey(key)).toString('utf8'),
   }));
 }

@@ -1,3 +1,4 @@
+import { encryptionContext } from '../../domain/encryption-context.ts';
 import type { Encryption } from '../../domain/encryption.ts';
 import type { KeyKind } from '../../domain/tokens/key-kinds.ts';
 import { hashSecret, hintOfSecret } from '../../domain/tokens/secret.ts';
@@ -12,12 +13,7 @@ export function storedSecret(
 ): StoredSecret {
   return {
     secretHash: hashSecret(secret),
-    encryptedSecret: key.kind === 'push' ? encryption.encrypt(secret, pushKeyContext(key)) : null,
+    encryptedSecret: key.kind === 'push' ? encryption.encrypt(secret, encryptionContext.pushKey(key)) : null,
     secretHint: hintOfSecret(secret),
   };
-}
-
-/** Binds a sealed push key to its row, so that a copy in another workspace does not open. */
-export function pushKeyContext(key: { id: string; workspaceId: string }): string {
-  return `push-key:${key.workspaceId}:${key.id}`;
 }

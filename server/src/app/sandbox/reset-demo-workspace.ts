@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { encryptionContext } from '../../domain/encryption-context.ts';
 import type { Encryption } from '../../domain/encryption.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
@@ -13,7 +14,7 @@ import {
 import { findInstallation, lockInstallation } from '../../storage/installation/installation.ts';
 import { changeInTransaction, retryChanges } from '../campaigns/change-campaign-state.ts';
 import { makeWorkspaceId } from '../workspaces/create-workspace.ts';
-import { demoSeedContext, demoSettings, fillDemoWorkspace, makeSeededRandom } from './seed-demo-workspace.ts';
+import { demoSettings, fillDemoWorkspace, makeSeededRandom } from './seed-demo-workspace.ts';
 
 export type ResetDemoDependencies = {
   database: Database;
@@ -49,7 +50,7 @@ export async function resetDemoWorkspace(
   }
   await stopSending(deps, workspaceId);
   await waitForWorkers(deps, workspaceId);
-  const random = makeSeededRandom(encryption.decrypt(encrypted, demoSeedContext).toString('utf8'));
+  const random = makeSeededRandom(encryption.decrypt(encrypted, encryptionContext.demoSeed()).toString('utf8'));
   // The first bytes of the seed made the workspace's id.
   makeWorkspaceId(random);
   await inTransaction(database, async (tx) => {

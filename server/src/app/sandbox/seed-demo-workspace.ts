@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { makeId } from '../../domain/ids.ts';
+import { encryptionContext } from '../../domain/encryption-context.ts';
 import type { Encryption } from '../../domain/encryption.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
@@ -55,12 +56,14 @@ export async function seedDemoWorkspace(
     await insertWorkspace(tx, { id: workspaceId, dbName, ...demoSettings, createdAt: at });
     const keys = await fillDemoWorkspace(deps, tx, { workspaceId, at, random });
     for (const credential of credentials) await saveProviderCredential(deps, tx, { workspaceId, credential, at });
-    await setDemoWorkspace(tx, { workspaceId, encryptedSeed: deps.encryption.encrypt(seed, demoSeedContext) });
+    await setDemoWorkspace(tx, {
+      workspaceId,
+      encryptedSeed: deps.encryption.encrypt(seed, encryptionContext.demoSeed()),
+    });
     return { workspaceId, dbName, keys };
   });
 }
 
-export const demoSeedContext = 'demo-seed';
 export const demoSettings = { name: 'Demo', timeZone: 'UTC' };
 
 /** What comes before the parts of the demo: their ids follow from the seed alone, so they have no time of their own. */

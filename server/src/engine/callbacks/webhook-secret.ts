@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { encryptionContext } from '../../domain/encryption-context.ts';
 import type { Encryption } from '../../domain/encryption.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { findWebhookSecret, storeWebhookSecret } from '../../storage/installation/workspaces.ts';
@@ -16,7 +17,7 @@ export async function ensureWebhookSecret(
   { database, encryption }: WebhookSecretDependencies,
   workspaceId: string,
 ): Promise<string> {
-  const context = `webhook-secret:${workspaceId}`;
+  const context = encryptionContext.webhookSecret({ workspaceId });
   let encrypted = await findWebhookSecret(database, workspaceId);
   if (!encrypted) {
     const secret = `whsec_${randomBytes(secretBytes).toString('base64')}`;

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import { credentialContext } from '../../domain/provider-credential.ts';
+import { encryptionContext } from '../../domain/encryption-context.ts';
 import type { ProviderCredentials } from '../../domain/provider-credential.ts';
 import type { Encryption } from '../../domain/encryption.ts';
 import type { Database } from '../../storage/database.ts';
@@ -35,7 +35,7 @@ export function makeLoadCredentials({ database, encryption, clock }: LoadCredent
 export function openCredentials(encryption: Encryption, rows: EncryptedCredential[]): ProviderCredentials {
   const credentials: ProviderCredentials = {};
   for (const row of rows) {
-    const text = encryption.decrypt(row.encrypted, credentialContext(row)).toString('utf8');
+    const text = encryption.decrypt(row.encrypted, encryptionContext.providerCredential(row)).toString('utf8');
     Object.assign(credentials, { [row.provider]: JSON.parse(text) });
   }
   return credentials;

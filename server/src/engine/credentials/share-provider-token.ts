@@ -1,3 +1,4 @@
+import { encryptionContext } from '../../domain/encryption-context.ts';
 import type { Encryption } from '../../domain/encryption.ts';
 import type { Logger } from '../../log.ts';
 import { inTransaction } from '../../storage/database.ts';
@@ -16,7 +17,6 @@ export function makeShareProviderToken({
   encryption,
   log,
 }: ShareProviderTokenDependencies): ShareProviderToken {
-  const contextOf = (key: string): string => `provider-token:${key}`;
   return async ({ key, issuedFrom, make }) => {
     let made: ProviderToken | undefined;
     try {
@@ -25,13 +25,13 @@ export function makeShareProviderToken({
         const stored = await findProviderToken(tx, key);
         if (stored && stored.issuedAt >= issuedFrom)
           return {
-            token: encryption.decrypt(stored.encrypted, contextOf(key)).toString('utf8'),
+            token: encryption.decrypt(stored.encrypted, encryptionContext.providerToken({ key })).toString('utf8'),
             issuedAt: stored.issuedAt,
           };
         made = make();
         await upsertProviderToken(tx, {
           key,
-          encrypted: encryption.encrypt(made.token, contextOf(key)),
+          encrypted: encryption.encrypt(made.token, encryptionContext.providerToken({ key })),
           issuedAt: made.issuedAt,
         });
         return made;

@@ -1,6 +1,8 @@
 import { hostname } from 'node:os';
 import type { Clock } from '../../clock.ts';
+import type { Keyring } from '../../domain/encryption.ts';
 import type { Database } from '../../storage/database.ts';
+import { findInstallation } from '../../storage/installation/installation.ts';
 import { deleteNode, deleteSilentNodes, upsertNode } from '../../storage/installation/nodes.ts';
 import type { NodeRole, SimulatorOrigins } from '../../storage/installation/nodes.ts';
 import type { JobBook } from '../job-book.ts';
@@ -9,16 +11,21 @@ import type { Job } from '../job.ts';
 export type ReportNodeDependencies = {
   database: Database;
   clock: Clock;
+  encryption: Keyring;
   node: { id: string; role: NodeRole; version: string; simulators: SimulatorOrigins | null };
   book: JobBook;
 };
 
 const dayMilliseconds = 24 * 3_600_000;
 
-/** The job that reports that this node is alive, what it is, and the last result of each of its jobs. */
+/**
+ * The job that reports that this node is alive, what it is, and the last result of each of its jobs. It also follows a
+ * rotation of the master key: what it reports as its first key is the one it has begun to encrypt under.
+ */
 export function makeReportNode({
   database,
   clock,
+  encryption,
   node,
   book,
 }: ReportNodeDependencies): Job & { leave(): Promise<void> } {
@@ -26,6 +33,8 @@ export function makeReportNode({
     name: 'report-node',
     intervalMilliseconds: 5_000,
     async runOnce(now) {
+      const masterKeyId = (await findInstallation(database))!.masterKeyId;
+      const isKnown = encryption.encryptUnder(masterKeyId);
       await upsertNode(database, {
         ...node,
         host: hostname(),
@@ -35,8 +44,13 @@ export function makeReportNode({
         seenAt: now,
         memoryBytes: process.memoryUsage.rss(),
         jobs: book.read(),
+        masterKeyIds: encryption.masterKeyIds(),
       });
       await deleteSilentNodes(database, new Date(now.getTime() - dayMilliseconds));
+      if (!isKnown)
+        throw new Error(
+          `The master key ${masterKeyId}, under which everything is encrypted, was not given to this node.`,
+        );
       return 0;
     },
     /** The last word of a node that stops as asked. */

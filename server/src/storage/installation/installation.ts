@@ -1,8 +1,15 @@
-import type { Queryable, Session } from '../database.ts';
+import type { InstallationPurpose } from '../../domain/encryption-context.ts';
+import type { Queryable, Session, Transaction } from '../database.ts';
 
 export type Installation = {
   createdAt: Date;
   masterKeyCheck: Buffer;
+  /** Of the key that everything is encrypted under now. */
+  masterKeyId: string;
+  /** Of the key that a rotation is leaving. */
+  rotatingFromKeyId: string | null;
+  /** Null until a version that keeps them has started. */
+  encryptedSecrets: Record<InstallationPurpose, Buffer | null>;
   demoWorkspaceId: string | null;
   clockOffsetMilliseconds: number;
   /** What the demo's ids and keys are made from; null of a demo that was made before this was kept. */
@@ -11,21 +18,69 @@ export type Installation = {
 
 /** The one row of this installation, locked when `tx` is a transaction that goes on to change it. */
 export async function findInstallation(tx: Queryable): Promise<Installation | undefined> {
-  const [row] = await tx<Installation[]>`
+  type Row = Omit<Installation, 'encryptedSecrets'> & Record<InstallationPurpose, Buffer | null>;
+  const [row] = await tx<Row[]>`
     select created_at as "createdAt", master_key_check as "masterKeyCheck", demo_workspace_id as "demoWorkspaceId",
-      clock_offset_ms as "clockOffsetMilliseconds", demo_seed_sealed as "encryptedDemoSeed"
+      encode(substring(master_key_check from 2 for 4), 'hex') as "masterKeyId",
+      rotating_from_key_id as "rotatingFromKeyId", interactions_secret_sealed as interactions,
+      simulator_secret_sealed as simulator, clock_offset_ms as "clockOffsetMilliseconds",
+      demo_seed_sealed as "encryptedDemoSeed"
     from installation`;
-  return row;
+  if (!row) return undefined;
+  const { interactions, simulator, ...rest } = row;
+  return { ...rest, encryptedSecrets: { interactions, simulator } };
 }
 
 /** Makes the row once; a second node finds it made. */
 export async function insertInstallation(
   tx: Queryable,
-  row: { createdAt: Date; masterKeyCheck: Buffer },
+  row: { createdAt: Date; masterKeyCheck: Buffer; encryptedSecrets: Record<InstallationPurpose, Buffer> },
+): Promise<void> {
+  const { interactions, simulator } = row.encryptedSecrets;
+  await tx`
+    insert into installation (created_at, master_key_check, interactions_secret_sealed, simulator_secret_sealed)
+    values (${row.createdAt}, ${row.masterKeyCheck}, ${interactions}, ${simulator})
+    on conflict (only_row) do nothing`;
+}
+
+/** Stores secrets in a row from before they were kept; of two nodes that do it the first one's stand. */
+export async function fillInstallationSecrets(
+  tx: Queryable,
+  { interactions, simulator }: Record<InstallationPurpose, Buffer>,
 ): Promise<void> {
   await tx`
-    insert into installation (created_at, master_key_check) values (${row.createdAt}, ${row.masterKeyCheck})
-    on conflict (only_row) do nothing`;
+    update installation
+    set interactions_secret_sealed = coalesce(interactions_secret_sealed, ${interactions}),
+      simulator_secret_sealed = coalesce(simulator_secret_sealed, ${simulator})
+    where interactions_secret_sealed is null or simulator_secret_sealed is null`;
+}
+
+/** From now on every node encrypts under the key of this check; the row must be locked. */
+export async function beginKeyRotation(
+  tx: Transaction,
+  { masterKeyCheck, fromKeyId }: { masterKeyCheck: Buffer; fromKeyId: string },
+): Promise<void> {
+  await tx`update installation set master_key_check = ${masterKeyCheck}, rotating_from_key_id = ${fromKeyId}`;
+}
+
+/** Nothing is left under the old key; unless somebody has begun to go back to it meanwhile. */
+export async function endKeyRotation(tx: Queryable, masterKeyId: string): Promise<void> {
+  await tx`
+    update installation set rotating_from_key_id = null
+    where substring(master_key_check from 2 for 4) = ${Buffer.from(masterKeyId, 'hex')}`;
+}
+
+/** A point in the order of the transactions that write. */
+export async function readTransactionMark(tx: Queryable): Promise<string> {
+  const [row] = await tx<{ mark: string }[]>`select pg_snapshot_xmax(pg_current_snapshot())::text as mark`;
+  return row!.mark;
+}
+
+/** Whether every transaction that wrote anything before the mark has ended. */
+export async function haveEarlierTransactionsEnded(tx: Queryable, mark: string): Promise<boolean> {
+  const [row] = await tx<{ haveEnded: boolean }[]>`
+    select pg_snapshot_xmin(pg_current_snapshot()) >= ${mark}::xid8 as "haveEnded"`;
+  return row!.haveEnded;
 }
 
 /** Locks the row until the transaction ends, so that two nodes seed the demo once. */

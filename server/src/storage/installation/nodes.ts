@@ -27,6 +27,8 @@ export type NodeReport = {
   seenAt: Date;
   memoryBytes: number;
   jobs: JobNote[];
+  /** Ids of the master keys it knows, first the one it encrypts under; none of a version that did not say. */
+  masterKeyIds: readonly string[];
   simulators: SimulatorOrigins | null;
 };
 
@@ -34,20 +36,21 @@ export type NodeReport = {
 export async function upsertNode(tx: Queryable, node: NodeReport): Promise<void> {
   await tx`
     insert into nodes
-      (id, host, process_id, role, version, started_at, seen_at, memory_bytes, duties, simulators)
+      (id, host, process_id, role, version, started_at, seen_at, memory_bytes, duties, simulators, master_key_ids)
     values (${node.id}, ${node.host}, ${node.processId}, ${node.role}, ${node.version}, ${node.startedAt},
       ${node.seenAt}, ${node.memoryBytes}, ${tx.json(node.jobs)},
-      ${node.simulators === null ? null : tx.json(node.simulators)})
+      ${node.simulators === null ? null : tx.json(node.simulators)}, ${node.masterKeyIds})
     on conflict (id) do update
       set seen_at = excluded.seen_at, started_at = excluded.started_at, memory_bytes = excluded.memory_bytes,
-        duties = excluded.duties`;
+        duties = excluded.duties, master_key_ids = excluded.master_key_ids`;
 }
 
 /** Oldest first. A table of as many rows as nodes ran within a day. */
 export async function listNodes(tx: Queryable): Promise<NodeReport[]> {
   return tx<NodeReport[]>`
     select id, host, process_id as "processId", role, version, started_at as "startedAt", seen_at as "seenAt",
-      memory_bytes as "memoryBytes", duties as jobs, simulators
+      memory_bytes as "memoryBytes", duties as jobs, simulators,
+      master_key_ids as "masterKeyIds"
     from nodes order by started_at, id limit 1000`;
 }
 

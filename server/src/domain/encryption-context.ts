@@ -1,0 +1,23 @@
+/**
+ * What each encrypted value is bound to: everything that is encrypted takes its context from here, so that a rotation of
+ * the master key finds the context of every row again (`storage/installation/encrypted-values.ts`).
+ */
+export const encryptionContext = {
+  /** A push key: a copy in another workspace cannot be decrypted. */
+  pushKey: ({ workspaceId, id }: { workspaceId: string; id: string }) => `push-key:${workspaceId}:${id}`,
+  providerCredential: ({ workspaceId, provider }: { workspaceId: string; provider: string }) =>
+    `provider-credential:${workspaceId}:${provider}`,
+  /** The provider token that all nodes share, by the key it was signed with. */
+  providerToken: ({ key }: { key: string }) => `provider-token:${key}`,
+  webhookSecret: ({ workspaceId }: { workspaceId: string }) => `webhook-secret:${workspaceId}`,
+  idempotentAnswer: (row: { workspaceId: string; operation: string; keyHash: Uint8Array }) =>
+    `idempotency:${row.workspaceId}:${row.operation}:${Buffer.from(row.keyHash).toString('hex')}`,
+  companySignIn: () => 'company-sign-in',
+  demoSeed: () => 'demo-seed',
+  /** The word that tells at the start whether the master key is the right one. */
+  masterKeyCheck: () => 'installation',
+  installationSecret: (purpose: InstallationPurpose) => `installation-secret:${purpose}`,
+} as const;
+
+/** What an installation keeps a secret of its own for. */
+export type InstallationPurpose = 'interactions' | 'simulator';
