@@ -19,6 +19,7 @@ import { documentedLimits } from '../server/src/domain/limits/documented-limits.
 import type { DocumentedLimit } from '../server/src/domain/limits/documented-limits.ts';
 import { troubleMeanings } from '../server/src/domain/readiness/troubles.ts';
 import { magicTokens } from '../server/src/domain/sandbox/magic-tokens.ts';
+import { timeZoneAliases } from '../server/src/domain/timing/time-zone-aliases.ts';
 import { exitCodes } from '../server/src/start/start-errors.ts';
 import { listRoutes } from './list-routes.ts';
 
@@ -31,6 +32,7 @@ export async function renderSections(): Promise<Record<string, string>> {
     errors: renderErrors(),
     settings: renderSettings(),
     limits: renderLimits(),
+    'time-zone-aliases': renderTimeZoneAliases(),
     'exit-codes': renderExitCodes(),
     troubles: renderTroubles(),
     'magic-tokens': renderMagicTokens(),
@@ -193,6 +195,13 @@ function describeAmount(amount: number, unit: string): string {
   const larger = largerUnits[unit]?.find(([size]) => amount >= size && amount % size === 0);
   if (larger) return describeAmount(amount / larger[0], larger[1]);
   return `${amount.toLocaleString('en')} ${amount === 1 ? unit.replace(/s$/, '') : unit}`;
+}
+
+function renderTimeZoneAliases(): string {
+  const rows = Object.entries(timeZoneAliases).map(([name, { zone, means, elsewhere }]) => [
+    ...[`\`${name}\``, `\`${zone}\``, means, elsewhere ?? ''],
+  ]);
+  return table(['Sent', 'Zone', 'As in Java and ICU', 'Elsewhere also'], rows);
 }
 
 function renderExitCodes(): string {

@@ -94,8 +94,11 @@ export async function makeAuthoringBundle(options: { limits?: AuthoringLimits } 
       return [...(await database`select * from runs where campaign_id = ${campaignId} order by created_at, id`)];
     },
     async push(body: Record<string, unknown>): Promise<string> {
+      return (await bundle.callPush(body)).json().cid;
+    },
+    callPush(body: Record<string, unknown>) {
       const campaignName = String(body.campaignName);
-      const answer = await call('POST', '/v2/transaction/sendpush', {
+      return call('POST', '/v2/transaction/sendpush', {
         appId: workspaceId,
         signature: signPush({ appId: workspaceId, campaignName, key: pushKey }),
         targetPlatform: ['ANDROID'],
@@ -104,7 +107,6 @@ export async function makeAuthoringBundle(options: { limits?: AuthoringLimits } 
         campaignDelivery: { type: 'soon' },
         ...body,
       });
-      return answer.json().cid;
     },
     segments: (method: Method, url: string, body?: unknown) => call(method, url, body, { headers: data }),
     /** A file segment of these users, filled. @returns its id */

@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { faultsOf, makeAuthoringBundle } from './authoring-bundle.ts';
+import { changeWorkspace } from '../../src/app/workspaces/change-workspace.ts';
+import { toInstant } from '../../src/domain/timing/local-time.ts';
+import { timeZoneAliases } from '../../src/domain/timing/time-zone-aliases.ts';
+import { campaign, faultsOf, makeAuthoringBundle } from './authoring-bundle.ts';
 import type { AuthoringBundle } from './authoring-bundle.ts';
 
 let bundle: AuthoringBundle;
@@ -128,5 +131,48 @@ describe('a campaign in the zones of its users', () => {
       }),
     });
     expect(faultsOf(await bundle.act(early, 'PUBLISH'))[0]).toMatch(/has passed in some time zones: begin a day later/);
+  });
+});
+
+describe('the name of a time zone', () => {
+  const names = ['IST', 'BST', 'VST'];
+  const delivery = (timezone: string) => ({ type: 'later', date: '05/01/2026', time: '09:00 AM', timezone });
+  const fixed = (timezone: string) => ({
+    scheduling_details: { delivery_type: 'AT_FIXED_TIME', start_time: '2026-05-01T09:00:00', timezone },
+  });
+  const dueAt = async (id: string): Promise<unknown> => (await bundle.row(id)).timing;
+
+  test('may be one that ICU knows and Temporal refuses: a push, a draft and a publication mean the same instant', async () => {
+    for (const name of names) {
+      const { zone } = timeZoneAliases[name]!;
+      const at = toInstant({ date: '2026-05-01', time: '09:00', timeZone: zone }).toISOString();
+      const pushed = await bundle.push({ campaignName: `In the zone ${name}`, campaignDelivery: delivery(name) });
+      const published = await bundle.live({
+        ...fixed(name),
+        basic_details: { name: `In the zone ${name}`, platforms: ['ANDROID'] },
+      });
+      for (const id of [pushed, published]) expect(await dueAt(id)).toMatchObject({ at, timeZone: zone });
+    }
+  });
+
+  test('that is none is refused by name, and nothing is stored', async () => {
+    const before = (await bundle.database`select count(*) as campaigns from campaigns`)[0]!.campaigns as number;
+    const pushed = await bundle.callPush({ campaignName: 'In no zone', campaignDelivery: delivery('Mars/Phobos') });
+    expect(pushed.json()).toMatchObject({
+      status: 'Fail',
+      Error_Message: 'Error parsing parameters: campaignDelivery.timezone: is not a time-zone name',
+    });
+    const drafted = await bundle.call('POST', '/v5/campaigns', campaign(fixed('+05:30')));
+    expect(faultsOf(drafted)).toEqual(['scheduling_details.timezone is not a time-zone name.']);
+    expect((await bundle.database`select count(*) as campaigns from campaigns`)[0]!.campaigns).toBe(before);
+    const change = changeWorkspace(bundle, { id: bundle.workspaceId, timeZone: 'Mars/Phobos' } as never);
+    await expect(change).rejects.toThrow('Mars/Phobos is not a time-zone name');
+  });
+
+  test('of a workspace may have been stored as an alias: what names no zone is sent in the zone it stands for', async () => {
+    await bundle.database`update workspaces set time_zone = 'BST' where id = ${bundle.workspaceId}`;
+    const { timezone: _none, ...later } = delivery('');
+    const pushed = await bundle.push({ campaignName: 'In the zone of all', campaignDelivery: later });
+    expect(await dueAt(pushed)).toMatchObject({ at: '2026-05-01T03:00:00.000Z', timeZone: 'Asia/Dhaka' });
   });
 });

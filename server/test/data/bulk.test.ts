@@ -121,3 +121,25 @@ test('users and events are counted apart, all of a request or none, and the tigh
     await small.end();
   }
 });
+
+test('a user whose time zone is no zone is refused by name and not made; an alias is stored as it was sent', async () => {
+  const refused = await bundle.call(
+    `/v1/customer/${bundle.workspaceId}`,
+    customer('zoe', { time_zone: 'Mars/Phobos' }),
+  );
+  expect([refused.status, refused.body.error.type]).toEqual([400, 'ValueError']);
+  expect(JSON.stringify(refused.body)).toContain('is not a time-zone name: Mars/Phobos');
+  await bundle.call(
+    url,
+    bulk(
+      customer('zoe', { time_zone: 5 }),
+      customer('ian', { time_zone: 'IST' }),
+      customer('ida', { time_zone: '' }),
+      customer('ivy', { time_zone: null, n: 1 }),
+    ),
+  );
+  expect(await bundle.attributes('zoe')).toBeUndefined();
+  expect(await bundle.attributes('ian')).toEqual({ time_zone: 'IST' });
+  expect(await bundle.attributes('ida')).toEqual({ time_zone: '' });
+  expect(await bundle.attributes('ivy')).toEqual({ n: 1 });
+});

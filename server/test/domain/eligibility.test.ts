@@ -155,9 +155,24 @@ describe('a gate', () => {
       'QUIET_HOURS until 2026-03-10T15:00:00.000Z',
     ],
     [
-      'a name that is no zone is the workspace’s',
-      { controls: { ...quiet, timeZone: 'Pacific/Auckland' }, user: { timeZone: '+13' } },
+      'a blank name is the workspace’s',
+      { controls: { ...quiet, timeZone: 'Pacific/Auckland' }, user: { timeZone: ' ' } },
       'QUIET_HOURS until 2026-03-10T19:00:00.000Z',
+    ],
+    [
+      'a name that is no zone fails: nobody knows when',
+      { controls: quiet, user: { timeZone: '+13' } },
+      'TIME_ZONE_UNKNOWN',
+    ],
+    [
+      'an alias is the zone it stands for',
+      { controls: quiet, user: { timeZone: 'NST' } },
+      'QUIET_HOURS until 2026-03-10T19:00:00.000Z',
+    ],
+    [
+      'the zone of the workspace may be an alias that was stored before',
+      { controls: { ...quiet, timeZone: 'PST' } },
+      'QUIET_HOURS until 2026-03-10T15:00:00.000Z',
     ],
     [
       'what is dead by the morning does not wait for it',

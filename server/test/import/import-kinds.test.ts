@@ -215,3 +215,14 @@ test('a line under a merged customer id changes the retained user', async () => 
   expect(await bundle.attributes('gone-id')).toBeUndefined();
   expect(await bundle.attributes('kept-id')).toEqual({ mine: 1, own: true, told: 'x' });
 });
+
+test('a line whose time zone is no zone is rejected by name, the others are loaded', async () => {
+  const rows = ['IST', 'Asia/Kolkata', 'Mars/Phobos'].map((zone, number) => ({
+    customer_id: `zone-${number}`,
+    attributes: { time_zone: zone },
+  }));
+  await write('zones.ndjson', ndjson(rows));
+  const { result, rejects } = await load('zones.ndjson', 'users');
+  expect(result).toMatchObject({ users: 2, rejected: 1 });
+  expect(rejects).toEqual([{ line: 3, reason: "'time_zone' is not a time-zone name: Mars/Phobos" }]);
+});

@@ -1,12 +1,14 @@
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
+import { zoneAttributeFault } from '../../domain/users/user-attributes.ts';
 import type { Transaction } from '../../storage/database.ts';
+import { findZoneAttribute } from '../../storage/installation/workspaces.ts';
 import { insertMissingUsers, lockUsersInOrder } from '../../storage/users/users.ts';
 import { registerDevice } from './register-device.ts';
 import type { RegisterDeviceCommand } from './register-device.ts';
 import { trackEvents } from './track-events.ts';
 import type { TrackEventsCommand } from './track-events.ts';
-import { upsertUser } from './upsert-user.ts';
+import { requireZone, storeUser } from './upsert-user.ts';
 import type { UpsertUserCommand } from './upsert-user.ts';
 
 type Element<Command> = Omit<Command, 'at' | 'workspaceId'>;
@@ -34,14 +36,17 @@ export async function takeBulk(
   tx: Transaction,
   { workspaceId, elements, at }: TakeBulkCommand,
 ): Promise<ElementFault[]> {
-  const made = new Set(elements.filter((element) => makesUser(element, at)).map(({ command }) => command.customerId));
+  const zoneAttribute = await findZoneAttribute(tx, workspaceId);
+  const made = new Set(
+    elements.filter((element) => makesUser(element, { at, zoneAttribute })).map(({ command }) => command.customerId),
+  );
   const users = [...made].map((customerId) => ({ customerId, id: makeId(at) }));
   if (users.length > 0) await insertMissingUsers(tx, { workspaceId, users, at });
   await lockUsersInOrder(tx, { workspaceId, customerIds: elements.map(({ command }) => command.customerId) });
   const faults: ElementFault[] = [];
   for (const element of elements) {
     try {
-      await take(tx, { element, workspaceId, at });
+      await take(tx, { element, workspaceId, zoneAttribute, at });
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       faults.push({ index: element.index, error });
@@ -51,10 +56,13 @@ export async function takeBulk(
 }
 
 /** Whether an element, when it is taken, makes the user it names. */
-function makesUser(element: BulkElement, at: Date): boolean {
+function makesUser(element: BulkElement, { at, zoneAttribute }: { at: Date; zoneAttribute: string }): boolean {
   switch (element.kind) {
     case 'customer':
-      return element.command.updateExistingOnly !== true;
+      return (
+        element.command.updateExistingOnly !== true &&
+        zoneAttributeFault(element.command.attributes, zoneAttribute) === undefined
+      );
     case 'device':
       return false;
     case 'event':
@@ -66,14 +74,14 @@ function makesUser(element: BulkElement, at: Date): boolean {
   }
 }
 
+type Taking = { element: BulkElement; workspaceId: string; zoneAttribute: string; at: Date };
+
 /** Each refuses before its first write. */
-async function take(
-  tx: Transaction,
-  { element, workspaceId, at }: { element: BulkElement; workspaceId: string; at: Date },
-): Promise<void> {
+async function take(tx: Transaction, { element, workspaceId, zoneAttribute, at }: Taking): Promise<void> {
   switch (element.kind) {
     case 'customer':
-      await upsertUser(tx, { ...element.command, workspaceId, at });
+      requireZone(element.command.attributes, zoneAttribute);
+      await storeUser(tx, { ...element.command, workspaceId, at });
       return;
     case 'device':
       if (!(await registerDevice(tx, { ...element.command, workspaceId, at })))

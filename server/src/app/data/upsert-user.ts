@@ -1,9 +1,11 @@
 import { identifiersOf } from '../../domain/users/identifier.ts';
 import type { Identifier } from '../../domain/users/identifier.ts';
-import { mergeAttributes } from '../../domain/users/user-attributes.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { mergeAttributes, zoneAttributeFault } from '../../domain/users/user-attributes.ts';
 import type { Attributes } from '../../domain/users/user-attributes.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { deleteIdentifiers, insertIdentifiers } from '../../storage/users/identifiers.ts';
+import { findZoneAttribute } from '../../storage/installation/workspaces.ts';
 import { setUserAttributes } from '../../storage/users/users.ts';
 import { lockOrMakeUser, lockUserOrRetained } from './find-user.ts';
 
@@ -18,12 +20,30 @@ export type UpsertUserCommand = {
 };
 
 /**
+ * Makes or changes a user whose time zone, if the change names one, is a zone.
+ *
+ * @returns false when the user does not exist and was not to be made
+ * @throws ServiceError DATA_VALUE_INVALID, before anything is written
+ */
+export async function upsertUser(tx: Transaction, command: UpsertUserCommand): Promise<boolean> {
+  if (Object.keys(command.attributes).length > 0)
+    requireZone(command.attributes, await findZoneAttribute(tx, command.workspaceId));
+  return storeUser(tx, command);
+}
+
+/** @throws ServiceError DATA_VALUE_INVALID */
+export function requireZone(attributes: Attributes, zoneAttribute: string): void {
+  const fault = zoneAttributeFault(attributes, zoneAttribute);
+  if (fault) throw new ServiceError('DATA_VALUE_INVALID', { field: fault.attribute, reason: fault.reason });
+}
+
+/**
  * Makes or changes a user, with the identifiers that follow from the attributes, in the caller's transaction. The
  * user's row is locked first, so two changes of one user follow each other.
  *
  * @returns false when the user does not exist and was not to be made
  */
-export async function upsertUser(tx: Transaction, command: UpsertUserCommand): Promise<boolean> {
+export async function storeUser(tx: Transaction, command: UpsertUserCommand): Promise<boolean> {
   const { workspaceId, customerId, at } = command;
   const user = command.updateExistingOnly
     ? await lockUserOrRetained(tx, { workspaceId, customerId })

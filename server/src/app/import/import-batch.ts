@@ -40,10 +40,13 @@ export type ImportBatches = {
 };
 
 /** How the rows of a kind of file are gathered, staged and stored. */
-export function makeImportBatches(kind: ImportKind, workspaceId: string): ImportBatches {
+export function makeImportBatches(
+  kind: ImportKind,
+  { workspaceId, zoneAttribute }: { workspaceId: string; zoneAttribute: string },
+): ImportBatches {
   switch (kind) {
     case 'users':
-      return batchUsers(workspaceId);
+      return batchUsers(workspaceId, zoneAttribute);
     case 'devices':
       return batchDevices(workspaceId);
     case 'events':
@@ -55,7 +58,7 @@ export function makeImportBatches(kind: ImportKind, workspaceId: string): Import
   }
 }
 
-function batchUsers(workspaceId: string): ImportBatches {
+function batchUsers(workspaceId: string, zoneAttribute: string): ImportBatches {
   return {
     // A column `attributes:json` holds many at once, as an export writes them.
     fromCells: ({ customer_id, attributes, ...others }) => ({
@@ -78,7 +81,7 @@ function batchUsers(workspaceId: string): ImportBatches {
         isApart: (other) => isApart(own, other.customers()),
         customers: () => own,
         add(value, line) {
-          const parsed = parseUserRow(value);
+          const parsed = parseUserRow(value, zoneAttribute);
           if ('reason' in parsed) return parsed.reason;
           // For a customer repeated within a batch the last line counts, and the batch has one row per customer.
           users.delete(parsed.user.customerId);

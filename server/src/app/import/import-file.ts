@@ -5,6 +5,7 @@ import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../log.ts';
 import { inTransaction, withSession } from '../../storage/database.ts';
 import type { Database, Session } from '../../storage/database.ts';
+import { findZoneAttribute } from '../../storage/installation/workspaces.ts';
 import { ensureEventsPartition } from '../../storage/users/events.ts';
 import {
   deleteImport,
@@ -88,7 +89,9 @@ async function load(deps: ImportDependencies, { file, key, sessions, totalBytes 
   const counts = before?.counts ?? { lines: 0, users: 0, devices: 0, events: 0, rejected: 0 };
   const progress = { ...counts, bytes: 0, totalBytes, resumedAt: counts.lines, isKnown: before?.isKnown ?? false };
   if (progress.isKnown) return progress;
-  const batches = makeImportBatches(file.kind, file.workspaceId);
+  const { workspaceId } = file;
+  const zoneAttribute = await findZoneAttribute(session, workspaceId);
+  const batches = makeImportBatches(file.kind, { workspaceId, zoneAttribute });
   for (const one of sessions) await batches.prepare(one);
   const rejects = makeRejectsFile(`${file.path}.rejects.ndjson`, { isContinued: counts.lines > 0 });
   const writer = makeWriter(deps, { file, key, sessions, progress, rejects });

@@ -1,6 +1,12 @@
 import { parseDeviceAttributes } from '../../domain/devices/device-attributes.ts';
 import type { DeviceAttributes } from '../../domain/devices/device-attributes.ts';
-import { attributesFault, customerIdFault, isListEdit, textFault } from '../../domain/users/user-attributes.ts';
+import {
+  attributesFault,
+  customerIdFault,
+  isListEdit,
+  textFault,
+  zoneAttributeFault,
+} from '../../domain/users/user-attributes.ts';
 import type { Attributes } from '../../domain/users/user-attributes.ts';
 
 export type ImportedDevice = DeviceAttributes & { deviceId: string };
@@ -11,13 +17,13 @@ export type ImportedUser = { customerId: string; attributes: Attributes; devices
 export const prefixes = ['svc'];
 
 /** A row of a file of users: a user, or the reason why it is not. */
-export function parseUserRow(value: unknown): { user: ImportedUser } | { reason: string } {
+export function parseUserRow(value: unknown, zoneAttribute: string): { user: ImportedUser } | { reason: string } {
   if (!isRecord(value)) return { reason: 'not a JSON object' };
   const { customer_id: customerId, attributes = {}, devices = [] } = value;
   const idFault = readCustomerId(customerId);
   if (idFault !== undefined) return { reason: idFault };
   if (!isRecord(attributes)) return { reason: "'attributes' must be an object" };
-  const fault = attributesFault(attributes, prefixes);
+  const fault = attributesFault(attributes, prefixes) ?? zoneAttributeFault(attributes, zoneAttribute);
   if (fault) return { reason: `'${fault.attribute}' ${fault.reason}` };
   // Editing a list is relative to what is stored; a file states the result, so that loading it twice changes nothing.
   const edited = Object.entries(attributes).find(([, change]) => isListEdit(change));

@@ -3,7 +3,7 @@ import type { QuietMode } from '../../domain/eligibility/workspace-controls.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { updateWorkspace } from '../../storage/installation/workspaces.ts';
 import type { WorkspaceChanges } from '../../storage/installation/workspaces.ts';
-import { WorkspaceRefusedError, requireTimeZone, requireWorkspaceName } from './create-workspace.ts';
+import { WorkspaceRefusedError, readTimeZone, requireWorkspaceName } from './create-workspace.ts';
 import { maxCapHours, maxCapMessages, maxCaps, maxDelayMinutes } from '../../domain/eligibility/limits.ts';
 
 /** As a person writes them: `none` takes a control away. */
@@ -69,7 +69,7 @@ export async function changeWorkspace(
   { id, ...changes }: WorkspaceChanges & { id: string },
 ): Promise<void> {
   if (changes.name !== undefined) requireWorkspaceName(changes.name);
-  if (changes.timeZone !== undefined) requireTimeZone(changes.timeZone);
-  if (!(await updateWorkspace(database, { id, ...changes })))
+  const timeZone = changes.timeZone === undefined ? undefined : readTimeZone(changes.timeZone);
+  if (!(await updateWorkspace(database, { id, ...changes, timeZone })))
     throw new WorkspaceRefusedError(`There is no workspace ${id}.`);
 }

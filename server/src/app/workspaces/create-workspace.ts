@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { isWorkspaceId } from '../../domain/tokens/workspace-id.ts';
+import { findTimeZone, noTimeZone } from '../../domain/timing/time-zone.ts';
 import { dataCenters } from '../../domain/tokens/data-center.ts';
 import type { DataCenter } from '../../domain/tokens/data-center.ts';
 import { inTransaction } from '../../storage/database.ts';
@@ -39,11 +40,11 @@ export async function createWorkspace(
     dataCenters.includes(given.dataCenter as DataCenter),
     `The data center is one of ${dataCenters.join(', ')}.`,
   );
-  requireTimeZone(given.timeZone);
+  const timeZone = readTimeZone(given.timeZone);
   return await inTransaction(database, async (tx) => {
     requireValid(!(await findWorkspace(tx, id)), `There is a workspace ${id} already.`);
     requireValid(!(await findWorkspaceByDbName(tx, dbName)), `The database name ${dbName} is taken.`);
-    await insertWorkspace(tx, { ...given, id, dbName, createdAt: at });
+    await insertWorkspace(tx, { ...given, timeZone, id, dbName, createdAt: at });
     return (await findWorkspace(tx, id))!;
   });
 }
@@ -59,18 +60,12 @@ export function requireWorkspaceName(name: string): void {
   requireValid(name.trim() !== '' && name.length <= 100, 'The name takes 1 to 100 characters.');
 }
 
-/** @throws WorkspaceRefusedError */
-export function requireTimeZone(name: string): void {
-  requireValid(isTimeZone(name), `${name} is not an IANA time zone.`);
-}
-
-function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
+/** The IANA name of a zone. @throws WorkspaceRefusedError for a name that stands for none */
+export function readTimeZone(name: string): string {
+  const timeZone = findTimeZone(name);
+  if (timeZone === undefined)
+    throw new WorkspaceRefusedError(`${name} ${noTimeZone}: an IANA name such as Europe/Berlin is.`);
+  return timeZone;
 }
 
 function requireValid(isValid: boolean, sentence: string): void {

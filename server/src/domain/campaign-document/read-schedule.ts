@@ -1,5 +1,5 @@
 import type { CampaignDeliveryType } from '../campaigns/campaign-search.ts';
-import { isTimeZone } from '../timing/local-time.ts';
+import { findTimeZone, noTimeZone } from '../timing/time-zone.ts';
 import type { PassedPolicy } from '../timing/timing.ts';
 import { readPeriod } from './read-period.ts';
 import type { Period } from './read-period.ts';
@@ -26,8 +26,9 @@ export function readSchedule(
   // SEND_IN_BTS is documented and not carried out.
   const type = details.choice('delivery_type', ['ASAP', 'AT_FIXED_TIME', 'SEND_IN_USER_TIMEZONE']);
   const zoned = readUserZone(details, type);
-  const timeZone = details.text('timezone', 100);
-  if (timeZone !== undefined && !isTimeZone(timeZone)) details.invalid('timezone', 'is not a time-zone name');
+  const named = details.text('timezone', 100);
+  const timeZone = named === undefined ? undefined : findTimeZone(named);
+  if (named !== undefined && timeZone === undefined) details.invalid('timezone', noTimeZone);
   const start = readTime(details, 'start_time');
   const expiry = readTime(details, 'expiry_time');
   if (deliveryType !== 'PERIODIC' && details.get('periodic_details') !== undefined)

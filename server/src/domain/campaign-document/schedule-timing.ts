@@ -3,6 +3,7 @@ import type { CalendarRule, Weekday } from '../timing/calendar-rule.ts';
 import { addDays, localDate, localTime, toInstant } from '../timing/local-time.ts';
 import { firstZone } from '../timing/local-send.ts';
 import { nextOccurrences } from '../timing/next-occurrences.ts';
+import { resolveTimeZoneAlias } from '../timing/time-zone.ts';
 import type { PassedPolicy, Timing } from '../timing/timing.ts';
 import type { RequestFault } from '../errors.ts';
 import type { Period } from './read-period.ts';
@@ -19,7 +20,7 @@ type Local = { date: string; time: string };
 
 /** The timing a schedule describes, as of now (decision D36), or why it is refused: nothing would ever be sent. */
 export function scheduleTiming(schedule: Schedule, context: ScheduleContext): Timing | { fault: RequestFault } {
-  const timeZone = schedule.timeZone ?? context.workspaceTimeZone;
+  const timeZone = schedule.timeZone ?? resolveTimeZoneAlias(context.workspaceTimeZone);
   switch (schedule.kind) {
     case 'asap':
       return { kind: 'soon' };

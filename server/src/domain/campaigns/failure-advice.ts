@@ -31,6 +31,8 @@ const ours: Record<string, string> = {
   FREQUENCY_CAP:
     'These people had as many messages as the workspace’s cap allows. Let the campaign ignore caps if it must reach them.',
   MINIMUM_DELAY: 'These people had a message shortly before. Send later, or change the workspace’s minimum delay.',
+  TIME_ZONE_UNKNOWN:
+    'What is stored as these people’s time zone names none. Send it again as an IANA name such as Asia/Kolkata.',
   QUIET_HOURS: 'It was night for these people. Let quiet hours hold messages instead of dropping them.',
 };
 

@@ -1,15 +1,26 @@
-import { isTimeZone } from '../timing/local-time.ts';
 import { decideLocalSend } from '../timing/local-send.ts';
+import { findTimeZone } from '../timing/time-zone.ts';
 import type { EligibilityRules } from './eligibility-rules.ts';
 import { quietUntil } from './quiet-hours.ts';
 
 /** Why a device is not sent to, or not yet; the words of `deliveries.code`. */
-export const eligibilityCodes = ['FREQUENCY_CAP', 'MINIMUM_DELAY', 'QUIET_HOURS', 'USER_TIME_ZONE'] as const;
+export const eligibilityCodes = [
+  'FREQUENCY_CAP',
+  'MINIMUM_DELAY',
+  'QUIET_HOURS',
+  'USER_TIME_ZONE',
+  'TIME_ZONE_UNKNOWN',
+] as const;
 export type EligibilityCode = (typeof eligibilityCodes)[number];
+type ReasonCode = Exclude<EligibilityCode, 'TIME_ZONE_UNKNOWN'>;
 
 /** Whether a run may send to a user now. For a held user the decision is repeated at that time. */
 export type Eligibility =
-  { kind: 'send' } | { kind: 'hold'; code: EligibilityCode; until: Date } | { kind: 'withhold'; code: EligibilityCode };
+  | { kind: 'send' }
+  | { kind: 'hold'; code: ReasonCode; until: Date }
+  | { kind: 'withhold'; code: ReasonCode }
+  /** It cannot be said when the user may be sent to; the other users of the run can be. */
+  | { kind: 'fail'; code: 'TIME_ZONE_UNKNOWN' };
 
 /** A message that was sent to a user, or is about to be. */
 export type UserMessage = { runId: string; campaignId: string; sentAt: Date; isCounted: boolean };
@@ -40,7 +51,11 @@ export function makeDecideEligibility(
 type ClockQuestion = { named: string | null; run: EligibilityRun; now: Date };
 
 function askClock({ localSend, quietHours, zone }: EligibilityRules, { named, run, now }: ClockQuestion): Eligibility {
-  const known = named !== null && isTimeZone(named) ? named : undefined;
+  // A blank text is how some clients say that they know no zone.
+  const isNamed = named !== null && named.trim() !== '';
+  const known = isNamed ? findTimeZone(named) : undefined;
+  // Names are checked when they arrive; the attribute may have been chosen later, or its values before.
+  if (isNamed && known === undefined) return { kind: 'fail', code: 'TIME_ZONE_UNKNOWN' };
   if (localSend) {
     const question = { timeZone: known ?? localSend.timeZone, startedAt: run.startedAt, now };
     const decided = decideLocalSend(localSend, question);
@@ -54,7 +69,7 @@ function askClock({ localSend, quietHours, zone }: EligibilityRules, { named, ru
 }
 
 /** A message that has died by then need not wait for it. */
-function hold({ code, until, run }: { code: EligibilityCode; until: Date; run: EligibilityRun }): Eligibility {
+function hold({ code, until, run }: { code: ReasonCode; until: Date; run: EligibilityRun }): Eligibility {
   return until < run.sendUntil ? { kind: 'hold', code, until } : { kind: 'withhold', code };
 }
 

@@ -18,6 +18,7 @@ export const steps = [
   'RUN_STOPPED',
   'CHUNK_SET_ASIDE',
   'CHANGED_SINCE',
+  'TIME_ZONE_UNKNOWN',
   'USER_TIME_ZONE',
   'QUIET_HOURS',
   'MINIMUM_DELAY',
@@ -181,6 +182,7 @@ const eligibilitySteps: readonly string[] = ['USER_TIME_ZONE', 'QUIET_HOURS', 'M
 function stepOfDelivery({ outcome, code }: ExplainedDelivery): Step {
   const isEligibilityStep = code !== null && eligibilitySteps.includes(code);
   if (isEligibilityStep && (outcome === 'WITHHELD' || outcome === 'WAITING')) return code as Step;
+  if (outcome === 'FAILED' && code === 'TIME_ZONE_UNKNOWN') return 'TIME_ZONE_UNKNOWN';
   if (outcome === 'FAILED' && code?.startsWith('TEMPLATE_')) return 'TEMPLATE_FAILED';
   if (outcome === 'EXPIRED' && code === 'STOPPED') return 'RUN_STOPPED';
   const step = steps.find((word) => word === outcome);

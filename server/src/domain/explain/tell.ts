@@ -17,6 +17,7 @@ const sentences: Record<Step, string> = {
   RUN_STOPPED: 'The run was stopped before.',
   CHUNK_SET_ASIDE: 'A part of the run ended its workers again and again and was set aside.',
   CHANGED_SINCE: 'The device could not be sent to when the run passed; it has changed since.',
+  TIME_ZONE_UNKNOWN: 'The time zone that is stored of the person is not one, so nobody can say when to send.',
   USER_TIME_ZONE: 'The time of the campaign decided, in the zone of the person.',
   QUIET_HOURS: 'It was within the quiet hours of the person.',
   MINIMUM_DELAY: 'It was too soon after another message.',

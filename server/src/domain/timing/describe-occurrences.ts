@@ -1,6 +1,5 @@
-import { Temporal } from 'temporal-polyfill';
 import { isInUserZone } from './local-send.ts';
-import { localDate, localTime } from './local-time.ts';
+import { comesTwice, localDate, localTime, offsetAt } from './local-time.ts';
 import { nextOccurrences } from './next-occurrences.ts';
 import type { Timing } from './timing.ts';
 
@@ -52,15 +51,4 @@ function changeOf({ at, local, timeZone, asked, before }: TimelineEntry): ClockC
   if (comesTwice({ ...local, timeZone })) return { kind: 'twice' };
   const offset = offsetAt(at, timeZone);
   return offset === before ? undefined : { kind: 'shifted', before, after: offset };
-}
-
-function comesTwice({ date, time, timeZone }: { date: string; time: string; timeZone: string }): boolean {
-  const local = Temporal.PlainDateTime.from(`${date}T${time}`);
-  const instantOf = (disambiguation: 'earlier' | 'later'): number =>
-    local.toZonedDateTime(timeZone, { disambiguation }).epochMilliseconds;
-  return instantOf('earlier') !== instantOf('later');
-}
-
-function offsetAt(instant: Date, timeZone: string): string {
-  return Temporal.Instant.fromEpochMilliseconds(instant.getTime()).toZonedDateTimeISO(timeZone).offset;
 }

@@ -1,4 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
+import { resolveTimeZoneAlias } from './time-zone.ts';
 
 /** Reads `MM/DD/YYYY`; undefined when it is no day of the calendar (02/30/2026). @returns YYYY-MM-DD */
 export function parseDate(text: string): string | undefined {
@@ -23,18 +24,7 @@ export function parseTime(text: string): string | undefined {
   return `${String((hour % 12) + (isAfternoon ? 12 : 0)).padStart(2, '0')}:${parts[2]}`;
 }
 
-/** Whether this is an IANA zone; old aliases such as Asia/Calcutta are (decision D36). */
-export function isTimeZone(name: string): boolean {
-  // Offsets such as +05:30 are no zone names.
-  if (!/^[A-Za-z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+)*$/.test(name)) return false;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
+/** `timeZone` may be an alias: what was stored before names were checked is reckoned with as well. */
 export type LocalTime = { date: string; time: string; timeZone: string };
 
 /**
@@ -43,15 +33,14 @@ export type LocalTime = { date: string; time: string; timeZone: string };
  */
 export function toInstant({ date, time, timeZone }: LocalTime): Date {
   const local = Temporal.PlainDateTime.from(`${date}T${time}`);
-  return new Date(local.toZonedDateTime(timeZone, { disambiguation: 'compatible' }).epochMilliseconds);
+  return new Date(
+    local.toZonedDateTime(resolveTimeZoneAlias(timeZone), { disambiguation: 'compatible' }).epochMilliseconds,
+  );
 }
 
 /** The local calendar day of an instant. @returns YYYY-MM-DD */
 export function localDate(instant: Date, timeZone: string): string {
-  return Temporal.Instant.fromEpochMilliseconds(instant.getTime())
-    .toZonedDateTimeISO(timeZone)
-    .toPlainDate()
-    .toString();
+  return inZone(instant, timeZone).toPlainDate().toString();
 }
 
 export function addDays(date: string, days: number): string {
@@ -60,6 +49,24 @@ export function addDays(date: string, days: number): string {
 
 /** The local time of day of an instant. @returns hh:mm, or hh:mm:ss when there are seconds */
 export function localTime(instant: Date, timeZone: string): string {
-  const time = Temporal.Instant.fromEpochMilliseconds(instant.getTime()).toZonedDateTimeISO(timeZone).toPlainTime();
+  const time = inZone(instant, timeZone).toPlainTime();
   return time.toString({ smallestUnit: time.second === 0 ? 'minute' : 'second' });
+}
+
+/** The offset of a zone from UTC at an instant, as in `+05:30`. */
+export function offsetAt(instant: Date, timeZone: string): string {
+  return inZone(instant, timeZone).offset;
+}
+
+/** Whether a clock that is set back makes a local time come twice. */
+export function comesTwice({ date, time, timeZone }: LocalTime): boolean {
+  const local = Temporal.PlainDateTime.from(`${date}T${time}`);
+  const zone = resolveTimeZoneAlias(timeZone);
+  const instantOf = (disambiguation: 'earlier' | 'later'): number =>
+    local.toZonedDateTime(zone, { disambiguation }).epochMilliseconds;
+  return instantOf('earlier') !== instantOf('later');
+}
+
+function inZone(instant: Date, timeZone: string): Temporal.ZonedDateTime {
+  return Temporal.Instant.fromEpochMilliseconds(instant.getTime()).toZonedDateTimeISO(resolveTimeZoneAlias(timeZone));
 }

@@ -1,5 +1,6 @@
-import { addDays, isTimeZone, localDate, parseDate, parseTime, toInstant } from './local-time.ts';
+import { addDays, localDate, parseDate, parseTime, toInstant } from './local-time.ts';
 import { nextOccurrences } from './next-occurrences.ts';
+import { findTimeZone, noTimeZone, resolveTimeZoneAlias } from './time-zone.ts';
 import type { Timing } from './timing.ts';
 import { maxRepeatAfterDays } from './limits.ts';
 
@@ -21,13 +22,19 @@ export type TimingFault = { fault: { field: string; reason: string } };
 /** Reads a delivery (interface 2.9, decision D36). Nothing left to send is a fault: it would never be sent. */
 export function parseTiming(input: TimingInput, { now, workspaceTimeZone }: TimingContext): Timing | TimingFault {
   if (input.type === 'soon') return { kind: 'soon' };
-  const timeZone = input.timezone === undefined ? workspaceTimeZone : input.timezone;
-  if (typeof timeZone !== 'string' || !isTimeZone(timeZone)) return fault('timezone', 'is not a time-zone name');
+  const timeZone = readTimeZone(input.timezone, workspaceTimeZone);
+  if (timeZone === undefined) return fault('timezone', noTimeZone);
   const time = typeof input.time === 'string' ? parseTime(input.time) : undefined;
   if (time === undefined) return fault('time', input.time === undefined ? 'is required' : 'must be hh:mm AM/PM');
   return input.type === 'later'
     ? parseLater(input, { now, time, timeZone })
     : parsePeriodic(input, { now, time, timeZone });
+}
+
+/** The zone of the workspace is not refused: whoever sends this did not choose it. */
+function readTimeZone(named: unknown, workspaceTimeZone: string): string | undefined {
+  if (named === undefined) return resolveTimeZoneAlias(workspaceTimeZone);
+  return typeof named === 'string' ? findTimeZone(named) : undefined;
 }
 
 type Local = { now: Date; time: string; timeZone: string };

@@ -1,3 +1,4 @@
+import { findTimeZone, noTimeZone } from '../timing/time-zone.ts';
 import { maxAttributeNameCharacters, maxCustomerIdBytes } from './limits.ts';
 
 export type Attributes = Record<string, unknown>;
@@ -61,6 +62,20 @@ export function attributesFault(attributes: Attributes, prefixes: readonly strin
     if (fault !== undefined) return { attribute, reason: fault };
   }
   return undefined;
+}
+
+/**
+ * Why a change cannot be taken by the attribute that holds a user's time zone, or undefined. A blank text says that the
+ * zone is not known, as null does; what is no name of a zone would make the user unreachable at a local time.
+ */
+export function zoneAttributeFault(attributes: Attributes, zoneAttribute: string): AttributeFault | undefined {
+  if (!Object.hasOwn(attributes, zoneAttribute)) return undefined;
+  const value = attributes[zoneAttribute];
+  if (value === null) return undefined;
+  if (typeof value !== 'string') return { attribute: zoneAttribute, reason: noTimeZone };
+  return value.trim() === '' || findTimeZone(value) !== undefined
+    ? undefined
+    : { attribute: zoneAttribute, reason: `${noTimeZone}: ${value.slice(0, 50)}` };
 }
 
 /** Standard keys that carry the vendor's prefix (fact 5). */

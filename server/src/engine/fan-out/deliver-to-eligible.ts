@@ -139,9 +139,19 @@ function toResult({ device, attempt }: DeviceToDeliver, eligibility: Refusal): D
   const { bucket, id: deviceId, userId, platform } = device;
   // Nothing was sent, so no attempt was made.
   const base = { bucket, deviceId, userId, platform, code: eligibility.code, providerMessageId: null };
-  return eligibility.kind === 'hold'
-    ? { delivery: { ...base, attempts: attempt - 1, outcome: 'WAITING', retryAt: eligibility.until } }
-    : { delivery: { ...base, attempts: attempt - 1, outcome: 'WITHHELD', retryAt: null } };
+  const settled = { ...base, attempts: attempt - 1, retryAt: null };
+  switch (eligibility.kind) {
+    case 'hold':
+      return { delivery: { ...settled, outcome: 'WAITING', retryAt: eligibility.until } };
+    case 'withhold':
+      return { delivery: { ...settled, outcome: 'WITHHELD' } };
+    case 'fail':
+      return { delivery: { ...settled, outcome: 'FAILED' } };
+    default: {
+      const never: never = eligibility;
+      throw new Error(`unknown eligibility ${String(never)}`);
+    }
+  }
 }
 
 function keyOf({ bucket, userId }: UserKey): string {

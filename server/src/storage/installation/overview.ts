@@ -1,12 +1,14 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
 import type { Queryable } from '../database.ts';
+import { inKnownZone } from './workspaces.ts';
 
 export type WorkspaceSummary = { id: string; dbName: string; name: string; timeZone: string };
 
 /** The workspaces of this installation, oldest first. */
 export async function listWorkspaces(tx: Queryable): Promise<WorkspaceSummary[]> {
-  return tx<WorkspaceSummary[]>`
+  const rows = await tx<WorkspaceSummary[]>`
     select id, db_name as "dbName", name, time_zone as "timeZone" from workspaces order by created_at, id limit 100`;
+  return rows.map(inKnownZone);
 }
 
 export type DeviceCount = { platform: Platform; state: string; devices: number };

@@ -1,4 +1,5 @@
 import type { FrequencyCap, QuietMode, WorkspaceControls } from '../../domain/eligibility/workspace-controls.ts';
+import { resolveTimeZoneAlias } from '../../domain/timing/time-zone.ts';
 import type { Queryable } from '../database.ts';
 
 export type Workspace = {
@@ -31,7 +32,7 @@ export async function findWorkspace(tx: Queryable, id: string): Promise<Workspac
       secret_required_at_refresh as "secretRequiredAtRefresh", signature_v2_required as "signatureV2Required"
     from workspaces
     where id = ${id}`;
-  return row;
+  return row && inKnownZone(row);
 }
 
 /** The workspace whose data is available under that database name. Index: unique db_name. */
@@ -41,7 +42,12 @@ export async function findWorkspaceByDbName(tx: Queryable, dbName: string): Prom
       secret_required_at_refresh as "secretRequiredAtRefresh", signature_v2_required as "signatureV2Required"
     from workspaces
     where db_name = ${dbName}`;
-  return row;
+  return row && inKnownZone(row);
+}
+
+/** An alias stored before names were checked, as the zone it stands for. */
+export function inKnownZone<Row extends { timeZone: string }>(row: Row): Row {
+  return { ...row, timeZone: resolveTimeZoneAlias(row.timeZone) };
 }
 
 /** The controls of a workspace as one object, for statements that read its row. */
@@ -63,7 +69,15 @@ export function workspaceControls(tx: Queryable) {
 export async function findWorkspaceControls(tx: Queryable, id: string): Promise<WorkspaceControls | undefined> {
   const [row] = await tx<{ controls: WorkspaceControls }[]>`
     select ${workspaceControls(tx)} as controls from workspaces where id = ${id}`;
-  return row?.controls;
+  return row && inKnownZone(row.controls);
+}
+
+/** The user attribute that names a user's time zone. Index: primary key. */
+export async function findZoneAttribute(tx: Queryable, id: string): Promise<string> {
+  const [row] = await tx<{ zoneAttribute: string }[]>`
+    select zone_attribute as "zoneAttribute" from workspaces where id = ${id}`;
+  if (!row) throw new Error(`no workspace ${id}`);
+  return row.zoneAttribute;
 }
 
 /** What a workspace may change of itself; undefined keeps what is stored. */

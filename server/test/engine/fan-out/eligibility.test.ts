@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { changeWorkspace, parseControls } from '../../../src/app/workspaces/change-workspace.ts';
 import type { WorkspaceControlTexts } from '../../../src/app/workspaces/change-workspace.ts';
+import { quietUntil } from '../../../src/domain/eligibility/quiet-hours.ts';
+import { timeZoneAliases } from '../../../src/domain/timing/time-zone-aliases.ts';
 import { makeDeliverToEligible } from '../../../src/engine/fan-out/deliver-to-eligible.ts';
 import { makePersonaliseDevices } from '../../../src/engine/fan-out/personalise-devices.ts';
 import type { Database } from '../../../src/storage/database.ts';
@@ -349,5 +351,34 @@ describe('what a workspace asks for', () => {
       database`update workspaces set minimum_delay_minutes = 0`,
     ])
       await expect(wrong).rejects.toMatchObject({ code: '23514' });
+  });
+});
+
+describe('a user whose time zone is stored under another name than IANA’s', () => {
+  test('is held in quiet hours of the zone meant, or fails alone: the campaign reaches all the others', async () => {
+    const aliases = Object.keys(timeZoneAliases);
+    const unknown = ['Mars/Phobos', '+05:30'];
+    for (const name of [...aliases, ...unknown]) await zoned(1, name);
+    await bundle.addDevices(40, 'plain');
+    await setControls({ quietHours: '22:00-08:00' });
+    const sent = await send();
+    const noted = await bundle.database`
+      select users.attributes ->> 'time_zone' as zone, outcome, code, retry_at as "retryAt"
+      from deliveries join users on users.id = deliveries.user_id where run_id = ${sent.runId}`;
+    expect(noted).toHaveLength(aliases.length + unknown.length + 40);
+    for (const { zone, outcome, code, retryAt } of noted) {
+      if (zone === null) expect([outcome, code]).toEqual(['ACCEPTED', null]);
+      else if (unknown.includes(zone as string)) expect([outcome, code]).toEqual(['FAILED', 'TIME_ZONE_UNKNOWN']);
+      else {
+        const question = { at: bundle.clock.now(), timeZone: timeZoneAliases[zone as string]!.zone };
+        const until = quietUntil({ from: '22:00', to: '08:00', mode: 'HOLD' }, question);
+        expect([zone, outcome, retryAt]).toEqual([zone, until ? 'WAITING' : 'ACCEPTED', until ?? null]);
+      }
+    }
+    bundle.clock.advance(12 * hour);
+    while ((await bundle.retry()) > 0);
+    await bundle.end();
+    expect(await bundle.states(sent.campaignId)).toEqual({ campaign: 'SENT', run: 'SENT', reason: null });
+    expect(await bundle.counters(sent.runId)).toEqual({ ACCEPTED: 65, FAILED: 2 });
   });
 });
