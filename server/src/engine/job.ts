@@ -48,10 +48,10 @@ export function startJob(job: Job, { clock, log, book }: JobDependencies): Runni
       try {
         const at = clock.now();
         const done = await job.runOnce(at);
-        book?.note(job.name, { at, done });
+        book?.note(job.name, { at: clock.realNow(), done });
         if (done > 0) continue;
       } catch (error) {
-        book?.note(job.name, { at: clock.now(), error });
+        book?.note(job.name, { at: clock.realNow(), error });
         log.error({ duty: job.name, err: error }, 'duty failed');
         pause = Math.max(pause, 1000);
       }

@@ -80,7 +80,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     random: Math.random,
     interactionTokens: deps.interactionTokens,
   });
-  const end = startJob(makeEndRuns({ database }), { clock, log, book });
+  const end = startJob(makeEndRuns({ database, clock }), { clock, log, book });
   const chunks = startChunkWorkers({
     database,
     clock,

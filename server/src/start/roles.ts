@@ -32,7 +32,7 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
   const worker = config.role === 'api' ? undefined : await startEngine(composition, parts);
   const reporter = await startReporter(composition, parts);
   const onClockMoved = (): void => {
-    // The simulated providers judge the age of tokens by the same clock as the senders, from the same moment on.
+    // The inbox shows the time of the service from the same instant on.
     phones?.syncClock();
     worker?.wake();
     reporter.wake();

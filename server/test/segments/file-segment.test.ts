@@ -329,6 +329,27 @@ describe('a crash', () => {
     expect((await bundle.database`select count(*) as callbacks from callbacks`)[0]!.callbacks).toBe(1);
   });
 
+  test('none: a clock that is moved four times while the file is on its way takes the operation from nobody', async () => {
+    await bundle.addUsers(['a@x.io', 'b@x.io']);
+    const asked = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    bundle.files.set('/slow.csv', (_request, response) => {
+      asked.resolve();
+      void goOn.promise.then(() => response.writeHead(200, { 'content-type': 'text/csv' }).end('a@x.io\nb@x.io\n'));
+    });
+    await bundle.create({ file_url: `${bundle.origin}/slow.csv` });
+    const filled = bundle.fill();
+    await asked.promise;
+    for (let move = 1; move <= 4; move += 1) {
+      bundle.clock.setOffset(move * 3_600_000);
+      expect(await bundle.fill(bundle.makeFills(`thief ${move}`))).toBe(0);
+    }
+    goOn.resolve();
+    expect(await filled).toBe(1);
+    const [operation] = await bundle.database`select state, user_count, crashes from segment_operations`;
+    expect(operation).toEqual({ state: 'SUCCEEDED', user_count: 2, crashes: 0 });
+  });
+
   test('a worker that lost its lease meanwhile changes nothing', async () => {
     await bundle.addUsers(users);
     const held = Promise.withResolvers<void>();

@@ -20,7 +20,7 @@ test.each([
     const planned = collectPlans(tx, plans);
     await listMessages(planned, { channel, workspaceId: 'w', isFailed: true, limit: 10 });
     const at = new Date();
-    await claimDueMessages(planned as Database, { channel, at, leaseUntil: at, limit: 10 });
+    await claimDueMessages(planned as Database, { channel, at, leasedAt: at, leaseUntil: at, limit: 10 });
   });
   expect(plans[0]).toContain(failed);
   expect(plans[1]).toContain(due);

@@ -17,7 +17,7 @@ export async function cappedCampaigns(options: TortureOptions): Promise<Report> 
     for (const occurrence of pickOccurrences(bundle)) {
       await bundle.waitForReached(occurrence);
       await bundle.endWorker(bundle.workers[0]!, 'SIGKILL');
-      await bundle.advanceClock(61_000);
+      await bundle.endLeases();
       await bundle.startWorker();
     }
     const runs = [await bundle.waitForRunEnd(campaignIds[0]!), await bundle.waitForRunEnd(campaignIds[1]!)];

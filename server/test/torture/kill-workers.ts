@@ -6,8 +6,8 @@ import type { TortureOptions } from './torture-bundle.ts';
 
 export type KillWorkersOptions = TortureOptions & {
   workers: number;
-  /** Instead of waiting out a lease, when one worker is all there is. */
-  isClockMoved: boolean;
+  /** `ended`: nobody waits them out, when one worker is all there is. */
+  leases: 'waited out' | 'ended';
 };
 
 /**
@@ -26,7 +26,7 @@ export async function killWorkers(options: KillWorkersOptions): Promise<Report> 
       const worker = bundle.workers[bundle.random.between(0, bundle.workers.length - 1)]!;
       await bundle.endWorker(worker, 'SIGKILL');
       // Nobody lives whose lease would seem to have ended with those of the dead.
-      if (options.isClockMoved) await bundle.advanceClock(61_000);
+      if (options.leases === 'ended') await bundle.endLeases();
       await bundle.startWorker();
     }
     const run = await bundle.waitForRunEnd(campaignId);

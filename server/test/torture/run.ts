@@ -15,7 +15,7 @@ import { stopWorkers } from './stop-workers.ts';
 import type { TortureOptions } from './torture-bundle.ts';
 
 const scenarios: Record<string, (options: TortureOptions) => Promise<Report>> = {
-  'kill-workers': (options) => killWorkers({ ...options, workers: 2, isClockMoved: false }),
+  'kill-workers': (options) => killWorkers({ ...options, workers: 2, leases: 'waited out' }),
   'capped-campaigns': cappedCampaigns,
   'stop-workers': (options) => stopWorkers({ ...options, workers: 2 }),
   'kill-database': (options) => killDatabase({ ...options, workers: 2 }),

@@ -13,7 +13,7 @@ const maxMilliseconds = 180_000;
 const scenarios: [string, () => Promise<Report>][] = [
   [
     'workers killed at random moments lose nobody (reliability R2)',
-    () => killWorkers({ ...options, workers: 1, isClockMoved: true }),
+    () => killWorkers({ ...options, workers: 1, leases: 'ended' }),
   ],
   ['workers that are stopped lose and repeat nothing (reliability R3)', () => stopWorkers({ ...options, workers: 2 })],
   ['a database killed under its nodes loses nobody (fault F17)', () => killDatabase({ ...options, workers: 2 })],

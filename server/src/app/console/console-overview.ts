@@ -23,7 +23,7 @@ import type { SignedIn } from '../accounts/account-dependencies.ts';
 import { readLimits } from '../limits/read-limits.ts';
 import type { ReadLimitsDependencies } from '../limits/read-limits.ts';
 import type { ReadyCurl } from '../sandbox/make-ready-curl.ts';
-import { failingJobs, isAlive, sends } from './node-health.ts';
+import { failingJobs, isAlive, sends, showReport } from './node-health.ts';
 import { readProviderHealth } from './read-provider-health.ts';
 
 export type OverviewDependencies = {
@@ -122,7 +122,7 @@ async function readOverview(deps: OverviewDependencies & { lastHour: LastHour },
       // The command contains a signature, so it requires the permission to see keys.
       mayDo(by.role, 'keys.read') ? deps.readyCurl({ workspaceId, url }) : undefined,
     ]);
-  const alive = nodes.filter((node) => isAlive(node, at));
+  const alive = nodes.filter((node) => isAlive(node, clock.realNow())).map((node) => showReport(node, clock));
   const sending = queues.filter(({ name }) => name === 'chunks' || name === 'retries');
   const waitingSince = sending.flatMap(({ oldestAt }) => (oldestAt === null ? [] : [oldestAt.getTime()]));
   const accepted = hour.counts.filter(({ outcome }) => outcome === 'ACCEPTED');

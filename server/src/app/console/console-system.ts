@@ -3,7 +3,7 @@ import type { Database } from '../../storage/database.ts';
 import { listAppliedMigrations, listReplicas, readDatabaseFacts } from '../../storage/installation/installation.ts';
 import { listNodes } from '../../storage/installation/nodes.ts';
 import { readQueues } from '../../storage/installation/queues.ts';
-import { isAlive } from './node-health.ts';
+import { isAlive, showReport } from './node-health.ts';
 import { readProviderHealth } from './read-provider-health.ts';
 
 /** What is known of this process and the machine below it. */
@@ -66,8 +66,8 @@ export function makeConsoleSystem(deps: SystemDependencies) {
           migrations: { count: migrations.length, newest: migrations[0] ?? null },
         },
         nodes: nodes.map(({ simulators: _simulators, masterKeyIds: _masterKeyIds, ...node }) => ({
-          ...node,
-          isAlive: isAlive(node, at),
+          ...showReport(node, clock),
+          isAlive: isAlive(node, clock.realNow()),
         })),
         queues,
         providers: providers.map(({ provider, name, isConnected, isSimulated, check, silent, noisyUntil }) => ({

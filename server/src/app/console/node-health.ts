@@ -1,11 +1,27 @@
+import type { Clock } from '../../clock.ts';
 import type { NodeReport } from '../../storage/installation/nodes.ts';
 
 // A node reports itself every five seconds.
 const silentMilliseconds = 30_000;
 
-/** Whether a node was heard of lately. One from the future reported before the sandbox moved its clock back. */
+/** Whether a node was heard of lately, at an instant of real time, by which nodes report themselves. */
 export function isAlive({ seenAt }: Pick<NodeReport, 'seenAt'>, at: Date): boolean {
-  return Math.abs(at.getTime() - seenAt.getTime()) <= silentMilliseconds;
+  return at.getTime() - seenAt.getTime() <= silentMilliseconds;
+}
+
+/** A report with its times as the service's clock shows them, beside which they are read. */
+export function showReport<Report extends Pick<NodeReport, 'startedAt' | 'seenAt' | 'jobs'>>(
+  report: Report,
+  clock: Clock,
+): Report {
+  const shown = (at: Date): Date => new Date(at.getTime() + clock.offsetMilliseconds());
+  const shownText = (at: string | null): string | null => at && shown(new Date(at)).toISOString();
+  return {
+    ...report,
+    startedAt: shown(report.startedAt),
+    seenAt: shown(report.seenAt),
+    jobs: report.jobs.map((job) => ({ ...job, doneAt: shownText(job.doneAt), failedAt: shownText(job.failedAt) })),
+  };
 }
 
 export function sends({ role }: NodeReport): boolean {

@@ -75,7 +75,7 @@ async function stopSending({ database, clock }: ResetDemoDependencies, workspace
 
 async function waitForWorkers({ database, clock }: ResetDemoDependencies, workspaceId: string): Promise<void> {
   const deadline = performance.now() + maxWaitMilliseconds;
-  while ((await countWorkUnderWay(database, { workspaceId, at: clock.now() })) > 0) {
+  while ((await countWorkUnderWay(database, { workspaceId, at: clock.realNow() })) > 0) {
     if (performance.now() > deadline) throw new ServiceError('OVERLOADED', { retryAfterSeconds: 30 });
     await setTimeout(lookMilliseconds);
   }

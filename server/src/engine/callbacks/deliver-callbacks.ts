@@ -12,6 +12,7 @@ import {
 } from '../../storage/outbox/outbox.ts';
 import type { CallbackOutcome, DueCallback } from '../../storage/outbox/outbox.ts';
 import type { Job } from '../job.ts';
+import { makeLease } from '../make-lease.ts';
 import { ensureWebhookSecret } from './webhook-secret.ts';
 import { callbackRetrySeconds } from '../../domain/outbox/limits.ts';
 
@@ -52,7 +53,7 @@ const patienceMilliseconds = 1_000;
  * that a receiver can drop repeats caused by a crash or a lost response.
  */
 export function makeDeliverCallbacks(deps: DeliverCallbacksDependencies): CallbackJob {
-  const { database, log } = deps;
+  const { database, clock, log } = deps;
   const underWay = new Set<Promise<void>>();
 
   const start = (callback: DueCallback): Promise<void> => {
@@ -73,7 +74,7 @@ export function makeDeliverCallbacks(deps: DeliverCallbacksDependencies): Callba
       const due = await claimDueMessages(database, {
         channel: 'callbacks',
         at: now,
-        leaseUntil: new Date(now.getTime() + leaseMilliseconds),
+        ...makeLease(clock, leaseMilliseconds),
         limit: free,
       });
       await waitAtMost(patienceMilliseconds, Promise.all(due.map(start)));
@@ -101,8 +102,10 @@ async function deliver(deps: DeliverCallbacksDependencies, callback: DueCallback
   }
   const secret = await ensureWebhookSecret(deps, callback.workspaceId);
   const startedAt = clock.now();
+  // The receiver compares it with its own clock, which no sandbox moves.
+  const postedAt = clock.realNow();
   const answer = await deps
-    .post({ url: callback.url, headers: makeHeaders(callback, { secret, at: startedAt }), body: callback.body })
+    .post({ url: callback.url, headers: makeHeaders(callback, { secret, at: postedAt }), body: callback.body })
     .catch((error: unknown): CallbackAnswer => {
       log.error({ callbackId: id, err: error }, 'callback request failed unexpectedly');
       return { kind: 'failed', error: 'unreachable' };
@@ -123,7 +126,7 @@ async function deliver(deps: DeliverCallbacksDependencies, callback: DueCallback
       at: startedAt,
       status: answer.kind === 'answered' ? answer.status : null,
       error: answer.kind === 'failed' ? answer.error : isReceived(answer) ? null : 'not answered with 200',
-      durationMilliseconds: endedAt.getTime() - startedAt.getTime(),
+      durationMilliseconds: clock.realNow().getTime() - postedAt.getTime(),
     });
   });
 }

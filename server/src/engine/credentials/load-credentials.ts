@@ -18,7 +18,7 @@ export type LoadCredentialsDependencies = { database: Database; encryption: Encr
 export function makeLoadCredentials({ database, encryption, clock }: LoadCredentialsDependencies): LoadCredentials {
   const remembered = new Map<string, { until: number; credentials: Promise<ProviderCredentials> }>();
   return (workspaceId) => {
-    const now = clock.now().getTime();
+    const now = clock.realNow().getTime();
     const entry = remembered.get(workspaceId);
     if (entry && entry.until > now) return entry.credentials;
     const credentials = listProviderCredentials(database, workspaceId).then((rows) =>

@@ -17,17 +17,17 @@ export function makeShareProviderToken({
   encryption,
   log,
 }: ShareProviderTokenDependencies): ShareProviderToken {
-  return async ({ key, issuedFrom, make }) => {
+  return async ({ key, isUsable, make }) => {
     let made: ProviderToken | undefined;
     try {
       return await inTransaction(database, async (tx) => {
         await lockProviderToken(tx, key);
         const stored = await findProviderToken(tx, key);
-        if (stored && stored.issuedAt >= issuedFrom)
-          return {
-            token: encryption.decrypt(stored.encrypted, encryptionContext.providerToken({ key })).toString('utf8'),
-            issuedAt: stored.issuedAt,
-          };
+        const kept = stored && {
+          token: encryption.decrypt(stored.encrypted, encryptionContext.providerToken({ key })).toString('utf8'),
+          issuedAt: stored.issuedAt,
+        };
+        if (kept && isUsable(kept)) return kept;
         made = make();
         await upsertProviderToken(tx, {
           key,

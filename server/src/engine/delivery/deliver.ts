@@ -110,7 +110,7 @@ async function deliverThrough<C>(provider: DeliveryProvider<C>, sending: Sending
   try {
     const planned = provider.plan(sending);
     if ('outcome' in planned) return planned.outcome;
-    return provider.classify(await provider.send(sending.change(planned.plan), sending.credential), clock.now());
+    return provider.classify(await provider.send(sending.change(planned.plan), sending.credential), clock.realNow());
   } catch (error) {
     // An unusable credential (a broken key, for example) throws here; it must not fail the whole window.
     return { kind: 'stopped', code: 'CREDENTIAL_UNUSABLE', detail: (error as Error).message };

@@ -4,6 +4,7 @@ import type { Database } from '../../storage/database.ts';
 import { attemptsPerRound, claimDueMessages, insertEmailAttempt, settleMessage } from '../../storage/outbox/outbox.ts';
 import type { DueEmail, EmailOutcome } from '../../storage/outbox/outbox.ts';
 import type { Job } from '../job.ts';
+import { makeLease } from '../make-lease.ts';
 import type { EmailResult, SmtpClient } from './smtp-client.ts';
 import { emailRetrySeconds } from '../../domain/outbox/limits.ts';
 
@@ -33,7 +34,7 @@ export function makeSendEmails({ database, clock, smtpClient }: SendEmailsDepend
       const due = await claimDueMessages(database, {
         channel: 'emails',
         at: now,
-        leaseUntil: new Date(now.getTime() + leaseMilliseconds),
+        ...makeLease(clock, leaseMilliseconds),
         limit: emailsAtOnce,
       });
       await Promise.all(due.map((email) => sendOne({ database, clock, smtpClient }, email)));
@@ -46,6 +47,7 @@ async function sendOne({ database, clock, smtpClient }: SendEmailsDependencies, 
   const { id, attempts } = email;
   const nth = ((attempts - 1) % attemptsPerRound) + 1;
   const startedAt = clock.now();
+  const postedAt = clock.realNow();
   const result = await send(smtpClient, { ...email, nth });
   const endedAt = clock.now();
   await inTransaction(database, async (tx) => {
@@ -63,7 +65,7 @@ async function sendOne({ database, clock, smtpClient }: SendEmailsDependencies, 
       at: startedAt,
       answer: result.kind === 'sent' ? [result.answer, ...result.refused].join('; ') : result.reason,
       isTaken: result.kind === 'sent',
-      durationMilliseconds: endedAt.getTime() - startedAt.getTime(),
+      durationMilliseconds: clock.realNow().getTime() - postedAt.getTime(),
     });
   });
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 // Fault F1: another worker takes over at most this long after a crash.
 export const leaseMilliseconds = 60_000;
 
-/** Until when a chunk that is claimed or worked on now is its worker's own. */
+/** Until when what is claimed or worked on now is its worker's own, however the sandbox moves its clock. */
 export function leaseEnd(clock: Clock): Date {
-  return new Date(clock.now().getTime() + leaseMilliseconds);
+  return new Date(clock.realNow().getTime() + leaseMilliseconds);
 }

@@ -59,6 +59,11 @@ function notTried(until: Date, { attempt, random }: { attempt: number; random: n
   return { retryAt: new Date(until.getTime() + random * maxSpreadMilliseconds), attempts: attempt - 1 };
 }
 
+/** The provider's instant by the service's clock, by which devices are registered. */
+function goneSinceOf({ goneSince }: { goneSince?: Date }, clock: Clock): Date {
+  return goneSince ? new Date(goneSince.getTime() + clock.offsetMilliseconds()) : clock.now();
+}
+
 type Settling = {
   run: RunToSend;
   account: SendAccount | undefined;
@@ -79,7 +84,10 @@ function settleOutcome(
     case 'accepted':
       return settle('ACCEPTED', acceptedCode, { providerMessageId: outcome.providerMessageId ?? null });
     case 'gone':
-      return { ...settle('GONE', outcome.code), gone: { code: outcome.code, goneSince: outcome.goneSince ?? now } };
+      return {
+        ...settle('GONE', outcome.code),
+        gone: { code: outcome.code, goneSince: goneSinceOf(outcome, deps.clock) },
+      };
     case 'rejected':
       return settle('REJECTED', outcome.code);
     case 'stopped':

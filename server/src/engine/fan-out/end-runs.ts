@@ -1,3 +1,4 @@
+import type { Clock } from '../../clock.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
 import {
@@ -16,7 +17,7 @@ const stoppedMilliseconds = 24 * 3_600_000;
  * periodic ones when no occurrence is left either. It also settles windows that were in flight when their run was
  * stopped.
  */
-export function makeEndRuns({ database }: { database: Database }): Job {
+export function makeEndRuns({ database, clock }: { database: Database; clock: Clock }): Job {
   return {
     name: 'end-runs',
     intervalMilliseconds: 2000,
@@ -28,7 +29,7 @@ export function makeEndRuns({ database }: { database: Database }): Job {
         return ended.length + (await retireFinishedCampaigns(tx, { at: now, limit: 100 }));
       });
       const since = new Date(now.getTime() - stoppedMilliseconds);
-      await settleStoppedRuns(database, { since, at: now });
+      await settleStoppedRuns(database, { since, at: now, leasesEndedAt: clock.realNow() });
       return changed;
     },
   };

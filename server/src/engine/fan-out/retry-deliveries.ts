@@ -12,6 +12,7 @@ import type { CountChange, DueDelivery, SettledDelivery } from '../../storage/le
 import { findRunsToSend, pauseRun } from '../../storage/runs/run-states.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import type { Job } from '../job.ts';
+import { makeLease } from '../make-lease.ts';
 import { eligibilityRulesOfRun, makeDeliverToEligible } from './deliver-to-eligible.ts';
 import type { DeliverToEligible, DeviceToDeliver } from './deliver-to-eligible.ts';
 import type { DeliverToDevice } from './deliver-to-device.ts';
@@ -63,7 +64,7 @@ async function retryBatch(
   const { database, clock } = deps;
   const due = await claimDueDeliveries(database, {
     at: now,
-    leaseUntil: new Date(now.getTime() + leaseMilliseconds),
+    ...makeLease(clock, leaseMilliseconds),
     limit: batchDevices,
   });
   if (due.length === 0) return 0;

@@ -6,7 +6,8 @@ import { claimChunks, endChunk, postponeChunks, releaseChunk, renewLeases } from
 import type { ClaimedChunk } from '../../storage/runs/chunks.ts';
 import { findRunsToSend } from '../../storage/runs/run-states.ts';
 import { outlastOutage } from './outlast-outage.ts';
-import { leaseEnd } from './chunk-lease.ts';
+import { makeLease } from '../make-lease.ts';
+import { leaseEnd, leaseMilliseconds } from './chunk-lease.ts';
 import type { SendWindow } from './send-window.ts';
 
 const heartbeatMilliseconds = 10_000;
@@ -58,7 +59,7 @@ export function startChunkWorkers(deps: WorkChunksDependencies): ChunkWorkers {
   const slot = async (lastLane: 0 | 1): Promise<void> => {
     while (!isStopping) {
       try {
-        const claim = { owner, lastLane, limit: 1, at: clock.now(), leaseUntil: leaseEnd(clock) };
+        const claim = { owner, lastLane, limit: 1, at: clock.now(), ...makeLease(clock, leaseMilliseconds) };
         const [chunk] = await claimChunks(database, claim);
         if (!chunk) await wait();
         else {

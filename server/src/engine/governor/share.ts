@@ -50,7 +50,7 @@ export function makeShare({ clock, perMinute, lease, pause }: ShareDependencies)
       held = 0;
       const reserve = waiting.some(({ lane }) => lane === 0) ? 0 : urgentShare;
       held = await lease({ wanted: Math.max(waiting.length, Math.ceil(perMinute / 600)), returned, reserve });
-      heldUntil = clock.now().getTime() + leaseMilliseconds;
+      heldUntil = clock.realNow().getTime() + leaseMilliseconds;
       serve();
     }
     isLeasing = false;
@@ -61,7 +61,7 @@ export function makeShare({ clock, perMinute, lease, pause }: ShareDependencies)
 
   return {
     take(lane) {
-      if (held > 0 && waiting.length === 0 && clock.now().getTime() < heldUntil) {
+      if (held > 0 && waiting.length === 0 && clock.realNow().getTime() < heldUntil) {
         held -= 1;
         return Promise.resolve(undefined);
       }

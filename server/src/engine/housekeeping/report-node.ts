@@ -32,15 +32,15 @@ export function makeReportNode({
   return {
     name: 'report-node',
     intervalMilliseconds: 5_000,
-    async runOnce(now) {
+    async runOnce() {
+      const now = clock.realNow();
       const masterKeyId = (await findInstallation(database))!.masterKeyId;
       const isKnown = encryption.encryptUnder(masterKeyId);
       await upsertNode(database, {
         ...node,
         host: hostname(),
         processId: process.pid,
-        // By the clock of now: after the sandbox moved it, the process has still run as long as it has.
-        startedAt: new Date(clock.now().getTime() - process.uptime() * 1000),
+        startedAt: new Date(now.getTime() - process.uptime() * 1000),
         seenAt: now,
         memoryBytes: process.memoryUsage.rss(),
         jobs: book.read(),

@@ -9,6 +9,7 @@ import type { ClaimedOperation } from '../../storage/segments/segment-operations
 import { analyzeSegmentMembers } from '../../storage/segments/segment-members.ts';
 import { dropSegmentStaging, stagingKeyOf } from '../../storage/segments/segment-staging.ts';
 import type { Job } from '../job.ts';
+import { makeLease } from '../make-lease.ts';
 import type { OutgoingClient } from '../outgoing-http/outgoing-client.ts';
 import { applyStagedFile, failOperation, LostOperationError } from './end-fill.ts';
 import type { EndFillDependencies } from './end-fill.ts';
@@ -51,7 +52,11 @@ export function makeFillSegments(deps: FillSegmentsDependencies): SegmentFills {
     async runOnce() {
       if (stopping.signal.aborted) return 0;
       const { database, clock, owner } = deps;
-      const operation = await claimOperation(database, { owner, at: clock.now(), leaseUntil: leaseEnd(clock) });
+      const operation = await claimOperation(database, {
+        owner,
+        at: clock.now(),
+        ...makeLease(clock, leaseMilliseconds),
+      });
       if (!operation) return 0;
       await workOperation(deps, operation, stopping.signal);
       return 1;
@@ -111,7 +116,7 @@ function startHeartbeat(
     // While the result is being applied the row is locked; one note waits, not one a second.
     if (isNoting) return;
     isNoting = true;
-    noteProgress(database, { ...operation, ...progress, leaseUntil: leaseEnd(clock) })
+    noteProgress(database, { ...operation, ...progress, ...makeLease(clock, leaseMilliseconds) })
       .then(
         (isOurs) => isOurs || lost.abort(new LostOperationError('the lease ran out')),
         (error: unknown) => log.warn({ err: error, operationId: operation.id }, 'progress was not noted'),
@@ -167,8 +172,4 @@ function faultOf(error: unknown): OperationFault {
   if (!(error instanceof DownloadFailedError)) return { kind: 'internal' };
   if (error.kind === 'too-large') return { kind: 'too-large' };
   return { kind: error.kind === 'content-type' ? 'content-type' : 'download' };
-}
-
-function leaseEnd(clock: Clock): Date {
-  return new Date(clock.now().getTime() + leaseMilliseconds);
 }

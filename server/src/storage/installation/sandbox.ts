@@ -86,7 +86,7 @@ export async function listLiveCampaigns(tx: Queryable, workspaceId: string): Pro
   return rows.map(({ id }) => id);
 }
 
-/** How many workers hold something of a workspace. Indexes: chunks_open, segment_operations_open, callbacks_due, mails_due. */
+/** How many workers hold something of a workspace at an instant of real time. Indexes: chunks_open, segment_operations_open, callbacks_due, mails_due. */
 export async function countWorkUnderWay(
   tx: Queryable,
   { workspaceId, at }: { workspaceId: string; at: Date },

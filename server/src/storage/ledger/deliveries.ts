@@ -1,5 +1,6 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
 import type { Database, Queryable } from '../database.ts';
+import type { Lease } from '../lease.ts';
 
 /** How a delivery stands. `WAITING` is tried again at `retryAt`; all others are final. */
 export type DeliveryOutcome = 'ACCEPTED' | 'GONE' | 'REJECTED' | 'EXPIRED' | 'FAILED' | 'WITHHELD' | 'WAITING';
@@ -108,12 +109,12 @@ export async function addRunCounts(tx: Queryable, changes: CountChange[]): Promi
 export type DueDelivery = Delivery & DeliveryRun & { pushId: string | null; sendUntil: Date };
 
 /**
- * Takes deliveries that are due again, oldest first, and moves their `retry_at` one lease ahead with the attempt
- * counted, before anything is sent: a worker that dies leaves them due again. Index: deliveries_waiting.
+ * Takes deliveries that are due again, oldest first, with the attempt counted before anything is sent: a worker that
+ * dies leaves them due again when its lease ends. Index: deliveries_waiting.
  */
 export async function claimDueDeliveries(
   database: Database,
-  claim: { at: Date; leaseUntil: Date; limit: number },
+  claim: { at: Date; limit: number } & Lease,
 ): Promise<DueDelivery[]> {
   return database<DueDelivery[]>`
     with due as (
@@ -122,12 +123,13 @@ export async function claimDueDeliveries(
       from deliveries
       join runs on runs.id = deliveries.run_id and runs.status = 'SENDING'
       where deliveries.outcome = 'WAITING' and deliveries.retry_at <= ${claim.at}
+        and (deliveries.lease_until is null or deliveries.lease_until <= ${claim.leasedAt})
       order by deliveries.retry_at
       limit ${claim.limit}
       for update of deliveries skip locked
     )
     update deliveries
-    set retry_at = ${claim.leaseUntil}, attempts = deliveries.attempts + 1
+    set lease_until = ${claim.leaseUntil}, attempts = deliveries.attempts + 1
     from due
     left join devices on devices.workspace_id = due.workspace_id and devices.bucket = due.bucket
       and devices.id = due.device_id and devices.state = 'ACTIVE'
@@ -178,7 +180,7 @@ export async function settleDeliveries(
     )
     update deliveries
     set outcome = settled.outcome, code = settled.code, provider_message_id = settled.provider_message_id,
-      sent_at = ${sentAt}, retry_at = settled.retry_at, attempts = settled.attempts
+      sent_at = ${sentAt}, retry_at = settled.retry_at, lease_until = null, attempts = settled.attempts
     from settled
     where deliveries.day = settled.day and deliveries.workspace_id = settled.workspace_id
       and deliveries.bucket = settled.bucket and deliveries.run_id = settled.run_id

@@ -1,4 +1,5 @@
 import type { Database, Queryable } from '../database.ts';
+import type { Lease } from '../lease.ts';
 
 /**
  * What leaves for somebody else's server: callbacks over HTTP and emails over SMTP. Both pass through one state machine
@@ -24,7 +25,7 @@ type Message = {
   workspaceId: string;
   body: string;
   attempts: number;
-  /** When the next attempt is due; while one is under way, when its lease ends. Null when it has ended. */
+  /** When the next attempt is, or was, due. Null when it has ended. */
   nextAt: Date | null;
   createdAt: Date;
   endedAt: Date | null;
@@ -95,25 +96,26 @@ export async function insertEmail(tx: Queryable, email: NewEmail): Promise<void>
 }
 
 /**
- * Takes messages that are due, oldest first, and moves their `next_at` to the end of the lease with the attempt counted,
- * before anything is sent: a worker that dies leaves them due again. Rows another node holds are skipped. Indexes:
+ * Takes messages that are due, oldest first, with the attempt counted before anything is sent: a worker that dies leaves
+ * them due again when its lease ends. Rows another node holds are skipped. Indexes:
  * callbacks_due, mails_due.
  */
 export async function claimDueMessages<C extends Channel>(
   database: Database,
-  claim: { channel: C; at: Date; leaseUntil: Date; limit: number },
+  claim: { channel: C; at: Date; limit: number } & Lease,
 ): Promise<DueMessages[C][]> {
   const table = tableOf(database, claim.channel);
   return database<DueMessages[C][]>`
     with due as (
       select id as due_id from ${table}
       where state = 'PENDING' and next_at <= ${claim.at}
+        and (lease_until is null or lease_until <= ${claim.leasedAt})
       order by next_at
       limit ${claim.limit}
       for update skip locked
     )
     update ${table}
-    set next_at = ${claim.leaseUntil}, attempts = attempts + 1
+    set lease_until = ${claim.leaseUntil}, attempts = attempts + 1
     from due
     where id = due_id
     returning id, workspace_id as "workspaceId", body, attempts, ${ownColumns(database, claim.channel)}`;
@@ -132,7 +134,7 @@ export async function settleMessage<C extends Channel>(
   const outcome: CallbackOutcome | EmailOutcome = message.outcome;
   const rows = await tx`
     update ${tableOf(tx, message.channel)}
-    set state = ${outcome.state}, next_at = ${outcome.state === 'PENDING' ? outcome.nextAt : null},
+    set state = ${outcome.state}, lease_until = null, next_at = ${outcome.state === 'PENDING' ? outcome.nextAt : null},
       ended_at = ${outcome.state === 'PENDING' ? null : outcome.endedAt}
       ${'error' in outcome ? tx`, error = ${outcome.error}` : tx``}
     where id = ${message.id} and state = 'PENDING' and attempts = ${message.attempts}

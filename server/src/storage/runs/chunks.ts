@@ -1,4 +1,5 @@
 import type { Database, Queryable } from '../database.ts';
+import type { Lease } from '../lease.ts';
 
 /** A chunk this worker holds: `owner` and `attempt` together prove it in every later statement. */
 export type ClaimedChunk = {
@@ -38,7 +39,7 @@ export async function insertChunks(
  */
 export async function claimChunks(
   database: Database,
-  claim: { owner: string; lastLane: 0 | 1; limit: number; at: Date; leaseUntil: Date },
+  claim: { owner: string; lastLane: 0 | 1; limit: number; at: Date } & Lease,
 ): Promise<ClaimedChunk[]> {
   return database<ClaimedChunk[]>`
     with due as (
@@ -48,7 +49,7 @@ export async function claimChunks(
       where chunks.state in ('READY', 'CLAIMED')
         and chunks.lane <= ${claim.lastLane}
         and chunks.not_before <= ${claim.at}
-        and (chunks.state = 'READY' or chunks.lease_until <= ${claim.at})
+        and (chunks.state = 'READY' or chunks.lease_until <= ${claim.leasedAt})
         and runs.status = 'SENDING'
       order by chunks.lane, chunks.not_before, chunks.created_at
       limit ${claim.limit}

@@ -256,7 +256,10 @@ export async function expireWaitingDeliveries(tx: Queryable, campaignId: string)
  * it, and may store that a device waits. Ends chunks that were given back. Two transactions, because a worker locks its
  * chunk before its counters. Indexes: runs_stopped, run_counts key.
  */
-export async function settleStoppedRuns(database: Database, { since, at }: { since: Date; at: Date }): Promise<void> {
+export async function settleStoppedRuns(
+  database: Database,
+  { since, at, leasesEndedAt }: { since: Date; at: Date; leasesEndedAt: Date },
+): Promise<void> {
   await expireOf(
     database,
     database`select id, day, workspace_id from runs
@@ -266,7 +269,7 @@ export async function settleStoppedRuns(database: Database, { since, at }: { sin
   );
   await database`
     update chunks set state = 'DONE', owner = null, lease_until = null, ended_at = ${at}
-    where (state = 'READY' or state = 'CLAIMED' and lease_until <= ${at})
+    where (state = 'READY' or state = 'CLAIMED' and lease_until <= ${leasesEndedAt})
       and run_id in (select id from runs where status = 'STOPPED' and ended_at >= ${since})`;
 }
 
@@ -274,7 +277,7 @@ async function expireOf(tx: Queryable, runs: Fragment): Promise<void> {
   await tx`
     with settled as (
       update deliveries
-      set outcome = 'EXPIRED', code = 'STOPPED', retry_at = null
+      set outcome = 'EXPIRED', code = 'STOPPED', retry_at = null, lease_until = null
       from (${runs}) as run
       where deliveries.day = run.day and deliveries.workspace_id = run.workspace_id
         and deliveries.run_id = run.id and deliveries.outcome = 'WAITING'

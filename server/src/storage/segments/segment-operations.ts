@@ -1,4 +1,5 @@
 import type { Database, Queryable, Session } from '../database.ts';
+import type { Lease } from '../lease.ts';
 
 export type OperationKind = 'CREATE' | 'ADD' | 'REMOVE' | 'REPLACE';
 export type OperationState = 'QUEUED' | 'FILLING' | 'WAITING' | 'SUCCEEDED' | 'FAILED';
@@ -58,7 +59,7 @@ export type ClaimedOperation = {
  */
 export async function claimOperation(
   database: Database,
-  claim: { owner: string; at: Date; leaseUntil: Date },
+  claim: { owner: string; at: Date } & Lease,
 ): Promise<ClaimedOperation | undefined> {
   const [operation] = await database<ClaimedOperation[]>`
     with due as (
@@ -66,7 +67,7 @@ export async function claimOperation(
       from segment_operations as operation
       where operation.state in ('QUEUED', 'FILLING', 'WAITING')
         and operation.not_before <= ${claim.at}
-        and (operation.state <> 'FILLING' or operation.lease_until <= ${claim.at})
+        and (operation.state <> 'FILLING' or operation.lease_until <= ${claim.leasedAt})
         and not exists (
           select 1 from segment_operations as earlier
           where earlier.segment_id = operation.segment_id and earlier.number < operation.number

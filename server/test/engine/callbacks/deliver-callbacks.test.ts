@@ -362,7 +362,9 @@ describe('workers that die', () => {
   const claimAndDie = async () => {
     const at = bundle.clock.now();
     const leaseUntil = new Date(at.getTime() + 60 * second);
-    return (await claimDueMessages(bundle.database, { channel: 'callbacks', at, leaseUntil, limit: 1 }))[0]!;
+    return (
+      await claimDueMessages(bundle.database, { channel: 'callbacks', at, leasedAt: at, leaseUntil, limit: 1 })
+    )[0]!;
   };
 
   test('after the lease another sends it again, and the late answer of the first changes nothing', async () => {

@@ -52,18 +52,66 @@ test('any number of nodes use one token, made once, and renew it together close 
   expect(await bundle.database`select 1 from provider_tokens`).toHaveLength(1);
 });
 
-test('a token that Apple calls expired is renewed once for all nodes, and not within twenty minutes', async () => {
+test('any number of messages at once ask for the token once', async () => {
+  const share = makeShareProviderToken({ ...bundle, encryption: makeEncryption(masterKey), log });
+  let asked = 0;
+  const tokens = makeApnsProviderTokens({
+    clock,
+    share(request) {
+      asked += 1;
+      return share(request);
+    },
+  });
+  const apple = credential();
+  const all = () => Promise.all(Array.from({ length: 400 }, () => tokens.get(apple)));
+  expect(new Set(await all()).size).toBe(1);
+  expect(asked).toBe(1);
+  clock.advance(51 * minute);
+  await all();
+  expect(asked).toBe(2);
+  const refused = await tokens.get(apple);
+  const next = await Promise.all(Array.from({ length: 400 }, () => tokens.replace(apple, refused)));
+  expect([new Set(next).size, next[0] === refused, asked]).toEqual([1, false, 3]);
+});
+
+test('a token that Apple refuses is replaced once for all nodes; its successor only after twenty minutes', async () => {
   const apple = credential();
   const [one, other] = [node(), node()];
   const first = await one.get(apple);
   expect(await other.get(apple)).toBe(first);
-  expect(await one.renew(apple)).toBe(false);
-  clock.advance(21 * minute);
-  expect(await one.renew(apple)).toBe(true);
-  const second = await one.get(apple);
+  const second = await one.replace(apple, first);
   expect(second).not.toBe(first);
-  expect(await other.renew(apple)).toBe(true);
-  expect(await other.get(apple)).toBe(second);
+  expect(await one.get(apple)).toBe(second);
+  expect(await other.replace(apple, first)).toBe(second);
+  expect(await one.replace(apple, first)).toBe(second);
+  expect(await one.replace(apple, second!)).toBeUndefined();
+  expect(await one.get(apple)).toBe(second);
+  clock.advance(21 * minute);
+  expect(await one.replace(apple, second!)).not.toBe(second);
+});
+
+test('a token issued while the clock was ahead is replaced when the clock is right again, in memory and in the database', async () => {
+  const apple = credential();
+  const right = clock.now();
+  clock.advance(24 * 60 * minute);
+  const tokens = node();
+  const ahead = await tokens.get(apple);
+  clock.anchor(right);
+  const next = await tokens.get(apple);
+  expect(next).not.toBe(ahead);
+  expect(await node().get(apple)).toBe(next);
+});
+
+test('the clock of a sandbox does not date a token: Apple has the real time', async () => {
+  const apple = credential();
+  const issuedAt = (token: string) =>
+    (JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString('utf8')) as { iat: number }).iat;
+  const tokens = node();
+  clock.setOffset(30 * 24 * 60 * minute);
+  const token = await tokens.get(apple);
+  expect(issuedAt(token)).toBe(Math.floor(clock.realNow().getTime() / 1000));
+  clock.setOffset(0);
+  expect(await tokens.get(apple)).toBe(token);
 });
 
 test('another team, another key and a replaced key have tokens of their own', async () => {

@@ -117,6 +117,7 @@ const apnsSays = (token: string): SimulatedAnswer | Promise<SimulatedAnswer> =>
     headers: { authorization: `bearer ${token}`, 'apns-topic': apns.topic, 'apns-push-type': 'alert' },
     body: Buffer.from('{"aps":{"alert":"x"}}'),
     now,
+    shownAt: now,
   });
 const webPushSays = (token: string): SimulatedAnswer | Promise<SimulatedAnswer> =>
   makeSimulateWebPush(() => [account], { secret: Buffer.alloc(32) })({
@@ -125,6 +126,7 @@ const webPushSays = (token: string): SimulatedAnswer | Promise<SimulatedAnswer> 
     headers: { authorization: `vapid t=${token}, k=${webpush.publicKey}`, ttl: '60', 'content-encoding': 'aes128gcm' },
     body: Buffer.alloc(103),
     now,
+    shownAt: now,
   });
 const fcmSays = (assertion: string): SimulatedAnswer | Promise<SimulatedAnswer> =>
   makeSimulateFcm(() => [account])({
@@ -135,6 +137,7 @@ const fcmSays = (assertion: string): SimulatedAnswer | Promise<SimulatedAnswer> 
       new URLSearchParams({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion }).toString(),
     ),
     now,
+    shownAt: now,
   });
 
 const apnsParts: Parts = {

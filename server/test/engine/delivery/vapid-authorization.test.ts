@@ -55,3 +55,28 @@ test('it ends within 24 hours (RFC 8292 §2), is the same for every message of h
   clock.advance((seconds / 2) * 1000);
   expect(authorizations.get(credential, 'https://push.example.net')).not.toBe(first);
 });
+
+test('one signed while the clock was ahead is not used when the clock is right again', async () => {
+  const [, , credential] = await makeSimulatedCredentials('abcdef123456');
+  const clock = makeManualClock(new Date(now.getTime() + 24 * 3_600_000));
+  const authorizations = makeVapidAuthorizations({ clock });
+  authorizations.get(credential, 'https://push.example.net');
+  clock.anchor(now);
+  const { payload } = await readVapid(authorizations.get(credential, 'https://push.example.net'), now);
+  expect(payload.exp! - now.getTime() / 1000).toBeLessThanOrEqual(24 * 3600);
+});
+
+test('one that a push service refuses is replaced once, and its successor only after twenty minutes', async () => {
+  const [, , credential] = await makeSimulatedCredentials('abcdef123456');
+  const clock = makeManualClock(now);
+  const authorizations = makeVapidAuthorizations({ clock });
+  const origin = 'https://push.example.net';
+  const first = authorizations.get(credential, origin);
+  const second = authorizations.replace(credential, { origin, refused: first });
+  expect(second).not.toBe(first);
+  expect(authorizations.replace(credential, { origin, refused: first })).toBe(second);
+  expect(authorizations.get(credential, origin)).toBe(second);
+  expect(authorizations.replace(credential, { origin, refused: second! })).toBeUndefined();
+  clock.advance(21 * 60_000);
+  expect(authorizations.replace(credential, { origin, refused: second! })).not.toBe(second);
+});

@@ -329,7 +329,13 @@ describe('emails', () => {
     const { database } = bundle;
     const id = await bundle.insert();
     const leaseUntil = new Date(start.getTime() + 120 * second);
-    const [lost] = await claimDueMessages(database, { channel: 'emails', at: start, leaseUntil, limit: 1 });
+    const [lost] = await claimDueMessages(database, {
+      channel: 'emails',
+      at: start,
+      leasedAt: start,
+      leaseUntil,
+      limit: 1,
+    });
     const late = { state: 'FAILED', endedAt: start, error: 'late' } as const;
     const settleLate = () =>
       settleMessage(database, { channel: 'emails', id, attempts: lost!.attempts, outcome: late });
@@ -351,6 +357,7 @@ describe('emails', () => {
       await claimDueMessages(database, {
         channel: 'emails',
         at,
+        leasedAt: at,
         leaseUntil: new Date(at.getTime() + 120 * second),
         limit: 1,
       });

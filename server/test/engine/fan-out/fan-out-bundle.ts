@@ -18,7 +18,8 @@ import { makePersonaliseDevices } from '../../../src/engine/fan-out/personalise-
 import { makeReleaseRuns } from '../../../src/engine/fan-out/release-runs.ts';
 import { makeRetryDeliveries } from '../../../src/engine/fan-out/retry-deliveries.ts';
 import { makeSendWindow } from '../../../src/engine/fan-out/send-window.ts';
-import { leaseEnd } from '../../../src/engine/fan-out/chunk-lease.ts';
+import { leaseMilliseconds } from '../../../src/engine/fan-out/chunk-lease.ts';
+import { makeLease } from '../../../src/engine/make-lease.ts';
 import { startChunkWorkers } from '../../../src/engine/fan-out/work-chunks.ts';
 import { makeGovernor } from '../../../src/engine/governor/governor.ts';
 import { claimChunks } from '../../../src/storage/runs/chunks.ts';
@@ -166,7 +167,7 @@ export async function makeFanOutBundle() {
     },
 
     release: () => makeReleaseRuns({ database, wakeWorkers: () => {} }).runOnce(clock.now()),
-    end: () => makeEndRuns({ database }).runOnce(clock.now()),
+    end: () => makeEndRuns({ database, clock }).runOnce(clock.now()),
     retry: () =>
       makeRetryDeliveries({ database, clock, personaliseDevices, deliverToDevice, onSettled: () => {} }).runOnce(
         clock.now(),
@@ -179,7 +180,7 @@ export async function makeFanOutBundle() {
         lastLane,
         limit: 1,
         at: clock.now(),
-        leaseUntil: leaseEnd(clock),
+        ...makeLease(clock, leaseMilliseconds),
       });
       return chunk;
     },

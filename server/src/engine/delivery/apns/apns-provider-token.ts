@@ -6,19 +6,22 @@ import type { ApnsCredential } from '../../../domain/provider-credential.ts';
 export type ProviderToken = { token: string; issuedAt: Date };
 
 /**
- * One token for all nodes: the stored one, if issued at `issuedFrom` or later; otherwise one created by `make` and
- * stored. Never rejects.
+ * One token for all nodes: the stored one, if `isUsable`; otherwise one created by `make` and stored. Never rejects, unless
+ * `make` throws.
  */
 export type ShareProviderToken = (share: {
   key: string;
-  issuedFrom: Date;
+  isUsable: (stored: ProviderToken) => boolean;
   make: () => ProviderToken;
 }) => Promise<ProviderToken>;
 
 export type ApnsProviderTokens = {
   get(credential: ApnsCredential): Promise<string>;
-  /** Apple called the token expired: a fresh one, but never sooner than Apple allows. @returns whether there is one */
-  renew(credential: ApnsCredential): Promise<boolean>;
+  /**
+   * Apple refused a token of ours: the one that takes its place, over all nodes. Undefined when the refused one is itself
+   * such a replacement, and young: then it is not the token's age, and Apple allows no other yet.
+   */
+  replace(credential: ApnsCredential, refused: string): Promise<string | undefined>;
 };
 
 // Apple refuses tokens over an hour old, and counts renewals within 20 minutes against the whole team.
@@ -28,46 +31,75 @@ const maxTokens = 1_000;
 
 export type ApnsProviderTokensOptions = { clock: Clock; share: ShareProviderToken };
 
+/** What a process knows of the token of one key. */
+type Kept = {
+  token?: ProviderToken;
+  /** The one question about the next token, however many messages wait for it. */
+  asking?: Promise<ProviderToken>;
+  /** When a refused token was replaced last. */
+  replacedAt?: number;
+};
+
 /** Provider tokens (JWT, ES256), one per team and key over all nodes, kept close to an hour. */
 export function makeApnsProviderTokens({ clock, share }: ApnsProviderTokensOptions): ApnsProviderTokens {
-  const tokens = new Map<string, Promise<ProviderToken>>();
+  const known = new Map<string, Kept>();
 
-  function obtain(credential: ApnsCredential, issuedFrom: Date): Promise<ProviderToken> {
-    const key = keyOf(credential);
-    const obtained = share({
-      key,
-      issuedFrom,
-      make() {
-        const issuedAt = clock.now();
-        return { token: signProviderToken(credential, issuedAt.getTime()), issuedAt };
-      },
-    });
-    tokens.delete(key);
-    tokens.set(key, obtained);
-    // A key that cannot sign throws every time.
-    obtained.catch(() => tokens.delete(key));
-    if (tokens.size > maxTokens) tokens.delete(tokens.keys().next().value!);
-    return obtained;
+  function keptOf(key: string): Kept {
+    const kept = known.get(key) ?? {};
+    known.delete(key);
+    known.set(key, kept);
+    if (known.size > maxTokens) known.delete(known.keys().next().value!);
+    return kept;
   }
 
-  const before = (milliseconds: number): Date => new Date(clock.now().getTime() - milliseconds);
+  const isFresh = (token: ProviderToken): boolean => isYoung(token, { clock, milliseconds: lifeMilliseconds });
+
+  function ask(credential: ApnsCredential, isUsable: (stored: ProviderToken) => boolean): Promise<ProviderToken> {
+    const key = keyOf(credential);
+    const kept = keptOf(key);
+    kept.asking ??= share({
+      key,
+      isUsable,
+      make() {
+        const issuedAt = clock.realNow();
+        return { token: signProviderToken(credential, issuedAt.getTime()), issuedAt };
+      },
+    })
+      .then((token) => (kept.token = token))
+      // A key that cannot sign throws every time.
+      .finally(() => delete kept.asking);
+    return kept.asking;
+  }
 
   return {
     async get(credential) {
-      const known = await tokens.get(keyOf(credential));
-      if (known && known.issuedAt > before(lifeMilliseconds)) return known.token;
-      // Of all who find it old, the first obtains the next.
-      const present = await tokens.get(keyOf(credential));
-      const next = present === known ? obtain(credential, before(lifeMilliseconds)) : present!;
-      return (await next).token;
+      const { token } = keptOf(keyOf(credential));
+      return token && isFresh(token) ? token.token : (await ask(credential, isFresh)).token;
     },
-    async renew(credential) {
-      const known = await tokens.get(keyOf(credential));
-      if (known && known.issuedAt > before(minLifeMilliseconds)) return false;
-      await obtain(credential, before(minLifeMilliseconds));
-      return true;
+    async replace(credential, refused) {
+      const kept = keptOf(keyOf(credential));
+      // Others were refused with it, and one of them was first.
+      if (kept.asking) await kept.asking;
+      if (kept.token && kept.token.token !== refused && isFresh(kept.token)) return kept.token.token;
+      const now = clock.realNow().getTime();
+      if (kept.replacedAt !== undefined && now - kept.replacedAt < minLifeMilliseconds) return undefined;
+      kept.replacedAt = now;
+      const next = await ask(credential, (stored) => stored.token !== refused && isFresh(stored));
+      return next.token;
     },
   };
+}
+
+// Nodes take their time from the database, each with the delay of its own question.
+const maxAheadMilliseconds = 10_000;
+
+/** One from the future was issued while the clock was ahead; Apple refuses it for as long as that. */
+function isYoung(
+  { issuedAt }: ProviderToken,
+  { clock, milliseconds }: { clock: Clock; milliseconds: number },
+): boolean {
+  const age = clock.realNow().getTime() - issuedAt.getTime();
+  return age < milliseconds && age >= -maxAheadMilliseconds;
 }
 
 const keys = new WeakMap<ApnsCredential, string>();

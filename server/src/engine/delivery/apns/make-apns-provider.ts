@@ -37,24 +37,29 @@ export function makeApnsProvider({
   }
 
   return {
-    plan: (input) => planApnsRequest(input, { origin: endpoints[input.credential.environment], now: clock.now() }),
+    plan: (input) => planApnsRequest(input, { origin: endpoints[input.credential.environment], now: clock.realNow() }),
     async send(plan, credential) {
       const target = targetOf(credential);
-      const sendOnce = async (): Promise<Answer> =>
+      const sendWith = (token: string): Promise<Answer> =>
         transport.request(target, {
           path: plan.path,
-          headers: { ...plan.headers, authorization: `bearer ${await tokens.get(credential)}` },
+          headers: { ...plan.headers, authorization: `bearer ${token}` },
           body: plan.body,
         });
-      const answer = await sendOnce();
-      return isExpiredToken(answer) && (await tokens.renew(credential)) ? sendOnce() : answer;
+      const token = await tokens.get(credential);
+      const answer = await sendWith(token);
+      const next = isTokenRefused(answer) ? await tokens.replace(credential, token) : undefined;
+      return next === undefined ? answer : sendWith(next);
     },
     classify: classifyApnsAnswer,
     close: async () => {},
   };
 }
 
-function isExpiredToken(answer: Answer): boolean {
+/** Too old, or from the future, which Apple calls invalid (delivery 2). */
+const tokenRefusals: unknown[] = ['ExpiredProviderToken', 'InvalidProviderToken'];
+
+function isTokenRefused(answer: Answer): boolean {
   if (answer.kind !== 'answer' || answer.status !== 403) return false;
-  return (readJsonAnswer(answer.body) as { reason?: unknown } | undefined)?.reason === 'ExpiredProviderToken';
+  return tokenRefusals.includes((readJsonAnswer(answer.body) as { reason?: unknown } | undefined)?.reason);
 }

@@ -10,16 +10,24 @@ import type { Answer } from '../provider.ts';
 export type FcmAccessTokens = {
   /** A valid token, or the answer that refused one. */
   get(credential: FcmCredential, target: Http2Target): Promise<{ token: string } | { refusal: Answer }>;
-  /** Forgets a token the service no longer takes. */
-  forget(credential: FcmCredential): void;
+  /** Forgets a token the service no longer takes, unless another has taken its place. */
+  forget(credential: FcmCredential, refused: string): void;
 };
 
 const scope = 'https://www.googleapis.com/auth/firebase.messaging';
 // Google's tokens live an hour; five minutes before that a new one is fetched.
 const renewBeforeMilliseconds = 5 * 60_000;
 const maxTokens = 1_000;
+// Between two readings of the database's clock.
+const maxAheadMilliseconds = 10_000;
 
-type Stored = { until: number; result: Promise<{ token: string } | { refusal: Answer }> };
+type Stored = {
+  from: number;
+  until: number;
+  result: Promise<{ token: string } | { refusal: Answer }>;
+  /** Once it has come. */
+  token?: string;
+};
 
 /**
  * OAuth tokens of service accounts (JWT bearer grant, RFC 7523), one per account, fetched once however many requests
@@ -42,7 +50,7 @@ export function makeFcmAccessTokens({
       body: Buffer.from(
         new URLSearchParams({
           grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
-          assertion: await signAssertion(credential, { audience: `${target.origin}/token`, now: clock.now() }),
+          assertion: await signAssertion(credential, { audience: `${target.origin}/token`, now: clock.realNow() }),
         }).toString(),
       ),
     });
@@ -52,7 +60,9 @@ export function makeFcmAccessTokens({
         : undefined;
     if (answer.kind === 'answer' && answer.status === 200 && typeof body?.access_token === 'string') {
       const seconds = typeof body.expires_in === 'number' ? body.expires_in : 3600;
-      stored.until = clock.now().getTime() + seconds * 1000 - renewBeforeMilliseconds;
+      stored.token = body.access_token;
+      stored.from = clock.realNow().getTime();
+      stored.until = stored.from + seconds * 1000 - renewBeforeMilliseconds;
       return { token: body.access_token };
     }
     return { refusal: answer };
@@ -62,17 +72,23 @@ export function makeFcmAccessTokens({
     async get(credential, target) {
       const key = keyOf(credential);
       const known = tokens.get(key);
-      if (known && known.until > clock.now().getTime()) return known.result;
-      const stored: Stored = { until: Number.MAX_SAFE_INTEGER, result: undefined as never };
+      const now = clock.realNow().getTime();
+      // One that was fetched while the clock was ahead would be kept for as long as that.
+      if (known && known.until > now && known.from <= now + maxAheadMilliseconds) return known.result;
+      const stored: Stored = { from: now, until: Number.MAX_SAFE_INTEGER, result: undefined as never };
       stored.result = fetchToken(credential, target, stored);
       tokens.set(key, stored);
       if (tokens.size > maxTokens) tokens.delete(tokens.keys().next().value!);
-      const result = await stored.result;
-      if ('refusal' in result && tokens.get(key) === stored) tokens.delete(key);
-      return result;
+      try {
+        return await stored.result;
+      } finally {
+        // Refused, or of a key that cannot sign: the next message asks again.
+        if (stored.token === undefined && tokens.get(key) === stored) tokens.delete(key);
+      }
     },
-    forget(credential) {
-      tokens.delete(keyOf(credential));
+    forget(credential, refused) {
+      const key = keyOf(credential);
+      if (tokens.get(key)?.token === refused) tokens.delete(key);
     },
   };
 }

@@ -37,25 +37,26 @@ export function makeFcmProvider({
     return { ...target, connectTo: simulator[name] };
   }
 
-  async function sendOnce(plan: Plan, credential: FcmCredential): Promise<Answer> {
+  async function sendOnce(plan: Plan, credential: FcmCredential): Promise<{ answer: Answer; token?: string }> {
     const access = await tokens.get(credential, targetOf('tokenOrigin', credential));
-    if ('refusal' in access) return refusedToken(access.refusal);
-    return transport.request(targetOf('messagesOrigin', credential), {
+    if ('refusal' in access) return { answer: refusedToken(access.refusal) };
+    const answer = await transport.request(targetOf('messagesOrigin', credential), {
       path: plan.path,
       headers: { ...plan.headers, authorization: `Bearer ${access.token}` },
       body: plan.body,
     });
+    return { answer, token: access.token };
   }
 
   return {
     plan: (input) => planFcmRequest(input, endpoints.messagesOrigin),
     async send(plan, credential) {
-      const answer = await sendOnce(plan, credential);
+      const { answer, token } = await sendOnce(plan, credential);
       const isTokenRefused = answer.kind === 'answer' && answer.status === 401;
-      if (!isTokenRefused) return answer;
+      if (!isTokenRefused || token === undefined) return answer;
       // A token may be withdrawn before its time; one fresh one decides whether it is the credential.
-      tokens.forget(credential);
-      return sendOnce(plan, credential);
+      tokens.forget(credential, token);
+      return (await sendOnce(plan, credential)).answer;
     },
     classify: classifyFcmAnswer,
     close: async () => {},

@@ -3,7 +3,7 @@ import type { Http2Server, Http2Session, IncomingHttpHeaders, ServerHttp2Stream 
 import type { AddressInfo } from 'node:net';
 import { makeFaultSwitch } from './faults.ts';
 import type { Fault } from './faults.ts';
-import type { DeliveredMessage, Simulate, SimulatedAnswer } from './simulator-account.ts';
+import type { DeliveredMessage, Simulate, SimulatedAnswer, SimulatedRequest } from './simulator-account.ts';
 
 export type SimulatorCounters = { received: number; accepted: number; refused: number };
 
@@ -17,7 +17,7 @@ export type ServedSimulator = {
 
 export type ServeOptions = {
   simulate: Simulate;
-  now: () => Date;
+  times: () => Pick<SimulatedRequest, 'now' | 'shownAt'>;
   /** Resolves when there is room for more; the answer waits for it. */
   onDelivered: (message: DeliveredMessage) => Promise<void> | undefined;
 };
@@ -79,7 +79,7 @@ export async function serveSimulator(options: ServeOptions): Promise<ServedSimul
     const path = String(headers[':path']);
     const given: SimulatedAnswer =
       struck?.status === undefined
-        ? await options.simulate({ method: String(headers[':method']), path, headers, body, now: options.now() })
+        ? await options.simulate({ method: String(headers[':method']), path, headers, body, ...options.times() })
         : { status: struck.status, ...(struck.headers ? { headers: struck.headers } : {}), body: struck.body ?? '' };
     if (given === 'silence') {
       counters.refused += 1;

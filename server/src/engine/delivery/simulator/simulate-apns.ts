@@ -161,7 +161,7 @@ function deliver(account: SimulatorAccount, deviceToken: string, request: Simula
       collapseId: String(request.headers['apns-collapse-id'] ?? ''),
       ...(payload.svc?.campaign_id === undefined ? {} : { campaignId: payload.svc.campaign_id }),
       messageId: payload.svc?.message_id ?? id,
-      receivedAt: request.now,
+      receivedAt: request.shownAt,
       payload: payload as unknown as Record<string, unknown>,
     },
   };

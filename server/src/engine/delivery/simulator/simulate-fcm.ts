@@ -130,7 +130,7 @@ function deliver(account: SimulatorAccount, request: SimulatedRequest): Simulate
       collapseId: String(android.collapse_key ?? ''),
       ...(typeof data.gcm_campaign_id === 'string' ? { campaignId: data.gcm_campaign_id } : {}),
       messageId: String(data.svc_message_id ?? name),
-      receivedAt: request.now,
+      receivedAt: request.shownAt,
       payload: { data, android },
     },
   };

@@ -141,7 +141,7 @@ function deliver(request: SimulatedRequest, { id, secret, workspaceId }: Deliver
       collapseId: String(request.headers.topic ?? ''),
       ...(typeof payload.campaign_id === 'string' ? { campaignId: payload.campaign_id } : {}),
       messageId,
-      receivedAt: request.now,
+      receivedAt: request.shownAt,
       payload,
     },
   };

@@ -31,7 +31,10 @@ export type SimulatedRequest = {
   path: string;
   headers: Record<string, string | string[] | undefined>;
   body: Buffer;
+  /** The provider's time, which is everybody's: tokens are judged by it. */
   now: Date;
+  /** The time that phones show: the service's own, which the sandbox moves. */
+  shownAt: Date;
 };
 
 /** One provider's behaviour: request in, answer out. */

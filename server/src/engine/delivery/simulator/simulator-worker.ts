@@ -1,6 +1,6 @@
 /**
  * The simulators' own thread: three HTTP/2 servers that use another core than the sender. Commands and messages pass
- * over the thread's port; nothing else is shared except the clock offset.
+ * over the thread's port; nothing else is shared except the clock's offsets.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { serveSimulator } from './serve-simulator.ts';
@@ -10,7 +10,11 @@ import { makeSimulateFcm } from './simulate-fcm.ts';
 import { makeSimulateWebPush } from './simulate-web-push.ts';
 import type { DeliveredMessage, SimulatorAccount } from './simulator-account.ts';
 
-export type WorkerData = { accounts: SimulatorAccount[]; secret: Uint8Array; clockDifference: Float64Array };
+export type WorkerData = {
+  accounts: SimulatorAccount[];
+  secret: Uint8Array; /** Of real time and of the service's to this thread's. */
+  clockDifferences: Float64Array;
+};
 
 export type WorkerCommand =
   | { kind: 'accounts'; id: number; accounts: SimulatorAccount[] }
@@ -51,9 +55,12 @@ function onDelivered(message: DeliveredMessage): Promise<void> | undefined {
   return waiting.length < maxWaiting ? undefined : new Promise((resolve) => quotaWaits.push(resolve));
 }
 
-const now = (): Date => new Date(performance.timeOrigin + performance.now() + data.clockDifference[0]!);
+const times = () => {
+  const here = performance.timeOrigin + performance.now();
+  return { now: new Date(here + data.clockDifferences[0]!), shownAt: new Date(here + data.clockDifferences[1]!) };
+};
 const serve = (simulate: Parameters<typeof serveSimulator>[0]['simulate']) =>
-  serveSimulator({ simulate, now, onDelivered });
+  serveSimulator({ simulate, times, onDelivered });
 const [fcm, apns, webpush] = await Promise.all([
   serve(makeSimulateFcm(() => accounts)),
   serve(makeSimulateApns(() => accounts)),

@@ -28,7 +28,7 @@ export type Simulators = {
   /** @throws ServiceError PARAMETER_INVALID */
   setFaults(faults: unknown): Promise<void>;
   reset(): Promise<void>;
-  /** Takes over the clock after it was moved, so that tokens are judged by the same time. */
+  /** Takes over the clock after it was moved, so that the inbox shows the same time. */
   syncClock(): void;
   stop(): Promise<void>;
 };
@@ -41,15 +41,17 @@ const clockSyncMilliseconds = 1_000;
 /** Starts FCM, APNs and Web Push simulators in a thread of this process. */
 export async function startSimulators(options: SimulatorOptions): Promise<Simulators> {
   const { clock, log } = options;
-  const clockDifference = new Float64Array(new SharedArrayBuffer(8));
+  const clockDifferences = new Float64Array(new SharedArrayBuffer(16));
   const syncClock = (): void => {
-    clockDifference[0] = clock.now().getTime() - (performance.timeOrigin + performance.now());
+    const here = performance.timeOrigin + performance.now();
+    clockDifferences[0] = clock.realNow().getTime() - here;
+    clockDifferences[1] = clock.now().getTime() - here;
   };
   syncClock();
   const workerData: WorkerData = {
     accounts: options.accounts,
     secret: new Uint8Array(options.secret),
-    clockDifference,
+    clockDifferences,
   };
   const worker = new Worker(new URL('./simulator-worker.ts', import.meta.url), { workerData });
   const clockTimer = setInterval(syncClock, clockSyncMilliseconds);

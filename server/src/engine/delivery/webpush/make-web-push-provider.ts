@@ -1,7 +1,7 @@
 import type { Clock } from '../../../clock.ts';
 import type { WebPushCredential } from '../../../domain/provider-credential.ts';
 import type { Http2Transport } from '../http2/http2-transport.ts';
-import type { DeliveryProvider } from '../provider.ts';
+import type { Answer, DeliveryProvider } from '../provider.ts';
 import { classifyWebPushAnswer } from './classify-web-push-answer.ts';
 import { planWebPushRequest } from './plan-web-push-request.ts';
 import { makeVapidAuthorizations } from './vapid-authorization.ts';
@@ -25,14 +25,22 @@ export function makeWebPushProvider({
   const authorizations = makeVapidAuthorizations({ clock });
   return {
     plan: planWebPushRequest,
-    send(plan, credential) {
-      const isSimulated = plan.origin === simulator?.origin;
-      const target = { key: `webpush:${plan.origin}`, origin: plan.origin, isGuarded: !isSimulated };
-      return transport.request(isSimulated ? { ...target, connectTo: simulator.connectTo } : target, {
-        path: plan.path,
-        headers: { ...plan.headers, authorization: authorizations.get(credential, plan.origin) },
-        body: plan.body,
-      });
+    async send(plan, credential) {
+      const { origin } = plan;
+      const isSimulated = origin === simulator?.origin;
+      const target = { key: `webpush:${origin}`, origin, isGuarded: !isSimulated };
+      const sendWith = (authorization: string): Promise<Answer> =>
+        transport.request(isSimulated ? { ...target, connectTo: simulator.connectTo } : target, {
+          path: plan.path,
+          headers: { ...plan.headers, authorization },
+          body: plan.body,
+        });
+      const refused = authorizations.get(credential, origin);
+      const answer = await sendWith(refused);
+      if (answer.kind !== 'answer' || (answer.status !== 401 && answer.status !== 403)) return answer;
+      // Its time may be wrong; as a rule the browser subscribed with another key, and one fresh token says so.
+      const next = authorizations.replace(credential, { origin, refused });
+      return next === undefined ? answer : sendWith(next);
     },
     classify: classifyWebPushAnswer,
     close: async () => {},
