@@ -24,6 +24,7 @@ export async function listRoutes(): Promise<ListedRoute[]> {
   const edge = {
     vendorHeaders: makeVendorHeaders('SVC'),
     clock,
+    allowedHosts: [],
   } as never;
   const server = await buildServer({ log: makeLog({ level: 'silent', pretty: false }), clock, trustProxy: false }, [
     tokenRoutes(edge),

@@ -133,6 +133,13 @@ export const errorAdvice: Record<ErrorName, string> = {
   PROVIDER_NOT_ASKED: 'Look whether this machine reaches the provider, or store the credential all the same.',
   CREDENTIAL_IN_USE: 'Replace the credential instead, or let the sends pause.',
   ACCOUNT_NOT_PERMITTED: 'Ask an owner for a role that allows this; docs/console.md has the table.',
+  REQUEST_MALFORMED: 'Write the address in percent-encoded UTF-8 without NUL, and one Host header.',
+  HOST_NOT_SERVED:
+    'Call the host under which this service is reached; CARILLON_SERVICE_DOMAIN, CARILLON_PUBLIC_URL and CARILLON_ALLOWED_HOSTS name those.',
+  ADDRESS_TOO_LONG: 'No id has more than 256 characters; compare the address with docs/routes.md.',
+  HEADERS_TOO_LARGE: 'Address and headers may have 16 KB together; move what is long into the body.',
+  REQUEST_TIMED_OUT: 'A request must have arrived whole within 30 seconds. Repeat it.',
+  EXPECTATION_UNKNOWN: 'Leave the Expect header out, or send 100-continue.',
   BODY_MALFORMED: 'Send well-formed JSON in UTF-8; the detail says where reading ended.',
   BODY_EMPTY: 'Send a body; some clients drop it when they follow a redirect.',
   BODY_TOO_LARGE: 'Send less at once, or split the request.',

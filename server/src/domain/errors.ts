@@ -122,6 +122,12 @@ export const errorRegistry = {
   PROVIDER_NOT_ASKED: 'The provider could not be asked about this credential.',
   CREDENTIAL_IN_USE: 'This credential is in use.',
   // Every family
+  REQUEST_MALFORMED: 'The request is not well-formed: <reason>',
+  HOST_NOT_SERVED: 'This host is not served here.',
+  ADDRESS_TOO_LONG: 'A part of the path is too long.',
+  HEADERS_TOO_LARGE: 'The address and the headers are too large.',
+  REQUEST_TIMED_OUT: 'The request did not arrive in time.',
+  EXPECTATION_UNKNOWN: 'The expectation of the request is not known.',
   BODY_MALFORMED: 'The request body could not be decoded.',
   BODY_EMPTY: 'A request body is required.',
   BODY_TOO_LARGE: 'The request body is too large.',

@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import Fastify from 'fastify';
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
@@ -8,7 +10,9 @@ import type { TrustedProxies } from './caller-address.ts';
 import { describeRoutes } from './describe-routes.ts';
 import { readJsonBody } from './json-body.ts';
 import { toServiceError } from './to-service-error.ts';
+import { answerProtocolErrors, answerUnroutable } from './answer-protocol-errors.ts';
 import { presentDefaultError } from './present-default-error.ts';
+import { refuseMalformedRequests } from './refuse-malformed-requests.ts';
 
 /** What a call turned out to be, gathered while it is handled; ends in the log and the API log. */
 export type CallFacts = {
@@ -53,6 +57,8 @@ export type ServerOptions = {
   clock: Clock;
   /** Whose X-Forwarded-For is believed. */
   trustProxy: TrustedProxies;
+  /** Domain whose hosts name a data center (decision D1). */
+  serviceDomain?: string | undefined;
   /** Receives each finished call, for the API log. */
   onCall?: (call: CompletedCall) => void;
 };
@@ -70,10 +76,12 @@ export async function buildServer(options: ServerOptions, families: RouteFamily[
     trustProxy: makeTrustProxy(options.trustProxy),
     // 1 MiB unless a route says less (fault 3.5).
     bodyLimit: 1024 * 1024,
-    requestTimeout: 30_000,
-    keepAliveTimeout: 72_000,
+    serverFactory: makeHttpServer,
+    // The server of `makeHttpServer` has its own, which each of its addresses needs.
+    clientErrorHandler: () => undefined,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 256 },
+    frameworkErrors: answerUnroutable,
     // The defaults would turn "ANDROID" into ["ANDROID"], drop unknown members and fill in values (decision 0007).
     ajv: { customOptions: { coerceTypes: false, useDefaults: false, removeAdditional: false, allErrors: false } },
   }).withTypeProvider<TypeBoxTypeProvider>();
@@ -83,6 +91,7 @@ export async function buildServer(options: ServerOptions, families: RouteFamily[
   server.addHook('onRequest', async (request) => {
     request.facts = { warnings: [] };
   });
+  refuseMalformedRequests(server as unknown as FastifyInstance, { serviceDomain: options.serviceDomain });
   // Response schemas describe; present.ts alone decides what is sent. A serializer built from a schema would drop
   // members it does not list, or turn a refusal by the gateway into a 500.
   server.setSerializerCompiler(() => (answer) => JSON.stringify(answer));
@@ -104,6 +113,13 @@ export async function buildServer(options: ServerOptions, families: RouteFamily[
   await describeRoutes(server as unknown as FastifyInstance);
   for (const family of families) await server.register(family);
   return server as unknown as FastifyInstance;
+}
+
+function makeHttpServer(handle: RequestListener): Server {
+  // Node would answer a request without Host with no body; refuseMalformedRequests does with one.
+  const server = createServer({ requestTimeout: 30_000, keepAliveTimeout: 72_000, requireHostHeader: false }, handle);
+  answerProtocolErrors(server);
+  return server;
 }
 
 function toCompletedCall(

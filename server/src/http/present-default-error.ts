@@ -3,6 +3,12 @@ import type { ErrorName, ServiceError } from '../domain/errors.ts';
 
 /** Statuses of errors on routes that the interface does not define; the body is Problem Details (RFC 9457). */
 export const defaultErrorStatuses: Partial<Record<ErrorName, number>> = {
+  REQUEST_MALFORMED: 400,
+  HOST_NOT_SERVED: 421,
+  ADDRESS_TOO_LONG: 414,
+  HEADERS_TOO_LARGE: 431,
+  REQUEST_TIMED_OUT: 408,
+  EXPECTATION_UNKNOWN: 417,
   BODY_MALFORMED: 400,
   BODY_EMPTY: 400,
   BODY_TOO_LARGE: 413,
@@ -53,21 +59,28 @@ export const defaultErrorStatuses: Partial<Record<ErrorName, number>> = {
 };
 
 export function presentDefaultError(error: ServiceError, reply: FastifyReply): FastifyReply {
+  const { status, type, body } = describeDefaultError(error);
+  if (error.context.retryAfterSeconds !== undefined)
+    reply.header('retry-after', String(error.context.retryAfterSeconds));
+  return reply.code(status).type(type).send(body);
+}
+
+/** Problem Details (RFC 9457) of an error, also for where there is no reply to send them with. */
+export function describeDefaultError(error: ServiceError): { status: number; type: string; body: object } {
   const status = defaultErrorStatuses[error.code] ?? 500;
   const [fault] = error.context.faults ?? [];
   const field = error.context.field ?? fault?.field;
   const reason = error.context.reason ?? fault?.reason;
-  if (error.context.retryAfterSeconds !== undefined)
-    reply.header('retry-after', String(error.context.retryAfterSeconds));
-  return reply
-    .code(status)
-    .type('application/problem+json')
-    .send({
+  return {
+    status,
+    type: 'application/problem+json; charset=utf-8',
+    body: {
       type: `urn:carillon:error:${error.code}`,
       title: error.message,
       status,
       code: error.code,
       ...(field === undefined ? {} : { field }),
       ...(reason === undefined ? {} : { detail: reason }),
-    });
+    },
+  };
 }

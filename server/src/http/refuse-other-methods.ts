@@ -1,12 +1,12 @@
 import type { FastifyInstance, HTTPMethods } from 'fastify';
 import { ServiceError } from '../domain/errors.ts';
 
-const methods: HTTPMethods[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
-
 /** Answers 405 in the family's own shape to every method that a path does not take. */
 export function refuseOtherMethods(server: FastifyInstance, url: string, taken: readonly HTTPMethods[]): void {
+  // A route that takes GET takes HEAD by itself.
+  const isTaken = (method: HTTPMethods): boolean => taken.includes(method === 'HEAD' ? 'GET' : method);
   server.route({
-    method: methods.filter((method) => !taken.includes(method)),
+    method: server.supportedMethods.filter((method) => !isTaken(method)),
     url,
     schema: { hide: true },
     exposeHeadRoute: false,

@@ -69,6 +69,8 @@ function requireTogether(config: Config): void {
     throw new ConfigError('CARILLON_PASSWORD_SIGN_IN=owners needs CARILLON_OIDC_ISSUER, or nobody else could sign in.');
   if (config.nextMasterKey && config.masterKey?.equals(config.nextMasterKey))
     throw new ConfigError('CARILLON_MASTER_KEY_NEXT must be another key than CARILLON_MASTER_KEY.');
+  if (config.mode === 'production' && config.allowedHosts.length > 0)
+    throw new ConfigError('CARILLON_ALLOWED_HOSTS is for the routes of the sandbox, which production does not have.');
   const isPooled = config.databasePooler === 'transaction';
   if (isPooled && (config.databaseUrl === undefined || config.databaseDirectUrl === undefined))
     throw new ConfigError('CARILLON_DATABASE_POOLER=transaction needs DATABASE_URL and CARILLON_DATABASE_DIRECT_URL.');

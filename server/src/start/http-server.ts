@@ -15,7 +15,13 @@ export async function startHttpServer(
   const calls = makeCallRecorder({ database: installation.database, clock, log });
   started.push(calls);
   const server = await buildServer(
-    { log, clock, trustProxy: config.trustProxy, onCall: (call) => calls.record(toRecordedCall(call)) },
+    {
+      log,
+      clock,
+      trustProxy: config.trustProxy,
+      serviceDomain: config.serviceDomain,
+      onCall: (call) => calls.record(toRecordedCall(call)),
+    },
     families,
   );
   const address = await listen(server, config);

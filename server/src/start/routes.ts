@@ -68,9 +68,12 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
     makeConsoleRoutes(composition, { ...parts, vendorHeaders, limits, interactions, sandbox }),
   ];
   if (!sandbox) return families;
+  const { publicUrl, serviceDomain, host } = config;
+  const ownHosts = [publicUrl && new URL(publicUrl).hostname, serviceDomain && `*.${serviceDomain}`, host];
+  const allowedHosts = [...config.allowedHosts, ...ownHosts.filter((name) => name !== undefined)];
   return [
     ...families,
-    sandboxRoutes(sandbox),
-    sandboxBrowserRoutes({ ...sandbox, clientFolder: join(projectFolder, 'client') }),
+    sandboxRoutes({ ...sandbox, allowedHosts }),
+    sandboxBrowserRoutes({ ...sandbox, allowedHosts, clientFolder: join(projectFolder, 'client') }),
   ];
 }

@@ -118,6 +118,13 @@ export const settings = {
     sentence:
       'The proxies in front of this server, whose X-Forwarded-For is believed. Anybody may write that header, so `true` is refused.',
   },
+  allowedHosts: {
+    kind: 'list',
+    variable: 'CARILLON_ALLOWED_HOSTS',
+    default: [],
+    sentence:
+      'Host names (comma-separated, `*.example.com` for all below) under which the routes of the sandbox may be called, besides addresses, names without a dot, `.localhost`, `.test` and `.internal`, and the public URL’s. Sandbox only.',
+  },
   allowedNetworks: {
     kind: 'list',
     variable: 'CARILLON_ALLOWED_NETWORKS',

@@ -72,6 +72,12 @@ describe('hosts of data centers (decision D1)', () => {
     },
   );
 
+  test.each(['oauth2-07.svc.test', 'oauth2-1.svc.test', 'OAuth2-102.svc.test.:8080'])('%s is not', async (host) => {
+    const answer = await callHost(host, '/v1/oauth/token', form());
+    expect(answer.status).toBe(421);
+    expect(JSON.parse(answer.text)).toMatchObject({ status: 'FAILURE', error_type: 'HOST_NOT_SERVED' });
+  });
+
   test('the host of another data center answers like unknown credentials', async () => {
     const answer = await callHost('oauth2-03.svc.test', '/v1/oauth/token', form());
     expect(answer.status).toBe(401);

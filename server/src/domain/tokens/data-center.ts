@@ -9,10 +9,21 @@ export type DataCenter = (typeof dataCenters)[number];
  * @param host name without port
  */
 export function dataCenterOfHost(host: string, serviceDomain: string | undefined): DataCenter | undefined {
+  const named = nameOfDataCenter(host, serviceDomain);
+  return dataCenters.find((dataCenter) => dataCenter === named);
+}
+
+/** Whether a host of the service domain names a data center that is not one of the list, such as `oauth2-07`. */
+export function namesUnknownDataCenter(host: string, serviceDomain: string | undefined): boolean {
+  const named = nameOfDataCenter(host, serviceDomain);
+  return named !== undefined && !dataCenters.some((dataCenter) => dataCenter === named);
+}
+
+/** What stands for `{dc}` in a host of the service domain, whether there is such a data center or not. */
+function nameOfDataCenter(host: string, serviceDomain: string | undefined): string | undefined {
   if (serviceDomain === undefined) return undefined;
   const suffix = `.${serviceDomain.toLowerCase()}`;
-  const name = host.toLowerCase();
-  if (!name.endsWith(suffix)) return undefined;
-  const found = /^(?:oauth2|api|pushapi)-(\d{2,3})$/.exec(name.slice(0, -suffix.length))?.[1];
-  return dataCenters.find((dataCenter) => dataCenter === found);
+  // A dot at the end only says that the name is complete (RFC 3986 §3.2.2).
+  const name = host.toLowerCase().replace(/\.$/, '');
+  return name.endsWith(suffix) ? /^(?:oauth2|api|pushapi)-(.*)$/.exec(name.slice(0, -suffix.length))?.[1] : undefined;
 }

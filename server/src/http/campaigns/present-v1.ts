@@ -63,6 +63,8 @@ export const campaignV1Errors: Partial<Record<ErrorName, Wire>> = {
   BODY_TOO_LARGE: { status: 413, code: '413 Payload Too Large' },
   MEDIA_TYPE_UNSUPPORTED: { status: 415, code: '415 Unsupported Media Type' },
   MEDIA_TYPE_MISSING: { status: 415, code: '415 Unsupported Media Type' },
+  REQUEST_MALFORMED: { status: 400, code: '400 Bad Request' },
+  HOST_NOT_SERVED: { status: 421, code: '421 Misdirected Request' },
   METHOD_NOT_ALLOWED: { status: 405, code: '405 Method Not Allowed' },
   OVERLOADED: { status: 503, code: '503 Service Unavailable' },
   STORAGE_UNAVAILABLE: { status: 503, code: '503 Service Unavailable' },

@@ -35,6 +35,8 @@ export const campaignV5Errors: Partial<Record<ErrorName, Wire>> = {
   BODY_TOO_LARGE: { status: 413, code: 'PAYLOAD_TOO_LARGE' },
   MEDIA_TYPE_UNSUPPORTED: { status: 415, code: 'UNSUPPORTED_MEDIA_TYPE' },
   MEDIA_TYPE_MISSING: { status: 415, code: 'UNSUPPORTED_MEDIA_TYPE' },
+  REQUEST_MALFORMED: { status: 400, code: 'BAD_REQUEST' },
+  HOST_NOT_SERVED: { status: 421, code: 'MISDIRECTED_REQUEST' },
   METHOD_NOT_ALLOWED: { status: 405, code: 'METHOD_NOT_ALLOWED' },
   OVERLOADED: { status: 503, code: 'SERVICE_UNAVAILABLE' },
   STORAGE_UNAVAILABLE: { status: 503, code: 'SERVICE_UNAVAILABLE' },

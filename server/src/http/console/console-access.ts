@@ -1,8 +1,9 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { ConsoleAccountDependencies, SignedIn } from '../../app/accounts/account-dependencies.ts';
 import { authorizeSession } from '../../app/accounts/authorize-session.ts';
 import type { Permission } from '../../domain/accounts/roles.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { refuseCrossSite } from '../refuse-cross-site.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -37,13 +38,4 @@ export function guardConsole(server: FastifyInstance, accounts: ConsoleAccountDe
     const token = request.cookies[sessionCookie];
     request.signedIn = await authorizeSession(accounts, { token, permission: config.permission });
   });
-}
-
-/** Browsers say where a request comes from; another site's is refused, whatever cookies came along. */
-export function refuseCrossSite(request: FastifyRequest): void {
-  const site = request.headers['sec-fetch-site'];
-  const { origin } = request.headers;
-  const isOwn = site === undefined || site === 'same-origin';
-  const isOwnOrigin = origin === undefined || (URL.canParse(origin) && new URL(origin).host === request.host);
-  if (!isOwn || !isOwnOrigin) throw new ServiceError('SCOPE_MISSING', { detail: 'a request from another site' });
 }

@@ -8,7 +8,8 @@ import { maxLogged } from '../../app/segments/read-messages.ts';
 import type { LogQuery } from '../../app/segments/read-messages.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { maxFileBytes } from '../../domain/segments/limits.ts';
-import { consoleApi as api, refuseCrossSite } from './console-access.ts';
+import { refuseCrossSite } from '../refuse-cross-site.ts';
+import { consoleApi as api } from './console-access.ts';
 import { FetchBody, parseOperation, parseUpload, UploadQuery } from './parse-upload.ts';
 import {
   presentCallback,

@@ -60,6 +60,8 @@ export const dataErrors: Partial<Record<ErrorName, Wire>> = {
     type: 'Missing header value',
     message: () => 'The Content-Type Header is required',
   },
+  REQUEST_MALFORMED: { status: 400, type: 'InvalidRequest', message: (error) => error.message },
+  HOST_NOT_SERVED: { status: 421, type: 'MisdirectedRequest', message: (error) => error.message },
   METHOD_NOT_ALLOWED: { status: 405, type: 'MethodNotAllowed', message: (error) => error.message },
   IDEMPOTENCY_KEY_INVALID: { status: 400, type: 'InvalidParams', message: (error) => error.message },
   IDEMPOTENCY_CONFLICT: { status: 409, type: 'IdempotencyConflict', message: (error) => error.message },

@@ -10,11 +10,14 @@ import { parseDeviceAttributes } from '../../domain/devices/device-attributes.ts
 import { customerIdFault } from '../../domain/users/user-attributes.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { RouteFamily } from '../build-server.ts';
+import { guardSandbox } from './guard-sandbox.ts';
+import type { SandboxGuard } from './guard-sandbox.ts';
 
-export type SandboxBrowserDependencies = BrowserDependencies & {
-  /** Folder of the client package: its service worker and browser helper are what the page uses. */
-  clientFolder: string;
-};
+export type SandboxBrowserDependencies = BrowserDependencies &
+  SandboxGuard & {
+    /** Folder of the client package: its service worker and browser helper are what the page uses. */
+    clientFolder: string;
+  };
 
 const BrowserDevice = Type.Object(
   {
@@ -41,6 +44,7 @@ const headers = {
 export function sandboxBrowserRoutes(deps: SandboxBrowserDependencies): RouteFamily {
   const { clientFolder } = deps;
   return async (server) => {
+    guardSandbox(server, deps);
     const own = (name: string) => readFile(join(import.meta.dirname, 'browser', name), 'utf8');
     const page = await own('page.html');
     server.get(

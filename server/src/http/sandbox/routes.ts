@@ -13,6 +13,8 @@ import {
 import type { SandboxClock, SandboxDependencies } from '../../app/sandbox/control-sandbox.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { RouteFamily } from '../build-server.ts';
+import { guardSandbox } from './guard-sandbox.ts';
+import type { SandboxGuard } from './guard-sandbox.ts';
 
 const InboxQuery = Type.Object({
   workspaceId: Type.Optional(Type.String({ maxLength: 64 })),
@@ -32,10 +34,11 @@ const tags = ['Sandbox'];
 
 /**
  * The stand-in's own routes: the phones' inbox, the clock, fault switches. They exist in sandbox mode only and need no
- * credentials: nothing real is behind them.
+ * credentials: nothing real is behind them. Pages of other sites are kept out.
  */
-export function sandboxRoutes(deps: SandboxDependencies): RouteFamily {
+export function sandboxRoutes(deps: SandboxDependencies & SandboxGuard): RouteFamily {
   return async (server) => {
+    guardSandbox(server, deps);
     server.get(
       '/sandbox/inbox',
       { schema: { tags, summary: 'Messages the simulated devices received, newest first', querystring: InboxQuery } },

@@ -33,6 +33,8 @@ export const filterSegmentErrors: Partial<Record<ErrorName, Wire>> = {
   BODY_TOO_LARGE: { status: 413, code: 'Query length limit exceeded' },
   MEDIA_TYPE_UNSUPPORTED: { status: 415, code: 'Unsupported Media Type' },
   MEDIA_TYPE_MISSING: { status: 415, code: 'Unsupported Media Type' },
+  REQUEST_MALFORMED: { status: 400, code: 'Invalid request' },
+  HOST_NOT_SERVED: { status: 421, code: 'Misdirected Request' },
   METHOD_NOT_ALLOWED: { status: 405, code: 'Method Not Allowed' },
   PARAMETER_INVALID: { status: 400, code: 'Invalid request' },
   IDEMPOTENCY_KEY_INVALID: { status: 400, code: 'Invalid request' },

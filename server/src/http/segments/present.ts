@@ -23,6 +23,8 @@ export const segmentErrors: Partial<Record<ErrorName, Wire>> = {
   BODY_TOO_LARGE: { status: 413, title: 'Payload Too Large' },
   MEDIA_TYPE_UNSUPPORTED: { status: 415, title: 'Unsupported Media Type' },
   MEDIA_TYPE_MISSING: { status: 415, title: 'Unsupported Media Type' },
+  REQUEST_MALFORMED: { status: 400, title: 'Invalid Request' },
+  HOST_NOT_SERVED: { status: 421, title: 'Misdirected Request' },
   METHOD_NOT_ALLOWED: { status: 405, title: 'Method Not Allowed' },
   IDEMPOTENCY_KEY_INVALID: { status: 400, title: 'Invalid Request' },
   IDEMPOTENCY_CONFLICT: { status: 409, title: 'Conflict' },

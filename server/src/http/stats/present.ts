@@ -16,6 +16,8 @@ export const statsErrors: Partial<Record<ErrorName, Wire>> = {
   BODY_EMPTY: { status: 400, title: 'Invalid Field Value' },
   STATS_CREDENTIALS_INVALID: { status: 401, title: 'Authentication required' },
   STATS_KEY_NOT_ALLOWED: { status: 403, title: 'Forbidden Request' },
+  REQUEST_MALFORMED: { status: 400, title: 'Bad Request' },
+  HOST_NOT_SERVED: { status: 421, title: 'Misdirected Request' },
   METHOD_NOT_ALLOWED: { status: 405, title: 'Method Not Allowed' },
   BODY_TOO_LARGE: { status: 413, title: 'Payload Too Large' },
   MEDIA_TYPE_UNSUPPORTED: { status: 415, title: 'Unsupported Media Type' },

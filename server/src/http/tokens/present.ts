@@ -40,6 +40,8 @@ export const tokenErrors: Partial<Record<ErrorName, Refusal>> = {
   MEDIA_TYPE_UNSUPPORTED: { status: 415, errorType: 'UNSUPPORTED_MEDIA_TYPE', error: 'invalid_request' },
   BODY_TOO_LARGE: { status: 413, errorType: 'PAYLOAD_TOO_LARGE', error: 'invalid_request' },
   BODY_MALFORMED: { status: 400, errorType: 'INVALID_REQUEST', error: 'invalid_request' },
+  REQUEST_MALFORMED: { status: 400, errorType: 'INVALID_REQUEST', error: 'invalid_request' },
+  HOST_NOT_SERVED: { status: 421, errorType: 'HOST_NOT_SERVED', error: 'invalid_request' },
   METHOD_NOT_ALLOWED: { status: 405, errorType: 'METHOD_NOT_ALLOWED', error: 'invalid_request' },
   IDEMPOTENCY_KEY_INVALID: { status: 400, errorType: 'INVALID_REQUEST', error: 'invalid_request' },
   IDEMPOTENCY_CONFLICT: { status: 409, errorType: 'IDEMPOTENCY_CONFLICT', error: 'invalid_request' },
