@@ -1,23 +1,17 @@
-import { existsSync } from 'node:fs';
-import { chromium } from 'playwright-core';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startCarillonBundle } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
-import { makeAxe } from './console-browser.ts';
+import { hasChromium, makeAxe, openBrowser, skipReason } from './console-browser.ts';
 
-const executablePath = '/usr/bin/chromium';
-const hasChromium = existsSync(executablePath);
-
-describe.skipIf(!hasChromium)(`the console in Chromium${hasChromium ? '' : ' (skipped: no /usr/bin/chromium)'}`, () => {
+describe.skipIf(!hasChromium)(`the console in Chromium${skipReason}`, () => {
   let bundle: CarillonBundle;
   let browser: Browser;
   beforeAll(async () => {
     bundle = await startCarillonBundle();
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+    browser = await openBrowser();
   });
   afterAll(async () => {
-    await browser?.close();
     await bundle?.stop();
   });
 

@@ -68,10 +68,10 @@ describe.skipIf(!hasChromium)(`a marketer’s day in Chromium${skipReason}`, () 
     await page.getByRole('textbox', { name: 'Title' }).fill('Thank you, ');
     await checked;
     await page.getByRole('button', { name: 'Insert an attribute into Title' }).click();
-    await page
-      .getByRole('dialog')
-      .getByRole('button', { name: /First Name/ })
-      .click();
+    const attributes = page.getByRole('dialog');
+    // It stands where it will stay as soon as one can write in it.
+    await attributes.locator('input:focus').waitFor();
+    await attributes.getByRole('button', { name: /First Name/ }).click();
     await expect
       .poll(() => page.getByRole('textbox', { name: 'Title' }).inputValue())
       .toBe("Thank you, {{ UserAttribute['First Name'] }}");

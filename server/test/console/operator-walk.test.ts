@@ -1,6 +1,5 @@
 import { createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { chromium } from 'playwright-core';
 import type { Browser } from 'playwright-core';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,7 +14,7 @@ import type { Carillon } from '../../src/start/start-carillon.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
-import { expectAccessible, hasChromium, skipReason } from './console-browser.ts';
+import { expectAccessible, hasChromium, openBrowser, skipReason } from './console-browser.ts';
 
 const keys = (): { privateKey: string; publicKeyPem: string } => {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -67,10 +66,9 @@ describe.skipIf(!hasChromium)(`an operator's first day in Chromium${skipReason}`
     });
     carillon = await startCarillon(config, { providers: { fcm, apns: { production: apns, sandbox: apns } } });
     workspaceId = await insertTestWorkspace(bundle.database, new Date());
-    browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+    browser = await openBrowser();
   });
   afterAll(async () => {
-    await browser?.close();
     await carillon?.stop();
     await simulators?.stop();
     await bundle?.drop();
