@@ -1,11 +1,24 @@
 // Plain JavaScript, because it runs before anything is installed and on whatever Node the machine has (20 or newer).
 // It installs the locked dependencies when they are missing or older than the lockfile, then hands over to the
 // Node 24 that the repository brings in node_modules/.bin. Usage: node bootstrap.js <script.ts> [arguments …]
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { accessSync, constants as access, existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+
+// Whatever is running now gets the signals of this process: npm, the build of the console, at last the script itself.
+let running;
+let stopSignal;
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.on(signal, () => {
+    stopSignal ??= signal;
+    running?.passOn(signal);
+  });
+}
+
+const [script, ...scriptArguments] = process.argv.slice(2);
+const isService = script === 'server/src/main.ts';
 
 const root = dirname(fileURLToPath(import.meta.url));
 const lockfile = join(root, 'package-lock.json');
@@ -42,7 +55,57 @@ function findRefusal(folder) {
   }
 }
 
-function install() {
+/** Runs a program until it and what it started have ended; resolves to its exit code, or the signal that ended it. */
+function run(file, words, { passOn, ...options }) {
+  return new Promise((resolve) => {
+    const child = spawn(file, words, options);
+    running = { passOn: (signal) => passOn(child, signal) };
+    const end = (code, signal) => {
+      running = undefined;
+      resolve({ code, signal });
+    };
+    child.on('error', (error) => {
+      process.stderr.write(`carillon: ${file} cannot be run: ${error.message}\n`);
+      end(1, null);
+    });
+    child.on('exit', end);
+  });
+}
+
+/** What must be done before the script; stopped with everything it started, by one signal to its group. */
+async function prepare(file, words, cwd) {
+  let group;
+  const ended = await run(file, words, {
+    cwd,
+    stdio: ['ignore', process.stderr, process.stderr],
+    detached: true,
+    passOn(child, signal) {
+      group = -child.pid;
+      signalGroup(group, signal);
+    },
+  });
+  if (stopSignal === undefined) return ended;
+  // Those that it started may need a moment longer.
+  for (let waited = 0; group !== undefined && waited < 100 && signalGroup(group, 0); waited += 1)
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  process.exit(isService ? 0 : codeOf(stopSignal));
+}
+
+/** Whether the group has a member that the signal could be sent to. */
+function signalGroup(group, signal) {
+  try {
+    return process.kill(group, signal);
+  } catch {
+    return false;
+  }
+}
+
+/** As a shell says that a signal ended a program. */
+function codeOf(signal) {
+  return 128 + constants.signals[signal];
+}
+
+async function install() {
   const refusal = findRefusal(root) ?? findRefusal(join(root, 'node_modules'));
   if (refusal !== undefined) {
     process.stderr.write(
@@ -53,13 +116,10 @@ function install() {
   process.stderr.write('carillon: installing the locked dependencies (npm ci) …\n');
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
   // --include=optional and dev: the embedded database and Node 24 are optional packages, the checks are dev ones.
-  const installed = spawnSync(npm, ['ci', '--loglevel=error', '--include=dev', '--include=optional'], {
-    cwd: root,
-    stdio: ['ignore', process.stderr, process.stderr],
-  });
-  if (installed.status !== 0) {
+  const { code } = await prepare(npm, ['ci', '--loglevel=error', '--include=dev', '--include=optional'], root);
+  if (code !== 0) {
     process.stderr.write('carillon: npm ci failed; its message is above.\n');
-    process.exit(installed.status ?? 1);
+    process.exit(code ?? 1);
   }
 }
 
@@ -75,7 +135,7 @@ function isConsoleBuilt() {
   );
 }
 
-function buildConsole() {
+async function buildConsole() {
   const refusal = findRefusal(join(root, 'console')) ?? findRefusal(join(root, 'console', 'dist'));
   if (refusal !== undefined) {
     const isThere = existsSync(join(root, 'console', 'dist', 'index.html'));
@@ -84,16 +144,9 @@ function buildConsole() {
     );
     return;
   }
-  const built = spawnSync(
-    findNode(),
-    [join(root, 'node_modules', 'vite', 'bin', 'vite.js'), 'build', '--logLevel', 'warn'],
-    {
-      cwd: join(root, 'console'),
-      stdio: ['ignore', process.stderr, process.stderr],
-    },
-  );
-  if (built.status !== 0)
-    process.stderr.write('carillon: the console could not be built; the service runs without it.\n');
+  const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js');
+  const { code } = await prepare(findNode(), [vite, 'build', '--logLevel', 'warn'], join(root, 'console'));
+  if (code !== 0) process.stderr.write('carillon: the console could not be built; the service runs without it.\n');
 }
 
 function findNode() {
@@ -106,20 +159,23 @@ function findNode() {
   process.exit(1);
 }
 
-if (!isInstalled()) install();
-if (!isConsoleBuilt()) buildConsole();
+if (!isInstalled()) await install();
+if (!isConsoleBuilt()) await buildConsole();
 
 // Short-lived garbage is what a worker makes most of. Node's own 32 MB cost 350 MB of memory at 10,000 devices a second;
 // 16 MB keep it below 260 MB at the same rate, 8 MB would slow it by a fifth.
 const runtimeFlags = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=16'];
-const [script, ...scriptArguments] = process.argv.slice(2);
-const child = spawn(findNode(), [...runtimeFlags, join(root, script), ...scriptArguments], { stdio: 'inherit' });
+// A signal may have come between two steps, when nothing was running.
+if (stopSignal !== undefined) process.exit(isService ? 0 : codeOf(stopSignal));
 
 // Signals go to the server, which ends the database too; this process only waits and repeats its exit code.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-  process.on(signal, () => {
-    // A terminal sends Ctrl-C to the whole group already; a second one would force the server's stop.
-    if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
-  });
-}
-child.on('exit', (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : (code ?? 1)));
+const { code, signal } = await run(findNode(), [...runtimeFlags, join(root, script), ...scriptArguments], {
+  stdio: 'inherit',
+  passOn(child, signal) {
+    // A terminal sends Ctrl-C to the whole group already. The service takes the two for one; another script may not.
+    if (isService || signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
+  },
+});
+// Before the first line of the service nothing has begun: it was stopped as asked.
+if (isService && signal !== null && signal === stopSignal) process.exit(0);
+process.exit(signal ? codeOf(signal) : (code ?? 1));

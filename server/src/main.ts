@@ -1,34 +1,31 @@
-/** Starts one node: reads the settings, composes it, prints the start block and stops cleanly on SIGTERM or SIGINT. */
+/**
+ * One node as a process. Signals are listened for before anything else is loaded or started, so that a stop is orderly
+ * at any time, during the start as well.
+ */
 import closeWithGrace from 'close-with-grace';
-import { readProcessConfig } from './start/config.ts';
-import { formatStartBlock, formatStartLine } from './start/start-block.ts';
-import { startCarillon } from './start/start-carillon.ts';
-import { exitCodes, toStartError } from './start/start-errors.ts';
 
 // The longest stop: requests (30 s limit each), an open window (15 s a request) and the database's last checkpoint.
 const stopMilliseconds = 90_000;
+// Ctrl-C comes from the terminal, and again from npm and bootstrap.js, which pass it on.
+const echoMilliseconds = 1_000;
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-try {
-  const config = readProcessConfig();
-  const carillon = await startCarillon(config);
-  let isStopping = false;
-  closeWithGrace({ delay: stopMilliseconds, logger: false }, async ({ err }) => {
-    isStopping = true;
-    if (err) carillon.log.fatal({ err }, 'unexpected fault; stopping');
-    await carillon.stop();
+const stopRequest = new AbortController();
+const { close } = closeWithGrace({ delay: stopMilliseconds, logger: false, skip: [...signals] }, async ({ err }) => {
+  stopRequest.abort();
+  const node = await started;
+  await node?.stop(err);
+});
+
+let stopAskedAt: number | undefined;
+for (const signal of signals) {
+  process.on(signal, () => {
+    const now = performance.now();
+    if (stopAskedAt === undefined) {
+      stopAskedAt = now;
+      void close();
+    } else if (now - stopAskedAt > echoMilliseconds) process.exit(1);
   });
-  // Last: whoever reads it may send a signal at once.
-  process.stdout.write(config.json ? `${formatStartLine(carillon.block)}\n` : formatStartBlock(carillon.block));
-  carillon.databaseExited?.then(() => {
-    if (isStopping) return;
-    process.stderr.write(
-      'carillon: the embedded database ended unexpectedly; its last lines are in the log (level debug).\n',
-    );
-    process.exit(exitCodes.DATABASE_UNREACHABLE.code);
-  });
-} catch (error) {
-  const startError = toStartError(error);
-  process.stderr.write(`carillon: ${startError.message}\n`);
-  if (startError.code === 'UNEXPECTED') process.stderr.write(`${(startError.cause as Error).stack}\n`);
-  process.exit(exitCodes[startError.code].code);
 }
+
+const started = import('./start/run-node.ts').then(({ runNode }) => runNode(stopRequest.signal));

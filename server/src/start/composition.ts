@@ -13,6 +13,8 @@ export type Composition = {
   clock: Clock;
   log: Logger;
   installation: OpenInstallation;
+  /** Aborted when the node is to stop; a start under way looks at it between two parts. */
+  stopRequested: AbortSignal;
   /** Each part adds itself once it runs; a stop ends them from the last to the first. */
   started: { stop(): Promise<void> }[];
 };

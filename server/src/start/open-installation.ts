@@ -38,6 +38,7 @@ export type OpenDependencies = {
   log: Logger;
   /** For commands: use the embedded database of a running node when there is one. */
   beside?: 'running node';
+  stopRequested?: AbortSignal;
 };
 
 /**
@@ -48,11 +49,11 @@ export type OpenDependencies = {
  */
 export async function openInstallation(
   config: Config,
-  { clock, log, beside }: OpenDependencies,
+  { clock, log, beside, stopRequested = new AbortController().signal }: OpenDependencies,
 ): Promise<OpenInstallation> {
   const dataFolder = config.dataFolder ?? defaultDataFolder;
   const foundUrl = config.databaseUrl ?? (beside && (await findRunningPostgres(join(dataFolder, 'postgres'))));
-  const embedded = foundUrl === undefined ? await startOwnDatabase(dataFolder, log) : undefined;
+  const embedded = foundUrl === undefined ? await startOwnDatabase(dataFolder, { log, stopRequested }) : undefined;
   const databaseUrl = foundUrl ?? embedded!.url;
   const sessionUrl = config.databaseDirectUrl ?? databaseUrl;
   const database = openDatabase({
@@ -63,11 +64,17 @@ export async function openInstallation(
     await database.end({ timeoutSeconds: 5 });
     await embedded?.stop();
   };
+  // A migration may take minutes, or wait for another node's; its transaction is undone.
+  const breakOff = (): void => void database.end({ timeoutSeconds: 0 });
+  stopRequested.addEventListener('abort', breakOff);
   try {
+    stopRequested.throwIfAborted();
     if (!embedded) await refusePooler(sessionUrl, config);
     clock.anchor(await readDatabaseClock(database));
     await migrate(database, clock.now());
+    stopRequested.throwIfAborted();
     await migrateQueue(sessionUrl);
+    stopRequested.throwIfAborted();
     const masterKey = await findMasterKey(config, dataFolder);
     const keys = { masterKey, nextMasterKey: config.nextMasterKey };
     const { encryption, secrets } = await checkMasterKey(database, { ...keys, at: clock.now() });
@@ -85,6 +92,8 @@ export async function openInstallation(
   } catch (error) {
     await close().catch(() => {});
     throw error;
+  } finally {
+    stopRequested.removeEventListener('abort', breakOff);
   }
 }
 
@@ -99,11 +108,15 @@ async function refusePooler(sessionUrl: string, { databaseDirectUrl }: Config): 
   );
 }
 
-async function startOwnDatabase(dataFolder: string, log: Logger): Promise<EmbeddedPostgres> {
+async function startOwnDatabase(
+  dataFolder: string,
+  { log, stopRequested }: { log: Logger; stopRequested: AbortSignal },
+): Promise<EmbeddedPostgres> {
   await makeDataFolder(dataFolder);
   return startEmbeddedPostgres({
     folder: join(dataFolder, 'postgres'),
     onLine: (line) => log.debug({ line }, 'database'),
+    stopRequested,
   });
 }
 

@@ -22,14 +22,16 @@ export type RunningNode = {
 
 /** Starts what the roles of this node ask for: the engine of a worker, the routes of an API; the stand-in in a sandbox. */
 export async function startRoles(composition: Composition): Promise<RunningNode> {
-  const { config, clock, log, installation, started } = composition;
+  const { config, clock, log, installation, started, stopRequested } = composition;
   const { database, encryption } = installation;
   const demo = await prepareDemo(composition);
+  stopRequested.throwIfAborted();
   const phones = config.mode === 'sandbox' ? await startPhones(composition) : undefined;
   const readiness = makeReadiness(database);
   const parts = { phones, readiness, book: makeJobBook(), nodeId: randomBytes(9).toString('base64url') };
   readiness.watch(() => findJobTroubles(parts.book));
   const worker = config.role === 'api' ? undefined : await startEngine(composition, parts);
+  stopRequested.throwIfAborted();
   const reporter = await startReporter(composition, parts);
   const onClockMoved = (): void => {
     // The inbox shows the time of the service from the same instant on.
@@ -49,6 +51,7 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
     isSandbox: config.mode === 'sandbox',
   };
   const families = makeRoutes(composition, { accounts, phones, demo, readiness, readyCurl, onClockMoved });
+  stopRequested.throwIfAborted();
   const url = await startHttpServer(composition, { families, readiness });
   const createConsoleLink = async (): Promise<string> => {
     const link = await createStartLink(accounts);

@@ -16,16 +16,17 @@ export type Carillon = RunningNode & {
   stop(): Promise<void>;
 };
 
-export type StartOptions = Partial<Pick<Composition, 'providers'>>;
+export type StartOptions = Partial<Pick<Composition, 'providers' | 'stopRequested'>>;
 
 /**
  * Composes one node: configuration → database, clock, encryption → use cases → roles.
  *
- * @throws StartError and the errors that `toStartError` knows; what had started is stopped again
+ * @throws StartError and the errors that `toStartError` knows, or the reason of `stopRequested`; what had started is
+ *   stopped again
  */
 export async function startCarillon(
   config: Config,
-  { providers = realProviderEndpoints }: StartOptions = {},
+  { providers = realProviderEndpoints, stopRequested = new AbortController().signal }: StartOptions = {},
 ): Promise<Carillon> {
   const clock = makeClock();
   const log = makeLog({ level: config.logLevel, pretty: process.stderr.isTTY === true });
@@ -38,9 +39,10 @@ export async function startCarillon(
   // A signal and a fault may both ask for it.
   const stop = (): Promise<void> => (stopped ??= stopParts());
   try {
-    const installation = await openInstallation(config, { clock, log });
+    const installation = await openInstallation(config, { clock, log, stopRequested });
     started.push({ stop: installation.close });
-    const node = await startRoles({ config, providers, clock, log, installation, started });
+    const node = await startRoles({ config, providers, clock, log, installation, started, stopRequested });
+    stopRequested.throwIfAborted();
     return { ...node, databaseExited: installation.embedded?.exited, log, stop };
   } catch (error) {
     await stop();

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { chmod, copyFile, mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
+import { existsSync, watch } from 'node:fs';
+import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
@@ -56,15 +57,21 @@ async function setMode(folder: string, mode: number): Promise<void> {
     await chmod(join(folder, name), mode).catch(() => {});
 }
 
-function runBootstrap(folder: string): Promise<{ code: number; stdout: string; stderr: string }> {
+type Run = { script?: string; stop?: AbortSignal };
+
+function runBootstrap(
+  folder: string,
+  { script = 'script.mjs', stop }: Run = {},
+): Promise<{ code: number; stdout: string; stderr: string }> {
   // Root without its power over files is refused as its owner would be.
   const before = isRoot ? ['setpriv', '--bounding-set', '-dac_override,-dac_read_search'] : [];
-  const [file, ...words] = [...before, process.execPath, join(folder, 'bootstrap.js'), 'script.mjs'];
+  const [file, ...words] = [...before, process.execPath, join(folder, 'bootstrap.js'), script];
   const environment = { PATH: `${join(folder, 'bin')}:${process.env.PATH}` };
   return new Promise((resolve) => {
     const child = execFile(file!, words, { cwd: folder, env: environment, timeout: 20_000 }, (_error, stdout, stderr) =>
       resolve({ code: child.exitCode!, stdout, stderr }),
     );
+    stop?.addEventListener('abort', () => child.kill('SIGTERM'));
   });
 }
 
@@ -89,6 +96,27 @@ test('what must be installed and cannot be written is one sentence and exit code
   const ran = await runBootstrap(folder);
   expect([ran.code, ran.stdout]).toEqual([11, '']);
   expect(ran.stderr).toMatch(/^carillon: the dependencies are missing .* cannot be written \(EACCES\); .*\n$/);
+});
+
+test.each([
+  ['server/src/main.ts', 0],
+  ['script.mjs', 143],
+])('a signal while packages are installed for %s ends npm and what it started, with code %i', async (script, code) => {
+  const folder = await makeClone({ installed: {} });
+  const pids = join(folder, 'pids');
+  await writeFile(
+    join(folder, 'bin', 'npm'),
+    `#!/bin/sh\nsleep 1000 &\necho $$ $! >${pids}.new\nmv ${pids}.new ${pids}\nwait\n`,
+  );
+  const signalled = new AbortController();
+  const ended = runBootstrap(folder, { script, stop: signalled.signal });
+  const watcher = watch(folder);
+  await new Promise<void>((resolve) => watcher.on('change', () => existsSync(pids) && resolve()));
+  watcher.close();
+  signalled.abort();
+  expect(await ended).toMatchObject({ code, stdout: '' });
+  for (const pid of (await readFile(pids, 'utf8')).trim().split(' '))
+    expect(() => process.kill(Number(pid), 0)).toThrow('ESRCH');
 });
 
 test('a console older than its sources is built again', async () => {

@@ -55,7 +55,8 @@ function startProcess({
   return pid;
 }
 
-const look = (): Promise<string | undefined> => endLeftBehindServer({ cluster, password: 'none' });
+const look = (): Promise<string | undefined> =>
+  endLeftBehindServer({ cluster, password: 'none', stopRequested: new AbortController().signal });
 
 describe.runIf(existsSync('/proc/self/stat'))('the number in a lock file that was left behind', () => {
   test('another program has it now: it gets no signal, and the advice names it and the file', async () => {

@@ -158,7 +158,7 @@ async function startAndCall(command: Command, dataFolder: string): Promise<strin
     if (ready.status !== 200 || token.status !== 200)
       throw new Error(`/readyz answered ${ready.status}, /v1/oauth/token ${token.status}`);
   } finally {
-    for (const pid of await findServers(npm.process.pid!)) process.kill(pid, 'SIGTERM');
+    npm.process.kill('SIGTERM');
     await npm.ended;
   }
   const { code, text } = await npm.ended;
@@ -213,18 +213,6 @@ function start({ cwd, words }: Command): Started {
     return { code: code as number | null, text };
   });
   return { process: child, line, ended };
-}
-
-/** The server below npm: npm itself passes no signal on. */
-async function findServers(parent: number): Promise<number[]> {
-  const { stdout } = await run('ps', ['-e', '-o', 'pid=,ppid=,args=']);
-  const processes = stdout.split('\n').map((row) => /^ *(\d+) +(\d+) (.*)$/.exec(row)?.slice(1) ?? ['0', '0', '']);
-  const below = new Set([String(parent)]);
-  // A child may be listed before its parent; npm, a shell, bootstrap.js and the server are four.
-  for (let depth = 0; depth < 5; depth += 1) for (const [pid, ppid] of processes) if (below.has(ppid!)) below.add(pid!);
-  return processes
-    .filter(([pid, , words]) => below.has(pid!) && words!.includes('src/main.ts') && !/bootstrap|npm/.test(words!))
-    .map(([pid]) => Number(pid));
 }
 
 async function report(name: string, work: () => Promise<string>): Promise<void> {

@@ -1,11 +1,14 @@
 import { spawn } from 'node:child_process';
-import { chown, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import type { ChildProcess } from 'node:child_process';
+import { chown, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { commandAs, findNamedAccount } from './server-account.ts';
 import type { Command, ServerAccount } from './server-account.ts';
+import { DataFolderInUseError } from './left-behind-server.ts';
 import { UnusableFolderError } from './place.ts';
+import { isAlive } from './server-process.ts';
 
 /** The database server did not start; the message holds its last lines. */
 export class EmbeddedPostgresFailedError extends Error {
@@ -31,27 +34,28 @@ type Initialisation = {
   password: string;
   /** The cluster of a test need not survive the machine. */
   durability: 'synced' | 'unsynced';
+  stopRequested: AbortSignal;
 };
 
 /**
- * Makes the files of a new database.
+ * Makes the files of a new database, beside their place until they are complete: initdb writes PG_VERSION first.
  *
- * @throws EmbeddedPostgresFailedError, UnusableFolderError
+ * @throws EmbeddedPostgresFailedError, UnusableFolderError, DataFolderInUseError, or the reason of the stop
  */
 export async function initialiseCluster(initialisation: Initialisation): Promise<void> {
-  const { initdb, cluster, account, password, durability } = initialisation;
-  // A cluster without PG_VERSION is an initialisation that was cut off; initdb wants an empty folder.
-  await rm(cluster, { recursive: true, force: true });
-  await mkdir(cluster, { mode: 0o700 });
-  const passwordFile = `${cluster}.password`;
-  await writeFile(passwordFile, password, { mode: 0o600 });
+  const { cluster, account, password, durability } = initialisation;
+  const unfinished = `${cluster}.${process.pid}.new`;
+  await removeLeftovers(cluster);
+  await mkdir(unfinished, { mode: 0o700 });
+  const passwordFile = `${unfinished}.password`;
   try {
-    await giveTo(account, [cluster, passwordFile]);
-    await readdir(cluster).catch((error: unknown) => {
+    await writeFile(passwordFile, password, { mode: 0o600 });
+    await giveTo(account, [unfinished, passwordFile]);
+    await readdir(unfinished).catch((error: unknown) => {
       throw unreadable(cluster, error);
     });
-    await runInitdb(account, initdb, [
-      `--pgdata=${cluster}`,
+    await runInitdb(initialisation, [
+      `--pgdata=${unfinished}`,
       '--username=postgres',
       `--pwfile=${passwordFile}`,
       '--auth=scram-sha-256',
@@ -59,9 +63,40 @@ export async function initialiseCluster(initialisation: Initialisation): Promise
       '--no-locale',
       ...(durability === 'unsynced' ? ['--no-sync'] : []),
     ]);
+    await putInPlace(unfinished, { cluster, durability });
   } finally {
     await rm(passwordFile, { force: true });
+    await rm(unfinished, { recursive: true, force: true });
   }
+}
+
+/** What initialisations left that were cut off; those under way are their own processes' business. */
+async function removeLeftovers(cluster: string): Promise<void> {
+  for (const name of await readdir(dirname(cluster))) {
+    const pid = new RegExp(`^${basename(cluster)}\\.(\\d+)\\.new(\\.password)?$`).exec(name)?.[1];
+    if (pid === undefined || (Number(pid) !== process.pid && isAlive(Number(pid)))) continue;
+    await rm(join(dirname(cluster), name), { recursive: true, force: true });
+  }
+}
+
+async function putInPlace(
+  unfinished: string,
+  { cluster, durability }: Pick<Initialisation, 'cluster' | 'durability'>,
+): Promise<void> {
+  try {
+    // Replaces an empty folder, and no other.
+    await rename(unfinished, cluster);
+  } catch (error) {
+    if (!['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code!)) throw error;
+    // Two starts in an empty folder: the other one was first.
+    if (await isInitialised(cluster)) throw new DataFolderInUseError();
+    // An initialisation in place that was cut off before it wrote anything of worth.
+    await rm(cluster, { recursive: true, force: true });
+    await rename(unfinished, cluster);
+  }
+  if (durability === 'unsynced') return;
+  const folder = await open(dirname(cluster));
+  await folder.sync().finally(() => folder.close());
 }
 
 async function giveTo(account: ServerAccount, paths: string[]): Promise<void> {
@@ -86,22 +121,40 @@ function unreadable(cluster: string, error: unknown): UnusableFolderError {
   );
 }
 
-async function runInitdb(account: ServerAccount, initdb: string, parameters: string[]): Promise<void> {
+async function runInitdb({ account, initdb, stopRequested }: Initialisation, parameters: string[]): Promise<void> {
   const isNamed = account.kind === 'lent' || hasName();
   const plain = commandAs(account, initdb, parameters);
   const command = isNamed ? plain : await withName(plain);
-  const child = spawn(command.file, command.arguments, { ...command.options, stdio: ['ignore', 'ignore', 'pipe'] });
+  stopRequested.throwIfAborted();
+  const child = spawn(command.file, command.arguments, {
+    ...command.options,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    // A group with the servers that it starts: Ctrl-C does not reach it, a stop ends all of them.
+    detached: true,
+  });
+  const stop = (): void => endGroup(child);
+  stopRequested.addEventListener('abort', stop);
   const lines: string[] = [];
   createInterface({ input: child.stderr! }).on('line', (line) => lines.push(line));
   const code = await new Promise<number | null>((resolve, reject) => {
     child.on('error', reject);
+    // Also of what it started: they hold its standard error.
     child.on('close', resolve);
-  });
+  }).finally(() => stopRequested.removeEventListener('abort', stop));
+  stopRequested.throwIfAborted();
   if (code === 0) return;
   const advice = isNamed
     ? ''
     : `; initdb wants a name for the user ${process.getuid!()}: add a line to /etc/passwd, or set DATABASE_URL`;
   throw new EmbeddedPostgresFailedError(`initdb ended with ${code}: ${lines.slice(-5).join(' / ')}${advice}`);
+}
+
+function endGroup(child: ChildProcess): void {
+  try {
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
 
 function hasName(): boolean {

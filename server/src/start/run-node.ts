@@ -1,0 +1,42 @@
+import { readProcessConfig } from './config.ts';
+import { formatStartBlock, formatStartLine } from './start-block.ts';
+import { startCarillon } from './start-carillon.ts';
+import type { Carillon } from './start-carillon.ts';
+import { exitCodes, toStartError } from './start-errors.ts';
+
+export type ProcessNode = {
+  /** Ends everything in order. @param fault why, when it was not asked for */
+  stop(fault: unknown): Promise<void>;
+};
+
+/**
+ * Reads the settings, composes the node and prints the start block. A start that cannot be ends the process with its
+ * code. One that was asked to stop meanwhile has ended what it began and is undefined.
+ */
+export async function runNode(stopRequested: AbortSignal): Promise<ProcessNode | undefined> {
+  let carillon: Carillon;
+  try {
+    const config = readProcessConfig();
+    carillon = await startCarillon(config, { stopRequested });
+    process.stdout.write(config.json ? `${formatStartLine(carillon.block)}\n` : formatStartBlock(carillon.block));
+  } catch (error) {
+    if (stopRequested.aborted) return undefined;
+    const startError = toStartError(error);
+    process.stderr.write(`carillon: ${startError.message}\n`);
+    if (startError.code === 'UNEXPECTED') process.stderr.write(`${(startError.cause as Error).stack}\n`);
+    process.exit(exitCodes[startError.code].code);
+  }
+  carillon.databaseExited?.then(() => {
+    if (stopRequested.aborted) return;
+    process.stderr.write(
+      'carillon: the embedded database ended unexpectedly; its last lines are in the log (level debug).\n',
+    );
+    process.exit(exitCodes.DATABASE_UNREACHABLE.code);
+  });
+  return {
+    async stop(fault) {
+      if (fault) carillon.log.fatal({ err: fault }, 'unexpected fault; stopping');
+      await carillon.stop();
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import { existsSync, watch } from 'node:fs';
+import { mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { propertyRuns } from '../property-runs.ts';
+import { findProcessesOf, makeNpmProject } from './npm-bundle.ts';
+import type { NpmProcess, NpmProject } from './npm-bundle.ts';
+
+// One project and one data folder for all: each start finds it as the one before left it.
+let npm: NpmProject;
+let folder: string;
+beforeAll(async () => {
+  npm = await makeNpmProject();
+  folder = join(npm.path, 'own data');
+  await mkdir(join(folder, 'postgres'), { recursive: true });
+});
+afterAll(() => npm.remove());
+
+const start = (): NpmProcess => npm.start(['--data-dir', folder, '--port', '0', '--json']);
+
+/** Settles when something in the folder has such a name. */
+async function untilThere(path: string, name: RegExp): Promise<void> {
+  const watcher = watch(path);
+  const changed = new Promise<void>((resolve) => {
+    watcher.on('change', (_kind, file) => {
+      if (name.test(String(file))) resolve();
+    });
+  });
+  if (!(await readdir(path)).some((file) => name.test(file))) await changed;
+  watcher.close();
+}
+
+/** npm ended with 0, or by the signal if it came before npm had begun; nothing that it started is left. */
+async function expectOrderlyEnd(node: NpmProcess, early?: NodeJS.Signals): Promise<void> {
+  const { code, signal, text } = await node.ended;
+  if (early === undefined || signal !== early) expect([code, signal], text).toEqual([0, null]);
+  expect(await findProcessesOf(folder)).toEqual([]);
+  expect(existsSync(join(folder, 'postgres', 'cluster', 'postmaster.pid'))).toBe(false);
+  expect((await readdir(join(folder, 'postgres'))).filter((name) => name.includes('new'))).toEqual([]);
+}
+
+describe.runIf(existsSync('/proc/self/stat'))('a signal to npm alone, as a process manager sends it', () => {
+  test('while initdb makes the files of the database: everything ends, and the next start begins anew', async () => {
+    const node = start();
+    await untilThere(join(folder, 'postgres'), /^cluster\.\d+\.new$/);
+    node.process.kill('SIGTERM');
+    await expectOrderlyEnd(node);
+    expect(existsSync(join(folder, 'postgres', 'cluster'))).toBe(false);
+  });
+
+  test('while the database starts, and once it answers: everything ends', async () => {
+    const first = start();
+    await untilThere(join(folder, 'postgres'), /^cluster$/);
+    first.process.kill('SIGINT');
+    await expectOrderlyEnd(first);
+
+    const second = start();
+    const { url } = JSON.parse((await second.line)!) as { url: string };
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    second.process.kill('SIGTERM');
+    await expectOrderlyEnd(second);
+    await expect(fetch(`${url}/livez`)).rejects.toThrow();
+  });
+
+  // A start takes two seconds on a quiet machine; in full, the signals are spread over all of it.
+  const times = propertyRuns(40) === 40 ? Array.from({ length: 40 }, (_, index) => index * 75) : [750];
+  test('at any time of the start: everything ends', { timeout: 300_000 }, async () => {
+    for (const milliseconds of times) {
+      const node = start();
+      await Promise.race([node.line, new Promise((resolve) => setTimeout(resolve, milliseconds))]);
+      const signal = milliseconds % 2 ? 'SIGINT' : 'SIGTERM';
+      node.process.kill(signal);
+      await expectOrderlyEnd(node, signal);
+    }
+  });
+});
