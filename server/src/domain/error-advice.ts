@@ -3,7 +3,8 @@ import type { ErrorName } from './errors.ts';
 const sendField = 'Send the field that is named; its rules stand in the API reference at /docs.';
 const credentials =
   'Compare workspace id and secret with the screen Keys: the key must be of this workspace, of the kind this route takes, and neither revoked nor rotated out. A secret is shown once; make or rotate a key if it is lost.';
-const scope = 'Use a key whose kind covers this route; the screen Keys says what each kind opens.';
+const scope =
+  'Use a key whose kind covers this route; the screen Keys says what each kind opens. An OAuth key opens it with a token, not as a password.';
 const slower =
   'Wait as long as Retry-After says, then repeat the same call; spread calls over time or send them in bulk.';
 const bothHeaders =

@@ -262,3 +262,23 @@ describe('every documented route with an id in its path', () => {
     expect(segment.text).toContain(canary);
   });
 });
+
+test('the secret of an OAuth key is no password: every route that takes Basic refuses it (decision D20)', async () => {
+  const walked = operations.filter(
+    ({ tags }) => !['Tokens', 'Push', 'Interactions', 'Sandbox', 'Health'].includes(tags[0]!),
+  );
+  expect(walked.length).toBeGreaterThan(50);
+  const named = { 'svc-appkey': bundle.workspaceId, 'x-svc-appkey': bundle.workspaceId };
+  const values = new Proxy({} as Record<string, string>, { get: () => bundle.workspaceId });
+  for (const { method, path } of walked) {
+    // This one takes the secret in the body.
+    const body = path.endsWith('/authentication') ? { app_id: bundle.workspaceId, app_secret: bundle.keys.oauth } : {};
+    const { status } = await bundle.call(method, urlOf(path, values), {
+      headers: { ...bundle.basic(bundle.keys.oauth), ...named },
+      ...(method === 'GET' ? {} : { body }),
+    });
+    // V1 of campaigns and of business events documents no 403 (fact 0.1).
+    const isV1 = /^(\/core-services)?\/v1(\.0)?\/(campaigns|business_event)/.test(path);
+    expect([method, path, status]).toEqual([method, path, isV1 ? 401 : 403]);
+  }
+});

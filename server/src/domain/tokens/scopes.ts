@@ -21,3 +21,11 @@ export const defaultScopes: Record<KeyKind, readonly Scope[]> = {
   push: ['push'],
   campaigns: ['campaign'],
 };
+
+/**
+ * Whether a key's secret itself, sent as a password, opens routes of a scope. That of an OAuth key never does (decision
+ * D20): it is exchanged for tokens that expire, and would otherwise be a token without an end.
+ */
+export function opensAsPassword({ kind, scopes }: { kind: KeyKind; scopes: readonly string[] }, scope: Scope): boolean {
+  return kind !== 'oauth' && scopes.includes(scope);
+}

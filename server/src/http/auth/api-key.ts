@@ -3,6 +3,7 @@ import { authenticateKey } from '../../app/keys/authenticate-key.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { ErrorName } from '../../domain/errors.ts';
 import { dataCenterOfHost } from '../../domain/tokens/data-center.ts';
+import { opensAsPassword } from '../../domain/tokens/scopes.ts';
 import type { Scope } from '../../domain/tokens/scopes.ts';
 import { readBasic } from './basic.ts';
 import { isBearer, makeRequireBearer } from './bearer.ts';
@@ -28,7 +29,7 @@ export function makeRequireApiKey(deps: BearerDependencies, scope: Scope, errors
     if (found.outcome !== 'ok') throw new ServiceError(errors.invalid, { detail: 'unknown workspace or key' });
     request.facts.workspaceId = found.key.workspaceId;
     request.facts.keyId = found.key.id;
-    if (!found.key.scopes.includes(scope))
+    if (!opensAsPassword(found.key, scope))
       throw new ServiceError(errors.notCovering, { detail: `a key of kind ${found.key.kind}` });
     request.callerKey = found.key;
   };

@@ -4,6 +4,7 @@ import { testConnection } from '../../app/data/test-connection.ts';
 import { authenticateKey } from '../../app/keys/authenticate-key.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { dataCenterOfHost } from '../../domain/tokens/data-center.ts';
+import { opensAsPassword } from '../../domain/tokens/scopes.ts';
 import { refuseOtherMethods } from '../refuse-other-methods.ts';
 import { warnOfUnknownFields } from '../unknown-fields.ts';
 import { answerLimit, readDataBody } from './data-call.ts';
@@ -72,7 +73,7 @@ async function authenticate(
     throw new ServiceError('DATA_CREDENTIALS_INVALID', { detail: 'unknown workspace or key' });
   request.facts.workspaceId = found.key.workspaceId;
   request.facts.keyId = found.key.id;
-  if (!found.key.scopes.includes('data'))
+  if (!opensAsPassword(found.key, 'data'))
     throw new ServiceError('SCOPE_MISSING', { detail: `a key of kind ${found.key.kind}` });
   return found.key;
 }
