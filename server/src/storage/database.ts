@@ -158,3 +158,11 @@ export async function withinTime<Result>(
     throw error;
   }
 }
+
+/**
+ * Whether a statement was refused for what it was given, so that it will be again: SQLSTATE classes 22 (a value no column
+ * takes), 23 (a constraint) and 54 (a limit of the database). Everything else may pass the next time.
+ */
+export function isRefusedValue(error: unknown): boolean {
+  return /^(?:22|23|54)/.test(String((error as { code?: unknown }).code));
+}

@@ -1,10 +1,12 @@
 import type { Clock } from '../../clock.ts';
 import { makeId } from '../../domain/ids.ts';
 import type { Logger } from '../../log.ts';
+import { isRefusedValue } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
 import { insertApiLogEntries } from '../../storage/installation/api-log.ts';
 import type { ApiLogEntry } from '../../storage/installation/api-log.ts';
 import { maxLoggedBodyCharacters } from '../../domain/api-log/limits.ts';
+import { toStorable } from '../../domain/storable-text.ts';
 
 /** A finished call, as the edge describes it. Bodies of calls that carry credentials never come here. */
 export type RecordedCall = Omit<ApiLogEntry, 'id'>;
@@ -32,22 +34,19 @@ export function makeCallRecorder({ database, clock, log }: RecordCallsDependenci
     if (dropped > 0) log.warn({ dropped }, 'API log entries dropped');
     dropped = 0;
     while (waiting.length > 0) {
-      const batch = waiting.splice(0, batchCalls);
       const now = clock.now();
-      try {
-        await insertApiLogEntries(
-          database,
-          batch.map((call) => ({
-            ...call,
-            id: makeId(now),
-            requestBody: call.requestBody?.slice(0, maxLoggedBodyCharacters).replaceAll('\0', '') ?? null,
-          })),
-        );
-      } catch (error) {
-        log.warn({ err: error, calls: batch.length }, 'API log entries not stored');
-        return;
-      }
+      await store(waiting.splice(0, batchCalls).map((call) => toEntry(call, makeId(now))));
     }
+  };
+  /** A batch that is refused for one of its calls is stored call by call: the others are not to blame. */
+  const store = async (entries: ApiLogEntry[]): Promise<void> => {
+    try {
+      return await insertApiLogEntries(database, entries);
+    } catch (error) {
+      if (!isRefusedValue(error)) return log.warn({ err: error, calls: entries.length }, 'API log entries not stored');
+      if (entries.length === 1) return log.warn({ err: error, route: entries[0]!.route }, 'API log entry not stored');
+    }
+    for (const entry of entries) await store([entry]);
   };
   const timer = setInterval(() => {
     flushing = flushing.then(flush);
@@ -66,4 +65,10 @@ export function makeCallRecorder({ database, clock, log }: RecordCallsDependenci
       waiting = [];
     },
   };
+}
+
+/** What callers wrote may hold anything; the log keeps the beginning of a body. */
+function toEntry(call: RecordedCall, id: string): ApiLogEntry {
+  const requestBody = call.requestBody?.slice(0, maxLoggedBodyCharacters) ?? null;
+  return { id, ...toStorable({ ...call, requestBody }) };
 }

@@ -7,6 +7,7 @@ import type { Encryption } from '../../domain/encryption.ts';
 import type { Logger } from '../../log.ts';
 import type { Database } from '../../storage/database.ts';
 import { listSimulatedCredentials } from '../../storage/keys/provider-credentials.ts';
+import { toStorable } from '../../domain/storable-text.ts';
 import { insertSandboxMessages } from '../../storage/installation/sandbox.ts';
 import { openCredentials } from '../credentials/load-credentials.ts';
 import { startSimulators } from '../delivery/simulator/start-simulators.ts';
@@ -44,7 +45,7 @@ export async function startSandboxPhones(deps: SandboxPhonesDependencies): Promi
         id: makeId(message.receivedAt),
         campaignId: message.campaignId ?? null,
       }));
-      await insertSandboxMessages(database, rows);
+      await insertSandboxMessages(database, toStorable(rows));
       arrivals.emit('message');
     },
   });

@@ -1,6 +1,7 @@
 import { DownloadFailedError } from './download-file.ts';
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../log.ts';
+import { toStorableText } from '../../domain/storable-text.ts';
 import type { OperationFault } from '../../domain/segments/operation-outcome.ts';
 import { withSession } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
@@ -136,7 +137,8 @@ async function settleFault(deps: FillSegmentsDependencies, { operation, progress
     await release(deps, operation, { seconds: 0, detail: null, counted: { attempts: attempts - 1, crashes } });
     return;
   }
-  const detail = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  // What failed may quote the server the file came from.
+  const detail = toStorableText(error instanceof Error ? `${error.name}: ${error.message}` : String(error));
   const fault = faultOf(error);
   const retry = fileRetrySeconds[attempts - crashes - 1];
   if (error instanceof DownloadFailedError && error.isRepeatable && retry !== undefined) {

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeCallRecorder } from '../../src/app/api-log/call-recorder.ts';
+import type { RecordedCall } from '../../src/app/api-log/call-recorder.ts';
+import { makeManualClock } from '../../src/clock.ts';
+import { toStorable } from '../../src/domain/storable-text.ts';
+import { makeLog } from '../../src/log.ts';
+import { createTestDatabase } from '../test-database.ts';
+import type { TestDatabase } from '../test-database.ts';
+
+let bundle: TestDatabase;
+beforeAll(async () => {
+  bundle = await createTestDatabase();
+});
+afterAll(() => bundle.drop());
+
+const now = new Date('2026-01-01T00:00:00Z');
+const aCall = (path: string, more: Partial<RecordedCall> = {}): RecordedCall => ({
+  ...{ workspaceId: null, receivedAt: now, method: 'POST', path, route: path, status: 400, durationMilliseconds: 1 },
+  ...{ keyId: null, errorName: 'BODY_MALFORMED', errorDetail: null, warnings: [], requestBody: null },
+  ...more,
+});
+
+/** Records calls, and says which are in the log afterwards. */
+async function store(calls: RecordedCall[]): Promise<Record<string, string | null>[]> {
+  const { database } = bundle;
+  const lines: string[] = [];
+  const log = makeLog({ level: 'warn', pretty: false }, { write: (line: string) => void lines.push(line) });
+  const recorder = makeCallRecorder({ database, clock: makeManualClock(now), log });
+  for (const call of calls) recorder.record(call);
+  await recorder.stop();
+  const rows = await database`
+    with taken as (delete from api_log returning *)
+    select path, error_detail as "errorDetail", request_body as "requestBody", warnings from taken order by path`;
+  return [...rows, { path: `${lines.length} lines in the log`, errorDetail: null, requestBody: null }] as never;
+}
+
+test('a call with NUL and halves of characters is stored, and so are those of its batch', async () => {
+  const stored = await store([
+    aCall('/1'),
+    aCall('/2', { errorDetail: `Unexpected token '\0'`, requestBody: '\0{"a"\ud800', warnings: ['\0', '\udc00 a'] }),
+    aCall('/3'),
+  ]);
+  expect(stored.map(({ path }) => path)).toEqual(['/1', '/2', '/3', '0 lines in the log']);
+  expect(stored[1]).toEqual({
+    path: '/2',
+    errorDetail: `Unexpected token '\u{FFFD}'`,
+    requestBody: '\u{FFFD}{"a"\u{FFFD}',
+    warnings: ['\u{FFFD}', '\u{FFFD} a'],
+  });
+});
+
+test('a call that the database refuses is left out alone, and the log says so', async () => {
+  const calls = Array.from({ length: 20 }, (_, index) =>
+    aCall(`/${index + 10}`, { status: index === 7 ? 99_999 : 200 }),
+  );
+  const stored = await store(calls);
+  expect(stored).toHaveLength(19 + 1);
+  expect(stored.at(-1)!.path).toBe('1 lines in the log');
+  expect(stored.map(({ path }) => path)).not.toContain('/17');
+});
+
+test('a value of any depth is made storable, in names and in texts, and nothing else is changed', () => {
+  const date = new Date(0);
+  expect(toStorable({ 'a\0': ['\ud800', { b: '\0' }], n: 1, none: null, date })).toEqual({
+    'a\u{FFFD}': ['\u{FFFD}', { b: '\u{FFFD}' }],
+    n: 1,
+    none: null,
+    date,
+  });
+});
