@@ -36,7 +36,7 @@ async function printStatus({ database, clock }: CommandContext): Promise<void> {
   }
   printTable(['COLUMN', 'UNDER OTHER KEYS'], counts);
   process.stdout.write('\n');
-  const nodes = (await listNodes(database)).filter((node) => isAlive(node, clock.now()));
+  const nodes = (await listNodes(database)).filter((node) => isAlive(node, clock));
   printTable(
     ['NODE', 'PROCESS', 'ENCRYPTS UNDER', 'KNOWS AS WELL'],
     nodes.map(({ host, processId, masterKeyIds: [first, ...others] }) => [

@@ -8,8 +8,8 @@ import type { OpenInstallation } from './open-installation.ts';
 /** What every part of a node is composed from. */
 export type Composition = {
   config: Config;
-  /** Where the providers are; a test puts stand-ins there. */
-  providers: Pick<DeliveryEndpoints, 'fcm' | 'apns'>;
+  /** Where the providers are; a test puts stand-ins there, also for the simulated ones. */
+  providers: DeliveryEndpoints;
   clock: Clock;
   log: Logger;
   installation: OpenInstallation;

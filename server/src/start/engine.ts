@@ -52,7 +52,7 @@ export function deliveryOptions(composition: Composition, phones: SandboxPhones 
     clock,
     log,
     allowedNetworks: config.allowedNetworks,
-    endpoints: { ...providers, ...(phones ? { simulators: phones.endpoints } : {}) },
+    endpoints: { ...(phones ? { simulators: phones.endpoints } : {}), ...providers },
     shareToken: makeShareProviderToken({ ...installation, log }),
   };
 }

@@ -16,6 +16,7 @@ import { migrate, migrateQueue } from '../storage/migrate.ts';
 import { keepsSessions, openDatabase } from '../storage/database.ts';
 import type { Database } from '../storage/database.ts';
 import { readDatabaseClock } from '../storage/installation/database-clock.ts';
+import { endLeasesOfPredecessors } from '../storage/installation/predecessors.ts';
 
 /** What every process of an installation shares: the migrated database, the encryption, and the clock anchored to it. */
 export type OpenInstallation = {
@@ -75,6 +76,11 @@ export async function openInstallation(
     stopRequested.throwIfAborted();
     await migrateQueue(sessionUrl);
     stopRequested.throwIfAborted();
+    if (embedded) {
+      // Whoever owns the folder of the database knows that nobody else is connected to it.
+      const freed = await endLeasesOfPredecessors(database, clock.realNow());
+      if (Object.values(freed).some((count) => count > 0)) log.info(freed, 'work of a process that died is freed');
+    }
     const masterKey = await findMasterKey(config, dataFolder);
     const keys = { masterKey, nextMasterKey: config.nextMasterKey };
     const { encryption, secrets } = await checkMasterKey(database, { ...keys, at: clock.now() });

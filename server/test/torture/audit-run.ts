@@ -16,7 +16,10 @@ export type Audit = {
 };
 
 /** Compares what a campaign to everybody was to reach, what devices received, and what the ledger says. */
-export async function auditRun(bundle: TortureBundle, campaignId: string): Promise<Audit> {
+export async function auditRun(
+  bundle: Pick<TortureBundle, 'database' | 'workspaceId' | 'collector'>,
+  campaignId: string,
+): Promise<Audit> {
   const { database, workspaceId } = bundle;
   await bundle.collector.settle();
   const devices = await database<{ platform: string; pushId: string }[]>`

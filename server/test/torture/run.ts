@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import { apiCrash } from './api-crash.ts';
 import { cappedCampaigns } from './capped-campaigns.ts';
 import { killDatabase } from './kill-database.ts';
+import { killNode } from './kill-node.ts';
 import { killWorkers } from './kill-workers.ts';
 import { providerFaults } from './provider-faults.ts';
 import type { Report } from './scenario.ts';
@@ -16,6 +17,7 @@ import type { TortureOptions } from './torture-bundle.ts';
 
 const scenarios: Record<string, (options: TortureOptions) => Promise<Report>> = {
   'kill-workers': (options) => killWorkers({ ...options, workers: 2, leases: 'waited out' }),
+  'kill-node': killNode,
   'capped-campaigns': cappedCampaigns,
   'stop-workers': (options) => stopWorkers({ ...options, workers: 2 }),
   'kill-database': (options) => killDatabase({ ...options, workers: 2 }),

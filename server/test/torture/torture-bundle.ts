@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +11,8 @@ import { setClockOffset } from '../../src/storage/installation/installation.ts';
 import { startNode } from '../start/start-bundle.ts';
 import type { Node, StartLine } from '../start/start-bundle.ts';
 import { makeRandom } from './make-random.ts';
+import { pushContent } from './push-content.ts';
+import { runCommand } from './run-command.ts';
 import { startCollector } from './start-collector.ts';
 import { startKillableDatabase } from './start-killable-database.ts';
 import type { KillableDatabase } from './start-killable-database.ts';
@@ -121,7 +121,7 @@ async function startNodes(
     },
     /** As if the longest lease had passed: what the dead held is free, and nobody waits for it. */
     async endLeases(): Promise<void> {
-      await database`update chunks set lease_until = clock_timestamp() where state = 'CLAIMED'`;
+      await database`update chunks set lease_until = lease_until - interval '1 hour' where state = 'CLAIMED'`;
       await database`update deliveries set lease_until = null where lease_until is not null`;
     },
     /** Moves the clock of every process, at once. */
@@ -142,7 +142,7 @@ async function startNodes(
           'x-svc-pushapi-signature': signPush({ appId: workspaceId, campaignName, key: keys!.push }),
           'x-svc-query-type': body.targetAudience.toLowerCase(),
         },
-        body: JSON.stringify({ ...content, ...body }),
+        body: JSON.stringify({ ...pushContent, ...body }),
       });
       return (await answer.json()) as { status: string; cid: string; requestId: string; Error_Message?: string };
     },
@@ -193,31 +193,4 @@ async function startNodes(
     },
   };
   return bundle;
-}
-
-const content = {
-  targetPlatform: ['ANDROID', 'IOS', 'WEB'],
-  payload: {
-    ANDROID: { title: 'Hello', message: 'To an Android phone' },
-    IOS: { title: 'Hello', message: 'To an iPhone' },
-    WEB: {
-      title: 'Hello',
-      message: 'To a browser',
-      redirectURL: 'https://example.com/',
-      iconURL: 'https://example.com/icon.png',
-    },
-  },
-  campaignDelivery: { type: 'soon' },
-};
-
-async function runCommand(environment: Record<string, string>, parameters: string[]): Promise<void> {
-  const cli = join(import.meta.dirname, '..', '..', 'src', 'cli', 'carillon.ts');
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', cli, ...parameters], {
-    env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...environment },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  let stderr = '';
-  child.stderr.on('data', (piece) => (stderr += piece));
-  const [code] = (await once(child, 'close')) as [number | null];
-  if (code !== 0) throw new Error(`carillon ${parameters[0]}: ${stderr}`);
 }

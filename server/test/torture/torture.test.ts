@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { apiCrash } from './api-crash.ts';
 import { cappedCampaigns } from './capped-campaigns.ts';
 import { killDatabase } from './kill-database.ts';
+import { killNode } from './kill-node.ts';
 import { killWorkers } from './kill-workers.ts';
 import type { Report } from './scenario.ts';
 import { stopWorkers } from './stop-workers.ts';
@@ -20,6 +21,10 @@ const scenarios: [string, () => Promise<Report>][] = [
   [
     'a request that was answered is on disk and sent, whatever was killed (reliability R1)',
     () => apiCrash({ ...options, rounds: 4 }),
+  ],
+  [
+    'the only node, killed with its database, goes on at once when it is started again (fault F1)',
+    () => killNode({ ...options, rounds: 1 }),
   ],
   ['two campaigns under a cap, and workers killed: everybody gets one', () => cappedCampaigns(options)],
 ];

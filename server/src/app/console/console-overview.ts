@@ -122,7 +122,7 @@ async function readOverview(deps: OverviewDependencies & { lastHour: LastHour },
       // The command contains a signature, so it requires the permission to see keys.
       mayDo(by.role, 'keys.read') ? deps.readyCurl({ workspaceId, url }) : undefined,
     ]);
-  const alive = nodes.filter((node) => isAlive(node, clock.realNow())).map((node) => showReport(node, clock));
+  const alive = nodes.filter((node) => isAlive(node, clock)).map((node) => showReport(node, clock));
   const sending = queues.filter(({ name }) => name === 'chunks' || name === 'retries');
   const waitingSince = sending.flatMap(({ oldestAt }) => (oldestAt === null ? [] : [oldestAt.getTime()]));
   const accepted = hour.counts.filter(({ outcome }) => outcome === 'ACCEPTED');

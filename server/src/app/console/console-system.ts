@@ -67,7 +67,7 @@ export function makeConsoleSystem(deps: SystemDependencies) {
         },
         nodes: nodes.map(({ simulators: _simulators, masterKeyIds: _masterKeyIds, ...node }) => ({
           ...showReport(node, clock),
-          isAlive: isAlive(node, clock.realNow()),
+          isAlive: isAlive(node, clock),
         })),
         queues,
         providers: providers.map(({ provider, name, isConnected, isSimulated, check, silent, noisyUntil }) => ({

@@ -4,9 +4,9 @@ import type { NodeReport } from '../../storage/installation/nodes.ts';
 // A node reports itself every five seconds.
 const silentMilliseconds = 30_000;
 
-/** Whether a node was heard of lately, at an instant of real time, by which nodes report themselves. */
-export function isAlive({ seenAt }: Pick<NodeReport, 'seenAt'>, at: Date): boolean {
-  return at.getTime() - seenAt.getTime() <= silentMilliseconds;
+/** Whether a node was heard of lately. By real time, in which nodes report themselves. */
+export function isAlive({ seenAt }: Pick<NodeReport, 'seenAt'>, clock: Clock): boolean {
+  return clock.realNow().getTime() - seenAt.getTime() <= silentMilliseconds;
 }
 
 /** A report with its times as the service's clock shows them, beside which they are read. */

@@ -92,7 +92,7 @@ async function changeKey(
     encryption.encryptUnder(masterKeyId);
     if (masterKeyId === toKeyId) return undefined;
     const without = (await listNodes(tx)).filter(
-      (node) => isAlive(node, clock.now()) && !node.masterKeyIds.includes(toKeyId),
+      (node) => isAlive(node, clock) && !node.masterKeyIds.includes(toKeyId),
     );
     if (without.length > 0)
       return {
@@ -172,7 +172,7 @@ async function waitForNodes(
   let mark: string | undefined;
   let seen: Map<string, number> | undefined;
   for (let polls = 0; polls < maxPolls; polls += 1) {
-    const nodes = (await listNodes(database)).filter((node) => isAlive(node, clock.now()));
+    const nodes = (await listNodes(database)).filter((node) => isAlive(node, clock));
     const have = nodes.every(({ masterKeyIds }) => masterKeyIds[0] === request.toKeyId);
     if (have) seen ??= new Map(nodes.map(({ id, seenAt }) => [id, seenAt.getTime()]));
     if (have && nodes.every(({ id, seenAt }) => seenAt.getTime() !== seen!.get(id))) {
