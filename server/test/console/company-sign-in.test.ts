@@ -57,7 +57,7 @@ async function begin() {
 async function comeBack({ path, cookie }: { path: string; cookie: string }) {
   const { status, headers } = await bundle.call('GET', path, { cookie, headers: { 'sec-fetch-site': 'cross-site' } });
   const cookies = [headers['set-cookie']].flat().map(String);
-  const session = cookies.find((each) => each.startsWith('carillon_session='));
+  const session = cookies.find((each) => each.startsWith('__Host-carillon_session='));
   return { status, location: headers.location, session, cookie: session?.split(';', 1)[0] };
 }
 
@@ -194,11 +194,11 @@ describe('attacks', () => {
     await refusedBy('provider', comeBack({ ...second, path: `company/callback${mixed.search}` }));
   });
 
-  test('no other site begins a sign-in; the cookie of one is for the way back alone, and attempts are limited', async () => {
+  test('no other site begins a sign-in; the cookie of one is for this host alone, and attempts are limited', async () => {
     const headers = { 'sec-fetch-site': 'cross-site' };
     expect((await bundle.call('POST', 'company', { headers })).status).toBe(403);
     const { header } = await begin();
-    expect(header).toMatch(/Path=\/console\/api\/company\/callback; HttpOnly; Secure; SameSite=Lax/);
+    expect(header).toMatch(/^__Host-carillon_company=.*; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
     const statuses = new Set<number>();
     for (let tries = 0; tries < 61; tries += 1)
       statuses.add((await bundle.call('POST', 'company', { address: '203.0.113.9' })).status);

@@ -20,6 +20,7 @@ import {
 } from '../../storage/accounts/console-sessions.ts';
 import type { AccountDependencies, ConsoleCaller, OpenedSession } from './account-dependencies.ts';
 import { audit } from './audit.ts';
+import { notingFailure } from './note-failed-sign-in.ts';
 import { openSession } from './open-session.ts';
 import { limitSource } from './sign-in.ts';
 import { companySignInSeconds } from '../../domain/accounts/limits.ts';
@@ -47,69 +48,87 @@ export type CompanySignInUseCases = ReturnType<typeof makeCompanySignIn>;
 
 /** Signing in by the company's account: the authorization code flow with PKCE, state and nonce. */
 export function makeCompanySignIn(deps: CompanySignInDependencies) {
-  const { database, clock, encryption, provider } = deps;
   return {
-    name: provider.name,
+    name: deps.provider.name,
 
     /**
      * Begins: `browser` goes into a cookie, so that the answer counts in this browser only.
      *
      * @throws ServiceError ACCOUNT_ATTEMPTS_LIMITED, ACCOUNT_COMPANY_REFUSED
      */
-    async begin({ redirectUri, caller }: { redirectUri: string; caller: ConsoleCaller }) {
-      const at = clock.now();
-      await limitSource(database, { address: caller.address, at });
-      const [state, browser, nonce, codeVerifier] = Array.from({ length: 4 }, () =>
-        randomBytes(32).toString('base64url'),
-      ) as [string, string, string, string];
-      const location = await provider
-        .authorize({ redirectUri, state, nonce, codeVerifier })
-        .catch((error: unknown) => refuse('provider', error));
-      await deleteExpiredCompanySignIns(database, at);
-      await insertCompanySignIn(database, {
-        stateHash: hashSecret(state),
-        browserHash: hashSecret(browser),
-        encrypted: encryption.encrypt(JSON.stringify({ nonce, codeVerifier }), encryptionContext.companySignIn()),
-        expiresAt: new Date(at.getTime() + companySignInSeconds * 1000),
-      });
-      return { location, browser };
-    },
+    begin: (request: Departure) =>
+      notingFailure(deps, { way: 'company account', caller: request.caller }, () => begin(deps, request)),
 
     /**
      * Ends what `begin` began, once.
      *
      * @throws ServiceError ACCOUNT_COMPANY_REFUSED with the kind of refusal
      */
-    async end({ callbackUrl, browser, caller }: Return): Promise<OpenedSession> {
-      const state = callbackUrl.searchParams.get('state') ?? '';
-      const at = clock.now();
-      const encrypted = await takeCompanySignIn(database, {
-        stateHash: hashSecret(state),
-        browserHash: hashSecret(browser ?? ''),
-        at,
-      });
-      if (!encrypted) return refuse('expired');
-      const checks = JSON.parse(
-        encryption.decrypt(encrypted, encryptionContext.companySignIn()).toString('utf8'),
-      ) as Omit<CompanyChecks, 'state'>;
-      const claims = await provider
-        .redeem({ ...checks, state, callbackUrl })
-        .catch((error: unknown) => refuse('provider', error));
-      return await inTransaction(database, async (tx) => {
-        const account = await findOrAdmit(tx, { claims, rules: deps.rules, at });
-        if (account.disabledAt) return refuse('disabled');
-        await noteSignIn(tx, { id: account.id, at });
-        const object = { id: account.id, name: account.email };
-        const detail = { address: caller.address, by: provider.name };
-        await audit(tx, { actor: account, action: 'account.sign-in', object, detail, at });
-        return openSession(tx, { accountId: account.id, caller, at });
-      });
+    end(request: Return): Promise<OpenedSession> {
+      let email: string | undefined;
+      const attempt = { way: 'company account', caller: request.caller, email: () => email } as const;
+      const onClaims = (claims: CompanyClaims): void => void ({ email } = claims);
+      return notingFailure(deps, attempt, () => end(deps, { ...request, onClaims }));
     },
   };
 }
 
+type Departure = { redirectUri: string; caller: ConsoleCaller };
 type Return = { callbackUrl: URL; browser: string | undefined; caller: ConsoleCaller };
 type Eligibility = { claims: CompanyClaims; rules: CompanyRules; at: Date };
+
+async function begin(
+  { database, clock, encryption, provider }: CompanySignInDependencies,
+  { redirectUri, caller }: Departure,
+): Promise<{ location: string; browser: string }> {
+  const at = clock.now();
+  await limitSource(database, { address: caller.address, at });
+  const [state, browser, nonce, codeVerifier] = Array.from({ length: 4 }, () =>
+    randomBytes(32).toString('base64url'),
+  ) as [string, string, string, string];
+  const location = await provider
+    .authorize({ redirectUri, state, nonce, codeVerifier })
+    .catch((error: unknown) => refuse('provider', error));
+  await deleteExpiredCompanySignIns(database, at);
+  await insertCompanySignIn(database, {
+    stateHash: hashSecret(state),
+    browserHash: hashSecret(browser),
+    encrypted: encryption.encrypt(JSON.stringify({ nonce, codeVerifier }), encryptionContext.companySignIn()),
+    expiresAt: new Date(at.getTime() + companySignInSeconds * 1000),
+  });
+  return { location, browser };
+}
+
+async function end(
+  { database, clock, encryption, provider, rules }: CompanySignInDependencies,
+  { callbackUrl, browser, caller, onClaims }: Return & { onClaims(claims: CompanyClaims): void },
+): Promise<OpenedSession> {
+  const state = callbackUrl.searchParams.get('state') ?? '';
+  const at = clock.now();
+  const encrypted = await takeCompanySignIn(database, {
+    stateHash: hashSecret(state),
+    browserHash: hashSecret(browser ?? ''),
+    at,
+  });
+  if (!encrypted) return refuse('expired');
+  const checks = JSON.parse(encryption.decrypt(encrypted, encryptionContext.companySignIn()).toString('utf8')) as Omit<
+    CompanyChecks,
+    'state'
+  >;
+  const claims = await provider
+    .redeem({ ...checks, state, callbackUrl })
+    .catch((error: unknown) => refuse('provider', error));
+  onClaims(claims);
+  return await inTransaction(database, async (tx) => {
+    const account = await findOrAdmit(tx, { claims, rules, at });
+    if (account.disabledAt) return refuse('disabled');
+    await noteSignIn(tx, { id: account.id, at });
+    const object = { id: account.id, name: account.email };
+    const detail = { address: caller.address, by: provider.name };
+    await audit(tx, { actor: account, action: 'account.sign-in', object, detail, at });
+    return openSession(tx, { accountId: account.id, caller, at });
+  });
+}
 
 /** By issuer and subject; at the first time by a verified address: an account's, an invitation's, or the first role's. */
 async function findOrAdmit(tx: Transaction, { claims, rules, at }: Eligibility): Promise<Account> {

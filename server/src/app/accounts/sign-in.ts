@@ -10,6 +10,7 @@ import { findAccountByEmail, noteSignIn } from '../../storage/accounts/accounts.
 import { countEvent, findLimitWindows } from '../../storage/limits/limit-windows.ts';
 import type { AccountDependencies, ConsoleCaller, OpenedSession } from './account-dependencies.ts';
 import { audit } from './audit.ts';
+import { notingFailure } from './note-failed-sign-in.ts';
 import { openSession } from './open-session.ts';
 
 export type SignInCommand = { email: string; password: string; caller: ConsoleCaller };
@@ -21,6 +22,13 @@ export type SignInCommand = { email: string; password: string; caller: ConsoleCa
  * @throws ServiceError ACCOUNT_SIGN_IN_FAILED, ACCOUNT_ATTEMPTS_LIMITED
  */
 export async function signIn(deps: AccountDependencies, command: SignInCommand): Promise<OpenedSession> {
+  const { email, caller } = command;
+  return await notingFailure(deps, { way: 'password', caller, email: () => email }, () =>
+    openByPassword(deps, command),
+  );
+}
+
+async function openByPassword(deps: AccountDependencies, command: SignInCommand): Promise<OpenedSession> {
   const { database, clock, passwords } = deps;
   const { email, password, caller } = command;
   await limitAttempts(database, { email, address: caller.address, at: clock.now() });

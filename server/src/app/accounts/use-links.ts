@@ -20,6 +20,7 @@ import type { LinkPurpose } from '../../storage/accounts/accounts.ts';
 import { deleteSessionsOf } from '../../storage/accounts/console-sessions.ts';
 import type { AccountDependencies, ConsoleCaller, OpenedSession } from './account-dependencies.ts';
 import { audit } from './audit.ts';
+import { notingFailure } from './note-failed-sign-in.ts';
 import { openSession } from './open-session.ts';
 import { requirePasswords } from './sign-in.ts';
 
@@ -31,10 +32,12 @@ export async function signInByLink(
   { database, clock }: AccountDependencies,
   { code, caller }: Presented,
 ): Promise<OpenedSession> {
-  return await inTransaction(database, async (tx) => {
-    const at = clock.now();
-    await take(tx, { code, purpose: 'SIGN_IN', at });
-    return openSession(tx, { accountId: null, caller, at });
+  return await notingFailure({ database, clock }, { way: 'start link', caller }, async () => {
+    return await inTransaction(database, async (tx) => {
+      const at = clock.now();
+      await take(tx, { code, purpose: 'SIGN_IN', at });
+      return openSession(tx, { accountId: null, caller, at });
+    });
   });
 }
 
@@ -42,25 +45,29 @@ export async function signInByLink(
 export async function createFirstOwner(deps: AccountDependencies, command: Presented & TypedUser) {
   const { database, clock, passwords } = deps;
   const { code, caller } = command;
-  const user = readUser(command);
-  await findLink(deps, { code, purpose: 'FIRST_OWNER' });
-  const passwordHash = await passwords.hash(user.password);
-  return await inTransaction(database, async (tx) => {
-    const at = clock.now();
-    await take(tx, { code, purpose: 'FIRST_OWNER', at });
-    if (await hasOwner(tx)) throw invalidLink();
-    await deleteFirstOwnerLinks(tx);
-    return createAccount(tx, { ...user, role: 'owner', passwordHash, caller, at });
+  return await notingFailure(deps, { way: 'first owner link', caller }, async () => {
+    const user = readUser(command);
+    await findLink(deps, { code, purpose: 'FIRST_OWNER' });
+    const passwordHash = await passwords.hash(user.password);
+    return await inTransaction(database, async (tx) => {
+      const at = clock.now();
+      await take(tx, { code, purpose: 'FIRST_OWNER', at });
+      if (await hasOwner(tx)) throw invalidLink();
+      await deleteFirstOwnerLinks(tx);
+      return createAccount(tx, { ...user, role: 'owner', passwordHash, caller, at });
+    });
   });
 }
 
 /** What an invitation offers, for the page that accepts it. @throws ServiceError ACCOUNT_LINK_INVALID */
 export async function readInvitation(
   deps: AccountDependencies,
-  code: string,
+  { code, caller }: Presented,
 ): Promise<{ email: string; role: Role; invitedBy: string }> {
-  const { email, role, createdBy } = await findLink(deps, { code, purpose: 'INVITATION' });
-  return { email: email!, role: role!, invitedBy: createdBy };
+  return await notingFailure(deps, { way: 'invitation', caller }, async () => {
+    const { email, role, createdBy } = await findLink(deps, { code, purpose: 'INVITATION' });
+    return { email: email!, role: role!, invitedBy: createdBy };
+  });
 }
 
 /** The address is the invitation's. @throws ServiceError ACCOUNT_LINK_INVALID, ACCOUNT_EMAIL_TAKEN, ACCOUNT_PASSWORDS_OFF, PARAMETER_INVALID */
@@ -69,14 +76,16 @@ export async function acceptInvitation(
   { code, caller, ...command }: Presented & { name: string; password: string },
 ) {
   const { database, clock, passwords } = deps;
-  const invitation = await findLink(deps, { code, purpose: 'INVITATION' });
-  requirePasswords(deps, invitation.role!);
-  const user = readUser({ ...command, email: invitation.email! });
-  const passwordHash = await passwords.hash(user.password);
-  return await inTransaction(database, async (tx) => {
-    const at = clock.now();
-    const link = await take(tx, { code, purpose: 'INVITATION', at });
-    return createAccount(tx, { ...user, role: link.role!, passwordHash, caller, at });
+  return await notingFailure(deps, { way: 'invitation', caller }, async () => {
+    const invitation = await findLink(deps, { code, purpose: 'INVITATION' });
+    requirePasswords(deps, invitation.role!);
+    const user = readUser({ ...command, email: invitation.email! });
+    const passwordHash = await passwords.hash(user.password);
+    return await inTransaction(database, async (tx) => {
+      const at = clock.now();
+      const link = await take(tx, { code, purpose: 'INVITATION', at });
+      return createAccount(tx, { ...user, role: link.role!, passwordHash, caller, at });
+    });
   });
 }
 
@@ -86,19 +95,21 @@ export async function setPasswordByLink(
   { code, caller, password }: Presented & { password: string },
 ) {
   const { database, clock, passwords } = deps;
-  const { accountId } = await findLink(deps, { code, purpose: 'PASSWORD' });
-  const account = (await findAccount(database, accountId!))!;
-  requirePasswords(deps, account.role);
-  const passwordHash = await passwords.hash(readNewPassword(password, account));
-  return await inTransaction(database, async (tx) => {
-    const at = clock.now();
-    await take(tx, { code, purpose: 'PASSWORD', at });
-    await deletePasswordLinks(tx, account.id);
-    await setPasswordHash(tx, { id: account.id, passwordHash });
-    await deleteSessionsOf(tx, { accountId: account.id });
-    const object = { id: account.id, name: account.email };
-    await audit(tx, { actor: account, action: 'account.password', object, detail: { by: 'link' }, at });
-    return openSession(tx, { accountId: account.id, caller, at });
+  return await notingFailure(deps, { way: 'password link', caller }, async () => {
+    const { accountId } = await findLink(deps, { code, purpose: 'PASSWORD' });
+    const account = (await findAccount(database, accountId!))!;
+    requirePasswords(deps, account.role);
+    const passwordHash = await passwords.hash(readNewPassword(password, account));
+    return await inTransaction(database, async (tx) => {
+      const at = clock.now();
+      await take(tx, { code, purpose: 'PASSWORD', at });
+      await deletePasswordLinks(tx, account.id);
+      await setPasswordHash(tx, { id: account.id, passwordHash });
+      await deleteSessionsOf(tx, { accountId: account.id });
+      const object = { id: account.id, name: account.email };
+      await audit(tx, { actor: account, action: 'account.password', object, detail: { by: 'link' }, at });
+      return openSession(tx, { accountId: account.id, caller, at });
+    });
   });
 }
 

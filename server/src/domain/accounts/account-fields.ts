@@ -5,6 +5,8 @@ import { maxAccountNameCharacters, maxPasswordCharacters, minPasswordCharacters 
 export function readEmail(text: string): string {
   const email = text.trim();
   const isAddress = /^[^\s@,;<>"]+@[^\s@,;<>"]+$/.test(email) && email.length <= 254 && email.isWellFormed();
+  // An invisible character makes an address that looks like another one.
+  if (/[\p{Cc}\p{Cf}]/u.test(email)) throw invalid('email', 'must be an e-mail address');
   if (!isAddress) throw invalid('email', 'must be an e-mail address');
   return email;
 }

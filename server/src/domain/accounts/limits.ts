@@ -10,6 +10,18 @@ export const signInWindows = {
   'sign-in-address': [{ events: 60, seconds: 600 }],
 } as const satisfies Record<string, readonly LimitWindow[]>;
 
+/**
+ * Lines of the audit log that failed sign-ins may write: of an address, and of an account or of all addresses without
+ * one. The first attempts tell what happens; further ones would let anybody fill the disk.
+ */
+export const failedSignInWindows = {
+  'failed-sign-in-address': [{ events: 10, seconds: 600 }],
+  'failed-sign-in': [
+    { events: 30, seconds: 3_600 },
+    { events: 200, seconds: 86_400 },
+  ],
+} as const satisfies Record<string, readonly LimitWindow[]>;
+
 /** A session of the console. */
 export const sessionHours = 12;
 /** From leaving for the company's sign-in page to coming back. */

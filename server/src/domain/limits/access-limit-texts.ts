@@ -104,6 +104,13 @@ export const accessLimitTexts: {
       whenReached: 'ACCOUNT_ATTEMPTS_LIMITED',
       source: 'decision D19',
     },
+    failedSignInWindows: {
+      what: 'Lines of the audit log for failed sign-ins from an address; for those on an account, or on none',
+      unit: 'lines',
+      per: 'source address',
+      whenReached: 'The line says that further ones are not listed.',
+      source: 'ours',
+    },
     sessionHours: {
       what: 'A session of the console lasts',
       unit: 'hours',

@@ -63,6 +63,20 @@ export const segmentLimitTexts: {
       whenReached: 'The download fails.',
       source: 'decision D25',
     },
+    minFileBytesPerSecond: {
+      what: 'A download brings at least, as it is sent, while it is waited for',
+      unit: 'bytes a second',
+      per: 'request',
+      whenReached: 'The download fails and is tried again.',
+      source: 'ours',
+    },
+    fileRateSeconds: {
+      what: 'Time over which this is an average',
+      unit: 'seconds',
+      per: 'request',
+      whenReached: 'The next minute begins.',
+      source: 'ours',
+    },
     fileRetrySeconds: {
       what: 'Waits before a failed download is tried again',
       unit: 'seconds',

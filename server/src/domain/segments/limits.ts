@@ -16,6 +16,13 @@ export const maxFileValueBytes = 1_024;
 export const maxRejectsKept = 10_000;
 /** Redirects of a download, each checked (decision D25). */
 export const maxFileRedirects = 5;
+/**
+ * A download must bring so much on average of each minute that we wait for it; the time in which we do not read does not
+ * count. 150 MB at this rate take ten hours, so nobody holds a place among the fills for ever.
+ */
+export const minFileBytesPerSecond = 4_096;
+/** The time that the average is of; a server may take as long to begin. */
+export const fileRateSeconds = 60;
 /** A failed download is tried again after these many seconds, then reported (decision D25). */
 export const fileRetrySeconds: readonly number[] = [5, 30, 120];
 

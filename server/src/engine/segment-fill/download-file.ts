@@ -5,7 +5,12 @@ import { errors } from 'undici';
 import { OutgoingRefusedError } from '../outgoing-http/outgoing-client.ts';
 import type { OutgoingAnswer, OutgoingClient } from '../outgoing-http/outgoing-client.ts';
 import { AddressBlockedError } from '../outgoing-http/resolve-allowed-address.ts';
-import { maxFileBytes, maxFileRedirects } from '../../domain/segments/limits.ts';
+import {
+  fileRateSeconds,
+  maxFileBytes,
+  maxFileRedirects,
+  minFileBytesPerSecond,
+} from '../../domain/segments/limits.ts';
 
 export type DownloadFault =
   | 'unreachable'
@@ -22,25 +27,28 @@ export type FileToDownload = {
   url: string;
   /** Counted after decoding. */
   maxBytes?: number;
+  /** Milliseconds of a monotonic clock: real time, whatever the sandbox's clock says. */
+  readMilliseconds?: () => number;
   signal?: AbortSignal;
 };
 
 /**
  * Downloads a file from a URL chosen by somebody else and decodes it piece by piece: only what the consumer has not
- * taken yet is held, and leaving the loop closes the connection. The total time is not limited (decision D25).
+ * taken yet is held, and leaving the loop closes the connection. The total time is not limited (decision D25), but a file
+ * must not trickle.
  *
  * @throws DownloadFailedError, or the signal's reason
  */
 export async function* downloadFile(
   client: OutgoingClient,
-  { url, maxBytes = maxFileBytes, signal }: FileToDownload,
+  { url, maxBytes = maxFileBytes, readMilliseconds = () => performance.now(), signal }: FileToDownload,
 ): AsyncGenerator<Buffer, void, undefined> {
   let answer: OutgoingAnswer | undefined;
   try {
     answer = await openAfterRedirects(client, { url, ...(signal && { signal }) });
     checkHeaders(answer, maxBytes);
     let bytes = 0;
-    for await (const chunk of decodeBody(answer)) {
+    for await (const chunk of decodeBody(answer, readMilliseconds)) {
       bytes += chunk.length;
       if (bytes > maxBytes) throw tooLarge(maxBytes);
       yield chunk;
@@ -139,23 +147,50 @@ const decoders: Readonly<Record<string, () => Decoder>> = {
   deflate: () => createInflate({ chunkSize }),
 };
 
-async function* decodeBody({ body, headers }: OutgoingAnswer): AsyncGenerator<Buffer, void, undefined> {
+/**
+ * Passes a body on and fails when it trickles: silence between two pieces is limited elsewhere, and a byte before each
+ * limit would go on for ever. Only the time in which a piece is waited for counts.
+ *
+ * @throws DownloadFailedError
+ */
+async function* refuseTrickle(body: Readable, readMilliseconds: () => number): AsyncGenerator<Buffer, void, undefined> {
+  let waitedMilliseconds = 0;
+  let bytes = 0;
+  let askedAt = readMilliseconds();
+  for await (const piece of body as AsyncIterable<Buffer>) {
+    waitedMilliseconds += readMilliseconds() - askedAt;
+    bytes += piece.length;
+    if (waitedMilliseconds >= fileRateSeconds * 1000) {
+      if (bytes * 1000 < minFileBytesPerSecond * waitedMilliseconds)
+        throw new DownloadFailedError('stalled', `the file comes slower than ${minFileBytesPerSecond} bytes a second`);
+      [waitedMilliseconds, bytes] = [0, 0];
+    }
+    yield piece;
+    askedAt = readMilliseconds();
+  }
+}
+
+async function* decodeBody(
+  { body, headers }: OutgoingAnswer,
+  readMilliseconds: () => number,
+): AsyncGenerator<Buffer, void, undefined> {
   const encoding = encodingOf(headers);
-  if (encoding === undefined) return yield* body as AsyncIterable<Buffer>;
+  const steady = refuseTrickle(body, readMilliseconds);
+  if (encoding === undefined) return yield* steady;
   // A chain of encodings is refused with the unknown ones: each link multiplies what a bomb can do (CVE-2026-22036).
   const makeDecoder = Object.hasOwn(decoders, encoding) ? decoders[encoding] : undefined;
   if (!makeDecoder) throw new DownloadFailedError('encoding', `the content encoding is ${shorten(encoding)}`);
 
   const decoder = makeDecoder();
   let encodedBytes = 0;
-  const count = async function* (source: Readable): AsyncGenerator<Buffer> {
-    for await (const chunk of source as AsyncIterable<Buffer>) {
+  const count = async function* (source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of source) {
       encodedBytes += chunk.length;
       yield chunk;
     }
   };
   // Faults of either end come out of the decoder, which `pipeline` destroys with them.
-  pipeline(body, count, decoder, () => {});
+  pipeline(steady, count, decoder, () => {});
   yield* decoder as AsyncIterable<Buffer>;
   // zlib stops at the end of the first frame without a word; the rest of the file would be missing unnoticed.
   if (decoder.bytesWritten < encodedBytes)

@@ -6,7 +6,8 @@ import { authorizeSession } from '../../app/accounts/authorize-session.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { keyOf } from './campaign-routes.ts';
 import type { ConsoleCampaignRouteDependencies } from './campaign-routes.ts';
-import { consoleApi as api, sessionCookie } from './console-access.ts';
+import { consoleApi as api } from './console-access.ts';
+import type { ConsoleCookies } from './console-cookies.ts';
 
 const Params = Type.Object({ id: Type.String({ pattern: '^[0-9a-f]{24}$' }) });
 const Query = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
@@ -23,7 +24,7 @@ const maxStreams = 200;
  */
 export function campaignEventRoutes(
   server: FastifyInstance,
-  { campaigns, accounts }: ConsoleCampaignRouteDependencies,
+  { campaigns, accounts, cookies }: ConsoleCampaignRouteDependencies & { cookies: ConsoleCookies },
 ): void {
   const closing = new AbortController();
   server.addHook('preClose', async () => closing.abort());
@@ -49,7 +50,7 @@ export function campaignEventRoutes(
             if (progress.openRuns === 0 && progress.actions.length === 0) return yield 'event: end\ndata: {}\n\n';
             await setTimeout(lookMilliseconds, undefined, { signal: closing.signal });
             if (look % looksPerCheck === 0) {
-              const token = request.cookies[sessionCookie];
+              const token = request.cookies[cookies.session.name];
               await authorizeSession(accounts, { token, permission: 'overview.read' });
               yield ': still here\n\n';
             }

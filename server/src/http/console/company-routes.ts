@@ -2,7 +2,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { companySignInSeconds } from '../../domain/accounts/limits.ts';
 import type { CompanySignInUseCases } from '../../app/accounts/company-sign-in.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { consoleApi as api, sessionCookie } from './console-access.ts';
+import { consoleApi as api } from './console-access.ts';
+import { companyCallbackPath } from './console-cookies.ts';
+import type { ConsoleCookies } from './console-cookies.ts';
 import { callerOf } from './session-routes.ts';
 import { CompanySignIn, Entrance } from './account-shapes.ts';
 
@@ -12,19 +14,14 @@ export type CompanyRouteDependencies = {
   passwordSignIn: 'everyone' | 'owners';
   /** The origin of the service where one is set; otherwise that of the request. */
   publicUrl: string | undefined;
-  isSecure: boolean;
+  cookies: ConsoleCookies;
 };
-
-const cookieName = 'carillon_company';
-const callbackPath = `${api}/company/callback`;
 
 /** Signing in by the company's account, and what the entrance offers. */
 export function companyRoutes(server: FastifyInstance, deps: CompanyRouteDependencies): void {
-  const { company, passwordSignIn, isSecure } = deps;
+  const { company, passwordSignIn, cookies } = deps;
   const open = { schema: { hide: true }, config: { permission: 'none' as const } };
   const originOf = (request: FastifyRequest): string => deps.publicUrl ?? `${request.protocol}://${request.host}`;
-  // Lax: the browser comes back from another site, and must bring it along.
-  const attributes = { path: callbackPath, httpOnly: true, sameSite: 'lax', secure: isSecure } as const;
 
   const entrance = { ...open, schema: { hide: true, response: { 200: Entrance } } };
   server.get(`${api}/entrance`, entrance, () => ({
@@ -36,26 +33,21 @@ export function companyRoutes(server: FastifyInstance, deps: CompanyRouteDepende
   // A POST, so that no other site begins a sign-in.
   const beginning = { ...open, schema: { hide: true, response: { 200: CompanySignIn } } };
   server.post(`${api}/company`, beginning, async (request, reply) => {
-    const redirectUri = new URL(callbackPath, originOf(request)).href;
+    const redirectUri = new URL(companyCallbackPath, originOf(request)).href;
     const { location, browser } = await company.begin({ redirectUri, caller: callerOf(request) });
     return reply
-      .setCookie(cookieName, browser, { ...attributes, maxAge: companySignInSeconds })
+      .setCookie(cookies.company.name, browser, { ...cookies.company.attributes, maxAge: companySignInSeconds })
       .header('cache-control', 'no-store')
       .send({ location });
   });
-  server.get(callbackPath, open, async (request, reply) => {
+  server.get(companyCallbackPath, open, async (request, reply) => {
     const callbackUrl = new URL(request.url, originOf(request));
-    reply.clearCookie(cookieName, attributes).header('cache-control', 'no-store');
+    reply.clearCookie(cookies.company.name, cookies.company.attributes).header('cache-control', 'no-store');
     try {
-      const browser = request.cookies[cookieName];
+      const browser = request.cookies[cookies.company.name];
       const { token, maxAgeSeconds } = await company.end({ callbackUrl, browser, caller: callerOf(request) });
-      reply.setCookie(sessionCookie, token, {
-        path: '/console',
-        httpOnly: true,
-        sameSite: 'strict',
-        secure: isSecure,
-        maxAge: maxAgeSeconds,
-      });
+      const { name, attributes } = cookies.session;
+      reply.setCookie(name, token, { ...attributes, maxAge: maxAgeSeconds });
       return await reply.redirect('/console/', 303);
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== 'ACCOUNT_COMPANY_REFUSED') throw error;

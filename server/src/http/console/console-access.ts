@@ -4,6 +4,7 @@ import { authorizeSession } from '../../app/accounts/authorize-session.ts';
 import type { Permission } from '../../domain/accounts/roles.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { refuseCrossSite } from '../refuse-cross-site.ts';
+import type { ConsoleCookies } from './console-cookies.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -17,13 +18,15 @@ declare module 'fastify' {
 }
 
 export const consoleApi = '/console/api';
-export const sessionCookie = 'carillon_session';
 
 /**
  * The only access check of the console's routes: changes must come from our own pages, and the signed-in user must have
  * the route's permission. A route without a permission refuses everybody.
  */
-export function guardConsole(server: FastifyInstance, accounts: ConsoleAccountDependencies): void {
+export function guardConsole(
+  server: FastifyInstance,
+  { accounts, cookies }: { accounts: ConsoleAccountDependencies; cookies: ConsoleCookies },
+): void {
   server.decorateRequest('signedIn', null as unknown as SignedIn);
   server.addHook('onRoute', (route) => {
     // The API log is for callers of the API; what users do in the console is in the audit log.
@@ -35,7 +38,7 @@ export function guardConsole(server: FastifyInstance, accounts: ConsoleAccountDe
     if (request.method !== 'GET' && request.method !== 'HEAD') refuseCrossSite(request);
     if (config.permission === 'none') return;
     if (config.permission === undefined) throw new ServiceError('INTERNAL', { detail: `${url} names no permission` });
-    const token = request.cookies[sessionCookie];
+    const token = request.cookies[cookies.session.name];
     request.signedIn = await authorizeSession(accounts, { token, permission: config.permission });
   });
 }

@@ -25,6 +25,7 @@ import { companyRoutes } from './company-routes.ts';
 import type { CompanyRouteDependencies } from './company-routes.ts';
 import { consoleComposerRoutes } from './composer-routes.ts';
 import { guardConsole } from './console-access.ts';
+import { makeConsoleCookies } from './console-cookies.ts';
 import { consoleCredentialRoutes } from './credential-routes.ts';
 import { consoleDeliveryRoutes } from './delivery-routes.ts';
 import { consoleExplainRoutes } from './explain-routes.ts';
@@ -63,7 +64,7 @@ export type ConsoleRouteDependencies = {
 } & InstallationDependencies &
   ConsolePreviewDependencies &
   ExplainDependencies &
-  Omit<CompanyRouteDependencies, 'isSecure'>;
+  Omit<CompanyRouteDependencies, 'cookies'>;
 
 /** The console: its pages and the routes they use. */
 export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
@@ -88,13 +89,14 @@ export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
       strictTransportSecurity: deps.isSecure,
       referrerPolicy: { policy: 'no-referrer' },
     });
-    guardConsole(server, deps.accounts);
-    sessionRoutes(server, deps);
-    companyRoutes(server, deps);
+    const cookies = makeConsoleCookies(deps);
+    guardConsole(server, { accounts: deps.accounts, cookies });
+    sessionRoutes(server, { ...deps, cookies });
+    companyRoutes(server, { ...deps, cookies });
     accountRoutes(server, deps);
     overviewRoutes(server, deps);
     consoleCampaignRoutes(server, deps);
-    campaignEventRoutes(server, deps);
+    campaignEventRoutes(server, { ...deps, cookies });
     consoleComposerRoutes(server, deps);
     consolePreviewRoute(server, deps);
     consoleExplainRoutes(server, deps);

@@ -18,14 +18,15 @@ import {
 import { readInstallation } from '../../app/console/read-installation.ts';
 import type { InstallationDependencies } from '../../app/console/read-installation.ts';
 import { permissionsOf } from '../../domain/accounts/roles.ts';
-import { consoleApi as api, sessionCookie } from './console-access.ts';
+import { consoleApi as api } from './console-access.ts';
+import type { ConsoleCookies } from './console-cookies.ts';
 import { OpenInvitation } from './account-shapes.ts';
 import { ConsoleSession } from './session-shapes.ts';
 import { callerAddress } from '../caller-address.ts';
 
 export type SessionRouteDependencies = InstallationDependencies & {
   accounts: ConsoleAccountDependencies;
-  isSecure: boolean;
+  cookies: ConsoleCookies;
 };
 
 const closed = { additionalProperties: false };
@@ -40,8 +41,8 @@ const NewPassword = Type.Object({ code, password: text }, closed);
 
 /** How people come in and go out. Sessions travel in a cookie that no script can read. */
 export function sessionRoutes(server: FastifyInstance, deps: SessionRouteDependencies): void {
-  const { accounts, isSecure } = deps;
-  const attributes = { path: '/console', httpOnly: true, sameSite: 'strict', secure: isSecure } as const;
+  const { accounts } = deps;
+  const { session } = deps.cookies;
   const shut = (body: object) => ({ schema: { hide: true, body }, config: { permission: 'none' as const } });
   const own = {
     schema: { hide: true, response: { 200: ConsoleSession } },
@@ -49,7 +50,7 @@ export function sessionRoutes(server: FastifyInstance, deps: SessionRouteDepende
   };
   const enter = (reply: FastifyReply, { token, maxAgeSeconds }: OpenedSession): FastifyReply =>
     reply
-      .setCookie(sessionCookie, token, { ...attributes, maxAge: maxAgeSeconds })
+      .setCookie(session.name, token, { ...session.attributes, maxAge: maxAgeSeconds })
       .code(204)
       .send();
 
@@ -67,7 +68,7 @@ export function sessionRoutes(server: FastifyInstance, deps: SessionRouteDepende
   });
   const reading = { ...shut(Code), schema: { hide: true, body: Code, response: { 200: OpenInvitation } } };
   server.post(`${api}/invitation`, reading, (request) =>
-    readInvitation(accounts, (request.body as Static<typeof Code>).code),
+    readInvitation(accounts, { ...(request.body as Static<typeof Code>), caller: callerOf(request) }),
   );
   server.post(`${api}/invitation/acceptance`, shut(Acceptance), async (request, reply) => {
     const body = request.body as Static<typeof Acceptance>;
@@ -87,8 +88,8 @@ export function sessionRoutes(server: FastifyInstance, deps: SessionRouteDepende
     };
   });
   server.delete(`${api}/session`, { ...own, schema: { hide: true } }, async (request, reply) => {
-    await signOut(accounts, request.cookies[sessionCookie]!);
-    return reply.clearCookie(sessionCookie, attributes).code(204).send();
+    await signOut(accounts, request.cookies[session.name]!);
+    return reply.clearCookie(session.name, session.attributes).code(204).send();
   });
 }
 

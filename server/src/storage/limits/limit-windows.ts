@@ -74,7 +74,7 @@ export async function findLimitWindows(tx: Queryable, subjects: readonly LimitSu
  * @returns the number of rows deleted, at most 20,000 a call
  */
 export async function trimLimitWindows(tx: Queryable, { at }: { at: Date }): Promise<number> {
-  const operations = [...tokenLimitOperations, ...Object.keys(signInWindows)];
+  const operations = [...tokenLimitOperations, ...Object.keys(signInWindows), 'failed-sign-in-address'];
   const before = new Date(at.getTime() - tokenLimitIdleSeconds * 1000);
   const idle = await deleteIdleLimitWindows(tx, { operations, before });
   return idle + (await capLimitWindows(tx, { operations, rows: tokenLimitRows }));

@@ -206,6 +206,69 @@ describe('files that break off', () => {
   });
 });
 
+describe('a file that trickles', () => {
+  /** A byte at a time, for as long as somebody listens. */
+  const trickle = (headers: OutgoingHttpHeaders = {}) =>
+    serve((_request, response) => {
+      response.writeHead(200, headers);
+      const send = (): void => void (response.destroyed || response.write('x', () => setImmediate(send)));
+      send();
+    });
+  /** A clock on which a piece takes 29 seconds to come: less than the silence that is allowed. */
+  const makeSlowClock = () => {
+    let milliseconds = 0;
+    return () => (milliseconds += 14_500);
+  };
+
+  test('a byte each 29 seconds ends after a minute, with a detail for the callback', async () => {
+    const { url } = await trickle();
+    const failure = await fail(makeClient(), { url, readMilliseconds: makeSlowClock() });
+    expect(failure).toMatchObject({ kind: 'stalled', isRepeatable: true });
+    expect(failure.detail).toBe('the file comes slower than 4096 bytes a second');
+    expect(failure.bytes).toBeLessThan(60);
+  });
+
+  test('so does one whose encoded bytes trickle', async () => {
+    // The names of a gzip header may be of any length, so a decoder has nothing to complain of.
+    const { url } = await serve((_request, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' }).write(Buffer.from([0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 3]));
+      const send = (): void => void (response.destroyed || response.write('x', () => setImmediate(send)));
+      send();
+    });
+    const failure = await fail(makeClient(), { url, readMilliseconds: makeSlowClock() });
+    expect(failure).toMatchObject({ kind: 'stalled', detail: 'the file comes slower than 4096 bytes a second' });
+  });
+
+  test('one that is read slowly is not slow', async () => {
+    const { url } = await serveBody(lines);
+    let milliseconds = 0;
+    let bytes = 0;
+    // Time passes only while the consumer has the piece.
+    for await (const chunk of downloadFile(makeClient(), { url, readMilliseconds: () => milliseconds })) {
+      bytes += chunk.length;
+      milliseconds += 3_600_000;
+    }
+    expect(bytes).toBe(lines.length);
+  });
+
+  test('headers that trickle end as silence does', async () => {
+    const server = createTcpServer((socket) => {
+      socket.on('error', () => {});
+      socket.write('HTTP/1.1 200 OK\r\nx: ');
+      const timer = setInterval(() => socket.write('x'), 10);
+      socket.on('close', () => clearInterval(timer));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    expect(await fail(makeClient({ silenceMilliseconds: 100 }), { url })).toMatchObject({
+      kind: 'stalled',
+      detail: 'no answer in time',
+    });
+  });
+});
+
 describe('the size limit', () => {
   const limit = 150 * mebibyte;
 
