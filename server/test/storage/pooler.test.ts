@@ -1,13 +1,4 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inSnapshot, inTransaction, keepsSessions, openDatabase, withSession } from '../../src/storage/database.ts';
 import type { Database, Queryable } from '../../src/storage/database.ts';
 import { makeClock } from '../../src/clock.ts';
@@ -16,61 +7,11 @@ import { readConfig } from '../../src/start/config.ts';
 import { openInstallation } from '../../src/start/open-installation.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
+import { isPoolerInstalled, startPooler } from '../start-pooler.ts';
+import type { Pooler } from '../start-pooler.ts';
 
-const program = '/usr/sbin/pgbouncer';
-const isInstalled = existsSync(program);
-if (!isInstalled) process.stderr.write(`pooler.test.ts skips: ${program} is missing (Debian: apt install pgbouncer)\n`);
-
-type Pooler = { url: string; stop(): Promise<void> };
-
-/** PgBouncer in front of a database, with two sessions of it for all who come. */
-async function startPooler(url: string, { mode, roundRobin }: { mode: string; roundRobin: boolean }): Promise<Pooler> {
-  const target = new URL(url);
-  const port = await freePort();
-  const folder = await mkdtemp(join(tmpdir(), 'carillon-pooler-'));
-  const settings = join(folder, 'pgbouncer.ini');
-  const database = target.pathname.slice(1);
-  await writeFile(
-    settings,
-    `[databases]
-${database} = host=${target.hostname} port=${target.port} user=${target.username} password=${target.password}
-[pgbouncer]
-listen_addr = 127.0.0.1
-listen_port = ${port}
-unix_socket_dir =
-auth_type = any
-pool_mode = ${mode}
-default_pool_size = 2
-server_round_robin = ${roundRobin ? 1 : 0}
-`,
-  );
-  // It refuses to run as root, and its other account must read this.
-  await chmod(folder, 0o755);
-  const asOther = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
-  const child: ChildProcess = spawn(program, [...asOther, settings], { stdio: 'ignore' });
-  const exited = once(child, 'exit');
-  const own = new URL(url);
-  own.port = String(port);
-  const probe = openDatabase({ url: own.href, connections: 1, name: 'probe', pooler: 'transaction' });
-  await vi.waitFor(() => probe`select 1`, { timeout: 10_000, interval: 50 });
-  await probe.end();
-  return {
-    url: own.href,
-    async stop() {
-      child.kill('SIGKILL');
-      await exited;
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
+if (!isPoolerInstalled)
+  process.stderr.write('pooler.test.ts skips: pgbouncer is missing (Debian: apt install pgbouncer)\n');
 
 let bundle: TestDatabase;
 beforeAll(async () => {
@@ -78,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => bundle.drop());
 
-describe.skipIf(!isInstalled)('whether an address keeps sessions', () => {
+describe.skipIf(!isPoolerInstalled)('whether an address keeps sessions', () => {
   test.each([
     ['session', false, true],
     ['transaction', false, false],
@@ -98,7 +39,7 @@ describe.skipIf(!isInstalled)('whether an address keeps sessions', () => {
   });
 });
 
-describe.skipIf(!isInstalled)('behind a pooler in transaction mode', () => {
+describe.skipIf(!isPoolerInstalled)('behind a pooler in transaction mode', () => {
   let pooler: Pooler;
   let database: Database;
   beforeAll(async () => {

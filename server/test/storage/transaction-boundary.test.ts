@@ -192,14 +192,14 @@ describe('a connection that is cut between the last statement and the answer to 
     });
 
   test('what the database committed is read back, and the caller is told so', async () => {
-    cutter.cut(1, ['answered']);
+    cutter.cutNext(1, ['answered']);
     expect(await store('note')).toBe('stored note');
     expect(cutter.cuts().answered).toBe(1);
     expect(await notes()).toEqual(['note']);
   });
 
   test('what the database never heard of is not stored, and the caller is told so', async () => {
-    cutter.cut(1, ['unheard']);
+    cutter.cutNext(1, ['unheard']);
     await expect(store('note')).rejects.toMatchObject({ name: 'LostTransactionError', code: 'CONNECTION_CLOSED' });
     expect(await notes()).toEqual([]);
   });
@@ -207,7 +207,7 @@ describe('a connection that is cut between the last statement and the answer to 
   test('cut again and again, also while the outcome is looked up: every answer is true', async () => {
     const answered: string[] = [];
     for (let round = 0; round < 10; round += 1) {
-      cutter.cut(5, ['unheard', 'answered', 'unanswered']);
+      cutter.cutNext(5, ['unheard', 'answered', 'unanswered']);
       await Promise.all(
         ['a', 'b'].map((name) =>
           store(`${round} ${name}`).then(
@@ -231,7 +231,7 @@ describe('a connection that is cut between the last statement and the answer to 
         for each row execute function wait_for_note()`);
     await inTransaction(bundle.database, async (tx) => {
       await tx`select pg_advisory_xact_lock(7)`;
-      cutter.cut(1, ['unanswered']);
+      cutter.cutNext(1, ['unanswered']);
       const given = store('slow');
       await until(async () => (await waiting('advisory')) === 1);
       // The question waits for the row that the commit has inserted already.
@@ -242,10 +242,10 @@ describe('a connection that is cut between the last statement and the answer to 
   });
 
   test('reading needs no answer to its commit, and a session is read back as well', async () => {
-    cutter.cut(1, ['answered']);
+    cutter.cutNext(1, ['answered']);
     expect(await inSnapshot(through, (tx) => tx`select 1 as one`)).toEqual([{ one: 1 }]);
     await withSession(through, async (session) => {
-      cutter.cut(1, ['answered']);
+      cutter.cutNext(1, ['answered']);
       await inTransaction(session, (tx) => insert(tx, 'of a session'));
     });
     expect(await notes()).toEqual(['of a session']);
@@ -261,7 +261,7 @@ describe('a connection that is cut between the last statement and the answer to 
   });
 
   test('a database that cannot be asked either: nobody knows', async () => {
-    cutter.cut(1, ['answered']);
+    cutter.cutNext(1, ['answered']);
     const given = inTransaction(through, async (tx) => {
       await insert(tx, 'note');
       // The pool ends while its only transaction commits, so it opens no connection to ask by.

@@ -10,6 +10,7 @@ import { cappedCampaigns } from './capped-campaigns.ts';
 import { killDatabase } from './kill-database.ts';
 import { killNode } from './kill-node.ts';
 import { killWorkers } from './kill-workers.ts';
+import { lostCommits } from './lost-commits.ts';
 import { providerFaults } from './provider-faults.ts';
 import type { Report } from './scenario.ts';
 import { stopWorkers } from './stop-workers.ts';
@@ -23,6 +24,8 @@ const scenarios: Record<string, (options: TortureOptions) => Promise<Report>> = 
   'kill-database': (options) => killDatabase({ ...options, workers: 2 }),
   'api-crash': apiCrash,
   'provider-faults': providerFaults,
+  'lost-commits': (options) => lostCommits({ ...options, front: 'none' }),
+  'lost-commits-pooled': (options) => lostCommits({ ...options, front: 'pooler' }),
 };
 
 const { values } = parseArgs({

@@ -9,15 +9,18 @@ import type { AddressInfo, Socket } from 'node:net';
  */
 export type CutWay = 'unheard' | 'unanswered' | 'answered';
 
+/** Asked at each commit that passes; undefined lets it through. */
+export type CutPlan = () => CutWay | undefined;
+
 export type CommitCutter = {
   /** Leads to the database behind. */
   url: string;
-  /** The next so many commits lose their connection; ways are taken in turn. Replaces what was left of earlier ones. */
-  cut(commits: number, ways: readonly CutWay[]): void;
+  /** From now on. */
+  follow(plan: CutPlan): void;
+  /** The next so many commits are cut, in these ways in turn, and then none. */
+  cutNext(commits: number, ways: readonly CutWay[]): void;
   /** How many have been cut, by way. */
   cuts(): Record<CutWay, number>;
-  /** How many are still to come. */
-  left(): number;
   close(): Promise<void>;
 };
 
@@ -27,14 +30,11 @@ export async function startCommitCutter(behind: string): Promise<CommitCutter> {
   const own = new URL(behind);
   const sockets = new Set<Socket>();
   const cuts: Record<CutWay, number> = { unheard: 0, unanswered: 0, answered: 0 };
-  let left = 0;
-  let ways: readonly CutWay[] = ['answered'];
+  let plan: CutPlan = () => undefined;
 
   const nextCut = (): CutWay | undefined => {
-    if (left === 0) return undefined;
-    left -= 1;
-    const way = ways[left % ways.length]!;
-    cuts[way] += 1;
+    const way = plan();
+    if (way !== undefined) cuts[way] += 1;
     return way;
   };
 
@@ -59,12 +59,14 @@ export async function startCommitCutter(behind: string): Promise<CommitCutter> {
   own.port = String((server.address() as AddressInfo).port);
   return {
     url: own.href,
-    cut(commits, inTurn) {
-      left = commits;
-      ways = inTurn;
+    follow(next) {
+      plan = next;
+    },
+    cutNext(commits, ways) {
+      let done = 0;
+      plan = () => (done < commits ? ways[done++ % ways.length] : undefined);
     },
     cuts: () => ({ ...cuts }),
-    left: () => left,
     async close() {
       const closed = once(server, 'close');
       server.close();

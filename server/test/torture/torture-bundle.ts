@@ -28,6 +28,15 @@ export type TortureOptions = {
   parallelChunks: number;
 };
 
+/** What stands between the nodes and the database. */
+export type Front = {
+  /** Settings that lead the nodes through it. */
+  environment: Record<string, string>;
+  close(): Promise<void>;
+};
+
+type BundleOptions = TortureOptions & { startFront?: (url: string) => Promise<Front> };
+
 export type TortureBundle = Awaited<ReturnType<typeof makeTortureBundle>>;
 
 /** Longer than a lease: whoever waits for one to end is not stuck. */
@@ -37,7 +46,7 @@ const maxStallMilliseconds = 150_000;
  * An installation in processes that can be killed: database, one node of role `api`, workers; and the simulated
  * providers in this process, which counts what devices receive and is never killed.
  */
-export async function makeTortureBundle(options: TortureOptions) {
+export async function makeTortureBundle(options: BundleOptions) {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-torture-'));
   const postgres = await startKillableDatabase(join(folder, 'postgres'));
   try {
@@ -49,10 +58,11 @@ export async function makeTortureBundle(options: TortureOptions) {
 }
 
 async function startNodes(
-  options: TortureOptions,
+  options: BundleOptions,
   { folder, postgres }: { folder: string; postgres: KillableDatabase },
 ) {
-  const environment = {
+  const front = await options.startFront?.(postgres.url);
+  const direct = {
     PATH: process.env.PATH ?? '',
     HOME: process.env.HOME ?? '',
     DATABASE_URL: postgres.url,
@@ -62,6 +72,7 @@ async function startNodes(
     CARILLON_WORKER_CHUNKS: String(options.parallelChunks),
     CARILLON_LOG_LEVEL: process.env.DEBUG_LEVEL ?? 'error',
   };
+  const environment = { ...direct, ...front?.environment };
   const startApi = async (port = '0'): Promise<{ node: Node; line: StartLine }> => {
     const parameters = ['--role', 'api', '--port', port, '--json', '--seed', String(options.seed)];
     const node = startNode(parameters, environment);
@@ -74,7 +85,7 @@ async function startNodes(
 
   const clock = makeClock();
   const log = makeLog({ level: 'error', pretty: false });
-  const installation = await openInstallation(readConfig({ environment, arguments: [] }), { clock, log });
+  const installation = await openInstallation(readConfig({ environment: direct, arguments: [] }), { clock, log });
   const { database } = installation;
   const secret = installation.secretFor('simulator');
   const collector = await startCollector({ ...installation, clock, log, secret });
@@ -96,8 +107,8 @@ async function startNodes(
     async importDevices(): Promise<void> {
       const file = join(folder, 'users.ndjson');
       const count = String(options.devices);
-      await runCommand(environment, ['sandbox', 'generate-users', '--users', count, '--out', file]);
-      await runCommand(environment, ['import', file]);
+      await runCommand(direct, ['sandbox', 'generate-users', '--users', count, '--out', file]);
+      await runCommand(direct, ['import', file]);
     },
     async startWorker(endpoints: SimulatorEndpoints = collector.endpoints): Promise<WorkerProcess> {
       const worker = await startWorkerProcess(environment, endpoints);
@@ -144,7 +155,8 @@ async function startNodes(
         },
         body: JSON.stringify({ ...pushContent, ...body }),
       });
-      return (await answer.json()) as { status: string; cid: string; requestId: string; Error_Message?: string };
+      const reply = (await answer.json()) as { status: string; cid: string; requestId: string; Error_Message?: string };
+      return { ...reply, httpStatus: answer.status };
     },
     /** One campaign to everybody. @returns its id */
     async pushToAll(campaignName: string): Promise<string> {
@@ -188,6 +200,7 @@ async function startNodes(
       await bundle.killApi();
       await collector.stop();
       await installation.close();
+      await front?.close();
       await postgres.stop();
       await rm(folder, { recursive: true, force: true });
     },

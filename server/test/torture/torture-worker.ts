@@ -31,7 +31,7 @@ process.on('disconnect', () => process.exit(1));
 
 const installation = await openInstallation(config, { clock, log });
 started.push({ stop: installation.close });
-const { database, databaseUrl, encryption } = installation;
+const { database, sessionUrl, encryption } = installation;
 const endpoints = { ...realProviderEndpoints, simulators };
 const shareToken = makeShareProviderToken({ database, encryption, log });
 const delivery = makeDelivery({ clock, log, allowedNetworks: [], endpoints, shareToken });
@@ -39,7 +39,7 @@ started.push({ stop: () => delivery.close() });
 const followClock = makeFollowDatabaseClock({ database, clock, onMoved: () => worker.wake() });
 const worker = await startWorker({
   database,
-  databaseUrl,
+  databaseUrl: sessionUrl,
   clock,
   log,
   encryption,

@@ -1,0 +1,174 @@
+import { startPooler } from '../start-pooler.ts';
+import type { Random } from './make-random.ts';
+import type { Report } from './scenario.ts';
+import { startCommitCutter } from './start-commit-cutter.ts';
+import type { CommitCutter, CutPlan, CutWay } from './start-commit-cutter.ts';
+import { makeTortureBundle } from './torture-bundle.ts';
+import type { Front, TortureBundle, TortureOptions } from './torture-bundle.ts';
+
+export type LostCommitsOptions = TortureOptions & {
+  /** `pooler`: PgBouncer in transaction mode, and connections are cut before it and behind it. */
+  front: 'none' | 'pooler';
+  /** Pushes of a round, all at once. */
+  pushes?: number;
+};
+
+const users = 30;
+
+/**
+ * Connections of all nodes are cut at their commits while pushes to everybody and to single users arrive. What was
+ * answered Success is stored and was sent, once; what is stored was answered Success; nothing failed.
+ */
+export async function lostCommits({ pushes = 400, front, ...options }: LostCommitsOptions): Promise<Report> {
+  const cutters: CommitCutter[] = [];
+  const startFront = (url: string): Promise<Front> => (front === 'none' ? cutOnly(url, cutters) : pool(url, cutters));
+  const bundle = await makeTortureBundle({ ...options, devices: users, startFront });
+  try {
+    await bundle.importDevices();
+    await bundle.startWorker();
+    const answers: Answer[] = [];
+    for (let round = 0; round < options.rounds; round += 1) {
+      for (const cutter of cutters) cutter.follow(planCuts(bundle.random));
+      answers.push(...(await Promise.all(Array.from({ length: pushes }, (_, n) => push(bundle, { round, n })))));
+    }
+    for (const cutter of cutters) cutter.follow(() => undefined);
+    await bundle.waitFor('the end of every run', async () => {
+      const [row] = await bundle.database<{ open: number }[]>`
+        select count(*) as open from runs where status in ('QUEUED', 'SENDING')`;
+      return row!.open === 0 ? true : undefined;
+    });
+    await bundle.collector.settle();
+    return judge(await compare(bundle, answers), cutters);
+  } finally {
+    await bundle.stop();
+  }
+}
+
+async function cutOnly(url: string, cutters: CommitCutter[]): Promise<Front> {
+  const cutter = await startCommitCutter(url);
+  cutters.push(cutter);
+  return { environment: { DATABASE_URL: cutter.url }, close: () => cutter.close() };
+}
+
+async function pool(url: string, cutters: CommitCutter[]): Promise<Front> {
+  const behind = await startCommitCutter(url);
+  const pooler = await startPooler(behind.url, { mode: 'transaction', roundRobin: true, sessions: 8 });
+  const before = await startCommitCutter(pooler.url);
+  cutters.push(before, behind);
+  return {
+    environment: {
+      DATABASE_URL: before.url,
+      CARILLON_DATABASE_POOLER: 'transaction',
+      CARILLON_DATABASE_DIRECT_URL: url,
+    },
+    async close() {
+      await before.close();
+      await pooler.stop();
+      await behind.close();
+    },
+  };
+}
+
+/** Of three commits of a round two are cut, and so are the questions that follow. */
+function planCuts(random: Random): CutPlan {
+  // Seldom before the database hears of it: a batch is tried five times.
+  const ways: CutWay[] = [
+    'answered',
+    'answered',
+    'answered',
+    'answered',
+    'unanswered',
+    'unanswered',
+    'unanswered',
+    'unheard',
+  ];
+  return () => (random.between(1, 3) === 1 ? undefined : ways[random.between(0, ways.length - 1)]);
+}
+
+type Answer = { requestId: string; kind: 'Success' | 'Fail' | '5xx' | 'other' };
+
+/** A third each: to everybody, to one user in a campaign of its own, to one user in a campaign that ten join. */
+async function push(bundle: TortureBundle, { round, n }: { round: number; n: number }): Promise<Answer> {
+  const requestId = `request-${round}-${n}`;
+  const attributeValue = `demo-user-${(round * 7 + n) % users}`;
+  const toUser = {
+    targetAudience: 'User',
+    targetUserAttributes: { attribute: 'USER_ATTRIBUTE_UNIQUE_ID', comparisonParameter: 'is', attributeValue },
+  };
+  const campaignName = n % 3 === 2 ? `Lost commits: shared ${round}-${n % 40}` : `Lost commits: ${requestId}`;
+  const audience = n % 3 === 0 ? { targetAudience: 'All Users' } : toUser;
+  const answer = await bundle.push({ requestId, campaignName, ...audience });
+  if (answer.httpStatus >= 500) return { requestId, kind: '5xx' };
+  return { requestId, kind: answer.status === 'Success' || answer.status === 'Fail' ? answer.status : 'other' };
+}
+
+type Comparison = {
+  answers: Record<Answer['kind'], number>;
+  stored: number;
+  /** Requests whose every device has one accepted message. */
+  sent: number;
+  storedAndNotSuccess: number;
+  successAndNotStored: number;
+  ledgerRows: number;
+  received: number;
+};
+
+async function compare(bundle: TortureBundle, answers: Answer[]): Promise<Comparison> {
+  const rows = await bundle.database<{ requestId: string; audience: string; accepted: number; other: number }[]>`
+    select push_requests.request_id as "requestId", campaigns.audience,
+      count(*) filter (where outcome = 'ACCEPTED') as accepted,
+      count(deliveries.device_id) filter (where outcome <> 'ACCEPTED') as other
+    from push_requests
+    join campaigns on campaigns.id = push_requests.campaign_id
+    left join deliveries on deliveries.run_id = push_requests.run_id
+    group by push_requests.response_id, push_requests.request_id, campaigns.audience`;
+  const stored = new Set(rows.map(({ requestId }) => requestId));
+  const successes = new Set(answers.filter(({ kind }) => kind === 'Success').map(({ requestId }) => requestId));
+  const kinds = { Success: 0, Fail: 0, '5xx': 0, other: 0 };
+  for (const { kind } of answers) kinds[kind] += 1;
+  const [ledger] = await bundle.database<{ rows: number }[]>`select count(*) as rows from deliveries`;
+  // Those of the demo's own users among them.
+  const [audience] = await bundle.database<{ devices: number }[]>`
+    select count(*) as devices from devices where workspace_id = ${bundle.workspaceId} and state <> 'OPTED_OUT'`;
+  const expected = (row: { audience: string }): number => (row.audience === 'ALL_USERS' ? audience!.devices : 1);
+  return {
+    answers: kinds,
+    stored: rows.length,
+    sent: rows.filter((row) => row.other === 0 && row.accepted === expected(row)).length,
+    storedAndNotSuccess: [...stored].filter((requestId) => !successes.has(requestId)).length,
+    successAndNotStored: [...successes].filter((requestId) => !stored.has(requestId)).length,
+    ledgerRows: ledger!.rows,
+    received: bundle.collector.requests(),
+  };
+}
+
+function judge({ answers, ...counts }: Comparison, cutters: CommitCutter[]): Report {
+  const cuts = { unheard: 0, unanswered: 0, answered: 0 };
+  for (const cutter of cutters) for (const way of Object.keys(cuts) as CutWay[]) cuts[way] += cutter.cuts()[way];
+  const promises: Record<string, boolean> = {
+    'what was answered Success is stored': counts.successAndNotStored === 0,
+    'what is stored was answered Success': counts.storedAndNotSuccess === 0,
+    'no request is stored twice': counts.stored === answers.Success,
+    'what is stored was sent': counts.sent === counts.stored,
+    'nothing was sent twice': counts.received === counts.ledgerRows,
+    'nothing failed': answers.Fail + answers['5xx'] + answers.other === 0,
+    'answers to commits were lost': cuts.answered > 0,
+  };
+  return {
+    numbers: {
+      Success: answers.Success,
+      Fail: answers.Fail,
+      '5xx': answers['5xx'],
+      other: answers.other,
+      stored: counts.stored,
+      sent: counts.sent,
+      'stored, not Success': counts.storedAndNotSuccess,
+      'messages received': counts.received,
+      'rows of the ledger': counts.ledgerRows,
+      'cut after the commit': cuts.answered,
+      'cut during the commit': cuts.unanswered,
+      'cut before the commit': cuts.unheard,
+    },
+    broken: Object.entries(promises).flatMap(([promise, isKept]) => (isKept ? [] : [promise])),
+  };
+}
