@@ -5,12 +5,17 @@ import { readConfig } from '../src/start/config.ts';
 import { signPush } from '../src/domain/signature/sign-push.ts';
 import { startCarillon } from '../src/start/start-carillon.ts';
 import { createTestDatabase } from './test-database.ts';
+import type { Front } from './torture/torture-bundle.ts';
 
 export type CarillonBundle = Awaited<ReturnType<typeof startCarillonBundle>>;
 
 /** A whole node in this process: API, worker, simulators and console on a free port, with a database of its own. */
-export async function startCarillonBundle(environment: Record<string, string> = {}) {
+export async function startCarillonBundle(
+  environment: Record<string, string> = {},
+  { startFront }: { startFront?: (databaseUrl: string) => Promise<Front> } = {},
+) {
   const test = await createTestDatabase();
+  const front = await startFront?.(test.url);
   const folder = await mkdtemp(join(tmpdir(), 'carillon-node-'));
   const config = readConfig({
     environment: {
@@ -18,6 +23,7 @@ export async function startCarillonBundle(environment: Record<string, string> = 
       CARILLON_DATA_DIR: folder,
       CARILLON_LOG_LEVEL: process.env.DEBUG_LEVEL ?? 'silent',
       ...environment,
+      ...front?.environment,
     },
     arguments: ['--port', '0', '--seed', '7'],
   });
@@ -70,6 +76,7 @@ export async function startCarillonBundle(environment: Record<string, string> = 
     },
     async stop() {
       await carillon.stop();
+      await front?.close();
       await test.drop();
       await rm(folder, { recursive: true, force: true });
     },

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { makeCommitTogether } from '../../src/app/push/commit-together.ts';
 
 function makeBarrier() {
@@ -47,4 +47,41 @@ test('beyond the maximum number waiting, an item is refused immediately, with th
   await expect(store(6)).rejects.toMatchObject({ code: 'OVERLOADED', context: { retryAfterSeconds: 1 } });
   for (let step = 0; step < 3; step += 1) await open();
   expect(await Promise.all(kept)).toHaveLength(5);
+});
+
+describe('a batch whose connection is lost', () => {
+  /** Fails as told, try by try, and then stores. */
+  function makeLossy(codes: string[]) {
+    const tries: number[][] = [];
+    const store = makeCommitTogether<number, string>(
+      async (items) => {
+        tries.push(items);
+        await new Promise((resolve) => setImmediate(resolve));
+        const code = codes.shift();
+        if (code !== undefined) throw Object.assign(new Error('lost'), { code });
+        return items.map((item) => `stored ${item}`);
+      },
+      { batchItems: 3, waitingItems: 4 },
+    );
+    return { tries, store };
+  }
+
+  test('is tried again as a whole when it is not stored, a few times', async () => {
+    const { tries, store } = makeLossy(['CONNECTION_CLOSED', 'CONNECTION_CLOSED', '57P01']);
+    expect(await Promise.all([store(1), store(2), store(3)])).toEqual(['stored 1', 'stored 2', 'stored 3']);
+    expect(tries).toEqual([[1], [1], [1], [1], [2, 3]]);
+    const away = makeLossy(Array.from({ length: 100 }, () => 'ECONNREFUSED'));
+    const all = await Promise.allSettled([away.store(1), away.store(2), away.store(3)]);
+    expect(all.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect(away.tries).toHaveLength(10);
+  });
+
+  test('is never tried again when it may be stored', async () => {
+    const { tries, store } = makeLossy(['COMMIT_OUTCOME_UNKNOWN', 'COMMIT_OUTCOME_UNKNOWN']);
+    const all = await Promise.allSettled([store(1), store(2), store(3)]);
+    expect(all).toEqual(
+      all.map(() => ({ status: 'rejected', reason: expect.objectContaining({ code: 'COMMIT_OUTCOME_UNKNOWN' }) })),
+    );
+    expect(tries).toEqual([[1], [2, 3]]);
+  });
 });

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createKey } from '../../src/app/keys/create-key.ts';
 import { generateToken } from '../../src/app/tokens/generate-token.ts';
 import { signPushV2 } from '../../src/domain/signature/sign-push-v2.ts';
+import { inTransaction } from '../../src/storage/database.ts';
+import { joinCampaigns } from '../../src/storage/campaigns/campaigns.ts';
 import { goodBody, makePushBundle, start, userBody } from './push-bundle.ts';
 import type { PushBody, PushBundle } from './push-bundle.ts';
 import { propertyRuns } from '../property-runs.ts';
@@ -707,6 +709,26 @@ describe('audience User (decision D32, D33)', () => {
     const nobody = await bundle.send(userBody('nobody', { campaignName: fresh() }));
     expect(nobody.json().status).toBe('Success');
     expect(await run(nobody)).toMatchObject({ status: 'SENT', target_users: [], chunks: 0 });
+  });
+
+  test('a campaign that ends while a request joins it is joined all the same', async () => {
+    const campaignName = fresh();
+    const { cid } = (await bundle.send(userBody('ada', { campaignName }))).json();
+    const status = () => bundle.database`select status from campaigns where id = ${cid}`;
+    const end = () => bundle.database`update campaigns set status = 'SENT' where id = ${cid}`;
+    const joined = await inTransaction(bundle.database, (tx) => {
+      let statements = 0;
+      const between = new Proxy(tx, {
+        // After the first statement, which met it sending, the worker ends it.
+        apply: (target, self, given) => {
+          const statement = Reflect.apply(target, self, given) as Promise<unknown>;
+          return (statements += 1) === 1 ? statement.then(end) : statement;
+        },
+      });
+      return joinCampaigns(between, { ids: [cid], at: bundle.clock.now() });
+    });
+    expect(joined).toEqual([{ id: cid, status: 'SENDING', nextAt: null }]);
+    expect(await status()).toEqual([{ status: 'SENDING' }]);
   });
 
   test('an existing name joins: stored data wins, only payload and target come from the request', async () => {

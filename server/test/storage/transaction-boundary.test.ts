@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
+  deleteOldReceipts,
   inSnapshot,
   inTransaction,
   LostTransactionError,
@@ -258,6 +259,15 @@ describe('a connection that is cut between the last statement and the answer to 
     expect(await receipts()).toBe(0);
     await inTransaction(database, (tx) => insert(tx, 'note'));
     expect(await receipts()).toBe(1);
+  });
+
+  test('receipts are forgotten after ten minutes', async () => {
+    await inTransaction(database, (tx) => insert(tx, 'old'));
+    await bundle.database`update transaction_receipts set made_at = now() - interval '11 minutes'`;
+    await inTransaction(database, (tx) => insert(tx, 'new'));
+    expect(await deleteOldReceipts(database)).toBe(1);
+    expect(await deleteOldReceipts(database)).toBe(0);
+    expect(await bundle.database`select is_stored from transaction_receipts`).toEqual([{ is_stored: true }]);
   });
 
   test('a database that cannot be asked either: nobody knows', async () => {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
 import { claimIdempotencyKey } from '../../storage/limits/idempotency-keys.ts';
 
@@ -12,11 +13,7 @@ export function rememberSignatureId(
   { workspaceId, id, at }: { workspaceId: string; id: string; at: Date },
 ): Promise<boolean> {
   const keyHash = createHash('sha256').update(id, 'utf8').digest();
-  return claimIdempotencyKey(database, {
-    workspaceId,
-    operation: 'push-signature-id',
-    keyHash,
-    bodyHash: keyHash,
-    createdAt: at,
-  });
+  const claim = { workspaceId, operation: 'push-signature-id', keyHash, bodyHash: keyHash, createdAt: at };
+  // A transaction, because its outcome is looked up when the answer is lost: taken by this request itself is new.
+  return inTransaction(database, (tx) => claimIdempotencyKey(tx, claim));
 }

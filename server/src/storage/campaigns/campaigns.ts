@@ -82,16 +82,31 @@ export async function findCampaignByName(
 /** A campaign of audience `USER` that a request joins. */
 export type JoinedCampaign = { id: string; status: CampaignStatus; nextAt: Date | null };
 
+// A campaign that ends between the two statements is met again; it would have to end each time.
+const maxJoins = 5;
+
 /**
  * Requests join these campaigns: those that had ended are sending again. Then locks all of them for sharing, so that
- * none is stopped or fired before the caller's transaction has stored what joins. Rows in id order both times, so that
- * two batches never wait in a circle; the stronger lock first. Index: primary key.
+ * none is stopped, ended or fired before the caller's transaction has stored what joins. One that ends between the two
+ * statements is not locked by the second, and is joined again. Rows in id order each time, so that two batches never wait
+ * in a circle; the stronger lock first. Index: primary key.
  */
 export async function joinCampaigns(
   tx: Queryable,
   { ids, at }: { ids: string[]; at: Date },
 ): Promise<JoinedCampaign[]> {
-  if (ids.length === 0) return [];
+  const joined: JoinedCampaign[] = [];
+  let left = ids;
+  for (let tries = 1; left.length > 0; tries += 1) {
+    await reopenCampaigns(tx, { ids: left, at });
+    const locked = await lockJoined(tx, { ids: left, isLastTry: tries === maxJoins });
+    joined.push(...locked);
+    left = left.filter((id) => tries < maxJoins && !locked.some((campaign) => campaign.id === id));
+  }
+  return joined;
+}
+
+async function reopenCampaigns(tx: Queryable, { ids, at }: { ids: string[]; at: Date }): Promise<void> {
   await tx`
     with joined as (
       select id from campaigns
@@ -100,8 +115,16 @@ export async function joinCampaigns(
     )
     update campaigns set status = 'SENDING', status_reason = null, updated_at = ${at}
     from joined where campaigns.id = joined.id`;
+}
+
+async function lockJoined(
+  tx: Queryable,
+  { ids, isLastTry }: { ids: string[]; isLastTry: boolean },
+): Promise<JoinedCampaign[]> {
   return tx<JoinedCampaign[]>`
-    select id, status, next_at as "nextAt" from campaigns where id = any(${ids}) order by id for share`;
+    select id, status, next_at as "nextAt" from campaigns
+    where id = any(${ids}) and (${isLastTry} or status not in ('SENT', 'FAILED') or delivery_type <> 'ONE_TIME')
+    order by id for share`;
 }
 
 export type CampaignName = { workspaceId: string; name: string; campaignId: string };
