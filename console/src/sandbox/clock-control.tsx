@@ -10,6 +10,7 @@ const moves = [
   { label: '15 minutes', advanceSeconds: 900 },
   { label: '1 hour', advanceSeconds: 3_600 },
   { label: '1 day', advanceSeconds: 86_400 },
+  { label: '30 days', advanceSeconds: 30 * 86_400 },
 ];
 
 type ClockControlProps = { clock: SandboxState['clock']; onState: (state: SandboxState) => void };
@@ -20,6 +21,7 @@ export function ClockControl({ clock, onState }: ClockControlProps) {
     mutationFn: (by: { advanceSeconds: number } | { reset: true }) => consoleClient.sandbox.moveClock(by),
     onSuccess: onState,
   });
+  const isMoving = move.isPending || clock.advancing !== null;
   return (
     <section>
       <Title order={2} size="h5" mb="xs">
@@ -29,6 +31,12 @@ export function ClockControl({ clock, onState }: ClockControlProps) {
         <Time at={clock.now} />,{' '}
         {clock.offsetSeconds === 0 ? 'the real time' : `${duration(clock.offsetSeconds)} ahead of the real time`}
       </Text>
+      {clock.advancing !== null && (
+        <Text size="sm" role="status" mb="xs">
+          On its way: {duration(clock.advancing.remainingSeconds)} left, {clock.advancing.stops} stops so far. It stops
+          wherever something is due and lets it run.
+        </Text>
+      )}
       {move.error !== null && <Failure error={move.error} />}
       <Group gap="xs">
         {moves.map(({ label, advanceSeconds }) => (
@@ -36,7 +44,7 @@ export function ClockControl({ clock, onState }: ClockControlProps) {
             key={label}
             size="xs"
             variant="default"
-            disabled={move.isPending}
+            disabled={isMoving}
             onClick={() => move.mutate({ advanceSeconds })}
           >
             + {label}
@@ -45,7 +53,7 @@ export function ClockControl({ clock, onState }: ClockControlProps) {
         <Button
           size="xs"
           variant="default"
-          disabled={move.isPending || clock.offsetSeconds === 0}
+          disabled={clock.offsetSeconds === 0}
           onClick={() => move.mutate({ reset: true })}
         >
           Back to real time

@@ -153,6 +153,8 @@ export const errorAdvice: Record<ErrorName, string> = {
   IDEMPOTENCY_CONFLICT: 'The key was used for another body within 24 hours. Use a new key for a new request.',
   NOT_FOUND: 'Compare the id; it must be of this workspace.',
   PARAMETER_INVALID: 'Correct the parameter that is named.',
+  CLOCK_ADVANCING:
+    'Wait until GET /sandbox/clock shows no advance any more, or end it where it is with {"reset": true}.',
   OVERLOADED: 'Wait as long as Retry-After says, then repeat the call.',
   STORAGE_UNAVAILABLE:
     'Wait as long as Retry-After says, then repeat the call. Where it creates something, send an Idempotency-Key from the first try on.',

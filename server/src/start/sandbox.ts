@@ -1,3 +1,5 @@
+import { setTimeout } from 'node:timers/promises';
+import { makeClockAdvance } from '../app/sandbox/make-clock-advance.ts';
 import { resetDemoWorkspace } from '../app/sandbox/reset-demo-workspace.ts';
 import type { SandboxDependencies } from '../app/sandbox/control-sandbox.ts';
 import { seedDemoWorkspace } from '../app/sandbox/seed-demo-workspace.ts';
@@ -43,17 +45,20 @@ export type SandboxParts = { phones: SandboxPhones; demo: DemoWorkspace | undefi
 
 /** What the stand-in's own routes and the console take to control it. */
 export function makeSandbox(
-  { clock, installation }: Composition,
+  { clock, log, installation, started }: Composition,
   { phones, demo, onClockMoved }: SandboxParts,
 ): SandboxDependencies {
+  const { database } = installation;
+  const clockAdvance = makeClockAdvance({ database, clock, log, onClockMoved, pause: (time) => setTimeout(time) });
+  started.push(clockAdvance);
   const makeSubscription = makeSubscriptionsOf(installation);
   return {
-    database: installation.database,
+    database,
     clock,
     demoWorkspaceId: () => demo?.workspaceId,
     simulators: phones,
     waitForMessage: phones.waitForMessage,
-    onClockMoved,
+    clockAdvance,
     resetDemo: (note) => resetDemoWorkspace({ ...installation, clock, makeSubscription }, note),
   };
 }

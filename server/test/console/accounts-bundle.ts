@@ -11,6 +11,8 @@ import { makeConsoleDeliveries } from '../../src/app/console/console-deliveries.
 import { makeConsoleKeys } from '../../src/app/console/console-keys.ts';
 import { makeConsoleOverview } from '../../src/app/console/console-overview.ts';
 import { makeConsoleUsers } from '../../src/app/console/console-users.ts';
+import { setTimeout } from 'node:timers/promises';
+import { makeClockAdvance } from '../../src/app/sandbox/make-clock-advance.ts';
 import { makeConsoleSandbox } from '../../src/app/console/console-sandbox.ts';
 import { makeConsoleSegments } from '../../src/app/console/console-segments.ts';
 import { makeConsoleSettings } from '../../src/app/console/console-settings.ts';
@@ -48,6 +50,7 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
   const test = await createTestDatabase();
   const { database } = test;
   const clock = makeManualClock(start);
+  const log = makeLog({ level: 'silent', pretty: false });
   const encryption = makeEncryption(Buffer.alloc(32, 7));
   const accounts: ConsoleAccountDependencies = {
     database,
@@ -91,7 +94,13 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
         demoWorkspaceId: () => undefined,
         simulators: { counters: async () => ({}), setFaults: async () => {}, reset: async () => {} },
         waitForMessage: async () => {},
-        onClockMoved: () => {},
+        clockAdvance: makeClockAdvance({
+          database,
+          clock,
+          log,
+          onClockMoved: () => {},
+          pause: (time) => setTimeout(time),
+        }),
         resetDemo: async (note) => {
           await inTransaction(database, async (tx) => note?.(tx));
           return { workspaceId };
@@ -136,7 +145,7 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
   };
   const server = await buildServer(
     {
-      log: makeLog({ level: 'silent', pretty: false }),
+      log,
       clock,
       trustProxy: 1,
       onCall: (call) => recorded.push(call),

@@ -161,6 +161,11 @@ describe('fault switches', () => {
   });
 });
 
+test.each(['0', '0.4', '3', '260.5'])('an inbox that nothing comes to in %s ms is an empty list', async (wait) => {
+  const answer = await bundle.call('GET', `/sandbox/inbox?wait=${wait}&after=${'f'.repeat(24)}`);
+  expect([answer.status, answer.json()]).toEqual([200, { messages: [] }]);
+});
+
 describe('the clock', () => {
   test('an access token expires when time is moved: ER008, while an unknown one is ER001', async () => {
     const { accessToken } = await bundle.token();

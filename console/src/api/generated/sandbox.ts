@@ -9,6 +9,12 @@ export type SandboxState = {
   clock: {
     now: string;
     offsetSeconds: number;
+
+    /** How far an advance has come; null when the clock is not being moved. */
+    advancing: {
+      stops: number;
+      remainingSeconds: number;
+    } | null;
   };
 
   /** What the simulated providers counted. */

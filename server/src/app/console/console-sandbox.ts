@@ -29,8 +29,11 @@ export function makeConsoleSandbox({ clock, sandbox, devices }: ConsoleSandboxDe
 
   /** The clock, and what the simulated providers counted. */
   async function read() {
-    const { now, offsetMilliseconds } = readSandboxClock(sandbox);
-    return { clock: { now, offsetSeconds: offsetMilliseconds / 1000 }, counters: await readCounters(sandbox) };
+    const { now, offsetMilliseconds, advancing } = readSandboxClock(sandbox);
+    return {
+      clock: { now, offsetSeconds: offsetMilliseconds / 1000, advancing },
+      counters: await readCounters(sandbox),
+    };
   }
 
   return {
@@ -53,7 +56,7 @@ export function makeConsoleSandbox({ clock, sandbox, devices }: ConsoleSandboxDe
       return devices.list(device.workspaceId);
     },
 
-    /** @throws ServiceError PARAMETER_INVALID */
+    /** @throws ServiceError PARAMETER_INVALID, CLOCK_ADVANCING */
     async moveClock({ move, by }: By & { move: { advanceSeconds: number } | { reset: true } }) {
       await moveClock(sandbox, { move, note: noteOf({ by, action: 'sandbox.clock', detail: move }) });
       return read();

@@ -2,9 +2,9 @@ import type { Clock } from '../../clock.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
-import { setClockOffset } from '../../storage/installation/installation.ts';
 import { deleteSandboxMessages, listSandboxMessages } from '../../storage/installation/sandbox.ts';
 import type { SandboxMessage } from '../../storage/installation/sandbox.ts';
+import type { ClockAdvance, ClockProgress } from './make-clock-advance.ts';
 
 /** What the sandbox may do to its phones; the simulators of the engine are of this form. */
 export type SimulatorControl = {
@@ -21,8 +21,7 @@ export type SandboxDependencies = {
   simulators: SimulatorControl;
   /** Settles when something arrives in the inbox, or after the time; whichever is first. */
   waitForMessage: (milliseconds: number) => Promise<void>;
-  /** Wakes every job, because time has moved. */
-  onClockMoved: () => void;
+  clockAdvance: ClockAdvance;
   /** Makes the demo workspace what its first start made it. */
   resetDemo: (note?: Note) => Promise<{ workspaceId: string }>;
 };
@@ -32,9 +31,6 @@ export type InboxQuery = { workspaceId?: string; after: string; limit: number; w
 /** What is written with a change, in its transaction. */
 type Note = (tx: Transaction) => Promise<void>;
 type Noted = { note?: Note };
-
-/** Moves of more than ten years are a slip of the hand. */
-const maxMoveMilliseconds = 10 * 366 * 24 * 3600 * 1000;
 
 /** Newest first; waits up to `waitMilliseconds` for a first message newer than `after`. */
 export async function readInbox(deps: SandboxDependencies, query: InboxQuery): Promise<SandboxMessage[]> {
@@ -56,28 +52,33 @@ export function readCounters({ simulators }: Pick<SandboxDependencies, 'simulato
   return simulators.counters();
 }
 
-export type SandboxClock = { now: Date; offsetMilliseconds: number };
+export type SandboxClock = {
+  now: Date;
+  offsetMilliseconds: number;
+  /** Null when the clock is not on its way to a later time. */
+  advancing: ClockProgress | null;
+};
 
-export function readSandboxClock({ clock }: Pick<SandboxDependencies, 'clock'>): SandboxClock {
-  return { now: clock.now(), offsetMilliseconds: clock.offsetMilliseconds() };
+export function readSandboxClock({
+  clock,
+  clockAdvance,
+}: Pick<SandboxDependencies, 'clock' | 'clockAdvance'>): SandboxClock {
+  const advancing = clockAdvance.progress() ?? null;
+  return { now: clock.now(), offsetMilliseconds: clock.offsetMilliseconds(), advancing };
 }
 
-/** Moves the clock of all nodes forward, or back to real time with `reset`. Time never runs backwards otherwise. */
+/**
+ * Moves the clock of all nodes forward, stopping where something is due, or back to real time with `reset`. Time never
+ * runs backwards otherwise.
+ *
+ * @throws ServiceError PARAMETER_INVALID, CLOCK_ADVANCING
+ */
 export async function moveClock(
   deps: SandboxDependencies,
   { move, note }: Noted & { move: { advanceSeconds: number } | { reset: true } },
 ): Promise<SandboxClock> {
-  const { database, clock } = deps;
-  const offset = 'reset' in move ? 0 : clock.offsetMilliseconds() + move.advanceSeconds * 1000;
-  if (offset > maxMoveMilliseconds) {
-    throw new ServiceError('PARAMETER_INVALID', { field: 'advanceSeconds', reason: 'is too far ahead' });
-  }
-  await inTransaction(database, async (tx) => {
-    await setClockOffset(tx, offset);
-    await note?.(tx);
-  });
-  clock.setOffset(offset);
-  deps.onClockMoved();
+  if ('reset' in move) await deps.clockAdvance.reset(note);
+  else await deps.clockAdvance.advance({ milliseconds: move.advanceSeconds * 1000, note });
   return readSandboxClock(deps);
 }
 

@@ -55,7 +55,9 @@ export async function startSandboxPhones(deps: SandboxPhonesDependencies): Promi
       await simulators.setAccounts(await readAccounts(database, encryption));
     },
     async waitForMessage(milliseconds) {
-      await once(arrivals, 'message', { signal: AbortSignal.timeout(Math.max(1, milliseconds)) }).catch(() => {});
+      // A fraction throws.
+      const signal = AbortSignal.timeout(Math.max(1, Math.ceil(milliseconds)));
+      await once(arrivals, 'message', { signal }).catch(() => {});
     },
   };
 }

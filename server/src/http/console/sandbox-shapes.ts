@@ -4,7 +4,14 @@ import { Platform } from './platform-shapes.ts';
 import { described, oneOf } from './shape-parts.ts';
 
 export const SandboxState = Type.Object({
-  clock: Type.Object({ now: Type.String(), offsetSeconds: Type.Number() }),
+  clock: Type.Object({
+    now: Type.String(),
+    offsetSeconds: Type.Number(),
+    advancing: described(
+      Type.Union([Type.Object({ stops: Type.Number(), remainingSeconds: Type.Number() }), Type.Null()]),
+      'How far an advance has come; null when the clock is not being moved.',
+    ),
+  }),
   counters: described(
     Type.Object({
       ANDROID: Type.Optional(Type.Object({ received: Type.Number(), accepted: Type.Number(), refused: Type.Number() })),

@@ -21,7 +21,10 @@ const InboxQuery = Type.Object({
   after: Type.Optional(Type.String({ pattern: '^[0-9a-f]{24}$', description: 'Only messages newer than this id' })),
   limit: Type.Optional(Type.String({ pattern: '^[0-9]{1,4}$', description: '1 to 1000, default 100' })),
   wait: Type.Optional(
-    Type.String({ pattern: '^[0-9]{1,5}$', description: 'Milliseconds to wait for a first message, up to 30000' }),
+    Type.String({
+      pattern: '^[0-9]{1,5}(\\.[0-9]{1,6})?$',
+      description: 'Milliseconds to wait for a first message, up to 30000',
+    }),
   ),
 });
 
@@ -70,7 +73,13 @@ export function sandboxRoutes(deps: SandboxDependencies & SandboxGuard): RouteFa
     );
     server.post(
       '/sandbox/clock',
-      { schema: { tags, summary: 'Move the clock forward, or back to real time', body: ClockMove } },
+      {
+        schema: {
+          tags,
+          summary: 'Move the clock forward, stopping where something is due, or back to real time',
+          body: ClockMove,
+        },
+      },
       async (request) => presentClock(await moveClock(deps, { move: request.body as Static<typeof ClockMove> })),
     );
     server.post(
@@ -107,6 +116,6 @@ async function switchFaults(
   return reply.code(204).send();
 }
 
-function presentClock(clock: SandboxClock): { now: string; offsetSeconds: number } {
-  return { now: clock.now.toISOString(), offsetSeconds: clock.offsetMilliseconds / 1000 };
+function presentClock({ now, offsetMilliseconds, advancing }: SandboxClock) {
+  return { now: now.toISOString(), offsetSeconds: offsetMilliseconds / 1000, advancing };
 }

@@ -1,0 +1,144 @@
+import type { Clock } from '../../clock.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { Logger } from '../../log.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
+import { setClockOffset } from '../../storage/installation/installation.ts';
+import { findNextDue, hasDueWork } from '../../storage/runs/due-work.ts';
+
+export type ClockAdvanceDependencies = {
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  /** Wakes every job, because time has moved. */
+  onClockMoved: () => void;
+  /** In real time: the clock that is moved says nothing about how long to wait. */
+  pause: (milliseconds: number) => Promise<void>;
+};
+
+/** How far an advance has come. */
+export type ClockProgress = {
+  /** Instants at which something was due and was let run. */
+  stops: number;
+  remainingSeconds: number;
+};
+
+export type ClockAdvance = {
+  /** Undefined when the clock is not being moved. */
+  progress(): ClockProgress | undefined;
+  /** Settles when the clock is where it should be, or while it is still on its way there. @throws ServiceError */
+  advance(move: { milliseconds: number; note: Note }): Promise<void>;
+  /** Back to real time; an advance under way ends where it is. */
+  reset(note: Note): Promise<void>;
+  /** Ends an advance under way where it is. */
+  stop(): Promise<void>;
+};
+
+type Note = ((tx: Transaction) => Promise<void>) | undefined;
+
+// Callers that want to know more ask again; most HTTP clients give up after half a minute.
+const maxAnswerMilliseconds = 20_000;
+// What does not end by then (a provider that does not answer) is not waited for: other moments are due after it.
+const maxStopMilliseconds = 10_000;
+const lookMilliseconds = 5;
+// A wake-up that comes while a job reads is lost; the next look of the job would be up to a second later.
+const wakeAgainMilliseconds = 25;
+
+/**
+ * Moves the sandbox's clock forward and stops wherever something becomes due, until that is done: schedules fire, what
+ * waits for quiet hours or another attempt is sent, segments end. A campaign that repeats is sent as often as if the time
+ * had passed, where a leap would find it late. One advance at a time.
+ */
+export function makeClockAdvance(deps: ClockAdvanceDependencies): ClockAdvance {
+  const { database, clock, log } = deps;
+  let current: Advance | undefined;
+
+  async function end(): Promise<void> {
+    current?.aborting.abort();
+    await current?.ended;
+  }
+
+  return {
+    progress: () => current && { stops: current.stops, remainingSeconds: remaining(current, clock) / 1000 },
+
+    async advance({ milliseconds, note }) {
+      if (current) throw new ServiceError('CLOCK_ADVANCING');
+      const toOffset = clock.offsetMilliseconds() + milliseconds;
+      if (toOffset > maxMoveMilliseconds)
+        throw new ServiceError('PARAMETER_INVALID', { field: 'advanceSeconds', reason: 'is too far ahead' });
+      let fault: { error: unknown } | undefined;
+      const advance: Advance = { toOffset, stops: 0, aborting: new AbortController(), ended: Promise.resolve() };
+      current = advance;
+      advance.ended = inTransaction(database, async (tx) => note?.(tx))
+        .then(() => walk(deps, advance))
+        .catch((error: unknown) => {
+          fault = { error };
+          log.error({ err: error }, 'the clock was not moved as far as asked');
+        })
+        .finally(() => (current = undefined));
+      await Promise.race([advance.ended, deps.pause(maxAnswerMilliseconds)]);
+      if (fault) throw fault.error;
+    },
+
+    async reset(note) {
+      await end();
+      await inTransaction(database, async (tx) => {
+        await setClockOffset(tx, 0);
+        await note?.(tx);
+      });
+      clock.setOffset(0);
+      deps.onClockMoved();
+    },
+
+    stop: end,
+  };
+}
+
+type Advance = { toOffset: number; stops: number; aborting: AbortController; ended: Promise<void> };
+
+/** Moves of more than ten years are a slip of the hand. */
+const maxMoveMilliseconds = 10 * 366 * 24 * 3600 * 1000;
+
+const remaining = ({ toOffset }: Advance, clock: Clock): number => Math.max(0, toOffset - clock.offsetMilliseconds());
+
+async function walk(deps: ClockAdvanceDependencies, advance: Advance): Promise<void> {
+  const { database, clock } = deps;
+  const { signal } = advance.aborting;
+  let doneUntil = await finishDueWork(deps, { offset: clock.offsetMilliseconds(), signal });
+  while (!signal.aborted) {
+    const now = clock.now();
+    const left = remaining(advance, clock);
+    const due = await findNextDue(database, { after: doneUntil, until: new Date(now.getTime() + left) });
+    // To the full second, so that what waits for attempts of its own milliseconds is not a stop for each of them.
+    const step = due ? Math.max(0, Math.ceil(due.getTime() / 1000) * 1000 - now.getTime()) : left;
+    const offset = clock.offsetMilliseconds() + Math.min(step, left);
+    await setClockOffset(database, offset);
+    clock.setOffset(offset);
+    if (!due) return deps.onClockMoved();
+    advance.stops += 1;
+    doneUntil = await finishDueWork(deps, { offset, signal });
+  }
+}
+
+/** Wakes the jobs until nothing is due that is not done. @returns until when everything was looked at */
+async function finishDueWork(
+  { database, clock, onClockMoved, pause }: ClockAdvanceDependencies,
+  { offset, signal }: { offset: number; signal: AbortSignal },
+): Promise<Date> {
+  const startedAt = performance.now();
+  onClockMoved();
+  let wokenAt = startedAt;
+  for (;;) {
+    const at = clock.now();
+    const isLeft = await hasDueWork(database, at);
+    const now = performance.now();
+    if (!isLeft || signal.aborted || now - startedAt > maxStopMilliseconds) return at;
+    // Whoever keeps the clock in step with the database may just have read where it was before.
+    clock.setOffset(offset);
+    if (now - wokenAt > wakeAgainMilliseconds) {
+      onClockMoved();
+      wokenAt = now;
+    }
+    await pause(lookMilliseconds);
+  }
+}

@@ -1,0 +1,88 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { startCarillonBundle, until } from '../carillon-bundle.ts';
+import type { CarillonBundle } from '../carillon-bundle.ts';
+import { propertyRuns } from '../property-runs.ts';
+
+let bundle: CarillonBundle;
+beforeAll(async () => {
+  bundle = await startCarillonBundle();
+});
+afterEach(() => bundle.call('POST', '/sandbox/faults', { body: {} }));
+afterAll(() => bundle.stop());
+
+const days = propertyRuns(105);
+const dayMilliseconds = 86_400_000;
+
+const readClock = async () => (await bundle.call('GET', '/sandbox/clock')).json();
+const move = (body: object) => bundle.call('POST', '/sandbox/clock', { body });
+const setFault = (fcm: object) => bundle.call('POST', '/sandbox/faults', { body: { fcm } });
+
+/** Advances to the end, also when the response came on the way. */
+async function advance(advanceSeconds: number) {
+  const answer = await move({ advanceSeconds });
+  expect(answer.status).toBe(200);
+  return await until(async () => {
+    const state = await readClock();
+    return state.advancing === null && state;
+  });
+}
+
+const pushToAll = (campaignName: string, campaignDelivery: object = { type: 'soon' }) =>
+  bundle.push({
+    ...{ campaignName, campaignDelivery, targetAudience: 'All Users', targetPlatform: ['ANDROID'] },
+    payload: { ANDROID: { title: 'Title', message: 'Text' } },
+  });
+
+const asAmerican = (at: Date): string => at.toISOString().replace(/^(\d+)-(\d+)-(\d+)T.*/, '$2/$3/$1');
+
+test(`an advance of ${days} days sends a daily campaign once a day, at its hour, and misses none`, async () => {
+  const { now, offsetSeconds } = await readClock();
+  const endDate = asAmerican(new Date(Date.parse(now) + 2 * days * dayMilliseconds));
+  const daily = { type: 'periodic', time: '09:00 AM', endDate, repeatAfter: '1' };
+  const { cid } = (await pushToAll('Each day at nine', daily)).json();
+  const there = await advance((days * dayMilliseconds) / 1000);
+  expect(there.offsetSeconds).toBe(offsetSeconds + (days * dayMilliseconds) / 1000);
+  const runs = await bundle.database`
+    select status, started_at as "startedAt",
+      (select array_agg(outcome) from deliveries where deliveries.run_id = runs.id) as outcomes
+    from runs where campaign_id = ${cid} order by started_at`;
+  expect(runs).toHaveLength(days);
+  const firstDay = Date.parse((runs[0]!.startedAt as Date).toISOString().slice(0, 10));
+  runs.forEach(({ status, startedAt, outcomes }, index) => {
+    expect([status, outcomes]).toEqual(['SENT', ['ACCEPTED']]);
+    const lateMilliseconds = (startedAt as Date).getTime() - (firstDay + 9 * 3_600_000 + index * dayMilliseconds);
+    expect(lateMilliseconds).toBeGreaterThanOrEqual(0);
+    // Of real time, on a busy machine.
+    expect(lateMilliseconds).toBeLessThan(60_000);
+  });
+});
+
+test('an advance lets each attempt be made when it is due', async () => {
+  await setFault({ status: 503, count: 3 });
+  const { cid } = (await pushToAll('At the fourth attempt')).json();
+  await until(async () => {
+    const [row] = await bundle.database`
+      select 1 from deliveries join runs on runs.id = run_id where campaign_id = ${cid} and outcome = 'WAITING'`;
+    return row;
+  });
+  await advance(7200);
+  const [delivery] = await bundle.database`
+    select outcome, attempts from deliveries join runs on runs.id = run_id where campaign_id = ${cid}`;
+  expect(delivery).toEqual({ outcome: 'ACCEPTED', attempts: 4 });
+});
+
+test('an advance says how far it is, is the only one, and a reset ends it where it is', async () => {
+  await setFault({ delayMilliseconds: 4_000 });
+  await pushToAll('On a slow line');
+  const first = move({ advanceSeconds: 30 * 86_400 });
+  const { advancing } = await until(async () => {
+    const state = await readClock();
+    return state.advancing !== null && state;
+  });
+  expect(advancing).toEqual({ stops: 0, remainingSeconds: 30 * 86_400 });
+  const second = await move({ advanceSeconds: 1 });
+  expect([second.status, second.json().title]).toEqual([409, expect.stringContaining('The clock is being moved')]);
+  const reset = await move({ reset: true });
+  expect(reset.json()).toMatchObject({ offsetSeconds: 0, advancing: null });
+  expect((await first).json()).toMatchObject({ advancing: null });
+});
