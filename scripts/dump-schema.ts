@@ -9,7 +9,7 @@ import { openDatabase } from '../server/src/storage/database.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'carillon-schema-'));
 const server = await startEmbeddedPostgres({ folder, settings: { fsync: 'off' } });
-const database = openDatabase({ url: server.url, connections: 2, name: 'dump' });
+const database = openDatabase({ url: server.ownerUrl, connections: 2, name: 'dump' });
 try {
   await migrate(database, new Date(0));
   await writeFile(join(import.meta.dirname, '..', 'server', 'schema.sql'), await dumpSchema(database));

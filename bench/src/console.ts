@@ -13,13 +13,14 @@ import { cpus, loadavg, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
+import { findRunningPostgres } from '../../server/src/start/embedded-postgres/embedded-postgres.ts';
 import { openDatabase } from '../../server/src/storage/database.ts';
 import type { Database } from '../../server/src/storage/database.ts';
 import { listConsoleCases } from './console-cases.ts';
 import type { ConsoleCase } from './console-cases.ts';
 import { seedConsole } from './console-seed.ts';
 
-type StartLine = { url: string; console: string; workspaceId: string; databaseUrl: string };
+type StartLine = { url: string; console: string; workspaceId: string };
 
 const { values } = parseArgs({
   args: process.argv.slice(2).filter((word) => word !== 'console'),
@@ -51,8 +52,10 @@ try {
   if (values['data-dir'] === undefined) await rm(folder, { recursive: true, force: true });
 }
 
-async function measureAll({ url, console: link, workspaceId, databaseUrl }: StartLine): Promise<void> {
-  const database = openDatabase({ url: process.env.DATABASE_URL ?? databaseUrl, connections: 2, name: 'bench' });
+async function measureAll({ url, console: link, workspaceId }: StartLine): Promise<void> {
+  const running = await findRunningPostgres(join(folder, 'postgres'));
+  // The owner's, for the vacuum.
+  const database = openDatabase({ url: process.env.DATABASE_URL ?? running!.ownerUrl, connections: 2, name: 'bench' });
   try {
     const [users, campaigns, ledgerRows] = [values.users, values.campaigns, values.ledger].map(Number) as [
       number,

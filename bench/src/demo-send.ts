@@ -59,7 +59,8 @@ try {
   process.stdout.write(`file: ${((await stat(file)).size / 1e6).toFixed(1)} MB\n`);
   command('import', file);
 
-  const database = openDatabase({ url: start.databaseUrl, connections: 1, name: 'demo' });
+  const application = { url: start.databaseUrl, acrossRole: 'carillon_app_across' };
+  const database = openDatabase({ ...application, connections: 2, name: 'demo' }).acrossWorkspaces();
   const [counted] = await database<{ devices: number }[]>`
     select count(*)::int as devices from devices where workspace_id = ${start.workspaceId} and state = 'ACTIVE'`;
   const { devices } = counted!;

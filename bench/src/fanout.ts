@@ -151,7 +151,7 @@ async function insertDevices(bundle: TortureBundle, platforms: Platform[]): Prom
         from unnest(${rows.map((row) => row.bucket)}::smallint[], ${rows.map((row) => row.id)}::text[],
           ${rows.map((row) => `bench-${row.number}`)}::text[]) as row (bucket, id, customer_id)`;
   }
-  await database`analyze users, devices`;
+  await database`select analyze_table('users'), analyze_table('devices')`;
 }
 
 function pushIdOf({ platform, number, secret }: { platform: Platform; number: number; secret: Buffer }): string {

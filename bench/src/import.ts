@@ -16,7 +16,7 @@ import { importFile } from '../../server/src/app/import/import-file.ts';
 import { makeClock } from '../../server/src/clock.ts';
 import { makeLog } from '../../server/src/log.ts';
 import { startEmbeddedPostgres } from '../../server/src/start/embedded-postgres/embedded-postgres.ts';
-import { migrate } from '../../server/src/storage/migrate.ts';
+import { prepareDatabase } from '../../server/src/start/prepare-database.ts';
 import { openDatabase } from '../../server/src/storage/database.ts';
 
 const { values } = parseArgs({
@@ -33,9 +33,9 @@ const linesPerPiece = 1_000;
 const folder = await mkdtemp(join(tmpdir(), 'carillon-bench-'));
 const file = join(folder, `people.${values.format}`);
 const server = await startEmbeddedPostgres({ folder: join(folder, 'postgres') });
-const database = openDatabase({ url: server.url, connections: 4, name: 'bench' });
+const database = openDatabase({ url: server.ownerUrl, connections: 4, name: 'bench' });
 try {
-  await migrate(database, new Date('2026-01-01T00:00:00Z'));
+  await prepareDatabase(server.ownerUrl, { application: 'carillon_app' });
   await database`
     insert into workspaces (id, db_name, name, created_at) values ('BENCH', 'bench', 'Bench', '2026-01-01')`;
   report(`machine: ${cpus().length} × ${cpus()[0]!.model}, Node ${process.version}`);

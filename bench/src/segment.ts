@@ -17,7 +17,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
 import { startEmbeddedPostgres } from '../../server/src/start/embedded-postgres/embedded-postgres.ts';
-import { migrate, migrateQueue } from '../../server/src/storage/migrate.ts';
+import { prepareDatabase } from '../../server/src/start/prepare-database.ts';
 import { openDatabase } from '../../server/src/storage/database.ts';
 
 const { values } = parseArgs({
@@ -44,15 +44,14 @@ if (spawnSync('psql', ['--version']).status !== 0) {
 const folder = await mkdtemp(join(tmpdir(), 'carillon-bench-'));
 const file = join(folder, 'values.csv');
 const server = await startEmbeddedPostgres({ folder: join(folder, 'postgres') });
-const database = openDatabase({ url: server.url, connections: 4, name: 'bench' });
+const database = openDatabase({ url: server.ownerUrl, connections: 4, name: 'bench' });
 const files = createServer((_request, response) => {
   response.writeHead(200, { 'content-type': 'text/csv' });
   createReadStream(file, { highWaterMark: 256 * 1024 }).pipe(response);
 });
 
 try {
-  await migrate(database, new Date('2026-01-01T00:00:00Z'));
-  await migrateQueue(server.url);
+  await prepareDatabase(server.ownerUrl, { application: 'carillon_app' });
   await prepare();
   files.listen(0, '127.0.0.1');
   await once(files, 'listening');
@@ -143,7 +142,7 @@ async function runPsql(round: number): Promise<number> {
     drop table peer_values;
     analyze peer_members;`;
   const startedAt = performance.now();
-  const psql = spawn('psql', ['-X', '-q', '-v', 'ON_ERROR_STOP=1', server.url], {
+  const psql = spawn('psql', ['-X', '-q', '-v', 'ON_ERROR_STOP=1', server.ownerUrl], {
     stdio: ['pipe', 'inherit', 'inherit'],
   });
   psql.stdin.end(script);
@@ -171,7 +170,7 @@ async function runFill(round: number, url: string): Promise<{ seconds: number; r
       '2026-01-01', 'bench', '2026-01-01')`;
   const child = spawn(
     process.execPath,
-    ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'fill-once.ts'), server.url],
+    ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'fill-once.ts'), server.ownerUrl],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
   let output = '';

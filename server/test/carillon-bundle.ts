@@ -19,7 +19,7 @@ export async function startCarillonBundle(
   const folder = await mkdtemp(join(tmpdir(), 'carillon-node-'));
   const config = readConfig({
     environment: {
-      DATABASE_URL: test.url,
+      DATABASE_URL: test.applicationUrl,
       CARILLON_DATA_DIR: folder,
       CARILLON_LOG_LEVEL: process.env.DEBUG_LEVEL ?? 'silent',
       ...environment,

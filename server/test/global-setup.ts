@@ -5,6 +5,8 @@ import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres } from '../src/start/embedded-postgres/embedded-postgres.ts';
 import { migrate, migrateQueue } from '../src/storage/migrate.ts';
 import { openDatabase } from '../src/storage/database.ts';
+import type { Database } from '../src/storage/database.ts';
+import { acrossRoleOf, grantRights } from '../src/storage/installation/database-roles.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -66,6 +68,18 @@ async function makePasswordCheap({ href, username, password }: URL): Promise<voi
   await server.end();
 }
 
+/** Whom every clone is granted to. Its password is its name. */
+export const applicationRole = 'carillon_test';
+
+async function makeApplicationRoles(template: Database): Promise<void> {
+  const across = acrossRoleOf(applicationRole);
+  const [found] = await template`select 1 from pg_roles where rolname = ${applicationRole}`;
+  if (found) return;
+  await template.unsafe(`create role ${across} nologin bypassrls;
+    create role ${applicationRole} login noinherit password '${applicationRole}';
+    grant ${across} to ${applicationRole}`);
+}
+
 async function makeTemplate(serverUrl: string): Promise<void> {
   const server = openDatabase({ url: serverUrl, connections: 1, name: 'test databases' });
   await server.unsafe(`drop database if exists ${templateName} with (force)`);
@@ -76,6 +90,8 @@ async function makeTemplate(serverUrl: string): Promise<void> {
   const template = openDatabase({ url: url.href, connections: 2, name: 'template' });
   await migrate(template, new Date('2026-01-01T00:00:00Z'));
   await migrateQueue(url.href);
+  await makeApplicationRoles(template);
+  await grantRights(template, applicationRole);
   // A database with sessions cannot be cloned.
   await template.end();
 }

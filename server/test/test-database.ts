@@ -2,11 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import type { Database } from '../src/storage/database.ts';
 import { openDatabase, withSession } from '../src/storage/database.ts';
-import { templateName } from './global-setup.ts';
+import { acrossRoleOf } from '../src/storage/installation/database-roles.ts';
+import { applicationRole, templateName } from './global-setup.ts';
 
 export type TestDatabase = {
+  /** A superuser's, whom no policy holds: to arrange, and to look at what is stored. */
   database: Database;
   url: string;
+  /** As a node has it: bound to no workspace until it is asked for one, or across all. */
+  application: Database;
+  applicationUrl: string;
   /** Ends the pool and drops the database. */
   drop(): Promise<void>;
 };
@@ -20,14 +25,26 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   const database = openDatabase({ url: url.href, connections: 10, name });
+  const applicationUrl = applicationUrlOf(url);
+  const acrossRole = acrossRoleOf(applicationRole);
+  const application = openDatabase({ url: applicationUrl, connections: 10, name, acrossRole });
   return {
     database,
     url: url.href,
+    application,
+    applicationUrl,
     async drop() {
-      await database.end({ timeoutSeconds: 5 });
+      await Promise.all([database.end({ timeoutSeconds: 5 }), application.end({ timeoutSeconds: 5 })]);
       await onServer(serverUrl, `drop database ${name} with (force)`);
     },
   };
+}
+
+function applicationUrlOf(url: URL): string {
+  const application = new URL(url);
+  application.username = applicationRole;
+  application.password = applicationRole;
+  return application.href;
 }
 
 async function onServer(serverUrl: string, statement: string): Promise<void> {

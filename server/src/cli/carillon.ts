@@ -12,6 +12,7 @@ import { registerExport } from './export-command.ts';
 import { registerImport } from './import-command.ts';
 import { registerKeys } from './keys-command.ts';
 import { registerMasterKey } from './master-key-command.ts';
+import { registerMigrate } from './migrate-command.ts';
 import { registerSandbox } from './sandbox-command.ts';
 import { registerSegments } from './segments-command.ts';
 import { registerWorkspaces } from './workspaces-command.ts';
@@ -36,6 +37,7 @@ const families = [
   registerCredentials,
   registerMasterKey,
   registerSandbox,
+  registerMigrate,
   registerConfig,
 ];
 for (const register of families) register(program);

@@ -9,10 +9,13 @@ import { readConfig } from '../start/config.ts';
 import type { Config } from '../start/config.ts';
 import { openInstallation } from '../start/open-installation.ts';
 import type { OpenInstallation } from '../start/open-installation.ts';
+import type { Database } from '../storage/database.ts';
 import { StartError } from '../start/start-errors.ts';
 
 /** What a command works with. */
 export type CommandContext = OpenInstallation & {
+  /** Whoever may start a command may see every workspace. */
+  database: Database;
   clock: Clock;
   log: Logger;
   segmentUsersPerDay: number;
@@ -34,8 +37,9 @@ export async function withInstallation(
   );
   try {
     // The sandbox may have moved the clock; what a command writes must agree with the running node.
-    await makeFollowDatabaseClock({ database: installation.database, clock, onMoved: () => {} }).runOnce(clock.now());
-    await work({ ...installation, clock, log, segmentUsersPerDay: config.segmentUsersPerDay });
+    const database = installation.acrossWorkspaces;
+    await makeFollowDatabaseClock({ database, clock, onMoved: () => {} }).runOnce(clock.now());
+    await work({ ...installation, database, clock, log, segmentUsersPerDay: config.segmentUsersPerDay });
   } catch (error) {
     throw error instanceof ServiceError ? toRefusal(error) : error;
   } finally {

@@ -30,6 +30,8 @@ declare module 'fastify' {
     facts: CallFacts;
     /** The body as it was sent; signatures and idempotency are over these bytes. */
     rawBody: string;
+    /** The one workspace whose rows this call may reach; undefined until a credential or a console user named it. */
+    boundWorkspaceId: string | undefined;
   }
   interface FastifyContextConfig {
     /** Calls of this route stay out of the API log. */
@@ -61,7 +63,11 @@ export type ServerOptions = {
   serviceDomain?: string | undefined;
   /** Receives each finished call, for the API log. */
   onCall?: (call: CompletedCall) => void;
+  /** Does the work of a call for this workspace: the database lets it reach no other. */
+  inWorkspace?: InWorkspace;
 };
+
+export type InWorkspace = <Result>(workspaceId: string, work: () => Result) => Result;
 
 export type RouteFamily = FastifyPluginAsync;
 
@@ -88,6 +94,8 @@ export async function buildServer(options: ServerOptions, families: RouteFamily[
 
   server.decorateRequest('facts', null as unknown as CallFacts);
   server.decorateRequest('rawBody', '');
+  server.decorateRequest('boundWorkspaceId', undefined);
+  if (options.inWorkspace) bindHandlers(server as unknown as FastifyInstance, options.inWorkspace);
   server.addHook('onRequest', async (request) => {
     request.facts = { warnings: [] };
   });
@@ -120,6 +128,21 @@ function makeHttpServer(handle: RequestListener): Server {
   const server = createServer({ requestTimeout: 30_000, keepAliveTimeout: 72_000, requireHostHeader: false }, handle);
   answerProtocolErrors(server);
   return server;
+}
+
+/**
+ * Every handler, present and future, runs for the workspace of its caller. One that has none runs for none, and a use case
+ * that was not given a wider database then finds nothing.
+ */
+function bindHandlers(server: FastifyInstance, inWorkspace: InWorkspace): void {
+  server.addHook('onRoute', (route) => {
+    const { handler } = route;
+    route.handler = function bound(request, reply) {
+      const { boundWorkspaceId } = request;
+      if (boundWorkspaceId === undefined) return handler.call(this, request, reply);
+      return inWorkspace(boundWorkspaceId, () => handler.call(this, request, reply));
+    };
+  });
 }
 
 function toCompletedCall(

@@ -19,7 +19,7 @@ export function startCompanySignIn({
     firstRole: oidcFirstRole === 'none' ? undefined : oidcFirstRole,
   };
   return makeCompanySignIn({
-    database: installation.database,
+    database: installation.acrossWorkspaces,
     encryption: installation.encryption,
     clock,
     provider,

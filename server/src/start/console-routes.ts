@@ -47,30 +47,30 @@ export type ConsoleParts = {
 /** The console's routes with what they show. */
 export function makeConsoleRoutes(composition: Composition, parts: ConsoleParts): RouteFamily {
   const { config, clock, installation } = composition;
-  const { database, encryption } = installation;
+  const { callDatabase, acrossWorkspaces, encryption } = installation;
   const { accounts, phones, sandbox, readyCurl, vendorHeaders, interactions } = parts;
   const { findTroubles } = parts.readiness;
   const isSandbox = config.mode === 'sandbox';
-  const useCases = { database, clock, encryption };
+  const useCases = { database: callDatabase, clock, encryption };
   const limits = { segments: parts.limits, authoring: documentedAuthoringLimits };
   const makeSubscription = makeSubscriptionsOf(installation);
-  const devices = makeVirtualDevices({ database, clock, makeSubscription, interactions });
+  const devices = makeVirtualDevices({ database: acrossWorkspaces, clock, makeSubscription, interactions });
   const webhookSecretOf = (tx: Queryable, workspaceId: string): Promise<string> =>
     ensureWebhookSecret({ database: tx, encryption }, workspaceId);
   return consoleRoutes({
-    database,
+    database: callDatabase,
     isSandbox,
     accounts,
     company: startCompanySignIn(composition),
     passwordSignIn: config.passwordSignIn,
     publicUrl: config.publicUrl,
-    overview: makeConsoleOverview({ database, clock, readyCurl, findTroubles, isSandbox, limits }),
+    overview: makeConsoleOverview({ database: acrossWorkspaces, clock, readyCurl, findTroubles, isSandbox, limits }),
     measure: measureContent,
     composer: { ...useCases, limits: limits.authoring },
     campaigns: makeConsoleCampaigns({ ...useCases, limits: limits.authoring }),
     keys: makeConsoleKeys(useCases),
     deliveries: makeConsoleDeliveries(useCases),
-    calls: makeConsoleCalls(useCases),
+    calls: makeConsoleCalls({ ...useCases, acrossWorkspaces }),
     settings: makeConsoleSettings({ ...useCases, headerPrefix: config.headerPrefix, limits }),
     credentials: {
       ...useCases,
@@ -80,7 +80,7 @@ export function makeConsoleRoutes(composition: Composition, parts: ConsoleParts)
     },
     sandbox: sandbox && makeConsoleSandbox({ clock, sandbox, devices }),
     system: makeConsoleSystem({
-      database,
+      database: acrossWorkspaces,
       clock,
       findTroubles,
       readMachine: () => readMachine(installation.embedded && installation.dataFolder),

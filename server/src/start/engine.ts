@@ -23,7 +23,7 @@ export async function startEngine(composition: Composition, { phones, book, node
   const delivery = makeDelivery(deliveryOptions(composition, phones));
   started.push({ stop: () => delivery.close() });
   const worker = await startWorker({
-    database: installation.database,
+    database: installation.acrossWorkspaces,
     databaseUrl: installation.sessionUrl,
     clock,
     log,
@@ -53,7 +53,7 @@ export function deliveryOptions(composition: Composition, phones: SandboxPhones 
     log,
     allowedNetworks: config.allowedNetworks,
     endpoints: { ...(phones ? { simulators: phones.endpoints } : {}), ...providers },
-    shareToken: makeShareProviderToken({ ...installation, log }),
+    shareToken: makeShareProviderToken({ ...installation, database: installation.acrossWorkspaces, log }),
   };
 }
 
@@ -63,7 +63,7 @@ export async function startReporter(
   { phones, book, nodeId }: NodeParts,
 ): Promise<RunningJob> {
   const { config, clock, log, installation, started } = composition;
-  const { database, encryption } = installation;
+  const { acrossWorkspaces: database, encryption } = installation;
   const simulators = phones && { fcm: phones.endpoints.fcm.messagesOrigin, apns: phones.endpoints.apns };
   const node = { id: nodeId, role: config.role, version: carillonVersion, simulators: simulators ?? null };
   const job = makeReportNode({ database, clock, encryption, node, book });

@@ -12,14 +12,12 @@ export async function startHttpServer(
   { config, clock, log, installation, started }: Composition,
   { families, readiness }: { families: RouteFamily[]; readiness: Readiness },
 ): Promise<string> {
-  const calls = makeCallRecorder({ database: installation.database, clock, log });
+  const calls = makeCallRecorder({ database: installation.acrossWorkspaces, clock, log });
   started.push(calls);
   const server = await buildServer(
     {
-      log,
-      clock,
-      trustProxy: config.trustProxy,
-      serviceDomain: config.serviceDomain,
+      ...{ log, clock, trustProxy: config.trustProxy, serviceDomain: config.serviceDomain },
+      inWorkspace: installation.inWorkspace,
       onCall: (call) => calls.record(toRecordedCall(call)),
     },
     families,

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -9,10 +10,10 @@ import type { Config } from './config.ts';
 import type { InstallationPurpose } from '../domain/encryption-context.ts';
 import type { Keyring } from '../domain/encryption.ts';
 import type { Logger } from '../log.ts';
+import { readyDatabase } from './prepare-database.ts';
 import { StartError } from './start-errors.ts';
 import { assertWritable, findRunningPostgres, startEmbeddedPostgres } from './embedded-postgres/embedded-postgres.ts';
 import type { EmbeddedPostgres } from './embedded-postgres/embedded-postgres.ts';
-import { migrate, migrateQueue } from '../storage/migrate.ts';
 import { keepsSessions, openDatabase } from '../storage/database.ts';
 import type { Database } from '../storage/database.ts';
 import { readDatabaseClock } from '../storage/installation/database-clock.ts';
@@ -20,7 +21,13 @@ import { endLeasesOfPredecessors } from '../storage/installation/predecessors.ts
 
 /** What every process of an installation shares: the migrated database, the encryption, and the clock anchored to it. */
 export type OpenInstallation = {
-  database: Database;
+  /** For what is done for a caller: reaches the workspace of `inWorkspace` around it, outside of one no row. */
+  callDatabase: Database;
+  inWorkspace<Result>(workspaceId: string, work: () => Result): Result;
+  /** For what is not one workspace's: the engine, commands, who a credential belongs to. */
+  acrossWorkspaces: Database;
+  /** Why row-level security does not stand between the workspaces; undefined when it does. */
+  wallFault: string | undefined;
   databaseUrl: string;
   /** The same, or behind a pooler the database itself: where a session is needed. */
   sessionUrl: string;
@@ -53,39 +60,43 @@ export async function openInstallation(
   { clock, log, beside, stopRequested = new AbortController().signal }: OpenDependencies,
 ): Promise<OpenInstallation> {
   const dataFolder = config.dataFolder ?? defaultDataFolder;
-  const foundUrl = config.databaseUrl ?? (beside && (await findRunningPostgres(join(dataFolder, 'postgres'))));
-  const embedded = foundUrl === undefined ? await startOwnDatabase(dataFolder, { log, stopRequested }) : undefined;
-  const databaseUrl = foundUrl ?? embedded!.url;
+  const found = givenDatabase(config) ?? (beside && (await findRunningPostgres(join(dataFolder, 'postgres'))));
+  const embedded = found === undefined ? await startOwnDatabase(dataFolder, { log, stopRequested }) : undefined;
+  const { url: databaseUrl, ownerUrl } = found ?? embedded!;
   const sessionUrl = config.databaseDirectUrl ?? databaseUrl;
-  const database = openDatabase({
-    ...{ url: databaseUrl, connections: config.databaseConnections, name: 'carillon' },
-    ...{ pooler: config.databasePooler, directUrl: config.databaseDirectUrl },
-  });
+  let database: Database | undefined;
   const close = async (): Promise<void> => {
-    await database.end({ timeoutSeconds: 5 });
+    await database?.end({ timeoutSeconds: 5 });
     await embedded?.stop();
   };
   // A migration may take minutes, or wait for another node's; its transaction is undone.
-  const breakOff = (): void => void database.end({ timeoutSeconds: 0 });
+  const breakOff = (): void => void database?.end({ timeoutSeconds: 0 });
   stopRequested.addEventListener('abort', breakOff);
   try {
     stopRequested.throwIfAborted();
     if (!embedded) await refusePooler(sessionUrl, config);
-    clock.anchor(await readDatabaseClock(database));
-    await migrate(database, clock.now());
+    const wall = await readyDatabase(sessionUrl, { ownerUrl, stopRequested });
     stopRequested.throwIfAborted();
-    await migrateQueue(sessionUrl);
-    stopRequested.throwIfAborted();
+    const callOf = new AsyncLocalStorage<string>();
+    database = openDatabase({
+      ...{ url: databaseUrl, connections: config.databaseConnections, name: 'carillon' },
+      ...{ pooler: config.databasePooler, directUrl: config.databaseDirectUrl, acrossRole: wall.acrossRole },
+    });
+    const acrossWorkspaces = database.acrossWorkspaces();
+    clock.anchor(await readDatabaseClock(acrossWorkspaces));
     if (embedded) {
       // Whoever owns the folder of the database knows that nobody else is connected to it.
-      const freed = await endLeasesOfPredecessors(database, clock.realNow());
+      const freed = await endLeasesOfPredecessors(acrossWorkspaces, clock.realNow());
       if (Object.values(freed).some((count) => count > 0)) log.info(freed, 'work of a process that died is freed');
     }
     const masterKey = await findMasterKey(config, dataFolder);
     const keys = { masterKey, nextMasterKey: config.nextMasterKey };
-    const { encryption, secrets } = await checkMasterKey(database, { ...keys, at: clock.now() });
+    const { encryption, secrets } = await checkMasterKey(acrossWorkspaces, { ...keys, at: clock.now() });
     return {
-      database,
+      callDatabase: database.forWorkspace(() => callOf.getStore()),
+      inWorkspace: (workspaceId, work) => callOf.run(workspaceId, work),
+      acrossWorkspaces,
+      wallFault: wall.fault,
       databaseUrl,
       sessionUrl,
       databasePlace: embedded ? `embedded PostgreSQL in ${dataFolder}` : new URL(databaseUrl).host,
@@ -112,6 +123,10 @@ async function refusePooler(sessionUrl: string, { databaseDirectUrl }: Config): 
       ? 'DATABASE_URL goes through a pooler in transaction mode; set CARILLON_DATABASE_POOLER=transaction and CARILLON_DATABASE_DIRECT_URL.'
       : 'CARILLON_DATABASE_DIRECT_URL goes through a pooler in transaction mode; it must name the database itself.',
   );
+}
+
+function givenDatabase({ databaseUrl, databaseOwnerUrl }: Config) {
+  return databaseUrl === undefined ? undefined : { url: databaseUrl, ownerUrl: databaseOwnerUrl };
 }
 
 async function startOwnDatabase(

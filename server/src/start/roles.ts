@@ -23,7 +23,7 @@ export type RunningNode = {
 /** Starts what the roles of this node ask for: the engine of a worker, the routes of an API; the stand-in in a sandbox. */
 export async function startRoles(composition: Composition): Promise<RunningNode> {
   const { config, clock, log, installation, started, stopRequested } = composition;
-  const { database, encryption } = installation;
+  const { acrossWorkspaces: database, encryption, wallFault } = installation;
   const demo = await prepareDemo(composition);
   stopRequested.throwIfAborted();
   const phones = config.mode === 'sandbox' ? await startPhones(composition) : undefined;
@@ -53,6 +53,7 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
   const families = makeRoutes(composition, { accounts, phones, demo, readiness, readyCurl, onClockMoved });
   stopRequested.throwIfAborted();
   const url = await startHttpServer(composition, { families, readiness });
+  if (wallFault !== undefined) log.warn({ fault: wallFault }, 'row-level security does not divide the workspaces');
   const createConsoleLink = async (): Promise<string> => {
     const link = await createStartLink(accounts);
     return `${url}/console/${link ? `#${link.kind}=${link.code}` : ''}`;
@@ -67,6 +68,7 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
       inbox: phones ? `${url}/sandbox/inbox` : undefined,
       databaseUrl: installation.databaseUrl,
       databasePlace: installation.databasePlace,
+      wallFault: installation.wallFault,
       curl: demo && (await readyCurl({ workspaceId: demo.workspaceId, url })),
     },
     createConsoleLink,

@@ -41,24 +41,27 @@ const projectFolder = join(import.meta.dirname, '..', '..', '..');
  */
 export function makeRoutes(composition: Composition, parts: RouteParts): RouteFamily[] {
   const { config, clock, installation } = composition;
-  const { database, encryption } = installation;
+  const { acrossWorkspaces, encryption } = installation;
   const { phones, demo, readiness, onClockMoved } = parts;
   const health = healthRoutes(readiness);
   if (config.role === 'worker') return [health];
 
   const vendorHeaders = makeVendorHeaders(config.headerPrefix);
-  const deps = { database, clock, encryption, vendorHeaders, serviceDomain: config.serviceDomain };
+  const shared = { acrossWorkspaces, clock, encryption, vendorHeaders, serviceDomain: config.serviceDomain };
+  const deps = { ...shared, database: installation.callDatabase };
+  // Whose credentials they are shows in the database; pushes of all workspaces are accepted together; a day is everybody's.
+  const across = { ...shared, database: acrossWorkspaces };
   const wait = (milliseconds: number): Promise<unknown> => setTimeout(milliseconds);
   const limits = { ...documentedSegmentLimits, usersPerDay: config.segmentUsersPerDay };
   const authoring = { ...deps, limits: documentedAuthoringLimits, totals: makeCampaignTotals(deps) };
   const interactionTokens = makeInteractionTokens(installation.secretFor('interactions'));
-  const interactions = makeInteractionReports({ database, clock, tokens: interactionTokens });
+  const interactions = makeInteractionReports({ database: acrossWorkspaces, clock, tokens: interactionTokens });
   const sandbox = phones && makeSandbox(composition, { phones, demo, onClockMoved });
   const families = [
     health,
-    tokenRoutes({ ...deps, wait }),
-    pushRoutes({ ...deps, admitPush: makeAdmitPush(deps), acceptPush: makeAcceptPush(deps) }),
-    dataRoutes({ ...deps, ensureToday: makeEnsureToday(deps), erasureDelayHours: config.erasureDelayHours }),
+    tokenRoutes({ ...across, wait }),
+    pushRoutes({ ...across, admitPush: makeAdmitPush(across), acceptPush: makeAcceptPush(across) }),
+    dataRoutes({ ...deps, ensureToday: makeEnsureToday(across), erasureDelayHours: config.erasureDelayHours }),
     segmentRoutes({ ...deps, limits }),
     campaignRoutes({ ...authoring, migrationGuideFile: join(projectFolder, 'docs', 'migration-v1-v5.md') }),
     businessEventRoutes(deps),

@@ -13,7 +13,7 @@ import { StartError } from './start-errors.ts';
 
 /** Production refuses what belongs to the sandbox; the sandbox makes its demo workspace once. @throws StartError */
 export async function prepareDemo({ config, clock, installation }: Composition): Promise<DemoWorkspace | undefined> {
-  const { database, encryption } = installation;
+  const { acrossWorkspaces: database, encryption } = installation;
   if (config.mode === 'sandbox') {
     const makeSubscription = makeSubscriptionsOf(installation);
     return seedDemoWorkspace({ database, encryption, makeSubscription }, { at: clock.now(), seed: config.seed });
@@ -31,7 +31,7 @@ export async function prepareDemo({ config, clock, installation }: Composition):
 /** The simulated providers and the phones behind them. */
 export async function startPhones({ clock, log, installation, started }: Composition): Promise<SandboxPhones> {
   const phones = await startSandboxPhones({
-    database: installation.database,
+    database: installation.acrossWorkspaces,
     encryption: installation.encryption,
     clock,
     log,
@@ -48,7 +48,7 @@ export function makeSandbox(
   { clock, log, installation, started }: Composition,
   { phones, demo, onClockMoved }: SandboxParts,
 ): SandboxDependencies {
-  const { database } = installation;
+  const { acrossWorkspaces: database } = installation;
   const clockAdvance = makeClockAdvance({ database, clock, log, onClockMoved, pause: (time) => setTimeout(time) });
   started.push(clockAdvance);
   const makeSubscription = makeSubscriptionsOf(installation);
@@ -59,6 +59,6 @@ export function makeSandbox(
     simulators: phones,
     waitForMessage: phones.waitForMessage,
     clockAdvance,
-    resetDemo: (note) => resetDemoWorkspace({ ...installation, clock, makeSubscription }, note),
+    resetDemo: (note) => resetDemoWorkspace({ ...installation, database, clock, makeSubscription }, note),
   };
 }

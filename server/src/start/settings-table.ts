@@ -41,6 +41,13 @@ export const settings = {
     default: undefined,
     sentence: 'Connection string of a PostgreSQL (15 or newer). Without it an embedded PostgreSQL is started.',
   },
+  databaseOwnerUrl: {
+    kind: 'secret',
+    variable: 'CARILLON_DATABASE_OWNER_URL',
+    default: undefined,
+    sentence:
+      'The same database as the role that owns the tables, for migrations; `DATABASE_URL` is then of a role that owns nothing. For `carillon migrate`; a node that has it migrates when it starts.',
+  },
   databasePooler: {
     kind: 'choice',
     variable: 'CARILLON_DATABASE_POOLER',
@@ -63,7 +70,8 @@ export const settings = {
     maximum: 200,
     default: 20,
     unit: 'connections',
-    sentence: 'Most database connections of this process, besides those of the job queue.',
+    sentence:
+      'Most database connections of this process, besides those of the job queue. Four tenths are for requests that are bound to one workspace.',
   },
   masterKey: {
     kind: 'bytes32',

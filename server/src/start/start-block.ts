@@ -10,6 +10,8 @@ export type StartBlock = {
   inbox: string | undefined;
   databaseUrl: string;
   databasePlace: string;
+  /** Why row-level security does not stand between the workspaces. */
+  wallFault: string | undefined;
   curl: string | undefined;
 };
 
@@ -40,6 +42,8 @@ export function formatStartBlock(block: StartBlock): string {
     lines.push(['Keys', 'shown at the first start; a new one: npm run carillon -- keys create --kind push']);
   }
   lines.push(['Database', block.databasePlace]);
+  if (block.wallFault)
+    lines.push(['Workspaces', `${block.wallFault}: row-level security does not divide them (docs/operations.md)`]);
   if (block.inbox) lines.push(['Sending to', 'simulators'], ['Pushes show', `${block.inbox} and in the console`]);
   const width = Math.max(...lines.map(([name]) => name!.length)) + 2;
   const text = lines.map(([name, value]) => `  ${name!.padEnd(width)}${value}`).join('\n');

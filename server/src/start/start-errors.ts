@@ -6,6 +6,7 @@ import { DataFolderInUseError } from './embedded-postgres/left-behind-server.ts'
 import { NoEmbeddedPostgresError } from './embedded-postgres/binaries.ts';
 import { EmbeddedPostgresFailedError } from './embedded-postgres/cluster.ts';
 import { UnusableFolderError } from './embedded-postgres/place.ts';
+import { ApplicationRolesError } from '../storage/installation/database-roles.ts';
 import { MigrationChangedError, SchemaTooNewError } from '../storage/migrate.ts';
 
 /** Exit codes of a start that failed, each with what it means; docs/operations.md shows this table. */
@@ -30,6 +31,10 @@ export const exitCodes = {
   DATABASE_POOLED: {
     code: 18,
     meaning: 'The database is behind a pooler in transaction mode, and the settings do not say so.',
+  },
+  DATABASE_NOT_PREPARED: {
+    code: 19,
+    meaning: 'The database is not migrated and this role may not do it, or the roles are not as they must be.',
   },
 } as const;
 
@@ -79,6 +84,7 @@ export function toStartError(error: unknown): StartError {
   if (error instanceof SchemaTooNewError) {
     return new StartError('SCHEMA_TOO_NEW', `${message} Start that version, or restore a backup.`, error);
   }
+  if (error instanceof ApplicationRolesError) return new StartError('DATABASE_NOT_PREPARED', message, error);
   if (error instanceof MigrationChangedError) return new StartError('SCHEMA_TOO_NEW', message, error);
   if (error instanceof DecryptionError) {
     return new StartError('MASTER_KEY_WRONG', 'The master key is not the one this database was sealed with.', error);

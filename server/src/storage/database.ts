@@ -1,10 +1,12 @@
+import { isWorkspaceId } from '../domain/tokens/workspace-id.ts';
 import { ConnectionPool } from './postgres/connection-pool.ts';
 import type { ConnectionPoolOptions } from './postgres/connection-pool.ts';
+import { isForgottenStatement } from './postgres/connection.ts';
 import type { Connection } from './postgres/connection.ts';
 import { commitWithReceipt, readOutcome } from './postgres/receipts.ts';
-import { makeTag } from './postgres/statement.ts';
-import type { Tag } from './postgres/statement.ts';
-import { transact } from './postgres/transaction.ts';
+import { makeTag, plainQuery } from './postgres/statement.ts';
+import type { Query, Row, Rows, Tag } from './postgres/statement.ts';
+import { transact, transactQuery } from './postgres/transaction.ts';
 import type { Transaction, Work } from './postgres/transaction.ts';
 
 export { LostTransactionError } from './postgres/transaction.ts';
@@ -17,16 +19,27 @@ export type { Value } from './postgres/values.ts';
 /** What statements are sent by: a database, a transaction or a session. */
 export type Queryable = Tag;
 
-/** A pool. Each statement sent by it alone is a transaction of its own, on any of its connections. */
+/**
+ * A pool. Each statement sent by it alone is a transaction of its own, on any of its connections. As it is opened it is
+ * bound to no workspace, and no row of any is in its reach.
+ */
 export interface Database extends Tag {
   readonly kind: 'database';
   /** For the functions of this file. */
-  readonly pool: ConnectionPool;
-  /** The same, or behind a pooler the database itself. */
-  readonly sessions: ConnectionPool;
+  readonly reach: Reach;
+  /** For one workspace: all else is out of reach. A function is asked when a transaction begins. */
+  forWorkspace(workspace: string | (() => string | undefined)): Database;
+  /** For work that is not one workspace's: the engine, who a credential belongs to, commits of many together. */
+  acrossWorkspaces(): Database;
   /** Ends when the work under way is done, at the latest after `timeoutSeconds`. */
   end(options?: { timeoutSeconds: number }): Promise<void>;
 }
+
+type Pools = {
+  pool: ConnectionPool;
+  /** The same, or behind a pooler the database itself. */ sessions: ConnectionPool;
+};
+type Reach = Pools & { workspaceOf: (() => string | undefined) | undefined; acrossRole: string | undefined };
 
 /** One connection for a while. What it sets, locks and makes temporarily ends with it. */
 export interface Session extends Tag {
@@ -37,27 +50,85 @@ export interface Session extends Tag {
   readonly pool: ConnectionPool;
 }
 
-export type DatabaseOptions = Omit<ConnectionPoolOptions, 'pooler'> & {
+export type DatabaseOptions = Omit<ConnectionPoolOptions, 'pooler' | 'role'> & {
   pooler?: ConnectionPoolOptions['pooler'];
   /** Behind a pooler: the database itself. */
   directUrl?: string | undefined;
+  /**
+   * The role that works across workspaces, of which the login is a member. Without one there is no wall (the login owns
+   * the tables), every handle reaches all rows, and nothing is bound.
+   */
+  acrossRole?: string | undefined;
 };
 
 /** Opens the pool. Connections are made on first use, so an unreachable database shows there. */
-export function openDatabase({ pooler = 'none', directUrl, ...options }: DatabaseOptions): Database {
+export function openDatabase({ acrossRole, connections, ...options }: DatabaseOptions): Database {
+  // A role keeps its connections: a statement that was prepared for another is planned anew.
+  const bound = acrossRole === undefined ? connections : Math.max(1, Math.floor(connections * boundShare));
+  const own = openPools({ ...options, connections: bound });
+  const across =
+    acrossRole === undefined ? own : openPools({ ...options, connections: connections - bound, role: acrossRole });
+  const end: Database['end'] = async ({ timeoutSeconds } = { timeoutSeconds: 10 }) => {
+    const pools = new Set([own, across].flatMap(({ pool, sessions }) => [pool, sessions]));
+    await Promise.all([...pools].map((pool) => pool.end(timeoutSeconds)));
+  };
+  const acrossWorkspaces = (): Database => makeHandle({ ...across, workspaceOf: undefined, acrossRole: undefined });
+  function forWorkspace(workspace: string | (() => string | undefined)): Database {
+    const workspaceOf = typeof workspace === 'string' ? () => workspace : workspace;
+    return makeHandle({ ...own, workspaceOf: acrossRole === undefined ? undefined : workspaceOf, acrossRole });
+  }
+  function makeHandle(reach: Reach): Database {
+    const tag = makeTag({ send: (query) => sendAlone(reach, query), readPages: refuse, copyFrom: refuse });
+    return Object.assign(tag, { kind: 'database' as const, reach, forWorkspace, acrossWorkspaces, end });
+  }
+  return makeHandle({ ...own, workspaceOf: undefined, acrossRole: undefined });
+}
+
+// The rest works across workspaces: the engine, and the requests that are accepted together.
+const boundShare = 0.4;
+
+function openPools({
+  pooler = 'none',
+  directUrl,
+  ...options
+}: Omit<DatabaseOptions, 'acrossRole'> & { role?: string }): Pools {
   const pool = new ConnectionPool({ ...options, pooler });
   const sessions = directUrl === undefined ? pool : new ConnectionPool({ ...options, url: directUrl, pooler: 'none' });
-  const tag = makeTag({ send: (query) => pool.send(query), readPages: refuse, copyFrom: refuse });
-  return Object.assign(tag, {
-    ...{ kind: 'database' as const, pool, sessions },
-    async end({ timeoutSeconds } = { timeoutSeconds: 10 }) {
-      await Promise.all([pool.end(timeoutSeconds), sessions.end(timeoutSeconds)]);
-    },
-  });
+  return { pool, sessions };
 }
 
 function refuse(): never {
   throw new TypeError('pages are read in a transaction, and COPY needs one or a session');
+}
+
+/** What is set for one transaction is so for a single statement only in a transaction of its own: three round trips. */
+async function sendAlone(reach: Reach, query: Query): Promise<Rows<Row[]>> {
+  const { pool } = reach;
+  const binding = bindingOf(reach);
+  if (binding === '' && !pool.needsTransaction()) return pool.send(query);
+  const connection = await pool.take();
+  try {
+    const begin = `begin${pool.transactionSettings()}${binding}`;
+    return await transactQuery(connection, { begin, ...receiptOf(pool), query }).catch((error: unknown) => {
+      if (query.name === undefined || !isForgottenStatement(error)) throw error;
+      return transactQuery(connection, { begin, ...receiptOf(pool), query: { ...query, name: undefined } });
+    });
+  } finally {
+    pool.giveBack(connection);
+  }
+}
+
+/** Sent in the same message as `begin`. Of one transaction, never of a session, which a pooler gives to the next. */
+function bindingOf({ workspaceOf }: Reach): string {
+  const workspaceId = workspaceOf?.();
+  if (workspaceId === undefined) return '';
+  return `; ${bindingStatement(workspaceId, 'transaction')}`;
+}
+
+function bindingStatement(workspaceId: string, until: 'transaction' | 'session'): string {
+  // What cannot be an id reaches what no id reaches.
+  const id = isWorkspaceId(workspaceId) ? workspaceId : '';
+  return `select set_config('carillon.workspace_id', '${id}', ${until === 'transaction'})`;
 }
 
 /**
@@ -70,9 +141,13 @@ export function inTransaction<Result>(
   on: Database | Session,
   work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  const receipt = on.pool.nextReceipt();
-  const readBack = () => readOutcome(on.pool, receipt);
-  return begin(on, { begin: 'begin', commit: commitWithReceipt(receipt), readOutcome: readBack, work });
+  return begin(on, { begin: 'begin', ...receiptOf(on.kind === 'session' ? on.pool : on.reach.pool), work });
+}
+
+/** How a transaction that stores something is committed. */
+function receiptOf(pool: ConnectionPool): Pick<Work<unknown>, 'commit' | 'readOutcome'> {
+  const receipt = pool.nextReceipt();
+  return { commit: commitWithReceipt(receipt), readOutcome: () => readOutcome(pool, receipt) };
 }
 
 /** Changes the schema, before there is a table of receipts. A change whose outcome is lost is looked up by its caller. */
@@ -101,27 +176,51 @@ export async function withSession<Result>(
   database: Database,
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> {
-  const connection = await database.sessions.take();
+  const { sessions, workspaceOf } = database.reach;
+  const workspaceId = workspaceOf?.();
+  const connection = await sessions.take();
   connection.closeAfterwards();
   try {
+    // This session is nobody else's, before or after, and no pooler is in between.
+    if (workspaceId !== undefined) await connection.run(plainQuery(bindingStatement(workspaceId, 'session')));
     const tag = makeTag({
       send: async (query) => (await connection.run(query)).rows,
       copyFrom: (text, pieces) => connection.copyFrom(text, pieces),
       readPages: refuse,
     });
-    return await work(Object.assign(tag, { kind: 'session' as const, connection, pool: database.pool }));
+    return await work(Object.assign(tag, { kind: 'session' as const, connection, pool: database.reach.pool }));
   } finally {
-    database.sessions.giveBack(connection);
+    sessions.giveBack(connection);
   }
 }
 
 async function begin<Result>(on: Database | Session, transaction: Work<Result>): Promise<Result> {
   if (on.kind === 'session') return transact(on.connection, transaction);
-  const connection = await on.pool.take();
+  const { pool, acrossRole } = on.reach;
+  // Asked before the wait for a connection: whose call this is.
+  const begin = `${transaction.begin}${pool.transactionSettings()}${bindingOf(on.reach)}`;
+  const connection = await pool.take();
   try {
-    return await transact(connection, { ...transaction, begin: transaction.begin + on.pool.transactionSettings() });
+    return await transact(connection, { ...transaction, begin, acrossRole });
   } finally {
-    on.pool.giveBack(connection);
+    pool.giveBack(connection);
+  }
+}
+
+/**
+ * In a transaction that is bound to a workspace: statements that the policies must not be added to. Behind a policy
+ * PostgreSQL enters an index only by operators that are known to tell nothing of a row they are asked about, and the
+ * searches for parts of names and for tags are none of these. They find ids; what is shown is read under the policies.
+ */
+export async function beyondPolicies<Result>(tx: Transaction, find: () => Promise<Result>): Promise<Result> {
+  const { acrossRole } = tx;
+  if (acrossRole === undefined) return find();
+  await tx`set local role ${tx(acrossRole)}`;
+  try {
+    return await find();
+  } finally {
+    // After a statement that failed the transaction takes this one as little as any other.
+    await tx`set local role none`.catch(() => {});
   }
 }
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inSchemaTransaction, withSession } from './database.ts';
-import type { Database, Session } from './database.ts';
+import type { Database, Queryable, Session } from './database.ts';
 
 const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations');
 
@@ -50,8 +50,7 @@ async function applyMissing(session: Session, { files, at }: { files: Migration[
       digest text not null,
       applied_at timestamptz not null
     )`;
-  const applied = await session<{ name: string; digest: string }[]>`
-    select name, digest from schema_migrations order by name`;
+  const applied = await readApplied(session);
   refuseForeign(files, applied);
   const missing = files.filter((file) => !applied.some((row) => row.name === file.name));
   for (const file of missing) {
@@ -61,6 +60,23 @@ async function applyMissing(session: Session, { files, at }: { files: Migration[
     });
   }
   return missing.map((file) => file.name);
+}
+
+/**
+ * What is missing in a database that this role may not migrate: the names of migrations, all of them in an empty one.
+ *
+ * @throws SchemaTooNewError, MigrationChangedError
+ */
+export async function findMissingMigrations(database: Database): Promise<string[]> {
+  const files = await readMigrations();
+  const [table] = await database`select 1 from pg_class where relname = 'schema_migrations'`;
+  const applied = table ? await readApplied(database) : [];
+  refuseForeign(files, applied);
+  return files.map(({ name }) => name).filter((name) => !applied.some((row) => row.name === name));
+}
+
+function readApplied(on: Queryable) {
+  return on<{ name: string; digest: string }[]>`select name, digest from schema_migrations order by name`;
 }
 
 type Migration = { name: string; text: string; digest: string };

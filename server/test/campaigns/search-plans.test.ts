@@ -87,7 +87,7 @@ test.each(searches)('%s: read through an index, page and count', async (_name, f
   for (const version of ['V1', 'V5'] satisfies SearchVersion[]) {
     const selection = selectCampaigns({ ...everything, ...filters }, { version, versioning: 'on' });
     const found = { workspaceId: 'W0', selection };
-    const plans = (await inTransaction(bundle.database, async (tx) => {
+    const plans = (await inTransaction(bundle.application.acrossWorkspaces(), async (tx) => {
       await planByValues(tx);
       const page = await tx`explain (costs off) ${selectCampaignPage(tx, { ...found, limit: 15, offset: 0 })}`;
       const count = await tx`explain (costs off) ${selectCampaignCount(tx, found)}`;
@@ -106,7 +106,7 @@ test.each([
   ['tags and a short part', { name: 'zq', tags: ['tag7'] }, 'campaigns_'],
 ])('%s: whether only few have it is looked up through an index', async (_name, filters, index) => {
   const selection = selectCampaigns({ ...everything, ...filters }, { version: 'V5', versioning: 'on' });
-  const plan = await inTransaction(bundle.database, async (tx) => {
+  const plan = await inTransaction(bundle.application.acrossWorkspaces(), async (tx) => {
     await planByValues(tx);
     const rows = await tx`explain (costs off) ${selectFewCampaigns(tx, { workspaceId: 'W0', selection })}`;
     return rows.map((row) => String(row['QUERY PLAN'])).join('\n');

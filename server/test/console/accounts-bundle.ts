@@ -79,7 +79,7 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
     composer: { database, clock, encryption, limits: documentedAuthoringLimits },
     keys: makeConsoleKeys({ database, clock, encryption }),
     deliveries: makeConsoleDeliveries({ database, clock }),
-    calls: makeConsoleCalls({ database }),
+    calls: makeConsoleCalls({ database, acrossWorkspaces: database }),
     sandbox: makeConsoleSandbox({
       clock,
       devices: makeVirtualDevices({

@@ -116,7 +116,7 @@ describe('counting an audience', () => {
     ['devices', (tx) => countAudienceDevices(tx, { workspaceId, audience: ofSegment })],
   ])('the %s of a small segment are read through indexes, however many there are', async (_name, statement) => {
     const plans: string[] = [];
-    await statement(collectPlans(bundle.database, plans));
+    await statement(collectPlans(bundle.application.forWorkspace(workspaceId), plans));
     expect(plans).toHaveLength(1);
     expect(plans[0]).not.toMatch(/Seq Scan on (users|devices|segment_members)/);
     for (const index of ['segment_members_pkey', 'devices_workspace_id_bucket_user_id_device_id'])
@@ -136,6 +136,10 @@ test('names of attributes are those of texts and numbers, and of other types tha
   expect(await ask(500)).toEqual(['city', 'u_em', 'vip']);
   expect(await ask(1)).toEqual(['city']);
   const plans: string[] = [];
-  await listAttributeNames(collectPlans(bundle.database, plans), { workspaceId, perBucket: 2, limit: 500 });
+  await listAttributeNames(collectPlans(bundle.application.forWorkspace(workspaceId), plans), {
+    workspaceId,
+    perBucket: 2,
+    limit: 500,
+  });
   expect(plans[0]).not.toMatch(/Seq Scan on (users|identifiers)/);
 });

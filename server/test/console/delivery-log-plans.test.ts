@@ -39,8 +39,7 @@ beforeAll(async () => {
     await database`
       insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at, started_at, ended_at)
       values (${run}, 'W', ${id}, 1, 'SENT', ${day}, ${day}, ${day}, ${day}, ${day})`;
-    await database.unsafe(`create table deliveries_${day.replaceAll('-', '')} partition of deliveries
-      for values from ('${day}') to (date '${day}' + 1)`);
+    await database`select make_day_partition('deliveries', ${day}::date)`;
     await database`
       insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, chunk_number, platform, outcome,
         code, attempts, sent_at)
@@ -87,7 +86,7 @@ test.each(filters)(
   '%s: each look is one into an index, and reads no more than it shows',
   async (_name, more, index) => {
     const plans: string[] = [];
-    await listLoggedDeliveries(collectPlans(bundle.database, plans), { ...everything, ...more });
+    await listLoggedDeliveries(collectPlans(bundle.application.forWorkspace('W'), plans), { ...everything, ...more });
     expect(plans).toHaveLength(1);
     expect(plans[0]).toContain(index);
     expect(plans[0]).not.toMatch(/Seq Scan on deliveries|Bitmap Heap Scan on deliveries/);
@@ -101,7 +100,7 @@ test('the report counts reasons by an index, and reads the newest row of each', 
   expect(days).toContainEqual({ day: '2026-03-01', runIds: [runId] });
   const [day] = days as [RunDay];
   const plans: string[] = [];
-  await groupFailures(collectPlans(database, plans), day);
+  await groupFailures(collectPlans(bundle.application.forWorkspace('W'), plans), day);
   expect(plans[0]).not.toContain('Seq Scan on deliveries');
   for (const index of ['run_id_platform_code_outcome', 'run_id_code_sent_at'])
     expect(plans[0]).toContain(`deliveries_20260301_${index}`);
@@ -117,7 +116,7 @@ test('the report counts reasons by an index, and reads the newest row of each', 
 test('one row is read by its key', async () => {
   const plans: string[] = [];
   const key = { workspaceId, day: '2026-03-01', bucket, runId, deviceRowId: `${'0'.repeat(23)}1` };
-  await findLoggedDelivery(collectPlans(bundle.database, plans), key);
+  await findLoggedDelivery(collectPlans(bundle.application.forWorkspace('W'), plans), key);
   expect(plans[0]).toContain('deliveries_20260301_pkey');
   expect(await findLoggedDelivery(bundle.database, key)).toMatchObject({
     customerId: 'ana',

@@ -56,8 +56,8 @@ test('calls are paged newest first without a gap, and refused ones are read by a
     after: { receivedAt: new Date(at.getTime() + 20), id: '0' },
     limit: 51,
   };
-  await listCalls(collectPlans(bundle.database, plans), { ...page, isRefused: true });
-  await listCalls(collectPlans(bundle.database, plans), { ...page, isRefused: undefined });
+  await listCalls(collectPlans(bundle.application.forWorkspace('W'), plans), { ...page, isRefused: true });
+  await listCalls(collectPlans(bundle.application.forWorkspace('W'), plans), { ...page, isRefused: undefined });
   expect(plans[0]).toContain('api_log_refused');
   expect(plans[1]).toContain('api_log_workspace');
   for (const plan of plans) expect(plan).not.toContain('Seq Scan on api_log');

@@ -51,8 +51,7 @@ beforeAll(async () => {
   await database`
     insert into run_counts (run_id, chunk_number, platform, outcome, devices)
     select 'r' || number, 0, 'ANDROID', 'ACCEPTED', 40 from generate_series(1, 20000) as number`;
-  await database`
-    create table deliveries_20260301 partition of deliveries for values from ('2026-03-01') to ('2026-03-02')`;
+  await database`select make_day_partition('deliveries', '2026-03-01')`;
   await database`
     insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, chunk_number, platform, outcome, code,
       attempts, sent_at)
@@ -105,7 +104,7 @@ test.each<[string, (tx: Queryable) => Promise<unknown>, string[]]>([
   ],
 ])('%s: read through indexes, however much there was', async (_name, statement, indexes) => {
   const plans: string[] = [];
-  await statement(collectPlans(bundle.database, plans));
+  await statement(collectPlans(bundle.application.acrossWorkspaces(), plans));
   expect(plans).toHaveLength(1);
   expect(plans[0]).not.toMatch(
     /Seq Scan on (runs|campaigns|deliveries|run_counts|limit_marks|limit_counters|send_budgets)/,
@@ -115,7 +114,7 @@ test.each<[string, (tx: Queryable) => Promise<unknown>, string[]]>([
 
 test('the queues are counted through indexes', async () => {
   const plans: string[] = [];
-  await readQueues(collectPlans(bundle.database, plans), at);
+  await readQueues(collectPlans(bundle.application.acrossWorkspaces(), plans), at);
   expect(plans[0]).not.toMatch(/Seq Scan on (runs|deliveries_20260301)/);
   expect(plans[0]).toContain('runs_open');
 });

@@ -54,15 +54,14 @@ beforeAll(async () => {
     insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in, removed_in)
     select 'W', number % 256, 's' || segment, 'u' || number, 1, case when segment = 2 then 2 end
     from generate_series(1, ${users}) as number, generate_series(1, 2) as segment`;
-  await database`
-    create table deliveries_20260301 partition of deliveries for values from ('2026-03-01') to ('2026-03-02')`;
+  await database`select make_day_partition('deliveries', '2026-03-01')`;
   await database`
     insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, chunk_number, platform, outcome,
       attempts, sent_at)
     select '2026-03-01', 'W', number % 256, 'r' || run, 'd' || number, 'u' || number, 0, 'ANDROID',
       case when run = 1 then 'GONE' else 'ACCEPTED' end, 1, '2026-03-01T00:00:00Z'::timestamptz + run * interval '1 hour'
     from generate_series(1, ${users}) as number, generate_series(1, 3) as run`;
-  await database`create table events_20260301 partition of events for values from ('2026-03-01') to ('2026-03-02')`;
+  await database`select make_day_partition('events', '2026-03-01')`;
   await database`
     insert into events (day, workspace_id, bucket, id, user_id, name, attributes, occurred_at, received_at)
     select '2026-03-01', 'W', number % 256, 'e' || number || '-' || place, 'u' || number, 'seen', '{}', '2026-03-01',
@@ -108,7 +107,7 @@ test.each<[string, (tx: Queryable) => Promise<unknown>, string[]]>([
   ['messages', (tx) => listUserMessages(tx, { ...user, limit: 50 }), ['deliveries_20260301']],
 ])('%s: read through indexes, however many people there are', async (_name, statement, indexes) => {
   const plans: string[] = [];
-  await statement(collectPlans(bundle.database, plans));
+  await statement(collectPlans(bundle.application.forWorkspace('W'), plans));
   expect(plans).toHaveLength(1);
   expect(plans[0]).not.toMatch(
     /Seq Scan on (users|devices|identifiers|deliveries|segment_members|events|device_int|audit)/,

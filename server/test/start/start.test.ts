@@ -4,6 +4,9 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startEmbeddedPostgres } from '../../src/start/embedded-postgres/embedded-postgres.ts';
+import { openDatabase } from '../../src/storage/database.ts';
+import { readLoginRights } from '../../src/storage/installation/database-roles.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 import { makeFolder, startNode } from './start-bundle.ts';
@@ -92,7 +95,38 @@ describe('a start on the embedded database', () => {
     expect(code).toBe(12);
     expect(stderr).toContain('the embedded database ended unexpectedly');
   }, 60_000);
+
+  test('a folder of an older version, whose application owned the tables, gets a role that owns nothing', async () => {
+    const database = join(own.path, 'postgres');
+    const server = await startEmbeddedPostgres({ folder: database });
+    const { app, ...older } = JSON.parse(await readFile(join(database, 'passwords.json'), 'utf8')) as Passwords;
+    const url = new URL(server.url);
+    Object.assign(url, { username: 'postgres', password: older.superuser });
+    const superuser = openDatabase({ url: url.href, connections: 1, name: 'older' });
+    await superuser.unsafe(
+      'drop owned by carillon_app, carillon_app_across; drop role carillon_app, carillon_app_across',
+    );
+    await superuser.end();
+    await server.stop();
+    await writeFile(join(database, 'passwords.json'), JSON.stringify(older));
+
+    const node = startNode(['--data-dir', own.path, '--port', '0', '--json']);
+    const line = JSON.parse((await node.firstLine)!) as StartLine;
+    const passwords = JSON.parse(await readFile(join(database, 'passwords.json'), 'utf8')) as Passwords;
+    expect(passwords).toEqual({ ...older, app: expect.any(String) });
+    expect(passwords.app).not.toBe(app);
+    const application = openDatabase({ url: line.databaseUrl, connections: 1, name: 'application' });
+    expect(await readLoginRights(application)).toEqual({
+      ...{ role: 'carillon_app', acrossRole: 'carillon_app_across', fault: undefined, mayMigrate: false },
+    });
+    expect((await application`select 1 from api_keys`).length).toBe(0);
+    await application.end();
+    node.process.kill('SIGTERM');
+    expect((await node.exited).code).toBe(0);
+  }, 60_000);
 });
+
+type Passwords = Record<'superuser' | 'application' | 'app', string>;
 
 describe('a start on a database of your own', () => {
   test('--seed makes ids and keys repeatable', async () => {

@@ -263,7 +263,7 @@ describe('a pool that ends', () => {
       await held;
       await tx`select 1`;
     });
-    await expect.poll(() => ending.pool.countHeld()).toBe(1);
+    await expect.poll(() => ending.reach.pool.countHeld()).toBe(1);
     const waiting = ending`select 1`.catch((error: { code: string }) => error.code);
     await new Promise((resolve) => setImmediate(resolve));
     const ended = ending.end({ timeoutSeconds: 0.05 });

@@ -5,10 +5,13 @@ import { makeClock } from '../../src/clock.ts';
 import { makeLog } from '../../src/log.ts';
 import { readConfig } from '../../src/start/config.ts';
 import { openInstallation } from '../../src/start/open-installation.ts';
+import { acrossRoleOf } from '../../src/storage/installation/database-roles.ts';
+import { applicationRole } from '../global-setup.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 import { isPoolerInstalled, startPooler } from '../start-pooler.ts';
 import type { Pooler } from '../start-pooler.ts';
+import { insertTestWorkspace } from '../test-workspace.ts';
 
 if (!isPoolerInstalled)
   process.stderr.write('pooler.test.ts skips: pgbouncer is missing (Debian: apt install pgbouncer)\n');
@@ -69,6 +72,34 @@ describe.skipIf(!isPoolerInstalled)('behind a pooler in transaction mode', () =>
     );
     expect((await database`select note from notes`).length).toBe(150);
     expect((await database`select 1 from pg_prepared_statements`).length).toBe(0);
+  });
+
+  test('workspaces that share sessions never meet, and who is bound to none reaches no row', async () => {
+    const at = new Date('2026-03-01T09:00:00Z');
+    const ids = [await insertTestWorkspace(bundle.database, at), await insertTestWorkspace(bundle.database, at)];
+    await bundle.database`
+      insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
+      select id, 1, 'u1', 'c1', '{}', ${at}, ${at} from workspaces where id = any(${ids})`;
+    const front = await startPooler(bundle.applicationUrl, { mode: 'transaction', roundRobin: true });
+    const pooled = openDatabase({
+      ...{ url: front.url, connections: 10, name: 'walled', pooler: 'transaction' as const },
+      ...{ directUrl: bundle.applicationUrl, acrossRole: acrossRoleOf(applicationRole) },
+    });
+    const handles = ids.map((id) => pooled.forWorkspace(id));
+    const find = async (on: Queryable) =>
+      (await on<{ id: string }[]>`select workspace_id as id from users`).map(({ id }) => id);
+    await Promise.all(
+      Array.from({ length: 400 }, async (_, number) => {
+        const own = number % 2;
+        if (number % 9 === 0) return expect(await find(pooled)).toEqual([]);
+        if (number % 9 === 1) return expect((await find(pooled.acrossWorkspaces())).sort()).toEqual([...ids].sort());
+        if (number % 9 === 2) return expect(await inTransaction(handles[own]!, find)).toEqual([ids[own]]);
+        if (number % 9 === 3) return expect(await withSession(handles[own]!, find)).toEqual([ids[own]]);
+        return expect(await find(handles[own]!)).toEqual([ids[own]]);
+      }),
+    );
+    await pooled.end();
+    await front.stop();
   });
 
   test('a transaction has its settings, and leaves none', async () => {

@@ -46,8 +46,7 @@ beforeAll(async () => {
   await database`
     insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in)
     select 'W', number % 256, 's', 'u' || number, 1 from generate_series(1, ${userCount}) as number`;
-  await database`
-    create table deliveries_20260301 partition of deliveries for values from ('2026-03-01') to ('2026-03-02')`;
+  await database`select make_day_partition('deliveries', '2026-03-01')`;
   await database`
     insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, chunk_number, platform, outcome,
       attempts, sent_at)
@@ -109,7 +108,7 @@ test.each<[string, (tx: Queryable) => Promise<unknown>, string[]]>([
   ['members to explain', (tx) => listMembersToExplain(tx, asked), ['segment_members_pkey']],
 ])('%s: read through indexes, however many people there are', async (_name, statement, indexes) => {
   const plans: string[] = [];
-  await statement(collectPlans(bundle.database, plans));
+  await statement(collectPlans(bundle.application.forWorkspace('W'), plans));
   expect(plans).toHaveLength(1);
   for (const table of ['users', 'user_messages', 'devices', 'deliveries', 'segment_members'])
     expect(plans[0]).not.toMatch(new RegExp(`Seq Scan on ${table}`));

@@ -57,7 +57,10 @@ export async function killNode(options: TortureOptions): Promise<Report> {
     try {
       const run = await waitForEnd(installation, campaignId);
       sentSeconds = Math.round((performance.now() / 1000 - sentSeconds) * 10) / 10;
-      const audit = await auditRun({ ...installation, workspaceId: line.workspaceId, collector }, campaignId);
+      const audit = await auditRun(
+        { database: installation.acrossWorkspaces, workspaceId: line.workspaceId, collector },
+        campaignId,
+      );
       const bound = options.rounds * options.parallelChunks * options.windowDevices;
       return {
         numbers: { ...audit, kills: options.rounds, bound, sentSeconds },
@@ -93,7 +96,13 @@ async function prepare(options: TortureOptions, { folder, environment }: Place) 
   const clock = makeClock();
   const log = makeLog({ level: 'error', pretty: false });
   const secret = installation.secretFor('simulator');
-  const collector = await startCollector({ ...installation, clock, log, secret });
+  const collector = await startCollector({
+    ...installation,
+    database: installation.acrossWorkspaces,
+    clock,
+    log,
+    secret,
+  });
   await installation.close();
   node.process.kill('SIGTERM');
   await node.exited;
@@ -138,7 +147,7 @@ async function pushToAll(url: string, { workspaceId, keys }: StartLine): Promise
   return cid!;
 }
 
-async function waitForEnd({ database }: OpenInstallation, campaignId: string) {
+async function waitForEnd({ acrossWorkspaces: database }: OpenInstallation, campaignId: string) {
   let run: { status: string; reason: string | null } | undefined;
   await until('the end of the run', async () => {
     [run] = await database<{ status: string; reason: string | null }[]>`

@@ -4,6 +4,7 @@ import { startEmbeddedPostgres } from '../../src/start/embedded-postgres/embedde
 
 export type KillableDatabase = {
   url: string;
+  ownerUrl: string;
   /** SIGKILL to the postmaster and all its processes, then a start on the same folder and port. */
   killAndRestart(): Promise<void>;
   stop(): Promise<void>;
@@ -12,9 +13,10 @@ export type KillableDatabase = {
 /** Real PostgreSQL with its durable settings untouched, owned by this process and not by the nodes. */
 export async function startKillableDatabase(folder: string): Promise<KillableDatabase> {
   let server = await startEmbeddedPostgres({ folder });
-  const { url } = server;
+  const { url, ownerUrl } = server;
   return {
     url,
+    ownerUrl,
     async killAndRestart() {
       const lockFile = await readFile(join(folder, 'cluster', 'postmaster.pid'), 'utf8');
       const postmaster = Number(lockFile.split('\n')[0]);

@@ -66,6 +66,7 @@ async function startNodes(
     PATH: process.env.PATH ?? '',
     HOME: process.env.HOME ?? '',
     DATABASE_URL: postgres.url,
+    CARILLON_DATABASE_OWNER_URL: postgres.ownerUrl,
     CARILLON_DATA_DIR: folder,
     CARILLON_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
     CARILLON_WINDOW_DEVICES: String(options.windowDevices),
@@ -86,9 +87,9 @@ async function startNodes(
   const clock = makeClock();
   const log = makeLog({ level: 'error', pretty: false });
   const installation = await openInstallation(readConfig({ environment: direct, arguments: [] }), { clock, log });
-  const { database } = installation;
+  const database = installation.acrossWorkspaces;
   const secret = installation.secretFor('simulator');
-  const collector = await startCollector({ ...installation, clock, log, secret });
+  const collector = await startCollector({ ...installation, database, clock, log, secret });
   const workers: WorkerProcess[] = [];
 
   const bundle = {

@@ -31,7 +31,7 @@ process.on('disconnect', () => process.exit(1));
 
 const installation = await openInstallation(config, { clock, log });
 started.push({ stop: installation.close });
-const { database, sessionUrl, encryption } = installation;
+const { acrossWorkspaces: database, sessionUrl, encryption } = installation;
 const endpoints = { ...realProviderEndpoints, simulators };
 const shareToken = makeShareProviderToken({ database, encryption, log });
 const delivery = makeDelivery({ clock, log, allowedNetworks: [], endpoints, shareToken });

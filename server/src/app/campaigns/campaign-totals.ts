@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import { inSnapshot, planByValues } from '../../storage/database.ts';
+import { beyondPolicies, inSnapshot, planByValues } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { countCampaigns } from '../../storage/campaigns/campaign-search.ts';
 import type { FoundCampaigns } from '../../storage/campaigns/campaign-search.ts';
@@ -53,7 +53,7 @@ export function makeCampaignTotals({ database, clock }: { database: Database; cl
     kept.isCounting = 'yes';
     const work = inSnapshot(database, async (tx) => {
       await planByValues(tx);
-      keep(key, await countUntil(tx, found));
+      keep(key, await beyondPolicies(tx, () => countUntil(tx, found)));
     })
       // The next response tries again; if the count is too old, the error is reported.
       .catch(() => {

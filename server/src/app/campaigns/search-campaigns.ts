@@ -1,7 +1,7 @@
 import { selectCampaigns } from '../../domain/campaigns/campaign-search.ts';
 import type { CampaignSearch, SearchVersion } from '../../domain/campaigns/campaign-search.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { inSnapshot, planByValues } from '../../storage/database.ts';
+import { beyondPolicies, inSnapshot, planByValues } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
 import {
   findCampaignPage,
@@ -47,13 +47,17 @@ export async function searchCampaigns(
   const offset = (request.page - 1) * limit;
   return await inSnapshot(database, async (tx) => {
     await planByValues(tx);
-    const fewIds = await findFewCampaigns(tx, { workspaceId, selection });
-    const page = await findCampaignPage(tx, { workspaceId, selection, fewIds, limit, offset });
+    const { fewIds, page } = await beyondPolicies(tx, async () => {
+      const fewIds = await findFewCampaigns(tx, { workspaceId, selection });
+      return { fewIds, page: await findCampaignPage(tx, { workspaceId, selection, fewIds, limit, offset }) };
+    });
     const campaigns = await readCampaignRecords(tx, page);
     if (version === 'V5') return { campaigns, totalCount: undefined };
     const isLast = page.length < limit && (page.length > 0 || offset === 0);
     // A page that is not full reveals the total.
-    const totalCount = isLast ? offset + page.length : await totals.count(tx, { workspaceId, selection, fewIds });
+    const totalCount = isLast
+      ? offset + page.length
+      : await beyondPolicies(tx, () => totals.count(tx, { workspaceId, selection, fewIds }));
     return { campaigns, totalCount };
   });
 }

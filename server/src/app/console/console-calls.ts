@@ -14,22 +14,30 @@ export type CallQuery = {
 
 const perPage = 50;
 
+export type ConsoleCallDependencies = {
+  database: Database;
+  /** Where the calls of nobody are: they are in no workspace. */
+  acrossWorkspaces: Database;
+};
+
 export type ConsoleCalls = ReturnType<typeof makeConsoleCalls>;
 
 /** The API log as the console reads it: what callers sent, and why it was refused. */
-export function makeConsoleCalls({ database }: { database: Database }) {
+export function makeConsoleCalls({ database, acrossWorkspaces }: ConsoleCallDependencies) {
   return {
     /** Newest first. @throws ServiceError NOT_FOUND */
     async list({ workspaceId, ofNobody, ...filters }: CallQuery) {
       await requireWorkspace(database, workspaceId);
-      const of = ofNobody ? undefined : workspaceId;
-      const found = await listCalls(database, { ...filters, workspaceId: of, limit: perPage + 1 });
+      const page = { ...filters, limit: perPage + 1 };
+      const found = ofNobody
+        ? await listCalls(acrossWorkspaces, { ...page, workspaceId: undefined })
+        : await listCalls(database, { ...page, workspaceId });
       return { calls: found.slice(0, perPage).map(explain), hasMore: found.length > perPage };
     },
 
     /** With its body, as far as it is kept. @throws ServiceError NOT_FOUND */
     async read(key: { workspaceId: string; id: string }) {
-      const call = await findCall(database, key);
+      const call = (await findCall(database, key)) ?? (await findCall(acrossWorkspaces, key));
       if (!call) throw new ServiceError('NOT_FOUND');
       return explain(call);
     },

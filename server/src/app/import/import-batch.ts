@@ -1,5 +1,5 @@
 import { findRetainedCustomerIds, hasMergedUsers } from '../../storage/users/merged-users.ts';
-import { analyzeUsers, makeUserStaging } from '../../storage/users/user-import.ts';
+import { analyzeTable, analyzeUsers, makeUserStaging } from '../../storage/users/user-import.ts';
 import type { ImportCounts, ImportKind } from '../../storage/users/user-import.ts';
 import { makeDeviceStaging, storeStagedDevices } from '../../storage/devices/device-import.ts';
 import { makeEventStaging, storeStagedEvents } from '../../storage/users/events.ts';
@@ -192,7 +192,7 @@ function batchEvents(workspaceId: string): ImportBatches {
       };
     },
     async finish(session) {
-      await session`analyze users, events`;
+      for (const table of ['users', 'events']) await analyzeTable(session, table);
     },
   };
 }

@@ -6,7 +6,7 @@ import { dataCenterOfHost } from '../../domain/tokens/data-center.ts';
 import { opensAsPassword } from '../../domain/tokens/scopes.ts';
 import type { Scope } from '../../domain/tokens/scopes.ts';
 import { readBasic } from './basic.ts';
-import { isBearer, makeRequireBearer } from './bearer.ts';
+import { acrossOf, isBearer, makeRequireBearer } from './bearer.ts';
 import type { BearerDependencies } from './bearer.ts';
 
 /** The words of the family that is called. */
@@ -25,12 +25,13 @@ export function makeRequireApiKey(deps: BearerDependencies, scope: Scope, errors
     if (!basic) throw new ServiceError(errors.invalid, { detail: 'the header is no Basic authentication' });
     const dataCenter = dataCenterOfHost(request.hostname, deps.serviceDomain);
     const presented = { workspaceId: basic.username, secret: basic.password, dataCenter, at: deps.clock.now() };
-    const found = await authenticateKey(deps, presented);
+    const found = await authenticateKey(acrossOf(deps), presented);
     if (found.outcome !== 'ok') throw new ServiceError(errors.invalid, { detail: 'unknown workspace or key' });
     request.facts.workspaceId = found.key.workspaceId;
     request.facts.keyId = found.key.id;
     if (!opensAsPassword(found.key, scope))
       throw new ServiceError(errors.notCovering, { detail: `a key of kind ${found.key.kind}` });
     request.callerKey = found.key;
+    request.boundWorkspaceId = found.key.workspaceId;
   };
 }

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiKey } from '../../app/keys/authenticate-key.ts';
 import { authenticateToken } from '../../app/tokens/authenticate-token.ts';
-import type { AuthenticationDependencies } from '../../app/tokens/token-dependencies.ts';
+import type { AuthenticationDependencies, TokenDependencies } from '../../app/tokens/token-dependencies.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { dataCenterOfHost } from '../../domain/tokens/data-center.ts';
 import type { Scope } from '../../domain/tokens/scopes.ts';
@@ -10,7 +10,14 @@ import { presentGatewayError } from './present.ts';
 export type BearerDependencies = AuthenticationDependencies & {
   /** Domain whose hosts name a data center (decision D1); without it any host serves all workspaces. */
   serviceDomain?: string | undefined;
+  /** Where credentials are looked up: whose they are is not known before. */
+  acrossWorkspaces?: TokenDependencies['database'];
 };
+
+/** The same for what happens before, or outside of, a call of one known workspace. */
+export function acrossOf<Deps extends BearerDependencies>(deps: Deps): Deps {
+  return { ...deps, database: deps.acrossWorkspaces ?? deps.database };
+}
 
 /** Authenticates the call and notes workspace and key in its facts; answers a refusal itself. */
 export type RequireScope = (scope: Scope) => (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
@@ -30,6 +37,7 @@ export function makeRequireBearer(deps: BearerDependencies): RequireScope {
   return (scope) => async (request, reply) => {
     try {
       request.callerKey = await authenticate(deps, request, scope);
+      request.boundWorkspaceId = request.callerKey.workspaceId;
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       await presentGatewayError(error, { request, reply, scope });
@@ -49,7 +57,7 @@ async function authenticate(deps: BearerDependencies, request: FastifyRequest, s
   const token = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i.exec(request.headers.authorization ?? '')?.[1];
   if (token === undefined) throw invalid('no Bearer token');
   const dataCenter = dataCenterOfHost(request.hostname, deps.serviceDomain);
-  const authentication = await authenticateToken(deps, { token, scope, dataCenter, at: deps.clock.now() });
+  const authentication = await authenticateToken(acrossOf(deps), { token, scope, dataCenter, at: deps.clock.now() });
   if ('key' in authentication) {
     request.facts.workspaceId = authentication.key.workspaceId;
     request.facts.keyId = authentication.key.id;

@@ -40,5 +40,8 @@ export function guardConsole(
     if (config.permission === undefined) throw new ServiceError('INTERNAL', { detail: `${url} names no permission` });
     const token = request.cookies[cookies.session.name];
     request.signedIn = await authorizeSession(accounts, { token, permission: config.permission });
+    // A user of the console may see every workspace, one at a time.
+    const { workspaceId } = request.query as { workspaceId?: unknown };
+    if (typeof workspaceId === 'string') request.boundWorkspaceId = workspaceId;
   });
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { peekDataCall } from '../../app/data/count-data-call.ts';
+import { acrossOf } from '../auth/bearer.ts';
 import type { RouteFamily } from '../build-server.ts';
 import { toServiceError } from '../to-service-error.ts';
 import { addAuthenticationRoute } from './authentication-route.ts';
@@ -26,7 +27,8 @@ export function dataRoutes(deps: DataRouteDependencies): RouteFamily {
     });
     for (const route of [...incomingRoutes(deps.vendorHeaders.prefixes), ...usersRoutes])
       addDataRoute(server as unknown as FastifyInstance, deps, route);
-    addAuthenticationRoute(server as unknown as FastifyInstance, deps);
+    // Its credentials are in the body, so it is bound to none.
+    addAuthenticationRoute(server as unknown as FastifyInstance, acrossOf(deps));
   };
 }
 
@@ -41,7 +43,7 @@ async function showLimitOfRefusal(
   const operation = request.routeOptions.config.dataOperation;
   const { workspaceId } = request.facts;
   if (operation === undefined || workspaceId === undefined || reply.hasHeader('x-ratelimit-limit')) return;
-  // A refusal must not become a fault because its limit could not be read.
-  const grant = await peekDataCall(deps, { workspaceId, operation }).catch(() => undefined);
+  // Outside of the handler the call is bound to no workspace. A refusal must not become a fault because its limit could not be read.
+  const grant = await peekDataCall(acrossOf(deps), { workspaceId, operation }).catch(() => undefined);
   if (grant) showLimit(reply, grant);
 }

@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { access, chmod, constants, link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, chmod, constants, link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { totalmem } from 'node:os';
@@ -17,9 +17,14 @@ import { EmbeddedPostgresFailedError, initialiseCluster, isInitialised } from '.
 import { endLeftBehindServer, findOwnedPort } from './left-behind-server.ts';
 import { placeServer } from './place.ts';
 
-export type EmbeddedPostgres = {
-  /** Connection string of the application's own role, which is not a superuser. */
+export type DatabaseUrls = {
+  /** Connection string of the application's role, which owns nothing. */
   url: string;
+  /** That of the role that owns the tables, for migrations. */
+  ownerUrl: string;
+};
+
+export type EmbeddedPostgres = DatabaseUrls & {
   /** Settles when the server process ends, whoever ended it. */
   exited: Promise<void>;
   /** Fast shutdown: open transactions are rolled back, everything committed is on disk. */
@@ -76,55 +81,68 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const superuserUrl = (database: string) =>
     `postgres://postgres:${passwords.superuser}@127.0.0.1:${server.port}/${database}`;
   // This connection lives as long as we do: its lock is what tells a second Carillon that the folder is taken.
-  const owner = openDatabase({ url: superuserUrl('postgres'), connections: 2, name: 'carillon owner' });
+  const superuser = openDatabase({ url: superuserUrl('postgres'), connections: 2, name: 'carillon owner' });
   let owning: { stop: () => void } | undefined;
   const stop = async (): Promise<void> => {
     owning?.stop();
-    await owner.end({ timeoutSeconds: 1 }).catch(() => {});
+    await superuser.end({ timeoutSeconds: 1 }).catch(() => {});
     await stopServer(server.child, server.exited);
   };
   try {
-    owning = await own(owner);
-    await makeApplicationDatabase(owner, passwords.application);
+    owning = await own(superuser);
+    await makeApplicationDatabase(superuser, { owner: passwords.application, application: passwords.app });
     stopRequested.throwIfAborted();
   } catch (error) {
     await stop();
     throw error;
   }
+
   return {
-    url: `postgres://carillon:${passwords.application}@127.0.0.1:${server.port}/carillon`,
+    ...urlsOf(passwords, server.port),
     exited: server.exited,
     stop,
   };
 }
 
 /** Holds the lock in a session of its own, which idle connections are closed without. */
-function own(owner: Database): Promise<{ stop: () => void }> {
+function own(superuser: Database): Promise<{ stop: () => void }> {
   return new Promise((resolve, reject) => {
-    withSession(owner, async (session) => {
+    withSession(superuser, async (session) => {
       await lockOwnership(session);
       await new Promise<void>((stop) => resolve({ stop }));
     }).catch(reject);
   });
 }
 
-type Passwords = { superuser: string; application: string };
+/** As they stand in the folder: `application` is that of `carillon`, the owner, and `app` that of `carillon_app`. */
+type Passwords = { superuser: string; application: string; app: string };
 
 async function readPasswords(folder: string): Promise<Passwords> {
   const path = join(folder, 'passwords.json');
-  if (existsSync(path)) return JSON.parse(await readFile(path, 'utf8')) as Passwords;
-  const passwords = {
-    superuser: randomBytes(24).toString('base64url'),
-    application: randomBytes(24).toString('base64url'),
-  };
+  const make = (): string => randomBytes(24).toString('base64url');
   // Whole or not at all, and of two starts the first: the file is named when it is written.
   const unfinished = `${path}.${process.pid}`;
-  await writeFile(unfinished, JSON.stringify(passwords), { mode: 0o600 });
-  await link(unfinished, path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error;
-  });
-  await rm(unfinished);
-  return JSON.parse(await readFile(path, 'utf8')) as Passwords;
+  if (!existsSync(path)) {
+    await writeFile(unfinished, JSON.stringify({ superuser: make(), application: make(), app: make() }), {
+      mode: 0o600,
+    });
+    await link(unfinished, path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+    await rm(unfinished);
+  }
+  const passwords = JSON.parse(await readFile(path, 'utf8')) as Omit<Passwords, 'app'> & Partial<Passwords>;
+  if (passwords.app !== undefined) return { ...passwords, app: passwords.app };
+  // The folder of an older version.
+  const completed = { ...passwords, app: make() };
+  await writeFile(unfinished, JSON.stringify(completed), { mode: 0o600 });
+  await rename(unfinished, path);
+  return completed;
+}
+
+function urlsOf({ application, app }: Passwords, port: number | string): DatabaseUrls {
+  const at = `127.0.0.1:${port}/carillon`;
+  return { url: `postgres://carillon_app:${app}@${at}`, ownerUrl: `postgres://carillon:${application}@${at}` };
 }
 
 type Server = { child: ChildProcess; port: number; exited: Promise<void> };
@@ -216,15 +234,13 @@ async function stopServer(child: ChildProcess, exited: Promise<void>): Promise<v
   clearTimeout(limit);
 }
 
-/**
- * The application's connection string of a server that a running Carillon owns, so that a command can work beside it.
- */
-export async function findRunningPostgres(folder: string): Promise<string | undefined> {
-  const passwords = await readFile(join(folder, 'passwords.json'), 'utf8').catch(() => undefined);
-  if (passwords === undefined) return undefined;
-  const { superuser, application } = JSON.parse(passwords) as Passwords;
-  const port = await findOwnedPort({ cluster: join(resolve(folder), 'cluster'), password: superuser });
-  return port === undefined ? undefined : `postgres://carillon:${application}@127.0.0.1:${port}/carillon`;
+/** The connection strings of a server that a running Carillon owns, so that a command can work beside it. */
+export async function findRunningPostgres(folder: string): Promise<DatabaseUrls | undefined> {
+  const text = await readFile(join(folder, 'passwords.json'), 'utf8').catch(() => undefined);
+  if (text === undefined) return undefined;
+  const passwords = JSON.parse(text) as Passwords;
+  const port = await findOwnedPort({ cluster: join(resolve(folder), 'cluster'), password: passwords.superuser });
+  return port === undefined ? undefined : urlsOf(passwords, port);
 }
 
 function freePort(): Promise<number> {

@@ -160,13 +160,25 @@ export async function takeOwnershipIfFree(probe: Queryable): Promise<boolean> {
 }
 
 /**
- * Makes the role and the database of the application in an embedded server, each when it is missing.
+ * Makes the roles and the database in an embedded server, each when it is missing: `carillon` owns the tables (in the
+ * data folders of older versions it was the application's too), `carillon_app` owns nothing.
  *
- * @param password base64url, so that it needs no quoting; DDL takes no parameters
+ * @param passwords base64url, so that they need no quoting; DDL takes no parameters
  */
-export async function makeApplicationDatabase(owner: Queryable, password: string): Promise<void> {
-  const [role] = await owner`select 1 from pg_roles where rolname = 'carillon'`;
-  if (!role) await owner.unsafe(`create role carillon login nosuperuser password '${password}'`);
-  const [database] = await owner`select 1 from pg_database where datname = 'carillon'`;
-  if (!database) await owner.unsafe(`create database carillon owner carillon`);
+export async function makeApplicationDatabase(
+  superuser: Queryable,
+  passwords: { owner: string; application: string },
+): Promise<void> {
+  const found = await superuser<{ name: string }[]>`select rolname as name from pg_roles`;
+  const isMissing = (role: string): boolean => !found.some(({ name }) => name === role);
+  if (isMissing('carillon'))
+    await superuser.unsafe(`create role carillon login nosuperuser password '${passwords.owner}'`);
+  if (isMissing('carillon_app_across')) await superuser.unsafe('create role carillon_app_across nologin bypassrls');
+  if (isMissing('carillon_app')) {
+    // One transaction: a role that lacks the other would be refused at every start.
+    await superuser.unsafe(`create role carillon_app login noinherit password '${passwords.application}';
+      grant carillon_app_across to carillon_app`);
+  }
+  const [database] = await superuser`select 1 from pg_database where datname = 'carillon'`;
+  if (!database) await superuser.unsafe(`create database carillon owner carillon`);
 }

@@ -28,15 +28,10 @@ export async function ensureDeliveriesPartition(database: Database, day: string)
   const name = partitionOf(day);
   const [existing] = await database`select 1 from pg_class where relname = ${name}`;
   if (existing) return;
-  // Dates and names are checked above; DDL takes no parameters.
-  await database
-    .unsafe(
-      `create table if not exists ${name} partition of deliveries for values from ('${day}') to (date '${day}' + 1)`,
-    )
-    .catch((error: { code?: string }) => {
-      // Another node made it between the look and the statement (42P07 duplicate table, 42P17 overlap, 23505 catalog).
-      if (!['42P07', '42P17', '23505'].includes(error.code ?? '')) throw error;
-    });
+  await database`select make_day_partition('deliveries', ${day}::date)`.catch((error: { code?: string }) => {
+    // Another node made it between the look and the statement (42P07 duplicate table, 42P17 overlap, 23505 catalog).
+    if (!['42P07', '42P17', '23505'].includes(error.code ?? '')) throw error;
+  });
 }
 
 /**

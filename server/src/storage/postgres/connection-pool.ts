@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { Connection, ConnectionError, holders, isForgottenStatement } from './connection.ts';
 import type { Receipt } from './receipts.ts';
-import { plainQuery } from './statement.ts';
+import { plainQuery, quoteName } from './statement.ts';
 import type { Query, Row, Rows } from './statement.ts';
 import { makeDecoder } from './values.ts';
 
@@ -19,6 +19,8 @@ export type ConnectionPoolOptions = {
   pooler: 'none' | 'transaction';
   /** How long a connection may take to be made. */
   connectMilliseconds?: number;
+  /** Whose rights the statements have, when not the login's own. */
+  role?: string | undefined;
 };
 
 const usualConnectMilliseconds = 10_000;
@@ -49,7 +51,7 @@ export class ConnectionPool {
       keepAlive: true,
       keepAliveInitialDelayMillis: 60_000,
       types: { getTypeParser: makeDecoder as typeof pg.types.getTypeParser },
-      ...(options.pooler === 'none' && { application_name: options.name, onConnect: prepareSession }),
+      ...(options.pooler === 'none' && { application_name: options.name, onConnect: makePrepareSession(options) }),
     });
     // An idle connection that is lost is taken out by the pool itself.
     this.#pool.on('error', () => {});
@@ -58,6 +60,11 @@ export class ConnectionPool {
       client.on('error', (error) => holders.get(client)?.lose(error));
       client.on('end', () => holders.get(client)?.lose(undefined));
     });
+  }
+
+  /** Behind a pooler the role, too, is of one transaction only. */
+  needsTransaction(): boolean {
+    return this.#options.pooler === 'transaction' && this.#options.role !== undefined;
   }
 
   /** Sends one statement on any connection. */
@@ -120,7 +127,8 @@ export class ConnectionPool {
   transactionSettings(): string {
     if (this.#options.pooler === 'none') return '';
     const name = this.#options.name.replaceAll("'", "''");
-    return `; set local application_name = '${name}'; set local idle_in_transaction_session_timeout = ${stuckMilliseconds}`;
+    const role = roleSetting('set local role', this.#options.role);
+    return `; set local application_name = '${name}'; set local idle_in_transaction_session_timeout = ${stuckMilliseconds}${role}`;
   }
 
   /** Ends when the held connections are given back; those that are not in time are closed under their holders. */
@@ -146,8 +154,15 @@ function clientThatConnectsWithin(milliseconds: number): new () => pg.Client {
 }
 
 // Not as startup parameters, which poolers refuse.
-async function prepareSession(client: pg.ClientBase): Promise<void> {
-  await client.query(`set client_encoding = 'UTF8'; set idle_in_transaction_session_timeout = ${stuckMilliseconds}`);
+function makePrepareSession({ role }: ConnectionPoolOptions) {
+  const text = `set client_encoding = 'UTF8'; set idle_in_transaction_session_timeout = ${stuckMilliseconds}${roleSetting('set role', role)}`;
+  return async (client: pg.ClientBase): Promise<void> => {
+    await client.query(text);
+  };
+}
+
+function roleSetting(set: string, role: string | undefined): string {
+  return role === undefined ? '' : `; ${set} ${quoteName(role)}`;
 }
 
 /** `sslmode` as PostgreSQL's own programs take it: `require` encrypts, and only the two `verify-` modes check whom. */

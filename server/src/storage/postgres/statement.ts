@@ -137,7 +137,7 @@ export class Identifier {
   }
 }
 
-function quoteName(name: string): string {
+export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 

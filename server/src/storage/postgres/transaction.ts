@@ -7,17 +7,21 @@ import type { Pieces, Query, Row, Rows, Sender, Tag } from './statement.ts';
 /** A transaction that is open until the function given to `inTransaction` ends. It holds no other. */
 export interface Transaction extends Tag {
   readonly kind: 'transaction';
+  /** Of a transaction that is bound to one workspace: the role that is not. For the functions of `database.ts`. */
+  readonly acrossRole: string | undefined;
 }
 
-export type Work<Result> = {
+export type Begin = {
   /** `begin`, and how. */
   begin: string;
   /** `commit`, and what is sent with it. */
   commit: string;
   /** Asked when the answer to the commit was lost. */
   readOutcome(): Promise<TransactionOutcome>;
-  work: (tx: Transaction) => Promise<Result>;
+  acrossRole?: string | undefined;
 };
+
+export type Work<Result> = Begin & { work: (tx: Transaction) => Promise<Result> };
 
 /**
  * Does work in one transaction of a connection that nobody else uses: what the work throws undoes all of it, and when this
@@ -25,14 +29,36 @@ export type Work<Result> = {
  *
  * @throws LostTransactionError
  */
-export async function transact<Result>(connection: Connection, transaction: Work<Result>): Promise<Result> {
+export async function transact<Result>(
+  connection: Connection,
+  transaction: Begin & Pick<Work<Result>, 'work'>,
+): Promise<Result> {
+  const { acrossRole } = transaction;
+  return inScope(connection, transaction, (scope) =>
+    transaction.work(Object.assign(makeTag(scope), { kind: 'transaction' as const, acrossRole })),
+  );
+}
+
+/** One statement in a transaction of its own, for what `begin` sets. @throws LostTransactionError */
+export async function transactQuery(
+  connection: Connection,
+  { query, ...transaction }: Begin & { query: Query },
+): Promise<Rows<Row[]>> {
+  return inScope(connection, transaction, (scope) => scope.send(query));
+}
+
+async function inScope<Result>(
+  connection: Connection,
+  transaction: Begin,
+  work: (scope: TransactionScope) => Promise<Result>,
+): Promise<Result> {
   connection.enterTransaction();
   try {
     await connection.run(plainQuery(transaction.begin));
     const scope = new TransactionScope(connection);
     let result: Result;
     try {
-      result = await transaction.work(Object.assign(makeTag(scope), { kind: 'transaction' as const }));
+      result = await work(scope);
     } catch (error) {
       await scope.rollBack();
       throw error;

@@ -21,10 +21,7 @@ export function stagingKeyOf({ id, attempts }: { id: string; attempts: number })
 export async function makeSegmentStaging(session: Session, stagingKey: string): Promise<void> {
   await dropSegmentStaging(session, stagingKey);
   await session`set work_mem = '256MB'`;
-  await session`
-    create unlogged table ${session(linesOf(stagingKey))} (
-      line integer not null, value text collate "C" not null
-    ) with (autovacuum_enabled = off)`;
+  await session`select make_segment_staging(${linesOf(stagingKey)})`;
 }
 
 /** Copies lines in PostgreSQL's text format: line number, value. */
@@ -37,7 +34,7 @@ export async function copySegmentLines(
 
 /** The lines are complete. Without statistics the join that follows would be planned for a table of a few rows. */
 export async function analyzeSegmentLines(session: Queryable, stagingKey: string): Promise<void> {
-  await session`analyze ${session(linesOf(stagingKey))}`;
+  await session`select analyze_table(${linesOf(stagingKey)})`;
 }
 
 /** Counts the distinct values of the lines. Reads them once, hashed. */
@@ -99,13 +96,10 @@ function namedUsers(session: Queryable, { stagingKey, workspaceId, meaning }: St
 
 /** Writes down the named users, for a removal, which needs them as a set. */
 export async function stageMatches(session: Queryable, staged: StagedValues): Promise<void> {
-  await session`
-    create unlogged table ${session(matchesOf(staged.stagingKey))} (
-      bucket smallint not null, user_id text collate "C" not null
-    ) with (autovacuum_enabled = off)`;
+  await session`select make_segment_staging(${matchesOf(staged.stagingKey)})`;
   await session`
     insert into ${session(matchesOf(staged.stagingKey))} (bucket, user_id) ${namedUsers(session, staged)}`;
-  await session`analyze ${session(matchesOf(staged.stagingKey))}`;
+  await session`select analyze_table(${matchesOf(staged.stagingKey)})`;
 }
 
 export type MemberChange = { stagingKey: string; workspaceId: string; segmentId: string; version: number };
@@ -168,7 +162,8 @@ export async function countLiveMembers(
 }
 
 export async function dropSegmentStaging(session: Queryable, stagingKey: string): Promise<void> {
-  await session`drop table if exists ${session(linesOf(stagingKey))}, ${session(matchesOf(stagingKey))}`;
+  await session`
+    select drop_segment_staging(${linesOf(stagingKey)}), drop_segment_staging(${matchesOf(stagingKey)})`;
 }
 
 /** Staging tables of attempts that are not under way: their worker died. @returns the attempts' keys */

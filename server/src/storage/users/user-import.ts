@@ -1,7 +1,8 @@
 import type { Queryable, Session, Statement } from '../database.ts';
 
-/** Where rows are streamed to: staging tables, and the table of identifiers itself. */
-export type CopiedTable = 'import_users' | 'import_identifiers' | 'import_devices' | 'import_events' | 'identifiers';
+/** The staging tables that rows are streamed to: PostgreSQL takes no `copy` into a table with policies. */
+export type CopiedTable =
+  'import_users' | 'import_identifiers' | 'import_devices' | 'import_events' | 'new_identifiers';
 
 /** Makes the staging tables of users in this session: no index, no crash safety, gone with the session. */
 export async function makeUserStaging(session: Session): Promise<void> {
@@ -16,8 +17,12 @@ export async function makeUserStaging(session: Session): Promise<void> {
     create temporary table if not exists import_identifiers (
       customer_id text collate "C", attribute text collate "C", type text, value text collate "C"
     )`;
+  await session`
+    create temporary table if not exists new_identifiers (
+      bucket smallint, user_id text collate "C", attribute text collate "C", type text, value text collate "C"
+    )`;
   // A connection may have been left in the middle of an import.
-  await session`truncate import_users, import_identifiers`;
+  await session`truncate import_users, import_identifiers, new_identifiers`;
 }
 
 /** The `COPY` into each table; the lines are in PostgreSQL's text format. */
@@ -34,8 +39,7 @@ export const copyInto: Record<CopiedTable, (tx: Queryable) => Statement> = {
       customer_id, bucket, user_id, id, name, attributes, occurred_at, platform, app_version, utc_offset_seconds,
       device_id
     ) from stdin`,
-  // For users that this transaction has made: nobody else can have written theirs.
-  identifiers: (tx) => tx`copy identifiers (workspace_id, bucket, user_id, attribute, type, value) from stdin`,
+  new_identifiers: (tx) => tx`copy new_identifiers from stdin`,
 };
 
 /**
@@ -126,15 +130,30 @@ export async function storeStagedIdentifiers(session: Queryable, workspaceId: st
     on conflict do nothing`;
 }
 
+/**
+ * Stores the identifiers of users that this transaction has made, in the order they were copied in: nobody else can have
+ * written theirs.
+ */
+export async function storeNewIdentifiers(session: Queryable, workspaceId: string): Promise<void> {
+  await session`
+    insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
+    select ${workspaceId}, bucket, user_id, attribute, type, value from new_identifiers`;
+}
+
 /** Empties the staging tables of users for the next batch. */
 export async function clearUserStaging(session: Queryable): Promise<void> {
-  await session`truncate import_users, import_identifiers`;
+  await session`truncate import_users, import_identifiers, new_identifiers`;
 }
 
 /** Fresh statistics: without them the planner reads the filled tables 25 to 40 times slower (finding 9). */
 export async function analyzeUsers(session: Queryable): Promise<void> {
   await session`reset default_statistics_target`;
-  await session`analyze users, identifiers, devices, push_addresses`;
+  for (const table of ['users', 'identifiers', 'devices', 'push_addresses']) await analyzeTable(session, table);
+}
+
+/** Also for whoever does not own the table: PostgreSQL's own `analyze` would then warn, and do nothing. */
+export async function analyzeTable(session: Queryable, table: string): Promise<void> {
+  await session`select analyze_table(${table})`;
 }
 
 export type ImportKind = 'users' | 'devices' | 'events';

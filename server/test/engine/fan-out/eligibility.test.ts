@@ -293,7 +293,10 @@ describe('without caps, quiet hours and delays', () => {
     const ask = () => {
       throw new Error('the database was asked');
     };
-    const database = Object.assign(ask, { kind: 'database', pool: { take: ask } }) as unknown as Database;
+    const database = Object.assign(ask, {
+      kind: 'database',
+      reach: { pool: { nextReceipt: ask } },
+    }) as unknown as Database;
     const delivered: string[] = [];
     const deliver = makeDeliverToEligible({
       ...{ database, clock: bundle.clock },

@@ -1,0 +1,170 @@
+import { inSchemaTransaction, withSession } from '../database.ts';
+import type { Database, Queryable, Transaction } from '../database.ts';
+
+/** The role that works across workspaces, of which the application's login is a member without its rights. */
+export const acrossRoleOf = (application: string): string => `${application}_across`;
+
+export type LoginRights = {
+  role: string;
+  /** Why row-level security does not hold this login; undefined when it does. */
+  fault: 'superuser' | 'bypasses row security' | 'owns the tables' | 'inherits the rights across' | undefined;
+  /** Whether it may change the schema: it owns it, or there is none yet and it may make one. */
+  mayMigrate: boolean;
+  /** Undefined when there is none that it could take on. */
+  acrossRole: string | undefined;
+};
+
+/** What the login of these connections is and may do. Reads the catalogue only. */
+export async function readLoginRights(database: Queryable): Promise<LoginRights> {
+  const [row] = await database<
+    (Omit<LoginRights, 'fault'> & Record<'isSuperuser' | 'bypasses' | 'owns' | 'inherits' | 'isAllowed', boolean>)[]
+  >`
+    select login.rolname as role, login.rolsuper as "isSuperuser", login.rolbypassrls as bypasses, owned.owns,
+      exists (
+        select 1 from pg_policy where polname = 'across_workspaces' and login.oid = any(polroles)
+      ) as "isAllowed",
+      owned.owns or (not owned.exists and has_schema_privilege(login.rolname, 'public', 'create')) as "mayMigrate",
+      across.rolname as "acrossRole", coalesce(pg_has_role(login.oid, across.oid, 'usage'), false) as inherits
+    from pg_roles as login
+    left join pg_roles as across
+      on across.rolname = login.rolname || '_across' and pg_has_role(login.oid, across.oid, 'member')
+    cross join lateral (
+      select count(*) > 0 as exists, coalesce(bool_or(pg_has_role(login.oid, relowner, 'usage')), false) as owns
+      from pg_class where relname = 'schema_migrations'
+    ) as owned
+    where login.rolname = current_user`;
+  const { isSuperuser, bypasses, owns, inherits, isAllowed, ...rights } = row!;
+  if (isSuperuser) return { ...rights, fault: 'superuser' };
+  if (bypasses) return { ...rights, fault: 'bypasses row security' };
+  if (owns) return { ...rights, fault: 'owns the tables' };
+  return { ...rights, fault: inherits || isAllowed ? 'inherits the rights across' : undefined };
+}
+
+/** The roles of an application that owns nothing are missing, or are not as they must be. */
+export class ApplicationRolesError extends Error {
+  override readonly name = 'ApplicationRolesError';
+}
+
+/**
+ * Gives the application's login, and its role that works across workspaces, what they need in this database; whatever
+ * they have stays. Called by the owner after each migration, of ours and of the job queue. An application that is the
+ * owner itself only gets the policy, which its tables ask of their owner too.
+ *
+ * @throws ApplicationRolesError
+ */
+export async function grantRights(owner: Database, application: string): Promise<void> {
+  await withSession(owner, (session) => inSchemaTransaction(session, (tx) => grantEverything(tx, application)));
+}
+
+async function grantEverything(tx: Transaction, application: string): Promise<void> {
+  // Two nodes that start together would change the same rows of the catalogue. The number is arbitrary.
+  await tx`select pg_advisory_xact_lock(7312846)`;
+  const [row] = await tx<{ ownerRole: string }[]>`select current_user as "ownerRole"`;
+  const isOwner = application === row!.ownerRole;
+  const across = isOwner ? application : acrossRoleOf(application);
+  if (!isOwner) await requireRoles(tx, { application, across });
+  await tx`
+      select set_config('carillon.application', ${application}, true), set_config('carillon.across', ${across}, true)`;
+  if (!isOwner) {
+    await tx.unsafe(grantTables);
+    await tx.unsafe(grantQueue);
+  }
+  await tx.unsafe(allowAcross);
+}
+
+async function requireRoles(
+  tx: Queryable,
+  { application, across }: { application: string; across: string },
+): Promise<void> {
+  const [found] = await tx<{ isReady: boolean }[]>`
+    select pg_has_role(application.oid, across.oid, 'member') and not pg_has_role(application.oid, across.oid, 'usage')
+      as "isReady"
+    from pg_roles as application, pg_roles as across
+    where application.rolname = ${application} and across.rolname = ${across}`;
+  if (found?.isReady) return;
+  throw new ApplicationRolesError(
+    `The role ${application} needs a role ${across} that it may take on and does not inherit; as an administrator: ` +
+      `create role "${across}" nologin bypassrls; alter role "${application}" noinherit; grant "${across}" to "${application}";`,
+  );
+}
+
+// Staging tables of segments hold values of one workspace and no workspace_id; who makes them grants them.
+const grantTables = `
+  do $$
+  declare
+    granted record;
+    grantees text := format('%I, %I', current_setting('carillon.application'), current_setting('carillon.across'));
+  begin
+    execute format('grant usage on schema public to %s', grantees);
+    for granted in
+      select pg_class.oid::regclass as name, relname = 'schema_migrations' as is_read from pg_class
+      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and relname !~ '^segment_(lines|matches)_[0-9a-f]{24}_'
+        and not (
+          has_table_privilege(current_setting('carillon.application'), pg_class.oid, 'select')
+          and has_table_privilege(current_setting('carillon.across'), pg_class.oid, 'select')
+        )
+    loop
+      execute format(
+        'grant %s on %s to %s', case when granted.is_read then 'select' else 'select, insert, update, delete' end,
+        granted.name, grantees
+      );
+    end loop;
+    execute format('grant usage, select on all sequences in schema public to %s', grantees);
+    execute format(
+      'grant execute on function make_day_partition(text, date), make_segment_staging(text), drop_segment_staging(text), '
+      'analyze_table(text) to %s', grantees
+    );
+  end $$`;
+
+// The library's tables have row-level security and no policy, which leaves them to their owner.
+const grantQueue = `
+  do $$
+  declare
+    guarded record;
+    grantees text := format('%I, %I', current_setting('carillon.application'), current_setting('carillon.across'));
+  begin
+    execute format('grant usage on schema graphile_worker to %s', grantees);
+    execute format('grant select, insert, update, delete on all tables in schema graphile_worker to %s', grantees);
+    execute format('grant usage, select on all sequences in schema graphile_worker to %s', grantees);
+    execute format('grant execute on all functions in schema graphile_worker to %s', grantees);
+    for guarded in
+      select pg_class.oid::regclass as name from pg_class
+      where relnamespace = 'graphile_worker'::regnamespace and relrowsecurity
+        and not exists (select 1 from pg_policy where polrelid = pg_class.oid and polname = 'application')
+    loop
+      execute format('create policy application on %s to %s using (true)', guarded.name, grantees);
+    end loop;
+  end $$`;
+
+// For the owner, whose own statements are those of migrations, and a role that the administrator could not let bypass the
+// policies. An application that was the owner once is taken out.
+const allowAcross = `
+  do $$
+  declare
+    guarded record;
+    application text := current_setting('carillon.application');
+    allowed text;
+  begin
+    for guarded in
+      select pg_class.oid::regclass as name, polname, array(
+        select rolname from pg_roles where pg_roles.oid = any(polroles) order by rolname
+      ) as present, array(
+        select rolname from pg_roles
+        where pg_roles.oid = any(polroles) and (rolname <> application or rolname = current_user)
+          or rolname in (current_user, current_setting('carillon.across'))
+        order by rolname
+      ) as roles
+      from pg_class
+      join pg_attribute on attrelid = pg_class.oid and attname = 'workspace_id' and not attisdropped
+      left join pg_policy on polrelid = pg_class.oid and polname = 'across_workspaces'
+      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and relrowsecurity
+    loop
+      continue when guarded.polname is not null and guarded.present = guarded.roles;
+      select string_agg(quote_ident(name), ', ') into allowed from unnest(guarded.roles) as name;
+      if guarded.polname is null then
+        execute format('create policy across_workspaces on %s to %s using (true)', guarded.name, allowed);
+      else
+        execute format('alter policy across_workspaces on %s to %s', guarded.name, allowed);
+      end if;
+    end loop;
+  end $$`;
