@@ -4,5 +4,7 @@ export type { CampaignBody, CampaignTestAnswer, CarillonCampaigns } from './cari
 export { CarillonError, toCarillonError } from './carillon-error.ts';
 export type { PushAnswer, PushPayload, PushRequest } from './push-request.ts';
 export { signPush } from './sign-push.ts';
+export { SubscribeBrowserError, subscribeBrowser } from './subscribe-browser.ts';
+export type { BrowserSubscription, SubscribeBrowserFault, SubscribeBrowserOptions } from './subscribe-browser.ts';
 export { makeAccessTokens } from './access-tokens.ts';
 export type { AccessTokens, AccessTokenOptions } from './access-tokens.ts';

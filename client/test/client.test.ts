@@ -1,3 +1,5 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as everything from '../src/index.ts';
 import { CarillonError, makeAccessTokens, makeCarillonClient, signPush } from '../src/index.ts';
@@ -23,11 +25,65 @@ const makeClient = (more: object = {}) =>
 test('the package offers what an integrator uses, and nothing of the console', () => {
   expect(Object.keys(everything).sort()).toEqual([
     'CarillonError',
+    'SubscribeBrowserError',
     'makeAccessTokens',
     'makeCarillonClient',
     'signPush',
+    'subscribeBrowser',
     'toCarillonError',
   ]);
+});
+
+/** The example of the README that holds `word`, as a function of what it imports and with what a reader fills in. */
+async function readExample(
+  word: string,
+  filledIn: Record<string, string>,
+): Promise<(given: object) => Promise<unknown>> {
+  const readme = await readFile(join(import.meta.dirname, '..', 'README.md'), 'utf8');
+  const [, code] = [...readme.matchAll(/```ts\n(.*?)```/gs)].find(([, block]) => block!.includes(word))!;
+  const [, imported] = /import \{ (.*) \} from '@carillon\/client';/.exec(code!)!;
+  let body = code!.replace(/import .*/, '').replace(/const (\{ )?(\w+)( \})? = await (?!.*await)/s, 'return await ');
+  for (const [placeholder, value] of Object.entries(filledIn)) {
+    expect(body).toContain(placeholder);
+    body = body.replaceAll(placeholder, value);
+  }
+  const run = new Function(imported!, `return (async () => { ${body} })()`) as (given: unknown) => Promise<unknown>;
+  return (given) => run(given);
+}
+
+describe('the examples of the README', () => {
+  test('a user, a device and a push: as it stands there, the phone gets it', async () => {
+    const run = await readExample('makeCarillonClient', {
+      'http://127.0.0.1:8080': bundle.url,
+      YOUR_WORKSPACE_ID: bundle.workspaceId,
+      'cok_…': bundle.keys.oauth,
+      'cpk_…': bundle.keys.push,
+      'fcm-token…': 'token-of-the-readme',
+    });
+    expect(await run(makeCarillonClient)).toMatchObject({ cid: expect.stringMatching(/^[0-9a-f]{24}$/) });
+    const message = await until(async () =>
+      (await bundle.inbox()).find((found) => found.deviceToken === 'token-of-the-readme'),
+    );
+    expect(message).toMatchObject({ title: 'On its way', body: 'Your order has been shipped' });
+  });
+
+  test('a browser: what it gives is what the function takes, and outside of a browser it says so', async () => {
+    const run = await readExample('subscribeBrowser', {});
+    await expect(run(everything.subscribeBrowser)).rejects.toMatchObject({
+      name: 'SubscribeBrowserError',
+      code: 'unsupported',
+    });
+  });
+});
+
+test('the package is what its README says: no dependencies, and sources that a bundler or Node takes', async () => {
+  const manifest = JSON.parse(await readFile(join(import.meta.dirname, '..', 'package.json'), 'utf8'));
+  expect(manifest.dependencies).toBeUndefined();
+  const sources = await readdir(join(import.meta.dirname, '..', 'src'));
+  for (const file of sources) {
+    const text = await readFile(join(import.meta.dirname, '..', 'src', file), 'utf8');
+    for (const [, from] of text.matchAll(/from '(.*)';/g)) expect(from).toMatch(/^\.\//);
+  }
 });
 
 test('the signature is the one the server checks', async () => {
