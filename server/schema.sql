@@ -793,7 +793,9 @@ create table sandbox_messages (
   message_id text not null,
   payload jsonb not null,
   received_at timestamp with time zone not null,
+  transport jsonb not null default '{}'::jsonb,
   constraint sandbox_messages_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
+  constraint sandbox_messages_transport_check CHECK ((jsonb_typeof(transport) = 'object'::text)),
   constraint sandbox_messages_pkey PRIMARY KEY (id)
 );
 CREATE INDEX sandbox_messages_workspace ON sandbox_messages USING btree (workspace_id, id DESC);

@@ -87,6 +87,14 @@ export function Phones({ workspaceId }: { workspaceId: string }) {
             )
           }
         </Loaded>
+        {opened && (
+          <CopyableBlock
+            label="transport"
+            text={Object.entries(opened.transport)
+              .map(([name, value]) => `${name}: ${value}`)
+              .join('\n')}
+          />
+        )}
         {opened && <CopyableBlock label="payload" text={JSON.stringify(opened.payload, null, 2)} />}
       </section>
     </>

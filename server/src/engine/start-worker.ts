@@ -54,6 +54,8 @@ export type WorkerDependencies = {
   /** Sends reports; undefined keeps them to be read in the console. */
   smtpClient: SmtpClient | undefined;
   segmentUsersPerDay: number;
+  /** How long an event waits before it is counted as a conversion. */
+  conversionSettleSeconds: number;
 };
 
 export type Worker = {
@@ -112,7 +114,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     makeDropOldRecords({ database, inboxMessages: deps.inboxMessages }),
     makeExpireSegments({ database }),
     makeDropSegmentLeftovers({ database }),
-    makeAttributeConversions({ database }),
+    makeAttributeConversions({ database, settleSeconds: deps.conversionSettleSeconds }),
     makeEraseDueUsers({ database }),
   ].map((job) => startJob(job, { clock, log, book }));
   const wakeFanOut = (): void => {

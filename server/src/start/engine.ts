@@ -1,3 +1,4 @@
+import { conversionSettleSeconds, sandboxConversionSettleSeconds } from '../domain/campaigns/limits.ts';
 import { makeInteractionTokens } from '../domain/interactions/interaction-token.ts';
 import { makeShareProviderToken } from '../engine/credentials/share-provider-token.ts';
 import { makeDelivery } from '../engine/delivery/deliver.ts';
@@ -40,6 +41,7 @@ export async function startEngine(composition: Composition, { phones, book, node
     smtpClient:
       config.smtpUrl === undefined ? undefined : makeSmtpClient({ url: config.smtpUrl, from: config.emailFrom }),
     segmentUsersPerDay: config.segmentUsersPerDay,
+    conversionSettleSeconds: config.mode === 'sandbox' ? sandboxConversionSettleSeconds : conversionSettleSeconds,
   });
   started.push(worker);
   return worker;

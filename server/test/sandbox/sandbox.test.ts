@@ -161,6 +161,44 @@ describe('fault switches', () => {
   });
 });
 
+test('the inbox shows how each provider was asked to carry the message', async () => {
+  const { cid } = (await bundle.push(pushToAll({ advancedSettings: { ttl: { ANDROID: 30, WEB: 10 } } }))).json();
+  const messages = await until(async () => {
+    const found = (await bundle.inbox()).filter((message) => message.campaignId === cid);
+    return found.length === 3 && found;
+  });
+  const transport = Object.fromEntries(messages.map((message) => [message.platform, message.transport]));
+  expect(transport).toEqual({
+    ANDROID: { priority: 'HIGH', ttl: '1800s', collapse_key: expect.any(String) },
+    IOS: {
+      'apns-topic': expect.any(String),
+      'apns-push-type': 'alert',
+      'apns-priority': '10',
+      'apns-expiration': expect.stringMatching(/^\d+$/),
+      'apns-collapse-id': expect.any(String),
+    },
+    WEB: { TTL: '600', Urgency: 'normal', Topic: expect.any(String), 'Content-Encoding': 'aes128gcm' },
+  });
+});
+
+test('an event counts as a conversion within seconds', async () => {
+  const goal = { name: 'Bought', eventName: 'Bought' };
+  const { cid } = (await bundle.push(pushToAll({ conversionGoals: [goal] }))).json();
+  expect(await waitForRun(cid)).toBe('SENT');
+  const [user] = await bundle.database`
+    select customer_id as "customerId" from users join devices on devices.user_id = users.id
+    join deliveries on deliveries.device_id = devices.id join runs on runs.id = deliveries.run_id
+    where runs.campaign_id = ${cid} limit 1`;
+  const begin = performance.now();
+  await bundle.call('POST', `/v1/event/${bundle.workspaceId}`, {
+    headers: bundle.basic(),
+    body: { type: 'event', customer_id: user!.customerId, actions: [{ action: 'Bought' }] },
+  });
+  await until(async () => (await bundle.database`select 1 from conversions where campaign_id = ${cid}`)[0]);
+  // Not the two minutes of production; a busy machine is slow.
+  expect(performance.now() - begin).toBeLessThan(30_000);
+});
+
 test.each(['0', '0.4', '3', '260.5'])('an inbox that nothing comes to in %s ms is an empty list', async (wait) => {
   const answer = await bundle.call('GET', `/sandbox/inbox?wait=${wait}&after=${'f'.repeat(24)}`);
   expect([answer.status, answer.json()]).toEqual([200, { messages: [] }]);

@@ -1,7 +1,8 @@
 import type { Platform } from '../../src/domain/campaigns/content.ts';
 import type { ConversionGoal } from '../../src/domain/campaigns/conversion-goal.ts';
 import { makeId } from '../../src/domain/ids.ts';
-import { makeAttributeConversions, settleMilliseconds } from '../../src/engine/conversions/attribute-conversions.ts';
+import { conversionSettleSeconds } from '../../src/domain/campaigns/limits.ts';
+import { makeAttributeConversions } from '../../src/engine/conversions/attribute-conversions.ts';
 import { buildServer } from '../../src/http/build-server.ts';
 import { statsRoutes } from '../../src/http/stats/routes.ts';
 import { makeVendorHeaders } from '../../src/http/vendor-headers.ts';
@@ -33,7 +34,7 @@ export async function makeStatsBundle() {
     name: 'c',
     at: start,
   });
-  const job = makeAttributeConversions({ database });
+  const job = makeAttributeConversions({ database, settleSeconds: conversionSettleSeconds });
 
   return {
     ...bundle,
@@ -93,7 +94,7 @@ export async function makeStatsBundle() {
     },
     /** Looks at all events that have come in so far. @returns how many were looked at */
     async attribute(): Promise<number> {
-      clock.advance(settleMilliseconds);
+      clock.advance(conversionSettleSeconds * 1000);
       let taken = 0;
       for (let count = await job.runOnce(clock.now()); count > 0; count = await job.runOnce(clock.now()))
         taken += count;

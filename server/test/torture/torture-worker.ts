@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import closeWithGrace from 'close-with-grace';
 import { makeClock } from '../../src/clock.ts';
 import { readConfig } from '../../src/start/config.ts';
+import { conversionSettleSeconds } from '../../src/domain/campaigns/limits.ts';
 import { makeInteractionTokens } from '../../src/domain/interactions/interaction-token.ts';
 import { makeShareProviderToken } from '../../src/engine/credentials/share-provider-token.ts';
 import { makeDelivery, realProviderEndpoints } from '../../src/engine/delivery/deliver.ts';
@@ -53,6 +54,7 @@ const worker = await startWorker({
   allowedNetworks: [],
   smtpClient: undefined,
   segmentUsersPerDay: config.segmentUsersPerDay,
+  conversionSettleSeconds,
 });
 started.push(worker);
 started.push(startJob(followClock, { clock, log }));

@@ -44,6 +44,9 @@ export type InboxMessage = {
   body: string;
   campaignId: string | null;
   receivedAt: string;
+
+  /** What the provider takes beside the message. */
+  transport: Record<string, string>;
   payload: unknown;
 };
 

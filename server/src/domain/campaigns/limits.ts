@@ -39,6 +39,14 @@ export const maxCampaignTags = 100;
 export const maxConversionGoals = 5;
 /** Events after a message that count as its conversions (fact 6.2). */
 export const conversionWindowHours = 36;
+/**
+ * An event waits this long before it is looked at: a window stores its deliveries with the instant just before its
+ * transaction, and only committed rows can be found. Twice the maximum time the database allows a transaction to be
+ * idle (`idle_in_transaction_session_timeout`, 60 s).
+ */
+export const conversionSettleSeconds = 120;
+/** The same in a sandbox, whose small windows are stored within milliseconds, and where somebody looks at the screen. */
+export const sandboxConversionSettleSeconds = 1;
 /** Sends of a periodic campaign that ends after a number of them. Ours. */
 export const maxOccurrences = 1_000;
 

@@ -184,6 +184,20 @@ export const campaignLimitTexts: {
       whenReached: 'Later events are not counted.',
       source: 'fact 6.2',
     },
+    conversionSettleSeconds: {
+      what: 'An event is counted as a conversion after',
+      unit: 'seconds',
+      per: 'request',
+      whenReached: 'By then what was being sent is in the ledger.',
+      source: 'ours',
+    },
+    sandboxConversionSettleSeconds: {
+      what: 'The same in a sandbox',
+      unit: 'seconds',
+      per: 'request',
+      whenReached: 'By then what was being sent is in the ledger.',
+      source: 'ours',
+    },
     maxOccurrences: {
       what: 'Sends of a periodic campaign that ends after a number of them',
       unit: 'sends',

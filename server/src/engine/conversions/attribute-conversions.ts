@@ -9,24 +9,23 @@ import { conversionWindowHours } from '../../domain/campaigns/limits.ts';
 
 const batchEvents = 500;
 
-/**
- * An event waits this long before it is looked at: a window stores its deliveries with the instant just before its
- * transaction, and only committed rows can be found. Twice the maximum time the database allows a transaction to be
- * idle (`idle_in_transaction_session_timeout`, 60 s).
- */
-export const settleMilliseconds = 120_000;
+export type AttributeConversionsDependencies = {
+  database: Database;
+  /** How long an event waits before it is looked at. */
+  settleSeconds: number;
+};
 
 /**
  * The job that counts events as conversions of the campaigns that reached their user before (interface 2.10). It takes
  * events and stores their conversions in one transaction: after a crash they are taken again, two nodes never take the
  * same event, and the key of a conversion also rejects a second row for one event.
  */
-export function makeAttributeConversions({ database }: { database: Database }): Job {
+export function makeAttributeConversions({ database, settleSeconds }: AttributeConversionsDependencies): Job {
   return {
     name: 'attribute-conversions',
-    intervalMilliseconds: 5_000,
+    intervalMilliseconds: Math.min(5_000, settleSeconds * 500),
     async runOnce(now) {
-      const until = new Date(now.getTime() - settleMilliseconds);
+      const until = new Date(now.getTime() - settleSeconds * 1000);
       return inTransaction(database, async (tx) => {
         const taken = await takeUnattributedEvents(tx, { until, limit: batchEvents });
         if (taken.length === 0) return 0;

@@ -14,6 +14,7 @@ export const InboxMessage = Type.Object({
   body: Type.String(),
   campaignId: orNull(Type.String()),
   receivedAt: Type.String(),
+  transport: described(Type.Record(Type.String(), Type.String()), 'What the provider takes beside the message.'),
   payload: Type.Unknown(),
 });
 

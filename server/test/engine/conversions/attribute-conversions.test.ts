@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ConversionGoal } from '../../../src/domain/campaigns/conversion-goal.ts';
-import { conversionWindowHours } from '../../../src/domain/campaigns/limits.ts';
-import { settleMilliseconds } from '../../../src/engine/conversions/attribute-conversions.ts';
+import { conversionSettleSeconds, conversionWindowHours } from '../../../src/domain/campaigns/limits.ts';
 import { makeStatsBundle, start } from '../../stats/stats-bundle.ts';
 import type { StatsBundle } from '../../stats/stats-bundle.ts';
 
@@ -100,7 +99,7 @@ describe('the duty', () => {
   test('leaves events alone until everything sent before them is certainly stored', async () => {
     const campaignId = await bundle.addCampaign([bought]);
     await bundle.track('ann', { name: 'Bought', afterHours: 1 });
-    bundle.clock.advance(settleMilliseconds - 1);
+    bundle.clock.advance(conversionSettleSeconds * 1000 - 1);
     expect(await bundle.job.runOnce(bundle.clock.now())).toBe(0);
     // A window that was sent before the event and stored after it.
     await bundle.addRun(campaignId, [{ customerId: 'ann' }]);
@@ -113,7 +112,7 @@ describe('the duty', () => {
     const campaignId = await bundle.addCampaign([bought]);
     await bundle.addRun(campaignId, [{ customerId: 'ann' }]);
     for (let count = 0; count < 40; count += 1) await bundle.track('ann', { name: 'Bought', afterHours: 1 });
-    bundle.clock.advance(settleMilliseconds);
+    bundle.clock.advance(conversionSettleSeconds * 1000);
     const taken = await Promise.all([1, 2, 3, 4].map(() => bundle.job.runOnce(bundle.clock.now())));
     expect(taken.reduce((sum, count) => sum + count, 0)).toBe(40);
     expect(await goalsMet()).toHaveLength(40);
@@ -123,7 +122,7 @@ describe('the duty', () => {
     const campaignId = await bundle.addCampaign([bought]);
     await bundle.addRun(campaignId, [{ customerId: 'ann' }]);
     await bundle.track('ann', { name: 'Bought', afterHours: 1 });
-    bundle.clock.advance(settleMilliseconds);
+    bundle.clock.advance(conversionSettleSeconds * 1000);
     await bundle.database`alter table conversions rename to conversions_away`;
     await expect(bundle.job.runOnce(bundle.clock.now())).rejects.toThrow('conversions');
     await bundle.database`alter table conversions_away rename to conversions`;

@@ -1,7 +1,9 @@
 import { createPublicKey, randomUUID, verify } from 'node:crypto';
 import { magicOutcome } from '../../../domain/sandbox/magic-tokens.ts';
+import { transportOf } from './simulator-account.ts';
 import type { Simulate, SimulatedAnswer, SimulatedRequest, SimulatorAccount } from './simulator-account.ts';
 
+const transportHeaders = ['apns-topic', 'apns-push-type', 'apns-priority', 'apns-expiration', 'apns-collapse-id'];
 const maxPayloadBytes = 4096;
 const maxTokens = 1_000;
 const pushTypes = new Set([
@@ -162,6 +164,7 @@ function deliver(account: SimulatorAccount, deviceToken: string, request: Simula
       ...(payload.svc?.campaign_id === undefined ? {} : { campaignId: payload.svc.campaign_id }),
       messageId: payload.svc?.message_id ?? id,
       receivedAt: request.shownAt,
+      transport: transportOf(request.headers, transportHeaders),
       payload: payload as unknown as Record<string, unknown>,
     },
   };

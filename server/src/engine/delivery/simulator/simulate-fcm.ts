@@ -1,6 +1,7 @@
 import { createPublicKey, randomBytes } from 'node:crypto';
 import { jwtVerify } from 'jose';
 import { magicOutcome } from '../../../domain/sandbox/magic-tokens.ts';
+import { transportOf } from './simulator-account.ts';
 import type { Simulate, SimulatedAnswer, SimulatedRequest, SimulatorAccount } from './simulator-account.ts';
 
 const googleTokenUrl = 'https://oauth2.googleapis.com/token';
@@ -131,6 +132,7 @@ function deliver(account: SimulatorAccount, request: SimulatedRequest): Simulate
       ...(typeof data.gcm_campaign_id === 'string' ? { campaignId: data.gcm_campaign_id } : {}),
       messageId: String(data.svc_message_id ?? name),
       receivedAt: request.shownAt,
+      transport: transportOf(android, ['priority', 'ttl', 'collapse_key']),
       payload: { data, android },
     },
   };

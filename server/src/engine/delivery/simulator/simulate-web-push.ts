@@ -2,6 +2,7 @@ import { createPublicKey, verify } from 'node:crypto';
 import { decryptWebPush } from './decrypt-web-push.ts';
 import { magicOutcome } from '../../../domain/sandbox/magic-tokens.ts';
 import { simulatedBrowser, simulatedPushOrigin } from './make-simulated-subscription.ts';
+import { transportOf } from './simulator-account.ts';
 import type { Simulate, SimulatedAnswer, SimulatedRequest, SimulatorAccount } from './simulator-account.ts';
 
 const maxBodyBytes = 4096;
@@ -142,6 +143,7 @@ function deliver(request: SimulatedRequest, { id, secret, workspaceId }: Deliver
       ...(typeof payload.campaign_id === 'string' ? { campaignId: payload.campaign_id } : {}),
       messageId,
       receivedAt: request.shownAt,
+      transport: transportOf(request.headers, ['TTL', 'Urgency', 'Topic', 'Content-Encoding']),
       payload,
     },
   };

@@ -17,6 +17,8 @@ export type DeliveredMessage = {
   campaignId?: string;
   messageId: string;
   receivedAt: Date;
+  /** How the provider was asked to carry it: what it takes beside the message. */
+  transport: Record<string, string>;
   payload: Record<string, unknown>;
 };
 
@@ -36,6 +38,16 @@ export type SimulatedRequest = {
   /** The time that phones show: the service's own, which the sandbox moves. */
   shownAt: Date;
 };
+
+/** What a request says of how it is to be carried, under the provider's own names; what is not said is left out. */
+export function transportOf(said: Record<string, unknown>, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = said[name.toLowerCase()];
+      return value === undefined ? [] : [[name, String(value)]];
+    }),
+  );
+}
 
 /** One provider's behaviour: request in, answer out. */
 export type Simulate = (request: SimulatedRequest) => SimulatedAnswer | Promise<SimulatedAnswer>;
