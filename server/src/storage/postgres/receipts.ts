@@ -48,7 +48,7 @@ export async function readOutcome(pool: ConnectionPool, receipt: Receipt): Promi
 async function ask(pool: ConnectionPool, { poolId, number }: Receipt): Promise<TransactionOutcome> {
   const connection = await pool.take();
   try {
-    await connection.run(plainQuery(`begin; set local lock_timeout = '2s'`));
+    await connection.run(plainQuery(`begin${pool.transactionSettings()}; set local lock_timeout = '2s'`));
     await connection.run(
       plainQuery(`insert into transaction_receipts (pool_id, number, is_stored) values ('${poolId}', ${number}, false)
         on conflict (pool_id, number) do nothing`),
