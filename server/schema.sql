@@ -302,6 +302,8 @@ create table chunks (
   not_before timestamp with time zone not null,
   created_at timestamp with time zone not null,
   ended_at timestamp with time zone,
+  suspect_devices integer,
+  set_aside smallint not null default 0,
   constraint chunks_check CHECK ((bucket_from <= bucket_to)),
   constraint chunks_check1 CHECK (((cursor_bucket IS NULL) = (cursor_position IS NULL))),
   constraint chunks_check2 CHECK (((window_opened_at IS NULL) = (window_position IS NULL))),
@@ -309,6 +311,7 @@ create table chunks (
   constraint chunks_check4 CHECK (((state = 'CLAIMED'::text) = (lease_until IS NOT NULL))),
   constraint chunks_check5 CHECK (((ended_at IS NOT NULL) = (state = ANY (ARRAY['DONE'::text, 'QUARANTINED'::text])))),
   constraint chunks_state_check CHECK ((state = ANY (ARRAY['READY'::text, 'CLAIMED'::text, 'DONE'::text, 'QUARANTINED'::text]))),
+  constraint chunks_suspect_devices_check CHECK ((suspect_devices > 0)),
   constraint chunks_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id),
   constraint chunks_pkey PRIMARY KEY (run_id, number)
 );

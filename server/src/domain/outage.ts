@@ -24,6 +24,20 @@ const outageCodes = new Set([
   '08P01',
 ]);
 
+// Connections, authorisation, transaction state, deadlocks, resources, limits, locks, operators, its system, its inside.
+const databaseClasses = ['08', '25', '28', '40', '53', '54', '55', '57', '58', 'XX'];
+
+/**
+ * Whether the database refuses for a reason of its own (it is away, its disk is full, a lock is held), so that the same
+ * statement may succeed later. Others are about what it was given.
+ */
+export function isDatabaseFault(error: unknown): boolean {
+  const code = (error as { code?: unknown } | undefined)?.code;
+  return (
+    isOutage(error) || (typeof code === 'string' && code.length === 5 && databaseClasses.includes(code.slice(0, 2)))
+  );
+}
+
 /** Whether the database could not be reached or ended the session, so that the statement itself is not at fault. */
 export function isOutage(error: unknown): boolean {
   return outageCodes.has((error as { code?: string } | undefined)?.code ?? '');

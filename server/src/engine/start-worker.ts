@@ -23,6 +23,7 @@ import { makeDropOldRecords } from './housekeeping/drop-old-records.ts';
 import { makeEraseDueUsers } from './housekeeping/erase-users.ts';
 import { makeDropSegmentLeftovers } from './housekeeping/drop-segment-leftovers.ts';
 import { makeExpireSegments } from './housekeeping/expire-segments.ts';
+import type { KeptOutcomes } from './keep-outcomes.ts';
 import { makeSendEmails } from './email/send-emails.ts';
 import type { SmtpClient } from './email/smtp-client.ts';
 import { makeOutgoingClient } from './outgoing-http/outgoing-client.ts';
@@ -56,6 +57,7 @@ export type WorkerDependencies = {
   segmentUsersPerDay: number;
   /** How long an event waits before it is counted as a conversion. */
   conversionSettleSeconds: number;
+  outcomes: KeptOutcomes;
 };
 
 export type Worker = {
@@ -73,9 +75,11 @@ const transactionalChunks = 2;
 /** Starts everything a node of role `worker` does. */
 export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
   const { database, clock, log, book } = deps;
+  const { outcomes } = deps;
   const personaliseDevices = makePersonaliseDevices({ database });
   const deliverToDevice = makeDeliverToDevice({
     clock,
+    log,
     delivery: deps.delivery,
     loadCredentials: makeLoadCredentials({ database, encryption: deps.encryption, clock }),
     governor: makeGovernor({ database, clock, log, pause: (milliseconds) => setTimeout(milliseconds) }),
@@ -93,17 +97,20 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     sendWindow: makeSendWindow({
       database,
       clock,
+      log,
       windowDevices: deps.windowDevices,
       personaliseDevices,
       deliverToDevice,
+      outcomes,
     }),
+    outcomes,
     onChunkEnded: end.wake,
   });
   const release = startJob(makeReleaseRuns({ database, wakeWorkers: chunks.wake }), { clock, log, book });
   const { lateSendMinutes } = deps;
   const schedules = startJob(makeFireDueCampaigns({ database, lateSendMinutes }), { clock, log, book });
-  const sending = { personaliseDevices, deliverToDevice };
-  const retry = startJob(makeRetryDeliveries({ database, clock, ...sending, onSettled: end.wake }), {
+  const sending = { personaliseDevices, deliverToDevice, outcomes };
+  const retry = startJob(makeRetryDeliveries({ database, clock, log, ...sending, onSettled: end.wake }), {
     clock,
     log,
     book,
@@ -133,6 +140,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
       for (const job of housekeeping) job.wake();
     },
     async stop() {
+      outcomes.noteStopping();
       await queue.stop();
       await Promise.all([schedules, release, chunks, retry, segments, ...housekeeping].map((part) => part.stop()));
       await end.stop();
@@ -150,9 +158,14 @@ function startSegmentJobs(deps: WorkerDependencies, { onFilled }: { onFilled: ()
     encryption: deps.encryption,
     log,
     post: (request) => postOnce(outgoing, request),
+    outcomes: deps.outcomes,
   });
   const callbacks = startJob(callbackJob, { clock, log, book });
-  const emails = startJob(makeSendEmails({ database, clock, smtpClient }), { clock, log, book });
+  const emails = startJob(makeSendEmails({ database, clock, smtpClient, outcomes: deps.outcomes }), {
+    clock,
+    log,
+    book,
+  });
   const fillJob = makeFillSegments({
     database,
     clock,

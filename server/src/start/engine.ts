@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { conversionSettleSeconds, sandboxConversionSettleSeconds } from '../domain/campaigns/limits.ts';
 import { makeInteractionTokens } from '../domain/interactions/interaction-token.ts';
 import { makeShareProviderToken } from '../engine/credentials/share-provider-token.ts';
@@ -6,6 +7,7 @@ import type { DeliveryOptions } from '../engine/delivery/deliver.ts';
 import { makeSmtpClient } from '../engine/email/smtp-client.ts';
 import { makeReportNode } from '../engine/housekeeping/report-node.ts';
 import type { JobBook } from '../engine/job-book.ts';
+import { makeKeptOutcomes } from '../engine/keep-outcomes.ts';
 import { startJob } from '../engine/job.ts';
 import type { RunningJob } from '../engine/job.ts';
 import type { SandboxPhones } from '../engine/sandbox/start-sandbox-phones.ts';
@@ -19,11 +21,20 @@ import type { Readiness } from './readiness.ts';
 export type NodeParts = { phones: SandboxPhones | undefined; readiness: Readiness; book: JobBook; nodeId: string };
 
 /** The part of a node that sends. */
-export async function startEngine(composition: Composition, { phones, book, nodeId }: NodeParts): Promise<Worker> {
+export async function startEngine(
+  composition: Composition,
+  { phones, readiness, book, nodeId }: NodeParts,
+): Promise<Worker> {
   const { config, clock, log, installation, started } = composition;
   const delivery = makeDelivery(deliveryOptions(composition, phones));
   started.push({ stop: () => delivery.close() });
+  const outcomes = makeKeptOutcomes({ log, pause: (milliseconds) => setTimeout(milliseconds) });
+  readiness.watch(() => {
+    const fault = outcomes.fault();
+    return fault === undefined ? [] : [{ name: 'outcomes', detail: `${outcomes.waiting()} (${fault})` }];
+  });
   const worker = await startWorker({
+    outcomes,
     database: installation.acrossWorkspaces,
     databaseUrl: installation.sessionUrl,
     clock,

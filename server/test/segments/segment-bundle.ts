@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { LightMyRequestResponse } from 'fastify';
 import { createKey } from '../../src/app/keys/create-key.ts';
+import { makeKeptOutcomes } from '../../src/engine/keep-outcomes.ts';
 import { documentedSegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
 import type { SegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
 import { makeManualClock } from '../../src/clock.ts';
@@ -76,6 +77,7 @@ export async function makeSegmentBundle(options: { limits?: Partial<SegmentLimit
     encryption,
     log,
     post: (request) => postOnce(outgoing, request),
+    outcomes: makeKeptOutcomes({ log, pause: async () => {} }),
   });
   let fileNumber = 0;
 

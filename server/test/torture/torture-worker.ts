@@ -3,8 +3,10 @@
  * process that started it, which outlives this one and counts every request. Arguments: their origins as JSON.
  */
 import { randomBytes } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 import { makeClock } from '../../src/clock.ts';
+import { makeKeptOutcomes } from '../../src/engine/keep-outcomes.ts';
 import { readConfig } from '../../src/start/config.ts';
 import { conversionSettleSeconds } from '../../src/domain/campaigns/limits.ts';
 import { makeInteractionTokens } from '../../src/domain/interactions/interaction-token.ts';
@@ -53,6 +55,7 @@ const worker = await startWorker({
   inboxMessages: config.inboxMessages,
   allowedNetworks: [],
   smtpClient: undefined,
+  outcomes: makeKeptOutcomes({ log, pause: (milliseconds) => setTimeout(milliseconds) }),
   segmentUsersPerDay: config.segmentUsersPerDay,
   conversionSettleSeconds,
 });

@@ -26,6 +26,10 @@ const ours: Record<string, string> = {
     'The browser named a push service at an address that is not public; it is taken out of the audience.',
   STOPPED: 'The campaign was stopped before another attempt was due. Clone it to send the rest.',
   DEVICE_LEFT: gone,
+  SET_ASIDE:
+    'Sending to these devices ended the process each time, so they were set aside and everybody else was sent to. Please report it, with the last lines of the log.',
+  RECIPIENT_FAULT:
+    'The service failed on these recipients alone; everybody else was sent to. The log has each as "recipient failed". Please report it.',
   NO_CREDENTIAL: 'Give the workspace a credential of this provider: carillon credentials set.',
   CREDENTIAL_UNUSABLE: wrongCredential,
   FREQUENCY_CAP:

@@ -5,6 +5,8 @@
 export const troubleMeanings = {
   stopping: 'The node was asked to stop.',
   database: 'The database did not answer within a second.',
+  outcomes:
+    'Outcomes of requests that have left cannot be stored; they are kept in memory, and nothing new is sent. The number of windows, batches and messages, and the kind of the fault.',
   jobs: 'Jobs of this node failed three times in a row; each is named with the kind of its fault.',
 } as const;
 

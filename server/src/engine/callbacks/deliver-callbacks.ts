@@ -12,6 +12,7 @@ import {
 } from '../../storage/outbox/outbox.ts';
 import type { CallbackOutcome, DueCallback } from '../../storage/outbox/outbox.ts';
 import type { Job } from '../job.ts';
+import type { KeptOutcomes } from '../keep-outcomes.ts';
 import { makeLease } from '../make-lease.ts';
 import { ensureWebhookSecret } from './webhook-secret.ts';
 import { callbackRetrySeconds } from '../../domain/outbox/limits.ts';
@@ -31,6 +32,7 @@ export type DeliverCallbacksDependencies = {
   log: Logger;
   /** Must end within 15 s whatever the receiver does (fault F24); the lease counts on it. */
   post: PostCallback;
+  outcomes: KeptOutcomes;
 };
 
 export type CallbackJob = Job & {
@@ -70,7 +72,7 @@ export function makeDeliverCallbacks(deps: DeliverCallbacksDependencies): Callba
     intervalMilliseconds: 1000,
     async runOnce(now) {
       const free = maxUnderWay - underWay.size;
-      if (free === 0) return 0;
+      if (free === 0 || deps.outcomes.waiting() > 0) return 0;
       const due = await claimDueMessages(database, {
         channel: 'callbacks',
         at: now,
@@ -111,24 +113,27 @@ async function deliver(deps: DeliverCallbacksDependencies, callback: DueCallback
       return { kind: 'failed', error: 'unreachable' };
     });
   const endedAt = clock.now();
-  await inTransaction(database, async (tx) => {
-    const settled = await settleMessage(tx, {
-      channel: 'callbacks',
-      id,
-      attempts,
-      outcome: classify(answer, { nth, endedAt }),
+  const durationMilliseconds = clock.realNow().getTime() - postedAt.getTime();
+  const store = () =>
+    inTransaction(database, async (tx) => {
+      const settled = await settleMessage(tx, {
+        channel: 'callbacks',
+        id,
+        attempts,
+        outcome: classify(answer, { nth, endedAt }),
+      });
+      // Another worker took over when our lease expired; its outcome counts.
+      if (!settled) return;
+      await insertCallbackAttempt(tx, {
+        callbackId: id,
+        number: attempts,
+        at: startedAt,
+        status: answer.kind === 'answered' ? answer.status : null,
+        error: answer.kind === 'failed' ? answer.error : isReceived(answer) ? null : 'not answered with 200',
+        durationMilliseconds,
+      });
     });
-    // Another worker took over when our lease expired; its outcome counts.
-    if (!settled) return;
-    await insertCallbackAttempt(tx, {
-      callbackId: id,
-      number: attempts,
-      at: startedAt,
-      status: answer.kind === 'answered' ? answer.status : null,
-      error: answer.kind === 'failed' ? answer.error : isReceived(answer) ? null : 'not answered with 200',
-      durationMilliseconds: clock.realNow().getTime() - postedAt.getTime(),
-    });
-  });
+  await deps.outcomes.store(store);
 }
 
 function makeHeaders({ id, body }: DueCallback, sign: { secret: string; at: Date }): Record<string, string> {

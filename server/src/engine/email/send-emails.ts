@@ -4,6 +4,7 @@ import type { Database } from '../../storage/database.ts';
 import { attemptsPerRound, claimDueMessages, insertEmailAttempt, settleMessage } from '../../storage/outbox/outbox.ts';
 import type { DueEmail, EmailOutcome } from '../../storage/outbox/outbox.ts';
 import type { Job } from '../job.ts';
+import type { KeptOutcomes } from '../keep-outcomes.ts';
 import { makeLease } from '../make-lease.ts';
 import type { EmailResult, SmtpClient } from './smtp-client.ts';
 import { emailRetrySeconds } from '../../domain/outbox/limits.ts';
@@ -13,6 +14,7 @@ export type SendEmailsDependencies = {
   clock: Clock;
   /** Undefined: no mail server is configured. Emails are kept unsent; sending one again reports why it is not sent. */
   smtpClient: Pick<SmtpClient, 'send'> | undefined;
+  outcomes: KeptOutcomes;
 };
 
 const maxAttempts = emailRetrySeconds.length + 1;
@@ -26,48 +28,54 @@ const leaseMilliseconds = 120_000;
  * (no server, 4xx) are tried again. An email accepted for only some recipients counts as sent: a repeat would reach
  * those twice.
  */
-export function makeSendEmails({ database, clock, smtpClient }: SendEmailsDependencies): Job {
+export function makeSendEmails(deps: SendEmailsDependencies): Job {
+  const { database, clock, outcomes } = deps;
   return {
     name: 'send-mails',
     intervalMilliseconds: 5000,
     async runOnce(now) {
+      if (outcomes.waiting() > 0) return 0;
       const due = await claimDueMessages(database, {
         channel: 'emails',
         at: now,
         ...makeLease(clock, leaseMilliseconds),
         limit: emailsAtOnce,
       });
-      await Promise.all(due.map((email) => sendOne({ database, clock, smtpClient }, email)));
+      await Promise.all(due.map((email) => sendOne(deps, email)));
       return due.length;
     },
   };
 }
 
-async function sendOne({ database, clock, smtpClient }: SendEmailsDependencies, email: DueEmail): Promise<void> {
+async function sendOne(deps: SendEmailsDependencies, email: DueEmail): Promise<void> {
+  const { database, clock, smtpClient, outcomes } = deps;
   const { id, attempts } = email;
   const nth = ((attempts - 1) % attemptsPerRound) + 1;
   const startedAt = clock.now();
   const postedAt = clock.realNow();
   const result = await send(smtpClient, { ...email, nth });
   const endedAt = clock.now();
-  await inTransaction(database, async (tx) => {
-    const settled = await settleMessage(tx, {
-      channel: 'emails',
-      id,
-      attempts,
-      outcome: classify(result, { nth, at: endedAt }),
+  const durationMilliseconds = clock.realNow().getTime() - postedAt.getTime();
+  const store = () =>
+    inTransaction(database, async (tx) => {
+      const settled = await settleMessage(tx, {
+        channel: 'emails',
+        id,
+        attempts,
+        outcome: classify(result, { nth, at: endedAt }),
+      });
+      // Another worker took over when our lease expired; its outcome counts.
+      if (!settled) return;
+      await insertEmailAttempt(tx, {
+        emailId: id,
+        number: attempts,
+        at: startedAt,
+        answer: result.kind === 'sent' ? [result.answer, ...result.refused].join('; ') : result.reason,
+        isTaken: result.kind === 'sent',
+        durationMilliseconds,
+      });
     });
-    // Another worker took over when our lease expired; its outcome counts.
-    if (!settled) return;
-    await insertEmailAttempt(tx, {
-      emailId: id,
-      number: attempts,
-      at: startedAt,
-      answer: result.kind === 'sent' ? [result.answer, ...result.refused].join('; ') : result.reason,
-      isTaken: result.kind === 'sent',
-      durationMilliseconds: clock.realNow().getTime() - postedAt.getTime(),
-    });
-  });
+  await outcomes.store(store);
 }
 
 type Result = EmailResult | { kind: 'kept'; reason: string };

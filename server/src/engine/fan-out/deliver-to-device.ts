@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { InteractionTokens } from '../../domain/interactions/interaction-token.ts';
+import type { Logger } from '../../log.ts';
 import type { Delivery } from '../../storage/ledger/deliveries.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import type { LoadCredentials } from '../credentials/load-credentials.ts';
@@ -11,12 +12,14 @@ import type { Governor } from '../governor/governor.ts';
 import { composeMessage } from './compose-message.ts';
 import type { Recipient } from './personalise-devices.ts';
 import { retryDelaySeconds } from './retry-delay.ts';
+import { failRecipient } from './device-result.ts';
 import type { DeviceResult } from './device-result.ts';
 import { maxDeliveryAttempts } from '../../domain/delivery/limits.ts';
 
 const maxSpreadMilliseconds = 5_000;
 
 export type DeliverToDeviceDependencies = {
+  log: Logger;
   clock: Clock;
   delivery: DeliveryService;
   loadCredentials: LoadCredentials;
@@ -29,29 +32,41 @@ export type DeliverToDevice = (run: RunToSend, device: Recipient, attempt: numbe
 
 /** Sends one message to one device and returns what the ledger and the run must record. Never rejects. */
 export function makeDeliverToDevice(deps: DeliverToDeviceDependencies): DeliverToDevice {
-  return async (run, device, attempt) => {
-    const now = deps.clock.now();
-    const base = { bucket: device.bucket, deviceId: device.id, userId: device.userId, platform: device.platform };
-    const settle = (outcome: Delivery['outcome'], code: string | null, more: Partial<Delivery> = {}): DeviceResult => ({
-      delivery: { ...base, outcome, code, providerMessageId: null, attempts: attempt, retryAt: null, ...more },
+  return (run, device, attempt) =>
+    deliverToDevice(deps, { run, device, attempt }).catch((error: unknown) => {
+      deps.log.error({ err: error, runId: run.id, deviceId: device.id }, 'recipient failed');
+      return failRecipient(device, attempt);
     });
-    if (now >= run.sendUntil) return settle('EXPIRED', 'TTL');
-    const { personal } = device;
-    // No attempt of a provider's changes a text that cannot be made.
-    if (personal && 'fault' in personal) return settle('FAILED', `TEMPLATE_${personal.fault.cause}`);
-    const message = composeMessage({ run, device, tokens: deps.interactionTokens });
-    if (!message) return settle('REJECTED', 'NO_CONTENT_FOR_PLATFORM');
-    // The database is unavailable; a rejection here would lose the outcomes of the other devices.
-    const credentials = await deps.loadCredentials(run.workspaceId).catch(() => undefined);
-    if (!credentials) return settle('WAITING', 'CREDENTIALS_UNREAD', notTried(now, { attempt, random: deps.random() }));
-    const account = sendAccountOf(device, credentials);
-    const later = account && (await deps.governor.turn(account, run.lane === 0 ? 0 : 1));
-    if (later) return settle('WAITING', 'PROVIDER_WAIT', notTried(later, { attempt, random: deps.random() }));
-    const address = { deviceId: device.id, platform: device.platform, pushId: device.pushId };
-    const outcome = await deps.delivery.deliver({ message, device: address, credentials });
-    const acceptedCode = personal?.instead ? `FALLBACK_${personal.instead.cause}` : null;
-    return settleOutcome(deps, { run, account, attempt, outcome, acceptedCode, settle });
-  };
+}
+
+type Attempt = { run: RunToSend; device: Recipient; attempt: number };
+
+async function deliverToDevice(
+  deps: DeliverToDeviceDependencies,
+  { run, device, attempt }: Attempt,
+): Promise<DeviceResult> {
+  const now = deps.clock.now();
+  const base = { bucket: device.bucket, deviceId: device.id, userId: device.userId, platform: device.platform };
+  const settle = (outcome: Delivery['outcome'], code: string | null, more: Partial<Delivery> = {}): DeviceResult => ({
+    delivery: { ...base, outcome, code, providerMessageId: null, attempts: attempt, retryAt: null, ...more },
+  });
+  if (now >= run.sendUntil) return settle('EXPIRED', 'TTL');
+  const { personal } = device;
+  if (device.fault !== undefined) throw device.fault;
+  // No attempt of a provider's changes a text that cannot be made.
+  if (personal && 'fault' in personal) return settle('FAILED', `TEMPLATE_${personal.fault.cause}`);
+  const message = composeMessage({ run, device, tokens: deps.interactionTokens });
+  if (!message) return settle('REJECTED', 'NO_CONTENT_FOR_PLATFORM');
+  // The database is unavailable; a rejection here would lose the outcomes of the other devices.
+  const credentials = await deps.loadCredentials(run.workspaceId).catch(() => undefined);
+  if (!credentials) return settle('WAITING', 'CREDENTIALS_UNREAD', notTried(now, { attempt, random: deps.random() }));
+  const account = sendAccountOf(device, credentials);
+  const later = account && (await deps.governor.turn(account, run.lane === 0 ? 0 : 1));
+  if (later) return settle('WAITING', 'PROVIDER_WAIT', notTried(later, { attempt, random: deps.random() }));
+  const address = { deviceId: device.id, platform: device.platform, pushId: device.pushId };
+  const outcome = await deps.delivery.deliver({ message, device: address, credentials });
+  const acceptedCode = personal?.instead ? `FALLBACK_${personal.instead.cause}` : null;
+  return settleOutcome(deps, { run, account, attempt, outcome, acceptedCode, settle });
 }
 
 /** Not sent, so not an attempt. A few seconds apart, so that all who waited do not come back together. */

@@ -7,6 +7,7 @@ import type { EligibilityRules } from '../../domain/eligibility/eligibility-rule
 import { maxCapHours } from '../../domain/eligibility/limits.ts';
 import { localSendOf } from '../../domain/timing/local-send.ts';
 import { fromStoredTiming } from '../../domain/timing/stored-timing.ts';
+import type { Logger } from '../../log.ts';
 import { inTransaction, planByValues } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import type { AudienceDevice } from '../../storage/campaigns/audience.ts';
@@ -16,11 +17,13 @@ import type { StoredEligibilityUser } from '../../storage/users/user-messages.ts
 import type { UserKey } from '../../domain/users/bucket.ts';
 import type { DeliverToDevice } from './deliver-to-device.ts';
 import type { PersonaliseDevices } from './personalise-devices.ts';
+import { failRecipient } from './device-result.ts';
 import type { DeviceResult } from './device-result.ts';
 
 export type DeliverToEligibleDependencies = {
   database: Database;
   clock: Clock;
+  log: Logger;
   personaliseDevices: PersonaliseDevices;
   deliverToDevice: DeliverToDevice;
 };
@@ -56,7 +59,9 @@ export function makeDeliverToEligible(deps: DeliverToEligibleDependencies): Deli
   };
 }
 
-type Refusal = Exclude<Eligibility, { kind: 'send' }>;
+/** `fault`: it could not be decided, which is the user's outcome and nobody else's. */
+type Decision = Eligibility | { kind: 'fault' };
+type Refusal = Exclude<Decision, { kind: 'send' }>;
 
 export function eligibilityRulesOfRun(run: RunToSend): EligibilityRules | undefined {
   const { controls, isTest } = run;
@@ -71,9 +76,9 @@ type Asked = { run: RunToSend; rules: EligibilityRules; devices: DeviceToDeliver
  * together.
  */
 async function admitUsers(
-  { database, clock }: DeliverToEligibleDependencies,
+  { database, clock, log }: DeliverToEligibleDependencies,
   { run, rules, devices }: Asked,
-): Promise<Map<string, Eligibility>> {
+): Promise<Map<string, Decision>> {
   const now = clock.now();
   const decide = makeDecideEligibility(rules, {
     run: {
@@ -84,14 +89,22 @@ async function admitUsers(
     },
     now,
   });
-  const eligibilities = new Map<string, Eligibility>();
+  const decideOne = (user: StoredEligibilityUser): Decision => {
+    try {
+      return decide(user);
+    } catch (error) {
+      log.error({ err: error, runId: run.id, userId: user.userId }, 'recipient failed');
+      return { kind: 'fault' };
+    }
+  };
+  const eligibilities = new Map<string, Decision>();
   let open = [...new Map(devices.map(({ device }) => [keyOf(device), toUser(device)])).values()];
   while (open.length > 0) {
     // One transaction per attempt: locks are taken in one order, and none is held while waiting for others.
     open = await inTransaction(database, async (tx) => {
       await planByValues(tx);
       const users = await findForEligibility(tx, { run, rules, users: open });
-      for (const user of users) eligibilities.set(keyOf(user), decide(user));
+      for (const user of users) eligibilities.set(keyOf(user), decideOne(user));
       const isNew = ({ messages, ...user }: StoredEligibilityUser): boolean =>
         eligibilities.get(keyOf(user))!.kind === 'send' && !messages.some(({ runId }) => runId === run.id);
       return writeDown(tx, { run, record: rules.record, users: users.filter(isNew), now });
@@ -136,6 +149,7 @@ async function writeDown(tx: Transaction, { run, record, users, now }: Writing):
 const keptMilliseconds = maxCapHours * 3_600_000;
 
 function toResult({ device, attempt }: DeviceToDeliver, eligibility: Refusal): DeviceResult {
+  if (eligibility.kind === 'fault') return failRecipient(device, attempt);
   const { bucket, id: deviceId, userId, platform } = device;
   // Nothing was sent, so no attempt was made.
   const base = { bucket, deviceId, userId, platform, code: eligibility.code, providerMessageId: null };

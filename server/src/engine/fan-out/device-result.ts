@@ -1,3 +1,4 @@
+import type { AudienceDevice } from '../../storage/campaigns/audience.ts';
 import type { Delivery } from '../../storage/ledger/deliveries.ts';
 
 /** What became of one device, and what the run must learn from it. */
@@ -7,6 +8,25 @@ export type DeviceResult = {
   /** The credential is refused: the run pauses with these words. */
   stopReason?: string;
 };
+
+/** The outcome of a device whose messages ended their workers: no request is made for it any more. */
+export function setAside({ bucket, id: deviceId, userId, platform }: AudienceDevice): DeviceResult {
+  const code = 'SET_ASIDE';
+  return {
+    delivery: { bucket, deviceId, userId, platform, outcome: 'FAILED', code, ...nothingSent, attempts: 1 },
+  };
+}
+
+/** The outcome of a recipient on whom this service itself failed; nobody else's is changed by that. */
+export function failRecipient(
+  { bucket, id: deviceId, userId, platform }: AudienceDevice,
+  attempts: number,
+): DeviceResult {
+  const code = 'RECIPIENT_FAULT';
+  return { delivery: { bucket, deviceId, userId, platform, outcome: 'FAILED', code, ...nothingSent, attempts } };
+}
+
+const nothingSent = { providerMessageId: null, retryAt: null };
 
 export function goneDevices(
   results: DeviceResult[],

@@ -9,7 +9,11 @@ import { findUsers } from '../../storage/users/users.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 
 /** A device with the message rendered for its user; absent if all users get the same. */
-export type Recipient = AudienceDevice & { personal?: Personal };
+export type Recipient = AudienceDevice & {
+  personal?: Personal;
+  /** What was thrown when the message was rendered for the user. */
+  fault?: Error;
+};
 
 export type PersonaliseDevices = <Device extends AudienceDevice>(
   run: RunToSend,
@@ -48,9 +52,13 @@ export function makePersonaliseDevices({ database }: { database: Database }): Pe
       // Erased since the page was read: nothing is known of this person any more.
       const user = users.get(device.userId) ?? unknownUser;
       const { platform } = device;
-      recipients.push(
-        run.content[platform] ? { ...device, personal: personaliser.render({ platform, user, event }) } : device,
-      );
+      try {
+        recipients.push(
+          run.content[platform] ? { ...device, personal: personaliser.render({ platform, user, event }) } : device,
+        );
+      } catch (error) {
+        recipients.push({ ...device, fault: new Error('the message cannot be rendered', { cause: error }) });
+      }
     }
     return recipients;
   };

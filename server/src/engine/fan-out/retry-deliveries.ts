@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts';
+import type { Logger } from '../../log.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
@@ -12,26 +13,34 @@ import type { CountChange, DueDelivery, SettledDelivery } from '../../storage/le
 import { findRunsToSend, pauseRun } from '../../storage/runs/run-states.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import type { Job } from '../job.ts';
+import type { KeptOutcomes } from '../keep-outcomes.ts';
 import { makeLease } from '../make-lease.ts';
 import { eligibilityRulesOfRun, makeDeliverToEligible } from './deliver-to-eligible.ts';
 import type { DeliverToEligible, DeviceToDeliver } from './deliver-to-eligible.ts';
 import type { DeliverToDevice } from './deliver-to-device.ts';
-import { outlastOutage } from './outlast-outage.ts';
 import type { PersonaliseDevices } from './personalise-devices.ts';
 import { leaseQuota, quotaFor } from './run-throttle.ts';
-import { goneDevices } from './device-result.ts';
+import { goneDevices, setAside } from './device-result.ts';
 import type { DeviceResult } from './device-result.ts';
 import { withdrawUnsent } from './withdraw-unsent.ts';
 import { leaseMilliseconds } from './chunk-lease.ts';
+import { maxDeliveryAttempts } from '../../domain/delivery/limits.ts';
 
 const batchDevices = 500;
 const parallelBatches = 4;
 
+const fresh = { kind: 'fresh', limit: batchDevices } as const;
+/** Their worker died. A tenth of a batch, and after their third attempt one by one, to find which of them ends workers. */
+const lost = { kind: 'lost', limit: batchDevices / 10 } as const;
+const suspect = { kind: 'suspect', limit: 1 } as const;
+
 export type RetryDeliveriesDependencies = {
   database: Database;
   clock: Clock;
+  log: Logger;
   personaliseDevices: PersonaliseDevices;
   deliverToDevice: DeliverToDevice;
+  outcomes: KeptOutcomes;
   onSettled: () => void;
 };
 
@@ -47,25 +56,33 @@ export function makeRetryDeliveries(deps: RetryDeliveriesDependencies): Job {
     name: 'retry-deliveries',
     intervalMilliseconds: 1000,
     async runOnce(now) {
-      const first = await retryBatch(deps, { deliver, now });
-      if (first < batchDevices) return first;
+      if (deps.outcomes.waiting() > 0) return 0;
+      const first = await retryBatch(deps, { deliver, now, claim: fresh });
+      const parallel = first < batchDevices ? 0 : parallelBatches;
       const more = await Promise.all(
-        Array.from({ length: parallelBatches }, () => retryBatch(deps, { deliver, now: deps.clock.now() })),
+        Array.from({ length: parallel }, () => retryBatch(deps, { deliver, now: deps.clock.now(), claim: fresh })),
       );
-      return first + more.reduce((sum, devices) => sum + devices, 0);
+      // Last, and the suspects one by one: whoever waits behind them was sent to.
+      const few = await retryBatch(deps, { deliver, now, claim: lost });
+      const one = await retryBatch(deps, { deliver, now, claim: suspect });
+      return [first, ...more, few, one].reduce((sum, devices) => sum + devices, 0);
     },
   };
 }
 
 async function retryBatch(
   deps: RetryDeliveriesDependencies,
-  { deliver, now }: { deliver: DeliverToEligible; now: Date },
+  {
+    deliver,
+    now,
+    claim,
+  }: { deliver: DeliverToEligible; now: Date; claim: typeof fresh | typeof lost | typeof suspect },
 ): Promise<number> {
   const { database, clock } = deps;
   const due = await claimDueDeliveries(database, {
     at: now,
     ...makeLease(clock, leaseMilliseconds),
-    limit: batchDevices,
+    ...claim,
   });
   if (due.length === 0) return 0;
   const found = await findRunsToSend(database, [...new Set(due.map((delivery) => delivery.runId))]);
@@ -79,7 +96,7 @@ async function retryBatch(
       own.forEach((place, index) => (results[place] = sent[index]!));
     }),
   );
-  await outlastOutage(() => settle(database, { due, runs, results, at: clock.now() }));
+  await deps.outcomes.store(() => settle(database, { due, runs, results, at: clock.now() }));
   deps.onSettled();
   return due.length;
 }
@@ -97,16 +114,22 @@ async function sendAgain(
   const later = new Map(
     held.slice(quota).map((delivery, index) => [delivery, quotaFor(run, { at, devices: index + 1 })]),
   );
-  const going = due.filter((delivery) => delivery.pushId !== null && !later.has(delivery));
+  const going = due.filter((delivery) => delivery.pushId !== null && !later.has(delivery) && !isSpent(delivery));
   const sent = await deliver(run, going.map(toDevice));
   const results = new Map(going.map((delivery, index) => [delivery, sent[index]!]));
   return due.map((delivery): DeviceResult => {
     // The device left, opted out or was dropped while the delivery waited.
     if (delivery.pushId === null)
       return { delivery: { ...delivery, outcome: 'GONE', code: 'DEVICE_LEFT', retryAt: null } };
+    if (isSpent(delivery)) return setAside(toDevice(delivery).device);
     const retryAt = later.get(delivery);
     return retryAt ? { delivery: { ...delivery, attempts: delivery.attempts - 1, retryAt } } : results.get(delivery)!;
   });
+}
+
+/** Its workers died until no attempt was left. */
+function isSpent({ attempts }: DueDelivery): boolean {
+  return attempts > maxDeliveryAttempts;
 }
 
 function isHeld({ code }: DueDelivery): boolean {

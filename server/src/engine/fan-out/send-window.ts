@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts';
+import type { Logger } from '../../log.ts';
 import { deliverySettings, iosProvisional } from '../../domain/campaigns/delivery-settings.ts';
 import { eligibilityCodes } from '../../domain/eligibility/decide-eligibility.ts';
 import { lastIdAt } from '../../domain/ids.ts';
@@ -16,12 +17,14 @@ import {
 } from '../../storage/ledger/deliveries.ts';
 import { pauseRun } from '../../storage/runs/run-states.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
+import { LostWorkError } from '../keep-outcomes.ts';
+import type { KeptOutcomes } from '../keep-outcomes.ts';
 import { leaseEnd } from './chunk-lease.ts';
 import { makeDeliverToEligible } from './deliver-to-eligible.ts';
 import type { DeliverToDevice } from './deliver-to-device.ts';
-import { goneDevices } from './device-result.ts';
+import { isDatabaseFault } from '../../domain/outage.ts';
+import { goneDevices, setAside } from './device-result.ts';
 import type { DeviceResult } from './device-result.ts';
-import { outlastOutage } from './outlast-outage.ts';
 import type { PersonaliseDevices } from './personalise-devices.ts';
 import { leaseQuota, nextQuota, returnQuota } from './run-throttle.ts';
 import { withdrawUnsent } from './withdraw-unsent.ts';
@@ -30,7 +33,7 @@ export type Cursor = { bucket: number; position: string };
 
 export type WindowResult =
   /** Outcomes stored; the next window starts behind the cursor. */
-  | { kind: 'sent'; cursor: Cursor }
+  | { kind: 'sent'; cursor: Cursor; search: Search | undefined }
   /** The audience is exhausted and the chunk is ended. */
   | { kind: 'ended' }
   /** The run is throttled: nothing more of it before an instant. */
@@ -38,18 +41,28 @@ export type WindowResult =
   /** Not ours any more, or the run is not sending: nothing was stored by this call. */
   | { kind: 'lost' };
 
-export type SendWindow = (window: { run: RunToSend; chunk: ClaimedChunk; cursor: Cursor }) => Promise<WindowResult>;
+export type Window = { run: RunToSend; chunk: ClaimedChunk; cursor: Cursor; search?: Search | undefined };
+
+/** For the device that ends workers: it is among so many after the cursor. The one that was found is not sent to. */
+export type Search = { suspectDevices: number; treatment: 'send' | 'set aside' };
+
+export type SendWindow = (window: Window) => Promise<WindowResult>;
+
+/** What was to be sent could not be: the fault is the window's, not the database's. */
+export class WindowFailedError extends Error {
+  override readonly name = 'WindowFailedError';
+}
 
 export type SendWindowDependencies = {
   database: Database;
   clock: Clock;
+  log: Logger;
   /** Most devices in a window: what a crash may repeat. */
   windowDevices: number;
   personaliseDevices: PersonaliseDevices;
   deliverToDevice: DeliverToDevice;
+  outcomes: KeptOutcomes;
 };
-
-class LostChunkError extends Error {}
 
 /**
  * Sends the next window of a chunk: reads a page after the cursor, stores the window, sends it with all requests in
@@ -61,8 +74,9 @@ export function makeSendWindow(deps: SendWindowDependencies): SendWindow {
   const deliver = makeDeliverToEligible(deps);
   const partitions = new Set<string>();
 
-  return async ({ run, chunk, cursor }) => {
-    const quota = await leaseQuota(database, { run, at: clock.now(), wanted: deps.windowDevices });
+  return async ({ run, chunk, cursor, search }) => {
+    const wanted = search ? Math.max(1, Math.floor(search.suspectDevices / 2)) : deps.windowDevices;
+    const quota = await leaseQuota(database, { run, at: clock.now(), wanted });
     if (quota === 0) return { kind: 'throttled', until: nextQuota(run, clock.now()) };
     const page = await readPage(database, { run, chunk, cursor, limit: quota });
     await returnQuota(database, { run, at: clock.now(), devices: quota - page.length });
@@ -85,19 +99,28 @@ export function makeSendWindow(deps: SendWindowDependencies): SendWindow {
       devices: page.length,
     });
     if (!opened) return { kind: 'lost' };
-    const results = await deliver(
-      run,
-      page.map((device) => ({ device, attempt: 1 })),
-    );
+    const results =
+      search?.treatment === 'set aside'
+        ? page.map(setAside)
+        : await deliver(
+            run,
+            page.map((device) => ({ device, attempt: 1 })),
+          ).catch((error: unknown) => {
+            throw isDatabaseFault(error) ? error : new WindowFailedError('a window cannot be sent', { cause: error });
+          });
+    const left = search ? search.suspectDevices - page.length : 0;
+    const next: Search | undefined = left > 0 ? { suspectDevices: left, treatment: 'send' } : undefined;
+    const isSetAside = search?.treatment === 'set aside';
+    const suspects = { suspectDevices: next?.suspectDevices ?? null, setAside: isSetAside ? 1 : 0 } as const;
     await returnQuota(database, { run, at: clock.now(), devices: results.filter(isEligibilityStep).length });
     const isLast = page.length < quota;
     try {
-      await outlastOutage(() => storeWindow(deps, { run, chunk, end, isLast, results }));
+      await deps.outcomes.store(() => storeWindow(deps, { run, chunk, end, isLast, results, suspects }));
     } catch (error) {
-      if (error instanceof LostChunkError) return { kind: 'lost' };
+      if (error instanceof LostWorkError) return { kind: 'lost' };
       throw error;
     }
-    return isLast ? { kind: 'ended' } : { kind: 'sent', cursor: end };
+    return isLast ? { kind: 'ended' } : { kind: 'sent', cursor: end, search: next };
   };
 }
 
@@ -122,15 +145,20 @@ function readPage(database: Database, { run, chunk, cursor, limit }: PageRequest
   return findSegmentPage(database, { ...page, segmentId, version: version! });
 }
 
-type WindowToStore = { run: RunToSend; chunk: ClaimedChunk; end: Cursor; isLast: boolean; results: DeviceResult[] };
+type WindowToStore = Pick<Window, 'run' | 'chunk'> & {
+  end: Cursor;
+  isLast: boolean;
+  results: DeviceResult[];
+  suspects: { suspectDevices: number | null; setAside: 0 | 1 };
+};
 
 async function storeWindow({ database, clock }: SendWindowDependencies, window: WindowToStore): Promise<void> {
   const { run, chunk, results } = window;
   const now = clock.now();
   await inTransaction(database, async (tx) => {
     // The chunk's row first: its lock decides whether this worker may store anything at all.
-    const isOurs = await moveCursor(tx, { ...chunk, ...window.end, leaseUntil: leaseEnd(clock) });
-    if (!isOurs) throw new LostChunkError();
+    const isOurs = await moveCursor(tx, { ...chunk, ...window.end, ...window.suspects, leaseUntil: leaseEnd(clock) });
+    if (!isOurs) throw new LostWorkError();
     const stored = new Set(
       await insertDeliveries(tx, {
         day: run.day,

@@ -1,19 +1,29 @@
 import type { Clock } from '../../clock.ts';
-import { isOutage } from '../../domain/outage.ts';
+import { isDatabaseFault } from '../../domain/outage.ts';
 import type { Logger } from '../../log.ts';
 import type { Database } from '../../storage/database.ts';
-import { claimChunks, endChunk, postponeChunks, releaseChunk, renewLeases } from '../../storage/runs/chunks.ts';
+import {
+  abandonChunk,
+  claimChunks,
+  endChunk,
+  postponeChunks,
+  releaseChunk,
+  renewLeases,
+} from '../../storage/runs/chunks.ts';
 import type { ClaimedChunk } from '../../storage/runs/chunks.ts';
 import { findRunsToSend } from '../../storage/runs/run-states.ts';
-import { outlastOutage } from './outlast-outage.ts';
+import type { KeptOutcomes } from '../keep-outcomes.ts';
 import { makeLease } from '../make-lease.ts';
 import { leaseEnd, leaseMilliseconds } from './chunk-lease.ts';
-import type { SendWindow } from './send-window.ts';
+import { WindowFailedError } from './send-window.ts';
+import type { Search, SendWindow } from './send-window.ts';
 
 const heartbeatMilliseconds = 10_000;
 const pollMilliseconds = 1_000;
-/** A chunk whose worker died this often without storing a window is set aside, so that it stops killing workers. */
-const maxCrashes = 3;
+/** A chunk whose workers died this often before they opened a window cannot be searched, and is given up. */
+const maxCrashes = 10;
+/** A chunk with so many devices that end workers: it is the message, and not the devices. */
+const maxSetAside = 10;
 
 export type WorkChunksDependencies = {
   database: Database;
@@ -26,6 +36,7 @@ export type WorkChunksDependencies = {
   /** More slots that take only transactional sends, so that a huge campaign never delays a one-time password. */
   transactionalChunks: number;
   sendWindow: SendWindow;
+  outcomes: KeptOutcomes;
   /** Called when a chunk has ended, so that its run can. */
   onChunkEnded: () => void;
 };
@@ -37,7 +48,7 @@ export type ChunkWorkers = { wake(): void; stop(): Promise<void> };
  * time; a stop lets the open windows end, then gives the chunks back, so a deploy repeats nothing.
  */
 export function startChunkWorkers(deps: WorkChunksDependencies): ChunkWorkers {
-  const { database, clock, log, owner } = deps;
+  const { database, clock, log, owner, outcomes } = deps;
   let isStopping = false;
   const waits = new Set<() => void>();
   const held = new Set<ClaimedChunk>();
@@ -56,16 +67,28 @@ export function startChunkWorkers(deps: WorkChunksDependencies): ChunkWorkers {
     for (const end of [...waits]) end();
   };
 
+  const workHeld = async (chunk: ClaimedChunk): Promise<void> => {
+    held.add(chunk);
+    try {
+      await workChunk(deps, chunk, () => isStopping);
+    } catch (error) {
+      held.delete(chunk);
+      await giveUp(deps, chunk, error);
+      // A fault that stays is not met again at once.
+      if (!isStopping) await wait();
+    } finally {
+      held.delete(chunk);
+    }
+  };
+
   const slot = async (lastLane: 0 | 1): Promise<void> => {
     while (!isStopping) {
       try {
+        await outcomes.settled();
         const claim = { owner, lastLane, limit: 1, at: clock.now(), ...makeLease(clock, leaseMilliseconds) };
-        const [chunk] = await claimChunks(database, claim);
-        if (!chunk) await wait();
-        else {
-          held.add(chunk);
-          await workChunkThroughOutage(deps, chunk, () => isStopping).finally(() => held.delete(chunk));
-        }
+        const [chunk] = isStopping ? [] : await claimChunks(database, claim);
+        if (chunk) await workHeld(chunk);
+        else if (!isStopping) await wait();
       } catch (error) {
         log.error({ err: error }, 'chunk worker failed');
         if (!isStopping) await wait();
@@ -96,26 +119,32 @@ export function startChunkWorkers(deps: WorkChunksDependencies): ChunkWorkers {
 }
 
 /**
- * A database that went away is no fault of the chunk: it is given back and not counted as a crash. After any other fault
- * its lease runs out, which is counted, so that a chunk that fails for ever is set aside.
+ * A database that is away, full or locked is no fault of the chunk: it is given back and not counted as a crash. A window
+ * that cannot be sent is: its device is looked for at once. After any other fault the lease runs out, which is counted.
  */
-async function workChunkThroughOutage(
-  deps: WorkChunksDependencies,
-  chunk: ClaimedChunk,
-  isStopping: () => boolean,
-): Promise<void> {
-  try {
-    await workChunk(deps, chunk, isStopping);
-  } catch (error) {
-    if (!isOutage(error)) throw error;
-    deps.log.warn({ err: error, runId: chunk.runId, chunk: chunk.number }, 'database is away; chunk is given back');
-    await outlastOutage(() => releaseChunk(deps.database, chunk));
+async function giveUp({ database, clock, log, outcomes }: WorkChunksDependencies, chunk: ClaimedChunk, error: unknown) {
+  const which = { runId: chunk.runId, chunk: chunk.number };
+  if (isDatabaseFault(error)) {
+    log.warn({ err: error, ...which }, 'the database has a fault; chunk is given back');
+    await outcomes.store(() => releaseChunk(database, chunk));
+    return;
   }
+  log.error({ err: error, ...which }, 'chunk failed');
+  if (error instanceof WindowFailedError) await abandonChunk(database, { ...chunk, at: clock.realNow() });
+}
+
+/** A device that was alone in the window in which a worker died ends no other. */
+function beginSearch({ suspectDevices, windowDevices }: ClaimedChunk): Search | undefined {
+  if (suspectDevices === null) return undefined;
+  return { suspectDevices, treatment: suspectDevices === 1 && windowDevices === 1 ? 'set aside' : 'send' };
 }
 
 async function workChunk(deps: WorkChunksDependencies, chunk: ClaimedChunk, isStopping: () => boolean): Promise<void> {
-  const { database, clock, log } = deps;
-  if (chunk.crashes >= maxCrashes) {
+  const { database, clock, log, outcomes } = deps;
+  const { windowDevices } = chunk;
+  let search = beginSearch(chunk);
+  const isHopeless = search ? chunk.setAside >= maxSetAside : windowDevices === null && chunk.crashes >= maxCrashes;
+  if (isHopeless) {
     log.error({ runId: chunk.runId, chunk: chunk.number, crashes: chunk.crashes }, 'chunk quarantined');
     await endChunk(database, { ...chunk, state: 'QUARANTINED', at: clock.now() });
     deps.onChunkEnded();
@@ -124,8 +153,11 @@ async function workChunk(deps: WorkChunksDependencies, chunk: ClaimedChunk, isSt
   const [run] = await findRunsToSend(database, [chunk.runId]);
   if (!run) throw new Error(`chunk of a run that does not exist: ${chunk.runId}`);
   let cursor = { bucket: chunk.cursorBucket ?? -1, position: chunk.cursorPosition ?? '' };
+  if (search) log.error({ runId: run.id, chunk: chunk.number, ...search }, 'looking for a device that ends workers');
   while (!isStopping()) {
-    const sent = await deps.sendWindow({ run, chunk, cursor });
+    // What is known of other windows is stored first, or this one may be lost in the same way.
+    await outcomes.settled();
+    const sent = await deps.sendWindow({ run, chunk, cursor, search });
     if (sent.kind === 'ended') {
       deps.onChunkEnded();
       return;
@@ -137,7 +169,7 @@ async function workChunk(deps: WorkChunksDependencies, chunk: ClaimedChunk, isSt
     }
     // Lost to another worker, or the run was paused or stopped: giving it back changes only what is still ours.
     if (sent.kind === 'lost') break;
-    cursor = sent.cursor;
+    ({ cursor, search } = sent);
   }
   await releaseChunk(database, chunk);
 }

@@ -1,5 +1,5 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
-import type { Database, Queryable } from '../database.ts';
+import type { Database, Fragment, Queryable } from '../database.ts';
 import type { Lease } from '../lease.ts';
 
 /** How a delivery stands. `WAITING` is tried again at `retryAt`; all others are final. */
@@ -109,7 +109,7 @@ export type DueDelivery = Delivery & DeliveryRun & { pushId: string | null; send
  */
 export async function claimDueDeliveries(
   database: Database,
-  claim: { at: Date; limit: number } & Lease,
+  claim: { at: Date; limit: number; kind: 'fresh' | 'lost' | 'suspect' } & Lease,
 ): Promise<DueDelivery[]> {
   return database<DueDelivery[]>`
     with due as (
@@ -118,7 +118,7 @@ export async function claimDueDeliveries(
       from deliveries
       join runs on runs.id = deliveries.run_id and runs.status = 'SENDING'
       where deliveries.outcome = 'WAITING' and deliveries.retry_at <= ${claim.at}
-        and (deliveries.lease_until is null or deliveries.lease_until <= ${claim.leasedAt})
+        and ${isClaimable(database, claim)}
       order by deliveries.retry_at
       limit ${claim.limit}
       for update of deliveries skip locked
@@ -135,6 +135,16 @@ export async function claimDueDeliveries(
       deliveries.user_id as "userId", deliveries.platform, deliveries.outcome, deliveries.code,
       deliveries.provider_message_id as "providerMessageId", deliveries.attempts, deliveries.retry_at as "retryAt",
       devices.push_id as "pushId", due.send_until as "sendUntil"`;
+}
+
+/** `fresh`: nobody held it since it was due. `lost`: its worker's lease ended. `suspect`: and so did one before. */
+function isClaimable(
+  tx: Queryable,
+  { kind, leasedAt }: { kind: 'fresh' | 'lost' | 'suspect'; leasedAt: Date },
+): Fragment {
+  if (kind === 'fresh') return tx`deliveries.lease_until is null`;
+  const attempts = kind === 'lost' ? tx`deliveries.attempts < 3` : tx`deliveries.attempts >= 3`;
+  return tx`deliveries.lease_until <= ${leasedAt} and ${attempts}`;
 }
 
 export type SettledDelivery = Delivery & DeliveryRun & { claimedAttempts: number };

@@ -13,7 +13,16 @@ export type ClaimedChunk = {
   owner: string;
   attempt: number;
   crashes: number;
+  /** Of the window that was open when its worker died, or that is open. */
+  windowDevices: number | null;
+  /** Among so many devices after the cursor is the one that ends its workers; null when none is suspected. */
+  suspectDevices: number | null;
+  /** How many were set aside so far. */
+  setAside: number;
 };
+
+/** So many leases in a row ended while a window was open: it is halved from then on, to find the device in it. */
+const crashesToSuspect = 3;
 
 export type ChunkHold = Pick<ClaimedChunk, 'runId' | 'number' | 'owner' | 'attempt'>;
 
@@ -34,7 +43,8 @@ export async function insertChunks(
 
 /**
  * Claims up to `limit` chunks that are ready, or whose worker let its lease run out: transactional lane first, then
- * oldest. Rows locked by another claim are skipped, so workers never wait for each other. The order by run's age means
+ * oldest. A lease that ended after others narrows down which device ends the workers: it is in the window that was open
+ * then. Rows locked by another claim are skipped, so workers never wait for each other. The order by run's age means
  * an old campaign ends before a new one takes its workers. Index: chunks_open.
  */
 export async function claimChunks(
@@ -57,13 +67,18 @@ export async function claimChunks(
     )
     update chunks
     set state = 'CLAIMED', owner = ${claim.owner}, attempt = chunks.attempt + 1, lease_until = ${claim.leaseUntil},
-      crashes = chunks.crashes + (chunks.state = 'CLAIMED')::int
+      crashes = chunks.crashes + (chunks.state = 'CLAIMED')::int,
+      suspect_devices = case
+        when chunks.state = 'CLAIMED' and chunks.window_devices is not null
+          and (chunks.suspect_devices is not null or chunks.crashes + 1 >= ${crashesToSuspect})
+        then chunks.window_devices else chunks.suspect_devices end
     from due
     where chunks.run_id = due.run_id and chunks.number = due.number
     returning chunks.run_id as "runId", chunks.number, chunks.workspace_id as "workspaceId",
       chunks.bucket_from as "bucketFrom", chunks.bucket_to as "bucketTo",
       chunks.cursor_bucket as "cursorBucket", chunks.cursor_position as "cursorPosition",
-      chunks.owner, chunks.attempt, chunks.crashes`;
+      chunks.owner, chunks.attempt, chunks.crashes, chunks.window_devices as "windowDevices",
+      chunks.suspect_devices as "suspectDevices", chunks.set_aside as "setAside"`;
 }
 
 /**
@@ -96,16 +111,32 @@ export async function openWindow(
  */
 export async function moveCursor(
   tx: Queryable,
-  hold: ChunkHold & { leaseUntil: Date; bucket: number; position: string },
+  hold: ChunkHold & {
+    leaseUntil: Date;
+    bucket: number;
+    position: string;
+    suspectDevices: number | null;
+    /** Whether the window was one device that was set aside. */
+    setAside: 0 | 1;
+  },
 ): Promise<boolean> {
   const rows = await tx`
     update chunks
     set cursor_bucket = ${hold.bucket}, cursor_position = ${hold.position}, window_opened_at = null,
-      window_bucket = null, window_position = null, window_devices = null, lease_until = ${hold.leaseUntil}, crashes = 0
+      window_bucket = null, window_position = null, window_devices = null, lease_until = ${hold.leaseUntil}, crashes = 0,
+      suspect_devices = ${hold.suspectDevices}, set_aside = set_aside + ${hold.setAside}
     where run_id = ${hold.runId} and number = ${hold.number}
       and state = 'CLAIMED' and owner = ${hold.owner} and attempt = ${hold.attempt}
     returning 1`;
   return rows.length === 1;
+}
+
+/** Ends the lease of a chunk whose window failed here: as if its worker had died, and without the wait. */
+export async function abandonChunk(tx: Queryable, hold: ChunkHold & { at: Date }): Promise<void> {
+  await tx`
+    update chunks set lease_until = ${hold.at}
+    where run_id = ${hold.runId} and number = ${hold.number}
+      and state = 'CLAIMED' and owner = ${hold.owner} and attempt = ${hold.attempt}`;
 }
 
 /** Ends a chunk whose audience is exhausted (`DONE`) or that killed its worker too often (`QUARANTINED`). */

@@ -1,6 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
+import { makeKeptOutcomes } from '../../../src/engine/keep-outcomes.ts';
 import { makeId } from '../../../src/domain/ids.ts';
 import { makeEncryption } from '../../../src/domain/encryption.ts';
 import { makeDeliverCallbacks } from '../../../src/engine/callbacks/deliver-callbacks.ts';
@@ -32,14 +33,15 @@ async function makeCallbacksBundle() {
   const { database, drop } = await createTestDatabase();
   const clock = makeManualClock(start);
   const workspaceId = await insertTestWorkspace(database, start);
+  const log = makeLog({ level: 'silent', pretty: false });
+  const outcomes = makeKeptOutcomes({ log, pause: async () => {} });
   const requests: Request[] = [];
   let answer: (request: Request) => CallbackAnswer | Promise<CallbackAnswer> = () => ok;
   const post: PostCallback = async (request) => {
     requests.push(request);
     return answer(request);
   };
-  const makeNode = () =>
-    makeDeliverCallbacks({ database, clock, encryption, log: makeLog({ level: 'silent', pretty: false }), post });
+  const makeNode = () => makeDeliverCallbacks({ database, clock, encryption, log, post, outcomes });
   const job = makeNode();
   const operationId = makeId(start);
   const segmentId = makeId(start);

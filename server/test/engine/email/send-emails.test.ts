@@ -2,6 +2,8 @@ import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
+import { makeLog } from '../../../src/log.ts';
+import { makeKeptOutcomes } from '../../../src/engine/keep-outcomes.ts';
 import { makeId } from '../../../src/domain/ids.ts';
 import { operationReport } from '../../../src/domain/segments/operation-report.ts';
 import type { OperationReportInput } from '../../../src/domain/segments/operation-report.ts';
@@ -20,6 +22,7 @@ import type { NewEmail } from '../../../src/storage/outbox/outbox.ts';
 import { createTestDatabase } from '../../test-database.ts';
 import { insertTestWorkspace } from '../../test-workspace.ts';
 
+const outcomes = makeKeptOutcomes({ log: makeLog({ level: 'silent', pretty: false }), pause: async () => {} });
 const start = new Date('2026-03-01T12:00:00Z');
 const second = 1000;
 
@@ -89,7 +92,7 @@ async function makeEmailBundle() {
     url: `smtp://127.0.0.1:${smtp.port()}`,
     from: 'Carillon <reports@carillon.example>',
   });
-  const job = makeSendEmails({ database, clock, smtpClient });
+  const job = makeSendEmails({ database, clock, smtpClient, outcomes });
   return {
     database,
     clock,
@@ -307,7 +310,7 @@ describe('emails', () => {
     const { database, workspaceId, clock } = bundle;
     const id = await bundle.insert({ state: 'KEPT' });
     expect(await resendMessage(database, { channel: 'emails', workspaceId, id, at: clock.now() })).toBe(true);
-    await makeSendEmails({ database, clock, smtpClient: undefined }).runOnce(clock.now());
+    await makeSendEmails({ database, clock, smtpClient: undefined, outcomes }).runOnce(clock.now());
     expect(await bundle.find(id)).toMatchObject({
       state: 'KEPT',
       error: 'no mail server is set (CARILLON_SMTP_URL)',
@@ -318,7 +321,10 @@ describe('emails', () => {
   test('two concurrent nodes send each email once', async () => {
     const ids = await Promise.all(Array.from({ length: 8 }, () => bundle.insert()));
     const { database, clock, smtpClient } = bundle;
-    const nodes = [makeSendEmails({ database, clock, smtpClient }), makeSendEmails({ database, clock, smtpClient })];
+    const nodes = [
+      makeSendEmails({ database, clock, smtpClient, outcomes }),
+      makeSendEmails({ database, clock, smtpClient, outcomes }),
+    ];
     await Promise.all(nodes.map((node) => node.runOnce(clock.now())));
     await bundle.run();
     const sent = bundle.smtp.received.map((email) => /<(\w+)@/.exec(header(email, 'Message-ID')[0]!)![1]);

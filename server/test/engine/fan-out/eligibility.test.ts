@@ -299,7 +299,7 @@ describe('without caps, quiet hours and delays', () => {
     }) as unknown as Database;
     const delivered: string[] = [];
     const deliver = makeDeliverToEligible({
-      ...{ database, clock: bundle.clock },
+      ...{ database, clock: bundle.clock, log: bundle.log },
       personaliseDevices: makePersonaliseDevices({ database }),
       async deliverToDevice(_run, { id }) {
         delivered.push(id);

@@ -1,4 +1,6 @@
+import { setImmediate } from 'node:timers/promises';
 import { inTransaction } from '../../../src/storage/database.ts';
+import { makeKeptOutcomes } from '../../../src/engine/keep-outcomes.ts';
 import { makeManualClock } from '../../../src/clock.ts';
 import type { Platform } from '../../../src/domain/campaigns/content.ts';
 import type { Message } from '../../../src/domain/campaigns/message.ts';
@@ -67,6 +69,7 @@ export async function makeFanOutBundle() {
   const makeDeliver = () =>
     makeDeliverToDevice({
       clock,
+      log,
       governor: makeGovernor({ database, clock, log, pause: async () => {} }),
       random: () => 0.5,
       interactionTokens: makeInteractionTokens(Buffer.alloc(32, 1)),
@@ -87,15 +90,27 @@ export async function makeFanOutBundle() {
         async close() {},
       },
     });
-  const personaliseDevices = makePersonaliseDevices({ database });
+  const outcomes = makeKeptOutcomes({ log, pause: () => setImmediate() });
+  let isBroken: (pushId: string) => boolean = () => false;
+  const personalise = makePersonaliseDevices({ database });
+  const personaliseDevices: typeof personalise = (run, devices) => {
+    if (devices.some(({ pushId }) => isBroken(pushId))) throw new TypeError('a page cannot be made');
+    return personalise(run, devices);
+  };
   const deliverToDevice = makeDeliver();
   const makeWindow = (windowDevices: number) =>
-    makeSendWindow({ database, clock, windowDevices, personaliseDevices, deliverToDevice });
+    makeSendWindow({ database, clock, log, windowDevices, personaliseDevices, deliverToDevice, outcomes });
 
   return {
     ...test,
     clock,
     workspaceId,
+    outcomes,
+    log,
+    /** A page with such a device fails as a whole. */
+    breakPages(next: typeof isBroken) {
+      isBroken = next;
+    },
     sent,
     /** What the provider was asked to send, in the order of `sent`. */
     messages,
@@ -169,9 +184,15 @@ export async function makeFanOutBundle() {
     release: () => makeReleaseRuns({ database, wakeWorkers: () => {} }).runOnce(clock.now()),
     end: () => makeEndRuns({ database, clock }).runOnce(clock.now()),
     retry: () =>
-      makeRetryDeliveries({ database, clock, personaliseDevices, deliverToDevice, onSettled: () => {} }).runOnce(
-        clock.now(),
-      ),
+      makeRetryDeliveries({
+        database,
+        clock,
+        log,
+        personaliseDevices,
+        deliverToDevice,
+        outcomes,
+        onSettled: () => {},
+      }).runOnce(clock.now()),
 
     /** Claims one chunk under an owner's name, as a worker does. */
     async claim(owner: string, lastLane: 0 | 1 = 1) {
@@ -198,6 +219,7 @@ export async function makeFanOutBundle() {
         parallelChunks: options.parallelChunks ?? 4,
         transactionalChunks: 2,
         sendWindow: makeWindow(options.windowDevices ?? 50),
+        outcomes,
         onChunkEnded: () => {},
       });
     },

@@ -1,0 +1,121 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { makeFanOutBundle } from './fan-out-bundle.ts';
+import type { FanOutBundle } from './fan-out-bundle.ts';
+
+let bundle: FanOutBundle;
+beforeEach(async () => {
+  bundle = await makeFanOutBundle();
+});
+afterEach(() => bundle.drop());
+
+const poison = 'push-user-37';
+
+/** Workers that die as soon as they send to such a device: nothing of their open windows is stored. */
+async function workLives(isDeadly: (pushId: string, lives: number) => boolean, windowDevices: number): Promise<number> {
+  const dead: (() => Promise<void>)[] = [];
+  let died = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  bundle.answer(async ({ pushId }) => {
+    if (!isDeadly(pushId, dead.length)) return { kind: 'accepted' };
+    died.resolve();
+    await goOn.promise;
+    return { kind: 'accepted' };
+  });
+  for (;;) {
+    died = Promise.withResolvers<void>();
+    const workers = bundle.startWorkers({ owner: `life ${dead.length}`, windowDevices, parallelChunks: 1 });
+    const ended = Promise.withResolvers<void>();
+    const look = setInterval(() => {
+      workers.wake();
+      void bundle.end().then((count) => count > 0 && ended.resolve());
+    }, 20);
+    const isDead = await Promise.race([died.promise.then(() => true), ended.promise.then(() => false)]);
+    clearInterval(look);
+    if (!isDead) {
+      goOn.resolve();
+      await workers.stop();
+      for (const stop of dead) await stop();
+      return dead.length;
+    }
+    dead.push(() => workers.stop());
+    bundle.clock.advance(61_000);
+  }
+}
+
+async function failures(): Promise<unknown[]> {
+  const rows = await bundle.database`
+    select devices.push_id, deliveries.outcome, deliveries.code from deliveries
+    join devices on devices.id = deliveries.device_id where deliveries.outcome <> 'ACCEPTED'`;
+  return [...rows];
+}
+
+test('a device that ends its workers is found by halving and set aside; all others are reached (fault F16)', async () => {
+  await bundle.addDevices(100);
+  const { campaignId, runId } = await bundle.accept();
+  await bundle.release();
+  const deaths = await workLives((pushId) => pushId === poison, 32);
+  expect(deaths).toBeGreaterThan(3);
+  expect(deaths).toBeLessThanOrEqual(3 + Math.log2(32));
+  expect(await failures()).toEqual([{ push_id: poison, outcome: 'FAILED', code: 'SET_ASIDE' }]);
+  expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 99, FAILED: 1 });
+  expect(await bundle.states(campaignId)).toEqual({ campaign: 'SENT', run: 'SENT', reason: null });
+});
+
+test('workers that are killed three times in one window by something else lose nobody', async () => {
+  await bundle.addDevices(100);
+  const { runId } = await bundle.accept();
+  await bundle.release();
+  expect(await workLives((pushId, lives) => pushId === poison && lives < 3, 32)).toBe(3);
+  expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 100 });
+});
+
+test('a page that fails without a crash is searched in the same way, and no lease is waited for', async () => {
+  await bundle.addDevices(100);
+  const { campaignId, runId } = await bundle.accept();
+  await bundle.release();
+  bundle.breakPages((pushId) => pushId === poison);
+  await bundle.work({ windowDevices: 32 });
+  expect(await failures()).toEqual([{ push_id: poison, outcome: 'FAILED', code: 'SET_ASIDE' }]);
+  expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 99, FAILED: 1 });
+  expect(bundle.sent).toHaveLength(99);
+  await bundle.end();
+  expect((await bundle.states(campaignId)).run).toBe('SENT');
+});
+
+test('a fault of the service about one recipient is the outcome of that recipient alone', async () => {
+  await bundle.addDevices(100);
+  const { runId } = await bundle.accept();
+  await bundle.release();
+  bundle.answer(({ pushId }) => {
+    if (pushId === poison) throw new RangeError('no such zone');
+    return { kind: 'accepted' };
+  });
+  await bundle.work({ windowDevices: 32 });
+  expect(await failures()).toEqual([{ push_id: poison, outcome: 'FAILED', code: 'RECIPIENT_FAULT' }]);
+  expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 99, FAILED: 1 });
+  expect(bundle.sent).toHaveLength(100);
+});
+
+test('second attempts whose workers die are tried in small batches, then alone; the one that ends them is set aside', async () => {
+  await bundle.addDevices(80);
+  bundle.answer(() => ({ kind: 'wait', code: '503', scope: 'device' }));
+  const { runId } = await bundle.accept();
+  await bundle.release();
+  await bundle.work();
+  let died = Promise.withResolvers<void>();
+  bundle.answer(({ pushId }) => {
+    if (pushId !== poison) return { kind: 'accepted' };
+    died.resolve();
+    return new Promise(() => {});
+  });
+  let deaths = 0;
+  for (; (await bundle.counters(runId)).WAITING !== undefined;) {
+    bundle.clock.advance(600_000);
+    died = Promise.withResolvers<void>();
+    const isDead = await Promise.race([died.promise.then(() => true), bundle.retry().then(() => false)]);
+    if (isDead) deaths += 1;
+  }
+  expect(deaths).toBeLessThanOrEqual(8);
+  expect(await failures()).toEqual([{ push_id: poison, outcome: 'FAILED', code: 'SET_ASIDE' }]);
+  expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 79, FAILED: 1 });
+});
