@@ -55,7 +55,7 @@ const maxPolls = 600;
 
 /**
  * Encrypts everything under another master key while nodes serve. Its state is in the rows themselves, each of which
- * names its key, so one that was killed is simply run again.
+ * names its key, so one that was killed is run again.
  *
  * The order makes it safe: all nodes that are alive know the key before the installation changes to it; then they begin
  * to encrypt under it, within seconds; what they encrypted before is stored by the time the last pass begins.
