@@ -652,6 +652,7 @@ create table nodes (
   duties jsonb not null default '[]'::jsonb,
   simulators jsonb,
   master_key_ids text[] not null default '{}'::text[],
+  url text,
   constraint nodes_duties_check CHECK ((jsonb_typeof(duties) = 'array'::text)),
   constraint nodes_memory_bytes_check CHECK ((memory_bytes >= 0)),
   constraint nodes_role_check CHECK ((role = ANY (ARRAY['all'::text, 'api'::text, 'worker'::text]))),

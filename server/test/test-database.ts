@@ -47,7 +47,8 @@ function applicationUrlOf(url: URL): string {
   return application.href;
 }
 
-async function onServer(serverUrl: string, statement: string): Promise<void> {
+/** Sends one statement to the server, outside of any test database. */
+export async function onServer(serverUrl: string, statement: string): Promise<void> {
   const server = openDatabase({ url: serverUrl, connections: 1, name: 'test databases' });
   try {
     await withSession(server, async (session) => {

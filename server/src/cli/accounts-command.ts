@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { createStartLink } from '../app/accounts/create-start-link.ts';
 import { createPasswordLink, listAccountsAndInvitations } from '../app/accounts/manage-accounts.ts';
 import { StartError } from '../start/start-errors.ts';
 import { findAccountByEmail } from '../storage/accounts/accounts.ts';
@@ -13,6 +14,10 @@ export function registerAccounts(program: Command): void {
     .command('list')
     .description('List the accounts with their roles')
     .action(() => withInstallation(program, listAccounts));
+  accounts
+    .command('first-owner-link')
+    .description('Create a link for the first owner of the console, while it has none')
+    .action(() => withInstallation(program, makeFirstOwnerLink));
   accounts
     .command('password-link')
     .description('Create a link to set a new password, for a user who forgot it')
@@ -33,6 +38,13 @@ async function listAccounts({ database, clock }: CommandContext): Promise<void> 
       account.disabledAt ? 'disabled' : 'active',
     ]),
   );
+}
+
+async function makeFirstOwnerLink({ database, clock }: CommandContext): Promise<void> {
+  const link = await createStartLink({ database, clock, isSandbox: false });
+  if (!link)
+    throw new StartError('SETTING_INVALID', 'There is an owner already; see: carillon accounts password-link.');
+  process.stdout.write(`Open     /console/#first-owner=${link.code}  (at the address of the console; works once)\n`);
 }
 
 async function makePasswordLink({ database, clock }: CommandContext, { email }: { email: string }): Promise<void> {

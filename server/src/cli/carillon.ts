@@ -15,6 +15,7 @@ import { registerMasterKey } from './master-key-command.ts';
 import { registerMigrate } from './migrate-command.ts';
 import { registerSandbox } from './sandbox-command.ts';
 import { registerSegments } from './segments-command.ts';
+import { registerStatus } from './status-command.ts';
 import { registerWorkspaces } from './workspaces-command.ts';
 
 const program = new Command('carillon').description('Carillon: an open, self-hosted push messaging server');
@@ -24,6 +25,7 @@ program.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCod
 
 // In the order that the help shows them.
 const families = [
+  registerStatus,
   registerImport,
   registerKeys,
   registerExport,

@@ -23,17 +23,31 @@ export type CommandContext = OpenInstallation & {
 
 const connections = 4;
 
-/** Opens the installation for one command, alongside a running node if there is one, and closes it again. */
-export async function withInstallation(
+type Work = (context: CommandContext) => Promise<void>;
+
+/**
+ * Opens the installation for one command, alongside a running node if there is one, and closes it again. Nothing is made:
+ * a mistyped folder is refused.
+ */
+export function withInstallation(program: Command, work: Work): Promise<void> {
+  return openAndClose(program, { work, ifMissing: 'refuse' });
+}
+
+/** The same for a command that may come before the first start of a node. */
+export function withInstallationOrNew(program: Command, work: Work): Promise<void> {
+  return openAndClose(program, { work, ifMissing: 'make' });
+}
+
+async function openAndClose(
   program: Command,
-  work: (context: CommandContext) => Promise<void>,
+  { work, ifMissing }: { work: Work; ifMissing: 'make' | 'refuse' },
 ): Promise<void> {
   const config = readSettings(program);
   const clock = makeClock();
   const log = makeLog({ level: config.logLevel, pretty: process.stderr.isTTY === true });
   const installation = await openInstallation(
     { ...config, databaseConnections: connections },
-    { clock, log, beside: 'running node' },
+    { clock, log, beside: 'running node', ifMissing },
   );
   try {
     // The sandbox may have moved the clock; what a command writes must agree with the running node.

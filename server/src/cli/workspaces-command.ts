@@ -5,7 +5,7 @@ import { WorkspaceRefusedError, createWorkspace } from '../app/workspaces/create
 import { presentFrequencyCap } from '../domain/eligibility/workspace-controls.ts';
 import { listWorkspaces } from '../storage/installation/overview.ts';
 import { findWorkspace, findWorkspaceControls } from '../storage/installation/workspaces.ts';
-import { withInstallation } from './command-context.ts';
+import { withInstallation, withInstallationOrNew } from './command-context.ts';
 import type { CommandContext } from './command-context.ts';
 import { parseCount } from './command-options.ts';
 import { toPlainLine } from './print-table.ts';
@@ -22,7 +22,7 @@ export function registerWorkspaces(program: Command): void {
     .option('--time-zone <zone>', 'zone of campaign times that name none', 'UTC')
     .option('--data-center <dc>', 'one of 01 to 06 and 101', '01')
     .action((options: CreateWorkspaceOptions) =>
-      withInstallation(program, (context) => workspacesCommand.create(context, options)),
+      withInstallationOrNew(program, (context) => workspacesCommand.create(context, options)),
     );
   addChangeOptions(workspaces.command('set').description('Change a workspace; what is not named stays')).action(
     (id: string, options: ChangeWorkspaceOptions) =>

@@ -31,6 +31,17 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
+/** What `carillon status --env` prints: a shell that has read it may start a node. */
+export const printedVariables = [
+  'CARILLON_API_URL',
+  'CARILLON_WORKSPACE_ID',
+  'CARILLON_WORKSPACE_DB_NAME',
+  'CARILLON_OAUTH_KEY',
+  'CARILLON_DATA_KEY',
+  'CARILLON_PUSH_KEY',
+  'CARILLON_CAMPAIGNS_KEY',
+] as const;
+
 export type ConfigSources = { environment: Record<string, string | undefined>; arguments: string[] };
 
 /**
@@ -41,7 +52,8 @@ export type ConfigSources = { environment: Record<string, string | undefined>; a
  */
 export function readConfig(sources: ConfigSources): Config {
   const flags = parseFlags(sources.arguments);
-  const known = new Set(Object.values(settings).flatMap(({ variable }) => [variable, `${variable}_FILE`]));
+  const names = Object.values(settings).flatMap(({ variable }) => [variable, `${variable}_FILE`]);
+  const known = new Set<string>([...names, ...printedVariables]);
   for (const variable of Object.keys(sources.environment)) {
     if (variable.startsWith('CARILLON_') && !known.has(variable)) {
       throw new ConfigError(`${variable} is not a setting; docs/settings.md lists them all.`);

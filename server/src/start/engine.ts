@@ -73,13 +73,13 @@ export function deliveryOptions(composition: Composition, phones: SandboxPhones 
 /** Reports this node immediately and then every few seconds; stopping removes the report. */
 export async function startReporter(
   composition: Composition,
-  { phones, book, nodeId }: NodeParts,
-): Promise<RunningJob> {
+  { phones, book, nodeId, findUrl }: NodeParts & { findUrl: () => string | undefined },
+): Promise<RunningJob & { report(): Promise<unknown> }> {
   const { config, clock, log, installation, started } = composition;
   const { acrossWorkspaces: database, encryption } = installation;
   const simulators = phones && { fcm: phones.endpoints.fcm.messagesOrigin, apns: phones.endpoints.apns };
   const node = { id: nodeId, role: config.role, version: carillonVersion, simulators: simulators ?? null };
-  const job = makeReportNode({ database, clock, encryption, node, book });
+  const job = makeReportNode({ database, clock, encryption, node, book, findUrl });
   await job.runOnce(clock.now());
   const reporter = startJob(job, { clock, log, book });
   started.push({
@@ -88,7 +88,7 @@ export async function startReporter(
       await job.leave();
     },
   });
-  return reporter;
+  return { ...reporter, report: () => job.runOnce(clock.now()) };
 }
 
 /** In the sandbox the callers' files and receivers run on this machine. */

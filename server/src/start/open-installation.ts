@@ -12,10 +12,12 @@ import type { Keyring } from '../domain/encryption.ts';
 import type { Logger } from '../log.ts';
 import { readyDatabase } from './prepare-database.ts';
 import { StartError } from './start-errors.ts';
+import { isInitialised } from './embedded-postgres/cluster.ts';
 import { assertWritable, findRunningPostgres, startEmbeddedPostgres } from './embedded-postgres/embedded-postgres.ts';
 import type { EmbeddedPostgres } from './embedded-postgres/embedded-postgres.ts';
 import { keepsSessions, openDatabase } from '../storage/database.ts';
 import type { Database } from '../storage/database.ts';
+import { findInstallation } from '../storage/installation/installation.ts';
 import { readDatabaseClock } from '../storage/installation/database-clock.ts';
 import { endLeasesOfPredecessors } from '../storage/installation/predecessors.ts';
 
@@ -46,6 +48,8 @@ export type OpenDependencies = {
   log: Logger;
   /** For commands: use the embedded database of a running node when there is one. */
   beside?: 'running node';
+  /** What happens where nothing is installed yet. */
+  ifMissing?: 'make' | 'refuse';
   stopRequested?: AbortSignal;
 };
 
@@ -57,10 +61,11 @@ export type OpenDependencies = {
  */
 export async function openInstallation(
   config: Config,
-  { clock, log, beside, stopRequested = new AbortController().signal }: OpenDependencies,
+  { clock, log, beside, ifMissing = 'make', stopRequested = new AbortController().signal }: OpenDependencies,
 ): Promise<OpenInstallation> {
   const dataFolder = config.dataFolder ?? defaultDataFolder;
   const found = givenDatabase(config) ?? (beside && (await findRunningPostgres(join(dataFolder, 'postgres'))));
+  if (found === undefined && ifMissing === 'refuse') await refuseNewFolder(dataFolder);
   const embedded = found === undefined ? await startOwnDatabase(dataFolder, { log, stopRequested }) : undefined;
   const { url: databaseUrl, ownerUrl } = found ?? embedded!;
   const sessionUrl = config.databaseDirectUrl ?? databaseUrl;
@@ -75,7 +80,7 @@ export async function openInstallation(
   try {
     stopRequested.throwIfAborted();
     if (!embedded) await refusePooler(sessionUrl, config);
-    const wall = await readyDatabase(sessionUrl, { ownerUrl, stopRequested });
+    const wall = await readyDatabase(sessionUrl, { ownerUrl, stopRequested, ifMissing });
     stopRequested.throwIfAborted();
     const callOf = new AsyncLocalStorage<string>();
     database = openDatabase({
@@ -89,7 +94,8 @@ export async function openInstallation(
       const freed = await endLeasesOfPredecessors(acrossWorkspaces, clock.realNow());
       if (Object.values(freed).some((count) => count > 0)) log.info(freed, 'work of a process that died is freed');
     }
-    const masterKey = await findMasterKey(config, dataFolder);
+    const isNew = (await findInstallation(acrossWorkspaces)) === undefined;
+    const masterKey = await findMasterKey(config, { dataFolder, isNew });
     const keys = { masterKey, nextMasterKey: config.nextMasterKey };
     const { encryption, secrets } = await checkMasterKey(acrossWorkspaces, { ...keys, at: clock.now() });
     return {
@@ -112,6 +118,15 @@ export async function openInstallation(
   } finally {
     stopRequested.removeEventListener('abort', breakOff);
   }
+}
+
+/** @throws StartError */
+async function refuseNewFolder(dataFolder: string): Promise<void> {
+  if (await isInitialised(join(dataFolder, 'postgres', 'cluster'))) return;
+  throw new StartError(
+    'NOTHING_INSTALLED',
+    `There is no Carillon in ${dataFolder}; name its data folder with --data-dir, or set DATABASE_URL.`,
+  );
 }
 
 /** Statements, locks and settings would be lost between two transactions, some of them without an error. */
@@ -154,10 +169,13 @@ async function makeDataFolder(dataFolder: string): Promise<void> {
 }
 
 /**
- * The given key; in sandbox mode one generated next to the data. Production requires a given key, so that it is kept
+ * The given key; in sandbox mode one generated next to the data, once. Production requires a given key, so that it is kept
  * apart.
  */
-async function findMasterKey(config: Config, dataFolder: string): Promise<Buffer> {
+async function findMasterKey(
+  config: Config,
+  { dataFolder, isNew }: { dataFolder: string; isNew: boolean },
+): Promise<Buffer> {
   if (config.masterKey) return config.masterKey;
   if (config.mode === 'production') {
     throw new StartError(
@@ -165,8 +183,13 @@ async function findMasterKey(config: Config, dataFolder: string): Promise<Buffer
       `Production mode needs CARILLON_MASTER_KEY; this is a fresh one: ${randomBytes(32).toString('base64')}`,
     );
   }
-  await makeDataFolder(dataFolder);
   const path = join(dataFolder, 'master.key');
+  if (!isNew && !existsSync(path))
+    throw new StartError(
+      'MASTER_KEY_WRONG',
+      `The master key of this database is not in ${path}; name its data folder with --data-dir, or set CARILLON_MASTER_KEY.`,
+    );
+  await makeDataFolder(dataFolder);
   // `wx`: of two processes that start together, one writes the key and the other reads it.
   if (!existsSync(path))
     await writeFile(path, randomBytes(32).toString('base64'), { mode: 0o600, flag: 'wx' }).catch(() => {});

@@ -3,6 +3,7 @@ import type { Database } from '../storage/database.ts';
 import { readDatabaseClock } from '../storage/installation/database-clock.ts';
 import { acrossRoleOf, grantRights, readLoginRights } from '../storage/installation/database-roles.ts';
 import type { LoginRights } from '../storage/installation/database-roles.ts';
+import { hasInstallation } from '../storage/installation/installation.ts';
 import { findMissingMigrations, migrate, migrateQueue } from '../storage/migrate.ts';
 import { StartError } from './start-errors.ts';
 
@@ -38,15 +39,28 @@ export type Wall = { acrossRole: string; fault: undefined } | { acrossRole: unde
  */
 export async function readyDatabase(
   url: string,
-  { ownerUrl, stopRequested }: { ownerUrl: string | undefined; stopRequested: AbortSignal },
+  {
+    ownerUrl,
+    stopRequested,
+    ifMissing,
+  }: { ownerUrl: string | undefined; stopRequested: AbortSignal; ifMissing: 'make' | 'refuse' },
 ): Promise<Wall> {
   return withConnections({ url, stopRequested }, async (database) => {
+    if (ifMissing === 'refuse') await refuseEmpty(database);
     const { role, mayMigrate } = await readLoginRights(database);
     if (ownerUrl !== undefined) await prepareDatabase(ownerUrl, { application: role, stopRequested });
     else if (mayMigrate) await prepareDatabase(url, { application: role, stopRequested });
     else await refuseUnmigrated(database, role);
     return wallOf(await readLoginRights(database));
   });
+}
+
+async function refuseEmpty(database: Database): Promise<void> {
+  if (await hasInstallation(database)) return;
+  throw new StartError(
+    'NOTHING_INSTALLED',
+    'There is no Carillon in this database; a node, or "carillon workspaces create", makes one.',
+  );
 }
 
 async function refuseUnmigrated(database: Database, role: string): Promise<void> {

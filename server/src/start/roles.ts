@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createStartLink } from '../app/accounts/create-start-link.ts';
 import { makePasswordHash } from '../app/accounts/password-hash.ts';
+import type { DemoWorkspace } from '../app/sandbox/find-demo-workspace.ts';
 import { makeReadyCurl } from '../app/sandbox/make-ready-curl.ts';
 import { makeFollowDatabaseClock } from '../engine/housekeeping/follow-database-clock.ts';
 import { startJob } from '../engine/job.ts';
@@ -10,13 +11,13 @@ import { startEngine, startReporter } from './engine.ts';
 import { startHttpServer } from './http-server.ts';
 import { findJobTroubles, makeReadiness } from './readiness.ts';
 import { makeRoutes } from './routes.ts';
-import { prepareDemo, startPhones } from './sandbox.ts';
+import { prepareDemo, refuseDemoData, startPhones } from './sandbox.ts';
 import type { StartBlock } from './start-block.ts';
 
 export type RunningNode = {
   /** What a user or a test needs to use it. */
   block: StartBlock;
-  /** One more address of the console with a one-time link, as the one of the block. */
+  /** One more address of the console with a one-time link: to open it in a sandbox, to be its first owner elsewhere. */
   createConsoleLink(): Promise<string>;
 };
 
@@ -24,15 +25,18 @@ export type RunningNode = {
 export async function startRoles(composition: Composition): Promise<RunningNode> {
   const { config, clock, log, installation, started, stopRequested } = composition;
   const { acrossWorkspaces: database, encryption, wallFault } = installation;
-  const demo = await prepareDemo(composition);
-  stopRequested.throwIfAborted();
-  const phones = config.mode === 'sandbox' ? await startPhones(composition) : undefined;
+  const isSandbox = config.mode === 'sandbox';
+  if (!isSandbox) await refuseDemoData(composition);
+  const phones = isSandbox ? await startPhones(composition) : undefined;
   const readiness = makeReadiness(database);
+  /** What is known only once it listens. */
+  const begun: { url?: string; demo?: DemoWorkspace; isDone: boolean } = { isDone: false };
+  readiness.watch(() => (begun.isDone ? [] : [{ name: 'starting' }]));
   const parts = { phones, readiness, book: makeJobBook(), nodeId: randomBytes(9).toString('base64url') };
   readiness.watch(() => findJobTroubles(parts.book));
   const worker = config.role === 'api' ? undefined : await startEngine(composition, parts);
   stopRequested.throwIfAborted();
-  const reporter = await startReporter(composition, parts);
+  const reporter = await startReporter(composition, { ...parts, findUrl: () => begun.url });
   const onClockMoved = (): void => {
     // The inbox shows the time of the service from the same instant on.
     phones?.syncClock();
@@ -43,34 +47,45 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
   started.push(startJob(followClock, { clock, log, book: parts.book }));
 
   const readyCurl = makeReadyCurl({ database, encryption });
-  const accounts = {
-    database,
-    clock,
-    passwords: makePasswordHash(),
-    passwordSignIn: config.passwordSignIn,
-    isSandbox: config.mode === 'sandbox',
-  };
-  const families = makeRoutes(composition, { accounts, phones, demo, readiness, readyCurl, onClockMoved });
+  const { passwordSignIn } = config;
+  const accounts = { database, clock, passwords: makePasswordHash(), passwordSignIn, isSandbox };
+  const findDemo = (): DemoWorkspace | undefined => begun.demo;
+  const families = makeRoutes(composition, { accounts, phones, findDemo, readiness, readyCurl, onClockMoved });
   stopRequested.throwIfAborted();
   const url = await startHttpServer(composition, { families, readiness });
   if (wallFault !== undefined) log.warn({ fault: wallFault }, 'row-level security does not divide the workspaces');
+  begun.url = url;
+  // Only now, so that a start that cannot listen leaves nothing made.
+  const demo = phones && (await prepareDemo(composition, phones));
+  if (demo) begun.demo = demo;
+  await reporter.report();
+  begun.isDone = true;
   const createConsoleLink = async (): Promise<string> => {
     const link = await createStartLink(accounts);
     return `${url}/console/${link ? `#${link.kind}=${link.code}` : ''}`;
   };
+  const { databaseUrl, databasePlace } = installation;
   return {
     block: {
       url,
-      console: await createConsoleLink(),
+      console: isSandbox ? await createConsoleLink() : `${url}/console/`,
       workspaceId: demo?.workspaceId,
       dbName: demo?.dbName,
       keys: demo?.keys,
       inbox: phones ? `${url}/sandbox/inbox` : undefined,
-      databaseUrl: installation.databaseUrl,
-      databasePlace: installation.databasePlace,
-      wallFault: installation.wallFault,
+      databaseUrl: isSandbox ? databaseUrl : maskPassword(databaseUrl),
+      databasePlace,
+      wallFault,
       curl: demo && (await readyCurl({ workspaceId: demo.workspaceId, url })),
     },
     createConsoleLink,
   };
+}
+
+/** Standard output of a service is kept by whatever runs it. */
+function maskPassword(databaseUrl: string): string {
+  const url = new URL(databaseUrl);
+  if (url.password !== '') url.password = '***';
+  for (const name of ['password', 'sslpassword']) if (url.searchParams.has(name)) url.searchParams.set(name, '***');
+  return url.href;
 }

@@ -6,7 +6,7 @@ import { makeEnsureToday } from '../app/data/ensure-today.ts';
 import { makeInteractionReports } from '../app/interactions/interaction-reports.ts';
 import { makeAcceptPush } from '../app/push/accept-push.ts';
 import { makeAdmitPush } from '../app/push/admit-push.ts';
-import type { DemoWorkspace } from '../app/sandbox/seed-demo-workspace.ts';
+import type { DemoWorkspace } from '../app/sandbox/find-demo-workspace.ts';
 import { documentedSegmentLimits } from '../app/segments/segment-dependencies.ts';
 import { makeInteractionTokens } from '../domain/interactions/interaction-token.ts';
 import type { RouteFamily } from '../http/build-server.ts';
@@ -29,7 +29,8 @@ import type { ConsoleParts } from './console-routes.ts';
 import { makeSandbox } from './sandbox.ts';
 
 export type RouteParts = Pick<ConsoleParts, 'accounts' | 'phones' | 'readiness' | 'readyCurl'> & {
-  demo: DemoWorkspace | undefined;
+  /** Undefined until it is seeded, and in production. */
+  findDemo: () => DemoWorkspace | undefined;
   onClockMoved: () => void;
 };
 
@@ -42,7 +43,7 @@ const projectFolder = join(import.meta.dirname, '..', '..', '..');
 export function makeRoutes(composition: Composition, parts: RouteParts): RouteFamily[] {
   const { config, clock, installation } = composition;
   const { acrossWorkspaces, encryption } = installation;
-  const { phones, demo, readiness, onClockMoved } = parts;
+  const { phones, findDemo, readiness, onClockMoved } = parts;
   const health = healthRoutes(readiness);
   if (config.role === 'worker') return [health];
 
@@ -56,7 +57,7 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
   const authoring = { ...deps, limits: documentedAuthoringLimits, totals: makeCampaignTotals(deps) };
   const interactionTokens = makeInteractionTokens(installation.secretFor('interactions'));
   const interactions = makeInteractionReports({ database: acrossWorkspaces, clock, tokens: interactionTokens });
-  const sandbox = phones && makeSandbox(composition, { phones, demo, onClockMoved });
+  const sandbox = phones && makeSandbox(composition, { phones, findDemo, onClockMoved });
   const families = [
     health,
     tokenRoutes({ ...across, wait }),

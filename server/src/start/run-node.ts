@@ -1,5 +1,6 @@
 import { readProcessConfig } from './config.ts';
 import { formatStartBlock, formatStartLine } from './start-block.ts';
+import type { StartBlock } from './start-block.ts';
 import { startCarillon } from './start-carillon.ts';
 import type { Carillon } from './start-carillon.ts';
 import { exitCodes, toStartError } from './start-errors.ts';
@@ -18,7 +19,8 @@ export async function runNode(stopRequested: AbortSignal): Promise<ProcessNode |
   try {
     const config = readProcessConfig();
     carillon = await startCarillon(config, { stopRequested });
-    process.stdout.write(config.json ? `${formatStartLine(carillon.block)}\n` : formatStartBlock(carillon.block));
+    const { block } = carillon;
+    process.stdout.write(config.json ? `${formatStartLine(block)}\n` : formatStartBlock(await addOwnerLink(carillon)));
   } catch (error) {
     if (stopRequested.aborted) return undefined;
     const startError = toStartError(error);
@@ -39,4 +41,10 @@ export async function runNode(stopRequested: AbortSignal): Promise<ProcessNode |
       await carillon.stop();
     },
   };
+}
+
+/** A person at a terminal gets the link of the first owner; standard output that goes elsewhere is kept, and gets none. */
+async function addOwnerLink({ block, createConsoleLink }: Carillon): Promise<StartBlock> {
+  const isShown = block.workspaceId === undefined && process.stdout.isTTY;
+  return isShown ? { ...block, console: await createConsoleLink() } : block;
 }

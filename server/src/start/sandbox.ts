@@ -3,7 +3,7 @@ import { makeClockAdvance } from '../app/sandbox/make-clock-advance.ts';
 import { resetDemoWorkspace } from '../app/sandbox/reset-demo-workspace.ts';
 import type { SandboxDependencies } from '../app/sandbox/control-sandbox.ts';
 import { seedDemoWorkspace } from '../app/sandbox/seed-demo-workspace.ts';
-import type { DemoWorkspace } from '../app/sandbox/seed-demo-workspace.ts';
+import type { DemoWorkspace } from '../app/sandbox/find-demo-workspace.ts';
 import { startSandboxPhones } from '../engine/sandbox/start-sandbox-phones.ts';
 import type { SandboxPhones } from '../engine/sandbox/start-sandbox-phones.ts';
 import { findInstallation } from '../storage/installation/installation.ts';
@@ -11,21 +11,28 @@ import { makeSubscriptionsOf } from './composition.ts';
 import type { Composition } from './composition.ts';
 import { StartError } from './start-errors.ts';
 
-/** Production refuses what belongs to the sandbox; the sandbox makes its demo workspace once. @throws StartError */
-export async function prepareDemo({ config, clock, installation }: Composition): Promise<DemoWorkspace | undefined> {
+/** The sandbox makes its demo workspace once, and its simulators learn of it. */
+export async function prepareDemo(
+  { config, clock, installation }: Composition,
+  phones: SandboxPhones,
+): Promise<DemoWorkspace> {
   const { acrossWorkspaces: database, encryption } = installation;
-  if (config.mode === 'sandbox') {
-    const makeSubscription = makeSubscriptionsOf(installation);
-    return seedDemoWorkspace({ database, encryption, makeSubscription }, { at: clock.now(), seed: config.seed });
-  }
-  const demoWorkspaceId = (await findInstallation(database))?.demoWorkspaceId;
+  const makeSubscription = makeSubscriptionsOf(installation);
+  const options = { at: clock.now(), seed: config.seed };
+  const demo = await seedDemoWorkspace({ database, encryption, makeSubscription }, options);
+  await phones.refreshAccounts();
+  return demo;
+}
+
+/** Production refuses what belongs to the sandbox. @throws StartError */
+export async function refuseDemoData({ installation }: Composition): Promise<void> {
+  const demoWorkspaceId = (await findInstallation(installation.acrossWorkspaces))?.demoWorkspaceId;
   if (demoWorkspaceId) {
     throw new StartError(
       'NOT_FOR_PRODUCTION',
       `This database holds the demo workspace ${demoWorkspaceId}; production mode wants one without.`,
     );
   }
-  return undefined;
 }
 
 /** The simulated providers and the phones behind them. */
@@ -41,12 +48,16 @@ export async function startPhones({ clock, log, installation, started }: Composi
   return phones;
 }
 
-export type SandboxParts = { phones: SandboxPhones; demo: DemoWorkspace | undefined; onClockMoved: () => void };
+export type SandboxParts = {
+  phones: SandboxPhones;
+  findDemo: () => DemoWorkspace | undefined;
+  onClockMoved: () => void;
+};
 
 /** What the stand-in's own routes and the console take to control it. */
 export function makeSandbox(
   { clock, log, installation, started }: Composition,
-  { phones, demo, onClockMoved }: SandboxParts,
+  { phones, findDemo, onClockMoved }: SandboxParts,
 ): SandboxDependencies {
   const { acrossWorkspaces: database } = installation;
   const clockAdvance = makeClockAdvance({ database, clock, log, onClockMoved, pause: (time) => setTimeout(time) });
@@ -55,7 +66,7 @@ export function makeSandbox(
   return {
     database,
     clock,
-    demoWorkspaceId: () => demo?.workspaceId,
+    demoWorkspaceId: () => findDemo()?.workspaceId,
     simulators: phones,
     waitForMessage: phones.waitForMessage,
     clockAdvance,

@@ -1,13 +1,15 @@
-import type { DemoKeys } from '../app/sandbox/seed-demo-workspace.ts';
+import type { ShownDemoKeys } from '../app/sandbox/find-demo-workspace.ts';
 
-/** What the start prints. Absent in production: workspace, keys, inbox, curl. Keys are there at the first start only. */
+/** What the start prints. Absent in production: workspace, keys, inbox, curl. */
 export type StartBlock = {
   url: string;
   console: string;
   workspaceId: string | undefined;
   dbName: string | undefined;
-  keys: DemoKeys | undefined;
+  /** Undefined of a demo whose seed was not kept. */
+  keys: ShownDemoKeys | undefined;
   inbox: string | undefined;
+  /** In production without its password. */
   databaseUrl: string;
   databasePlace: string;
   /** Why row-level security does not stand between the workspaces. */
@@ -15,7 +17,7 @@ export type StartBlock = {
   curl: string | undefined;
 };
 
-/** One JSON line for programs. `keys` is null after the first start: secrets are shown once. */
+/** One JSON line for programs. */
 export function formatStartLine(block: StartBlock): string {
   return JSON.stringify({
     url: block.url,
@@ -36,10 +38,10 @@ export function formatStartBlock(block: StartBlock): string {
   ];
   if (block.workspaceId) lines.push(['Workspace', `${block.workspaceId}  (database name ${block.dbName})`]);
   if (block.keys) {
-    for (const [kind, secret] of Object.entries(block.keys)) lines.push([`Key: ${kind}`, secret]);
-    lines.push(['', 'Keys are shown this once; only their hashes are kept.']);
+    for (const [kind, secret] of Object.entries(block.keys))
+      lines.push([`Key: ${kind}`, secret ?? 'revoked or made anew since the first start']);
   } else if (block.workspaceId) {
-    lines.push(['Keys', 'shown at the first start; a new one: npm run carillon -- keys create --kind push']);
+    lines.push(['Keys', 'its seed was not kept; a new one: npm run carillon -- keys create --kind push']);
   }
   lines.push(['Database', block.databasePlace]);
   if (block.wallFault)

@@ -36,6 +36,10 @@ export const exitCodes = {
     code: 19,
     meaning: 'The database is not migrated and this role may not do it, or the roles are not as they must be.',
   },
+  NOTHING_INSTALLED: {
+    code: 20,
+    meaning: 'There is no Carillon in the data folder or the database, and the command makes none.',
+  },
 } as const;
 
 export type StartErrorName = keyof typeof exitCodes;

@@ -36,6 +36,7 @@ const node = (id: string, role: 'all' | 'api' | 'worker') =>
     encryption,
     node: { id, role, version: '1.2.3', simulators: null },
     book: makeJobBook(),
+    findUrl: () => undefined,
   });
 
 describe('nodes', () => {

@@ -38,7 +38,8 @@ const open = (keys: GivenKeys) => checkMasterKey(bundle.database, { ...keys, at 
 async function makeNode(keys: GivenKeys, id: string) {
   const { encryption } = await open(keys);
   const node = { id, role: 'all', version: '1.2.3', simulators: null } as const;
-  const job = makeReportNode({ database: bundle.database, clock, encryption, node, book: makeJobBook() });
+  const deps = { database: bundle.database, clock, encryption, node, book: makeJobBook() };
+  const job = makeReportNode({ ...deps, findUrl: () => undefined });
   const report = async () => {
     clock.advance(5_000);
     await job.runOnce(clock.now());

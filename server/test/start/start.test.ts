@@ -42,7 +42,7 @@ describe('a start on the embedded database', () => {
   });
   afterAll(() => own.remove());
 
-  test('prints one JSON line when it answers, keys the first time only, and SIGTERM ends all of it', async () => {
+  test('prints one JSON line when it answers, with the same keys each time, and SIGTERM ends all of it', async () => {
     const parameters = ['--data-dir', own.path, '--port', '0', '--json', '--seed', '5'];
     const first = startNode(parameters);
     const line = JSON.parse((await first.firstLine)!) as StartLine;
@@ -60,7 +60,7 @@ describe('a start on the embedded database', () => {
 
     const second = startNode(parameters);
     const again = JSON.parse((await second.firstLine)!) as StartLine;
-    expect([again.workspaceId, again.keys]).toEqual([line.workspaceId, null]);
+    expect([again.workspaceId, again.keys]).toEqual([line.workspaceId, line.keys]);
     // A key of the first start still works.
     const form = { grant_type: 'client_credentials', client_id: line.workspaceId, client_secret: line.keys!.oauth };
     const token = await fetch(`${again.url}/v1/oauth/token`, { method: 'POST', body: new URLSearchParams(form) });
@@ -164,6 +164,21 @@ describe('a start on a database of your own', () => {
   }, 60_000);
 });
 
+test('the line of a start in production holds neither the password of the database nor the link of the first owner', async () => {
+  const production = await createTestDatabase();
+  const environment = { DATABASE_URL: production.url, CARILLON_MASTER_KEY: Buffer.alloc(32, 3).toString('base64') };
+  const node = startNode(['--production', '--port', '0', '--json'], environment);
+  await node.firstLine;
+  node.process.kill('SIGTERM');
+  const { code, stdout } = await node.exited;
+  const { username, password } = new URL(production.url);
+  expect([code, stdout]).toEqual([0, expect.stringContaining(`"databaseUrl":"postgres://${username}:***@`)]);
+  for (const secret of [`:${password}@`, '#first-owner']) expect(stdout).not.toContain(secret);
+  const links = await production.database`select 1 from account_links`;
+  await production.drop();
+  expect(links).toHaveLength(0);
+}, 60_000);
+
 describe.concurrent('a start that cannot be says one sentence and ends with its own code', () => {
   const refuse = async (parameters: string[], environment: Record<string, string>) => {
     const { code, stderr, stdout } = await startNode(parameters, environment).exited;
@@ -174,13 +189,16 @@ describe.concurrent('a start that cannot be says one sentence and ends with its 
   };
   const base = () => ({ DATABASE_URL: test1.url, CARILLON_DATA_DIR: folder.path });
 
-  test('a port that is taken: 10', async () => {
+  test('a port that is taken: 10, and the demo is not made, so that its keys are for the start that prints them', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;
-    const refused = await refuse(['--port', String(port)], base());
+    const fresh = await createTestDatabase();
+    const refused = await refuse(['--port', String(port)], { ...base(), DATABASE_URL: fresh.url });
     taken.close();
     expect(refused).toEqual({ code: 10, stderr: expect.stringContaining(`Port ${port}`) });
+    expect(await fresh.database`select 1 from workspaces`).toHaveLength(0);
+    await fresh.drop();
   });
 
   test('a folder that cannot be made: 11', async () => {

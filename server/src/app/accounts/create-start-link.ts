@@ -3,14 +3,16 @@ import type { ConsoleAccountDependencies } from './account-dependencies.ts';
 import { makeLink } from './make-link.ts';
 
 /**
- * The link printed at the start: in a sandbox it opens the console, elsewhere it creates the first owner; none once
+ * The link a person asks for, or a sandbox prints at the start: there it opens the console, elsewhere it creates the first owner; none once
  * there is an owner.
  */
 export async function createStartLink({
   database,
   clock,
   isSandbox,
-}: ConsoleAccountDependencies): Promise<{ kind: 'sign-in' | 'first-owner'; code: string } | undefined> {
+}: Pick<ConsoleAccountDependencies, 'database' | 'clock' | 'isSandbox'>): Promise<
+  { kind: 'sign-in' | 'first-owner'; code: string } | undefined
+> {
   const link = { createdBy: 'the start', at: clock.now() };
   if (isSandbox) {
     const { code } = await makeLink(database, { ...link, purpose: 'SIGN_IN' });

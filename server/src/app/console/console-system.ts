@@ -65,7 +65,7 @@ export function makeConsoleSystem(deps: SystemDependencies) {
           replicas,
           migrations: { count: migrations.length, newest: migrations[0] ?? null },
         },
-        nodes: nodes.map(({ simulators: _simulators, masterKeyIds: _masterKeyIds, ...node }) => ({
+        nodes: nodes.map(({ simulators: _simulators, masterKeyIds: _masterKeyIds, url: _url, ...node }) => ({
           ...showReport(node, clock),
           isAlive: isAlive(node, clock),
         })),

@@ -14,7 +14,8 @@ import {
 import { findInstallation, lockInstallation } from '../../storage/installation/installation.ts';
 import { changeInTransaction, retryChanges } from '../campaigns/change-campaign-state.ts';
 import { makeWorkspaceId } from '../workspaces/create-workspace.ts';
-import { demoSettings, fillDemoWorkspace, makeSeededRandom } from './seed-demo-workspace.ts';
+import { makeSeededRandom } from './demo-seed.ts';
+import { demoSettings, fillDemoWorkspace } from './seed-demo-workspace.ts';
 
 export type ResetDemoDependencies = {
   database: Database;

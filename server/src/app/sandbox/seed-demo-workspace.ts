@@ -1,4 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import type { Random } from '../../domain/tokens/secret.ts';
 import { makeId } from '../../domain/ids.ts';
 import { encryptionContext } from '../../domain/encryption-context.ts';
 import type { Encryption } from '../../domain/encryption.ts';
@@ -6,21 +7,17 @@ import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { findInstallation, lockInstallation, setDemoWorkspace } from '../../storage/installation/installation.ts';
 import { lockOrInsertUser, setUserIsTest } from '../../storage/users/users.ts';
-import { findWorkspace, insertWorkspace } from '../../storage/installation/workspaces.ts';
+import { insertWorkspace } from '../../storage/installation/workspaces.ts';
 import { saveProviderCredential } from '../credentials/save-provider-credential.ts';
 import { createKey } from '../keys/create-key.ts';
 import { makeWorkspaceId } from '../workspaces/create-workspace.ts';
 import { registerDevice } from '../data/register-device.ts';
 import { upsertUser } from '../data/upsert-user.ts';
+import { demoKeyKinds, makeSeededRandom } from './demo-seed.ts';
+import type { DemoKeys } from './demo-seed.ts';
+import { findDemoWorkspace } from './find-demo-workspace.ts';
+import type { DemoWorkspace } from './find-demo-workspace.ts';
 import { makeSimulatedCredentials } from './make-simulated-credentials.ts';
-
-export type DemoKeys = { oauth: string; data: string; push: string; campaigns: string };
-export type DemoWorkspace = {
-  workspaceId: string;
-  dbName: string;
-  /** The secrets, only from the call that made them: they are stored as hashes. */
-  keys: DemoKeys | undefined;
-};
 
 export type SeedDemoDependencies = {
   database: Database;
@@ -40,8 +37,12 @@ export async function seedDemoWorkspace(
   deps: SeedDemoDependencies,
   options: { at: Date; seed: number | undefined },
 ): Promise<DemoWorkspace> {
-  const installed = await findInstallation(deps.database);
-  if (installed?.demoWorkspaceId) return findDemo(deps.database, installed.demoWorkspaceId);
+  const { encryption } = deps;
+  const made = await findDemoWorkspace(deps.database, {
+    encryption,
+    installation: await findInstallation(deps.database),
+  });
+  if (made) return made;
   const seed = options.seed === undefined ? randomBytes(32).toString('hex') : String(options.seed);
   const random = makeSeededRandom(seed);
   const workspaceId = makeWorkspaceId(random);
@@ -49,8 +50,8 @@ export async function seedDemoWorkspace(
   const credentials = await makeSimulatedCredentials(workspaceId.slice(0, 12).toLowerCase());
   return await inTransaction(deps.database, async (tx) => {
     await lockInstallation(tx);
-    const already = (await findInstallation(tx))?.demoWorkspaceId;
-    if (already) return findDemo(tx, already);
+    const already = await findDemoWorkspace(tx, { encryption, installation: await findInstallation(tx) });
+    if (already) return already;
     const dbName = dbNameOf(workspaceId);
     const { at } = options;
     await insertWorkspace(tx, { id: workspaceId, dbName, ...demoSettings, createdAt: at });
@@ -84,13 +85,6 @@ function dbNameOf(workspaceId: string): string {
   return `demo_${workspaceId.slice(0, 8).toLowerCase()}`;
 }
 
-async function findDemo(tx: Database | Transaction, workspaceId: string): Promise<DemoWorkspace> {
-  const workspace = await findWorkspace(tx, workspaceId);
-  if (!workspace) throw new Error(`the demo workspace ${workspaceId} is gone`);
-  return { workspaceId, dbName: workspace.dbName, keys: undefined };
-}
-
-type Random = (bytes: number) => Buffer;
 type DemoContext = { workspaceId: string; at: Date };
 
 async function createDemoKeys(
@@ -99,7 +93,7 @@ async function createDemoKeys(
   { workspaceId, random }: DemoContext & { random: Random },
 ): Promise<DemoKeys> {
   const secrets: Partial<DemoKeys> = {};
-  for (const kind of ['oauth', 'data', 'push', 'campaigns'] as const) {
+  for (const kind of demoKeyKinds) {
     const key = { workspaceId, kind, name: `Demo ${kind} key`, random, at: seedOccurrence };
     const { secret } = await createKey(deps, tx, key);
     secrets[kind] = secret;
@@ -141,20 +135,4 @@ async function addDemoUsers(
     const id = makeId(made, random(6));
     await registerDevice(tx, { id, workspaceId, customerId, deviceId: `${customerId}-device`, platform, pushId, at });
   }
-}
-
-/** Repeatable bytes: SHA-256 of seed and counter. For the sandbox only. */
-export function makeSeededRandom(seed: string): Random {
-  let counter = 0;
-  return (bytes) => {
-    const blocks: Buffer[] = [];
-    for (let length = 0; length < bytes; length += 32) {
-      blocks.push(
-        createHash('sha256')
-          .update(`carillon-seed:${seed}:${(counter += 1)}`)
-          .digest(),
-      );
-    }
-    return Buffer.concat(blocks).subarray(0, bytes);
-  };
 }

@@ -3,6 +3,7 @@
  * of them is not ready: a load balancer sends requests to another one.
  */
 export const troubleMeanings = {
+  starting: 'The node is not done with its start.',
   stopping: 'The node was asked to stop.',
   database: 'The database did not answer within a second.',
   outcomes:

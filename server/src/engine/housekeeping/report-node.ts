@@ -14,6 +14,8 @@ export type ReportNodeDependencies = {
   encryption: Keyring;
   node: { id: string; role: NodeRole; version: string; simulators: SimulatorOrigins | null };
   book: JobBook;
+  /** Where it answers calls, once it does. */
+  findUrl: () => string | undefined;
 };
 
 const dayMilliseconds = 24 * 3_600_000;
@@ -28,6 +30,7 @@ export function makeReportNode({
   encryption,
   node,
   book,
+  findUrl,
 }: ReportNodeDependencies): Job & { leave(): Promise<void> } {
   return {
     name: 'report-node',
@@ -45,6 +48,7 @@ export function makeReportNode({
         memoryBytes: process.memoryUsage.rss(),
         jobs: book.read(),
         masterKeyIds: encryption.masterKeyIds(),
+        url: findUrl() ?? null,
       });
       await deleteSilentNodes(database, new Date(now.getTime() - dayMilliseconds));
       if (!isKnown)

@@ -31,6 +31,12 @@ export async function findInstallation(tx: Queryable): Promise<Installation | un
   return { ...rest, encryptedSecrets: { interactions, simulator } };
 }
 
+/** Whether a node has ever been started on this database, also when nothing is migrated. */
+export async function hasInstallation(tx: Queryable): Promise<boolean> {
+  const [row] = await tx<{ isThere: boolean }[]>`select to_regclass('installation') is not null as "isThere"`;
+  return row!.isThere;
+}
+
 /** Makes the row once; a second node finds it made. */
 export async function insertInstallation(
   tx: Queryable,
