@@ -1,4 +1,4 @@
-import { startPooler } from '../start-pooler.ts';
+import { isPoolerInstalled, startPooler } from '../start-pooler.ts';
 import type { Random } from './make-random.ts';
 import type { Report } from './scenario.ts';
 import { startCommitCutter } from './start-commit-cutter.ts';
@@ -20,6 +20,8 @@ const users = 30;
  * answered Success is stored and was sent, once; what is stored was answered Success; nothing failed.
  */
 export async function lostCommits({ pushes = 400, front, ...options }: LostCommitsOptions): Promise<Report> {
+  if (front === 'pooler' && !isPoolerInstalled)
+    return { numbers: { skipped: 'pgbouncer is missing (Debian: apt install pgbouncer)' }, broken: [] };
   const cutters: CommitCutter[] = [];
   const startFront = (url: string): Promise<Front> => (front === 'none' ? cutOnly(url, cutters) : pool(url, cutters));
   const bundle = await makeTortureBundle({ ...options, devices: users, startFront });
