@@ -180,12 +180,16 @@ test('a role across that may not bypass the policies has one of its own, and an 
   const across = acrossRoleOf(plain);
   const url = new URL(bundle.applicationUrl);
   url.username = plain;
-  await database.unsafe(`create role ${plain} login noinherit password '${applicationRole}'`);
+  await database.unsafe(`create role ${plain} login password '${applicationRole}'`);
   try {
     await expect(grantRights(database, plain)).rejects.toThrow(`create role "${across}" nologin bypassrls`);
-    await database.unsafe(`create role ${across} nologin; grant ${across} to ${plain};
+    await database.unsafe(`create role ${across} nologin; grant ${across} to ${plain}`);
+    // It inherits what it should take on.
+    await expect(grantRights(database, plain)).rejects.toThrow(`alter role "${plain}" noinherit; revoke`);
+    await database.unsafe(`alter role ${plain} noinherit; revoke ${across} from ${plain}; grant ${across} to ${plain};
       alter policy across_workspaces on users to ${plain}`);
     await grantRights(database, plain);
+    // Again it changes nothing.
     await grantRights(database, plain);
     const handle = openDatabase({ url: url.href, connections: 3, name: 'plain', acrossRole: across });
     expect(await readLoginRights(handle)).toMatchObject({ fault: undefined, acrossRole: across });

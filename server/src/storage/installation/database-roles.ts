@@ -83,8 +83,8 @@ async function requireRoles(
     where application.rolname = ${application} and across.rolname = ${across}`;
   if (found?.isReady) return;
   throw new ApplicationRolesError(
-    `The role ${application} needs a role ${across} that it may take on and does not inherit; as an administrator: ` +
-      `create role "${across}" nologin bypassrls; alter role "${application}" noinherit; grant "${across}" to "${application}";`,
+    `The role ${application} needs a role ${across} that it may take on and does not inherit; what is missing of this, as an administrator: ` +
+      `create role "${across}" nologin bypassrls; alter role "${application}" noinherit; revoke "${across}" from "${application}"; grant "${across}" to "${application}";`,
   );
 }
 
