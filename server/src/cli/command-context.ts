@@ -21,7 +21,8 @@ export type CommandContext = OpenInstallation & {
   segmentUsersPerDay: number;
 };
 
-const connections = 4;
+// Most of them work across workspaces: an import holds three at once.
+const connections = 6;
 
 type Work = (context: CommandContext) => Promise<void>;
 

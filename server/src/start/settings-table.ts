@@ -66,7 +66,7 @@ export const settings = {
   databaseConnections: {
     kind: 'integer',
     variable: 'CARILLON_DATABASE_CONNECTIONS',
-    minimum: 4,
+    minimum: 6,
     maximum: 200,
     default: 20,
     unit: 'connections',
