@@ -7,6 +7,7 @@ import { makeClock } from '../../src/clock.ts';
 import { makeLog } from '../../src/log.ts';
 import { beyondPolicies, inSnapshot, inTransaction, openDatabase, withSession } from '../../src/storage/database.ts';
 import type { Database, Queryable } from '../../src/storage/database.ts';
+import { ensureDeliveriesPartition } from '../../src/storage/ledger/deliveries.ts';
 import { acrossRoleOf, grantRights, readLoginRights } from '../../src/storage/installation/database-roles.ts';
 import { applicationRole } from '../global-setup.ts';
 import { createTestDatabase } from '../test-database.ts';
@@ -147,6 +148,21 @@ describe('a handle of the application', () => {
     });
   });
 
+  test('may be dumped in the role across, and in no other', async () => {
+    // What pg_dump sets: an error instead of fewer rows.
+    const dump = (handle: Database) =>
+      inTransaction(handle, async (tx) => {
+        await tx`set local row_security = off`;
+        const tables = await tx<{ name: string }[]>`
+          select pg_class.oid::regclass::text as name from pg_class
+          where relnamespace in ('public'::regnamespace, 'graphile_worker'::regnamespace) and relkind in ('r', 'p', 'S')`;
+        for (const { name } of tables) await tx.unsafe(`select * from ${name} limit 0`);
+        return tables.length;
+      });
+    expect(await dump(application.acrossWorkspaces())).toBeGreaterThan(60);
+    await expect(dump(application.forWorkspace(own))).rejects.toThrow('would be affected by row-level security');
+  });
+
   test('a use case that is given another workspace’s ids finds nothing', async () => {
     const key = { workspaceId: other, id: campaignOf.get(other)! };
     expect(await getCampaign({ database: application.forWorkspace(other) }, key)).toMatchObject({ name: 'Spring' });
@@ -158,6 +174,13 @@ describe('a handle of the application', () => {
     await across`select make_day_partition('deliveries', '2026-03-02')`;
     expect((await listWorkspaceTables()).find(({ name }) => name === 'deliveries_20260302')!.isGuarded).toBe(true);
     expect([...(await across`select 1 from deliveries_20260302`)]).toEqual([]);
+    // As a node of an older version makes it.
+    await bundle.database`
+      create table deliveries_20260303 partition of deliveries for values from ('2026-03-03') to ('2026-03-04')`;
+    await expect(across`select 1 from deliveries_20260303`).rejects.toThrow('permission denied');
+    await ensureDeliveriesPartition(across, '2026-03-03');
+    expect((await listWorkspaceTables()).find(({ name }) => name === 'deliveries_20260303')!.isGuarded).toBe(true);
+    expect([...(await across`select 1 from deliveries_20260303`)]).toEqual([]);
     const staging = `segment_lines_${'a'.repeat(24)}_1`;
     await across`select make_segment_staging(${staging})`;
     await across`insert into ${across(staging)} (line, value) values (1, 'c1')`;

@@ -26,7 +26,7 @@ export type DeliveryRun = { day: string; workspaceId: string; runId: string; chu
  */
 export async function ensureDeliveriesPartition(database: Database, day: string): Promise<void> {
   const name = partitionOf(day);
-  const [existing] = await database`select 1 from pg_class where relname = ${name}`;
+  const [existing] = await database`select 1 from pg_class where relname = ${name} and relrowsecurity`;
   if (existing) return;
   await database`select make_day_partition('deliveries', ${day}::date)`.catch((error: { code?: string }) => {
     // Another node made it between the look and the statement (42P07 duplicate table, 42P17 overlap, 23505 catalog).

@@ -30,7 +30,7 @@ export type EventsOfUser = UserKey & {
 export async function ensureEventsPartition(database: Database, day: string): Promise<void> {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) throw new RangeError(`not a day: ${day}`);
   const name = `events_${day.replaceAll('-', '')}`;
-  const [existing] = await database`select 1 from pg_class where relname = ${name}`;
+  const [existing] = await database`select 1 from pg_class where relname = ${name} and relrowsecurity`;
   if (existing) return;
   await database`select make_day_partition('events', ${day}::date)`.catch((error: { code?: string }) => {
     // Another node made it between the look and the statement (42P07 duplicate table, 42P17 overlap, 23505 catalog).
