@@ -32,6 +32,12 @@ describe('signing in', () => {
     },
   );
 
+  test('what opened nothing is in the audit log, which the role of the application may write', async () => {
+    const lines = await bundle.database`
+      select workspace_id from audit_log where action = 'account.sign-in-failed' and detail ->> 'way' = 'start link'`;
+    expect(lines).toEqual([{ workspace_id: null }]);
+  });
+
   test('a request from another site is refused, whatever it knows', async () => {
     expect((await signIn({ code }, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
     expect((await signIn({ code }, { origin: 'https://evil.example' })).status).toBe(403);

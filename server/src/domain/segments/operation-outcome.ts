@@ -1,3 +1,5 @@
+import { minFileBytesPerSecond } from './limits.ts';
+
 export type OperationKind = 'CREATE' | 'ADD' | 'REMOVE' | 'REPLACE';
 
 export type OperationSuccess = { status: 201; valuesFound: number; valuesProcessed: number; userCount: number };
@@ -8,6 +10,7 @@ export type OperationOutcome = OperationSuccess | OperationFailure;
 export type OperationFault =
   | { kind: 'too-large' }
   | { kind: 'download' }
+  | { kind: 'too-slow' }
   | { kind: 'content-type' }
   | { kind: 'unreadable'; reason: string }
   | { kind: 'daily-users' }
@@ -29,6 +32,8 @@ function sentenceOf(fault: Exclude<OperationFault, { kind: 'internal' }>): strin
       return 'File size cannot be greater than 150MB.';
     case 'download':
       return 'File download failed.';
+    case 'too-slow':
+      return `File download failed: it came slower than ${minFileBytesPerSecond} bytes a second.`;
     case 'content-type':
       return 'File content type is not supported.';
     case 'unreadable':

@@ -20,6 +20,7 @@ export type DownloadFault =
   | 'encoding'
   | 'truncated'
   | 'stalled'
+  | 'too-slow'
   | 'redirects'
   | 'refused';
 
@@ -61,7 +62,7 @@ export async function* downloadFile(
   }
 }
 
-const repeatable: ReadonlySet<DownloadFault> = new Set(['unreachable', 'status', 'truncated', 'stalled']);
+const repeatable: ReadonlySet<DownloadFault> = new Set(['unreachable', 'status', 'truncated', 'stalled', 'too-slow']);
 
 /**
  * A download that did not succeed. `detail` is for the owner of the segment and holds no address; `cause` is private.
@@ -162,7 +163,7 @@ async function* refuseTrickle(body: Readable, readMilliseconds: () => number): A
     bytes += piece.length;
     if (waitedMilliseconds >= fileRateSeconds * 1000) {
       if (bytes * 1000 < minFileBytesPerSecond * waitedMilliseconds)
-        throw new DownloadFailedError('stalled', `the file comes slower than ${minFileBytesPerSecond} bytes a second`);
+        throw new DownloadFailedError('too-slow', `the file comes slower than ${minFileBytesPerSecond} bytes a second`);
       [waitedMilliseconds, bytes] = [0, 0];
     }
     yield piece;

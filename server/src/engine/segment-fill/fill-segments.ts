@@ -172,6 +172,6 @@ async function release(
 function faultOf(error: unknown): OperationFault {
   if (error instanceof FileUnreadableError) return { kind: 'unreadable', reason: error.message };
   if (!(error instanceof DownloadFailedError)) return { kind: 'internal' };
-  if (error.kind === 'too-large') return { kind: 'too-large' };
+  if (error.kind === 'too-large' || error.kind === 'too-slow') return { kind: error.kind };
   return { kind: error.kind === 'content-type' ? 'content-type' : 'download' };
 }

@@ -223,7 +223,7 @@ describe('a file that trickles', () => {
   test('a byte each 29 seconds ends after a minute, with a detail for the callback', async () => {
     const { url } = await trickle();
     const failure = await fail(makeClient(), { url, readMilliseconds: makeSlowClock() });
-    expect(failure).toMatchObject({ kind: 'stalled', isRepeatable: true });
+    expect(failure).toMatchObject({ kind: 'too-slow', isRepeatable: true });
     expect(failure.detail).toBe('the file comes slower than 4096 bytes a second');
     expect(failure.bytes).toBeLessThan(60);
   });
@@ -236,7 +236,7 @@ describe('a file that trickles', () => {
       send();
     });
     const failure = await fail(makeClient(), { url, readMilliseconds: makeSlowClock() });
-    expect(failure).toMatchObject({ kind: 'stalled', detail: 'the file comes slower than 4096 bytes a second' });
+    expect(failure).toMatchObject({ kind: 'too-slow', detail: 'the file comes slower than 4096 bytes a second' });
   });
 
   test('one that is read slowly is not slow', async () => {
