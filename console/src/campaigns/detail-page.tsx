@@ -98,7 +98,7 @@ function CampaignOf({ report, workspaceId }: { report: CampaignReport; workspace
         )}
       </Loaded>
       <Loaded query={timeline}>{(data) => <Timeline timeline={data} />}</Loaded>
-      <Loaded query={results}>{({ failures }) => <Failures failures={failures} />}</Loaded>
+      <Loaded query={results}>{(data) => <Failures results={data} />}</Loaded>
       <Loaded query={runs}>
         {(data) => (
           <RunTable

@@ -6,15 +6,15 @@ import { platformNames } from '../parts/platform-names.ts';
 import { Time } from '../parts/time.tsx';
 
 /** Why devices were not reached, in the provider's words, and what to do about it. */
-export function Failures({ failures }: { failures: CampaignResults['failures'] }) {
+export function Failures({ results }: { results: CampaignResults }) {
+  const { failures } = results;
   return (
     <section id="errors">
       <Title order={2} size="h5" mb="xs">
         Not delivered, and what to do
       </Title>
-      {failures.length === 0 ? (
-        <Text size="sm">Every message that was sent was accepted.</Text>
-      ) : (
+      <Standing results={results} />
+      {failures.length > 0 && (
         <DataTable
           label="Not delivered, and what to do"
           minWidth={760}
@@ -51,5 +51,20 @@ export function Failures({ failures }: { failures: CampaignResults['failures'] }
         />
       )}
     </section>
+  );
+}
+
+/** What is not in the table: nothing tried, what waits, or that all is well. */
+function Standing({ results: { accepted, waiting, failures } }: { results: CampaignResults }) {
+  if (waiting.length > 0)
+    return waiting.map(({ platform, code, devices, attempts, cause, nextAt }) => (
+      <Text key={`${platform} ${code}`} size="sm" component="div" mb="xs">
+        {devices.toLocaleString('en')} {devices === 1 ? 'waits' : 'wait'} ({platformNames[platform]}): {cause}
+        {attempts > 0 && `, try ${attempts}`}, next at <Time at={nextAt} />
+      </Text>
+    ));
+  if (failures.length > 0) return null;
+  return (
+    <Text size="sm">{accepted === 0 ? 'Nothing tried yet.' : 'Every device that was tried took its message.'}</Text>
   );
 }

@@ -40,7 +40,7 @@ type ProviderProps = { health: ProviderHealth; paused: Overview['paused']; now: 
 
 function Provider({ health, paused, now }: ProviderProps) {
   const { name, account, check, silent, noisyUntil, isSimulated } = health;
-  const [word, colour] = stateOf(health, paused.length > 0);
+  const [word, colour] = stateOf(health, { isPaused: paused.length > 0, now });
   return (
     <Box>
       <Group justify="space-between" gap="xs" wrap="nowrap">
@@ -74,11 +74,15 @@ function Provider({ health, paused, now }: ProviderProps) {
 }
 
 /** One word, the worst that is true. */
-function stateOf({ isConnected, check, silent }: ProviderHealth, isPaused: boolean): [word: string, colour: string] {
+function stateOf(
+  { isConnected, check, silent }: ProviderHealth,
+  { isPaused, now }: { isPaused: boolean; now: string },
+): [word: string, colour: string] {
   if (!isConnected && !isPaused) return ['not connected', 'gray.8'];
   if (isPaused) return ['rejects the credential', 'red.9'];
   if (check?.verdict === 'REFUSED') return ['refused', 'red.9'];
   if (silent) return ['waiting', 'orange.9'];
-  if (check?.verdict === 'ACCEPTED') return ['works', 'teal.9'];
+  // A check says how it was then, and nothing of how the provider answers now.
+  if (check?.verdict === 'ACCEPTED') return [`accepted ${formatAge(check.at, now)} ago`, 'teal.9'];
   return check ? ['could not be checked', 'orange.9'] : ['connected', 'teal.9'];
 }

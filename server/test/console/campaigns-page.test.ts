@@ -62,6 +62,7 @@ describe.skipIf(!hasChromium)(`campaigns in Chromium${skipReason}`, () => {
     await page.goto(`${console.home}/campaigns/${id}`);
     await page.getByRole('heading', { name: 'Counted along' }).waitFor();
     await page.getByText('Next occurrence:').waitFor();
+    await page.getByText('Nothing tried yet.').waitFor();
     expect(await page.locator('[data-step="Accepted"]').textContent()).toBe('0 devices');
     await page.getByRole('note', { name: /^Reachable:/ }).focus();
     await page.getByRole('tooltip').getByText('accept push messages').waitFor();
@@ -73,6 +74,7 @@ describe.skipIf(!hasChromium)(`campaigns in Chromium${skipReason}`, () => {
     await page.getByText('SENT', { exact: true }).first().waitFor();
     const reachable = await page.locator('[data-step="Reachable"]').textContent();
     expect(await page.locator('[data-step="Accepted"]').textContent()).toBe(reachable);
+    await page.getByText('Every device that was tried took its message.').waitFor();
     await page.locator('.uplot canvas').waitFor();
     await page.getByText('Show as a table').click();
     await page.getByRole('region', { name: 'Over time' }).waitFor();
@@ -82,6 +84,19 @@ describe.skipIf(!hasChromium)(`campaigns in Chromium${skipReason}`, () => {
     await page.locator('.uplot canvas').waitFor();
     expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')).toBeLessThanOrEqual(0);
     await expectAccessible(page);
+    expect(faults).toEqual([]);
+    await context.close();
+  }, 60_000);
+
+  test('a report in which all wait for another attempt says why and until when', async () => {
+    const { page, context, faults } = await console.openSignedIn();
+    const fault = { fcm: { status: 503, headers: { 'retry-after': '600' } } };
+    await console.bundle.call('POST', '/sandbox/faults', { body: fault });
+    const id = await send('To a provider that is busy');
+    await page.goto(`${console.home}/campaigns/${id}`);
+    await page.getByText(/wait(s)? \(Android\): FCM answered 503, try 1, next at/).waitFor();
+    expect(await page.getByText('took its message').count()).toBe(0);
+    await console.bundle.call('POST', '/sandbox/faults', { body: {} });
     expect(faults).toEqual([]);
     await context.close();
   }, 60_000);

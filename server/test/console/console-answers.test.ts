@@ -240,6 +240,7 @@ test('every answer of the console is what its shape says: no member too many, an
   // What a node that is well, has no replica and keeps no versions has nothing of.
   expect(answers.emptyLists()).toEqual([
     'GET campaigns/:id versions',
+    'GET campaigns/:id/results waiting',
     'GET overview failedRuns',
     'GET overview paused',
     'GET overview running',

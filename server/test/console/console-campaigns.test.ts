@@ -291,3 +291,52 @@ async function openCookie(): Promise<string> {
   const answer = await bundle.call('POST', '/console/api/session', { body: { code } });
   return answer.headers.get('set-cookie')!.split(';')[0]!;
 }
+
+describe('a provider that takes nothing', () => {
+  test('is red on the overview although nothing has failed, and the report says what waits and why', async () => {
+    // What was accepted before is longer ago than a total refusal takes to show.
+    await bundle.call('POST', '/sandbox/clock', { body: { advanceSeconds: 60 } });
+    await bundle.call('POST', '/sandbox/faults', { body: { fcm: { status: 503, headers: { 'retry-after': '600' } } } });
+    const [user] = await bundle.database`
+      select customer_id as "customerId" from users join devices on devices.user_id = users.id
+      where devices.platform = 'ANDROID' and devices.workspace_id = ${workspaceId} limit 1`;
+    const targetUserAttributes = {
+      ...{
+        attribute: 'USER_ATTRIBUTE_UNIQUE_ID',
+        comparisonParameter: 'is',
+        attributeValue: user!.customerId as string,
+      },
+    };
+    const id = await send('To one of them', {
+      ...{ targetPlatform: ['ANDROID'], targetAudience: 'User', targetUserAttributes },
+      payload: { ANDROID: { title: 'Hello', message: 'There' } },
+    });
+    const { verdict } = await until(async () => {
+      const overview = await client.overview.read(workspaceId);
+      return overview.verdict.findings.some(({ what }) => what.startsWith('FCM (Android) takes')) && overview;
+    });
+    expect(verdict).toMatchObject({
+      level: 'trouble',
+      findings: [{ what: 'FCM (Android) takes no message: 1 message waits for another attempt, FCM answered 503.' }],
+    });
+    const results = await client.campaigns.readResults({ workspaceId, id });
+    expect(results).toMatchObject({
+      ...{ accepted: 0, failures: [] },
+      waiting: [{ platform: 'ANDROID', code: '503', devices: 1, attempts: 1, cause: 'FCM answered 503' }],
+    });
+    await bundle.call('POST', '/sandbox/faults', { body: {} });
+    await bundle.call('POST', '/sandbox/clock', { body: { advanceSeconds: 700 } });
+    const after = await until(async () => {
+      const overview = await client.overview.read(workspaceId);
+      return overview.verdict.level === 'well' && overview;
+    });
+    expect(after.verdict.headline).toBe('All is well');
+    expect(await client.campaigns.readResults({ workspaceId, id })).toMatchObject({ accepted: 1, waiting: [] });
+  });
+
+  test('nothing is said to be accepted where nothing was tried', async () => {
+    const id = await send('Of another century', later);
+    const results = await client.campaigns.readResults({ workspaceId, id });
+    expect(results).toMatchObject({ accepted: 0, waiting: [], failures: [] });
+  });
+});

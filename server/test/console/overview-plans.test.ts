@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { platforms } from '../../src/domain/campaigns/content.ts';
 import type { Queryable } from '../../src/storage/database.ts';
 import { readCounted } from '../../src/storage/limits/limit-windows.ts';
 import {
   countRecentDeliveries,
   groupPausedSends,
   groupRecentFailures,
+  groupWaiting,
   listFailedRuns,
   listRunningSends,
   listScheduledSends,
@@ -18,7 +20,7 @@ import type { TestDatabase } from '../test-database.ts';
 const workspaceId = 'W';
 const at = new Date('2026-03-01T12:00:00Z');
 const since = new Date('2026-03-01T11:00:00Z');
-const recent = { workspaceId, days: ['2026-03-01'], since, most: 10_000 };
+const recent = { platforms, workspaceId, days: ['2026-03-01'], since, most: 10_000 };
 let bundle: TestDatabase;
 
 // 20,000 runs of as many campaigns, nearly all sent; 40,000 deliveries of a day, of two workspaces.
@@ -92,6 +94,11 @@ test.each<[string, (tx: Queryable) => Promise<unknown>, string[]]>([
     ['deliveries_20260301_workspace_id_outcome'],
   ],
   ['failures of the last hour', (tx) => groupRecentFailures(tx, recent), ['deliveries_20260301_workspace_id_outcome']],
+  [
+    'what waits for another attempt',
+    (tx) => groupWaiting(tx, { ...recent, platform: 'ANDROID' }),
+    ['deliveries_20260301_workspace_id_outcome'],
+  ],
   [
     'push requests of a minute',
     (tx) => readCounted(tx, { operation: 'push', workspaceId, windowSeconds: 60, at }),

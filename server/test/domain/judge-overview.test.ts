@@ -14,6 +14,7 @@ const well: OverviewFacts = {
   oldestWaitingAt: new Date(at.getTime() - 60_000),
   accepted: 1000,
   failures: [],
+  answers: [],
   failingJobs: [],
   limits: [{ name: 'Push requests', used: 10, most: 100 }],
 };
@@ -33,8 +34,12 @@ test.each<[string, Partial<OverviewFacts>, ['trouble' | 'attention', string]]>([
   ],
   [
     'a credential that was refused',
-    { providers: [{ ...fcm, check: { verdict: 'REFUSED', words: 'invalid_grant' } }] },
-    ['trouble', 'invalid_grant'],
+    {
+      providers: [
+        { ...fcm, check: { verdict: 'REFUSED', words: 'invalid_grant', at: new Date(at.getTime() - 3_600_000) } },
+      ],
+    },
+    ['trouble', 'when it was last checked, 60 minutes ago: invalid_grant'],
   ],
   [
     'a provider that asked for silence',

@@ -83,6 +83,22 @@ export type CampaignReport = {
 };
 
 export type CampaignResults = {
+  accepted: number;
+
+  /** What waits for another attempt, by why. */
+  waiting: {
+    platform: Platform;
+    code: string;
+    devices: number;
+
+    /** The most that were made for one of them. */
+    attempts: number;
+    nextAt: string;
+
+    /** As in "FCM answered 503". */
+    cause: string;
+  }[];
+
   /** The most frequent reason first. */
   failures: {
     platform: Platform;

@@ -1,11 +1,13 @@
 import type { Clock } from '../../clock.ts';
 import { campaignActions, statusAfter } from '../../domain/campaigns/campaign-states.ts';
 import { adviseOnFailure } from '../../domain/campaigns/failure-advice.ts';
+import { tellWaitingCause } from '../../domain/delivery/waiting-cause.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Database } from '../../storage/database.ts';
 import {
   countConversions,
   findInteractionNumbers,
+  groupCampaignWaiting,
   groupFailures,
   listReportedRuns,
   listRunDays,
@@ -13,7 +15,7 @@ import {
   sumOutcomes,
   sumRuns,
 } from '../../storage/campaigns/campaign-stats.ts';
-import type { FailureGroup } from '../../storage/campaigns/campaign-stats.ts';
+import type { CampaignWaitingGroup, FailureGroup } from '../../storage/campaigns/campaign-stats.ts';
 import { findCampaignRecord } from '../../storage/campaigns/campaigns.ts';
 import type { CampaignRecord } from '../../storage/campaigns/campaigns.ts';
 import { getCampaign } from '../campaigns/search-campaigns.ts';
@@ -71,12 +73,17 @@ export function makeCampaignReport({ database, clock }: { database: Database; cl
     async results(key: CampaignKey) {
       const campaign = await getCampaign({ database }, key);
       const asked = { ...always, workspaceId: key.workspaceId, campaignIds: [key.id] };
-      const [failures, conversions] = await Promise.all([
+      const [failures, waiting, outcomes, conversions] = await Promise.all([
         listFailures(database, key.id),
+        listWaiting(database, key.id),
+        sumOutcomes(database, asked),
         countConversions(database, asked),
       ]);
       const goals = Array.isArray(campaign.conversionGoals) ? (campaign.conversionGoals as { name: string }[]) : [];
+      const accepted = outcomes.filter(({ outcome }) => outcome === 'ACCEPTED');
       return {
+        accepted: accepted.reduce((sum, { devices }) => sum + devices, 0),
+        waiting: waiting.map((group) => ({ ...group, cause: tellWaitingCause(group).words })),
         failures: failures.map((group) => ({ ...group, advice: adviseOnFailure(group) })),
         goals: goals.map(({ name }, number) => {
           const own = conversions.filter(({ goal }) => goal === number);
@@ -115,6 +122,20 @@ async function listFailures(database: Database, campaignId: string): Promise<Fai
       const same = groups.get(name);
       const newest = same && same.lastAt > group.lastAt ? same : group;
       groups.set(name, { ...newest, devices: group.devices + (same?.devices ?? 0) });
+    }
+  return [...groups.values()].toSorted((one, other) => other.devices - one.devices).slice(0, maxFailureGroups);
+}
+
+/** What most wait for first; a run of another day may wait for the same. */
+async function listWaiting(database: Database, campaignId: string): Promise<CampaignWaitingGroup[]> {
+  const groups = new Map<string, CampaignWaitingGroup>();
+  for (const day of await listRunDays(database, campaignId))
+    for (const group of await groupCampaignWaiting(database, day)) {
+      const name = `${group.platform} ${group.code}`;
+      const same = groups.get(name);
+      const nextAt = same && same.nextAt < group.nextAt ? same.nextAt : group.nextAt;
+      const attempts = Math.max(group.attempts, same?.attempts ?? 0);
+      groups.set(name, { ...group, nextAt, attempts, devices: group.devices + (same?.devices ?? 0) });
     }
   return [...groups.values()].toSorted((one, other) => other.devices - one.devices).slice(0, maxFailureGroups);
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts';
 import { mayDo } from '../../domain/accounts/roles.ts';
 import { adviseOnFailure } from '../../domain/campaigns/failure-advice.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { platforms } from '../../domain/campaigns/content.ts';
 import { judgeOverview } from '../../domain/overview/judge-overview.ts';
 import type { Database } from '../../storage/database.ts';
 import { listLedgerDays } from '../../storage/ledger/delivery-log.ts';
@@ -24,6 +25,7 @@ import { readLimits } from '../limits/read-limits.ts';
 import type { ReadLimitsDependencies } from '../limits/read-limits.ts';
 import type { ReadyCurl } from '../sandbox/make-ready-curl.ts';
 import { failingJobs, isAlive, sends, showReport } from './node-health.ts';
+import { readProviderAnswers } from './read-provider-answers.ts';
 import { readProviderHealth } from './read-provider-health.ts';
 
 export type OverviewDependencies = {
@@ -86,14 +88,16 @@ async function readLastHour(database: Database, { workspaceId, at }: LastHourQue
   const until = new Date(at.getTime() + aheadMilliseconds).toISOString().slice(0, 10);
   const days = await listLedgerDays(database, { until, limit: ledgerDays });
   const since = new Date(at.getTime() - hourMilliseconds);
-  const asked = { workspaceId, days, since, most: maxCounted };
-  const [counts, failures] = await Promise.all([
+  const asked = { workspaceId, days, since, most: maxCounted, platforms };
+  const [counts, failures, answers] = await Promise.all([
     countRecentDeliveries(database, asked),
     groupRecentFailures(database, asked),
+    readProviderAnswers(database, { workspaceId, days, at, most: maxCounted }),
   ]);
   return {
     counts,
     failures: failures.map((failure) => ({ ...failure, advice: adviseOnFailure(failure) })),
+    answers,
     since,
   };
 }
@@ -126,6 +130,7 @@ async function readOverview(deps: OverviewDependencies & { lastHour: LastHour },
   const sending = queues.filter(({ name }) => name === 'chunks' || name === 'retries');
   const waitingSince = sending.flatMap(({ oldestAt }) => (oldestAt === null ? [] : [oldestAt.getTime()]));
   const accepted = hour.counts.filter(({ outcome }) => outcome === 'ACCEPTED');
+  const { answers, ...shownHour } = hour;
   const verdict = judgeOverview({
     at,
     troubles,
@@ -136,6 +141,7 @@ async function readOverview(deps: OverviewDependencies & { lastHour: LastHour },
     oldestWaitingAt: waitingSince.length === 0 ? null : new Date(Math.min(...waitingSince)),
     accepted: accepted.reduce((sum, { devices }) => sum + devices, 0),
     failures: hour.failures,
+    answers,
     failingJobs: failingJobs(alive),
     // A window of a minute may be full for only an instant, but the push limit refuses messages in the meantime.
     limits: limits.filter(({ id, windowSeconds }) => id === 'pushes' || windowSeconds === null || windowSeconds > 60),
@@ -150,7 +156,7 @@ async function readOverview(deps: OverviewDependencies & { lastHour: LastHour },
     paused,
     scheduled,
     failedRuns,
-    lastHour: { ...hour, maxCounted },
+    lastHour: { ...shownHour, maxCounted },
     providers,
     limits,
     work: {

@@ -1,4 +1,6 @@
 import type { Platform } from '../campaigns/content.ts';
+import { judgeAnswers } from './judge-answers.ts';
+import type { ProviderAnswers } from './judge-answers.ts';
 
 /** Where something is looked at or mended, for a link. */
 export type FindingPlace =
@@ -20,7 +22,7 @@ export type ProviderFacts = {
   /** As people call it: "FCM (Android)". */
   name: string;
   isConnected: boolean;
-  check: { verdict: 'ACCEPTED' | 'REFUSED' | 'UNKNOWN'; words: string } | null;
+  check: { verdict: 'ACCEPTED' | 'REFUSED' | 'UNKNOWN'; words: string; at: Date } | null;
   silent: { until: Date; reason: string } | null;
 };
 
@@ -37,6 +39,8 @@ export type OverviewFacts = {
   oldestWaitingAt: Date | null;
   accepted: number;
   failures: { platform: Platform; outcome: string; code: string; devices: number; advice: string }[];
+  /** Of the last minutes; the failures above are those of an hour. */
+  answers: ProviderAnswers[];
   failingJobs: { name: string; fault: string }[];
   limits: { name: string; used: number; most: number }[];
 };
@@ -56,7 +60,8 @@ export function judgeOverview(facts: OverviewFacts): Verdict {
   const findings = [
     ...judgeInstallation(facts),
     ...judgePauses(facts),
-    ...facts.providers.flatMap((provider) => judgeProvider(provider)),
+    ...facts.providers.flatMap((provider) => judgeProvider(provider, facts.at)),
+    ...facts.answers.flatMap(judgeAnswers),
     ...judgeConnections(facts),
     ...judgeFailedRuns(facts),
     ...judgeFailures(facts),
@@ -122,14 +127,14 @@ function judgePauses({ paused, providers }: OverviewFacts): Finding[] {
   });
 }
 
-function judgeProvider({ name, isConnected, check, silent }: ProviderFacts): Finding[] {
+function judgeProvider({ name, isConnected, check, silent }: ProviderFacts, now: Date): Finding[] {
   if (!isConnected) return [];
   const place = { screen: 'providers' } as const;
   const findings: Finding[] = [];
   if (check?.verdict === 'REFUSED')
     findings.push({
       level: 'trouble',
-      what: `${name} refused its credential when it was last checked: ${check.words}`,
+      what: `${name} refused its credential when it was last checked, ${tellAge(check.at, now)} ago: ${check.words}`,
       todo: 'Replace the credential, or give its account what it lacks, and check again.',
       place,
     });
@@ -141,6 +146,13 @@ function judgeProvider({ name, isConnected, check, silent }: ProviderFacts): Fin
       place,
     });
   return findings;
+}
+
+function tellAge(at: Date, now: Date): string {
+  const minutes = Math.max(0, Math.round((now.getTime() - at.getTime()) / 60_000));
+  if (minutes < 120) return minutes === 1 ? '1 minute' : `${minutes} minutes`;
+  const hours = Math.round(minutes / 60);
+  return hours < 48 ? `${hours} hours` : `${Math.round(hours / 24)} days`;
 }
 
 function judgeConnections({ providers }: OverviewFacts): Finding[] {

@@ -77,6 +77,20 @@ export const CampaignProgress = Type.Object({
 });
 
 export const CampaignResults = Type.Object({
+  accepted: Type.Number(),
+  waiting: described(
+    Type.Array(
+      Type.Object({
+        platform: Platform,
+        code: Type.String(),
+        devices: Type.Number(),
+        attempts: described(Type.Number(), 'The most that were made for one of them.'),
+        nextAt: Type.String(),
+        cause: described(Type.String(), 'As in "FCM answered 503".'),
+      }),
+    ),
+    'What waits for another attempt, by why.',
+  ),
   failures: described(
     Type.Array(
       Type.Object({

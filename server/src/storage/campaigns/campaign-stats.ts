@@ -214,6 +214,26 @@ export async function groupFailures(tx: Queryable, { day, runIds }: RunDay): Pro
     limit 1000`;
 }
 
+export type CampaignWaitingGroup = {
+  platform: Platform;
+  code: string;
+  devices: number;
+  attempts: number;
+  nextAt: Date;
+};
+
+/** What waits for another attempt, of one day's runs, by why, with the next attempt. Index: deliveries_log_run. */
+export async function groupCampaignWaiting(tx: Queryable, { day, runIds }: RunDay): Promise<CampaignWaitingGroup[]> {
+  return tx<CampaignWaitingGroup[]>`
+    select platform, coalesce(code, outcome) as code, count(*) as devices, max(attempts) as attempts,
+      min(retry_at) as "nextAt"
+    from ${tx(partitionOf(day))}
+    where run_id = any(${runIds}) and outcome = 'WAITING'
+    group by 1, 2
+    order by devices desc, 1, 2
+    limit 100`;
+}
+
 export type TimelineStep = { at: Date; accepted: number; notDelivered: number };
 
 /**

@@ -168,7 +168,29 @@ export async function listScheduledSends(
 export type RecentCount = { platform: Platform; outcome: string; devices: number };
 export type RecentFailure = RecentCount & { code: string; lastAt: Date };
 
-type Recent = { workspaceId: string; days: string[]; since: Date; most: number };
+type Recent = { workspaceId: string; days: string[]; since: Date; most: number; platforms: readonly Platform[] };
+
+export type WaitingGroup = { code: string; devices: number; lastAt: Date };
+
+/**
+ * Deliveries of a platform that wait for another attempt, by why, with the newest attempt; at most `most` are read.
+ * Index: deliveries_log.
+ */
+export async function groupWaiting(
+  tx: Queryable,
+  asked: { workspaceId: string; days: string[]; platform: Platform; most: number },
+): Promise<WaitingGroup[]> {
+  return tx<WaitingGroup[]>`
+    select coalesce(code, 'WAITING') as code, count(*) as devices, max(sent_at) as "lastAt"
+    from (
+      select code, sent_at from deliveries
+      where day = any(${asked.days}::date[]) and workspace_id = ${asked.workspaceId} and outcome = 'WAITING'
+        and platform = ${asked.platform}
+      order by sent_at desc limit ${asked.most}
+    ) as waiting
+    group by 1
+    order by devices desc, 1`;
+}
 
 /**
  * How many deliveries became final since, per platform and outcome; at most `most` of each are counted. Index alone:
@@ -177,7 +199,7 @@ type Recent = { workspaceId: string; days: string[]; since: Date; most: number }
 export async function countRecentDeliveries(tx: Queryable, recent: Recent): Promise<RecentCount[]> {
   return tx<RecentCount[]>`
     select platform.name as platform, outcome.name as outcome, counted.devices
-    from unnest('{ANDROID,IOS,WEB}'::text[]) as platform (name),
+    from unnest(${recent.platforms}::text[]) as platform (name),
       unnest('{ACCEPTED,GONE,REJECTED,EXPIRED,FAILED}'::text[]) as outcome (name),
       lateral (
         select count(*) as devices from (
@@ -198,7 +220,7 @@ export async function groupRecentFailures(tx: Queryable, recent: Recent): Promis
   return tx<RecentFailure[]>`
     select platform.name as platform, outcome.name as outcome, failed.code, sum(failed.devices)::bigint as devices,
       max(failed.last_at) as "lastAt"
-    from unnest('{ANDROID,IOS,WEB}'::text[]) as platform (name),
+    from unnest(${recent.platforms}::text[]) as platform (name),
       unnest('{GONE,REJECTED,EXPIRED,FAILED}'::text[]) as outcome (name),
       lateral (
         select coalesce(newest.code, outcome.name) as code, count(*) as devices, max(newest.sent_at) as last_at
