@@ -158,5 +158,7 @@ export const errorAdvice: Record<ErrorName, string> = {
   OVERLOADED: 'Wait as long as Retry-After says, then repeat the call.',
   STORAGE_UNAVAILABLE:
     'Wait as long as Retry-After says, then repeat the call. Where it creates something, send an Idempotency-Key from the first try on.',
+  STORAGE_REFUSES_WRITES:
+    'Nothing is stored. Wait as long as Retry-After says, then repeat the call; whoever runs the service has to make space.',
   INTERNAL: ours,
 };

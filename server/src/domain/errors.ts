@@ -142,6 +142,7 @@ export const errorRegistry = {
   CLOCK_ADVANCING: 'The clock is being moved; GET /sandbox/clock says how far it is.',
   OVERLOADED: 'The service is busy. Please retry.',
   STORAGE_UNAVAILABLE: 'The service cannot reach its storage. Please retry.',
+  STORAGE_REFUSES_WRITES: 'The service cannot store anything at present. Please retry.',
   INTERNAL: 'There seems to be an error. We are working to fix this.',
 } as const;
 

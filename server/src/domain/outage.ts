@@ -42,3 +42,11 @@ export function isDatabaseFault(error: unknown): boolean {
 export function isOutage(error: unknown): boolean {
   return outageCodes.has((error as { code?: string } | undefined)?.code ?? '');
 }
+
+// SQLSTATE: disk full, out of memory, read-only (a copy that was not promoted, or an operator's hand on a full disk).
+const refusalCodes = new Set(['53100', '53200', '25006']);
+
+/** Whether the database answers and takes no writes. Nothing of the statement is stored; the next one may fare no better. */
+export function refusesWrites(error: unknown): boolean {
+  return refusalCodes.has((error as { code?: string } | undefined)?.code ?? '');
+}

@@ -56,6 +56,7 @@ export const defaultErrorStatuses: Partial<Record<ErrorName, number>> = {
   CLOCK_ADVANCING: 409,
   OVERLOADED: 503,
   STORAGE_UNAVAILABLE: 503,
+  STORAGE_REFUSES_WRITES: 503,
   INTERNAL: 500,
 };
 

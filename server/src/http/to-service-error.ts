@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyRequest } from 'fastify';
 import { ServiceError } from '../domain/errors.ts';
-import { isOutage } from '../domain/outage.ts';
+import { isOutage, refusesWrites } from '../domain/outage.ts';
 
 /**
  * Turns whatever a route threw into an error of the registry and notes it in the call's facts. Fastify's own refusals
@@ -42,9 +42,13 @@ function translate(error: FastifyError): ServiceError {
 
 // As long as a fail-over takes at least; what was cut by a single reset finds another connection at once.
 const retryAfterSeconds = 2;
+// Somebody has to make space, or to promote a copy.
+const refusedRetryAfterSeconds = 30;
 
 function ofFault(error: Error): ServiceError {
   const context = { cause: error, detail: `${error.name}: ${error.message}` };
+  if (refusesWrites(error))
+    return new ServiceError('STORAGE_REFUSES_WRITES', { ...context, retryAfterSeconds: refusedRetryAfterSeconds });
   // Nothing of the request is stored, or nobody knows; repeating it is right in both cases.
   return isOutage(error)
     ? new ServiceError('STORAGE_UNAVAILABLE', { ...context, retryAfterSeconds })

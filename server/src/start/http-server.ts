@@ -18,7 +18,10 @@ export async function startHttpServer(
     {
       ...{ log, clock, trustProxy: config.trustProxy, serviceDomain: config.serviceDomain },
       inWorkspace: installation.inWorkspace,
-      onCall: (call) => calls.record(toRecordedCall(call)),
+      onCall(call) {
+        if (call.facts.errorName === 'STORAGE_REFUSES_WRITES') readiness.noteRefusedWrite();
+        calls.record(toRecordedCall(call));
+      },
     },
     families,
   );

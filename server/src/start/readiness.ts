@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts';
 import { tellTrouble } from '../domain/readiness/troubles.ts';
 import type { Trouble } from '../domain/readiness/troubles.ts';
 import type { JobBook } from '../engine/job-book.ts';
@@ -9,24 +10,35 @@ export type Readiness = {
   findTroubles(): Promise<string[]>;
   /** Adds a part of the node that knows its own troubles. It is asked at each look, so it answers from memory. */
   watch(findOwnTroubles: () => Trouble[]): void;
+  /** A request could not be stored although the database answers. */
+  noteRefusedWrite(): void;
   /** From here on the node is not ready any more. */
   noteStopping(): void;
 };
 
 const pingMilliseconds = 1000;
+// A read shows nothing of a full disk. Jobs write as often as this, and so do callers that repeat a request.
+const refusedMilliseconds = 15_000;
 
 /** Whether this node can do its work, for /readyz and the console. */
-export function makeReadiness(database: Queryable): Readiness {
+export function makeReadiness({ database, clock }: { database: Queryable; clock: Clock }): Readiness {
   let isStopping = false;
+  let refusedAt: Date | undefined;
+  const isRefusing = (): boolean =>
+    refusedAt !== undefined && clock.realNow().getTime() - refusedAt.getTime() < refusedMilliseconds;
   const watched: (() => Trouble[])[] = [];
   return {
     async findTroubles() {
       if (isStopping) return [tellTrouble({ name: 'stopping' })];
-      const troubles = [...(await findDatabaseTroubles(database)), ...watched.flatMap((find) => find())];
+      const writes: Trouble[] = isRefusing() ? [{ name: 'writes' }] : [];
+      const troubles = [...(await findDatabaseTroubles(database)), ...writes, ...watched.flatMap((find) => find())];
       return troubles.map(tellTrouble);
     },
     watch(findOwnTroubles) {
       watched.push(findOwnTroubles);
+    },
+    noteRefusedWrite() {
+      refusedAt = clock.realNow();
     },
     noteStopping() {
       isStopping = true;
@@ -41,12 +53,10 @@ export function findJobTroubles(book: JobBook): Trouble[] {
 }
 
 async function findDatabaseTroubles(database: Queryable): Promise<Trouble[]> {
-  const isAnswering = await Promise.race([
-    pingDatabase(database).then(
-      () => true,
-      () => false,
-    ),
-    new Promise<false>((resolve) => setTimeout(resolve, pingMilliseconds, false).unref()),
+  const answer = await Promise.race([
+    pingDatabase(database).catch(() => undefined),
+    new Promise<undefined>((resolve) => setTimeout(resolve, pingMilliseconds, undefined).unref()),
   ]);
-  return isAnswering ? [] : [{ name: 'database' }];
+  if (answer === undefined) return [{ name: 'database' }];
+  return answer.isReadOnly ? [{ name: 'read-only' }] : [];
 }

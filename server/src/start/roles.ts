@@ -28,7 +28,7 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
   const isSandbox = config.mode === 'sandbox';
   if (!isSandbox) await refuseDemoData(composition);
   const phones = isSandbox ? await startPhones(composition) : undefined;
-  const readiness = makeReadiness(database);
+  const readiness = makeReadiness({ database, clock });
   /** What is known only once it listens. */
   const begun: { url?: string; demo?: DemoWorkspace; isDone: boolean } = { isDone: false };
   readiness.watch(() => (begun.isDone ? [] : [{ name: 'starting' }]));

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { makeClock } from '../../src/clock.ts';
+import { makeClock, makeManualClock } from '../../src/clock.ts';
 import { makeJobBook } from '../../src/engine/job-book.ts';
 import type { JobBook } from '../../src/engine/job-book.ts';
 import { buildServer } from '../../src/http/build-server.ts';
@@ -7,18 +7,22 @@ import { healthRoutes } from '../../src/http/health/routes.ts';
 import { makeLog } from '../../src/log.ts';
 import { findJobTroubles, makeReadiness } from '../../src/start/readiness.ts';
 import type { Readiness } from '../../src/start/readiness.ts';
+import { openDatabase } from '../../src/storage/database.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 
 let own: TestDatabase;
 let readiness: Readiness;
 let book: JobBook;
+let clock: ReturnType<typeof makeManualClock>;
+const at = new Date('2026-01-01T00:00:00Z');
 beforeAll(async () => {
   own = await createTestDatabase();
 });
 afterAll(() => own.drop());
 beforeEach(() => {
-  readiness = makeReadiness(own.database);
+  clock = makeManualClock(at);
+  readiness = makeReadiness({ database: own.database, clock });
   book = makeJobBook();
   readiness.watch(() => findJobTroubles(book));
 });
@@ -31,7 +35,6 @@ async function ask(query = ''): Promise<{ status: number; body: unknown }> {
   return { status: statusCode, body: JSON.parse(body) as unknown };
 }
 
-const at = new Date('2026-01-01T00:00:00Z');
 const full = Object.assign(new Error('could not extend file'), { code: '53100' });
 
 test('a job that failed three times in a row makes the node not ready and is named, until it succeeds', async () => {
@@ -54,7 +57,25 @@ test('failures with a success between them are no reason', async () => {
   expect((await ask()).status).toBe(200);
 });
 
+test('a database that refused a write makes the node not ready for 15 seconds', async () => {
+  readiness.noteRefusedWrite();
+  clock.advance(14_999);
+  expect(await ask()).toEqual({ status: 503, body: { status: 'not ready', troubles: ['writes'] } });
+  clock.advance(1);
+  expect((await ask()).status).toBe(200);
+});
+
 test('a node that stops says so without ?verbose', async () => {
   readiness.noteStopping();
   expect(await ask()).toEqual({ status: 503, body: { status: 'not ready', troubles: ['stopping'] } });
+});
+
+test('a database that is read-only, as a copy that was not promoted, makes the node not ready', async () => {
+  const name = new URL(own.url).pathname.slice(1);
+  await own.database.unsafe(`alter database ${name} set default_transaction_read_only = on`);
+  const copy = openDatabase({ url: own.url, connections: 1, name: 'copy' });
+  readiness = makeReadiness({ database: copy, clock });
+  const answer = await ask();
+  await copy.end();
+  expect(answer).toEqual({ status: 503, body: { status: 'not ready', troubles: ['read-only'] } });
 });

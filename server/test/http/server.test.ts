@@ -16,6 +16,19 @@ describe('what the service says of itself', () => {
     expect((await bundle.call('GET', '/readyz')).status).toBe(200);
   });
 
+  test('a write that the database refuses for want of disk is a 503 to be repeated, and the node is not ready', async () => {
+    await bundle.database`create function refuse() returns trigger language plpgsql as
+      $$ begin raise exception 'could not extend file' using errcode = '53100'; end $$`;
+    await bundle.database`create trigger refuse before insert on users for each statement execute function refuse()`;
+    const customer = { type: 'customer', customer_id: 'new', attributes: { u_fn: 'New' } };
+    const path = `/v1/customer/${bundle.workspaceId}`;
+    const refused = await bundle.call('POST', path, { headers: bundle.basic(), body: customer });
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '30']);
+    expect(refused.text).toContain('cannot store anything');
+    expect((await bundle.call('GET', '/readyz')).json().troubles).toEqual(['writes']);
+    await bundle.database`drop trigger refuse on users`;
+  });
+
   test('/openapi.json is valid OpenAPI 3.1 and describes every public route', async () => {
     const document = (await bundle.call('GET', '/openapi.json')).json();
     const result = await new Validator().validate(document);

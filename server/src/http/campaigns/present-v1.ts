@@ -68,6 +68,7 @@ export const campaignV1Errors: Partial<Record<ErrorName, Wire>> = {
   METHOD_NOT_ALLOWED: { status: 405, code: '405 Method Not Allowed' },
   OVERLOADED: { status: 503, code: '503 Service Unavailable' },
   STORAGE_UNAVAILABLE: { status: 503, code: '503 Service Unavailable' },
+  STORAGE_REFUSES_WRITES: { status: 503, code: '503 Service Unavailable' },
 };
 
 /** `{"error": {"code", "message", "target", "details", "request_id"}}`, each member always there. */

@@ -40,6 +40,7 @@ export const campaignV5Errors: Partial<Record<ErrorName, Wire>> = {
   METHOD_NOT_ALLOWED: { status: 405, code: 'METHOD_NOT_ALLOWED' },
   OVERLOADED: { status: 503, code: 'SERVICE_UNAVAILABLE' },
   STORAGE_UNAVAILABLE: { status: 503, code: 'SERVICE_UNAVAILABLE' },
+  STORAGE_REFUSES_WRITES: { status: 503, code: 'SERVICE_UNAVAILABLE' },
 };
 
 /** `{"response_id", "error": {"code", "message", "target"?, "details", "request_id"?}}`. */

@@ -67,6 +67,7 @@ export const dataErrors: Partial<Record<ErrorName, Wire>> = {
   IDEMPOTENCY_CONFLICT: { status: 409, type: 'IdempotencyConflict', message: (error) => error.message },
   OVERLOADED: { status: 503, type: 'ServiceUnavailable', message: (error) => error.message },
   STORAGE_UNAVAILABLE: { status: 503, type: 'ServiceUnavailable', message: (error) => error.message },
+  STORAGE_REFUSES_WRITES: { status: 503, type: 'ServiceUnavailable', message: (error) => error.message },
   INTERNAL: { status: 500, type: 'InternalServerError', message: (error) => error.message },
 };
 

@@ -30,6 +30,7 @@ export const pushErrorStatuses: Partial<Record<ErrorName, number>> = {
   IDEMPOTENCY_CONFLICT: 409,
   OVERLOADED: 503,
   STORAGE_UNAVAILABLE: 503,
+  STORAGE_REFUSES_WRITES: 503,
 };
 
 export function presentAcceptedPush({ requestId, responseId, campaignId }: AcceptedPush) {

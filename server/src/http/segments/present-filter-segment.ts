@@ -41,6 +41,7 @@ export const filterSegmentErrors: Partial<Record<ErrorName, Wire>> = {
   IDEMPOTENCY_CONFLICT: { status: 409, code: 'Resource not created' },
   OVERLOADED: { status: 503, code: 'Service Unavailable' },
   STORAGE_UNAVAILABLE: { status: 503, code: 'Service Unavailable' },
+  STORAGE_REFUSES_WRITES: { status: 503, code: 'Service Unavailable' },
 };
 
 export function presentFilterSegmentError(error: ServiceError, { request, reply }: Answering): FastifyReply {

@@ -30,6 +30,7 @@ export const segmentErrors: Partial<Record<ErrorName, Wire>> = {
   IDEMPOTENCY_CONFLICT: { status: 409, title: 'Conflict' },
   OVERLOADED: { status: 503, title: 'Service Unavailable' },
   STORAGE_UNAVAILABLE: { status: 503, title: 'Service Unavailable' },
+  STORAGE_REFUSES_WRITES: { status: 503, title: 'Service Unavailable' },
 };
 
 export type Answering = { request: FastifyRequest; reply: FastifyReply };

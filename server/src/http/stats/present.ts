@@ -25,6 +25,7 @@ export const statsErrors: Partial<Record<ErrorName, Wire>> = {
   STATS_RATE_LIMITED: { status: 429, title: 'Too Many Requests' },
   OVERLOADED: { status: 503, title: 'Service Unavailable' },
   STORAGE_UNAVAILABLE: { status: 503, title: 'Service Unavailable' },
+  STORAGE_REFUSES_WRITES: { status: 503, title: 'Service Unavailable' },
   INTERNAL: { status: 500, title: 'Server Error' },
 };
 

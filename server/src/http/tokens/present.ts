@@ -47,6 +47,7 @@ export const tokenErrors: Partial<Record<ErrorName, Refusal>> = {
   IDEMPOTENCY_CONFLICT: { status: 409, errorType: 'IDEMPOTENCY_CONFLICT', error: 'invalid_request' },
   OVERLOADED: { status: 503, errorType: 'SERVICE_UNAVAILABLE', error: 'temporarily_unavailable' },
   STORAGE_UNAVAILABLE: { status: 503, errorType: 'SERVICE_UNAVAILABLE', error: 'temporarily_unavailable' },
+  STORAGE_REFUSES_WRITES: { status: 503, errorType: 'SERVICE_UNAVAILABLE', error: 'temporarily_unavailable' },
   INTERNAL: { status: 500, errorType: 'INTERNAL_ERROR', error: 'server_error' },
 };
 

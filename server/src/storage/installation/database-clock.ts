@@ -9,7 +9,9 @@ export async function readDatabaseClock(database: Queryable): Promise<Date> {
   return row!.instant;
 }
 
-/** A cheap proof that the database answers. */
-export async function pingDatabase(database: Queryable): Promise<void> {
-  await database`select 1`;
+/** A cheap proof that the database answers, and whether it takes writes at all. */
+export async function pingDatabase(database: Queryable): Promise<{ isReadOnly: boolean }> {
+  const [row] = await database<{ isReadOnly: boolean }[]>`
+    select current_setting('transaction_read_only')::boolean as "isReadOnly"`;
+  return row!;
 }
