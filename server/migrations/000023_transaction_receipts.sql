@@ -5,6 +5,7 @@ create table transaction_receipts (
   number bigint not null,
   -- false: whoever asked was first, and the transaction can no longer be stored
   is_stored boolean not null,
-  made_at timestamptz not null default now(),
+  -- which tells its age: everything before the oldest transaction of ten minutes ago may go
+  made_in xid8 not null default pg_current_xact_id(),
   primary key (pool_id, number)
 );

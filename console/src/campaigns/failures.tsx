@@ -13,7 +13,7 @@ export function Failures({ results }: { results: CampaignResults }) {
       <Title order={2} size="h5" mb="xs">
         Not delivered, and what to do
       </Title>
-      <Standing results={results} />
+      <WaitingOrDone results={results} />
       {failures.length > 0 && (
         <DataTable
           label="Not delivered, and what to do"
@@ -55,7 +55,7 @@ export function Failures({ results }: { results: CampaignResults }) {
 }
 
 /** What is not in the table: nothing tried, what waits, or that all is well. */
-function Standing({ results: { accepted, waiting, failures } }: { results: CampaignResults }) {
+function WaitingOrDone({ results: { accepted, waiting, failures } }: { results: CampaignResults }) {
   if (waiting.length > 0)
     return waiting.map(({ platform, code, devices, attempts, cause, nextAt }) => (
       <Text key={`${platform} ${code}`} size="sm" component="div" mb="xs">

@@ -19,6 +19,7 @@ import { makeSendWindow } from './fan-out/send-window.ts';
 import { startChunkWorkers } from './fan-out/work-chunks.ts';
 import { makeGovernor } from './governor/governor.ts';
 import { makeArchiveEndedKeys } from './housekeeping/archive-ended-keys.ts';
+import { makeDropOldReceipts } from './housekeeping/drop-old-receipts.ts';
 import { makeDropOldRecords } from './housekeeping/drop-old-records.ts';
 import { makeEraseDueUsers } from './housekeeping/erase-users.ts';
 import { makeDropSegmentLeftovers } from './housekeeping/drop-segment-leftovers.ts';
@@ -119,6 +120,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
   const housekeeping = [
     makeArchiveEndedKeys({ database }),
     makeDropOldRecords({ database, inboxMessages: deps.inboxMessages }),
+    makeDropOldReceipts({ database, clock }),
     makeExpireSegments({ database }),
     makeDropSegmentLeftovers({ database }),
     makeAttributeConversions({ database, settleSeconds: deps.conversionSettleSeconds }),

@@ -10,7 +10,7 @@ import { transact, transactQuery } from './postgres/transaction.ts';
 import type { Transaction, Work } from './postgres/transaction.ts';
 
 export { LostTransactionError } from './postgres/transaction.ts';
-export { deleteOldReceipts } from './postgres/receipts.ts';
+export { deleteReceiptsBefore, readOldestTransaction } from './postgres/receipts.ts';
 export { keepsSessions } from './postgres/connection-pool.ts';
 export type { Transaction } from './postgres/transaction.ts';
 export type { Fragment, Statement } from './postgres/statement.ts';

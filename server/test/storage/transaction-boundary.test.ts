@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { makeManualClock } from '../../src/clock.ts';
+import { makeDropOldReceipts } from '../../src/engine/housekeeping/drop-old-receipts.ts';
 import {
-  deleteOldReceipts,
   inSnapshot,
   inTransaction,
   LostTransactionError,
@@ -261,13 +262,22 @@ describe('a connection that is cut between the last statement and the answer to 
     expect(await receipts()).toBe(1);
   });
 
-  test('receipts are forgotten after ten minutes', async () => {
+  test('receipts are forgotten ten minutes after their transactions have ended, and those of a restored database', async () => {
+    const clock = makeManualClock(new Date('2026-06-01T12:00:00Z'));
+    const { runOnce } = makeDropOldReceipts({ database, clock });
+    const kept = async () => (await bundle.database`select made_in from transaction_receipts`).length;
     await inTransaction(database, (tx) => insert(tx, 'old'));
-    await bundle.database`update transaction_receipts set made_at = now() - interval '11 minutes'`;
+    await runOnce(clock.now());
     await inTransaction(database, (tx) => insert(tx, 'new'));
-    expect(await deleteOldReceipts(database)).toBe(1);
-    expect(await deleteOldReceipts(database)).toBe(0);
-    expect(await bundle.database`select is_stored from transaction_receipts`).toEqual([{ is_stored: true }]);
+    clock.advance(10 * 60_000 - 1);
+    await runOnce(clock.now());
+    expect(await kept()).toBe(2);
+    clock.advance(1);
+    await runOnce(clock.now());
+    expect(await kept()).toBe(1);
+    await bundle.database`update transaction_receipts set made_in = '1000000000000'`;
+    await runOnce(clock.now());
+    expect(await kept()).toBe(0);
   });
 
   test('a database that cannot be asked either: nobody knows', async () => {

@@ -1,4 +1,3 @@
-import { deleteOldReceipts } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
 import { deleteExpiredAccessTokens, deleteExpiredRefreshTokens } from '../../storage/keys/tokens.ts';
 import { deleteOldApiLogEntries } from '../../storage/installation/api-log.ts';
@@ -19,7 +18,7 @@ export type DropOldRecordsDependencies = { database: Database; inboxMessages: nu
 /**
  * The job that deletes what is no longer needed: tokens a day after their expiry (until then *expired* and *invalid*
  * are distinguished, decision D13), idempotency keys and V1's request ids after 24 hours, the API log after a week,
- * unused send budgets, receipts of transactions, the oldest inbox messages.
+ * unused send budgets, the oldest inbox messages.
  */
 export function makeDropOldRecords({ database, inboxMessages }: DropOldRecordsDependencies): Job {
   return {
@@ -37,7 +36,6 @@ export function makeDropOldRecords({ database, inboxMessages }: DropOldRecordsDe
         dropIdleBudgets(database, now),
         deleteOldProviderTokens(database, hoursAgo(24)),
         deleteOldCampaignRequestIds(database, hoursAgo(campaignRequestIdKeptHours)),
-        deleteOldReceipts(database),
         deleteOldApiLogEntries(database, hoursAgo(apiLogDays * 24)),
       ]);
       // A full batch is followed by another immediately; small remainders wait for the next interval.

@@ -66,10 +66,10 @@ async function grantEverything(tx: Transaction, application: string): Promise<vo
   await tx`
       select set_config('carillon.application', ${application}, true), set_config('carillon.across', ${across}, true)`;
   if (!isOwner) {
-    await tx.unsafe(grantTables);
-    await tx.unsafe(grantQueue);
+    await grantTables(tx);
+    await grantQueue(tx);
   }
-  await tx.unsafe(allowAcross);
+  await allowAcross(tx);
 }
 
 async function requireRoles(
@@ -89,7 +89,7 @@ async function requireRoles(
 }
 
 // Staging tables of segments hold values of one workspace and no workspace_id; who makes them grants them.
-const grantTables = `
+const grantTables = (tx: Queryable) => tx`
   do $$
   declare
     granted record;
@@ -117,7 +117,7 @@ const grantTables = `
   end $$`;
 
 // The library's tables have row-level security and no policy, which leaves them to their owner.
-const grantQueue = `
+const grantQueue = (tx: Queryable) => tx`
   do $$
   declare
     guarded record;
@@ -138,7 +138,7 @@ const grantQueue = `
 
 // For the owner, whose own statements are those of migrations, and a role that the administrator could not let bypass the
 // policies. An application that was the owner once is taken out.
-const allowAcross = `
+const allowAcross = (tx: Queryable) => tx`
   do $$
   declare
     guarded record;

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { Connection, ConnectionError, holders, isForgottenStatement } from './connection.ts';
-import type { Receipt } from './receipts.ts';
 import { plainQuery, quoteName } from './statement.ts';
 import type { Query, Row, Rows } from './statement.ts';
 import { makeDecoder } from './values.ts';
@@ -30,6 +29,9 @@ const waitMilliseconds = 60_000;
 const idleMilliseconds = 60_000;
 // A stuck transaction holds back VACUUM and with it every queue read (fault F20).
 const stuckMilliseconds = 60_000;
+
+/** Which transaction of which pool: the key of the row it stores last, by which its outcome is found. */
+export type Receipt = { poolId: string; number: number };
 
 /** The connections of one process to one database. */
 export class ConnectionPool {

@@ -1,9 +1,6 @@
-import type { ConnectionPool } from './connection-pool.ts';
+import type { ConnectionPool, Receipt } from './connection-pool.ts';
 import { plainQuery } from './statement.ts';
 import type { Tag } from './statement.ts';
-
-/** Which transaction of which pool: the key of the row it stores last, by which its outcome is found. */
-export type Receipt = { poolId: string; number: number };
 
 export type TransactionOutcome = 'stored' | 'not stored' | 'unknown';
 
@@ -67,15 +64,25 @@ async function ask(pool: ConnectionPool, { poolId, number }: Receipt): Promise<T
 }
 
 /**
- * Forgets receipts of ten minutes and more; at most 10,000 a call, so that the job stays short. An outcome is asked for
- * within half a minute, and a transaction whose connection is lost ends within one. By the database's own clock: the
- * sandbox's may be moved. No index but the key, which is written at each commit: what is read whole here is small.
+ * The oldest transaction that is still running: all before it have ended. As text, because it is wider than a number that
+ * JavaScript keeps exactly.
  */
-export async function deleteOldReceipts(tx: Tag): Promise<number> {
+export async function readOldestTransaction(tx: Tag): Promise<string> {
+  const [row] = await tx<{ id: string }[]>`select pg_snapshot_xmin(pg_current_snapshot())::text as id`;
+  return row!.id;
+}
+
+/**
+ * Forgets receipts of transactions before the given one; at most 10,000 a call, so that the job stays short. Those of a
+ * transaction yet to come are of a database this one was restored from. No index but the key, which is written at each
+ * commit: what is read whole here is small.
+ */
+export async function deleteReceiptsBefore(tx: Tag, transactionId: string): Promise<number> {
   const rows = await tx`
     delete from transaction_receipts
     where ctid = any(array(
-      select ctid from transaction_receipts where made_at < now() - interval '10 minutes' limit 10000
+      select ctid from transaction_receipts
+      where made_in < ${transactionId}::xid8 or made_in >= pg_snapshot_xmax(pg_current_snapshot()) limit 10000
     ))`;
   return rows.count;
 }
