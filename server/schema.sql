@@ -963,7 +963,7 @@ create table transaction_receipts (
   pool_id uuid not null,
   number bigint not null,
   is_stored boolean not null,
-  made_at timestamp with time zone not null default now(),
+  made_in xid8 not null default pg_current_xact_id(),
   constraint transaction_receipts_pkey PRIMARY KEY (pool_id, number)
 );
 

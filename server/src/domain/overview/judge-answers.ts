@@ -1,6 +1,6 @@
 import type { Platform } from '../campaigns/content.ts';
 import { tellWaitingCause } from '../delivery/waiting-cause.ts';
-import type { Finding } from './judge-overview.ts';
+import type { Finding } from './finding.ts';
 
 /** What became of what was sent through one provider in the last minutes, of campaigns and of pushes to named users. */
 export type ProviderAnswers = {

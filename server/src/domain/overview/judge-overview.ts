@@ -1,21 +1,7 @@
 import type { Platform } from '../campaigns/content.ts';
+import type { Finding } from './finding.ts';
 import { judgeAnswers } from './judge-answers.ts';
 import type { ProviderAnswers } from './judge-answers.ts';
-
-/** Where something is looked at or mended, for a link. */
-export type FindingPlace =
-  | { screen: 'system' | 'providers' | 'segments' | 'log' }
-  | { screen: 'campaign'; campaignId: string }
-  | { screen: 'deliveries'; platform: Platform; outcome: string; code: string };
-
-export type Finding = {
-  /** `trouble`: something is not sent. `attention`: something will not be, or is worse than usual. */
-  level: 'trouble' | 'attention';
-  what: string;
-  /** What a person does about it. */
-  todo: string;
-  place: FindingPlace;
-};
 
 export type ProviderFacts = {
   platform: Platform;

@@ -26,12 +26,12 @@ export function commitWithReceipt({ poolId, number }: Receipt): string {
  * A transaction that has changed nothing counts as not stored.
  */
 export async function readOutcome(pool: ConnectionPool, receipt: Receipt): Promise<TransactionOutcome> {
-  const until = performance.now() + readBackMilliseconds;
+  const patience = AbortSignal.timeout(readBackMilliseconds);
   for (;;) {
     try {
       return await ask(pool, receipt);
     } catch {
-      if (pool.isEnding() || performance.now() > until) return 'unknown';
+      if (pool.isEnding() || patience.aborted) return 'unknown';
       await new Promise((resolve) => setTimeout(resolve, pauseMilliseconds));
     }
   }
