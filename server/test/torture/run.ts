@@ -7,6 +7,7 @@
 import { parseArgs } from 'node:util';
 import { apiCrash } from './api-crash.ts';
 import { cappedCampaigns } from './capped-campaigns.ts';
+import { deadlyDevice } from './deadly-device.ts';
 import { killDatabase } from './kill-database.ts';
 import { killNode } from './kill-node.ts';
 import { killWorkers } from './kill-workers.ts';
@@ -19,6 +20,7 @@ import type { TortureOptions } from './torture-bundle.ts';
 const scenarios: Record<string, (options: TortureOptions) => Promise<Report>> = {
   'kill-workers': (options) => killWorkers({ ...options, workers: 2, leases: 'waited out' }),
   'kill-node': killNode,
+  'deadly-device': deadlyDevice,
   'capped-campaigns': cappedCampaigns,
   'stop-workers': (options) => stopWorkers({ ...options, workers: 2 }),
   'kill-database': (options) => killDatabase({ ...options, workers: 2 }),

@@ -111,8 +111,11 @@ async function startNodes(
       await runCommand(direct, ['sandbox', 'generate-users', '--users', count, '--out', file]);
       await runCommand(direct, ['import', file]);
     },
-    async startWorker(endpoints: SimulatorEndpoints = collector.endpoints): Promise<WorkerProcess> {
-      const worker = await startWorkerProcess(environment, endpoints);
+    async startWorker(
+      endpoints: SimulatorEndpoints = collector.endpoints,
+      more: Record<string, string> = {},
+    ): Promise<WorkerProcess> {
+      const worker = await startWorkerProcess({ ...environment, ...more }, endpoints);
       workers.push(worker);
       return worker;
     },

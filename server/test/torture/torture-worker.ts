@@ -39,6 +39,12 @@ const endpoints = { ...realProviderEndpoints, simulators };
 const shareToken = makeShareProviderToken({ database, encryption, log });
 const delivery = makeDelivery({ clock, log, allowedNetworks: [], endpoints, shareToken });
 started.push({ stop: () => delivery.close() });
+// A device that ends whoever sends to it, as a message would that the runtime cannot bear.
+const deadly = process.env.TORTURE_DEADLY_ADDRESS;
+const deliver: typeof delivery.deliver = (request) => {
+  if (request.device.pushId === deadly) process.kill(process.pid, 'SIGKILL');
+  return delivery.deliver(request);
+};
 const followClock = makeFollowDatabaseClock({ database, clock, onMoved: () => worker.wake() });
 const worker = await startWorker({
   database,
@@ -46,7 +52,7 @@ const worker = await startWorker({
   clock,
   log,
   encryption,
-  delivery,
+  delivery: { ...delivery, deliver },
   interactionTokens: makeInteractionTokens(installation.secretFor('interactions')),
   owner: randomBytes(9).toString('base64url'),
   parallelChunks: config.workerChunks,

@@ -15,6 +15,8 @@ import { findRunsToSend } from '../../storage/runs/run-states.ts';
 import type { KeptOutcomes } from '../keep-outcomes.ts';
 import { makeLease } from '../make-lease.ts';
 import { leaseEnd, leaseMilliseconds } from './chunk-lease.ts';
+import { makeWindowTurns } from './window-turns.ts';
+import type { WindowTurns } from './window-turns.ts';
 import { WindowFailedError } from './send-window.ts';
 import type { Search, SendWindow } from './send-window.ts';
 
@@ -50,6 +52,7 @@ export type ChunkWorkers = { wake(): void; stop(): Promise<void> };
 export function startChunkWorkers(deps: WorkChunksDependencies): ChunkWorkers {
   const { database, clock, log, owner, outcomes } = deps;
   let isStopping = false;
+  const turns = makeWindowTurns();
   const waits = new Set<() => void>();
   const held = new Set<ClaimedChunk>();
 
@@ -70,7 +73,7 @@ export function startChunkWorkers(deps: WorkChunksDependencies): ChunkWorkers {
   const workHeld = async (chunk: ClaimedChunk): Promise<void> => {
     held.add(chunk);
     try {
-      await workChunk(deps, chunk, () => isStopping);
+      await workChunk(deps, { chunk, isStopping: () => isStopping, turns });
     } catch (error) {
       held.delete(chunk);
       await giveUp(deps, chunk, error);
@@ -139,7 +142,9 @@ function beginSearch({ suspectDevices, windowDevices }: ClaimedChunk): Search | 
   return { suspectDevices, treatment: suspectDevices === 1 && windowDevices === 1 ? 'set aside' : 'send' };
 }
 
-async function workChunk(deps: WorkChunksDependencies, chunk: ClaimedChunk, isStopping: () => boolean): Promise<void> {
+type ChunkTurn = { chunk: ClaimedChunk; isStopping: () => boolean; turns: WindowTurns };
+
+async function workChunk(deps: WorkChunksDependencies, { chunk, isStopping, turns }: ChunkTurn): Promise<void> {
   const { database, clock, log, outcomes } = deps;
   const { windowDevices } = chunk;
   let search = beginSearch(chunk);
@@ -157,7 +162,8 @@ async function workChunk(deps: WorkChunksDependencies, chunk: ClaimedChunk, isSt
   while (!isStopping()) {
     // What is known of other windows is stored first, or this one may be lost in the same way.
     await outcomes.settled();
-    const sent = await deps.sendWindow({ run, chunk, cursor, search });
+    const asked = { run, chunk, cursor, search };
+    const sent = await turns.take(search ? 'alone' : 'usual', () => deps.sendWindow(asked));
     if (sent.kind === 'ended') {
       deps.onChunkEnded();
       return;

@@ -1,0 +1,63 @@
+import { auditRun } from './audit-run.ts';
+import type { Report } from './scenario.ts';
+import type { WorkerProcess } from './start-worker-process.ts';
+import { makeTortureBundle } from './torture-bundle.ts';
+import type { TortureOptions } from './torture-bundle.ts';
+
+/**
+ * Fault F16: one device of a campaign to everybody ends, with SIGKILL, each worker that sends to it. It is found and set
+ * aside; everybody else is reached, and no more workers die than it takes to halve a window.
+ */
+export async function deadlyDevice(options: TortureOptions): Promise<Report> {
+  const bundle = await makeTortureBundle(options);
+  const { database } = bundle;
+  let living: WorkerProcess | undefined;
+  try {
+    await bundle.importDevices();
+    const [device] = await database<{ id: string; pushId: string }[]>`
+      select id, push_id as "pushId" from devices where platform = 'ANDROID' and state = 'ACTIVE'
+      order by bucket, id offset ${Math.floor(options.devices / 7)} limit 1`;
+    const start = async () => {
+      const worker = await bundle.startWorker(undefined, { TORTURE_DEADLY_ADDRESS: device!.pushId });
+      // Its death is expected.
+      bundle.workers.splice(bundle.workers.indexOf(worker), 1);
+      living = worker;
+      return worker;
+    };
+    let worker = await start();
+    let deaths = 0;
+    const campaignId = await bundle.pushToAll('Torture: a deadly device');
+    const ended = bundle.waitForRunEnd(campaignId);
+    let isOver = false;
+    const over = ended.finally(() => (isOver = true)).catch(() => {});
+    for (;;) {
+      await Promise.race([worker.exited, over]);
+      if (isOver) break;
+      deaths += 1;
+      await bundle.endLeases();
+      worker = await start();
+    }
+    const run = await ended;
+    const audit = await auditRun(bundle, campaignId);
+    const [failed] = await database<{ devices: number; isFound: boolean }[]>`
+      select count(*) as devices, bool_and(device_id = ${device!.id} and code = 'SET_ASIDE') as "isFound"
+      from deliveries where outcome <> 'ACCEPTED'`;
+    const maxDeaths = 3 + Math.floor(Math.log2(options.windowDevices));
+    const promises: Record<string, boolean> = {
+      'the run ends SENT': run.status === 'SENT',
+      'everybody else is reached': audit.lost === 1 && audit.ledgerRows === audit.devices,
+      'the device is set aside, and nobody else': failed!.devices === 1 && failed!.isFound,
+      [`no more than ${maxDeaths} workers die`]: deaths <= maxDeaths,
+      'repeats stay within deaths × chunks × window':
+        audit.repeats <= deaths * options.parallelChunks * options.windowDevices,
+      'a repeat carries the same identity': audit.mixedIdentities === 0,
+    };
+    return {
+      numbers: { ...audit, status: run.status, deaths, maxDeaths, setAside: failed!.devices },
+      broken: Object.keys(promises).filter((promise) => !promises[promise]),
+    };
+  } finally {
+    living?.process.kill('SIGKILL');
+    await bundle.stop();
+  }
+}
