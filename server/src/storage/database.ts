@@ -265,3 +265,8 @@ export async function withinTime<Result>(
 export function isRefusedValue(error: unknown): boolean {
   return /^(?:22|23|54)/.test(String((error as { code?: unknown }).code));
 }
+
+/** Whether a row could not be removed because another came to belong to it meanwhile: SQLSTATE foreign_key_violation. */
+export function isStillReferenced(error: unknown): boolean {
+  return (error as { code?: unknown }).code === '23503';
+}

@@ -50,6 +50,14 @@ async function setup() {
   return { workspaceId, key, refreshTokenHash, insertAccess };
 }
 
+test('a key that was removed meanwhile gets no refresh token', async () => {
+  const { workspaceId } = await setup();
+  const owner = { workspaceId, keyId: '0'.repeat(24), keyGeneration: 1, issuedAt: at };
+  const tokenHash = hashSecret('of nobody');
+  expect(await insertRefreshToken(database, { ...owner, tokenHash, expiresAt: after(1000) })).toBe(false);
+  expect(await findRefreshToken(database, tokenHash)).toBeUndefined();
+});
+
 test('a token is found with its key and workspace', async () => {
   const { key, refreshTokenHash, insertAccess } = await setup();
   const { tokenHash, stored } = await insertAccess();

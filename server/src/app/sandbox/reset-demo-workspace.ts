@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { encryptionContext } from '../../domain/encryption-context.ts';
 import type { Encryption } from '../../domain/encryption.ts';
-import { inTransaction } from '../../storage/database.ts';
+import { inTransaction, isStillReferenced } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import {
   countWorkUnderWay,
@@ -27,6 +27,7 @@ export type ResetDemoDependencies = {
 // A window of a chunk takes seconds at most once its campaign is stopped.
 const maxWaitMilliseconds = 20_000;
 const lookMilliseconds = 50;
+const maxResets = 10;
 
 /**
  * Restores the demo workspace as its first start created it: the same ids, in the same order, the same keys. Sends in
@@ -51,16 +52,29 @@ export async function resetDemoWorkspace(
   }
   await stopSending(deps, workspaceId);
   await waitForWorkers(deps, workspaceId);
-  const random = makeSeededRandom(encryption.decrypt(encrypted, encryptionContext.demoSeed()).toString('utf8'));
-  // The first bytes of the seed made the workspace's id.
-  makeWorkspaceId(random);
-  await inTransaction(database, async (tx) => {
-    await lockInstallation(tx);
-    await emptyWorkspace(tx, workspaceId);
-    await restoreWorkspace(tx, { id: workspaceId, ...demoSettings });
-    await fillDemoWorkspace(deps, tx, { workspaceId, at: clock.now(), random });
-    await note?.(tx);
-  });
+  const seed = encryption.decrypt(encrypted, encryptionContext.demoSeed()).toString('utf8');
+  const reset = (): Promise<void> => {
+    const random = makeSeededRandom(seed);
+    // The first bytes of the seed made the workspace's id.
+    makeWorkspaceId(random);
+    return inTransaction(database, async (tx) => {
+      await lockInstallation(tx);
+      await emptyWorkspace(tx, workspaceId);
+      await restoreWorkspace(tx, { id: workspaceId, ...demoSettings });
+      await fillDemoWorkspace(deps, tx, { workspaceId, at: clock.now(), random });
+      await note?.(tx);
+    });
+  };
+  for (let resets = 1; ; resets += 1) {
+    try {
+      await reset();
+      break;
+    } catch (error) {
+      // A request that was under way stored something that belongs to what is being removed.
+      if (!isStillReferenced(error)) throw error;
+      if (resets === maxResets) throw new ServiceError('OVERLOADED', { retryAfterSeconds: 1 });
+    }
+  }
   return { workspaceId };
 }
 

@@ -1,3 +1,4 @@
+import { ServiceError } from '../../domain/errors.ts';
 import { refreshTokenSeconds } from '../../domain/tokens/limits.ts';
 import { hashSecret, makeSecret } from '../../domain/tokens/secret.ts';
 import { insertRefreshToken } from '../../storage/keys/tokens.ts';
@@ -24,7 +25,7 @@ export async function generateToken(deps: TokenDependencies, command: GenerateTo
   const once = { workspaceId: key.workspaceId, operation: `token:${key.id}`, key: command.idempotencyKey };
   return answerOnce(deps, { ...once, rawBody: command.rawBody, at }, async (tx) => {
     const refreshToken = makeSecret('refresh-token', deps.random);
-    await insertRefreshToken(tx, {
+    const isStored = await insertRefreshToken(tx, {
       tokenHash: hashSecret(refreshToken),
       workspaceId: key.workspaceId,
       keyId: key.id,
@@ -32,6 +33,7 @@ export async function generateToken(deps: TokenDependencies, command: GenerateTo
       issuedAt: at,
       expiresAt: new Date(at.getTime() + refreshTokenSeconds * 1000),
     });
+    if (!isStored) throw new ServiceError('TOKEN_CREDENTIALS_INVALID', { detail: 'the key was removed meanwhile' });
     const issued = await issueAccessToken(tx, {
       key,
       refreshTokenHash: hashSecret(refreshToken),

@@ -105,7 +105,13 @@ export type StoredRefreshToken = ApiKey & {
   secretRequiredAtRefresh: boolean;
 };
 
-/** Adds a refresh token. Two equal tokens (256 bits: a broken random source) are refused by the primary key. */
+/**
+ * Adds a refresh token of a key. Two equal tokens (256 bits: a broken random source) are refused by the primary key. The
+ * lock on the key's row makes whoever removes the key at the same moment, as a reset of the sandbox does, wait or win.
+ * Index: primary key of api_keys.
+ *
+ * @returns whether there was the key
+ */
 export async function insertRefreshToken(
   tx: Queryable,
   token: {
@@ -116,11 +122,14 @@ export async function insertRefreshToken(
     issuedAt: Date;
     expiresAt: Date;
   },
-): Promise<void> {
-  await tx`
+): Promise<boolean> {
+  const rows = await tx`
     insert into refresh_tokens (token_hash, workspace_id, key_id, key_generation, issued_at, expires_at)
-    values (${token.tokenHash}, ${token.workspaceId}, ${token.keyId}, ${token.keyGeneration}, ${token.issuedAt},
-      ${token.expiresAt})`;
+    select ${token.tokenHash}, ${token.workspaceId}, id, ${token.keyGeneration}::integer, ${token.issuedAt}::timestamptz,
+      ${token.expiresAt}::timestamptz
+    from (select id from api_keys where id = ${token.keyId} for key share) as owner
+    returning 1`;
+  return rows.length === 1;
 }
 
 /** The token of that hash, alive or not. Indexes: the three primary keys. */
