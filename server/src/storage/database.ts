@@ -6,7 +6,7 @@ import type { Connection } from './postgres/connection.ts';
 import { commitWithReceipt, readOutcome } from './postgres/receipts.ts';
 import { makeTag, plainQuery } from './postgres/statement.ts';
 import type { Query, Row, Rows, Tag } from './postgres/statement.ts';
-import { transact, transactQuery } from './postgres/transaction.ts';
+import { LostTransactionError, transact, transactQuery } from './postgres/transaction.ts';
 import type { Transaction, Work } from './postgres/transaction.ts';
 
 export { LostTransactionError } from './postgres/transaction.ts';
@@ -106,9 +106,28 @@ async function sendAlone(reach: Reach, query: Query): Promise<Rows<Row[]>> {
   const { pool } = reach;
   const binding = bindingOf(reach);
   if (binding === '' && !pool.needsTransaction()) return pool.send(query);
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await sendInTransaction(pool, { begin: `begin${pool.transactionSettings()}${binding}`, query });
+    } catch (error) {
+      if (!isLookedUpAndNotStored(error) || tries === maxTries) throw error;
+    }
+  }
+}
+
+// A reading leaves no receipt, so one whose commit is cut counts as not stored. It is read again.
+const maxTries = 10;
+
+function isLookedUpAndNotStored(error: unknown): boolean {
+  return error instanceof LostTransactionError && error.code === 'CONNECTION_CLOSED';
+}
+
+async function sendInTransaction(
+  pool: ConnectionPool,
+  { begin, query }: { begin: string; query: Query },
+): Promise<Rows<Row[]>> {
   const connection = await pool.take();
   try {
-    const begin = `begin${pool.transactionSettings()}${binding}`;
     return await transactQuery(connection, { begin, ...receiptOf(pool), query }).catch((error: unknown) => {
       if (query.name === undefined || !isForgottenStatement(error)) throw error;
       return transactQuery(connection, { begin, ...receiptOf(pool), query: { ...query, name: undefined } });

@@ -30,7 +30,7 @@ export async function lostCommits({ pushes = 400, front, ...options }: LostCommi
     await bundle.startWorker();
     const answers: Answer[] = [];
     for (let round = 0; round < options.rounds; round += 1) {
-      for (const cutter of cutters) cutter.follow(planCuts(bundle.random));
+      for (const cutter of cutters) cutter.follow(planCuts(bundle.random, front === 'none' ? 1.5 : 8));
       answers.push(...(await Promise.all(Array.from({ length: pushes }, (_, n) => push(bundle, { round, n })))));
     }
     for (const cutter of cutters) cutter.follow(() => undefined);
@@ -71,8 +71,11 @@ async function pool(url: string, cutters: CommitCutter[]): Promise<Front> {
   };
 }
 
-/** Of three commits of a round two are cut, and so are the questions that follow. */
-function planCuts(random: Random): CutPlan {
+/**
+ * Cuts one of so many commits of a round, and of the questions that follow. Behind a pooler also what reads alone has a
+ * commit, and a push several of them.
+ */
+function planCuts(random: Random, commits: number): CutPlan {
   // Seldom before the database hears of it: a batch is tried five times.
   const ways: CutWay[] = [
     'answered',
@@ -84,7 +87,7 @@ function planCuts(random: Random): CutPlan {
     'unanswered',
     'unheard',
   ];
-  return () => (random.between(1, 3) === 1 ? undefined : ways[random.between(0, ways.length - 1)]);
+  return () => (random.next() * commits < 1 ? ways[random.between(0, ways.length - 1)] : undefined);
 }
 
 type Answer = { requestId: string; kind: 'Success' | 'Fail' | '5xx' | 'other' };
