@@ -2,7 +2,7 @@
  * The whole check of this repository, in the order that fails fastest: types, format, lint and unused code side by
  * side, then every test (layers, units, HTTP, database, browser). One command, on a clone with nothing but Node:
  * `npm test`. `npm run test:all` adds what takes longer: properties with all their cases, the places where people clone,
- * and torture.
+ * simulations and torture.
  *
  * Options: `--only <step>`, `--write` (format), `--full` (the steps that `npm run test:all` adds, alone), and after
  * `--` the arguments of the test runner (`npm test -- --only test -- server/test/push`).
@@ -58,6 +58,7 @@ const testSteps: Step[] = isFull
   ? [
       { name: 'full properties', command: [...vitest, ...filesWithProperties()], environment: { FULL: '1' } },
       { name: 'places', command: [join(root, 'server/test/start/walk-places.ts')] },
+      { name: 'simulation', command: [join(root, 'server/test/simulation/run.ts'), '--seeds', '200'] },
       { name: 'torture', command: [join(root, 'server/test/torture/run.ts'), '--devices', '20000', '--rounds', '5'] },
     ]
   : [{ name: 'test', command: vitest }];

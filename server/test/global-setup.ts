@@ -20,10 +20,16 @@ export const templateName = 'carillon_template';
 
 /** Starts one PostgreSQL for the whole run and migrates the template. TEST_DATABASE_URL names another server (15+). */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const { url, stop } = await startTestServer();
+  project.provide('postgresUrl', url);
+  return stop;
+}
+
+/** @returns a superuser's connection string to a server with the template */
+export async function startTestServer(): Promise<{ url: string; stop(): Promise<void> }> {
   if (process.env.TEST_DATABASE_URL) {
     await makeTemplate(process.env.TEST_DATABASE_URL);
-    project.provide('postgresUrl', process.env.TEST_DATABASE_URL);
-    return async () => {};
+    return { url: process.env.TEST_DATABASE_URL, async stop() {} };
   }
   const folder = await mkdtemp(join(await findFastFolder(), 'carillon-test-'));
   const server = await startEmbeddedPostgres({
@@ -44,10 +50,12 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   url.pathname = '/postgres';
   await makePasswordCheap(url);
   await makeTemplate(url.href);
-  project.provide('postgresUrl', url.href);
-  return async () => {
-    await server.stop();
-    await rm(folder, { recursive: true, force: true });
+  return {
+    url: url.href,
+    async stop() {
+      await server.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
   };
 }
 

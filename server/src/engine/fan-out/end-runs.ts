@@ -9,8 +9,9 @@ import {
 } from '../../storage/runs/run-states.ts';
 import type { Job } from '../job.ts';
 
-// A window that was on its way when its run was stopped has stored its outcomes minutes later; the rest is room for a downtime.
-const stoppedMilliseconds = 24 * 3_600_000;
+// A window that was on its way when its run was stopped has stored its outcomes minutes later. The rest is room for a
+// downtime, and for a sandbox whose clock is moved by weeks right after the stop: what is older than this waits for ever.
+const stoppedMilliseconds = 60 * 24 * 3_600_000;
 
 /**
  * The job that ends runs with nothing left to send, and their campaigns: one-time campaigns with their last run,

@@ -45,16 +45,52 @@ export type WorkChunksDependencies = {
 
 export type ChunkWorkers = { wake(): void; stop(): Promise<void> };
 
+export type ChunkWorker = {
+  /** Claims a chunk of these lanes and works it until it has ended, is given back or fails. */
+  workNextChunk(lastLane: 0 | 1): Promise<'worked' | 'failed' | 'nothing to do'>;
+  /** Heartbeat of the chunks that are being worked. */
+  renewLeases(): Promise<void>;
+};
+
+/** The steps of a worker without their times; `startChunkWorkers` takes them one after another, in several slots. */
+export function makeChunkWorker(deps: WorkChunksDependencies, isStopping: () => boolean): ChunkWorker {
+  const { database, clock, owner, outcomes } = deps;
+  const held = new Set<ClaimedChunk>();
+  const turns = makeWindowTurns();
+  return {
+    async workNextChunk(lastLane) {
+      await outcomes.settled();
+      if (isStopping()) return 'nothing to do';
+      const claim = { owner, lastLane, limit: 1, at: clock.now(), ...makeLease(clock, leaseMilliseconds) };
+      const [chunk] = await claimChunks(database, claim);
+      if (!chunk) return 'nothing to do';
+      held.add(chunk);
+      try {
+        await workChunk(deps, { chunk, isStopping, turns });
+        return 'worked';
+      } catch (error) {
+        held.delete(chunk);
+        await giveUp(deps, chunk, error);
+        return 'failed';
+      } finally {
+        held.delete(chunk);
+      }
+    },
+    async renewLeases() {
+      if (held.size > 0) await renewLeases(database, { chunks: [...held], leaseUntil: leaseEnd(clock) });
+    },
+  };
+}
+
 /**
  * Claims chunks and sends them, window by window, until stopped. Each of `parallelChunks` slots works one chunk at a
  * time; a stop lets the open windows end, then gives the chunks back, so a deploy repeats nothing.
  */
 export function startChunkWorkers(deps: WorkChunksDependencies): ChunkWorkers {
-  const { database, clock, log, owner, outcomes } = deps;
+  const { log } = deps;
   let isStopping = false;
-  const turns = makeWindowTurns();
+  const worker = makeChunkWorker(deps, () => isStopping);
   const waits = new Set<() => void>();
-  const held = new Set<ClaimedChunk>();
 
   const wait = () =>
     new Promise<void>((resolve) => {
@@ -70,28 +106,11 @@ export function startChunkWorkers(deps: WorkChunksDependencies): ChunkWorkers {
     for (const end of [...waits]) end();
   };
 
-  const workHeld = async (chunk: ClaimedChunk): Promise<void> => {
-    held.add(chunk);
-    try {
-      await workChunk(deps, { chunk, isStopping: () => isStopping, turns });
-    } catch (error) {
-      held.delete(chunk);
-      await giveUp(deps, chunk, error);
-      // A fault that stays is not met again at once.
-      if (!isStopping) await wait();
-    } finally {
-      held.delete(chunk);
-    }
-  };
-
   const slot = async (lastLane: 0 | 1): Promise<void> => {
     while (!isStopping) {
       try {
-        await outcomes.settled();
-        const claim = { owner, lastLane, limit: 1, at: clock.now(), ...makeLease(clock, leaseMilliseconds) };
-        const [chunk] = isStopping ? [] : await claimChunks(database, claim);
-        if (chunk) await workHeld(chunk);
-        else if (!isStopping) await wait();
+        // A fault that stays is not met again at once.
+        if ((await worker.workNextChunk(lastLane)) !== 'worked' && !isStopping) await wait();
       } catch (error) {
         log.error({ err: error }, 'chunk worker failed');
         if (!isStopping) await wait();
@@ -100,10 +119,7 @@ export function startChunkWorkers(deps: WorkChunksDependencies): ChunkWorkers {
   };
 
   const heartbeat = setInterval(() => {
-    if (held.size === 0) return;
-    renewLeases(database, { chunks: [...held], leaseUntil: leaseEnd(clock) }).catch((error: unknown) =>
-      log.warn({ err: error }, 'leases were not renewed'),
-    );
+    worker.renewLeases().catch((error: unknown) => log.warn({ err: error }, 'leases were not renewed'));
   }, heartbeatMilliseconds);
   const slots = [
     ...Array.from({ length: deps.transactionalChunks }, () => slot(0)),

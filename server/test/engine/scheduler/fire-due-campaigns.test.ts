@@ -385,6 +385,23 @@ describe('a stop', () => {
     }
   });
 
+  test('settles a window that was under way, however far the clock is moved before the next look', async () => {
+    await bundle.addDevices(10);
+    const { campaignId, runId } = await bundle.accept();
+    await bundle.release();
+    const [chunk, run] = [(await bundle.claim('w'))!, await bundle.run(runId)];
+    bundle.answer(async (_device, nth) => {
+      if (nth === 1) await change(campaignId, 'stop');
+      return { kind: 'unknown', code: 'RESET' };
+    });
+    await bundle.sendWindow({ run, chunk, cursor: { bucket: -1, position: '' } });
+    expect(await bundle.counters(runId)).toEqual({ WAITING: 10 });
+    bundle.clock.setOffset(30 * 24 * 60 * minute);
+    await bundle.end();
+    expect(await bundle.ledger(runId)).toEqual([{ outcome: 'EXPIRED', devices: 10 }]);
+    expect(await bundle.counters(runId)).toEqual({ EXPIRED: 10 });
+  });
+
   test('ends the run; what waited for another attempt is EXPIRED, and ledger and counters agree', async () => {
     await bundle.addDevices(40);
     bundle.answer((_device, nth) =>

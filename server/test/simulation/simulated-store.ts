@@ -1,0 +1,99 @@
+import type { Clock } from '../../src/clock.ts';
+import type { Database } from '../../src/storage/database.ts';
+import type { Random } from '../torture/make-random.ts';
+
+/** Takes away what the seed before left, however it ended. */
+export async function clearSimulation(database: Database): Promise<void> {
+  await database.unsafe(`
+    delete from deliveries; delete from run_counts; delete from chunks; delete from push_requests; delete from runs;
+    delete from campaign_names; delete from campaigns; delete from user_messages; delete from devices;
+    delete from users; delete from send_budgets; delete from transaction_receipts; delete from workspaces`);
+}
+
+/**
+ * Runs that one firing made were made at one instant, and which of them is released first is left to the database: here
+ * the instants are set apart, so that a replay has the order it had.
+ */
+export async function separateRuns(database: Database): Promise<void> {
+  await database`
+    update runs set created_at = runs.created_at + place.number * interval '1 millisecond'
+    from (
+      select runs.id, row_number() over (partition by runs.created_at order by campaigns.name, runs.moment) - 1 as number
+      from runs join campaigns on campaigns.id = runs.campaign_id where runs.status = 'QUEUED'
+    ) as place
+    where runs.id = place.id and place.number > 0`;
+}
+
+/** Audiences here are too small to be cut; chunks that nobody has begun are cut in two. */
+export async function splitChunks(database: Database, random: Random): Promise<void> {
+  const at = random.between(0, 254);
+  await database`
+    with cut as (
+      update chunks set bucket_to = ${at}
+      where state = 'READY' and attempt = 0 and number = 0 and bucket_from = 0 and bucket_to = 255
+      returning *
+    )
+    insert into chunks (run_id, number, workspace_id, lane, bucket_from, bucket_to, state, not_before, created_at)
+    select run_id, 1, workspace_id, lane, ${at + 1}, 255, 'READY', not_before + interval '1 millisecond',
+      created_at + interval '1 millisecond'
+    from cut`;
+}
+
+export type OpenCampaign = {
+  id: string;
+  status: string;
+  /** A provider refused the credential of a run, which waits for somebody to resume it. */
+  isRefused: boolean;
+};
+
+export async function listOpenCampaigns(database: Database): Promise<OpenCampaign[]> {
+  return database<OpenCampaign[]>`
+    select campaigns.id, campaigns.status,
+      campaigns.status <> 'PAUSED' and exists (
+        select 1 from runs where runs.campaign_id = campaigns.id and runs.status = 'PAUSED'
+      ) as "isRefused"
+    from campaigns
+    where campaigns.status not in ('SENT', 'FAILED', 'STOPPED', 'RETIRED')
+      or exists (
+        select 1 from runs where runs.campaign_id = campaigns.id and runs.status in ('QUEUED', 'SENDING', 'PAUSED')
+      )
+      or exists (
+        select 1 from chunks join runs on runs.id = chunks.run_id
+        where runs.campaign_id = campaigns.id and chunks.state in ('READY', 'CLAIMED')
+      )
+    order by campaigns.name`;
+}
+
+export type DueWork = {
+  jobs: ('fire' | 'release')[];
+  tasks: ('chunk' | 'retry')[];
+  /** Until something is due: an occurrence, a retry, a chunk or the end of a lease. */
+  inMilliseconds: number;
+};
+
+const dayMilliseconds = 86_400_000;
+
+export async function findDueWork(database: Database, clock: Clock): Promise<DueWork> {
+  const [now, realNow] = [clock.now(), clock.realNow()];
+  type Dates = { fire: Date | null; retry: Date | null; chunk: Date | null; lease: Date | null };
+  const [row] = await database<(Dates & { isQueued: boolean })[]>`
+    select
+      (select min(next_at) from campaigns where status in ('SCHEDULED', 'ACTIVE')) as fire,
+      exists (select 1 from runs where status = 'QUEUED') as "isQueued",
+      (select min(retry_at) from deliveries join runs on runs.id = run_id and runs.status = 'SENDING'
+        where outcome = 'WAITING' and (lease_until is null or lease_until <= ${realNow})) as retry,
+      (select min(not_before) from chunks join runs on runs.id = run_id and runs.status = 'SENDING'
+        where state = 'READY' or state = 'CLAIMED' and lease_until <= ${realNow}) as chunk,
+      least(
+        (select min(lease_until) from chunks where state = 'CLAIMED' and lease_until > ${realNow}),
+        (select min(lease_until) from deliveries where outcome = 'WAITING' and lease_until > ${realNow})
+      ) as lease`;
+  const { fire, retry, chunk, lease, isQueued } = row!;
+  const isDue = (at: Date | null): boolean => at !== null && at <= now;
+  const waits = [fire, retry, chunk].flatMap((at) => (at ? [at.getTime() - now.getTime()] : []));
+  return {
+    jobs: [...(isDue(fire) ? (['fire'] as const) : []), ...(isQueued ? (['release'] as const) : [])],
+    tasks: [...(isDue(chunk) ? (['chunk'] as const) : []), ...(isDue(retry) ? (['retry'] as const) : [])],
+    inMilliseconds: Math.min(dayMilliseconds, ...waits, ...(lease ? [lease.getTime() - realNow.getTime()] : [])),
+  };
+}

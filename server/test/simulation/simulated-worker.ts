@@ -1,0 +1,172 @@
+import type { Clock } from '../../src/clock.ts';
+import type { ProviderCredentials } from '../../src/domain/provider-credential.ts';
+import { makeInteractionTokens } from '../../src/domain/interactions/interaction-token.ts';
+import { setImmediate } from 'node:timers/promises';
+import { makeKeptOutcomes } from '../../src/engine/keep-outcomes.ts';
+import { makeDeliverToDevice } from '../../src/engine/fan-out/deliver-to-device.ts';
+import { makeEndRuns } from '../../src/engine/fan-out/end-runs.ts';
+import { makePersonaliseDevices } from '../../src/engine/fan-out/personalise-devices.ts';
+import { makeReleaseRuns } from '../../src/engine/fan-out/release-runs.ts';
+import { makeRetryDeliveries } from '../../src/engine/fan-out/retry-deliveries.ts';
+import { makeSendWindow } from '../../src/engine/fan-out/send-window.ts';
+import { leaseMilliseconds } from '../../src/engine/fan-out/chunk-lease.ts';
+import { makeChunkWorker } from '../../src/engine/fan-out/work-chunks.ts';
+import { makeGovernor } from '../../src/engine/governor/governor.ts';
+import type { Job } from '../../src/engine/job.ts';
+import { makeFireDueCampaigns } from '../../src/engine/scheduler/fire-due-campaigns.ts';
+import { makeLog } from '../../src/log.ts';
+import type { Database } from '../../src/storage/database.ts';
+import type { SimulatedProcess, SimulatedProviders, Wave } from './simulated-providers.ts';
+
+export type WorkerParts = {
+  database: Database;
+  clock: Clock;
+  providers: SimulatedProviders;
+  windowDevices: number;
+  lateSendMinutes: number;
+  /** Spreads retries. One value for all that happens at an instant, so that its order does not matter. */
+  spread: () => number;
+  credentials: ProviderCredentials;
+};
+
+export type JobName = 'fire' | 'release' | 'end';
+export type TaskName = 'chunk' | 'retry';
+export type SimulatedWorker = ReturnType<typeof makeSimulatedWorker>;
+
+const log = makeLog({ level: 'silent', pretty: false });
+
+/** A node's engine as start-worker.ts composes it, without its loops: each step is taken by the simulation. */
+export function makeSimulatedWorker(name: string, parts: WorkerParts) {
+  const { database, clock, providers } = parts;
+  const process: SimulatedProcess = {
+    name,
+    state: 'alive',
+    stalledUntil: 0,
+    requestsToDeath: undefined,
+    outlivedLease: false,
+  };
+  const waves: Wave[] = [];
+  const faults: unknown[] = [];
+  const tasks = new Set<TaskName>();
+  let isStopping = false;
+  let beatAt = clock.realNow().getTime();
+
+  const outcomes = makeKeptOutcomes({ log, pause: () => setImmediate() });
+  const governor = makeGovernor({ database, clock, log, pause: async () => {} });
+  const personaliseDevices = makePersonaliseDevices({ database });
+  const openWave = (kind: Wave['kind']): Wave => {
+    const wave: Wave = { worker: process, kind, beganAt: clock.realNow().getTime(), end: 'open' };
+    waves.push(wave);
+    return wave;
+  };
+  const makeDeliver = (waveOf: () => Wave) =>
+    makeDeliverToDevice({
+      clock,
+      log,
+      governor,
+      random: parts.spread,
+      interactionTokens: makeInteractionTokens(Buffer.alloc(32, 1)),
+      loadCredentials: async () => parts.credentials,
+      delivery: {
+        deliver: (request) => providers.deliver(request, waveOf()),
+        probe: () => Promise.reject(new Error('the fan-out probes nothing')),
+        async close() {},
+      },
+    });
+
+  let window: Wave | undefined;
+  const deliverWindow = makeDeliver(() => window!);
+  const inner = makeSendWindow({
+    database,
+    clock,
+    log,
+    outcomes,
+    windowDevices: parts.windowDevices,
+    personaliseDevices,
+    deliverToDevice: deliverWindow,
+  });
+  const chunks = makeChunkWorker(
+    {
+      database,
+      clock,
+      log,
+      owner: name,
+      parallelChunks: 1,
+      transactionalChunks: 0,
+      outcomes,
+      async sendWindow(given) {
+        const wave = openWave('window');
+        window = wave;
+        const result = await inner(given);
+        wave.end = result.kind === 'lost' ? 'lost' : 'stored';
+        return result;
+      },
+      onChunkEnded: () => {},
+    },
+    () => isStopping,
+  );
+
+  let batch: Wave | undefined;
+  const deliverBatch = makeDeliver(() => (batch ??= openWave('retry')));
+  const retry = makeRetryDeliveries({
+    ...{ database, clock, log, outcomes, personaliseDevices, deliverToDevice: deliverBatch },
+    onSettled() {
+      // A batch has no word for what another worker took over: after a lease it may have been all of it.
+      if (batch) batch.end = clock.realNow().getTime() - batch.beganAt >= leaseMilliseconds ? 'lost' : 'stored';
+      batch = undefined;
+    },
+  });
+  const run: Record<TaskName, () => Promise<unknown>> = {
+    chunk: () => chunks.workNextChunk(1),
+    retry: () => retry.runOnce(clock.now()),
+  };
+  const jobs: Record<JobName, Job> = {
+    fire: makeFireDueCampaigns({ database, lateSendMinutes: parts.lateSendMinutes }),
+    release: makeReleaseRuns({ database, wakeWorkers: () => {} }),
+    end: makeEndRuns({ database, clock }),
+  };
+
+  return {
+    name,
+    process,
+    waves,
+    /** What a task threw; nothing here may. */
+    faults,
+    isFree: (task: TaskName): boolean => !tasks.has(task) && process.state === 'alive' && !isStopping && !isStalled(),
+    isIdle: (): boolean => tasks.size === 0,
+    isStalled,
+    runJob: (job: JobName): Promise<number> => jobs[job].runOnce(clock.now()),
+    /** Begins a task, which goes on whenever the providers answer. */
+    begin(task: TaskName): void {
+      tasks.add(task);
+      run[task]()
+        .catch((error: unknown) => faults.push(error))
+        .finally(() => tasks.delete(task));
+    },
+    /** Ends after the windows under way, and gives chunks back. */
+    stop(): void {
+      isStopping = true;
+    },
+    /** It has stopped: nobody asks it for anything any more. */
+    retire(): void {
+      process.state = 'dead';
+    },
+    /** Heartbeats as of the timer: a process that stands still has none. */
+    async beat(): Promise<void> {
+      const now = clock.realNow().getTime();
+      if (process.state === 'dead' || isStalled() || now - beatAt < heartbeatMilliseconds) return;
+      beatAt = now;
+      await chunks.renewLeases();
+    },
+    stall(milliseconds: number): void {
+      process.stalledUntil = clock.realNow().getTime() + milliseconds;
+      process.outlivedLease ||= milliseconds >= leaseMilliseconds - heartbeatMilliseconds;
+    },
+  };
+
+  function isStalled(): boolean {
+    return process.stalledUntil > clock.realNow().getTime();
+  }
+}
+
+export const heartbeatMilliseconds = 10_000;

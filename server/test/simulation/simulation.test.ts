@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openDatabase } from '../../src/storage/database.ts';
+import type { Database } from '../../src/storage/database.ts';
+import { createTestDatabase } from '../test-database.ts';
+import type { TestDatabase } from '../test-database.ts';
+import { simulate } from './simulate.ts';
+
+let clone: TestDatabase;
+let database: Database;
+beforeAll(async () => {
+  clone = await createTestDatabase();
+  // One connection, so that statements have one order.
+  database = openDatabase({ url: clone.url, connections: 1, name: 'simulation' });
+});
+afterAll(async () => {
+  await database.end();
+  await clone.drop();
+});
+
+// `npm run test:simulation` takes a thousand.
+const seeds = Array.from({ length: 12 }, (_, index) => index + 1);
+
+test('12 seeds of faults break no promise of reliability R2 to R7', async () => {
+  const broken: string[] = [];
+  for (const seed of seeds) {
+    const simulated = await simulate(database, seed);
+    if (simulated.broken.length > 0) process.stdout.write(`seed ${seed}\n${simulated.trace.join('\n')}\n`);
+    broken.push(...simulated.broken.map((rule) => `${rule} (npm run test:simulation -- --seed ${seed})`));
+  }
+  expect(broken).toEqual([]);
+});
+
+test('a seed repeats its steps, requests and answers', async () => {
+  const first = await simulate(database, 5);
+  const other = await simulate(database, 6);
+  const again = await simulate(database, 5);
+  expect(again.trace).toEqual(first.trace);
+  expect(other.trace).not.toEqual(first.trace);
+});
