@@ -193,7 +193,7 @@ async function makeSimulation(database: Database, seed: number) {
       () => {
         const worker = pick(workers);
         worker.stall(random.between(5, 150) * second);
-        say(`${worker.name} stands still`);
+        say(`${worker.name} will stand still`);
       },
     ],
     [
@@ -246,7 +246,10 @@ async function makeSimulation(database: Database, seed: number) {
 
     /** Works off what is left, with nobody dying any more. @returns what is still open after far too many steps */
     async settle(): Promise<string[]> {
-      for (const { process } of workers) process.requestsToDeath = undefined;
+      for (const { process } of workers) {
+        process.requestsToDeath = undefined;
+        process.stallMilliseconds = undefined;
+      }
       let idleSteps = 0;
       for (let step = 0; step < maxSettlingSteps && idleSteps < maxIdleSteps; step += 1) {
         for (const worker of workers)

@@ -9,8 +9,8 @@ export type Wave = {
   worker: SimulatedProcess;
   kind: 'window' | 'retry';
   beganAt: number;
-  /** `stored`: its outcomes are in the ledger. `lost`: its worker died, or another one took over. */
-  end: 'open' | 'stored' | 'lost';
+  /** `stored`: its outcomes are in the ledger. `lost`: its worker died, or another one took over. `unsure`: one may have. */
+  end: 'open' | 'stored' | 'lost' | 'unsure';
 };
 
 /** What the providers know of the process that sends. */
@@ -19,6 +19,8 @@ export type SimulatedProcess = {
   state: 'alive' | 'dead';
   /** It stands still until then, as a process does that gets no turn: leases run out meanwhile. */
   stalledUntil: number;
+  /** For so long it will stand still once its next request has left it: the answers find it with its window open. */
+  stallMilliseconds: number | undefined;
   /** It dies when so many more requests have left it, at the latest before it learns what became of them. */
   requestsToDeath: number | undefined;
   /** A stall longer than a lease lets others take its work over. */
@@ -84,6 +86,10 @@ export function makeSimulatedProviders({ seed, clock, note, nameOf }: Options) {
     const of = { wave, runId: message.runId, deviceId: device.deviceId, platform: device.platform };
     const request = { ...of, at, realAt, collapseId, messageId, outcome, answeredAt: undefined };
     requests.push(request);
+    if (wave.worker.stallMilliseconds !== undefined) {
+      wave.worker.stalledUntil = realAt + wave.worker.stallMilliseconds;
+      wave.worker.stallMilliseconds = undefined;
+    }
     inFlight.push({ request, dueAt: realAt + seconds * 1000, resolve });
     note(`  ${wave.worker.name} → ${keyOf(sending)}: ${wordOf(outcome)} in ${seconds} s`);
   }

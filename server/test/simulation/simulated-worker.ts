@@ -42,6 +42,7 @@ export function makeSimulatedWorker(name: string, parts: WorkerParts) {
     name,
     state: 'alive',
     stalledUntil: 0,
+    stallMilliseconds: undefined,
     requestsToDeath: undefined,
     outlivedLease: false,
   };
@@ -112,7 +113,7 @@ export function makeSimulatedWorker(name: string, parts: WorkerParts) {
     ...{ database, clock, log, outcomes, personaliseDevices, deliverToDevice: deliverBatch },
     onSettled() {
       // A batch has no word for what another worker took over: after a lease it may have been all of it.
-      if (batch) batch.end = clock.realNow().getTime() - batch.beganAt >= leaseMilliseconds ? 'lost' : 'stored';
+      if (batch) batch.end = clock.realNow().getTime() - batch.beganAt >= leaseMilliseconds ? 'unsure' : 'stored';
       batch = undefined;
     },
   });
@@ -159,7 +160,7 @@ export function makeSimulatedWorker(name: string, parts: WorkerParts) {
       await chunks.renewLeases();
     },
     stall(milliseconds: number): void {
-      process.stalledUntil = clock.realNow().getTime() + milliseconds;
+      process.stallMilliseconds = milliseconds;
       process.outlivedLease ||= milliseconds >= leaseMilliseconds - heartbeatMilliseconds;
     },
   };
