@@ -106,7 +106,7 @@ describe.skipIf(!hasChromium)(`an operator's first day in Chromium${skipReason}`
     const faults: string[] = [];
     page.on('pageerror', (error) => faults.push(String(error)));
 
-    await page.goto(carillon.block.console);
+    await page.goto(await carillon.createConsoleLink());
     await page.getByLabel('Name').fill('Olga');
     await page.getByLabel('Email address').fill('olga@example.com');
     await page.getByLabel('New password').fill('nine green bottles');

@@ -255,7 +255,9 @@ function expectedSteps(
   return Object.fromEntries(
     devices.map(({ id, platform, state, isProvisional }) => {
       const row = rows.find(({ deviceId }) => deviceId === id);
-      if (row?.outcome === 'WITHHELD' || row?.code === 'QUIET_HOURS') return [id, row.code!];
+      const isToldByCode =
+        row?.outcome === 'WITHHELD' || row?.code === 'QUIET_HOURS' || row?.code === 'TIME_ZONE_UNKNOWN';
+      if (isToldByCode) return [id, row.code!];
       if (row) return [id, row.outcome];
       if (!given.platforms.includes(platform)) return [id, 'PLATFORM_NOT_MEANT'];
       if (platform === 'IOS' && !isWanted(isProvisional)) return [id, 'TRIAL_NOT_MEANT'];

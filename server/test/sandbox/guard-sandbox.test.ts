@@ -14,7 +14,8 @@ beforeAll(async () => {
   const clock = makeManualClock(new Date('2026-01-01T00:00:00Z'));
   const clientFolder = join(import.meta.dirname, '..', '..', '..', 'client');
   // No use case is called: what passes the guard is the clock alone, or is refused for its body.
-  const deps = { clock, allowedHosts: ['Sandbox.example.com', '*.svc.example'], clientFolder } as never;
+  const clockAdvance = { progress: () => undefined };
+  const deps = { clock, clockAdvance, allowedHosts: ['Sandbox.example.com', '*.svc.example'], clientFolder } as never;
   const options = { log: makeLog({ level: 'silent', pretty: false }), clock, trustProxy: 1 } as const;
   server = await buildServer(options, [
     async (scope) => {

@@ -10,7 +10,7 @@ import {
 import type { Job } from '../job.ts';
 
 // A window that was on its way when its run was stopped has stored its outcomes minutes later. The rest is room for a
-// downtime, and for a sandbox whose clock is moved by weeks right after the stop: what is older than this waits for ever.
+// downtime, and for a sandbox whose clock is moved by weeks right after the stop.
 const stoppedMilliseconds = 60 * 24 * 3_600_000;
 
 /**

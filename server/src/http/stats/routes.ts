@@ -5,6 +5,7 @@ import { readCampaignStats } from '../../app/stats/read-campaign-stats.ts';
 import type { StatsDependencies } from '../../app/stats/read-campaign-stats.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeRequireApiKey } from '../auth/api-key.ts';
+import { acrossOf } from '../auth/bearer.ts';
 import type { BearerDependencies } from '../auth/bearer.ts';
 import { gatewayError } from '../auth/shapes.ts';
 import type { RouteFamily } from '../build-server.ts';
@@ -70,7 +71,8 @@ function makeRequireAccess(deps: StatsRouteDependencies) {
     await requireKey(request, reply);
     if (reply.sent) return;
     const workspaceId = request.facts.workspaceId!;
-    const grant = await countStatsRequest(deps, workspaceId);
+    // Counted before the body is read, and so before the call is bound to its workspace.
+    const grant = await countStatsRequest(acrossOf(deps), workspaceId);
     reply.headers({
       'x-ratelimit-limit': String(statsRequestsPerMinute),
       'x-ratelimit-remaining': String(grant.remaining),
