@@ -62,7 +62,7 @@ export function makeSandbox(
   const { acrossWorkspaces: database } = installation;
   const clockAdvance = makeClockAdvance({ database, clock, log, onClockMoved, pause: (time) => setTimeout(time) });
   started.push(clockAdvance);
-  const makeSubscription = makeSubscriptionsOf(installation);
+  const reset = { ...installation, database, clock, makeSubscription: makeSubscriptionsOf(installation) };
   return {
     database,
     clock,
@@ -70,6 +70,6 @@ export function makeSandbox(
     simulators: phones,
     waitForMessage: phones.waitForMessage,
     clockAdvance,
-    resetDemo: (note) => resetDemoWorkspace({ ...installation, database, clock, makeSubscription }, note),
+    resetDemo: (note) => resetDemoWorkspace({ ...reset, settlePhones: phones.settle }, note),
   };
 }

@@ -7,7 +7,7 @@ import type { BrowserContext, CDPSession, Page, Worker } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
-import { makeAxe } from './console-browser.ts';
+import { findViolations } from './console-browser.ts';
 
 const executablePath = '/usr/bin/chromium';
 const hasChromium = existsSync(executablePath);
@@ -148,7 +148,7 @@ describe.skipIf(!hasChromium)(`the service worker${hasChromium ? '' : ' (skipped
       return (await page.getByRole('status').textContent())?.includes('this network does not seem to let');
     });
     expect(await page.getByRole('status').textContent()).toContain('The simulated browsers need no network');
-    const { violations } = await makeAxe(page).analyze();
+    const violations = await findViolations(page);
     expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
   });
 

@@ -22,6 +22,8 @@ export type ResetDemoDependencies = {
   clock: Clock;
   encryption: Encryption;
   makeSubscription: (id: string) => string;
+  /** Settles when what this node's phones have received is in the inbox; a command has no phones. */
+  settlePhones?: () => Promise<void>;
 };
 
 // A window of a chunk takes seconds at most once its campaign is stopped.
@@ -52,6 +54,8 @@ export async function resetDemoWorkspace(
   }
   await stopSending(deps, workspaceId);
   await waitForWorkers(deps, workspaceId);
+  // What has been answered and is not in the inbox yet would come into the emptied one.
+  await deps.settlePhones?.();
   const seed = encryption.decrypt(encrypted, encryptionContext.demoSeed()).toString('utf8');
   const reset = (): Promise<void> => {
     const random = makeSeededRandom(seed);

@@ -19,7 +19,7 @@ export type WorkerData = {
 export type WorkerCommand =
   | { kind: 'accounts'; id: number; accounts: SimulatorAccount[] }
   | { kind: 'faults'; id: number; faults: Faults }
-  | { kind: 'counters' | 'reset' | 'stop'; id: number }
+  | { kind: 'counters' | 'reset' | 'settle' | 'stop'; id: number }
   /** The batch is in the inbox. */
   | { kind: 'stored' };
 
@@ -40,6 +40,7 @@ const waiting: DeliveredMessage[] = [];
 let isStoring = false;
 let timer: NodeJS.Timeout | undefined;
 const quotaWaits: (() => void)[] = [];
+const settleWaits: (() => void)[] = [];
 
 function flush(): void {
   timer = undefined;
@@ -91,6 +92,10 @@ async function obey(command: WorkerCommand): Promise<unknown> {
         Object.assign(simulator.counters, { received: 0, accepted: 0, refused: 0 });
       }
       return undefined;
+    case 'settle':
+      if (waiting.length === 0 && !isStoring) return undefined;
+      flush();
+      return new Promise<void>((resolve) => settleWaits.push(resolve));
     case 'stop':
       await Promise.all(Object.values(simulators).map((simulator) => simulator.stop()));
       return undefined;
@@ -98,6 +103,7 @@ async function obey(command: WorkerCommand): Promise<unknown> {
       isStoring = false;
       for (const resume of quotaWaits.splice(0)) resume();
       flush();
+      if (!isStoring) for (const settle of settleWaits.splice(0)) settle();
       return undefined;
     }
     default: {

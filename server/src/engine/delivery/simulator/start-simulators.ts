@@ -28,6 +28,8 @@ export type Simulators = {
   /** @throws ServiceError PARAMETER_INVALID */
   setFaults(faults: unknown): Promise<void>;
   reset(): Promise<void>;
+  /** Settles when every message that was accepted before has been handed over and stored. */
+  settle(): Promise<void>;
   /** Takes over the clock after it was moved, so that the inbox shows the same time. */
   syncClock(): void;
   stop(): Promise<void>;
@@ -107,6 +109,7 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
     counters: () => ask({ kind: 'counters' }),
     setFaults: async (faults) => ask({ kind: 'faults', faults: parseFaults(faults) }),
     reset: () => ask({ kind: 'reset' }),
+    settle: () => ask({ kind: 'settle' }),
     syncClock,
     async stop() {
       clearInterval(clockTimer);
