@@ -68,7 +68,8 @@ export async function findTargetUsersPage(
     ) as target (bucket, user_id)
     join devices on devices.workspace_id = ${page.workspaceId}
       and devices.bucket = target.bucket and devices.user_id = target.user_id collate "C"
-    where (devices.bucket, devices.id) > (${page.afterBucket}::smallint, ${page.afterPosition})
+    where target.bucket between ${page.bucketFrom} and ${page.bucketTo}
+      and (devices.bucket, devices.id) > (${page.afterBucket}::smallint, ${page.afterPosition})
       and devices.id <= ${page.bound}
       and devices.platform = any(${page.platforms as Platform[]})
       and (devices.platform <> 'IOS' or devices.provisional = coalesce(${page.iosProvisional}, devices.provisional))
