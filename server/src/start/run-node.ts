@@ -1,7 +1,6 @@
 import { readProcessConfig } from './config.ts';
 import { formatStartBlock, formatStartLine } from './start-block.ts';
 import type { StartBlock } from './start-block.ts';
-import { startCarillon } from './start-carillon.ts';
 import type { Carillon } from './start-carillon.ts';
 import { exitCodes, toStartError } from './start-errors.ts';
 
@@ -18,6 +17,8 @@ export async function runNode(stopRequested: AbortSignal): Promise<ProcessNode |
   let carillon: Carillon;
   try {
     const config = readProcessConfig();
+    // Loaded once the settings are known to be right: a slip in them is told before a second has passed.
+    const { startCarillon } = await import('./start-carillon.ts');
     carillon = await startCarillon(config, { stopRequested });
     const { block } = carillon;
     process.stdout.write(config.json ? `${formatStartLine(block)}\n` : formatStartBlock(await addOwnerLink(carillon)));

@@ -8,7 +8,7 @@ import type { Report } from './scenario.ts';
 import { stopWorkers } from './stop-workers.ts';
 
 // Small, so that every change is tried; `npm run test:torture` does the same with 100,000 devices and 20 rounds.
-const options = { seed: 7, devices: 3_000, rounds: 3, windowDevices: 50, parallelChunks: 4 };
+const options = { seed: 7, devices: 2_000, rounds: 2, windowDevices: 50, parallelChunks: 4 };
 const maxMilliseconds = 180_000;
 
 const scenarios: [string, () => Promise<Report>][] = [
