@@ -74,7 +74,7 @@ export async function openInstallation(
     await database?.end({ timeoutSeconds: 5 });
     await embedded?.stop();
   };
-  // A migration may take minutes, or wait for another node's; its transaction is undone.
+  // A statement may wait for another node's lock.
   const breakOff = (): void => void database?.end({ timeoutSeconds: 0 });
   stopRequested.addEventListener('abort', breakOff);
   try {

@@ -37,7 +37,8 @@ export interface Database extends Tag {
 
 type Pools = {
   pool: ConnectionPool;
-  /** The same, or behind a pooler the database itself. */ sessions: ConnectionPool;
+  /** The same, or behind a pooler the database itself. */
+  sessions: ConnectionPool;
 };
 type Reach = Pools & { workspaceOf: (() => string | undefined) | undefined; acrossRole: string | undefined };
 
@@ -67,7 +68,9 @@ export function openDatabase({ acrossRole, connections, ...options }: DatabaseOp
   const bound = acrossRole === undefined ? connections : Math.max(1, Math.floor(connections * boundShare));
   const own = openPools({ ...options, connections: bound });
   const across =
-    acrossRole === undefined ? own : openPools({ ...options, connections: connections - bound, role: acrossRole });
+    acrossRole === undefined
+      ? own
+      : openPools({ ...options, connections: Math.max(1, connections - bound), role: acrossRole });
   const end: Database['end'] = async ({ timeoutSeconds } = { timeoutSeconds: 10 }) => {
     const pools = new Set([own, across].flatMap(({ pool, sessions }) => [pool, sessions]));
     await Promise.all([...pools].map((pool) => pool.end(timeoutSeconds)));

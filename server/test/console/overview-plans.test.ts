@@ -23,7 +23,7 @@ const since = new Date('2026-03-01T11:00:00Z');
 const recent = { platforms, workspaceId, days: ['2026-03-01'], since, most: 10_000 };
 let bundle: TestDatabase;
 
-// 20,000 runs of as many campaigns, nearly all sent; 40,000 deliveries of a day, of two workspaces.
+// 20,000 runs of as many campaigns, nearly all sent; 60,000 deliveries of a day, of two workspaces.
 beforeAll(async () => {
   bundle = await createTestDatabase();
   const { database } = bundle;
@@ -63,6 +63,14 @@ beforeAll(async () => {
       case number % 20 when 2 then 'UNREGISTERED' when 4 then 'INVALID_ARGUMENT' end, 1,
       '2026-03-01T00:00:00Z'::timestamptz + number * interval '1 second'
     from generate_series(1, 40000) as number`;
+  // Nearly all that wait are another workspace's: reading all that wait, of every workspace, would be the dear way.
+  await database`
+    insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, chunk_number, platform, outcome, code,
+      attempts, sent_at, retry_at)
+    select '2026-03-01', case when number % 200 = 0 then 'W' else 'X' end, number % 256, 'r' || number, 'w' || number,
+      'u' || number, 0, 'ANDROID', 'WAITING', 'UNAVAILABLE', 1,
+      '2026-03-01T00:00:00Z'::timestamptz + number * interval '1 second', '2026-03-01T13:00:00Z'
+    from generate_series(1, 20000) as number`;
   await database`
     insert into limit_counters (operation, workspace_id, counted)
     select 'push', 'W' || number, number from generate_series(1, 2000) as number

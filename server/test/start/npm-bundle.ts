@@ -1,23 +1,16 @@
 import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { followStart } from './follow-start.ts';
+import type { FollowedStart } from './follow-start.ts';
 import { project } from './place-bundle.ts';
 
 export type NpmProject = {
   path: string;
   /** Runs `npm start -- <parameters>` in it. */
-  start(parameters: string[]): NpmProcess;
+  start(parameters: string[]): FollowedStart;
   remove(): Promise<void>;
-};
-
-export type NpmProcess = {
-  process: ChildProcess;
-  /** The first line that is JSON; undefined when it ended without one. */
-  line: Promise<string | undefined>;
-  ended: Promise<{ code: number | null; signal: NodeJS.Signals | null; text: string }>;
 };
 
 /** The project with our package.json, bootstrap.js and server, installed and built as far as bootstrap.js looks. */
@@ -38,7 +31,7 @@ export async function makeNpmProject(): Promise<NpmProject> {
   };
 }
 
-function startNpm(path: string, parameters: string[]): NpmProcess {
+function startNpm(path: string, parameters: string[]): FollowedStart {
   const child = spawn('npm', ['start', '--', ...parameters], {
     cwd: path,
     env: {
@@ -49,22 +42,7 @@ function startNpm(path: string, parameters: string[]): NpmProcess {
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let text = '';
-  let found: ((line: string | undefined) => void) | undefined;
-  const line = new Promise<string | undefined>((resolve) => (found = resolve));
-  const take = (piece: Buffer): void => {
-    text += piece.toString();
-    const json = /^\{.*\}$/m.exec(text)?.[0];
-    if (json !== undefined) found!(json);
-  };
-  child.stdout.on('data', take);
-  child.stderr.on('data', take);
-  // `close`: everything that holds its output has ended as well.
-  const ended = once(child, 'close').then(([code, signal]) => {
-    found!(undefined);
-    return { code: code as number | null, signal: signal as NodeJS.Signals | null, text };
-  });
-  return { process: child, line, ended };
+  return followStart(child);
 }
 
 /** Command lines of living processes that name the folder. */

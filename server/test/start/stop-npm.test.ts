@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { propertyRuns } from '../property-runs.ts';
 import { findProcessesOf, makeNpmProject } from './npm-bundle.ts';
-import type { NpmProcess, NpmProject } from './npm-bundle.ts';
+import type { FollowedStart } from './follow-start.ts';
+import type { NpmProject } from './npm-bundle.ts';
 
 // One project and one data folder for all: each start finds it as the one before left it.
 let npm: NpmProject;
@@ -16,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => npm.remove());
 
-const start = (): NpmProcess => npm.start(['--data-dir', folder, '--port', '0', '--json']);
+const start = (): FollowedStart => npm.start(['--data-dir', folder, '--port', '0', '--json']);
 
 /** Settles when something in the folder has such a name. */
 async function untilThere(path: string, name: RegExp): Promise<void> {
@@ -31,7 +32,7 @@ async function untilThere(path: string, name: RegExp): Promise<void> {
 }
 
 /** npm ended with 0, or by the signal if it came before npm had begun; nothing that it started is left. */
-async function expectOrderlyEnd(node: NpmProcess, early?: NodeJS.Signals): Promise<void> {
+async function expectOrderlyEnd(node: FollowedStart, early?: NodeJS.Signals): Promise<void> {
   const { code, signal, text } = await node.ended;
   if (early === undefined || signal !== early) expect([code, signal], text).toEqual([0, null]);
   expect(await findProcessesOf(folder)).toEqual([]);

@@ -3,12 +3,12 @@
  * and stop, and `npm test` on one file that needs its database. Usage: npm run test:places [-- <part of a place's name>].
  * Root makes the users and the mounts; without root only what an ordinary user can make is walked.
  */
-import { once } from 'node:events';
 import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chown, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { followStart } from './follow-start.ts';
+import type { FollowedStart } from './follow-start.ts';
 import { copyProject, isRoot, namelessUser, ordinaryUser, project, run, wordsAs } from './place-bundle.ts';
 import type { Place, User } from './place-bundle.ts';
 import type { StartLine } from './start-bundle.ts';
@@ -185,34 +185,13 @@ async function beRefused(command: Command): Promise<string> {
   return `11, ${sentence}`;
 }
 
-type Started = {
-  process: ChildProcess;
-  /** The first line that is JSON; undefined when it ended without one. */
-  line: Promise<string | undefined>;
-  ended: Promise<{ code: number | null; text: string }>;
-};
-
-function start({ cwd, words }: Command): Started {
+function start({ cwd, words }: Command): FollowedStart {
   const child = spawn(words[0]!, words.slice(1), {
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: maxCommandMilliseconds,
   });
-  let text = '';
-  let found: ((line: string | undefined) => void) | undefined;
-  const line = new Promise<string | undefined>((resolve) => (found = resolve));
-  const take = (piece: Buffer): void => {
-    text += piece.toString();
-    const json = /^\{.*\}$/m.exec(text)?.[0];
-    if (json !== undefined) found!(json);
-  };
-  child.stdout.on('data', take);
-  child.stderr.on('data', take);
-  const ended = once(child, 'close').then(([code]) => {
-    found!(undefined);
-    return { code: code as number | null, text };
-  });
-  return { process: child, line, ended };
+  return followStart(child);
 }
 
 async function report(name: string, work: () => Promise<string>): Promise<void> {

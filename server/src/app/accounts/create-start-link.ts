@@ -3,8 +3,8 @@ import type { ConsoleAccountDependencies } from './account-dependencies.ts';
 import { makeLink } from './make-link.ts';
 
 /**
- * The link a person asks for, or a sandbox prints at the start: there it opens the console, elsewhere it creates the first owner; none once
- * there is an owner.
+ * The link a person asks for, or a sandbox prints at the start: there it opens the console, elsewhere it creates the first
+ * owner; none once there is an owner.
  */
 export async function createStartLink({
   database,

@@ -7,22 +7,10 @@ import type { Fragment, Queryable, Transaction, Value } from '../database.ts';
  * key and the context of a row. A test compares the list with the catalogue.
  */
 export const encryptedColumns: readonly EncryptedColumn[] = [
-  valuesOf<{ onlyRow: boolean }>({
-    ...{ table: 'installation', column: 'master_key_check', key: { onlyRow: 'only_row' } },
-    contextOf: encryptionContext.masterKeyCheck,
-  }),
-  valuesOf<{ onlyRow: boolean }>({
-    ...{ table: 'installation', column: 'demo_seed_sealed', key: { onlyRow: 'only_row' } },
-    contextOf: encryptionContext.demoSeed,
-  }),
-  valuesOf<{ onlyRow: boolean }>({
-    ...{ table: 'installation', column: 'interactions_secret_sealed', key: { onlyRow: 'only_row' } },
-    contextOf: () => encryptionContext.installationSecret('interactions'),
-  }),
-  valuesOf<{ onlyRow: boolean }>({
-    ...{ table: 'installation', column: 'simulator_secret_sealed', key: { onlyRow: 'only_row' } },
-    contextOf: () => encryptionContext.installationSecret('simulator'),
-  }),
+  ofInstallation('master_key_check', encryptionContext.masterKeyCheck),
+  ofInstallation('demo_seed_sealed', encryptionContext.demoSeed),
+  ofInstallation('interactions_secret_sealed', () => encryptionContext.installationSecret('interactions')),
+  ofInstallation('simulator_secret_sealed', () => encryptionContext.installationSecret('simulator')),
   valuesOf<{ workspaceId: string }>({
     ...{ table: 'workspaces', column: 'webhook_secret_sealed', key: { workspaceId: 'id' } },
     contextOf: encryptionContext.webhookSecret,
@@ -133,4 +121,8 @@ function valuesOf<Row extends RowNames>(
   },
 ): EncryptedColumn {
   return column as EncryptedColumn;
+}
+
+function ofInstallation(column: string, contextOf: () => string): EncryptedColumn {
+  return { table: 'installation', column, key: { onlyRow: 'only_row' }, contextOf };
 }

@@ -174,7 +174,8 @@ export type WaitingGroup = { code: string; devices: number; lastAt: Date };
 
 /**
  * Deliveries of a platform that wait for another attempt, by why, with the newest attempt; at most `most` are read.
- * Index: deliveries_log.
+ * Index: deliveries_log. The outcome is joined, not written: for the written one the planner may take the index of all
+ * that wait, of every workspace, and sort it.
  */
 export async function groupWaiting(
   tx: Queryable,
@@ -182,12 +183,13 @@ export async function groupWaiting(
 ): Promise<WaitingGroup[]> {
   return tx<WaitingGroup[]>`
     select coalesce(code, 'WAITING') as code, count(*) as devices, max(sent_at) as "lastAt"
-    from (
-      select code, sent_at from deliveries
-      where day = any(${asked.days}::date[]) and workspace_id = ${asked.workspaceId} and outcome = 'WAITING'
-        and platform = ${asked.platform}
-      order by sent_at desc limit ${asked.most}
-    ) as waiting
+    from unnest('{WAITING}'::text[]) as outcome (name),
+      lateral (
+        select code, sent_at from deliveries
+        where day = any(${asked.days}::date[]) and workspace_id = ${asked.workspaceId}
+          and deliveries.outcome = outcome.name and platform = ${asked.platform}
+        order by sent_at desc limit ${asked.most}
+      ) as waiting
     group by 1
     order by devices desc, 1`;
 }

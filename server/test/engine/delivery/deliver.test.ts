@@ -71,6 +71,16 @@ describe('through the real provider code to the simulators', () => {
   );
 });
 
+test('what the phones have received is handed over when they settle, and when they are stopped', async () => {
+  await bundle.send('ANDROID', { number: 1 });
+  await bundle.simulators.settle();
+  expect(bundle.delivered).toHaveLength(1);
+  const other = await startDeliveryBundle();
+  await other.send('ANDROID', { number: 1 });
+  await other.stop();
+  expect(other.delivered).toHaveLength(1);
+});
+
 describe('faults of a provider', () => {
   test.each(everyPlatform)('%s: a GOAWAY after every tenth stream loses and repeats nothing', async (platform) => {
     const count = platform === 'WEB' ? 100 : 500;

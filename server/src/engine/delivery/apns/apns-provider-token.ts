@@ -2,6 +2,7 @@ import { createPrivateKey, hash, sign } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import type { Clock } from '../../../clock.ts';
 import type { ApnsCredential } from '../../../domain/provider-credential.ts';
+import { isYoungToken } from '../is-young-token.ts';
 
 export type ProviderToken = { token: string; issuedAt: Date };
 
@@ -52,7 +53,12 @@ export function makeApnsProviderTokens({ clock, share }: ApnsProviderTokensOptio
     return kept;
   }
 
-  const isFresh = (token: ProviderToken): boolean => isYoung(token, { clock, milliseconds: lifeMilliseconds });
+  const isFresh = ({ issuedAt }: ProviderToken): boolean =>
+    isYoungToken({
+      issuedAtMilliseconds: issuedAt.getTime(),
+      nowMilliseconds: clock.realNow().getTime(),
+      lifeMilliseconds,
+    });
 
   function ask(credential: ApnsCredential, isUsable: (stored: ProviderToken) => boolean): Promise<ProviderToken> {
     const key = keyOf(credential);
@@ -88,18 +94,6 @@ export function makeApnsProviderTokens({ clock, share }: ApnsProviderTokensOptio
       return next.token;
     },
   };
-}
-
-// Nodes take their time from the database, each with the delay of its own question.
-const maxAheadMilliseconds = 10_000;
-
-/** One from the future was issued while the clock was ahead; Apple refuses it for as long as that. */
-function isYoung(
-  { issuedAt }: ProviderToken,
-  { clock, milliseconds }: { clock: Clock; milliseconds: number },
-): boolean {
-  const age = clock.realNow().getTime() - issuedAt.getTime();
-  return age < milliseconds && age >= -maxAheadMilliseconds;
 }
 
 const keys = new WeakMap<ApnsCredential, string>();

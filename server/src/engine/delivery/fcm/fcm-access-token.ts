@@ -3,6 +3,7 @@ import { SignJWT } from 'jose';
 import type { Clock } from '../../../clock.ts';
 import type { FcmCredential } from '../../../domain/provider-credential.ts';
 import { readJsonAnswer } from '../classify-fault.ts';
+import { isYoungToken } from '../is-young-token.ts';
 import type { Http2Transport } from '../http2/http2-transport.ts';
 import type { Http2Target } from '../http2/http2-session.ts';
 import type { Answer } from '../provider.ts';
@@ -18,12 +19,11 @@ const scope = 'https://www.googleapis.com/auth/firebase.messaging';
 // Google's tokens live an hour; five minutes before that a new one is fetched.
 const renewBeforeMilliseconds = 5 * 60_000;
 const maxTokens = 1_000;
-// Between two readings of the database's clock.
-const maxAheadMilliseconds = 10_000;
 
 type Stored = {
-  from: number;
-  until: number;
+  issuedAtMilliseconds: number;
+  /** Without end while it is being fetched. */
+  lifeMilliseconds: number;
   result: Promise<{ token: string } | { refusal: Answer }>;
   /** Once it has come. */
   token?: string;
@@ -61,8 +61,8 @@ export function makeFcmAccessTokens({
     if (answer.kind === 'answer' && answer.status === 200 && typeof body?.access_token === 'string') {
       const seconds = typeof body.expires_in === 'number' ? body.expires_in : 3600;
       stored.token = body.access_token;
-      stored.from = clock.realNow().getTime();
-      stored.until = stored.from + seconds * 1000 - renewBeforeMilliseconds;
+      stored.issuedAtMilliseconds = clock.realNow().getTime();
+      stored.lifeMilliseconds = seconds * 1000 - renewBeforeMilliseconds;
       return { token: body.access_token };
     }
     return { refusal: answer };
@@ -73,9 +73,9 @@ export function makeFcmAccessTokens({
       const key = keyOf(credential);
       const known = tokens.get(key);
       const now = clock.realNow().getTime();
-      // One that was fetched while the clock was ahead would be kept for as long as that.
-      if (known && known.until > now && known.from <= now + maxAheadMilliseconds) return known.result;
-      const stored: Stored = { from: now, until: Number.MAX_SAFE_INTEGER, result: undefined as never };
+      if (known && isYoungToken({ ...known, nowMilliseconds: now })) return known.result;
+      const begun = { issuedAtMilliseconds: now, lifeMilliseconds: Number.POSITIVE_INFINITY };
+      const stored: Stored = { ...begun, result: undefined as never };
       stored.result = fetchToken(credential, target, stored);
       tokens.set(key, stored);
       if (tokens.size > maxTokens) tokens.delete(tokens.keys().next().value!);

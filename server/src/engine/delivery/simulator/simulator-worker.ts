@@ -49,6 +49,12 @@ function flush(): void {
   port.postMessage({ kind: 'delivered', messages: waiting.splice(0, batchMessages) } satisfies WorkerReport);
 }
 
+/** Resolves when everything that was received has been handed over and stored. */
+async function settle(): Promise<void> {
+  flush();
+  if (isStoring) await new Promise<void>((resolve) => settleWaits.push(resolve));
+}
+
 function onDelivered(message: DeliveredMessage): Promise<void> | undefined {
   waiting.push(message);
   if (waiting.length >= batchMessages) flush();
@@ -93,17 +99,15 @@ async function obey(command: WorkerCommand): Promise<unknown> {
       }
       return undefined;
     case 'settle':
-      if (waiting.length === 0 && !isStoring) return undefined;
-      flush();
-      return new Promise<void>((resolve) => settleWaits.push(resolve));
+      return settle();
     case 'stop':
       await Promise.all(Object.values(simulators).map((simulator) => simulator.stop()));
-      return undefined;
+      return settle();
     case 'stored': {
       isStoring = false;
       for (const resume of quotaWaits.splice(0)) resume();
       flush();
-      if (!isStoring) for (const settle of settleWaits.splice(0)) settle();
+      if (!isStoring) for (const resolve of settleWaits.splice(0)) resolve();
       return undefined;
     }
     default: {

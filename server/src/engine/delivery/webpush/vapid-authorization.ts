@@ -1,6 +1,7 @@
 import { createPrivateKey, sign } from 'node:crypto';
 import type { Clock } from '../../../clock.ts';
 import type { WebPushCredential } from '../../../domain/provider-credential.ts';
+import { isYoungToken } from '../is-young-token.ts';
 
 export type VapidAuthorizations = {
   /** Value of the Authorization header for a push service's origin. */
@@ -15,8 +16,6 @@ export type VapidAuthorizations = {
 // RFC 8292 §2 allows 24 hours; services with a skewed clock refuse what is close to it.
 const lifeSeconds = 12 * 3600;
 const maxTokens = 5_000;
-// Between two readings of the database's clock.
-const maxAheadMilliseconds = 10_000;
 /** A refused token is replaced no more often, whatever the service says of the next. */
 const minReplaceMilliseconds = 20 * 60_000;
 
@@ -45,10 +44,10 @@ export function makeVapidAuthorizations({ clock }: { clock: Clock }): VapidAutho
     get(credential, origin) {
       const now = clock.realNow().getTime();
       const known = tokens.get(keyOf(credential, origin));
-      const age = known ? now - known.signedAt : Number.POSITIVE_INFINITY;
-      // One from the future was signed while the clock was ahead, and ends too late for the service.
-      const isFresh = age < (lifeSeconds / 2) * 1000 && age >= -maxAheadMilliseconds;
-      return known && isFresh ? known.header : sign(credential, { origin, now }).header;
+      const lifeMilliseconds = (lifeSeconds / 2) * 1000;
+      return known && isYoungToken({ issuedAtMilliseconds: known.signedAt, nowMilliseconds: now, lifeMilliseconds })
+        ? known.header
+        : sign(credential, { origin, now }).header;
     },
     replace(credential, { origin, refused }) {
       const now = clock.realNow().getTime();
