@@ -19,7 +19,7 @@ import { keepsSessions, openDatabase } from '../storage/database.ts';
 import type { Database } from '../storage/database.ts';
 import { findInstallation } from '../storage/installation/installation.ts';
 import { readDatabaseClock } from '../storage/installation/database-clock.ts';
-import { endLeasesOfPredecessors } from '../storage/installation/predecessors.ts';
+import { endLeasesOfPredecessors } from '../storage/installation/nodes.ts';
 
 /** What every process of an installation shares: the migrated database, the encryption, and the clock anchored to it. */
 export type OpenInstallation = {

@@ -4,8 +4,8 @@ import {
   listDevicesToExplain,
   listMembersToExplain,
   listRunsToExplain,
-} from '../../src/storage/ledger/explanations.ts';
-import type { RunToExplain } from '../../src/storage/ledger/explanations.ts';
+} from '../../src/storage/ledger/delivery-log.ts';
+import type { RunToExplain } from '../../src/storage/ledger/delivery-log.ts';
 import type { Queryable } from '../../src/storage/database.ts';
 import {
   findUsersForEligibility,

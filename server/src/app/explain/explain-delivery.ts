@@ -12,8 +12,8 @@ import {
   listDevicesToExplain,
   listMembersToExplain,
   listRunsToExplain,
-} from '../../storage/ledger/explanations.ts';
-import type { CampaignToExplain, RunToExplain } from '../../storage/ledger/explanations.ts';
+} from '../../storage/ledger/delivery-log.ts';
+import type { CampaignToExplain, RunToExplain } from '../../storage/ledger/delivery-log.ts';
 import { findUsersByCustomerIds } from '../../storage/users/users.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
 

@@ -1,7 +1,7 @@
 import { findRetainedCustomerIds, hasMergedUsers } from '../../storage/users/merged-users.ts';
 import { analyzeTable, analyzeUsers, makeUserStaging } from '../../storage/users/user-import.ts';
 import type { ImportCounts, ImportKind } from '../../storage/users/user-import.ts';
-import { makeDeviceStaging, storeStagedDevices } from '../../storage/devices/device-import.ts';
+import { makeDeviceStaging, storeStagedDevices } from '../../storage/devices/devices.ts';
 import { makeEventStaging, storeStagedEvents } from '../../storage/users/events.ts';
 import type { Queryable, Session } from '../../storage/database.ts';
 import { eventDay } from '../data/track-events.ts';

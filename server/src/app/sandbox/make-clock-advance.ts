@@ -4,7 +4,7 @@ import type { Logger } from '../../log.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { setClockOffset } from '../../storage/installation/installation.ts';
-import { findNextDue, hasDueWork } from '../../storage/runs/due-work.ts';
+import { findNextDue, hasDueWork } from '../../storage/installation/queues.ts';
 
 export type ClockAdvanceDependencies = {
   database: Database;

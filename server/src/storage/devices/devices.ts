@@ -1,6 +1,6 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
-import type { Queryable } from '../database.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
+import type { Queryable, Session } from '../database.ts';
 
 export type DeviceRecord = {
   deviceId: string;
@@ -171,4 +171,125 @@ export async function unblockDevicesOf(tx: Queryable, block: Owner & { ids: stri
       blocked_state = null, blocked_at = null, block_reason = null, block_reference = null, updated_at = ${block.at}
     where workspace_id = ${block.workspaceId} and bucket = ${block.bucket} and id = any(${block.ids})
       and state = 'BLOCKED'`;
+}
+
+/** Makes the staging tables of devices in this session. */
+export async function makeDeviceStaging(session: Session): Promise<void> {
+  await session`
+    create temporary table if not exists import_devices (
+      line bigint, customer_id text collate "C", bucket smallint, user_id text collate "C", id text collate "C",
+      device_id text collate "C", platform text, push_id text, address_hash bytea,
+      state text, provisional boolean, model text, app_version text, os_version text, gaid text, idfv text,
+      previous_push_id text, is_existing boolean
+    )`;
+  // Users whose devices this batch changes; is_known: they had some before.
+  await session`
+    create temporary table if not exists import_owners (bucket smallint, user_id text collate "C", is_known boolean)`;
+  await session`truncate import_devices, import_owners`;
+}
+
+type Batch = { workspaceId: string; at: Date };
+
+/**
+ * Stores one staged batch of devices: rows, owners of push addresses, identifiers. Set-based; the caller holds a
+ * transaction open, under lockImportsOf, and has stored the batch's users.
+ *
+ * @returns the lines of devices whose customers do not exist
+ */
+export async function storeStagedDevices(session: Queryable, batch: Batch): Promise<number[]> {
+  await session`analyze import_devices`;
+  const strangers = await findOwners(session, batch.workspaceId);
+  await dropMovedDevices(session, batch.workspaceId);
+  await upsertDevices(session, batch);
+  await storeDeviceIdentifiers(session, batch.workspaceId);
+  await session`truncate import_devices, import_owners`;
+  return strangers;
+}
+
+async function findOwners(session: Queryable, workspaceId: string): Promise<number[]> {
+  await session`
+    update import_devices staged set user_id = users.id
+    from users
+    where users.workspace_id = ${workspaceId} and users.bucket = staged.bucket and users.customer_id = staged.customer_id`;
+  const strangers = await session<{ line: number }[]>`
+    delete from import_devices where user_id is null returning line`;
+  await session`
+    update import_devices staged set id = devices.id, previous_push_id = devices.push_id, is_existing = true
+    from devices
+    where devices.workspace_id = ${workspaceId} and devices.bucket = staged.bucket and devices.user_id = staged.user_id
+      and devices.device_id = staged.device_id`;
+  await session`
+    insert into import_owners (bucket, user_id, is_known)
+    select bucket, user_id, coalesce(bool_or(is_existing), false) from import_devices group by bucket, user_id`;
+  return strangers.map(({ line }) => line);
+}
+
+/** Addresses that were another device's: that device goes. Addresses that their own device leaves are free. */
+async function dropMovedDevices(session: Queryable, workspaceId: string): Promise<void> {
+  await session`
+    with moved as (
+      select owners.bucket, owners.device_row_id
+      from import_devices staged
+      join push_addresses owners on owners.workspace_id = ${workspaceId} and owners.address_hash = staged.address_hash
+      where owners.device_row_id <> staged.id
+    ), removed as (
+      delete from devices using moved
+      where devices.workspace_id = ${workspaceId} and devices.bucket = moved.bucket and devices.id = moved.device_row_id
+      returning devices.bucket, devices.user_id
+    )
+    insert into import_owners (bucket, user_id, is_known) select distinct bucket, user_id, true from removed`;
+  await session`
+    delete from push_addresses using import_devices staged
+    where staged.is_existing and staged.previous_push_id <> staged.push_id and push_addresses.workspace_id = ${workspaceId}
+      and push_addresses.address_hash = sha256(convert_to(staged.previous_push_id, 'UTF8'))
+      and push_addresses.device_row_id = staged.id`;
+}
+
+async function upsertDevices(session: Queryable, { workspaceId, at }: Batch): Promise<void> {
+  await session`
+    insert into devices (
+      workspace_id, bucket, id, user_id, device_id, platform, push_id, state, provisional, model, app_version,
+      os_version, gaid, idfv, registered_at, created_at, updated_at
+    )
+    select ${workspaceId}, bucket, id, user_id, device_id, platform, push_id, state, provisional, model, app_version,
+      os_version, gaid, idfv, ${at}, ${at}, ${at}
+    from import_devices order by bucket, id
+    on conflict (workspace_id, bucket, user_id, device_id) do update
+    set platform = excluded.platform, push_id = excluded.push_id,
+      state = case when devices.state = 'BLOCKED' then 'BLOCKED' else excluded.state end,
+      blocked_state = case when devices.state = 'BLOCKED' then excluded.state end,
+      provisional = excluded.provisional, model = coalesce(excluded.model, devices.model),
+      app_version = coalesce(excluded.app_version, devices.app_version),
+      os_version = coalesce(excluded.os_version, devices.os_version), gaid = coalesce(excluded.gaid, devices.gaid),
+      idfv = coalesce(excluded.idfv, devices.idfv), registered_at = excluded.registered_at,
+      gone_at = null, gone_reason = null, updated_at = excluded.updated_at`;
+  await session`
+    insert into push_addresses (workspace_id, address_hash, bucket, device_row_id)
+    select ${workspaceId}, address_hash, bucket, id from import_devices order by address_hash
+    on conflict (workspace_id, address_hash) do update
+    set bucket = excluded.bucket, device_row_id = excluded.device_row_id`;
+}
+
+/** What devices say of their users, in step: what no device says any more goes, what one says is there. */
+async function storeDeviceIdentifiers(session: Queryable, workspaceId: string): Promise<void> {
+  await session`
+    delete from identifiers using import_owners owners
+    where owners.is_known and identifiers.workspace_id = ${workspaceId} and identifiers.bucket = owners.bucket
+      and identifiers.user_id = owners.user_id
+      and identifiers.attribute in ('device:push_id', 'device:gaid', 'device:idfv')`;
+  await session`
+    insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
+    select ${workspaceId}, devices.bucket, devices.user_id, identifier.attribute, 'string', identifier.value
+    from (select distinct bucket, user_id from import_owners) as owners
+    join devices on devices.workspace_id = ${workspaceId} and devices.bucket = owners.bucket
+      and devices.user_id = owners.user_id
+    cross join lateral (
+      values ('device:gaid', devices.gaid), ('device:idfv', devices.idfv), (
+        'device:push_id', case when octet_length(devices.push_id) <= 512 then devices.push_id
+          else encode(sha256(convert_to(devices.push_id, 'UTF8')), 'hex') end
+      )
+    ) as identifier (attribute, value)
+    where identifier.value is not null
+    order by devices.bucket, devices.user_id
+    on conflict (workspace_id, bucket, user_id, attribute, type, value) do nothing`;
 }

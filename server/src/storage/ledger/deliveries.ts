@@ -1,6 +1,6 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
 import type { Database, Fragment, Queryable } from '../database.ts';
-import type { Lease } from '../lease.ts';
+import type { Lease } from '../../domain/lease.ts';
 
 /** How a delivery stands. `WAITING` is tried again at `retryAt`; all others are final. */
 export type DeliveryOutcome = 'ACCEPTED' | 'GONE' | 'REJECTED' | 'EXPIRED' | 'FAILED' | 'WITHHELD' | 'WAITING';

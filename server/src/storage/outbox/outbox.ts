@@ -1,5 +1,5 @@
 import type { Database, Queryable } from '../database.ts';
-import type { Lease } from '../lease.ts';
+import type { Lease } from '../../domain/lease.ts';
 
 /**
  * What leaves for somebody else's server: callbacks over HTTP and emails over SMTP. Both pass through one state machine

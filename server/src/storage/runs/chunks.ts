@@ -1,5 +1,5 @@
 import type { Database, Queryable } from '../database.ts';
-import type { Lease } from '../lease.ts';
+import type { Lease } from '../../domain/lease.ts';
 
 /** A chunk this worker holds: `owner` and `attempt` together prove it in every later statement. */
 export type ClaimedChunk = {

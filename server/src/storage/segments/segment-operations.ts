@@ -1,5 +1,5 @@
 import type { Database, Queryable, Session } from '../database.ts';
-import type { Lease } from '../lease.ts';
+import type { Lease } from '../../domain/lease.ts';
 
 export type OperationKind = 'CREATE' | 'ADD' | 'REMOVE' | 'REPLACE';
 export type OperationState = 'QUEUED' | 'FILLING' | 'WAITING' | 'SUCCEEDED' | 'FAILED';

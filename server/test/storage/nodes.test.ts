@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { endLeasesOfPredecessors } from '../../src/storage/installation/predecessors.ts';
+import { endLeasesOfPredecessors } from '../../src/storage/installation/nodes.ts';
 import { claimDueMessages } from '../../src/storage/outbox/outbox.ts';
 import { makeFanOutBundle } from '../engine/fan-out/fan-out-bundle.ts';
 import { makeSegmentBundle } from '../segments/segment-bundle.ts';
