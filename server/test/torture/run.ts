@@ -5,30 +5,8 @@
  * Usage: npm run test:torture -- --seed 1 --only kill-workers --devices 100000 --rounds 20
  */
 import { parseArgs } from 'node:util';
-import { apiCrash } from './api-crash.ts';
-import { cappedCampaigns } from './capped-campaigns.ts';
-import { deadlyDevice } from './deadly-device.ts';
-import { killDatabase } from './kill-database.ts';
-import { killNode } from './kill-node.ts';
-import { killWorkers } from './kill-workers.ts';
-import { lostCommits } from './lost-commits.ts';
-import { providerFaults } from './provider-faults.ts';
 import type { Report } from './scenario.ts';
-import { stopWorkers } from './stop-workers.ts';
-import type { TortureOptions } from './torture-bundle.ts';
-
-const scenarios: Record<string, (options: TortureOptions) => Promise<Report>> = {
-  'kill-workers': (options) => killWorkers({ ...options, workers: 2, leases: 'waited out' }),
-  'kill-node': killNode,
-  'deadly-device': deadlyDevice,
-  'capped-campaigns': cappedCampaigns,
-  'stop-workers': (options) => stopWorkers({ ...options, workers: 2 }),
-  'kill-database': (options) => killDatabase({ ...options, workers: 2 }),
-  'api-crash': apiCrash,
-  'provider-faults': providerFaults,
-  'lost-commits': (options) => lostCommits({ ...options, front: 'none' }),
-  'lost-commits-pooled': (options) => lostCommits({ ...options, front: 'pooler' }),
-};
+import { scenarios } from './scenarios.ts';
 
 const { values } = parseArgs({
   options: {
@@ -49,9 +27,9 @@ if (values.only !== undefined && !(values.only in scenarios))
   refuse(`--only takes one of ${Object.keys(scenarios).join(', ')}`);
 
 process.stdout.write(`seed ${seed}, ${devices} devices, ${rounds} rounds\n`);
-for (const [name, scenario] of Object.entries(scenarios)) {
+for (const [name, { play }] of Object.entries(scenarios)) {
   if (values.only !== undefined && values.only !== name) continue;
-  const report = await scenario({ seed, devices, rounds, windowDevices: 250, parallelChunks: 4 }).catch(
+  const report = await play({ seed, devices, rounds, windowDevices: 250, parallelChunks: 4 }).catch(
     (error: unknown): Report => ({ numbers: {}, broken: [(error as Error).stack ?? String(error)] }),
   );
   process.stdout.write(`\n${name}\n`);

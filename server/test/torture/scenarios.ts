@@ -1,0 +1,35 @@
+import { apiCrash } from './api-crash.ts';
+import { cappedCampaigns } from './capped-campaigns.ts';
+import { deadlyDevice } from './deadly-device.ts';
+import { killDatabase } from './kill-database.ts';
+import { killNode } from './kill-node.ts';
+import { killWorkers } from './kill-workers.ts';
+import { lostCommits } from './lost-commits.ts';
+import { providerFaults } from './provider-faults.ts';
+import type { Report } from './scenario.ts';
+import { stopWorkers } from './stop-workers.ts';
+import type { TortureOptions } from './torture-bundle.ts';
+
+export type Scenario = {
+  play(options: TortureOptions): Promise<Report>;
+  /**
+   * How often it is drawn when rounds are drawn by seed, beside the others. A drawn round is one kill, stop or cut at a
+   * random moment, and its audit; 0: there is no such moment, or waiting for it takes minutes.
+   */
+  share: number;
+};
+
+/** One line each, so that one more is one more line. */
+export const scenarios: Record<string, Scenario> = {
+  'kill-workers': { share: 0, play: (options) => killWorkers({ ...options, workers: 2, leases: 'waited out' }) },
+  'kill-worker': { share: 4, play: (options) => killWorkers({ ...options, workers: 1, leases: 'ended' }) },
+  'kill-node': { share: 2, play: killNode },
+  'deadly-device': { share: 0, play: deadlyDevice },
+  'capped-campaigns': { share: 2, play: cappedCampaigns },
+  'stop-workers': { share: 3, play: (options) => stopWorkers({ ...options, workers: 2 }) },
+  'kill-database': { share: 4, play: (options) => killDatabase({ ...options, workers: 2 }) },
+  'api-crash': { share: 4, play: apiCrash },
+  'provider-faults': { share: 0, play: providerFaults },
+  'lost-commits': { share: 2, play: (options) => lostCommits({ ...options, front: 'none' }) },
+  'lost-commits-pooled': { share: 1, play: (options) => lostCommits({ ...options, front: 'pooler' }) },
+};
