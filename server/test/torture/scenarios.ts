@@ -1,6 +1,7 @@
 import { apiCrash } from './api-crash.ts';
 import { cappedCampaigns } from './capped-campaigns.ts';
 import { deadlyDevice } from './deadly-device.ts';
+import { frozenWorker } from './frozen-worker.ts';
 import { killDatabase } from './kill-database.ts';
 import { killNode } from './kill-node.ts';
 import { killWorkers } from './kill-workers.ts';
@@ -27,6 +28,8 @@ export const scenarios: Record<string, Scenario> = {
   'deadly-device': { share: 0, play: deadlyDevice },
   'capped-campaigns': { share: 2, play: cappedCampaigns },
   'stop-workers': { share: 3, play: (options) => stopWorkers({ ...options, workers: 2 }) },
+  'frozen-worker': { share: 0, play: (options) => frozenWorker({ ...options, firstLease: 'waited out' }) },
+  'freeze-worker': { share: 2, play: (options) => frozenWorker({ ...options, firstLease: 'ended' }) },
   'kill-database': { share: 4, play: (options) => killDatabase({ ...options, workers: 2 }) },
   'api-crash': { share: 4, play: apiCrash },
   'provider-faults': { share: 0, play: providerFaults },

@@ -101,6 +101,8 @@ async function startNodes(
     secret,
     workspaceId,
     workers,
+    /** Connection string of the role that owns the tables. */
+    ownerUrl: postgres.ownerUrl,
     api: () => api.node,
     now: () => clock.now(),
 

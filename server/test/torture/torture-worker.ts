@@ -54,7 +54,8 @@ const worker = await startWorker({
   encryption,
   delivery: { ...delivery, deliver },
   interactionTokens: makeInteractionTokens(installation.secretFor('interactions')),
-  owner: randomBytes(9).toString('base64url'),
+  // Whose a lease is can be seen by the process id.
+  owner: `${process.pid}-${randomBytes(9).toString('base64url')}`,
   parallelChunks: config.workerChunks,
   windowDevices: config.windowDevices,
   lateSendMinutes: config.lateSendMinutes,

@@ -1,0 +1,45 @@
+import { inTransaction, openDatabase } from '../../src/storage/database.ts';
+import type { Database } from '../../src/storage/database.ts';
+
+/** What was stored over what another worker had stored, by kind. */
+export type Fences = { breaches(): Promise<{ what: string; times: number }[]> };
+
+/**
+ * Triggers that write down each statement which takes back what is known: a cursor that moves back, an ended chunk that
+ * changes, a device's accepted message that is overwritten. A worker that lost its lease does none of it.
+ */
+export async function watchFences(database: Database, ownerUrl: string): Promise<Fences> {
+  const owner = openDatabase({ url: ownerUrl, connections: 1, name: 'torture owner' });
+  try {
+    await inTransaction(owner, async (tx) => {
+      await tx`create table torture_breaches (what text not null)`;
+      await tx`grant select on torture_breaches to public`;
+      await tx`
+        create function torture_watch_chunk() returns trigger language plpgsql security definer as $body$
+        begin
+          if old.ended_at is not null then
+            insert into torture_breaches values ('an ended chunk was changed');
+          elsif old.cursor_bucket is not null and (new.cursor_bucket is null
+              or (new.cursor_bucket, new.cursor_position) < (old.cursor_bucket, old.cursor_position)) then
+            insert into torture_breaches values ('a cursor moved back');
+          end if;
+          return null;
+        end $body$`;
+      await tx`create trigger torture_watch after update on chunks for each row execute function torture_watch_chunk()`;
+      await tx`
+        create function torture_watch_delivery() returns trigger language plpgsql security definer as $body$
+        begin
+          insert into torture_breaches values ('an accepted message was stored again');
+          return null;
+        end $body$`;
+      await tx`
+        create trigger torture_watch after update on deliveries for each row
+        when (old.outcome = 'ACCEPTED') execute function torture_watch_delivery()`;
+    });
+  } finally {
+    await owner.end();
+  }
+  return {
+    breaches: () => database`select what, count(*) as times from torture_breaches group by what order by what`,
+  };
+}
