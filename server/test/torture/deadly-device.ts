@@ -1,6 +1,6 @@
 import { auditRun } from './audit-run.ts';
 import type { Report } from './scenario.ts';
-import type { WorkerProcess } from './start-worker-process.ts';
+import { sendPastDeadlyDevice } from './send-past-deadly-device.ts';
 import { makeTortureBundle } from './torture-bundle.ts';
 import type { TortureOptions } from './torture-bundle.ts';
 
@@ -11,33 +11,24 @@ import type { TortureOptions } from './torture-bundle.ts';
 export async function deadlyDevice(options: TortureOptions): Promise<Report> {
   const bundle = await makeTortureBundle(options);
   const { database } = bundle;
-  let living: WorkerProcess | undefined;
   try {
     await bundle.importDevices();
     const [device] = await database<{ id: string; pushId: string }[]>`
       select id, push_id as "pushId" from devices where platform = 'ANDROID' and state = 'ACTIVE'
       order by bucket, id offset ${Math.floor(options.devices / 7)} limit 1`;
-    const start = async () => {
-      const worker = await bundle.startWorker(undefined, { TORTURE_DEADLY_ADDRESS: device!.pushId });
-      // Its death is expected.
-      bundle.workers.splice(bundle.workers.indexOf(worker), 1);
-      living = worker;
-      return worker;
-    };
-    let worker = await start();
-    let deaths = 0;
-    const campaignId = await bundle.pushToAll('Torture: a deadly device');
-    const ended = bundle.waitForRunEnd(campaignId);
-    let isOver = false;
-    const over = ended.finally(() => (isOver = true)).catch(() => {});
-    for (;;) {
-      await Promise.race([worker.exited, over]);
-      if (isOver) break;
-      deaths += 1;
-      await bundle.endLeases();
-      worker = await start();
-    }
-    const run = await ended;
+    let campaignId = '';
+    const deaths = await sendPastDeadlyDevice(bundle, {
+      address: device!.pushId,
+      start: async () => {
+        campaignId = await bundle.pushToAll('Torture: a deadly device');
+      },
+      isOver: async () => {
+        const [run] = await database<{ isOpen: boolean }[]>`
+          select status in ('QUEUED', 'SENDING') as "isOpen" from runs where campaign_id = ${campaignId}`;
+        return !run!.isOpen;
+      },
+    });
+    const run = await bundle.waitForRunEnd(campaignId);
     const audit = await auditRun(bundle, campaignId);
     const [failed] = await database<{ devices: number; isFound: boolean }[]>`
       select count(*) as devices, bool_and(device_id = ${device!.id} and code = 'SET_ASIDE') as "isFound"
@@ -57,7 +48,6 @@ export async function deadlyDevice(options: TortureOptions): Promise<Report> {
       broken: Object.keys(promises).filter((promise) => !promises[promise]),
     };
   } finally {
-    living?.process.kill('SIGKILL');
     await bundle.stop();
   }
 }

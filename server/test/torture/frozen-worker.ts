@@ -60,7 +60,7 @@ async function freezeOnce(bundle: TortureBundle, { round, lease }: Freeze) {
   const reached = bundle.collector.reached();
   const campaignId = await bundle.pushToAll(`Torture: a worker is frozen, ${round}`);
   await bundle.waitForReached(reached + bundle.random.between(1, Math.floor(bundle.devices / 2)));
-  const frozen = await freeze(bundle, campaignId);
+  const frozen = await freeze(bundle, { campaignId, lease });
   if (frozen) {
     if (lease === 'ended') await endLeasesOf(bundle, frozen.windows);
     await bundle.waitFor('the other worker goes past the frozen windows', async () =>
@@ -102,7 +102,7 @@ function findOpenWindows({ database }: TortureBundle, campaignId: string): Promi
 /** Stops a worker that has an open window. @returns undefined when the campaign was over first */
 async function freeze(
   bundle: TortureBundle,
-  campaignId: string,
+  { campaignId, lease }: { campaignId: string; lease: Freeze['lease'] },
 ): Promise<{ worker: WorkerProcess; windows: OpenWindow[] } | undefined> {
   for (;;) {
     const windows = await findOpenWindows(bundle, campaignId);
@@ -115,7 +115,9 @@ async function freeze(
     worker.process.kill('SIGSTOP');
     // Since the look above it may have stored them; a statement that was on its way still counts.
     const held = (await findOpenWindows(bundle, campaignId)).filter((window) => window.owner === owner);
-    if (held.length > 0) return { worker, windows: held };
+    // One that is in the middle of storing locks its chunk until the database ends it, a minute later.
+    const isFree = lease === 'waited out' || (await areUnlocked(bundle, held));
+    if (held.length > 0 && isFree) return { worker, windows: held };
     worker.process.kill('SIGCONT');
   }
 }
@@ -125,17 +127,22 @@ function isOwnedBy(pid: number, owner: string): boolean {
   return owner.startsWith(`${pid}-`);
 }
 
-/** Those that the frozen worker does not hold a lock on: one in the middle of storing is waited for. */
+async function areUnlocked({ database }: TortureBundle, windows: OpenWindow[]): Promise<boolean> {
+  const free = await database`
+    select 1 from chunks
+    where (run_id, number) in (
+      select * from unnest(${windows.map(({ runId }) => runId)}::text[], ${windows.map(({ number }) => number)}::int[])
+    )
+    for update skip locked`;
+  return free.length === windows.length;
+}
+
 async function endLeasesOf({ database }: TortureBundle, windows: OpenWindow[]): Promise<void> {
   await database`
     update chunks set lease_until = lease_until - interval '1 hour'
-    where (run_id, number) in (
-      select chunks.run_id, chunks.number from chunks
-      join unnest(${windows.map(({ runId }) => runId)}::text[], ${windows.map(({ number }) => number)}::int[],
-        ${windows.map(({ attempt }) => attempt)}::int[]) as held (run_id, number, attempt)
-        on held.run_id collate "C" = chunks.run_id and held.number = chunks.number and held.attempt = chunks.attempt
-      where chunks.state = 'CLAIMED'
-      for update of chunks skip locked
+    where state = 'CLAIMED' and (run_id, number, attempt) in (
+      select * from unnest(${windows.map(({ runId }) => runId)}::text[], ${windows.map(({ number }) => number)}::int[],
+        ${windows.map(({ attempt }) => attempt)}::int[])
     )`;
 }
 

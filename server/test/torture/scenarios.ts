@@ -1,6 +1,7 @@
 import { apiCrash } from './api-crash.ts';
 import { cappedCampaigns } from './capped-campaigns.ts';
 import { deadlyDevice } from './deadly-device.ts';
+import { everyZone } from './every-zone.ts';
 import { frozenWorker } from './frozen-worker.ts';
 import { killDatabase } from './kill-database.ts';
 import { killNode } from './kill-node.ts';
@@ -26,6 +27,7 @@ export const scenarios: Record<string, Scenario> = {
   'kill-worker': { share: 4, play: (options) => killWorkers({ ...options, workers: 1, leases: 'ended' }) },
   'kill-node': { share: 2, play: killNode },
   'deadly-device': { share: 0, play: deadlyDevice },
+  'every-zone': { share: 0, play: everyZone },
   'capped-campaigns': { share: 2, play: cappedCampaigns },
   'stop-workers': { share: 3, play: (options) => stopWorkers({ ...options, workers: 2 }) },
   'frozen-worker': { share: 0, play: (options) => frozenWorker({ ...options, firstLease: 'waited out' }) },
