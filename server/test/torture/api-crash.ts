@@ -1,7 +1,7 @@
-import { messageIdentity } from '../../src/domain/campaigns/message.ts';
+import { findKept, startPushLoad } from './push-load.ts';
 import type { Report } from './scenario.ts';
 import { makeTortureBundle } from './torture-bundle.ts';
-import type { TortureBundle, TortureOptions } from './torture-bundle.ts';
+import type { TortureOptions } from './torture-bundle.ts';
 
 const clients = 64;
 const users = 999;
@@ -18,7 +18,7 @@ export async function apiCrash(options: TortureOptions): Promise<Report> {
   try {
     await bundle.importDevices();
     await bundle.startWorker();
-    const load = startLoad(bundle);
+    const load = startPushLoad(bundle.caller, { clients, users });
     const kills = { api: 0, worker: 0, database: 0 };
     for (let round = 0; round < options.rounds; round += 1) {
       const wanted = load.answered.length + bundle.random.between(20, 400);
@@ -67,74 +67,4 @@ export async function apiCrash(options: TortureOptions): Promise<Report> {
   } finally {
     await bundle.stop();
   }
-}
-
-/** Clients that send one push after the other, half of them into a campaign of their own that they join again. */
-function startLoad(bundle: TortureBundle) {
-  const answered: string[] = [];
-  /** Requests that got another answer than Success. */
-  const denied: string[] = [];
-  let unanswered = 0;
-  let isStopping = false;
-  const client = async (number: number): Promise<void> => {
-    for (let count = 0; !isStopping; count += 1) {
-      const requestId = `request-${number}-${count}`;
-      const attributeValue = `demo-user-${(number * 7919 + count * 104_729) % users}`;
-      const answer = await bundle
-        .push({
-          requestId,
-          campaignName: number % 2 === 0 ? `Torture: ${requestId}` : `Torture: client ${number}`,
-          targetAudience: 'User',
-          targetUserAttributes: { attribute: 'USER_ATTRIBUTE_UNIQUE_ID', comparisonParameter: 'is', attributeValue },
-        })
-        .catch(() => undefined);
-      if (answer?.status === 'Success') answered.push(requestId);
-      else {
-        if (answer) denied.push(requestId);
-        else unanswered += 1;
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
-    }
-  };
-  const ended = Promise.all(Array.from({ length: clients }, (_, number) => client(number)));
-  return {
-    answered,
-    denied,
-    unanswered: () => unanswered,
-    async stop() {
-      isStopping = true;
-      await ended;
-    },
-  };
-}
-
-/** Of the answered requests, how many are on disk, and how many have a message that a device received. */
-async function findKept(bundle: TortureBundle, { answered, denied }: { answered: string[]; denied: string[] }) {
-  const rows = await bundle.database<
-    { requestId: string; campaignId: string; runId: string; deviceId: string | null }[]
-  >`
-    select push_requests.request_id as "requestId", push_requests.campaign_id as "campaignId",
-      push_requests.run_id as "runId", deliveries.device_id as "deviceId"
-    from push_requests
-    left join deliveries on deliveries.run_id = push_requests.run_id and deliveries.outcome = 'ACCEPTED'`;
-  const byRequest = new Map(rows.map((row) => [row.requestId, row]));
-  const received = new Map<string, Set<string>>();
-  const receivedOf = (campaignId: string): Set<string> => {
-    let identities = received.get(campaignId);
-    if (!identities) {
-      const devices = [...bundle.collector.of(campaignId).values()];
-      identities = new Set(devices.flatMap((device) => device.identities));
-      received.set(campaignId, identities);
-    }
-    return identities;
-  };
-  const kept = answered.filter((requestId) => byRequest.has(requestId));
-  const sent = kept.filter((requestId) => {
-    const { campaignId, runId, deviceId } = byRequest.get(requestId)!;
-    if (deviceId === null) return false;
-    const { id, collapseId } = messageIdentity(runId, deviceId);
-    return receivedOf(campaignId).has(`${collapseId} ${id}`);
-  });
-  const deniedAndKept = denied.filter((requestId) => byRequest.has(requestId)).length;
-  return { kept: kept.length, sent: sent.length, requests: byRequest.size, deniedAndKept };
 }

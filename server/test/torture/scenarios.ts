@@ -10,6 +10,7 @@ import { lostCommits } from './lost-commits.ts';
 import { providerFaults } from './provider-faults.ts';
 import type { Report } from './scenario.ts';
 import { stopWorkers } from './stop-workers.ts';
+import { terminatedSessions } from './terminated-sessions.ts';
 import type { TortureOptions } from './torture-bundle.ts';
 
 export type Scenario = {
@@ -33,6 +34,7 @@ export const scenarios: Record<string, Scenario> = {
   'frozen-worker': { share: 0, play: (options) => frozenWorker({ ...options, firstLease: 'waited out' }) },
   'freeze-worker': { share: 2, play: (options) => frozenWorker({ ...options, firstLease: 'ended' }) },
   'kill-database': { share: 4, play: (options) => killDatabase({ ...options, workers: 2 }) },
+  'terminated-sessions': { share: 1, play: terminatedSessions },
   'api-crash': { share: 4, play: apiCrash },
   'provider-faults': { share: 0, play: providerFaults },
   'lost-commits': { share: 2, play: (options) => lostCommits({ ...options, front: 'none' }) },

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeClock } from '../../src/clock.ts';
 import { readConfig } from '../../src/start/config.ts';
-import { signPush } from '../../src/domain/signature/sign-push.ts';
 import type { SimulatorEndpoints } from '../../src/engine/delivery/deliver.ts';
 import { makeLog } from '../../src/log.ts';
 import { openInstallation } from '../../src/start/open-installation.ts';
 import { setClockOffset } from '../../src/storage/installation/installation.ts';
 import { startNode } from '../start/start-bundle.ts';
 import type { Node, StartLine } from '../start/start-bundle.ts';
+import { makeCaller } from './make-caller.ts';
+import type { PushBody } from './make-caller.ts';
 import { makeRandom } from './make-random.ts';
-import { pushContent } from './push-content.ts';
 import { runCommand } from './run-command.ts';
 import { startCollector } from './start-collector.ts';
 import { startKillableDatabase } from './start-killable-database.ts';
@@ -68,6 +68,8 @@ async function startNodes(
     DATABASE_URL: postgres.url,
     CARILLON_DATABASE_OWNER_URL: postgres.ownerUrl,
     CARILLON_DATA_DIR: folder,
+    // Files and callbacks are this process's.
+    CARILLON_ALLOWED_NETWORKS: '127.0.0.0/8',
     CARILLON_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
     CARILLON_WINDOW_DEVICES: String(options.windowDevices),
     CARILLON_WORKER_CHUNKS: String(options.parallelChunks),
@@ -82,7 +84,8 @@ async function startNodes(
     return { node, line: JSON.parse(line) as StartLine };
   };
   let api = await startApi();
-  const { url, workspaceId, keys } = api.line;
+  const { url, workspaceId } = api.line;
+  const caller = makeCaller(api.line, () => url);
 
   const clock = makeClock();
   const log = makeLog({ level: 'error', pretty: false });
@@ -101,7 +104,8 @@ async function startNodes(
     secret,
     workspaceId,
     workers,
-    /** Connection string of the role that owns the tables. */
+    /** Connection strings: of the application's role, and of the one that owns the tables. */
+    databaseUrl: postgres.url,
     ownerUrl: postgres.ownerUrl,
     api: () => api.node,
     now: () => clock.now(),
@@ -149,20 +153,10 @@ async function startNodes(
       collector.syncClock();
       await Promise.all(workers.map((worker) => worker.followClock()));
     },
-    async push(body: { campaignName: string; targetAudience: string } & Record<string, unknown>) {
-      const { campaignName } = body;
-      const answer = await fetch(`${url}/v2.1/transaction/sendpush`, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          'x-svc-appkey': workspaceId,
-          'x-svc-pushapi-signature': signPush({ appId: workspaceId, campaignName, key: keys!.push }),
-          'x-svc-query-type': body.targetAudience.toLowerCase(),
-        },
-        body: JSON.stringify({ ...pushContent, ...body }),
-      });
-      const reply = (await answer.json()) as { status: string; cid: string; requestId: string; Error_Message?: string };
-      return { ...reply, httpStatus: answer.status };
+    caller,
+    async push(body: PushBody) {
+      const { body: reply, httpStatus } = await caller.push(body);
+      return { ...(reply as { status: string; cid: string; requestId: string; Error_Message?: string }), httpStatus };
     },
     /** One campaign to everybody. @returns its id */
     async pushToAll(campaignName: string): Promise<string> {

@@ -60,7 +60,7 @@ const worker = await startWorker({
   windowDevices: config.windowDevices,
   lateSendMinutes: config.lateSendMinutes,
   inboxMessages: config.inboxMessages,
-  allowedNetworks: [],
+  allowedNetworks: config.allowedNetworks,
   smtpClient: undefined,
   outcomes: makeKeptOutcomes({ log, pause: (milliseconds) => setTimeout(milliseconds) }),
   segmentUsersPerDay: config.segmentUsersPerDay,

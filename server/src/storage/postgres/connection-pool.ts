@@ -101,6 +101,8 @@ export class ConnectionPool {
         else {
           const connection = new Connection(client!, { isNaming: this.#options.pooler === 'none' });
           this.#held.add(connection);
+          const fault = lostBefore.get(client!);
+          if (fault) connection.lose(fault);
           resolve(connection);
         }
       });
@@ -146,14 +148,21 @@ export class ConnectionPool {
   }
 }
 
-/** The pool has one limit for connecting and for waiting; connecting has its own here. */
+/**
+ * The pool has one limit for connecting and for waiting; connecting has its own here. It also hands out a new connection
+ * that was lost after it was prepared, when both came in one piece: who holds it must be told.
+ */
 function clientThatConnectsWithin(milliseconds: number): new () => pg.Client {
   return class extends pg.Client {
     constructor(config?: pg.ClientConfig) {
       super({ ...config, connectionTimeoutMillis: milliseconds });
+      this.on('error', (error) => lostBefore.set(this, error));
     }
   };
 }
+
+/** Why a client can send nothing any more. */
+const lostBefore = new WeakMap<pg.ClientBase, Error>();
 
 // Not as startup parameters, which poolers refuse.
 function makePrepareSession({ role }: ConnectionPoolOptions) {

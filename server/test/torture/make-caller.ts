@@ -1,0 +1,63 @@
+import { signPush } from '../../src/domain/signature/sign-push.ts';
+import type { StartLine } from '../start/start-bundle.ts';
+import { pushContent } from './push-content.ts';
+
+export type Answer = { httpStatus: number; retryAfter: string | null; body: Record<string, any> };
+export type PushBody = { campaignName: string; targetAudience: string } & Record<string, unknown>;
+
+export type Caller = ReturnType<typeof makeCaller>;
+
+/** Calls the interfaces of a node as the demo workspace. The address is asked for at each call: a node may move. */
+export function makeCaller({ workspaceId, dbName, keys }: StartLine, url: () => string) {
+  const send = async (
+    method: string,
+    path: string,
+    { headers, body }: { headers: Record<string, string>; body: unknown },
+  ) => {
+    const answer = await fetch(`${url()}${path}`, {
+      method,
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(maxAnswerMilliseconds),
+    });
+    return {
+      httpStatus: answer.status,
+      retryAfter: answer.headers.get('retry-after'),
+      body: (await answer.json()) as Record<string, any>,
+    };
+  };
+  const basic = `Basic ${Buffer.from(`${workspaceId}:${keys!.data}`).toString('base64')}`;
+  return {
+    push(body: PushBody): Promise<Answer> {
+      const { campaignName } = body;
+      return send('POST', '/v2.1/transaction/sendpush', {
+        headers: {
+          'x-svc-appkey': workspaceId,
+          'x-svc-pushapi-signature': signPush({ appId: workspaceId, campaignName, key: keys!.push }),
+          'x-svc-query-type': body.targetAudience.toLowerCase(),
+        },
+        body: { ...pushContent, ...body },
+      });
+    },
+    /** A user without a device, so that no campaign reaches more than it did. */
+    saveUser: (customerId: string): Promise<Answer> =>
+      send('POST', `/v1/customer/${workspaceId}`, {
+        headers: { authorization: basic },
+        body: { type: 'customer', customer_id: customerId, attributes: { first_name: 'Torture' } },
+      }),
+    fillSegment: (file: { name: string; fileUrl: string; callbackUrl: string }): Promise<Answer> =>
+      send('POST', '/v2/custom-segments/file-segment', {
+        headers: { authorization: basic, 'svc-dbname': dbName },
+        body: {
+          name: file.name,
+          attribute_name: 'uid',
+          attribute_type: 'string',
+          file_url: file.fileUrl,
+          callback_url: file.callbackUrl,
+          expiry_time: 30,
+        },
+      }),
+  };
+}
+
+const maxAnswerMilliseconds = 60_000;
