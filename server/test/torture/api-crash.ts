@@ -33,6 +33,8 @@ export async function apiCrash(options: TortureOptions): Promise<Report> {
         await bundle.restartApi();
       } else if (victim === 'worker') {
         await bundle.endWorker(bundle.workers[0]!, 'SIGKILL');
+        // It was the only one, so nobody lives whose lease would seem to have ended.
+        await bundle.endLeases();
         await bundle.startWorker();
       } else await bundle.killDatabase();
     }
@@ -47,12 +49,14 @@ export async function apiCrash(options: TortureOptions): Promise<Report> {
     return {
       numbers: {
         answered: load.answered.length,
-        kept,
-        sent,
+        answeredNotStored: load.answered.length - kept,
+        lost: kept - sent,
         stored: requests,
         unanswered: load.unanswered(),
         denied: load.denied.length,
-        'denied and stored': deniedAndKept,
+        storedNotAnswered: deniedAndKept,
+        undocumented5xx: load.undocumented(),
+        kills: options.rounds,
         'kills of api': kills.api,
         'kills of worker': kills.worker,
         'kills of database': kills.database,
@@ -61,6 +65,7 @@ export async function apiCrash(options: TortureOptions): Promise<Report> {
         ...(load.answered.length > 0 ? [] : ['some requests are answered']),
         ...(kept === load.answered.length ? [] : ['an answered request is on disk']),
         ...(deniedAndKept === 0 ? [] : ['what is on disk was not answered as failed']),
+        ...(load.undocumented() === 0 ? [] : ['whoever is refused for want of the database gets the documented 503']),
         ...(sent === load.answered.length ? [] : ['the message of an answered request was sent']),
       ],
     };

@@ -51,5 +51,6 @@ async function auditCaps({ database, workspaceId, collector }: TortureBundle, ca
     from deliveries
     left join user_messages as message on message.workspace_id = deliveries.workspace_id
       and message.bucket = deliveries.bucket and message.user_id = deliveries.user_id`;
-  return { ...row!, gotBoth, reached: first!.size + second!.size - gotBoth };
+  const reached = first!.size + second!.size - gotBoth;
+  return { ...row!, gotBoth, reached, lost: row!.devices - reached };
 }

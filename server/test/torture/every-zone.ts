@@ -54,7 +54,7 @@ export async function everyZone(options: TortureOptions): Promise<Report> {
       'who has no zone is named': isNamed(users.nameless, 'TIME_ZONE_UNKNOWN'),
       'somebody is held by quiet hours': held!.devices > 0,
       'nobody is sent to in quiet hours': woken === 0,
-      'counters and ledger agree': audit.isCountedRight,
+      'counters and ledger agree': audit.miscounted === 0,
       'a repeat carries the same identity': audit.mixedIdentities === 0,
       [`no more than ${maxDeaths} workers die`]: deaths <= maxDeaths,
       'repeats stay within deaths × chunks × window':

@@ -22,9 +22,9 @@ const users = 30;
 export async function lostCommits({ pushes = 400, front, ...options }: LostCommitsOptions): Promise<Report> {
   if (front === 'pooler' && !isPoolerInstalled)
     return { numbers: { skipped: 'pgbouncer is missing (Debian: apt install pgbouncer)' }, broken: [] };
-  const cutters: CommitCutter[] = [];
-  const startFront = (url: string): Promise<Front> => (front === 'none' ? cutOnly(url, cutters) : pool(url, cutters));
-  const bundle = await makeTortureBundle({ ...options, devices: users, startFront });
+  const bundle = await makeTortureBundle({ ...options, devices: users, startFront: front === 'none' ? cutOnly : pool });
+  const { cutters } = bundle;
+  const cutBefore = countCuts(cutters);
   try {
     await bundle.importDevices();
     await bundle.startWorker();
@@ -40,24 +40,25 @@ export async function lostCommits({ pushes = 400, front, ...options }: LostCommi
       return row!.open === 0 ? true : undefined;
     });
     await bundle.collector.settle();
-    return judge(await compare(bundle, answers), cutters);
+    const cuts = countCuts(cutters);
+    for (const way of Object.keys(cuts) as CutWay[]) cuts[way] -= cutBefore[way];
+    return judge(await compare(bundle, answers), cuts);
   } finally {
     await bundle.stop();
   }
 }
 
-async function cutOnly(url: string, cutters: CommitCutter[]): Promise<Front> {
+async function cutOnly(url: string): Promise<Front> {
   const cutter = await startCommitCutter(url);
-  cutters.push(cutter);
-  return { environment: { DATABASE_URL: cutter.url }, close: () => cutter.close() };
+  return { environment: { DATABASE_URL: cutter.url }, cutters: [cutter], close: () => cutter.close() };
 }
 
-async function pool(url: string, cutters: CommitCutter[]): Promise<Front> {
+async function pool(url: string): Promise<Front> {
   const behind = await startCommitCutter(url);
   const pooler = await startPooler(behind.url, { mode: 'transaction', roundRobin: true, sessions: 8 });
   const before = await startCommitCutter(pooler.url);
-  cutters.push(before, behind);
   return {
+    cutters: [before, behind],
     environment: {
       DATABASE_URL: before.url,
       CARILLON_DATABASE_POOLER: 'transaction',
@@ -90,7 +91,7 @@ function planCuts(random: Random, commits: number): CutPlan {
   return () => (random.next() * commits < 1 ? ways[random.between(0, ways.length - 1)] : undefined);
 }
 
-type Answer = { requestId: string; kind: 'Success' | 'Fail' | '5xx' | 'other' };
+type Answer = { requestId: string; isDocumented: boolean; kind: 'Success' | 'Fail' | '5xx' | 'other' };
 
 /** A third each: to everybody, to one user in a campaign of its own, to one user in a campaign that ten join. */
 async function push(bundle: TortureBundle, { round, n }: { round: number; n: number }): Promise<Answer> {
@@ -103,8 +104,13 @@ async function push(bundle: TortureBundle, { round, n }: { round: number; n: num
   const campaignName = n % 3 === 2 ? `Lost commits: shared ${round}-${n % 40}` : `Lost commits: ${requestId}`;
   const audience = n % 3 === 0 ? { targetAudience: 'All Users' } : toUser;
   const answer = await bundle.push({ requestId, campaignName, ...audience });
-  if (answer.httpStatus >= 500) return { requestId, kind: '5xx' };
-  return { requestId, kind: answer.status === 'Success' || answer.status === 'Fail' ? answer.status : 'other' };
+  const { isDocumented } = answer;
+  if (answer.httpStatus >= 500) return { requestId, isDocumented, kind: '5xx' };
+  return {
+    requestId,
+    isDocumented,
+    kind: answer.status === 'Success' || answer.status === 'Fail' ? answer.status : 'other',
+  };
 }
 
 type Comparison = {
@@ -114,6 +120,7 @@ type Comparison = {
   sent: number;
   storedAndNotSuccess: number;
   successAndNotStored: number;
+  undocumented5xx: number;
   ledgerRows: number;
   received: number;
 };
@@ -142,14 +149,19 @@ async function compare(bundle: TortureBundle, answers: Answer[]): Promise<Compar
     sent: rows.filter((row) => row.other === 0 && row.accepted === expected(row)).length,
     storedAndNotSuccess: [...stored].filter((requestId) => !successes.has(requestId)).length,
     successAndNotStored: [...successes].filter((requestId) => !stored.has(requestId)).length,
+    undocumented5xx: answers.filter(({ isDocumented }) => !isDocumented).length,
     ledgerRows: ledger!.rows,
     received: bundle.collector.requests(),
   };
 }
 
-function judge({ answers, ...counts }: Comparison, cutters: CommitCutter[]): Report {
+function countCuts(cutters: readonly CommitCutter[]): Record<CutWay, number> {
   const cuts = { unheard: 0, unanswered: 0, answered: 0 };
   for (const cutter of cutters) for (const way of Object.keys(cuts) as CutWay[]) cuts[way] += cutter.cuts()[way];
+  return cuts;
+}
+
+function judge({ answers, ...counts }: Comparison, cuts: Record<CutWay, number>): Report {
   const promises: Record<string, boolean> = {
     'what was answered Success is stored': counts.successAndNotStored === 0,
     'what is stored was answered Success': counts.storedAndNotSuccess === 0,
@@ -161,14 +173,19 @@ function judge({ answers, ...counts }: Comparison, cutters: CommitCutter[]): Rep
   };
   return {
     numbers: {
-      Success: answers.Success,
+      answered: answers.Success,
       Fail: answers.Fail,
       '5xx': answers['5xx'],
       other: answers.other,
       stored: counts.stored,
       sent: counts.sent,
-      'stored, not Success': counts.storedAndNotSuccess,
-      'messages received': counts.received,
+      answeredNotStored: counts.successAndNotStored,
+      storedNotAnswered: counts.storedAndNotSuccess,
+      undocumented5xx: counts.undocumented5xx,
+      cuts: cuts.answered + cuts.unanswered + cuts.unheard,
+      lost: counts.stored - counts.sent,
+      repeats: counts.received - counts.ledgerRows,
+      requests: counts.received,
       'rows of the ledger': counts.ledgerRows,
       'cut after the commit': cuts.answered,
       'cut during the commit': cuts.unanswered,

@@ -5,6 +5,10 @@ import { pushContent } from './push-content.ts';
 export type Answer = { httpStatus: number; retryAfter: string | null; body: Record<string, any> };
 export type PushBody = { campaignName: string; targetAudience: string } & Record<string, unknown>;
 
+/** A 5xx is a 503 that says when to come back (docs/errors.md), and no other. */
+export const isDocumented = ({ httpStatus, retryAfter }: Answer): boolean =>
+  httpStatus < 500 || (httpStatus === 503 && retryAfter !== null);
+
 export type Caller = ReturnType<typeof makeCaller>;
 
 /** Calls the interfaces of a node as the demo workspace. The address is asked for at each call: a node may move. */

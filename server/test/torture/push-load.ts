@@ -1,5 +1,6 @@
 import { messageIdentity } from '../../src/domain/campaigns/message.ts';
 import type { Database } from '../../src/storage/database.ts';
+import { isDocumented } from './make-caller.ts';
 import type { Caller } from './make-caller.ts';
 import type { Collector } from './start-collector.ts';
 
@@ -12,6 +13,7 @@ export function startPushLoad(caller: Pick<Caller, 'push'>, { clients, users, pr
   const denied: string[] = [];
   const statuses: Record<string, number> = {};
   let unanswered = 0;
+  let undocumented = 0;
   let isStopping = false;
   const client = async (number: number): Promise<void> => {
     for (let count = 0; !isStopping; count += 1) {
@@ -29,6 +31,7 @@ export function startPushLoad(caller: Pick<Caller, 'push'>, { clients, users, pr
         const isBare = answer.httpStatus === 503 && answer.retryAfter === null;
         const kind = `${answer.httpStatus}${isBare ? ' without Retry-After' : ''}`;
         statuses[kind] = (statuses[kind] ?? 0) + 1;
+        if (!isDocumented(answer)) undocumented += 1;
       }
       if (answer?.body.status === 'Success') answered.push(requestId);
       else {
@@ -45,6 +48,7 @@ export function startPushLoad(caller: Pick<Caller, 'push'>, { clients, users, pr
     /** How often each HTTP status was answered. */
     statuses,
     unanswered: () => unanswered,
+    undocumented: () => undocumented,
     async stop() {
       isStopping = true;
       await ended;

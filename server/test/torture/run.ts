@@ -3,8 +3,18 @@
  * fail. Prints each scenario's numbers and ends with 1 when a promise was broken.
  *
  * Usage: npm run test:torture -- --seed 1 --only kill-workers --devices 100000 --rounds 20
+ *
+ * With `--random-rounds 200` the seed draws so many rounds: scenario, number of devices and moment of each. A round is
+ * one kill, stop or cut, and its audit. What has no random moment runs once, as without. `--record` writes what was
+ * measured to docs/reports/torture.json, from which `npm run docs:generate` renders a section of docs/reliability.md.
  */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { drawRounds } from './draw-rounds.ts';
+import { commandOf, makeRecord } from './make-record.ts';
+import { playOne, playRounds } from './play-rounds.ts';
+import type { PlayedRound } from './play-rounds.ts';
 import type { Report } from './scenario.ts';
 import { scenarios } from './scenarios.ts';
 
@@ -14,6 +24,8 @@ const { values } = parseArgs({
     only: { type: 'string' },
     devices: { type: 'string', default: '100000' },
     rounds: { type: 'string', default: '20' },
+    'random-rounds': { type: 'string', default: '0' },
+    record: { type: 'boolean', default: false },
   },
 });
 const refuse = (sentence: string): never => {
@@ -23,18 +35,54 @@ const refuse = (sentence: string): never => {
 const [seed, devices, rounds] = [values.seed, values.devices, values.rounds].map(Number) as [number, number, number];
 if (![seed, devices, rounds].every((number) => Number.isSafeInteger(number) && number >= 1))
   refuse('--seed, --devices and --rounds take whole numbers from 1');
+const randomRounds = Number(values['random-rounds']);
+if (!Number.isSafeInteger(randomRounds) || randomRounds < 0) refuse('--random-rounds takes a whole number');
 if (values.only !== undefined && !(values.only in scenarios))
   refuse(`--only takes one of ${Object.keys(scenarios).join(', ')}`);
+if (values.record && (randomRounds === 0 || values.only !== undefined))
+  refuse('--record wants --random-rounds, and all scenarios');
 
-process.stdout.write(`seed ${seed}, ${devices} devices, ${rounds} rounds\n`);
-for (const [name, { play }] of Object.entries(scenarios)) {
-  if (values.only !== undefined && values.only !== name) continue;
-  const report = await play({ seed, devices, rounds, windowDevices: 250, parallelChunks: 4 }).catch(
-    (error: unknown): Report => ({ numbers: {}, broken: [(error as Error).stack ?? String(error)] }),
-  );
+const options = { windowDevices: 250, parallelChunks: 4 };
+const startedAt = performance.now();
+let count = 0;
+process.stdout.write(`seed ${seed}, ${devices} devices, ${rounds} rounds, ${randomRounds} random rounds\n`);
+const chosen = Object.entries(scenarios).filter(([name]) => values.only === undefined || values.only === name);
+const drawn = randomRounds === 0 ? [] : draw();
+const played = await playRounds({ drawn, options, onPlayed: printRound });
+const whole: Record<string, Report> = {};
+for (const [name, { share }] of chosen) {
+  if (randomRounds > 0 && share > 0) continue;
+  whole[name] = await playOne(name, { seed, devices, rounds, ...options });
+  printScenario(name, whole[name]);
+}
+const isBroken = [...played, ...Object.values(whole)].some(({ broken }) => broken.length > 0);
+const minutes = Math.ceil((performance.now() - startedAt) / 60_000);
+if (values.record) {
+  const folder = join(import.meta.dirname, '..', '..', '..', 'docs', 'reports');
+  const record = makeRecord({ seed, devices, rounds, minutes, played, whole });
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'torture.json'), `${JSON.stringify(record, null, 2)}\n`);
+  process.stdout.write('\ndocs/reports/torture.json written; `npm run docs:generate` renders it\n');
+}
+process.exitCode = isBroken ? 1 : 0;
+
+function draw() {
+  const shares = Object.fromEntries(chosen.map(([name, { share }]) => [name, share]));
+  if (Object.values(shares).every((share) => share === 0)) refuse('no round is drawn of these scenarios');
+  return drawRounds({ seed, rounds: randomRounds, shares });
+}
+
+function printScenario(name: string, { numbers, broken }: Report): void {
   process.stdout.write(`\n${name}\n`);
-  for (const [label, number] of Object.entries(report.numbers))
-    process.stdout.write(`  ${label.padEnd(28)}${number}\n`);
-  for (const promise of report.broken) process.stdout.write(`  BROKEN: ${promise} (--seed ${seed} --only ${name})\n`);
-  if (report.broken.length > 0) process.exitCode = 1;
+  for (const [label, number] of Object.entries(numbers)) process.stdout.write(`  ${label.padEnd(28)}${number}\n`);
+  for (const promise of broken) process.stdout.write(`  BROKEN: ${promise} (--seed ${seed} --only ${name})\n`);
+}
+
+function printRound(round: PlayedRound): void {
+  const { scenario, numbers, broken } = round;
+  count += 1;
+  const seconds = Math.round((performance.now() - startedAt) / 1000);
+  const told = Object.entries(numbers).map(([label, number]) => `${label} ${number}`);
+  process.stdout.write(`${seconds} s, round ${count}: ${scenario}: ${told.join(', ')}\n`);
+  for (const promise of broken) process.stdout.write(`  BROKEN: ${promise} (${commandOf(round)})\n`);
 }

@@ -24,6 +24,8 @@ export type Collector = {
   arrived(): Promise<Record<'ANDROID' | 'IOS' | 'WEB', number>>;
   /** Until every message that a provider accepted is counted here: what devices received arrives later, in batches. */
   settle(): Promise<void>;
+  /** From here on as if nobody had received anything. */
+  forget(): void;
   syncClock(): void;
   stop(): Promise<void>;
 };
@@ -41,6 +43,7 @@ export async function startCollector(deps: CollectorDependencies): Promise<Colle
   const received = new Map<string, Map<string, Received>>();
   let requests = 0;
   let reached = 0;
+  let forgotten = 0;
   const waiting = new Set<() => void>();
   const count = (message: DeliveredMessage): void => {
     requests += 1;
@@ -67,7 +70,7 @@ export async function startCollector(deps: CollectorDependencies): Promise<Colle
   });
   return {
     endpoints: simulators.endpoints,
-    requests: () => requests,
+    requests: () => requests - forgotten,
     reached: () => reached,
     of: (campaignId) => received.get(campaignId) ?? new Map(),
     setFaults: (faults) => simulators.setFaults(faults),
@@ -87,6 +90,11 @@ export async function startCollector(deps: CollectorDependencies): Promise<Colle
         waiting.add(look);
         look();
       });
+    },
+    forget() {
+      received.clear();
+      reached = 0;
+      forgotten = requests;
     },
     syncClock: () => simulators.syncClock(),
     stop: () => simulators.stop(),

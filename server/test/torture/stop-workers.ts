@@ -25,7 +25,7 @@ export async function stopWorkers(options: TortureOptions & { workers: number })
     const audit = await auditRun(bundle, campaignId);
     const seconds = Math.round((performance.now() - startedAt) / 1000);
     return {
-      numbers: { ...audit, stops: options.rounds, uncleanExits, seconds },
+      numbers: { ...audit, kills: options.rounds, bound: 0, uncleanExits, seconds },
       broken: [
         ...findBrokenPromises(audit, run),
         ...(audit.repeats === 0 ? [] : ['nothing is repeated']),

@@ -9,10 +9,14 @@ import { openInstallation } from '../../src/start/open-installation.ts';
 import { setClockOffset } from '../../src/storage/installation/installation.ts';
 import { startNode } from '../start/start-bundle.ts';
 import type { Node, StartLine } from '../start/start-bundle.ts';
-import { makeCaller } from './make-caller.ts';
+import type { BundleShelf } from './bundle-shelf.ts';
+import { emptyTables, findEmptyTables } from './empty-tables.ts';
+import type { EmptyTables } from './empty-tables.ts';
+import { isDocumented, makeCaller } from './make-caller.ts';
 import type { PushBody } from './make-caller.ts';
 import { makeRandom } from './make-random.ts';
 import { runCommand } from './run-command.ts';
+import type { CommitCutter } from './start-commit-cutter.ts';
 import { startCollector } from './start-collector.ts';
 import { startKillableDatabase } from './start-killable-database.ts';
 import type { KillableDatabase } from './start-killable-database.ts';
@@ -26,18 +30,22 @@ export type TortureOptions = {
   rounds: number;
   windowDevices: number;
   parallelChunks: number;
+  /** Where rounds take the installation that they share. */
+  shelf?: BundleShelf;
 };
 
 /** What stands between the nodes and the database. */
 export type Front = {
   /** Settings that lead the nodes through it. */
   environment: Record<string, string>;
+  /** What cuts connections at their commits. */
+  cutters?: readonly CommitCutter[];
   close(): Promise<void>;
 };
 
-type BundleOptions = TortureOptions & { startFront?: (url: string) => Promise<Front> };
+export type BundleOptions = TortureOptions & { startFront?: (url: string) => Promise<Front> };
 
-export type TortureBundle = Awaited<ReturnType<typeof makeTortureBundle>>;
+export type TortureBundle = Awaited<ReturnType<typeof openTortureBundle>>;
 
 /** Longer than a lease: whoever waits for one to end is not stuck. */
 const maxStallMilliseconds = 150_000;
@@ -46,7 +54,12 @@ const maxStallMilliseconds = 150_000;
  * An installation in processes that can be killed: database, one node of role `api`, workers; and the simulated
  * providers in this process, which counts what devices receive and is never killed.
  */
-export async function makeTortureBundle(options: BundleOptions) {
+export function makeTortureBundle(options: BundleOptions): Promise<TortureBundle> {
+  return options.shelf ? options.shelf.take(options) : openTortureBundle(options);
+}
+
+/** One that nobody shares. */
+export async function openTortureBundle(options: BundleOptions) {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-torture-'));
   const postgres = await startKillableDatabase(join(folder, 'postgres'));
   try {
@@ -94,10 +107,13 @@ async function startNodes(
   const secret = installation.secretFor('simulator');
   const collector = await startCollector({ ...installation, database, clock, log, secret });
   const workers: WorkerProcess[] = [];
+  /** Those that were empty when the devices had been imported. */
+  let empty: EmptyTables | undefined;
 
   const bundle = {
     ...options,
     random: makeRandom(options.seed),
+    cutters: front?.cutters ?? [],
     database,
     collector,
     /** Derives the keys of the simulated browsers. */
@@ -112,10 +128,17 @@ async function startNodes(
 
     /** People with one device each, a third of each platform, as `carillon import` loads them. */
     async importDevices(): Promise<void> {
+      if (empty) return;
       const file = join(folder, 'users.ndjson');
       const count = String(options.devices);
       await runCommand(direct, ['sandbox', 'generate-users', '--users', count, '--out', file]);
       await runCommand(direct, ['import', file]);
+      empty = await findEmptyTables(database);
+    },
+    /** As it was when the devices had been imported. */
+    async forget(): Promise<void> {
+      collector.forget();
+      if (empty) await emptyTables(empty, { database, ownerUrl: postgres.ownerUrl });
     },
     async startWorker(
       endpoints: SimulatorEndpoints = collector.endpoints,
@@ -155,8 +178,9 @@ async function startNodes(
     },
     caller,
     async push(body: PushBody) {
-      const { body: reply, httpStatus } = await caller.push(body);
-      return { ...(reply as { status: string; cid: string; requestId: string; Error_Message?: string }), httpStatus };
+      const answer = await caller.push(body);
+      const reply = answer.body as { status: string; cid: string; requestId: string; Error_Message?: string };
+      return { ...reply, httpStatus: answer.httpStatus, isDocumented: isDocumented(answer) };
     },
     /** One campaign to everybody. @returns its id */
     async pushToAll(campaignName: string): Promise<string> {
@@ -195,8 +219,11 @@ async function startNodes(
           from runs where campaign_id = ${campaignId}`.catch(() => []);
         return run && !run.isOpen ? run : undefined;
       }),
-    async stop(): Promise<void> {
+    async endWorkers(): Promise<void> {
       await Promise.all([...workers].map((worker) => bundle.endWorker(worker, 'SIGKILL')));
+    },
+    async stop(): Promise<void> {
+      await bundle.endWorkers();
       await bundle.killApi();
       await collector.stop();
       await installation.close();

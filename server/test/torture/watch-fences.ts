@@ -12,6 +12,9 @@ export async function watchFences(database: Database, ownerUrl: string): Promise
   const owner = openDatabase({ url: ownerUrl, connections: 1, name: 'torture owner' });
   try {
     await inTransaction(owner, async (tx) => {
+      // Of a round before, on the same installation.
+      await tx`drop table if exists torture_breaches`;
+      await tx`drop function if exists torture_watch_chunk, torture_watch_delivery cascade`;
       await tx`create table torture_breaches (what text not null)`;
       await tx`grant select on torture_breaches to public`;
       await tx`
