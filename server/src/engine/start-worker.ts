@@ -62,8 +62,10 @@ export type WorkerDependencies = {
 };
 
 export type Worker = {
-  /** Wakes every job now: work was enqueued, or time has moved. */
+  /** Wakes every job now: time has moved. */
   wake(): void;
+  /** Wakes the jobs whose work is due at an instant; the rest clean up, at any time. */
+  wakeDue(): void;
   /** Open windows end, chunks are given back, then everything stops. */
   stop(): Promise<void>;
 };
@@ -108,8 +110,6 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     onChunkEnded: end.wake,
   });
   const release = startJob(makeReleaseRuns({ database, wakeWorkers: chunks.wake }), { clock, log, book });
-  const { lateSendMinutes } = deps;
-  const schedules = startJob(makeFireDueCampaigns({ database, lateSendMinutes }), { clock, log, book });
   const sending = { personaliseDevices, deliverToDevice, outcomes };
   const retry = startJob(makeRetryDeliveries({ database, clock, log, ...sending, onSettled: end.wake }), {
     clock,
@@ -117,14 +117,15 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     book,
   });
   const segments = startSegmentJobs(deps, { onFilled: release.wake });
+  const dueKeeping = [makeExpireSegments({ database }), makeEraseDueUsers({ database })].map((job) =>
+    startJob(job, { clock, log, book }),
+  );
   const housekeeping = [
     makeArchiveEndedKeys({ database }),
     makeDropOldRecords({ database, inboxMessages: deps.inboxMessages }),
     makeDropOldReceipts({ database, clock }),
-    makeExpireSegments({ database }),
     makeDropSegmentLeftovers({ database }),
     makeAttributeConversions({ database, settleSeconds: deps.conversionSettleSeconds }),
-    makeEraseDueUsers({ database }),
   ].map((job) => startJob(job, { clock, log, book }));
   const wakeFanOut = (): void => {
     release.wake();
@@ -132,19 +133,31 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     retry.wake();
     end.wake();
   };
-  const { databaseUrl } = deps;
+  const { databaseUrl, lateSendMinutes } = deps;
+  const schedules = startJob(makeFireDueCampaigns({ database, lateSendMinutes, onFired: wakeFanOut }), {
+    clock,
+    log,
+    book,
+  });
+  const wakeDue = (): void => {
+    schedules.wake();
+    wakeFanOut();
+    segments.wake();
+    for (const job of dueKeeping) job.wake();
+  };
   const queue = await startQueue({ databaseUrl, log, wakeFanOut, wakeSegments: segments.wake });
   return {
+    wakeDue,
     wake() {
-      schedules.wake();
-      wakeFanOut();
-      segments.wake();
+      wakeDue();
       for (const job of housekeeping) job.wake();
     },
     async stop() {
       outcomes.noteStopping();
       await queue.stop();
-      await Promise.all([schedules, release, chunks, retry, segments, ...housekeeping].map((part) => part.stop()));
+      await Promise.all(
+        [schedules, release, chunks, retry, segments, ...dueKeeping, ...housekeeping].map((part) => part.stop()),
+      );
       await end.stop();
     },
   };

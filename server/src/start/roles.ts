@@ -37,12 +37,17 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
   const worker = config.role === 'api' ? undefined : await startEngine(composition, parts);
   stopRequested.throwIfAborted();
   const reporter = await startReporter(composition, { ...parts, findUrl: () => begun.url });
-  const onClockMoved = (): void => {
+  const onClockStopped = (): void => {
     // The inbox shows the time of the service from the same instant on.
+    phones?.syncClock();
+    worker?.wakeDue();
+  };
+  const onClockMoved = (): void => {
     phones?.syncClock();
     worker?.wake();
     reporter.wake();
   };
+  const clockListener = { onClockStopped, onClockMoved };
   const followClock = makeFollowDatabaseClock({ database, clock, onMoved: onClockMoved });
   started.push(startJob(followClock, { clock, log, book: parts.book }));
 
@@ -50,7 +55,7 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
   const { passwordSignIn } = config;
   const accounts = { database, clock, passwords: makePasswordHash(), passwordSignIn, isSandbox };
   const findDemo = (): DemoWorkspace | undefined => begun.demo;
-  const families = makeRoutes(composition, { accounts, phones, findDemo, readiness, readyCurl, onClockMoved });
+  const families = makeRoutes(composition, { accounts, phones, findDemo, readiness, readyCurl, clockListener });
   stopRequested.throwIfAborted();
   const url = await startHttpServer(composition, { families, readiness });
   if (wallFault !== undefined) log.warn({ fault: wallFault }, 'row-level security does not divide the workspaces');

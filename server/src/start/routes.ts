@@ -7,6 +7,7 @@ import { makeInteractionReports } from '../app/interactions/interaction-reports.
 import { makeAcceptPush } from '../app/push/accept-push.ts';
 import { makeAdmitPush } from '../app/push/admit-push.ts';
 import type { DemoWorkspace } from '../app/sandbox/find-demo-workspace.ts';
+import type { ClockListener } from '../app/sandbox/make-clock-advance.ts';
 import { documentedSegmentLimits } from '../app/segments/segment-dependencies.ts';
 import { makeInteractionTokens } from '../domain/interactions/interaction-token.ts';
 import type { RouteFamily } from '../http/build-server.ts';
@@ -31,7 +32,7 @@ import { makeSandbox } from './sandbox.ts';
 export type RouteParts = Pick<ConsoleParts, 'accounts' | 'phones' | 'readiness' | 'readyCurl'> & {
   /** Undefined until it is seeded, and in production. */
   findDemo: () => DemoWorkspace | undefined;
-  onClockMoved: () => void;
+  clockListener: ClockListener;
 };
 
 const projectFolder = join(import.meta.dirname, '..', '..', '..');
@@ -43,7 +44,7 @@ const projectFolder = join(import.meta.dirname, '..', '..', '..');
 export function makeRoutes(composition: Composition, parts: RouteParts): RouteFamily[] {
   const { config, clock, installation } = composition;
   const { acrossWorkspaces, encryption } = installation;
-  const { phones, findDemo, readiness, onClockMoved } = parts;
+  const { phones, findDemo, readiness, clockListener } = parts;
   const health = healthRoutes(readiness);
   if (config.role === 'worker') return [health];
 
@@ -57,7 +58,7 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
   const authoring = { ...deps, limits: documentedAuthoringLimits, totals: makeCampaignTotals(deps) };
   const interactionTokens = makeInteractionTokens(installation.secretFor('interactions'));
   const interactions = makeInteractionReports({ database: acrossWorkspaces, clock, tokens: interactionTokens });
-  const sandbox = phones && makeSandbox(composition, { phones, findDemo, onClockMoved });
+  const sandbox = phones && makeSandbox(composition, { phones, findDemo, clockListener });
   const families = [
     health,
     tokenRoutes({ ...across, wait }),

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { makeClockAdvance } from '../app/sandbox/make-clock-advance.ts';
+import type { ClockListener } from '../app/sandbox/make-clock-advance.ts';
 import { resetDemoWorkspace } from '../app/sandbox/reset-demo-workspace.ts';
 import type { SandboxDependencies } from '../app/sandbox/control-sandbox.ts';
 import { seedDemoWorkspace } from '../app/sandbox/seed-demo-workspace.ts';
@@ -51,16 +52,16 @@ export async function startPhones({ clock, log, installation, started }: Composi
 export type SandboxParts = {
   phones: SandboxPhones;
   findDemo: () => DemoWorkspace | undefined;
-  onClockMoved: () => void;
+  clockListener: ClockListener;
 };
 
 /** What the stand-in's own routes and the console take to control it. */
 export function makeSandbox(
   { clock, log, installation, started }: Composition,
-  { phones, findDemo, onClockMoved }: SandboxParts,
+  { phones, findDemo, clockListener }: SandboxParts,
 ): SandboxDependencies {
   const { acrossWorkspaces: database } = installation;
-  const clockAdvance = makeClockAdvance({ database, clock, log, onClockMoved, pause: (time) => setTimeout(time) });
+  const clockAdvance = makeClockAdvance({ database, clock, log, ...clockListener, pause: (time) => setTimeout(time) });
   started.push(clockAdvance);
   const reset = { ...installation, database, clock, makeSubscription: makeSubscriptionsOf(installation) };
   return {

@@ -98,6 +98,7 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
           database,
           clock,
           log,
+          onClockStopped: () => {},
           onClockMoved: () => {},
           pause: (time) => setTimeout(time),
         }),

@@ -27,7 +27,7 @@ const daily = (more: object = {}) => ({
 });
 const fireAt = async (instant: string): Promise<void> => {
   bundle.clock.anchor(new Date(instant));
-  const job = makeFireDueCampaigns({ database: bundle.database, lateSendMinutes: 60 });
+  const job = makeFireDueCampaigns({ database: bundle.database, lateSendMinutes: 60, onFired() {} });
   while ((await job.runOnce(bundle.clock.now())) > 0);
 };
 const stored = async (cid: string) => {

@@ -122,7 +122,7 @@ export function makeSimulatedWorker(name: string, parts: WorkerParts) {
     retry: () => retry.runOnce(clock.now()),
   };
   const jobs: Record<JobName, Job> = {
-    fire: makeFireDueCampaigns({ database, lateSendMinutes: parts.lateSendMinutes }),
+    fire: makeFireDueCampaigns({ database, lateSendMinutes: parts.lateSendMinutes, onFired() {} }),
     release: makeReleaseRuns({ database, wakeWorkers: () => {} }),
     end: makeEndRuns({ database, clock }),
   };

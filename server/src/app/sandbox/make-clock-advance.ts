@@ -6,12 +6,17 @@ import type { Database, Transaction } from '../../storage/database.ts';
 import { setClockOffset } from '../../storage/installation/installation.ts';
 import { findNextDue, hasDueWork } from '../../storage/installation/queues.ts';
 
-export type ClockAdvanceDependencies = {
+export type ClockListener = {
+  /** Wakes the jobs that have something to do at an instant: the clock has stopped at one, on its way. */
+  onClockStopped: () => void;
+  /** Wakes every job: the clock is where it should be. */
+  onClockMoved: () => void;
+};
+
+export type ClockAdvanceDependencies = ClockListener & {
   database: Database;
   clock: Clock;
   log: Logger;
-  /** Wakes every job, because time has moved. */
-  onClockMoved: () => void;
   /** In real time: the clock that is moved says nothing about how long to wait. */
   pause: (milliseconds: number) => Promise<void>;
 };
@@ -41,8 +46,6 @@ const maxAnswerMilliseconds = 20_000;
 // What does not end by then (a provider that does not answer) is not waited for: other moments are due after it.
 const maxStopMilliseconds = 10_000;
 const lookMilliseconds = 5;
-// A wake-up that comes while a job reads is lost; the next look of the job would be up to a second later.
-const wakeAgainMilliseconds = 25;
 
 /**
  * Moves the sandbox's clock forward and stops wherever something becomes due, until that is done: schedules fire, what
@@ -122,22 +125,20 @@ async function walk(deps: ClockAdvanceDependencies, advance: Advance): Promise<v
 
 /** Wakes the jobs until nothing is due that is not done. @returns until when everything was looked at */
 async function finishDueWork(
-  { database, clock, onClockMoved, pause }: ClockAdvanceDependencies,
+  { database, clock, onClockStopped, pause }: ClockAdvanceDependencies,
   { offset, signal }: { offset: number; signal: AbortSignal },
 ): Promise<Date> {
   const startedAt = performance.now();
-  onClockMoved();
-  let wokenAt = startedAt;
+  onClockStopped();
   for (;;) {
     const at = clock.now();
     const isLeft = await hasDueWork(database, at);
-    const now = performance.now();
-    if (!isLeft || signal.aborted || now - startedAt > maxStopMilliseconds) return at;
-    // Whoever keeps the clock in step with the database may just have read where it was before.
-    clock.setOffset(offset);
-    if (now - wokenAt > wakeAgainMilliseconds) {
-      onClockMoved();
-      wokenAt = now;
+    if (!isLeft || signal.aborted || performance.now() - startedAt > maxStopMilliseconds) return at;
+    // Whoever keeps the clock in step with the database may just have read where it was before, and jobs have looked at
+    // that time in between.
+    if (clock.offsetMilliseconds() !== offset) {
+      clock.setOffset(offset);
+      onClockStopped();
     }
     await pause(lookMilliseconds);
   }

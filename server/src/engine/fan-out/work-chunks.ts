@@ -91,6 +91,8 @@ export function startChunkWorkers(deps: WorkChunksDependencies): ChunkWorkers {
   let isStopping = false;
   const worker = makeChunkWorker(deps, () => isStopping);
   const waits = new Set<() => void>();
+  // One that comes while a slot reads may be about a chunk that its statement did not see yet.
+  let wakes = 0;
 
   const wait = () =>
     new Promise<void>((resolve) => {
@@ -103,14 +105,18 @@ export function startChunkWorkers(deps: WorkChunksDependencies): ChunkWorkers {
       waits.add(end);
     });
   const wake = () => {
+    wakes += 1;
     for (const end of [...waits]) end();
   };
 
   const slot = async (lastLane: 0 | 1): Promise<void> => {
     while (!isStopping) {
       try {
+        const wakesBefore = wakes;
+        const result = await worker.workNextChunk(lastLane);
         // A fault that stays is not met again at once.
-        if ((await worker.workNextChunk(lastLane)) !== 'worked' && !isStopping) await wait();
+        const isIdle = result === 'failed' || (result === 'nothing to do' && wakes === wakesBefore);
+        if (isIdle && !isStopping) await wait();
       } catch (error) {
         log.error({ err: error }, 'chunk worker failed');
         if (!isStopping) await wait();

@@ -23,6 +23,8 @@ export type FireDueCampaignsDependencies = {
   database: Database;
   /** An occurrence found later than this is recorded as missed (decision D37). */
   lateSendMinutes: number;
+  /** Called when there are runs to release and chunks to send. */
+  onFired: () => void;
 };
 
 // The maximum number of campaigns locked in one transaction, and of occurrences decided for each.
@@ -34,7 +36,7 @@ const batchOccurrences = 100;
  * one transaction under the campaign's lock, so that an occurrence is fired once however many nodes there are. Then it
  * starts the runs of requests that joined such a campaign.
  */
-export function makeFireDueCampaigns({ database, lateSendMinutes }: FireDueCampaignsDependencies): Job {
+export function makeFireDueCampaigns({ database, lateSendMinutes, onFired }: FireDueCampaignsDependencies): Job {
   return {
     name: 'fire-due-campaigns',
     intervalMilliseconds: 1000,
@@ -42,6 +44,7 @@ export function makeFireDueCampaigns({ database, lateSendMinutes }: FireDueCampa
       const scope = { now, lateMinutes: lateSendMinutes };
       const fired = await inTransaction(database, (tx) => fireBatch(tx, scope));
       const started = await inTransaction(database, (tx) => startDueRuns(tx, scope));
+      if (fired + started > 0) onFired();
       return fired + started;
     },
   };

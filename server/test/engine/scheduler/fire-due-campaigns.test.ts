@@ -33,7 +33,7 @@ const schedule = async (input: Partial<TimingInput>, options: AcceptOptions = {}
 
 /** One scheduler, until nothing is due. */
 async function fire({ lateSendMinutes = 60 } = {}): Promise<number> {
-  const job = makeFireDueCampaigns({ database: bundle.database, lateSendMinutes });
+  const job = makeFireDueCampaigns({ database: bundle.database, lateSendMinutes, onFired() {} });
   let fired = 0;
   for (let count = -1; count !== 0; fired += count) count = await job.runOnce(bundle.clock.now());
   return fired;
@@ -221,7 +221,7 @@ describe('a downtime (decision D37, fault F14)', () => {
   test('of a year is recorded in bounded batches, every occurrence once, by competing schedulers', async () => {
     const id = await schedule({ time: '09:00 AM', endDate: '12/31/2027' });
     setClock('2027-03-05T09:30:00Z');
-    const job = makeFireDueCampaigns({ database: bundle.database, lateSendMinutes: 60 });
+    const job = makeFireDueCampaigns({ database: bundle.database, lateSendMinutes: 60, onFired() {} });
     expect(await job.runOnce(bundle.clock.now())).toBe(1);
     expect(await runs(id)).toHaveLength(100);
     await Promise.all(Array.from({ length: 4 }, () => fire()));
