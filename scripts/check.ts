@@ -54,14 +54,20 @@ const staticSteps: Step[] = [
 ];
 // By Node itself: the default bundles the configuration into a file of node_modules, which may be read-only.
 const vitest = [bin('vitest', 'vitest.mjs'), 'run', '--configLoader', 'native', ...testParameters];
+/** The workers of the runner read what was compiled before, as what tests start does. */
+const compileCache = { NODE_COMPILE_CACHE: cached('node') };
 const testSteps: Step[] = isFull
   ? [
-      { name: 'full properties', command: [...vitest, ...filesWithProperties()], environment: { FULL: '1' } },
+      {
+        name: 'full properties',
+        command: [...vitest, ...filesWithProperties()],
+        environment: { ...compileCache, FULL: '1' },
+      },
       { name: 'places', command: [join(root, 'server/test/start/walk-places.ts')] },
       { name: 'simulation', command: [join(root, 'server/test/simulation/run.ts'), '--seeds', '200'] },
       { name: 'torture', command: [join(root, 'server/test/torture/run.ts'), '--devices', '20000', '--rounds', '5'] },
     ]
-  : [{ name: 'test', command: vitest }];
+  : [{ name: 'test', command: vitest, environment: compileCache }];
 
 const names = [...staticSteps, ...testSteps].map(({ name }) => name);
 if (only !== undefined && !names.includes(only)) {
@@ -163,12 +169,14 @@ function installSystemPackages(): void {
     process.stdout.write(`${failed.join(', ')} could not be installed; the tests that need it will skip\n`);
 }
 
-/** The test files whose properties try more cases under FULL=1; the others would only repeat what `npm test` ran. */
+/** The test files that try more under FULL=1, properties and colours; the others would only repeat what `npm test` ran. */
 function filesWithProperties(): string[] {
   const folder = join(root, 'server', 'test');
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.test.ts'))
-    .filter((name) => /\bpropertyRuns\(|process\.env\.FULL/.test(readFileSync(join(folder, name), 'utf8')))
+    .filter((name) =>
+      /\bpropertyRuns\(|\bexpectAccessible\(|process\.env\.FULL/.test(readFileSync(join(folder, name), 'utf8')),
+    )
     .map((name) => join('server', 'test', name));
 }
 

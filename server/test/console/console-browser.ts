@@ -85,9 +85,14 @@ const everyRule = ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice']
 /** Those that look at colours. A scheme changes nothing else: the elements, names and roles are the same. */
 const colourRules = ['color-contrast', 'link-in-text-block'];
 
-/** Nothing on the page is against WCAG 2.2 AA, in light and dark. */
-export async function expectAccessible(page: Page): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
+type ColourScheme = 'light' | 'dark';
+export const bothSchemes: readonly ColourScheme[] = ['light', 'dark'];
+/** Every screen is looked at in both; a state of one, such as a dialog or a refusal, is under FULL=1 only. */
+const schemesOfState: readonly ColourScheme[] = process.env.FULL === '1' ? bothSchemes : ['light'];
+
+/** Nothing on the page is against WCAG 2.2 AA, in these schemes. */
+export async function expectAccessible(page: Page, schemes = schemesOfState): Promise<void> {
+  for (const colorScheme of schemes) {
     await page.emulateMedia({ colorScheme });
     await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
     const runOnly = {

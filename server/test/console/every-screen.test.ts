@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { screens } from '../../../console/src/shell/screens.ts';
 import { until } from '../carillon-bundle.ts';
-import { expectAccessible, hasChromium, skipReason, startConsoleBrowser } from './console-browser.ts';
+import { bothSchemes, expectAccessible, hasChromium, skipReason, startConsoleBrowser } from './console-browser.ts';
 import type { ConsoleBrowser } from './console-browser.ts';
 
 /** Reached from the menu of the own account, and no screens of a day's work. */
@@ -78,7 +78,7 @@ describe.skipIf(!hasChromium)(`every screen in Chromium${skipReason}`, () => {
         if (await nothing.isVisible()) continue;
         await page.waitForLoadState('networkidle').catch(() => {});
         expect(await heading.count(), address).toBe(1);
-        await expectAccessible(page);
+        await expectAccessible(page, bothSchemes);
         walked.push(address);
       }
     }

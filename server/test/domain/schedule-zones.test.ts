@@ -93,7 +93,7 @@ function gapThatSkips({ time, timeZone }: Periodic, day: string): number | undef
   return offsets.at(-1)! - offsets[0]!;
 }
 
-/** The local days around every clock change of a zone in these years. */
+/** The clock changes of a zone in these years. */
 function changesOf(timeZone: string): Temporal.ZonedDateTime[] {
   const found: Temporal.ZonedDateTime[] = [];
   let at = Temporal.PlainDate.from({ year: firstYear, month: 1, day: 1 }).toZonedDateTime(timeZone);
@@ -108,8 +108,14 @@ function changesOf(timeZone: string): Temporal.ZonedDateTime[] {
 describe('recurring sends in every zone over ten years (fault F11)', () => {
   test('around every clock change, at times in the gap, in the overlap and beside them', () => {
     let checked = 0;
+    const seen = new Set<string>();
     for (const timeZone of zones) {
-      for (const change of changesOf(timeZone)) {
+      const changes = changesOf(timeZone);
+      // Many zones share their rules for these years: one of each is tried, and every one under FULL=1.
+      const rules = changes.map((change) => `${change.epochMilliseconds} ${change.offset}`).join();
+      if (seen.has(rules) && process.env.FULL !== '1') continue;
+      seen.add(rules);
+      for (const change of changes) {
         const day = change.toPlainDate();
         // The time just before the change, the time it leads to, and the middle between them.
         const before = change.subtract({ nanoseconds: 1 }).toPlainTime();
@@ -129,7 +135,8 @@ describe('recurring sends in every zone over ten years (fault F11)', () => {
       }
     }
     expect(zones.length).toBeGreaterThan(400);
-    expect(checked).toBeGreaterThan(10_000);
+    expect(seen.size).toBeGreaterThan(20);
+    expect(checked).toBeGreaterThan(process.env.FULL === '1' ? 10_000 : 3_000);
   }, 120_000);
 
   test('whole series of sampled zones, times and steps; asking from any instant gives the rest', () => {
@@ -157,7 +164,7 @@ describe('recurring sends in every zone over ten years (fault F11)', () => {
           expect(nextOccurrences(timing, { after: all[at]!, count: 3 })).toEqual(all.slice(at + 1, at + 4));
         },
       ),
-      { numRuns: propertyRuns(40) },
+      { numRuns: propertyRuns(40, 5) },
     );
   }, 120_000);
 

@@ -49,11 +49,16 @@ export function bodyOf(shape: Shape, words: Words, path = ''): fc.Arbitrary<unkn
     case 'number':
       return fc.oneof(fc.integer({ min: -1_000, max: 1_000 }), fc.double({ min: -1_000, max: 1_000, noNaN: true }));
     case 'string':
-      return fc.stringMatching(/^[a-z][a-z0-9 ]{3,10}[a-z]$/);
+      return sentence;
     default:
-      return fc.oneof(fc.boolean(), fc.integer(), fc.stringMatching(/^[a-z]{1,8}$/));
+      return fc.oneof(fc.boolean(), fc.integer(), word);
   }
 }
+
+// Made once: what matches a pattern is found by going through every character of each of its ranges.
+const sentence = fc.stringMatching(/^[a-z][a-z0-9 ]{3,10}[a-z]$/);
+const word = fc.stringMatching(/^[a-z]{1,8}$/);
+const memberName = fc.stringMatching(/^[a-z]{3,8}$/);
 
 function objectOf(shape: Shape, words: Words, path: string): fc.Arbitrary<unknown> {
   const at = (name: string): string => (path === '' ? name : `${path}.${name}`);
@@ -63,7 +68,7 @@ function objectOf(shape: Shape, words: Words, path: string): fc.Arbitrary<unknow
   const values = Object.values(shape.patternProperties ?? {})[0];
   if (members.length === 0 && values)
     // Of three letters at least: `id` is a reserved name.
-    return fc.dictionary(fc.stringMatching(/^[a-z]{3,8}$/), bodyOf(values, words, at('*')), { maxKeys: 3 });
+    return fc.dictionary(memberName, bodyOf(values, words, at('*')), { maxKeys: 3 });
   return fc.record(Object.fromEntries(members.map(([name, member]) => [name, bodyOf(member, words, at(name))])), {
     requiredKeys: (shape.required ?? []).filter((name) => members.some(([own]) => own === name)),
     noNullPrototype: true,
