@@ -5,6 +5,7 @@ import { everyZone } from './every-zone.ts';
 import { frozenWorker } from './frozen-worker.ts';
 import { killDatabase } from './kill-database.ts';
 import { killNode } from './kill-node.ts';
+import { killNodeAtWork } from './kill-node-at-work.ts';
 import { killWorkers } from './kill-workers.ts';
 import { lostCommits } from './lost-commits.ts';
 import { providerFaults } from './provider-faults.ts';
@@ -27,6 +28,7 @@ export const scenarios: Record<string, Scenario> = {
   'kill-workers': { share: 0, play: (options) => killWorkers({ ...options, workers: 2, leases: 'waited out' }) },
   'kill-worker': { share: 4, play: (options) => killWorkers({ ...options, workers: 1, leases: 'ended' }) },
   'kill-node': { share: 2, play: killNode },
+  'kill-node-at-work': { share: 3, play: killNodeAtWork },
   'deadly-device': { share: 0, play: deadlyDevice },
   'every-zone': { share: 0, play: everyZone },
   'capped-campaigns': { share: 2, play: cappedCampaigns },

@@ -18,16 +18,21 @@ export async function startKillableDatabase(folder: string): Promise<KillableDat
     url,
     ownerUrl,
     async killAndRestart() {
-      const lockFile = await readFile(join(folder, 'cluster', 'postmaster.pid'), 'utf8');
-      const postmaster = Number(lockFile.split('\n')[0]);
-      const children = await readFile(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8');
-      // The parent first: it would start the fallen ones again.
-      for (const pid of [postmaster, ...children.trim().split(' ').map(Number)]) kill(pid);
+      await killCluster(join(folder, 'cluster'));
       await server.exited;
       server = await startEmbeddedPostgres({ folder, port: Number(new URL(url).port) });
     },
     stop: () => server.stop(),
   };
+}
+
+/** SIGKILL to the postmaster of a cluster and to all its processes. */
+export async function killCluster(cluster: string): Promise<void> {
+  const lockFile = await readFile(join(cluster, 'postmaster.pid'), 'utf8');
+  const postmaster = Number(lockFile.split('\n')[0]);
+  const children = await readFile(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8');
+  // The parent first: it would start the fallen ones again.
+  for (const pid of [postmaster, ...children.trim().split(' ').map(Number)]) kill(pid);
 }
 
 function kill(pid: number): void {

@@ -1,0 +1,118 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { makeClock } from '../../src/clock.ts';
+import type { SimulatorEndpoints } from '../../src/engine/delivery/deliver.ts';
+import { makeLog } from '../../src/log.ts';
+import { readConfig } from '../../src/start/config.ts';
+import { openInstallation } from '../../src/start/open-installation.ts';
+import type { OpenInstallation } from '../../src/start/open-installation.ts';
+import { startNode } from '../start/start-bundle.ts';
+import type { StartLine } from '../start/start-bundle.ts';
+import { killCluster } from './start-killable-database.ts';
+import { makeCaller } from './make-caller.ts';
+import { runCommand } from './run-command.ts';
+import { startCollector } from './start-collector.ts';
+import type { TortureOptions } from './torture-bundle.ts';
+
+/**
+ * The only node of an installation: of role `all`, on its own embedded database, with users in its demo workspace; and
+ * the simulated providers in this process.
+ */
+export async function startSoleNode(options: TortureOptions) {
+  const folder = await mkdtemp(join(tmpdir(), 'carillon-torture-'));
+  const environment = {
+    PATH: process.env.PATH ?? '',
+    HOME: process.env.HOME ?? '',
+    CARILLON_DATA_DIR: folder,
+    // Files and callbacks are this process's.
+    CARILLON_ALLOWED_NETWORKS: '127.0.0.0/8',
+    CARILLON_WINDOW_DEVICES: String(options.windowDevices),
+    CARILLON_WORKER_CHUNKS: String(options.parallelChunks),
+    CARILLON_LOG_LEVEL: process.env.DEBUG_LEVEL ?? 'error',
+  };
+  const { collector, line } = await prepare(options, { folder, environment });
+  let node = await startTortureNode(environment, collector.endpoints);
+  return {
+    collector,
+    workspaceId: line.workspaceId,
+    caller: makeCaller(line, () => node.url),
+    /** `with its database`: nothing of both is left; otherwise the database is found running without its owner. */
+    async killAndRestart(what: 'alone' | 'with its database'): Promise<void> {
+      node.process.kill('SIGKILL');
+      if (what === 'with its database') await killCluster(join(folder, 'postgres', 'cluster'));
+      await once(node.process, 'close');
+      node = await startTortureNode(environment, collector.endpoints);
+    },
+    /** Of the node as it runs now. */
+    open: () => open(environment, node.databaseUrl),
+    async stop(): Promise<void> {
+      node.process.kill('SIGTERM');
+      await once(node.process, 'close');
+      await collector.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+type Place = { folder: string; environment: Record<string, string> };
+
+/** The demo workspace with people in it, and the providers that know its credentials. */
+async function prepare(options: TortureOptions, { folder, environment }: Place) {
+  const node = startNode(['--port', '0', '--json', '--seed', String(options.seed)], environment);
+  const firstLine = await node.firstLine;
+  if (firstLine === undefined) throw new Error(`node: ${(await node.exited).stderr}`);
+  const line = JSON.parse(firstLine) as StartLine;
+  const file = join(folder, 'users.ndjson');
+  await runCommand(environment, ['sandbox', 'generate-users', '--users', String(options.devices), '--out', file]);
+  await runCommand(environment, ['import', file]);
+  const installation = await open(environment, line.databaseUrl);
+  const clock = makeClock();
+  const log = makeLog({ level: 'error', pretty: false });
+  const secret = installation.secretFor('simulator');
+  const collector = await startCollector({
+    ...installation,
+    database: installation.acrossWorkspaces,
+    clock,
+    log,
+    secret,
+  });
+  await installation.close();
+  node.process.kill('SIGTERM');
+  await node.exited;
+  return { collector, line };
+}
+
+function open(environment: Record<string, string>, databaseUrl: string): Promise<OpenInstallation> {
+  const config = readConfig({ environment: { ...environment, DATABASE_URL: databaseUrl }, arguments: [] });
+  return openInstallation(config, { clock: makeClock(), log: makeLog({ level: 'error', pretty: false }) });
+}
+
+async function startTortureNode(environment: Record<string, string>, endpoints: SimulatorEndpoints) {
+  const script = join(import.meta.dirname, 'torture-node.ts');
+  const child: ChildProcess = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', script, JSON.stringify(endpoints)],
+    {
+      env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...environment },
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    },
+  );
+  const ended = once(child, 'close').then(() => undefined);
+  const ready = await Promise.race([once(child, 'message'), ended]);
+  if (!ready) throw new Error('the node ended before it was ready');
+  return { process: child, ...(ready[0] as { url: string; databaseUrl: string }) };
+}
+
+const maxWaitMilliseconds = 180_000;
+
+export async function until(what: string, look: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + maxWaitMilliseconds;
+  while (!(await look())) {
+    if (performance.now() > deadline) throw new Error(`${what}: nothing moves`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
