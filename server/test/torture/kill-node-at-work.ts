@@ -105,13 +105,13 @@ const playRound: Record<Work, (play: Play, round: Round) => Promise<void>> = {
         (tx) => tx`update campaigns set next_at = now() where id = ${campaignId} and status = 'SCHEDULED'`,
       );
       // As it fires, as its audience is frozen, or as it begins to send.
-      const moment = (['fired', 'released', 'sending'] as const)[random.between(0, 2)]!;
-      await until(`the schedule is ${moment}`, async () => {
+      const phase = (['fired', 'released', 'sending'] as const)[random.between(0, 2)]!;
+      await until(`the schedule is ${phase}`, async () => {
         const [row] = await installation.acrossWorkspaces<{ runs: number; chunks: number }[]>`
           select (select count(*) from runs where campaign_id = ${campaignId}) as runs,
             (select count(*) from chunks where run_id in (select id from runs where campaign_id = ${campaignId})) as chunks`;
-        if (moment === 'fired') return row!.runs > 0;
-        return moment === 'released' ? row!.chunks > 0 : node.collector.reached() > reached;
+        if (phase === 'fired') return row!.runs > 0;
+        return phase === 'released' ? row!.chunks > 0 : node.collector.reached() > reached;
       });
     } finally {
       await installation.close();

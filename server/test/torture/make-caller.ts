@@ -21,7 +21,7 @@ export function makeCaller({ workspaceId, dbName, keys }: StartLine, url: () => 
     const answer = await fetch(`${url()}${path}`, {
       method,
       headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(body),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(maxAnswerMilliseconds),
     });
     return {
@@ -43,6 +43,7 @@ export function makeCaller({ workspaceId, dbName, keys }: StartLine, url: () => 
         body: { ...pushContent, ...body },
       });
     },
+    readyz: (): Promise<Answer> => send('GET', '/readyz', { headers: {}, body: undefined }),
     /** A user without a device, so that no campaign reaches more than it did. */
     saveUser: (customerId: string): Promise<Answer> =>
       send('POST', `/v1/customer/${workspaceId}`, {

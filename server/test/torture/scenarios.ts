@@ -3,6 +3,7 @@ import { cappedCampaigns } from './capped-campaigns.ts';
 import { deadlyDevice } from './deadly-device.ts';
 import { everyZone } from './every-zone.ts';
 import { frozenWorker } from './frozen-worker.ts';
+import { fullDisk } from './full-disk.ts';
 import { killDatabase } from './kill-database.ts';
 import { killNode } from './kill-node.ts';
 import { killNodeAtWork } from './kill-node-at-work.ts';
@@ -36,6 +37,7 @@ export const scenarios: Record<string, Scenario> = {
   'frozen-worker': { share: 0, play: (options) => frozenWorker({ ...options, firstLease: 'waited out' }) },
   'freeze-worker': { share: 2, play: (options) => frozenWorker({ ...options, firstLease: 'ended' }) },
   'kill-database': { share: 4, play: (options) => killDatabase({ ...options, workers: 2 }) },
+  'full-disk': { share: 1, play: fullDisk },
   'terminated-sessions': { share: 1, play: terminatedSessions },
   'api-crash': { share: 4, play: apiCrash },
   'provider-faults': { share: 0, play: providerFaults },

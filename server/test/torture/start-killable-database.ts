@@ -7,6 +7,8 @@ export type KillableDatabase = {
   ownerUrl: string;
   /** SIGKILL to the postmaster and all its processes, then a start on the same folder and port. */
   killAndRestart(): Promise<void>;
+  /** @returns whether it had ended by itself, and was started again */
+  restartEnded(): Promise<boolean>;
   stop(): Promise<void>;
 };
 
@@ -21,6 +23,12 @@ export async function startKillableDatabase(folder: string): Promise<KillableDat
       await killCluster(join(folder, 'cluster'));
       await server.exited;
       server = await startEmbeddedPostgres({ folder, port: Number(new URL(url).port) });
+    },
+    async restartEnded() {
+      const pending = Symbol('pending');
+      if ((await Promise.race([server.exited, Promise.resolve(pending)])) === pending) return false;
+      server = await startEmbeddedPostgres({ folder, port: Number(new URL(url).port) });
+      return true;
     },
     stop: () => server.stop(),
   };

@@ -43,7 +43,13 @@ export type Front = {
   close(): Promise<void>;
 };
 
-export type BundleOptions = TortureOptions & { startFront?: (url: string) => Promise<Front> };
+type Folder = { path: string; remove(): Promise<void> };
+
+export type BundleOptions = TortureOptions & {
+  startFront?: (url: string) => Promise<Front>;
+  /** For the database and the nodes; the bundle removes it in the end. */
+  folder?: Folder;
+};
 
 export type TortureBundle = Awaited<ReturnType<typeof openTortureBundle>>;
 
@@ -60,8 +66,8 @@ export function makeTortureBundle(options: BundleOptions): Promise<TortureBundle
 
 /** One that nobody shares. */
 export async function openTortureBundle(options: BundleOptions) {
-  const folder = await mkdtemp(join(tmpdir(), 'carillon-torture-'));
-  const postgres = await startKillableDatabase(join(folder, 'postgres'));
+  const folder = options.folder ?? (await makeFolder());
+  const postgres = await startKillableDatabase(join(folder.path, 'postgres'));
   try {
     return await startNodes(options, { folder, postgres });
   } catch (error) {
@@ -70,10 +76,16 @@ export async function openTortureBundle(options: BundleOptions) {
   }
 }
 
+async function makeFolder(): Promise<Folder> {
+  const path = await mkdtemp(join(tmpdir(), 'carillon-torture-'));
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
 async function startNodes(
   options: BundleOptions,
-  { folder, postgres }: { folder: string; postgres: KillableDatabase },
+  { folder: place, postgres }: { folder: Folder; postgres: KillableDatabase },
 ) {
+  const folder = place.path;
   const front = await options.startFront?.(postgres.url);
   const direct = {
     PATH: process.env.PATH ?? '',
@@ -154,6 +166,8 @@ async function startNodes(
       worker.process.kill(signal);
       return (await worker.exited).code;
     },
+    /** Whether it had ended by itself, and was started again. */
+    restartEndedDatabase: () => postgres.restartEnded(),
     killDatabase: () => postgres.killAndRestart(),
     async killApi(): Promise<void> {
       api.node.process.kill('SIGKILL');
@@ -229,7 +243,7 @@ async function startNodes(
       await installation.close();
       await front?.close();
       await postgres.stop();
-      await rm(folder, { recursive: true, force: true });
+      await place.remove();
     },
   };
   return bundle;

@@ -15,10 +15,12 @@ export async function watchFences(database: Database, ownerUrl: string): Promise
       // Of a round before, on the same installation.
       await tx`drop table if exists torture_breaches`;
       await tx`drop function if exists torture_watch_chunk, torture_watch_delivery cascade`;
+      // Rounds may share the database.
+      await tx`drop table if exists torture_breaches`;
       await tx`create table torture_breaches (what text not null)`;
       await tx`grant select on torture_breaches to public`;
       await tx`
-        create function torture_watch_chunk() returns trigger language plpgsql security definer as $body$
+        create or replace function torture_watch_chunk() returns trigger language plpgsql security definer as $body$
         begin
           if old.ended_at is not null then
             insert into torture_breaches values ('an ended chunk was changed');
@@ -28,15 +30,15 @@ export async function watchFences(database: Database, ownerUrl: string): Promise
           end if;
           return null;
         end $body$`;
-      await tx`create trigger torture_watch after update on chunks for each row execute function torture_watch_chunk()`;
+      await tx`create or replace trigger torture_watch after update on chunks for each row execute function torture_watch_chunk()`;
       await tx`
-        create function torture_watch_delivery() returns trigger language plpgsql security definer as $body$
+        create or replace function torture_watch_delivery() returns trigger language plpgsql security definer as $body$
         begin
           insert into torture_breaches values ('an accepted message was stored again');
           return null;
         end $body$`;
       await tx`
-        create trigger torture_watch after update on deliveries for each row
+        create or replace trigger torture_watch after update on deliveries for each row
         when (old.outcome = 'ACCEPTED') execute function torture_watch_delivery()`;
     });
   } finally {

@@ -1,0 +1,124 @@
+import { isAllEnded } from './audit-fill.ts';
+import { auditRun, findBrokenPromises } from './audit-run.ts';
+import { findKept, startPushLoad } from './push-load.ts';
+import type { Report } from './scenario.ts';
+import { startSmallDisk } from './start-small-disk.ts';
+import type { SmallDisk } from './start-small-disk.ts';
+import { openTortureBundle } from './torture-bundle.ts';
+import type { TortureBundle, TortureOptions } from './torture-bundle.ts';
+
+const clients = 8;
+const baseMegabytes = 500;
+const bytesPerDevice = 8_000;
+const wantedRefusals = 40;
+const maxFullMilliseconds = 30_000;
+
+/**
+ * The disk of the database and of the nodes' folder is filled to the last byte in a campaign and while pushes arrive, and
+ * emptied again. Meanwhile callers are told 503 and `/readyz` says what is missing; afterwards everything that was
+ * accepted is sent, once, without anybody's help but a start of a PostgreSQL that had no room for its log and ended.
+ */
+export async function fullDisk(options: TortureOptions): Promise<Report> {
+  const disk = await startSmallDisk(baseMegabytes + Math.ceil((options.devices * bytesPerDevice) / 1_000_000));
+  if ('refused' in disk) return { numbers: { skipped: `no file system can be mounted: ${disk.refused}` }, broken: [] };
+  const bundle = await openTortureBundle({ ...options, folder: disk });
+  try {
+    await bundle.importDevices();
+    await bundle.startWorker();
+    const campaigns: string[] = [];
+    const load = startPushLoad(bundle.caller, { clients, users: options.devices });
+    const numbers = { restarts: 0, 'rounds not told': 0 };
+    const told = new Set<string>();
+    for (let round = 0; round < options.rounds; round += 1) {
+      const reached = bundle.collector.reached();
+      campaigns.push(await bundle.pushToAll(`Torture: a full disk, ${round}`));
+      const wanted = reached + bundle.random.between(1, Math.floor(options.devices / 2));
+      await bundle.waitForReached(wanted);
+      const seen = await fillAndEmpty(bundle, { disk, refusals: () => load.statuses['503'] ?? 0 });
+      if (seen.troubles.length === 0) numbers['rounds not told'] += 1;
+      for (const trouble of seen.troubles) told.add(trouble);
+      if (await bundle.restartEndedDatabase()) numbers.restarts += 1;
+      const answered = load.answered.length;
+      await bundle.waitFor('pushes are taken again', () => (load.answered.length > answered ? true : undefined));
+    }
+    await load.stop();
+    await bundle.waitFor('the end of everything', async () =>
+      (await isAllEnded(bundle.database).catch(() => false)) ? true : undefined,
+    );
+    const report = await audit(bundle, { campaigns, load });
+    return {
+      numbers: { ...report.numbers, ...numbers, '/readyz told': [...told].join('; ') },
+      broken: [
+        ...report.broken,
+        ...(numbers['rounds not told'] === 0 ? [] : ['/readyz says in its body that something is missing']),
+      ],
+    };
+  } finally {
+    await bundle.stop();
+  }
+}
+
+type Filling = { disk: SmallDisk; refusals: () => number };
+
+/** @returns what `/readyz` said was missing */
+async function fillAndEmpty(bundle: TortureBundle, { disk, refusals }: Filling): Promise<{ troubles: string[] }> {
+  const before = refusals();
+  const until = performance.now() + maxFullMilliseconds;
+  const troubles = new Set<string>();
+  await disk.fill();
+  await bundle.waitFor('refusals', async () => {
+    const ready = await bundle.caller.readyz().catch(() => undefined);
+    if (ready?.httpStatus === 503) for (const trouble of troublesIn(ready.body)) troubles.add(trouble);
+    // What PostgreSQL frees meanwhile is taken, too.
+    await disk.fill();
+    const isRefused = refusals() - before >= wantedRefusals && troubles.size > 0;
+    return isRefused || performance.now() > until ? true : undefined;
+  });
+  await disk.empty();
+  return { troubles: [...troubles] };
+}
+
+function troublesIn(body: Record<string, unknown>): string[] {
+  return Object.values(body).flatMap((value) => (Array.isArray(value) ? value.map(String) : []));
+}
+
+type Told = { campaigns: string[]; load: ReturnType<typeof startPushLoad> };
+
+async function audit(bundle: TortureBundle, { campaigns, load }: Told): Promise<Report> {
+  const broken: string[] = [];
+  const sums = { devices: 0, lost: 0, repeats: 0, mixedIdentities: 0 };
+  const bound = bundle.parallelChunks * bundle.windowDevices;
+  for (const campaignId of campaigns) {
+    const run = await bundle.waitForRunEnd(campaignId);
+    const one = await auditRun(bundle, campaignId);
+    broken.push(...findBrokenPromises(one, run));
+    if (one.repeats > bound) broken.push('repeats stay within chunks × window');
+    sums.devices += one.devices;
+    sums.lost += one.lost;
+    sums.repeats += one.repeats;
+    sums.mixedIdentities += one.mixedIdentities;
+  }
+  const kept = await findKept(bundle, load);
+  const faults = await bundle.database<{ fault: string }[]>`
+    select distinct concat_ws(' ', method, route, error_name, error_detail) as fault from api_log where status = 500`;
+  broken.push(...faults.map(({ fault }) => `nothing ends in a fault of ours: ${fault}`));
+  if (kept.kept !== load.answered.length) broken.push('an answered request is on disk');
+  if (kept.sent !== load.answered.length) broken.push('the message of an answered request was sent');
+  if (kept.deniedAndKept > 0) broken.push('what is on disk was not answered as failed');
+  if (!load.statuses['503']) broken.push('writes are refused while the disk is full');
+  for (const status of ['500', '503 without Retry-After'])
+    if (load.statuses[status]) broken.push(`answered ${status} ${load.statuses[status]} times`);
+  return {
+    numbers: {
+      ...sums,
+      bound: bound * campaigns.length,
+      answered: load.answered.length,
+      kept: kept.kept,
+      sent: kept.sent,
+      'denied and stored': kept.deniedAndKept,
+      unanswered: load.unanswered(),
+      'statuses of pushes': JSON.stringify(load.statuses),
+    },
+    broken,
+  };
+}

@@ -1,0 +1,52 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+export type SmallDisk = {
+  path: string;
+  /** Until nothing can be written any more. */
+  fill(): Promise<void>;
+  empty(): Promise<void>;
+  remove(): Promise<void>;
+};
+
+const pieceBytes = 1_048_576;
+
+/** A file system of its own in memory, of so many megabytes. @returns why there can be none, where mounting is refused */
+export async function startSmallDisk(megabytes: number): Promise<SmallDisk | { refused: string }> {
+  const path = await mkdtemp(join(tmpdir(), 'carillon-disk-'));
+  try {
+    // Passable: as root the database runs as another account.
+    await run('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0711`, 'tmpfs', path]);
+  } catch (error) {
+    await rm(path, { recursive: true });
+    return { refused: (error as Error).message.trim().replaceAll('\n', ' ') };
+  }
+  const filling = join(path, 'filling');
+  return {
+    path,
+    async fill() {
+      const file = await open(filling, 'a');
+      try {
+        // Whole pieces first, then what is left of the last.
+        for (let bytes = pieceBytes; bytes >= 1; bytes = Math.floor(bytes / 16)) {
+          const piece = Buffer.alloc(bytes);
+          for (;;) await file.write(piece);
+        }
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+      } finally {
+        await file.close();
+      }
+    },
+    empty: () => rm(filling, { force: true }),
+    async remove() {
+      await run('umount', ['--lazy', path]);
+      await rm(path, { recursive: true, force: true });
+    },
+  };
+}
