@@ -2,8 +2,8 @@ import { makeRandom } from './make-random.ts';
 import type { BundleOptions, TortureBundle } from './torture-bundle.ts';
 
 /**
- * Keeps one installation for the rounds of a scenario: database, API node and imported devices. Each round takes it as if
- * it were new, since what rounds before it stored is deleted and their workers have ended.
+ * Keeps one installation for the rounds of a scenario: database, API node, imported devices, workers that live. Each round
+ * takes it as if it were new, since what rounds before it stored is deleted.
  */
 export type BundleShelf = {
   take(options: BundleOptions): Promise<TortureBundle>;
@@ -18,7 +18,7 @@ export function makeBundleShelf(open: (options: BundleOptions) => Promise<Tortur
       if (kept) await kept.forget();
       else kept = await open(options);
       const { seed, rounds } = options;
-      return { ...kept, seed, rounds, random: makeRandom(seed), stop: kept.endWorkers };
+      return { ...kept, seed, rounds, random: makeRandom(seed), stop: kept.restWorkers };
     },
     async clear() {
       const ending = kept;

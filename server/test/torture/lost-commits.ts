@@ -9,17 +9,18 @@ import type { Front, TortureBundle, TortureOptions } from './torture-bundle.ts';
 export type LostCommitsOptions = TortureOptions & {
   /** `pooler`: PgBouncer in transaction mode, and connections are cut before it and behind it. */
   front: 'none' | 'pooler';
-  /** Pushes of a round, all at once. */
-  pushes?: number;
 };
 
 const users = 30;
+const maxPushes = 400;
 
 /**
  * Connections of all nodes are cut at their commits while pushes to everybody and to single users arrive. What was
  * answered Success is stored and was sent, once; what is stored was answered Success; nothing failed.
  */
-export async function lostCommits({ pushes = 400, front, ...options }: LostCommitsOptions): Promise<Report> {
+export async function lostCommits({ front, ...options }: LostCommitsOptions): Promise<Report> {
+  // Of a round, all at once.
+  const pushes = Math.min(maxPushes, Math.ceil(options.devices / 10));
   if (front === 'pooler' && !isPoolerInstalled)
     return { numbers: { skipped: 'pgbouncer is missing (Debian: apt install pgbouncer)' }, broken: [] };
   const bundle = await makeTortureBundle({ ...options, devices: users, startFront: front === 'none' ? cutOnly : pool });

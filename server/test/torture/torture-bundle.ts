@@ -119,6 +119,10 @@ async function startNodes(
   const secret = installation.secretFor('simulator');
   const collector = await startCollector({ ...installation, database, clock, log, secret });
   const workers: WorkerProcess[] = [];
+  /** Those that a round left alive, for the next one. */
+  const resting: WorkerProcess[] = [];
+  /** Those that send elsewhere, or are told to fail. */
+  const special = new Set<WorkerProcess>();
   /** Those that were empty when the devices had been imported. */
   let empty: EmptyTables | undefined;
 
@@ -156,7 +160,10 @@ async function startNodes(
       endpoints: SimulatorEndpoints = collector.endpoints,
       more: Record<string, string> = {},
     ): Promise<WorkerProcess> {
-      const worker = await startWorkerProcess({ ...environment, ...more }, endpoints);
+      const isPlain = endpoints === collector.endpoints && Object.keys(more).length === 0;
+      const rested = isPlain ? resting.pop() : undefined;
+      const worker = rested ?? (await startWorkerProcess({ ...environment, ...more }, endpoints));
+      if (!isPlain) special.add(worker);
       workers.push(worker);
       return worker;
     },
@@ -233,11 +240,16 @@ async function startNodes(
           from runs where campaign_id = ${campaignId}`.catch(() => []);
         return run && !run.isOpen ? run : undefined;
       }),
-    async endWorkers(): Promise<void> {
-      await Promise.all([...workers].map((worker) => bundle.endWorker(worker, 'SIGKILL')));
+    /** Who is as every other may work for the next round. */
+    async restWorkers(): Promise<void> {
+      await Promise.all(
+        workers.filter((worker) => special.has(worker)).map((worker) => bundle.endWorker(worker, 'SIGKILL')),
+      );
+      resting.push(...workers.splice(0));
     },
     async stop(): Promise<void> {
-      await bundle.endWorkers();
+      workers.push(...resting.splice(0));
+      await Promise.all([...workers].map((worker) => bundle.endWorker(worker, 'SIGKILL')));
       await bundle.killApi();
       await collector.stop();
       await installation.close();
