@@ -49,7 +49,7 @@ export async function killNodeAtWork(options: TortureOptions): Promise<Report> {
       const { acrossWorkspaces: database } = installation;
       await until('the end of everything', () => isAllEnded(database));
       const { numbers, broken } = await audit({ node, host, database }, { begun, options });
-      return { numbers: { ...numbers, kills: JSON.stringify(kills) }, broken };
+      return { numbers: { ...numbers, kills: options.rounds, 'kills by work': JSON.stringify(kills) }, broken };
     } finally {
       await installation.close();
     }
@@ -131,7 +131,7 @@ async function audit(
   const kept = await findKept({ database, collector }, begun);
   const fills = await auditFills({ database, host }, { fills: begun.fills, users: options.devices });
   const bound = options.parallelChunks * options.windowDevices;
-  const sums = { lost: 0, repeats: 0, ledgerRows: 0 };
+  const sums = { devices: 0, lost: 0, mixedIdentities: 0, miscounted: 0, repeats: 0, ledgerRows: 0 };
   const broken: string[] = [...(begun.fills > 0 ? fills.broken : [])];
   for (const campaignId of begun.scheduled) {
     const runs = await database<{ status: string; reason: string | null }[]>`
@@ -140,7 +140,10 @@ async function audit(
     if (runs.length !== 1) broken.push(`a schedule fires once, not ${runs.length} times`);
     broken.push(...findBrokenPromises(run, runs[0] ?? { status: 'never', reason: null }));
     if (run.repeats > bound) broken.push('repeats stay within chunks × window');
+    sums.devices += run.devices;
     sums.lost += run.lost;
+    sums.mixedIdentities += run.mixedIdentities;
+    sums.miscounted += run.miscounted;
     sums.repeats += run.repeats;
     sums.ledgerRows += run.ledgerRows;
   }
@@ -150,11 +153,11 @@ async function audit(
   return {
     numbers: {
       answered: begun.answered.length,
-      kept: kept.kept,
-      sent: kept.sent,
+      answeredNotStored: begun.answered.length - kept.kept,
+      'answered and not sent': kept.kept - kept.sent,
       unanswered: begun.unanswered,
       denied: begun.denied.length,
-      'denied and stored': kept.deniedAndKept,
+      storedNotAnswered: kept.deniedAndKept,
       fills: JSON.stringify(fills.audit),
       'schedules fired': begun.scheduled.length,
       ...sums,

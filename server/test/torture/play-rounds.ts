@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { makeBundleShelf } from './bundle-shelf.ts';
 import type { DrawnRound } from './draw-rounds.ts';
 import type { Report } from './scenario.ts';
@@ -13,20 +14,39 @@ type Play = {
   onPlayed(round: PlayedRound): void;
 };
 
-/** Plays drawn rounds one after the other. Those of one scenario and size share an installation until one goes wrong. */
+/**
+ * Plays drawn rounds, as many side by side as there are cores. Those of one scenario and size follow each other and share
+ * an installation until one goes wrong.
+ */
 export async function playRounds({ drawn, options, onPlayed }: Play): Promise<PlayedRound[]> {
-  const shelf = makeBundleShelf(openTortureBundle);
+  const waiting = groupRounds(drawn);
   const played: PlayedRound[] = [];
-  for (const [index, round] of drawn.entries()) {
-    const { scenario, seed, devices } = round;
-    const report = await playOne(scenario, { ...options, seed, devices, rounds: 1, shelf });
-    const next = drawn[index + 1];
-    const isShared = next?.scenario === scenario && next.devices === devices && report.broken.length === 0;
-    if (!isShared) await shelf.clear();
-    played.push({ ...round, ...report });
-    onPlayed(played.at(-1)!);
-  }
+  const work = async (): Promise<void> => {
+    const shelf = makeBundleShelf(openTortureBundle);
+    for (let group = waiting.shift(); group; group = waiting.shift()) {
+      for (const round of group) {
+        const { scenario, seed, devices } = round;
+        const report = await playOne(scenario, { ...options, seed, devices, rounds: 1, shelf });
+        if (report.broken.length > 0) await shelf.clear();
+        played.push({ ...round, ...report });
+        onPlayed(played.at(-1)!);
+      }
+      await shelf.clear();
+    }
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, work));
   return played;
+}
+
+/** Rounds that follow each other with the same scenario and size. */
+function groupRounds(drawn: readonly DrawnRound[]): DrawnRound[][] {
+  const groups: DrawnRound[][] = [];
+  for (const round of drawn) {
+    const last = groups.at(-1);
+    if (last?.[0]!.scenario === round.scenario && last[0]!.devices === round.devices) last.push(round);
+    else groups.push([round]);
+  }
+  return groups;
 }
 
 /** A scenario that could not be played to its end has broken a promise. */

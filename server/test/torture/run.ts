@@ -48,13 +48,9 @@ let count = 0;
 process.stdout.write(`seed ${seed}, ${devices} devices, ${rounds} rounds, ${randomRounds} random rounds\n`);
 const chosen = Object.entries(scenarios).filter(([name]) => values.only === undefined || values.only === name);
 const drawn = randomRounds === 0 ? [] : draw();
-const played = await playRounds({ drawn, options, onPlayed: printRound });
 const whole: Record<string, Report> = {};
-for (const [name, { share }] of chosen) {
-  if (randomRounds > 0 && share > 0) continue;
-  whole[name] = await playOne(name, { seed, devices, rounds, ...options });
-  printScenario(name, whole[name]);
-}
+// Drawn rounds run beside those that wait out a minute here and there.
+const [played] = await Promise.all([playRounds({ drawn, options, onPlayed: printRound }), playWhole()]);
 const isBroken = [...played, ...Object.values(whole)].some(({ broken }) => broken.length > 0);
 const minutes = Math.ceil((performance.now() - startedAt) / 60_000);
 if (values.record) {
@@ -65,6 +61,14 @@ if (values.record) {
   process.stdout.write('\ndocs/reports/torture.json written; `npm run docs:generate` renders it\n');
 }
 process.exitCode = isBroken ? 1 : 0;
+
+async function playWhole(): Promise<void> {
+  for (const [name, { share }] of chosen) {
+    if (randomRounds > 0 && share > 0) continue;
+    whole[name] = await playOne(name, { seed, devices, rounds, ...options });
+    printScenario(name, whole[name]);
+  }
+}
 
 function draw() {
   const shares = Object.fromEntries(chosen.map(([name, { share }]) => [name, share]));
