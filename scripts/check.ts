@@ -63,6 +63,7 @@ const testSteps: Step[] = isFull
         command: [...vitest, ...filesWithProperties()],
         environment: { ...compileCache, FULL: '1' },
       },
+      { name: 'fuzz', command: [join(root, 'server/test/fuzz/run.ts'), '--requests', '5000'] },
       { name: 'places', command: [join(root, 'server/test/start/walk-places.ts')] },
       { name: 'simulation', command: [join(root, 'server/test/simulation/run.ts'), '--seeds', '200'] },
       { name: 'torture', command: [join(root, 'server/test/torture/run.ts'), '--devices', '20000', '--rounds', '5'] },

@@ -15,3 +15,24 @@ export function toStorable<Value>(value: Value): Value {
     Object.entries(value).map(([name, item]) => [toStorableText(name), toStorable(item as unknown)]),
   ) as Value;
 }
+
+/**
+ * Where, in a value that came as JSON and is stored as it came, the first text or member name is that no column takes:
+ * `a.b[0]`; of a name, the object that has it. Undefined when all can be stored.
+ */
+export function findUnstorable(value: unknown, path = ''): string | undefined {
+  if (typeof value === 'string') return isStorable(value) ? undefined : path;
+  if (value === null || typeof value !== 'object') return undefined;
+  const isList = Array.isArray(value);
+  for (const [name, item] of Object.entries(value)) {
+    if (!isStorable(name)) return path;
+    const dotted = path === '' ? name : `${path}.${name}`;
+    const found = findUnstorable(item, isList ? `${path}[${name}]` : dotted);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+export const unstorable = 'must be well-formed Unicode without NUL, names of members too';
+
+const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');

@@ -64,6 +64,8 @@ export function presentDefaultError(error: ServiceError, reply: FastifyReply): F
   const { status, type, body } = describeDefaultError(error);
   if (error.context.retryAfterSeconds !== undefined)
     reply.header('retry-after', String(error.context.retryAfterSeconds));
+  // RFC 9110 §15.5.6
+  if (status === 405) reply.header('allow', String(error.context.members?.allow ?? ''));
   return reply.code(status).type(type).send(body);
 }
 

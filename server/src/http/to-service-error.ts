@@ -21,6 +21,11 @@ function translate(error: FastifyError): ServiceError {
   switch (error.code) {
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new ServiceError('MEDIA_TYPE_UNSUPPORTED');
+    // Of the method QUERY, which Fastify does not let through without either.
+    case 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE':
+      return new ServiceError('MEDIA_TYPE_UNSUPPORTED');
+    case 'FST_ERR_ROUTE_MISSING_CONTENT':
+      return new ServiceError('BODY_EMPTY');
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new ServiceError('BODY_TOO_LARGE');
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':
@@ -45,10 +50,16 @@ const retryAfterSeconds = 2;
 // Somebody has to make space, or to promote a copy.
 const refusedRetryAfterSeconds = 30;
 
+const deadlock = '40P01';
+const deadlockRetryAfterSeconds = 1;
+
 function ofFault(error: Error): ServiceError {
   const context = { cause: error, detail: `${error.name}: ${error.message}` };
   if (refusesWrites(error))
     return new ServiceError('STORAGE_REFUSES_WRITES', { ...context, retryAfterSeconds: refusedRetryAfterSeconds });
+  // PostgreSQL ended it to break a circle of locks, after what retryDeadlock tries: nothing of it is stored.
+  if ((error as { code?: string }).code === deadlock)
+    return new ServiceError('OVERLOADED', { ...context, retryAfterSeconds: deadlockRetryAfterSeconds });
   // Nothing of the request is stored, or nobody knows; repeating it is right in both cases.
   return isOutage(error)
     ? new ServiceError('STORAGE_UNAVAILABLE', { ...context, retryAfterSeconds })

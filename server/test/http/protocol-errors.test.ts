@@ -102,6 +102,13 @@ test('a route answers what is malformed in its own shape', async () => {
   expect(misdirected).toMatchObject({ status: 421, body: { status: 'Fail', requestId: '' } });
 });
 
+test('a method that a route does not take is refused before its body is looked at, and told which it takes', async () => {
+  // QUERY is the one method that Fastify lets through with a media type and a body only.
+  const bytes = 'QUERY /v2/transaction/sendpush HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+  for (const sent of [bytes, bytes.replace('Host', 'Content-Type: application/json\r\nHost')])
+    expect(await exchange(sent)).toMatchObject([{ status: 405, body: { status: 'Fail' } }]);
+});
+
 test('bytes after a request that still waits are refused after its answer, not in its place', async () => {
   const bytes = 'POST /slow HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\nnonsense\r\n\r\n';
   server.server.once('clientError', release);

@@ -42,3 +42,17 @@ test('a fault that nobody expected answers 500 without its message, stack, state
   }
   await server.close();
 });
+
+test('a request that the database ended to break a circle of locks is to be repeated, and is no fault of ours', async () => {
+  const log = makeLog({ level: 'silent', pretty: false });
+  const server = await buildServer({ log, clock: makeManualClock(start), trustProxy: false }, [
+    async (scope) => {
+      scope.get('/ended', async () => {
+        throw Object.assign(new Error('deadlock detected'), { code: '40P01' });
+      });
+    },
+  ]);
+  const answer = await server.inject('/ended');
+  expect([answer.statusCode, answer.json().code, answer.headers['retry-after']]).toEqual([503, 'OVERLOADED', '1']);
+  await server.close();
+});

@@ -286,8 +286,11 @@ describe('GET /v1/click', () => {
     const ask = (method: 'GET' | 'HEAD' | 'POST', query: string) => bundle.server.inject({ method, url: url + query });
     expect((await ask('GET', '')).statusCode).toBe(400);
     expect((await ask('GET', `?to=${to}&to=https://evil.example`)).statusCode).toBe(400);
-    expect((await ask('HEAD', `?to=${to}`)).statusCode).toBe(405);
-    expect((await ask('POST', `?to=${to}`)).statusCode).toBe(405);
+    for (const method of ['HEAD', 'POST'] as const) {
+      const { statusCode, headers } = await ask(method, `?to=${to}`);
+      // RFC 9110 §15.5.6
+      expect([statusCode, headers.allow]).toEqual([405, 'GET']);
+    }
     expect(await bundle.figures(campaignId)).toEqual({});
     // None of all these calls went to the API log, which would keep the tokens of bodies and paths.
     expect(bundle.recorded).toEqual([]);

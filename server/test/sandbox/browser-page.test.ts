@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { randomBytes } from 'node:crypto';
 import { makeSimulatedSubscription } from '../../src/engine/delivery/simulator/make-simulated-subscription.ts';
-import { startCarillonBundle } from '../carillon-bundle.ts';
+import { withSession } from '../../src/storage/database.ts';
+import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
 
 let bundle: CarillonBundle;
@@ -46,6 +47,30 @@ describe('the page that makes a browser a device', () => {
       select device_id, platform, state from devices join users on users.id = devices.user_id
       where customer_id = 'someone new'`;
     expect(rows).toEqual([{ device_id: deviceId, platform: 'WEB', state: 'ACTIVE' }]);
+  });
+
+  test('a circle of locks, as of two people who take one browser from each other, is tried again', async () => {
+    const body = { customerId: 'tim', subscription: subscription('shared') };
+    expect((await register({ ...body, customerId: 'ann' })).status).toBe(200);
+    let answer: ReturnType<typeof register> | undefined;
+    await withSession(bundle.database, async (session) => {
+      await session`begin`;
+      // The other one is ended: the database looks for circles for whoever has waited this long.
+      await session`set local deadlock_timeout = '60s'`;
+      const [device] = await session`
+        select id, workspace_id from devices where push_id = ${JSON.stringify(body.subscription)} for update`;
+      answer = register(body);
+      await until(async () => {
+        const rows = await bundle.database`select 1 from pg_stat_activity where wait_event_type = 'Lock'
+          and datname = current_database()`;
+        return rows.length > 0;
+      });
+      await session`
+        update push_addresses set device_row_id = device_row_id
+        where workspace_id = ${device!.workspace_id} and device_row_id = ${device!.id}`;
+      await session`commit`;
+    });
+    expect((await answer!).status).toBe(200);
   });
 
   test.each([

@@ -5,6 +5,7 @@ import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
 import { listProviderCredentials } from '../../storage/keys/provider-credentials.ts';
 import { registerDevice } from '../data/register-device.ts';
+import { retryDeadlock } from '../data/retry-deadlock.ts';
 import { upsertUser } from '../data/upsert-user.ts';
 
 export type BrowserDependencies = {
@@ -43,10 +44,12 @@ export async function registerBrowser(
   const customer = { workspaceId: requireDemo(deps), customerId, at: clock.now() };
   const digest = createHash('sha256').update(subscription).digest('hex');
   const device = { deviceId: `browser-${digest.slice(0, 16)}`, platform: 'WEB', pushId: subscription } as const;
-  await inTransaction(database, async (tx) => {
-    await upsertUser(tx, { ...customer, attributes: {} });
-    await registerDevice(tx, { ...customer, ...device });
-  });
+  await retryDeadlock(() =>
+    inTransaction(database, async (tx) => {
+      await upsertUser(tx, { ...customer, attributes: {} });
+      await registerDevice(tx, { ...customer, ...device });
+    }),
+  );
   return { deviceId: device.deviceId };
 }
 

@@ -12,6 +12,7 @@ import {
   restoreWorkspace,
 } from '../../storage/installation/sandbox.ts';
 import { findInstallation, lockInstallation } from '../../storage/installation/installation.ts';
+import { retryDeadlock } from '../data/retry-deadlock.ts';
 import { changeInTransaction, retryChanges } from '../campaigns/change-campaign-state.ts';
 import { makeWorkspaceId } from '../workspaces/create-workspace.ts';
 import { makeSeededRandom } from './demo-seed.ts';
@@ -71,7 +72,7 @@ export async function resetDemoWorkspace(
   };
   for (let resets = 1; ; resets += 1) {
     try {
-      await reset();
+      await retryDeadlock(reset);
       break;
     } catch (error) {
       // A request that was under way stored something that belongs to what is being removed.

@@ -60,7 +60,7 @@ export function parseDeviceAttributes(attributes: Record<string, unknown>, prefi
 }
 
 function readPlatform(value: unknown): Platform {
-  const platform = typeof value === 'string' ? platformNames[value] : undefined;
+  const platform = typeof value === 'string' && Object.hasOwn(platformNames, value) ? platformNames[value] : undefined;
   if (platform) return platform;
   throw new Fault(
     'platform',

@@ -1,4 +1,5 @@
 import { isId } from '../ids.ts';
+import { findUnstorable, unstorable } from '../storable-text.ts';
 import { FilterFault, FilterMembers, quote } from './filter-members.ts';
 import type { FilterFaultCode } from './filter-members.ts';
 import { attributeMembers, readAttributeFilter } from './read-attribute-filter.ts';
@@ -27,7 +28,11 @@ export function parseSegmentFilter(tree: unknown): ParsedSegmentFilter {
   try {
     const members = new FilterMembers(tree, '');
     if (members.get('filter_type') !== undefined) members.choice('filter_type', ['nested_filters']);
-    return { filter: readGroup(members, { walk, depth: 1 }), unknownFields: walk.unknownFields };
+    const filter = readGroup(members, { walk, depth: 1 });
+    // The tree is stored as it came, with what nobody knows.
+    const place = findUnstorable(tree);
+    if (place !== undefined) throw new FilterFault('invalid', `${place || 'the tree'} ${unstorable}`);
+    return { filter, unknownFields: walk.unknownFields };
   } catch (error) {
     if (error instanceof FilterFault) return { fault: { code: error.code, reason: error.message } };
     throw error;

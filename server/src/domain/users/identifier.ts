@@ -18,7 +18,7 @@ const standardNames: Record<string, IdentifierName> = {
 /** What a name of the push API looks up; undefined when it is no standard name and not marked as custom. */
 export function identifierOf(name: string, { isCustom }: { isCustom: boolean }): IdentifierName | undefined {
   if (isCustom) return name === 'uid' ? { kind: 'customer-id' } : { kind: 'attribute', attribute: name };
-  return standardNames[name];
+  return Object.hasOwn(standardNames, name) ? standardNames[name] : undefined;
 }
 
 /**

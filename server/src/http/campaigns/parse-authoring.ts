@@ -2,6 +2,8 @@ import { partNames } from '../../domain/campaign-document/read-campaign.ts';
 import type { CampaignParts } from '../../domain/campaign-document/read-campaign.ts';
 import { statusActions } from '../../domain/campaigns/allowed-actions.ts';
 import type { StatusAction } from '../../domain/campaigns/allowed-actions.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { findUnstorable, unstorable } from '../../domain/storable-text.ts';
 import type { SearchVersion } from '../../domain/campaigns/campaign-search.ts';
 import type { RequestReader } from '../../domain/request-reader/request-reader.ts';
 import { makeCampaignReader, optionalText, refuseFaults } from './campaign-reader.ts';
@@ -10,9 +12,21 @@ import { maxActedCampaigns } from '../../domain/campaigns/limits.ts';
 
 const ownParts = ['channel', 'campaign_delivery_type', 'connector', 'sender_name', ...partNames];
 
-/** The members of a body that are parts of a campaign; the reading of them is the domain's. */
+/**
+ * The members of a body that are parts of a campaign; the reading of them is the domain's. They are stored as they came,
+ * those of a draft whatever they say.
+ *
+ * @throws ServiceError CAMPAIGN_REQUEST_INVALID for what cannot be stored
+ */
 export function takeParts(body: Body): CampaignParts {
-  return Object.fromEntries(ownParts.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]])));
+  const parts = Object.fromEntries(ownParts.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]])));
+  const field = findUnstorable(parts);
+  if (field !== undefined)
+    throw new ServiceError('CAMPAIGN_REQUEST_INVALID', {
+      faults: [{ field, reason: unstorable }],
+      detail: `${field}: ${unstorable}`,
+    });
+  return parts;
 }
 
 const required: Record<SearchVersion, readonly string[]> = {

@@ -61,7 +61,7 @@ export function interactionRoutes(deps: InteractionRouteDependencies): RouteFami
     refuseOtherMethods(server, clickUrl, ['GET']);
     // A preview that looks without opening is no click.
     server.head(clickUrl, { schema: { hide: true } }, async () => {
-      throw new ServiceError('METHOD_NOT_ALLOWED');
+      throw new ServiceError('METHOD_NOT_ALLOWED', { members: { allow: 'GET' } });
     });
   };
 }

@@ -5,6 +5,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import { dataCenterOfHost } from '../../domain/tokens/data-center.ts';
 import { isBearer, makeRequireBearer } from '../auth/bearer.ts';
 import type { BearerDependencies } from '../auth/bearer.ts';
+import { gatewayError } from '../auth/shapes.ts';
 import type { RouteFamily } from '../build-server.ts';
 import { toServiceError } from '../to-service-error.ts';
 import { refuseOtherMethods } from '../refuse-other-methods.ts';
@@ -45,7 +46,7 @@ export function pushRoutes(deps: PushRouteDependencies): RouteFamily {
               ? 'appId and signature travel in the body.'
               : 'appId, signature and query type travel in headers.',
           body: version === 'v2' ? pushBodyV2 : pushBodyV21,
-          response: { 200: pushAnswer, 400: pushAnswer, 429: pushAnswer },
+          response: { 200: pushAnswer, 400: pushAnswer, 401: gatewayError, 403: gatewayError, 429: pushAnswer },
         },
         // A Bearer token is optional, but if sent it must be valid (decision D16).
         preHandler: async (request, reply) => {

@@ -13,6 +13,7 @@ import {
 import type { SandboxClock, SandboxDependencies } from '../../app/sandbox/control-sandbox.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { RouteFamily } from '../build-server.ts';
+import { problem } from '../interactions/shapes.ts';
 import { guardSandbox } from './guard-sandbox.ts';
 import type { SandboxGuard } from './guard-sandbox.ts';
 
@@ -34,6 +35,9 @@ const ClockMove = Type.Union([
 ]);
 
 const tags = ['Sandbox'];
+const refusals = { 400: problem, 403: problem, 413: problem, 415: problem, 421: problem };
+const answers = { 200: Type.Unknown(), ...refusals };
+const noContent = { 204: Type.Null(), ...refusals };
 
 /**
  * The stand-in's own routes: the phones' inbox, the clock, fault switches. They exist in sandbox mode only and need no
@@ -44,12 +48,19 @@ export function sandboxRoutes(deps: SandboxDependencies & SandboxGuard): RouteFa
     guardSandbox(server, deps);
     server.get(
       '/sandbox/inbox',
-      { schema: { tags, summary: 'Messages the simulated devices received, newest first', querystring: InboxQuery } },
+      {
+        schema: {
+          tags,
+          summary: 'Messages the simulated devices received, newest first',
+          querystring: InboxQuery,
+          response: answers,
+        },
+      },
       (request) => answerInbox(deps, request),
     );
     server.delete(
       '/sandbox/inbox',
-      { schema: { tags, summary: 'Empty the inbox, the counters and the fault switches' } },
+      { schema: { tags, summary: 'Empty the inbox, the counters and the fault switches', response: noContent } },
       async (_request, reply) => {
         await clearInbox(deps);
         return reply.code(204).send();
@@ -61,15 +72,20 @@ export function sandboxRoutes(deps: SandboxDependencies & SandboxGuard): RouteFa
         schema: {
           tags,
           summary: 'Make the demo workspace, the counters and the faults what the first start made them',
+          response: answers,
         },
       },
       () => resetSandbox(deps),
     );
-    server.get('/sandbox/counters', { schema: { tags, summary: 'What the simulators counted, per platform' } }, () =>
-      readCounters(deps),
+    server.get(
+      '/sandbox/counters',
+      { schema: { tags, summary: 'What the simulators counted, per platform', response: answers } },
+      () => readCounters(deps),
     );
-    server.get('/sandbox/clock', { schema: { tags, summary: 'The time of this installation' } }, async () =>
-      presentClock(readSandboxClock(deps)),
+    server.get(
+      '/sandbox/clock',
+      { schema: { tags, summary: 'The time of this installation', response: answers } },
+      async () => presentClock(readSandboxClock(deps)),
     );
     server.post(
       '/sandbox/clock',
@@ -78,13 +94,14 @@ export function sandboxRoutes(deps: SandboxDependencies & SandboxGuard): RouteFa
           tags,
           summary: 'Move the clock forward, stopping where something is due, or back to real time',
           body: ClockMove,
+          response: { ...answers, 409: problem },
         },
       },
       async (request) => presentClock(await moveClock(deps, { move: request.body as Static<typeof ClockMove> })),
     );
     server.post(
       '/sandbox/faults',
-      { schema: { tags, summary: 'Make the simulated providers fail; {} ends all faults' } },
+      { schema: { tags, summary: 'Make the simulated providers fail; {} ends all faults', response: noContent } },
       (request, reply) => switchFaults(deps, request, reply),
     );
   };

@@ -46,7 +46,7 @@ export function parseFaults(input: unknown): Faults {
     if (fault === null || typeof fault !== 'object') refuse(provider, 'must be an object');
     for (const [name, value] of Object.entries(fault as object)) {
       const field = `${provider}.${name}`;
-      const range = numbers[name];
+      const range = Object.hasOwn(numbers, name) ? numbers[name] : undefined;
       if (range) {
         if (typeof value !== 'number' || value < range[0] || value > range[1])
           refuse(field, `must be a number from ${range[0]} to ${range[1]}`);

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { parseDeviceAttributes } from '../../src/domain/devices/device-attributes.ts';
+import { identifierOf } from '../../src/domain/users/identifier.ts';
+import { parseFaults } from '../../src/engine/delivery/simulator/faults.ts';
+
+// Members that every object of JavaScript has: a table that is looked up by a caller's word has them too.
+const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '__defineGetter__'];
+
+test.each(names)('%s is no standard identifier, no platform and no fault of a provider', (name) => {
+  expect(identifierOf(name, { isCustom: false })).toBeUndefined();
+  expect(parseDeviceAttributes({ platform: name, push_id: 'a' }, [])).toMatchObject({
+    fault: { attribute: 'platform' },
+  });
+  expect(() => parseFaults(JSON.parse(`{"fcm":{"${name}":1}}`))).toThrow();
+});

@@ -1,0 +1,76 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Check } from 'typebox/value';
+import type { Shape } from '../http/body-arbitrary.ts';
+import type { FuzzRequest } from './make-request.ts';
+
+export type FuzzAnswer = { status: number; headers: IncomingHttpHeaders; text: string };
+
+const text = { type: 'string' };
+/** Answers that may come instead of a route's own (docs/errors.md): of the gateway, of the edge, of an unknown path. */
+const gateway = shapeOf({ code: text, target: text, message: text });
+const problem = shapeOf({ type: text, title: text, status: { type: 'integer' }, code: text });
+const unknownPath = shapeOf({ code: { const: 404 }, status: { const: 'error' }, reason: text });
+
+function shapeOf(properties: Record<string, Shape>): Shape {
+  return { type: 'object', properties, required: Object.keys(properties) };
+}
+
+/** What no answer tells: where the code stands, what the database said, what JavaScript makes of an object. */
+const inside = /node_modules|file:\/\/\/|\bat \S+ \(|DatabaseError|SQLSTATE|duplicate key value|\[object Object\]/;
+
+/** Says what is wrong with an answer, or undefined: a fault of ours, no JSON, or another shape than the route documents. */
+export function judgeAnswer(request: FuzzRequest, answer: FuzzAnswer): string | undefined {
+  const { operation, method } = request;
+  const { status, headers, text } = answer;
+  if (status === 599) return `no answer: ${text}`;
+  // Only /readyz documents a 503: the node says of itself that it cannot work now.
+  if (status >= 500 && !(status === 503 && operation.answers.has(503))) return `a fault of ours: ${status}`;
+  if (status >= 400 && inside.test(withoutEcho(text, request))) return `${status} shows the inside`;
+  if (status === 429 && !/^[1-9]\d*$/.test(String(headers['retry-after']))) return '429 without Retry-After';
+  if (status === 405 && headers.allow === undefined && method !== 'CONNECT') return '405 without Allow';
+  const isOwn = request.wire === undefined && method === operation.method;
+  if (isOwn && status < 400 && !operation.answers.has(status)) return `${status} is not documented`;
+  if (method === 'HEAD') return undefined;
+  if (text === '') return status < 400 ? undefined : `${status} without a body`;
+  const type = String(headers['content-type']);
+  if (!/json/.test(type)) return status < 400 ? undefined : `${status} as ${type}`;
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return `${status} with a body that is no JSON`;
+  }
+  const shapes = status < 400 ? (isOwn ? [operation.answers.get(status)] : []) : refusalShapes(request, status);
+  const known = shapes.filter((shape) => shape !== undefined);
+  return known.length === 0 || known.some((shape) => Check(shape as never, body))
+    ? undefined
+    : `${status} of another shape`;
+}
+
+/** An answer may repeat what was asked. */
+function withoutEcho(text: string, { body, path }: FuzzRequest): string {
+  return inside.test(`${String(body)}${path}`) || /object|node_modules|file/.test(decode(path)) ? '' : text;
+}
+
+function decode(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+function refusalShapes({ operation, path, method, wire }: FuzzRequest, status: number): (Shape | undefined)[] {
+  const refusals = [...operation.answers].flatMap(([known, shape]) => (known >= 400 && shape ? [shape] : []));
+  // A route that documents no refusal has that of the routes nobody defined: Problem Details.
+  const shapes = refusals.length === 0 ? [problem] : refusals;
+  if (operation.schemes.includes('bearer')) shapes.push(gateway);
+  // What no route was found for, and what is refused before one is looked for.
+  const isOther = wire !== undefined || method !== operation.method;
+  if (status === 404 || isOther) shapes.push(unknownPath);
+  if (isOther || [414, 417, 421, 431].includes(status) || (status === 400 && isUnroutable(path))) shapes.push(problem);
+  return shapes;
+}
+
+/** Bytes that are no HTTP/1.1 have no route, nor has a path that is no percent-encoded UTF-8. */
+const isUnroutable = (path: string): boolean => /%/.test(path);
