@@ -390,6 +390,29 @@ describe('a crash', () => {
     expect(await bundle.operation()).toMatchObject({ state: 'QUEUED', attempts: 0, crashes: 0, owner: null });
   });
 
+  test('none: a database that ends the session of the fill four times is waited for, and nothing counts', async () => {
+    await bundle.addUsers(users);
+    let cuts = 0;
+    bundle.files.set('/cut.csv', async (_request, response) => {
+      if (cuts++ < 4)
+        await bundle.database`
+          select pg_terminate_backend(pid) from pg_stat_activity
+          where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`;
+      response.writeHead(200, { 'content-type': 'text/csv' }).end(users.join('\n'));
+    });
+    await bundle.create({ file_url: `${bundle.origin}/cut.csv`, callback_url: `${bundle.origin}/cb` });
+    for (let round = 1; round <= 4; round += 1) {
+      expect(await bundle.fill()).toBe(1);
+      expect(await bundle.operation()).toMatchObject({ state: 'WAITING', attempts: 0, crashes: 0, owner: null });
+      expect(await bundle.fill()).toBe(0);
+      bundle.clock.advance(5_000);
+    }
+    expect(await bundle.fill()).toBe(1);
+    expect(await bundle.operation()).toMatchObject({ state: 'SUCCEEDED', crashes: 0 });
+    expect(await bundle.members()).toEqual(users);
+    expect((await bundle.database`select count(*) as callbacks from callbacks`)[0]!.callbacks).toBe(1);
+  });
+
   test('three crashes end the operation with status 500 and the documented text', async () => {
     await bundle.create({ callback_url: `${bundle.origin}/cb` });
     for (let crash = 0; crash < 3; crash += 1) {

@@ -1,6 +1,7 @@
 import { DownloadFailedError } from './download-file.ts';
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../log.ts';
+import { isOutage, refusesWrites } from '../../domain/outage.ts';
 import { toStorableText } from '../../domain/storable-text.ts';
 import type { OperationFault } from '../../domain/segments/operation-outcome.ts';
 import { withSession } from '../../storage/database.ts';
@@ -30,8 +31,10 @@ export type FillSegmentsDependencies = EndFillDependencies & {
 
 const leaseMilliseconds = 60_000;
 const progressMilliseconds = 1_000;
-// A surprise (a full disk, a lost connection) is tried again; the third ends the operation with 500.
+// A surprise is tried again; the third ends the operation with 500.
 const surpriseSeconds = 30;
+// A database that is away or takes no writes says nothing about the file: the operation waits for it, and nothing counts.
+const outageSeconds = 5;
 const maxCrashes = 3;
 
 class StoppedError extends Error {}
@@ -139,6 +142,11 @@ async function settleFault(deps: FillSegmentsDependencies, { operation, progress
   }
   // What failed may quote the server the file came from.
   const detail = toStorableText(error instanceof Error ? `${error.name}: ${error.message}` : String(error));
+  if (isOutage(error) || refusesWrites(error)) {
+    deps.log.warn({ err: error, operationId: operation.id }, 'the database was away from a segment operation');
+    await release(deps, operation, { seconds: outageSeconds, detail, counted: { attempts: attempts - 1, crashes } });
+    return;
+  }
   const fault = faultOf(error);
   const retry = fileRetrySeconds[attempts - crashes - 1];
   if (error instanceof DownloadFailedError && error.isRepeatable && retry !== undefined) {
