@@ -22,6 +22,7 @@ import { magicTokens } from '../server/src/domain/sandbox/magic-tokens.ts';
 import { timeZoneAliases } from '../server/src/domain/timing/time-zone-aliases.ts';
 import { exitCodes } from '../server/src/start/start-errors.ts';
 import { listRoutes } from './list-routes.ts';
+import { renderReliability } from './render-reliability.ts';
 
 /**
  * The tables of the documentation that come from code, by the name of their section. A page holds a section between
@@ -39,6 +40,7 @@ export async function renderSections(): Promise<Record<string, string>> {
     routes: await renderRoutes(),
     roles: renderRoles(),
     decisions: await renderDecisions(),
+    reliability: await renderReliability(table),
   };
 }
 

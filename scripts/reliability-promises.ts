@@ -1,0 +1,281 @@
+/** A test that proves something: its file, and its title or the title of its table. */
+type TestProof = { file: string; test: string };
+
+export type ReliabilityPromise = {
+  id: string;
+  promise: string;
+  /** Of test:torture, whose numbers stand beside the promise. */
+  scenarios: string[];
+  tests: TestProof[];
+  /** Of package.json: what runs longer than a test and is measured on its own. */
+  commands: string[];
+  /** What is left open; begins with "Not proven" when it is the whole promise or a part of it. */
+  open?: string;
+};
+
+const server = (file: string, test: string): TestProof => ({ file: `server/test/${file}.test.ts`, test });
+
+const killRounds = [
+  ...['kill-worker', 'kill-node', 'kill-node-at-work', 'kill-database', 'freeze-worker', 'capped-campaigns'],
+  ...['terminated-sessions', 'full-disk'],
+];
+
+/** What `docs/spec/reliability.md` promises, and what each promise is held by. */
+export const reliabilityPromises: readonly ReliabilityPromise[] = [
+  {
+    id: 'reliability R1',
+    promise: 'A request that was answered is stored and sent, whatever is killed or cut at that moment.',
+    scenarios: [
+      'api-crash',
+      'kill-node-at-work',
+      'lost-commits',
+      'lost-commits-pooled',
+      'terminated-sessions',
+      'full-disk',
+    ],
+    tests: [
+      server(
+        'torture/torture',
+        'a request that was answered is on disk and sent, whatever was killed (reliability R1)',
+      ),
+    ],
+    commands: [],
+  },
+  {
+    id: 'reliability R2',
+    promise: 'A crash loses no recipient: each device gets its message and has one row in the ledger.',
+    scenarios: [...killRounds, 'kill-workers', 'frozen-worker', 'deadly-device'],
+    tests: [
+      server('torture/torture', 'workers killed at random moments lose nobody (reliability R2)'),
+      server(
+        'engine/fan-out/fan-out',
+        'before the window was stored repeats exactly that window, under the same identities (reliability R2, R3)',
+      ),
+    ],
+    commands: ['test:simulation'],
+  },
+  {
+    id: 'reliability R3',
+    promise:
+      'What a crash repeats is at most what was in open windows, and carries the same identity, so phones show it once.',
+    scenarios: ['kill-worker', 'kill-node', 'kill-database', 'freeze-worker', 'terminated-sessions', 'stop-workers'],
+    tests: [server('torture/torture', 'workers that are stopped lose and repeat nothing (reliability R3)')],
+    commands: ['test:simulation'],
+  },
+  {
+    id: 'reliability R4',
+    promise:
+      'An occurrence is fired once or recorded as missed, over clock changes and downtimes, by however many nodes.',
+    scenarios: ['kill-node-at-work', 'every-zone'],
+    tests: [
+      server(
+        'engine/scheduler/fire-due-campaigns',
+        'of 1,000 due campaigns is fired once by 8 schedulers at the same time (fault F15, reliability R4)',
+      ),
+      server(
+        'engine/scheduler/fire-due-campaigns',
+        'every third day keeps its local time over both clock changes (fault F11)',
+      ),
+      server(
+        'engine/scheduler/fire-due-campaigns',
+        'of three days over a daily campaign leaves MISSED rows and one late send, never a burst',
+      ),
+      server(
+        'engine/scheduler/fire-due-campaigns',
+        'of a year is recorded in bounded batches, every occurrence once, by competing schedulers',
+      ),
+    ],
+    commands: ['test:simulation'],
+  },
+  {
+    id: 'reliability R5',
+    promise: 'Faults of a provider are ridden out: all is delivered, tries are few, other providers do not notice.',
+    scenarios: ['provider-faults'],
+    tests: [
+      server(
+        'engine/fan-out/fan-out',
+        'costs no attempts, however long it is away, and delays no other; then everything goes out (reliability R5)',
+      ),
+      server(
+        'engine/fan-out/fan-out',
+        'a device that always waits is given up after 8 attempts, and the run ends (reliability R5, R7)',
+      ),
+      server('engine/delivery/outcomes', 'no answer in time is unknown with every provider'),
+    ],
+    commands: ['test:simulation'],
+  },
+  {
+    id: 'reliability R6',
+    promise: 'Addresses that a provider calls gone are dropped; one registered again since then stays.',
+    scenarios: [],
+    tests: [
+      server('engine/delivery/outcomes', '$platform: $what'),
+      server(
+        'engine/fan-out/fan-out',
+        'gone since a time before the app registered again: the device stays (reliability R6)',
+      ),
+      server('engine/fan-out/fan-out', 'gone: the device is dropped, and only there'),
+    ],
+    commands: [],
+  },
+  {
+    id: 'reliability R7',
+    promise: 'Every campaign ends, also when its workers or one of its recipients end the process that sends.',
+    scenarios: [...killRounds, 'deadly-device'],
+    tests: [
+      server(
+        'engine/fan-out/fan-out',
+        'a chunk whose workers die ten times before they open a window is set aside, and the run ends FAILED',
+      ),
+      server(
+        'engine/fan-out/poisoned-device',
+        'a device that ends its workers is found by halving and set aside; all others are reached (fault F16)',
+      ),
+    ],
+    commands: ['test:simulation'],
+  },
+  {
+    id: 'reliability R8',
+    promise: 'A file does no harm: right counts or a clear refusal, in bounded memory.',
+    scenarios: [],
+    tests: [
+      server('segments/file-segment', 'torture: every file of test/fixtures/csv gives the counts beside it'),
+      server('segments/file-segment', 'whatever the file, the counts are those of the plainest model (decision D23)'),
+      server('engine/segment-fill/download-file', '200 MiB of zeros in %s stop at the limit, with flat memory'),
+      server('engine/segment-fill/download-file', 'exactly 150 MiB pass, one byte more does not'),
+      server(
+        'engine/segment-fill/download-file',
+        'a byte each 29 seconds ends after a minute, with a detail for the callback',
+      ),
+      server(
+        'engine/segment-fill/prepare-lines',
+        'a line of 60 MB is one skipped line, and memory stays flat (fault F30)',
+      ),
+    ],
+    commands: [],
+  },
+  {
+    id: 'reliability R9',
+    promise: 'A callback arrives once its receiver is up, under the same id; one that was given up can be sent again.',
+    scenarios: [],
+    tests: [
+      server('engine/callbacks/deliver-callbacks', 'a receiver down for hours gets it once when it is up'),
+      server(
+        'engine/callbacks/deliver-callbacks',
+        'every try has the same id and body, its own time, and a signature that verifies',
+      ),
+      server(
+        'engine/callbacks/deliver-callbacks',
+        'a slow receiver delays neither the others of its batch nor later ones',
+      ),
+      server(
+        'engine/callbacks/deliver-callbacks',
+        'given up or delivered, it can be sent again, with the whole schedule and the same id',
+      ),
+    ],
+    commands: [],
+  },
+  {
+    id: 'reliability R10',
+    promise: 'Nobody reaches what is another’s, and no address inside is called for anybody.',
+    scenarios: [],
+    tests: [
+      server(
+        'tenants/other-workspace',
+        'answers another workspace’s credentials as if the thing were not there, and changes nothing',
+      ),
+      server(
+        'tenants/other-workspace',
+        'every route of the data family, in the name of either workspace, reads and writes nothing of another’s',
+      ),
+      server(
+        'tenants/wall',
+        'row-level security is enabled and forced on every table that has a workspace_id, and on its partitions',
+      ),
+      server('engine/outgoing-http/outgoing-client', 'no spelling of a private place is connected to'),
+    ],
+    commands: [],
+  },
+  {
+    id: 'reliability R11',
+    promise: 'Bad input gets a clear error: the documented shape, never a 5xx.',
+    scenarios: [],
+    tests: [
+      server(
+        'fuzz/fuzz-routes',
+        'no hostile request is answered with a fault of ours, or in another shape than the documented one',
+      ),
+      server(
+        'data/data-endpoints',
+        'whatever comes, the answer has the documented shape and is never a fault of ours (reliability R11)',
+      ),
+      server(
+        'segments/segment-endpoints',
+        'whatever comes, the answer has the documented shape and is never a fault of ours (reliability R11)',
+      ),
+      server(
+        'campaigns/search',
+        'whatever comes, the answer has the documented shape and is never a fault of ours (reliability R11)',
+      ),
+      server('push/push-endpoints', 'whatever comes, the answer has the documented shape and is never a fault of ours'),
+    ],
+    commands: ['test:fuzz'],
+    open: 'Of the requests of `test:fuzz` [the last run](../bench/results/2026-11-22-fuzz.txt) is recorded apart.',
+  },
+  {
+    id: 'reliability R12',
+    promise: 'Limits are exact: not one request too many, none refused too early, on several nodes.',
+    scenarios: [],
+    tests: [
+      server(
+        'segments/segment-limits',
+        'operations pass exactly as the model of two sliding windows says, on two nodes, whatever the pauses (reliability R12)',
+      ),
+      server(
+        'storage/limit-windows',
+        'one statement decides as a naive model does, and the wait is the first second that passes',
+      ),
+      server('tokens/token-limits', 'two nodes on one database share the limit, also for concurrent calls'),
+    ],
+    commands: [],
+  },
+  {
+    id: 'reliability R13',
+    promise: 'More than can be stored is refused at once with the time to come back; nothing collapses.',
+    scenarios: [],
+    tests: [
+      server(
+        'push/commit-together',
+        'beyond the maximum number waiting, an item is refused immediately, with the time to retry',
+      ),
+    ],
+    commands: [],
+    open: 'Not proven as a whole: no run holds ten times the sustainable load for a minute and looks at memory and recovery.',
+  },
+  {
+    id: 'reliability R14',
+    promise: 'An upgrade loses nothing, and a database that is newer than the code is refused.',
+    scenarios: [],
+    tests: [
+      server(
+        'storage/migrate',
+        'a database migrated by a newer version is refused by the name of the unknown migration',
+      ),
+      server('storage/migrate', 'a migration edited after it was applied is refused'),
+      server(
+        'start/start',
+        'a folder of an older version, whose application owned the tables, gets a role that owns nothing',
+      ),
+    ],
+    commands: [],
+    open: 'Not proven as a whole: no version is released yet, so there is no older schema with data to start from, and an older node does not work on a newer schema.',
+  },
+  {
+    id: 'reliability R15',
+    promise: 'It keeps running: memory, handles and connections do not grow under mixed load.',
+    scenarios: [],
+    tests: [],
+    commands: ['test:soak'],
+    open: 'Fifteen minutes are [recorded apart](reports/soak.md). Not proven for an hour, as promised.',
+  },
+];
