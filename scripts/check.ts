@@ -66,7 +66,13 @@ const testSteps: Step[] = isFull
       { name: 'fuzz', command: [join(root, 'server/test/fuzz/run.ts'), '--requests', '5000'] },
       { name: 'places', command: [join(root, 'server/test/start/walk-places.ts')] },
       { name: 'simulation', command: [join(root, 'server/test/simulation/run.ts'), '--seeds', '200'] },
-      { name: 'torture', command: [join(root, 'server/test/torture/run.ts'), '--devices', '20000', '--rounds', '5'] },
+      {
+        name: 'torture',
+        command: [
+          ...[join(root, 'server/test/torture/run.ts'), '--random-rounds', '30'],
+          ...['--devices', '5000', '--rounds', '2'],
+        ],
+      },
     ]
   : [{ name: 'test', command: vitest, environment: compileCache }];
 

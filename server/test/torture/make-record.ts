@@ -20,8 +20,12 @@ export function makeRecord({ seed, devices, rounds, minutes, played, whole }: Me
   return {
     date: new Date().toISOString().slice(0, 10),
     commit: readCommit(),
-    command: `npm run test:torture -- --random-rounds ${played.length} --seed ${seed} ${once} --record`,
-    seed,
+    commands: [
+      {
+        command: `npm run test:torture -- --random-rounds ${played.length} --seed ${seed} ${once} --record`,
+        rounds: played.length,
+      },
+    ],
     minutes,
     machine: {
       cores: availableParallelism(),

@@ -38,7 +38,10 @@ export async function playRounds({ drawn, options, onPlayed }: Play): Promise<Pl
   return played;
 }
 
-/** Rounds that follow each other with the same scenario and size. */
+/**
+ * Rounds that follow each other with the same scenario and size; of each scenario one group before the second of any, so
+ * that a run that is ended early has tried all of them.
+ */
 function groupRounds(drawn: readonly DrawnRound[]): DrawnRound[][] {
   const groups: DrawnRound[][] = [];
   for (const round of drawn) {
@@ -46,7 +49,15 @@ function groupRounds(drawn: readonly DrawnRound[]): DrawnRound[][] {
     if (last?.[0]!.scenario === round.scenario && last[0]!.devices === round.devices) last.push(round);
     else groups.push([round]);
   }
-  return groups;
+  const before = new Map<string, number>();
+  const turns = new Map(
+    groups.map((group) => {
+      const turn = before.get(group[0]!.scenario) ?? 0;
+      before.set(group[0]!.scenario, turn + 1);
+      return [group, turn];
+    }),
+  );
+  return groups.sort((one, other) => turns.get(one)! - turns.get(other)!);
 }
 
 /** A scenario that could not be played to its end has broken a promise. */
