@@ -41,6 +41,8 @@ export async function startTestServer(): Promise<{ url: string; stop(): Promise<
       full_page_writes: 'off',
       max_wal_size: '256MB',
       max_connections: '300',
+      // A test that looks at plans analyzes its tables itself; at a moment of its own this would change them meanwhile.
+      autovacuum: 'off',
     },
   });
   const { superuser } = JSON.parse(await readFile(join(folder, 'passwords.json'), 'utf8')) as { superuser: string };
