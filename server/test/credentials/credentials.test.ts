@@ -137,7 +137,8 @@ describe('carillon workspaces and credentials', () => {
     const { url, database, drop } = await createTestDatabase();
     const folder = await mkdtemp(join(tmpdir(), 'carillon-credentials-'));
     const carillon = async (...words: string[]) => {
-      const environment = { PATH: process.env.PATH, DATABASE_URL: url, CARILLON_DATA_DIR: folder };
+      const { PATH, NODE_COMPILE_CACHE } = process.env;
+      const environment = { PATH, NODE_COMPILE_CACHE, DATABASE_URL: url, CARILLON_DATA_DIR: folder };
       return run(process.execPath, ['--disable-warning=ExperimentalWarning', cli, ...words], { env: environment }).then(
         ({ stdout }) => ({ code: 0, text: stdout }),
         ({ code, stderr }: { code: number; stderr: string }) => ({ code, text: stderr }),
