@@ -65,6 +65,16 @@ const underOtherKeys = async (): Promise<number> => {
   return values;
 };
 
+test('an open transaction of another database of the same server holds nothing up', async () => {
+  await open(onlyOld);
+  const neighbour = await createTestDatabase();
+  await inTransaction(neighbour.database, async (tx) => {
+    await tx`create table written (id int)`;
+    expect(await rotate()).toMatchObject({ result: { outcome: 'rotated' }, waitedFor: [] });
+  });
+  await neighbour.drop();
+});
+
 test('every column that holds encrypted bytes is one that a rotation knows', async () => {
   const columns = await bundle.database<{ name: string }[]>`
     select attrelid::regclass || '.' || attname as name from pg_attribute

@@ -15,9 +15,8 @@ import {
   beginKeyRotation,
   endKeyRotation,
   findInstallation,
-  haveEarlierTransactionsEnded,
+  listOpenTransactions,
   lockInstallation,
-  readTransactionMark,
 } from '../../storage/installation/installation.ts';
 import { listNodes } from '../../storage/installation/nodes.ts';
 import { isAlive } from '../console/node-health.ts';
@@ -169,19 +168,21 @@ async function waitForNodes(
   request: RotationRequest,
 ): Promise<'nodes' | 'transactions' | undefined> {
   const { database, clock } = deps;
-  let mark: string | undefined;
+  // Those that were open when every node had the key; what begins later is encrypted under it.
+  let earlier: Set<string> | undefined;
   let seen: Map<string, number> | undefined;
   for (let polls = 0; polls < maxPolls; polls += 1) {
     const nodes = (await listNodes(database)).filter((node) => isAlive(node, clock));
     const have = nodes.every(({ masterKeyIds }) => masterKeyIds[0] === request.toKeyId);
     if (have) seen ??= new Map(nodes.map(({ id, seenAt }) => [id, seenAt.getTime()]));
     if (have && nodes.every(({ id, seenAt }) => seenAt.getTime() !== seen!.get(id))) {
-      mark ??= await readTransactionMark(database);
-      if (await haveEarlierTransactionsEnded(database, mark)) return undefined;
+      const open = await listOpenTransactions(database);
+      earlier ??= new Set(open);
+      if (!open.some((id) => earlier!.has(id))) return undefined;
     }
-    await pause(deps, request, mark === undefined ? 'nodes' : 'transactions');
+    await pause(deps, request, earlier === undefined ? 'nodes' : 'transactions');
   }
-  return mark === undefined ? 'nodes' : 'transactions';
+  return earlier === undefined ? 'nodes' : 'transactions';
 }
 
 async function pause(

@@ -76,17 +76,17 @@ export async function endKeyRotation(tx: Queryable, masterKeyId: string): Promis
     where substring(master_key_check from 2 for 4) = ${Buffer.from(masterKeyId, 'hex')}`;
 }
 
-/** A point in the order of the transactions that write. */
-export async function readTransactionMark(tx: Queryable): Promise<string> {
-  const [row] = await tx<{ mark: string }[]>`select pg_snapshot_xmax(pg_current_snapshot())::text as mark`;
-  return row!.mark;
-}
-
-/** Whether every transaction that wrote anything before the mark has ended. */
-export async function haveEarlierTransactionsEnded(tx: Queryable, mark: string): Promise<boolean> {
-  const [row] = await tx<{ haveEnded: boolean }[]>`
-    select pg_snapshot_xmin(pg_current_snapshot()) >= ${mark}::xid8 as "haveEnded"`;
-  return row!.haveEnded;
+/**
+ * The transactions of this database that have written something and are open. Those of other databases of the server,
+ * which a snapshot counts as well, are nobody's who waits for these. A prepared one has no process and may be ours.
+ */
+export async function listOpenTransactions(tx: Queryable): Promise<string[]> {
+  const rows = await tx<{ id: string }[]>`
+    select locks.transactionid::text as id
+    from pg_locks as locks left join pg_stat_activity as sessions on sessions.pid = locks.pid
+    where locks.locktype = 'transactionid' and locks.mode = 'ExclusiveLock' and locks.granted
+      and (locks.pid is null or sessions.datname = current_database()) and locks.pid is distinct from pg_backend_pid()`;
+  return rows.map(({ id }) => id);
 }
 
 /** Locks the row until the transaction ends, so that two nodes seed the demo once. */
