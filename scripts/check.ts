@@ -60,7 +60,7 @@ const testSteps: Step[] = isFull
   ? [
       {
         name: 'full properties',
-        command: [...vitest, ...filesWithProperties()],
+        command: [...vitest, ...filesThatTryMore()],
         environment: { ...compileCache, FULL: '1' },
       },
       { name: 'fuzz', command: [join(root, 'server/test/fuzz/run.ts'), '--requests', '5000'] },
@@ -177,7 +177,7 @@ function installSystemPackages(): void {
 }
 
 /** The test files that try more under FULL=1, properties and colours; the others would only repeat what `npm test` ran. */
-function filesWithProperties(): string[] {
+function filesThatTryMore(): string[] {
   const folder = join(root, 'server', 'test');
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.test.ts'))

@@ -220,7 +220,7 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
       server('push/push-endpoints', 'whatever comes, the answer has the documented shape and is never a fault of ours'),
     ],
     commands: ['test:fuzz'],
-    open: 'Of the requests of `test:fuzz` [the last run](../bench/results/2026-11-22-fuzz.txt) is recorded apart.',
+    open: 'Of the requests of `test:fuzz` [the last run](reports/fuzz.txt) is recorded apart.',
   },
   {
     id: 'reliability R12',

@@ -43,6 +43,11 @@ export function isOutage(error: unknown): boolean {
   return outageCodes.has((error as { code?: string } | undefined)?.code ?? '');
 }
 
+/** Whether PostgreSQL ended the transaction to break a circle of locks: nothing of it is stored, and it may be tried again. */
+export function isDeadlock(error: unknown): boolean {
+  return (error as { code?: string } | undefined)?.code === '40P01';
+}
+
 // SQLSTATE: disk full, out of memory, read-only (a copy that was not promoted, or an operator's hand on a full disk).
 const refusalCodes = new Set(['53100', '53200', '25006']);
 

@@ -6,7 +6,12 @@ export function toStorableText(text: string): string {
   return text.replaceAll('\0', '\u{FFFD}').toWellFormed();
 }
 
-/** The same at every depth of a value that is stored as JSON, in member names too. */
+/** Whether a text that a caller stores can be: well-formed Unicode without NUL. */
+export function isStorableText(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
+}
+
+/** What toStorableText does, at every depth of a value that is stored as JSON, in member names too. */
 export function toStorable<Value>(value: Value): Value {
   if (typeof value === 'string') return toStorableText(value) as Value;
   if (Array.isArray(value)) return value.map((item) => toStorable(item as unknown)) as Value;
@@ -21,11 +26,11 @@ export function toStorable<Value>(value: Value): Value {
  * `a.b[0]`; of a name, the object that has it. Undefined when all can be stored.
  */
 export function findUnstorable(value: unknown, path = ''): string | undefined {
-  if (typeof value === 'string') return isStorable(value) ? undefined : path;
+  if (typeof value === 'string') return isStorableText(value) ? undefined : path;
   if (value === null || typeof value !== 'object') return undefined;
   const isList = Array.isArray(value);
   for (const [name, item] of Object.entries(value)) {
-    if (!isStorable(name)) return path;
+    if (!isStorableText(name)) return path;
     const dotted = path === '' ? name : `${path}.${name}`;
     const found = findUnstorable(item, isList ? `${path}[${name}]` : dotted);
     if (found !== undefined) return found;
@@ -34,5 +39,3 @@ export function findUnstorable(value: unknown, path = ''): string | undefined {
 }
 
 export const unstorable = 'must be well-formed Unicode without NUL, names of members too';
-
-const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyRequest } from 'fastify';
 import { ServiceError } from '../domain/errors.ts';
-import { isOutage, refusesWrites } from '../domain/outage.ts';
+import { isDeadlock, isOutage, refusesWrites } from '../domain/outage.ts';
 
 /**
  * Turns whatever a route threw into an error of the registry and notes it in the call's facts. Fastify's own refusals
@@ -50,15 +50,14 @@ const retryAfterSeconds = 2;
 // Somebody has to make space, or to promote a copy.
 const refusedRetryAfterSeconds = 30;
 
-const deadlock = '40P01';
 const deadlockRetryAfterSeconds = 1;
 
 function ofFault(error: Error): ServiceError {
   const context = { cause: error, detail: `${error.name}: ${error.message}` };
   if (refusesWrites(error))
     return new ServiceError('STORAGE_REFUSES_WRITES', { ...context, retryAfterSeconds: refusedRetryAfterSeconds });
-  // PostgreSQL ended it to break a circle of locks, after what retryDeadlock tries: nothing of it is stored.
-  if ((error as { code?: string }).code === deadlock)
+  // After what retryDeadlock tries.
+  if (isDeadlock(error))
     return new ServiceError('OVERLOADED', { ...context, retryAfterSeconds: deadlockRetryAfterSeconds });
   // Nothing of the request is stored, or nobody knows; repeating it is right in both cases.
   return isOutage(error)

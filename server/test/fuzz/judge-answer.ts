@@ -49,7 +49,7 @@ export function judgeAnswer(request: FuzzRequest, answer: FuzzAnswer): string | 
 
 /** An answer may repeat what was asked. */
 function withoutEcho(text: string, { body, path }: FuzzRequest): string {
-  return inside.test(`${String(body)}${path}`) || /object|node_modules|file/.test(decode(path)) ? '' : text;
+  return inside.test(`${String(body)}${path}${decode(path)}`) ? '' : text;
 }
 
 function decode(path: string): string {

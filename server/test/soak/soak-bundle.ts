@@ -8,6 +8,7 @@ import { acrossRoleOf } from '../../src/storage/installation/database-roles.ts';
 import { openDatabase } from '../../src/storage/database.ts';
 import type { StartLine } from '../start/start-bundle.ts';
 import { makeRandom } from '../torture/make-random.ts';
+import { nodeEnvironment } from '../torture/node-environment.ts';
 import { runCommand } from '../torture/run-command.ts';
 import { startKillableDatabase } from '../torture/start-killable-database.ts';
 import { makeCallNode } from './call-node.ts';
@@ -27,16 +28,10 @@ export async function makeSoakBundle({ seed }: { seed: number }) {
   const postgres = await startKillableDatabase(join(folder, 'postgres'));
   const receiver = await startReceiver();
   const environment = {
-    PATH: process.env.PATH ?? '',
-    HOME: process.env.HOME ?? '',
-    DATABASE_URL: postgres.url,
-    CARILLON_DATABASE_OWNER_URL: postgres.ownerUrl,
-    CARILLON_DATA_DIR: folder,
+    ...nodeEnvironment(folder, postgres),
     CARILLON_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
-    CARILLON_ALLOWED_NETWORKS: '127.0.0.0/8',
     // Reached within minutes, so that the inbox is one of the things that must not grow.
     CARILLON_INBOX_MESSAGES: '2000',
-    CARILLON_LOG_LEVEL: process.env.DEBUG_LEVEL ?? 'error',
   };
   const node = await startInspectedNode(environment, seed);
   const inspector = await openInspector(node.inspectorAddress);

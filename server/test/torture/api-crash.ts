@@ -20,25 +20,29 @@ export async function apiCrash(options: TortureOptions): Promise<Report> {
     await bundle.startWorker();
     const load = startPushLoad(bundle.caller, { clients, users });
     const kills = { api: 0, worker: 0, database: 0 };
-    for (let round = 0; round < options.rounds; round += 1) {
-      const wanted = load.answered.length + bundle.random.between(20, 400);
-      const until = performance.now() + maxRoundMilliseconds;
-      await bundle.waitFor('answers', () =>
-        load.answered.length >= wanted || performance.now() > until ? true : undefined,
-      );
-      const victim = (['api', 'worker', 'database'] as const)[bundle.random.between(0, 2)]!;
-      kills[victim] += 1;
-      if (victim === 'api') {
-        await bundle.killApi();
-        await bundle.restartApi();
-      } else if (victim === 'worker') {
-        await bundle.endWorker(bundle.workers[0]!, 'SIGKILL');
-        // It was the only one, so nobody lives whose lease would seem to have ended.
-        await bundle.endLeases();
-        await bundle.startWorker();
-      } else await bundle.killDatabase();
+    // Also when a round fails: what goes on calling keeps the process.
+    try {
+      for (let round = 0; round < options.rounds; round += 1) {
+        const wanted = load.answered.length + bundle.random.between(20, 400);
+        const until = performance.now() + maxRoundMilliseconds;
+        await bundle.waitFor('answers', () =>
+          load.answered.length >= wanted || performance.now() > until ? true : undefined,
+        );
+        const victim = (['api', 'worker', 'database'] as const)[bundle.random.between(0, 2)]!;
+        kills[victim] += 1;
+        if (victim === 'api') {
+          await bundle.killApi();
+          await bundle.restartApi();
+        } else if (victim === 'worker') {
+          await bundle.endWorker(bundle.workers[0]!, 'SIGKILL');
+          // It was the only one, so nobody lives whose lease would seem to have ended.
+          await bundle.endLeases();
+          await bundle.startWorker();
+        } else await bundle.killDatabase();
+      }
+    } finally {
+      await load.stop();
     }
-    await load.stop();
     await bundle.waitFor('the end of every run', async () => {
       const [row] = await bundle.database<{ open: number }[]>`
         select count(*) as open from runs where status in ('QUEUED', 'SENDING')`;

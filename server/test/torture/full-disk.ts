@@ -29,19 +29,23 @@ export async function fullDisk(options: TortureOptions): Promise<Report> {
     const load = startPushLoad(bundle.caller, { clients, users: options.devices });
     const numbers = { restarts: 0, 'rounds not told': 0 };
     const told = new Set<string>();
-    for (let round = 0; round < options.rounds; round += 1) {
-      const reached = bundle.collector.reached();
-      campaigns.push(await bundle.pushToAll(`Torture: a full disk, ${round}`));
-      const wanted = reached + bundle.random.between(1, Math.floor(options.devices / 2));
-      await bundle.waitForReached(wanted);
-      const seen = await fillAndEmpty(bundle, { disk, refusals: () => load.statuses['503'] ?? 0 });
-      if (seen.troubles.length === 0) numbers['rounds not told'] += 1;
-      for (const trouble of seen.troubles) told.add(trouble);
-      if (await bundle.restartEndedDatabase()) numbers.restarts += 1;
-      const answered = load.answered.length;
-      await bundle.waitFor('pushes are taken again', () => (load.answered.length > answered ? true : undefined));
+    // Also when a round fails: what goes on calling keeps the process.
+    try {
+      for (let round = 0; round < options.rounds; round += 1) {
+        const reached = bundle.collector.reached();
+        campaigns.push(await bundle.pushToAll(`Torture: a full disk, ${round}`));
+        const wanted = reached + bundle.random.between(1, Math.floor(options.devices / 2));
+        await bundle.waitForReached(wanted);
+        const seen = await fillAndEmpty(bundle, { disk, refusals: () => load.statuses['503'] ?? 0 });
+        if (seen.troubles.length === 0) numbers['rounds not told'] += 1;
+        for (const trouble of seen.troubles) told.add(trouble);
+        if (await bundle.restartEndedDatabase()) numbers.restarts += 1;
+        const answered = load.answered.length;
+        await bundle.waitFor('pushes are taken again', () => (load.answered.length > answered ? true : undefined));
+      }
+    } finally {
+      await load.stop();
     }
-    await load.stop();
     await bundle.waitFor('the end of everything', async () =>
       (await isAllEnded(bundle.database).catch(() => false)) ? true : undefined,
     );

@@ -64,11 +64,15 @@ type Round = { begun: Begun; what: 'alone' | 'with its database' };
 const playRound: Record<Work, (play: Play, round: Round) => Promise<void>> = {
   async burst({ node, random, users, round }, { begun, what }) {
     const load = startPushLoad(node.caller, { clients, users, prefix: `burst-${round}` });
-    const wanted = random.between(20, 300);
-    const limit = performance.now() + maxBurstMilliseconds;
-    await until('answers', () => load.answered.length >= wanted || performance.now() > limit);
-    await node.killAndRestart(what);
-    await load.stop();
+    // Also when a round fails: what goes on calling keeps the process.
+    try {
+      const wanted = random.between(20, 300);
+      const limit = performance.now() + maxBurstMilliseconds;
+      await until('answers', () => load.answered.length >= wanted || performance.now() > limit);
+      await node.killAndRestart(what);
+    } finally {
+      await load.stop();
+    }
     begun.answered.push(...load.answered);
     begun.denied.push(...load.denied);
     begun.unanswered += load.unanswered();

@@ -14,6 +14,7 @@ import { startNode } from '../start/start-bundle.ts';
 import type { StartLine } from '../start/start-bundle.ts';
 import { killCluster } from './start-killable-database.ts';
 import { makeCaller } from './make-caller.ts';
+import { nodeEnvironment } from './node-environment.ts';
 import { runCommand } from './run-command.ts';
 import { startCollector } from './start-collector.ts';
 import type { TortureOptions } from './torture-bundle.ts';
@@ -25,14 +26,9 @@ import type { TortureOptions } from './torture-bundle.ts';
 export async function startSoleNode(options: TortureOptions) {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-torture-'));
   const environment = {
-    PATH: process.env.PATH ?? '',
-    HOME: process.env.HOME ?? '',
-    CARILLON_DATA_DIR: folder,
-    // Files and callbacks are this process's.
-    CARILLON_ALLOWED_NETWORKS: '127.0.0.0/8',
+    ...nodeEnvironment(folder),
     CARILLON_WINDOW_DEVICES: String(options.windowDevices),
     CARILLON_WORKER_CHUNKS: String(options.parallelChunks),
-    CARILLON_LOG_LEVEL: process.env.DEBUG_LEVEL ?? 'error',
   };
   const { collector, line } = await prepare(options, { folder, environment });
   let node = await startTortureNode(environment, collector.endpoints);

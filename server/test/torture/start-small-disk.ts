@@ -14,7 +14,7 @@ export type SmallDisk = {
   remove(): Promise<void>;
 };
 
-const pieceBytes = 1_048_576;
+const piece = Buffer.alloc(1_048_576);
 
 /** A file system of its own in memory, of so many megabytes. @returns why there can be none, where mounting is refused */
 export async function startSmallDisk(megabytes: number): Promise<SmallDisk | { refused: string }> {
@@ -32,11 +32,8 @@ export async function startSmallDisk(megabytes: number): Promise<SmallDisk | { r
     async fill() {
       const file = await open(filling, 'a');
       try {
-        // Whole pieces first, then what is left of the last.
-        for (let bytes = pieceBytes; bytes >= 1; bytes = Math.floor(bytes / 16)) {
-          const piece = Buffer.alloc(bytes);
-          for (;;) await file.write(piece);
-        }
+        // What is left of the last piece is written before the next is refused. A disk has an end, and so has this.
+        for (;;) await file.write(piece);
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
       } finally {

@@ -30,16 +30,19 @@ export async function terminatedSessions(options: TortureOptions): Promise<Repor
     const load = startPushLoad(bundle.caller, { clients, users: options.devices });
     const calls = startCalls(bundle.caller);
     let ended = 0;
-    for (let round = 0; round < options.rounds; round += 1) {
-      // The rate is what is tried; no signal stands for it.
-      await new Promise((resolve) => setTimeout(resolve, everyMilliseconds));
-      const sessions = await killer`
-        select pg_terminate_backend(pid) from pg_stat_activity
-        where usename = current_user and pid <> pg_backend_pid()`;
-      ended += sessions.count;
+    // Also when a round fails: what goes on calling keeps the process.
+    try {
+      for (let round = 0; round < options.rounds; round += 1) {
+        // The rate is what is tried; no signal stands for it.
+        await new Promise((resolve) => setTimeout(resolve, everyMilliseconds));
+        const sessions = await killer`
+          select pg_terminate_backend(pid) from pg_stat_activity
+          where usename = current_user and pid <> pg_backend_pid()`;
+        ended += sessions.count;
+      }
+    } finally {
+      await Promise.all([load.stop(), calls.stop()]);
     }
-    await load.stop();
-    await calls.stop();
     await bundle.waitFor('the end of everything', async () =>
       (await isAllEnded(bundle.database).catch(() => false)) ? true : undefined,
     );

@@ -17,6 +17,7 @@ import type { PushBody } from './make-caller.ts';
 import { makeRandom } from './make-random.ts';
 import { runCommand } from './run-command.ts';
 import type { CommitCutter } from './start-commit-cutter.ts';
+import { nodeEnvironment } from './node-environment.ts';
 import { startCollector } from './start-collector.ts';
 import { startKillableDatabase } from './start-killable-database.ts';
 import type { KillableDatabase } from './start-killable-database.ts';
@@ -88,17 +89,10 @@ async function startNodes(
   const folder = place.path;
   const front = await options.startFront?.(postgres.url);
   const direct = {
-    PATH: process.env.PATH ?? '',
-    HOME: process.env.HOME ?? '',
-    DATABASE_URL: postgres.url,
-    CARILLON_DATABASE_OWNER_URL: postgres.ownerUrl,
-    CARILLON_DATA_DIR: folder,
-    // Files and callbacks are this process's.
-    CARILLON_ALLOWED_NETWORKS: '127.0.0.0/8',
+    ...nodeEnvironment(folder, postgres),
     CARILLON_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
     CARILLON_WINDOW_DEVICES: String(options.windowDevices),
     CARILLON_WORKER_CHUNKS: String(options.parallelChunks),
-    CARILLON_LOG_LEVEL: process.env.DEBUG_LEVEL ?? 'error',
   };
   const environment = { ...direct, ...front?.environment };
   const startApi = async (port = '0'): Promise<{ node: Node; line: StartLine }> => {

@@ -1,5 +1,5 @@
-// PostgreSQL's code for "a deadlock was found and this transaction was ended".
-const deadlock = '40P01';
+import { isDeadlock } from '../../domain/outage.ts';
+
 const maxTries = 3;
 
 /** Does the work again when the database ended it to break a circle of locks. */
@@ -8,7 +8,7 @@ export async function retryDeadlock<Result>(work: () => Promise<Result>): Promis
     try {
       return await work();
     } catch (error) {
-      if ((error as { code?: string }).code !== deadlock || attempt === maxTries) throw error;
+      if (!isDeadlock(error) || attempt === maxTries) throw error;
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { isStorableText } from '../../domain/storable-text.ts';
 import type { Encryption } from '../../domain/encryption.ts';
 import { findSigningKey } from '../../domain/signature/sign-push.ts';
 import { findSigningKeyV2 } from '../../domain/signature/sign-push-v2.ts';
@@ -119,7 +120,7 @@ async function checkSignature(
     throw new ServiceError('PUSH_SIGNATURE_INVALID', { detail });
   };
   // Lone surrogates are one replacement character in UTF-8, so different names would share a signature (decision D35a).
-  if (!campaignName.isWellFormed() || campaignName.includes('\0')) refuse('the name is not well-formed Unicode');
+  if (!isStorableText(campaignName)) refuse('the name is not well-formed Unicode');
   const signed = { appId: workspace.id, campaignName, signature: credentials.signature };
   const key = findSigningKey(signed, keys);
   if (!key)

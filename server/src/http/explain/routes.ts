@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { explainDelivery } from '../../app/explain/explain-delivery.ts';
 import type { ExplainDependencies } from '../../app/explain/explain-delivery.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { isStorableText } from '../../domain/storable-text.ts';
 import type { RequestFault } from '../../domain/errors.ts';
 import type { RouteFamily } from '../build-server.ts';
 import { makeRequireCampaignAccess } from '../campaigns/campaign-access.ts';
@@ -52,7 +53,7 @@ function parseQuery(request: FastifyRequest): { customerId: string; runId: strin
   if (customerId === undefined || customerId === '') faults.push({ field: 'customer_id', reason: 'missing' });
   else if (typeof customerId !== 'string' || Buffer.byteLength(customerId) > maxCustomerId)
     faults.push({ field: 'customer_id', reason: `must be one text of at most ${maxCustomerId} bytes` });
-  else if (customerId.includes('\0') || !customerId.isWellFormed())
+  else if (!isStorableText(customerId))
     faults.push({ field: 'customer_id', reason: 'must be well-formed Unicode without NUL' });
   if (runId !== undefined && (typeof runId !== 'string' || !/^[0-9a-f]{24}$/.test(runId)))
     faults.push({ field: 'run_id', reason: 'must be 24 hexadecimal characters' });

@@ -9,6 +9,7 @@ import {
 } from '../../app/segments/filter-segments.ts';
 import { isWorkspaceNamed } from '../../app/workspaces/is-workspace-named.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { isStorableText } from '../../domain/storable-text.ts';
 import { makeRequireApiKey } from '../auth/api-key.ts';
 import { gatewayError } from '../auth/shapes.ts';
 import type { RouteFamily } from '../build-server.ts';
@@ -75,7 +76,7 @@ function addCollection(server: FastifyInstance, deps: SegmentRouteDependencies):
       const workspaceId = request.facts.workspaceId!;
       await countFilterCall(deps, { operation: 'list', workspaceId });
       const { name } = request.query as { name?: unknown };
-      if (name !== undefined && (typeof name !== 'string' || !name.isWellFormed() || name.includes('\0')))
+      if (name !== undefined && (typeof name !== 'string' || !isStorableText(name)))
         throw new ServiceError('PARAMETER_INVALID', { field: 'name', reason: 'must be given once' });
       return presentSegmentList(await listShownSegments(deps, { workspaceId, name }));
     },

@@ -1,6 +1,7 @@
 import type { FilterSegmentCommand, GivenFilters } from '../../app/segments/filter-segments.ts';
 import type { SyncCohortCommand } from '../../app/segments/sync-cohort.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { isStorableText } from '../../domain/storable-text.ts';
 import type { ErrorName } from '../../domain/errors.ts';
 import { parseSegmentFilter } from '../../domain/segments/parse-segment-filter.ts';
 import { parseStoredFilters } from '../../domain/segments/parse-stored-filters.ts';
@@ -119,7 +120,7 @@ function cohortMembers(value: unknown): string[] {
   if (!Array.isArray(value)) throw wrong('members', 'must be a list');
   return value.map((member: unknown) => {
     const uid = (member as { uid?: unknown } | null)?.uid;
-    if (typeof uid !== 'string' || uid === '' || uid.length > 512 || !uid.isWellFormed() || uid.includes('\0'))
+    if (typeof uid !== 'string' || uid === '' || uid.length > 512 || !isStorableText(uid))
       throw wrong('members', "must hold objects with a text 'uid'");
     return uid;
   });

@@ -1,6 +1,6 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
-import type { Queryable, Session } from '../database.ts';
+import type { Fragment, Queryable, Session } from '../database.ts';
 
 export type DeviceRecord = {
   deviceId: string;
@@ -32,6 +32,21 @@ export async function lockDevice(
 }
 
 /**
+ * What an app says of a device that is known: a block stays and keeps the state for later, what the app leaves out stays,
+ * and one that was gone is back.
+ */
+const registeredAgain = (tx: Queryable): Fragment => tx`
+    on conflict (workspace_id, bucket, user_id, device_id) do update
+    set platform = excluded.platform, push_id = excluded.push_id,
+      state = case when devices.state = 'BLOCKED' then 'BLOCKED' else excluded.state end,
+      blocked_state = case when devices.state = 'BLOCKED' then excluded.state end,
+      provisional = excluded.provisional, model = coalesce(excluded.model, devices.model),
+      app_version = coalesce(excluded.app_version, devices.app_version),
+      os_version = coalesce(excluded.os_version, devices.os_version), gaid = coalesce(excluded.gaid, devices.gaid),
+      idfv = coalesce(excluded.idfv, devices.idfv), registered_at = excluded.registered_at,
+      gone_at = null, gone_reason = null, updated_at = excluded.updated_at`;
+
+/**
  * Makes or renews a device. A renewed one is alive again, whatever a provider said of it before; a blocked one stays
  * blocked and keeps for later what it would be. Index: devices (workspace_id, bucket, user_id, device_id).
  *
@@ -52,15 +67,7 @@ export async function upsertDevice(
       ${device.pushId}, ${state}, ${device.isProvisional}, ${device.model}, ${device.appVersion}, ${device.osVersion},
       ${device.gaid}, ${device.idfv}, ${device.at}, ${device.at}, ${device.at}
     )
-    on conflict (workspace_id, bucket, user_id, device_id) do update
-    set platform = excluded.platform, push_id = excluded.push_id,
-      state = case when devices.state = 'BLOCKED' then 'BLOCKED' else excluded.state end,
-      blocked_state = case when devices.state = 'BLOCKED' then excluded.state end,
-      provisional = excluded.provisional, model = coalesce(excluded.model, devices.model),
-      app_version = coalesce(excluded.app_version, devices.app_version),
-      os_version = coalesce(excluded.os_version, devices.os_version), gaid = coalesce(excluded.gaid, devices.gaid),
-      idfv = coalesce(excluded.idfv, devices.idfv), registered_at = excluded.registered_at,
-      gone_at = null, gone_reason = null, updated_at = excluded.updated_at
+    ${registeredAgain(tx)}
     returning id`;
   return row!.id;
 }
@@ -254,15 +261,7 @@ async function upsertDevices(session: Queryable, { workspaceId, at }: Batch): Pr
     select ${workspaceId}, bucket, id, user_id, device_id, platform, push_id, state, provisional, model, app_version,
       os_version, gaid, idfv, ${at}, ${at}, ${at}
     from import_devices order by bucket, id
-    on conflict (workspace_id, bucket, user_id, device_id) do update
-    set platform = excluded.platform, push_id = excluded.push_id,
-      state = case when devices.state = 'BLOCKED' then 'BLOCKED' else excluded.state end,
-      blocked_state = case when devices.state = 'BLOCKED' then excluded.state end,
-      provisional = excluded.provisional, model = coalesce(excluded.model, devices.model),
-      app_version = coalesce(excluded.app_version, devices.app_version),
-      os_version = coalesce(excluded.os_version, devices.os_version), gaid = coalesce(excluded.gaid, devices.gaid),
-      idfv = coalesce(excluded.idfv, devices.idfv), registered_at = excluded.registered_at,
-      gone_at = null, gone_reason = null, updated_at = excluded.updated_at`;
+    ${registeredAgain(session)}`;
   await session`
     insert into push_addresses (workspace_id, address_hash, bucket, device_row_id)
     select ${workspaceId}, address_hash, bucket, id from import_devices order by address_hash

@@ -77,8 +77,8 @@ export async function endKeyRotation(tx: Queryable, masterKeyId: string): Promis
 }
 
 /**
- * The transactions of this database that have written something and are open. Those of other databases of the server,
- * which a snapshot counts as well, are nobody's who waits for these. A prepared one has no process and may be ours.
+ * The transactions of this database that have written something and are open; a snapshot would count those of the other
+ * databases of the server as well. A prepared one has no process, and counts.
  */
 export async function listOpenTransactions(tx: Queryable): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`
