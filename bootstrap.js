@@ -10,15 +10,40 @@ import { fileURLToPath } from 'node:url';
 // Whatever is running now gets the signals of this process: npm, the build of the console, at last the script itself.
 let running;
 let stopSignal;
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-  process.on(signal, () => {
-    stopSignal ??= signal;
-    running?.passOn(signal);
-  });
-}
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => stop(signal));
 
 const [script, ...scriptArguments] = process.argv.slice(2);
 const isService = script === 'server/src/main.ts';
+
+// npm that began this process may have ended without passing a signal on: killed, or stopped in the few milliseconds
+// between beginning a script and listening for signals. What it began would hold the folder and the port for good.
+const isOfNpm = (process.env.npm_lifecycle_script ?? '').startsWith(`exec node bootstrap.js ${script}`);
+const parent = process.ppid;
+if (isOfNpm) {
+  if (isOrphan()) process.exit(isService ? 0 : codeOf('SIGTERM'));
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    stop('SIGTERM');
+  }, 500).unref();
+}
+
+function stop(signal) {
+  stopSignal ??= signal;
+  running?.passOn(signal);
+}
+
+/** Whether npm had ended before this process looked for it: whoever takes orphans is its parent. npm names itself. */
+function isOrphan() {
+  // Other runners of scripts name themselves in other ways.
+  if (!(process.env.npm_config_user_agent ?? '').startsWith('npm/')) return false;
+  try {
+    return !readFileSync(`/proc/${parent}/cmdline`, 'latin1').startsWith('npm');
+  } catch {
+    // No /proc, or closed to others: the first process is the one that takes orphans.
+    return parent === 1;
+  }
+}
 
 const root = dirname(fileURLToPath(import.meta.url));
 const lockfile = join(root, 'package-lock.json');
