@@ -8,10 +8,12 @@ import { consoleRoutes } from '../server/src/http/console/routes.ts';
 import { makeVendorHeaders } from '../server/src/http/vendor-headers.ts';
 import { makeLog } from '../server/src/log.ts';
 
-/** A route of the console's API: its path below /console/api, and the shape of its answer where it has a JSON one. */
+/** A route of the console's API: its path below /console/api, and the shapes of what it takes and of its JSON answer. */
 export type ConsoleRoute = {
   method: string;
   path: string;
+  /** Of the body, the query and the path. */
+  taken: TSchema[];
   answer: { status: number; shape: TSchema } | undefined;
 };
 
@@ -28,9 +30,11 @@ export async function listConsoleRoutes(): Promise<ConsoleRoute[]> {
   const collect = ({ method, url, schema }: RouteOptions): void => {
     if (!url.startsWith(`${consoleApi}/`) || method === 'HEAD') return;
     const [answer] = Object.entries((schema?.response ?? {}) as Record<string, TSchema>);
+    const { body, querystring, params } = schema ?? {};
     routes.push({
       method: String(method),
       path: url.slice(consoleApi.length + 1),
+      taken: [body, querystring, params].filter((shape) => shape !== undefined) as TSchema[],
       answer: answer && { status: Number(answer[0]), shape: answer[1] },
     });
   };

@@ -11,7 +11,7 @@ import type { CredentialDependencies } from '../app/credentials/manage-credentia
 import type { GivenKey } from '../domain/credentials/parse-provider-key.ts';
 import { makeAskProvider } from '../engine/credentials/ask-provider.ts';
 import { makeShareProviderToken } from '../engine/credentials/share-provider-token.ts';
-import { realProviderEndpoints } from '../engine/delivery/deliver.ts';
+import { realProviderEndpoints } from '../engine/delivery/delivery-endpoints.ts';
 import { simulatedPushOrigin } from '../engine/delivery/simulator/make-simulated-subscription.ts';
 import { StartError } from '../start/start-errors.ts';
 import { listNodes } from '../storage/installation/nodes.ts';

@@ -11,6 +11,7 @@ import { describeRoutes } from './describe-routes.ts';
 import { readJsonBody } from './json-body.ts';
 import { toServiceError } from './to-service-error.ts';
 import { answerProtocolErrors, answerUnroutable } from './answer-protocol-errors.ts';
+import { makeLazyValidators } from './lazy-validators.ts';
 import { presentDefaultError } from './present-default-error.ts';
 import { refuseMalformedRequests } from './refuse-malformed-requests.ts';
 
@@ -88,8 +89,6 @@ export async function buildServer(options: ServerOptions, families: RouteFamily[
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 256 },
     frameworkErrors: answerUnroutable,
-    // The defaults would turn "ANDROID" into ["ANDROID"], drop unknown members and fill in values (decision 0007).
-    ajv: { customOptions: { coerceTypes: false, useDefaults: false, removeAdditional: false, allErrors: false } },
   }).withTypeProvider<TypeBoxTypeProvider>();
 
   server.decorateRequest('facts', null as unknown as CallFacts);
@@ -103,6 +102,7 @@ export async function buildServer(options: ServerOptions, families: RouteFamily[
   // Response schemas describe; present.ts alone decides what is sent. A serializer built from a schema would drop
   // members it does not list, or turn a refusal by the gateway into a 500.
   server.setSerializerCompiler(() => (answer) => JSON.stringify(answer));
+  server.setValidatorCompiler(makeLazyValidators());
   server.removeContentTypeParser(['application/json', 'text/plain']);
   server.addContentTypeParser('application/json', { parseAs: 'string' }, readJsonBody);
   server.setErrorHandler((error, request, reply) => presentDefaultError(toServiceError(error, request), reply));

@@ -1,5 +1,5 @@
 import { makeSimulatedSubscription } from '../engine/delivery/simulator/make-simulated-subscription.ts';
-import type { DeliveryEndpoints } from '../engine/delivery/deliver.ts';
+import type { DeliveryEndpoints } from '../engine/delivery/delivery-endpoints.ts';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import type { Config } from './config.ts';

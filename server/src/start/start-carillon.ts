@@ -1,11 +1,10 @@
 import { makeClock } from '../clock.ts';
-import { realProviderEndpoints } from '../engine/delivery/deliver.ts';
+import { realProviderEndpoints } from '../engine/delivery/delivery-endpoints.ts';
 import { makeLog } from '../log.ts';
 import type { Logger } from '../log.ts';
 import type { Composition } from './composition.ts';
 import type { Config } from './config.ts';
 import { openInstallation } from './open-installation.ts';
-import { startRoles } from './roles.ts';
 import type { RunningNode } from './roles.ts';
 
 export type Carillon = RunningNode & {
@@ -41,6 +40,8 @@ export async function startCarillon(
   try {
     const installation = await openInstallation(config, { clock, log, stopRequested });
     started.push({ stop: installation.close });
+    // Loaded once the database is as it must be: a start that cannot be is told before the rest is loaded.
+    const { startRoles } = await import('./roles.ts');
     const node = await startRoles({ config, providers, clock, log, installation, started, stopRequested });
     stopRequested.throwIfAborted();
     return { ...node, databaseExited: installation.embedded?.exited, log, stop };

@@ -55,7 +55,8 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
   const accounts: ConsoleAccountDependencies = {
     database,
     clock,
-    passwords: makePasswordHash(),
+    // Hundreds of sign-ins: the whole cost is tried once, in accounts.test.ts.
+    passwords: makePasswordHash({ memoryKibibytes: 64 }),
     passwordSignIn: options.passwordSignIn ?? 'everyone',
     isSandbox: false,
   };

@@ -14,7 +14,7 @@ import type { CredentialCheck } from '../../src/domain/credentials/credential-ch
 import type { GivenKey } from '../../src/domain/credentials/parse-provider-key.ts';
 import { makeEncryption } from '../../src/domain/encryption.ts';
 import { makeAskProvider } from '../../src/engine/credentials/ask-provider.ts';
-import { realProviderEndpoints } from '../../src/engine/delivery/deliver.ts';
+import { realProviderEndpoints } from '../../src/engine/delivery/delivery-endpoints.ts';
 import { makeLog } from '../../src/log.ts';
 import { startDeliveryBundle } from '../engine/delivery/delivery-bundle.ts';
 import { createTestDatabase } from '../test-database.ts';

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeClock } from '../../src/clock.ts';
-import type { SimulatorEndpoints } from '../../src/engine/delivery/deliver.ts';
+import type { SimulatorEndpoints } from '../../src/engine/delivery/delivery-endpoints.ts';
 import { makeLog } from '../../src/log.ts';
 import { readConfig } from '../../src/start/config.ts';
 import { openInstallation } from '../../src/start/open-installation.ts';

@@ -3,8 +3,8 @@
  * those of the process that started it, which outlives this one and counts every request. Arguments: their origins as JSON.
  */
 import closeWithGrace from 'close-with-grace';
-import { realProviderEndpoints } from '../../src/engine/delivery/deliver.ts';
-import type { SimulatorEndpoints } from '../../src/engine/delivery/deliver.ts';
+import { realProviderEndpoints } from '../../src/engine/delivery/delivery-endpoints.ts';
+import type { SimulatorEndpoints } from '../../src/engine/delivery/delivery-endpoints.ts';
 import { readConfig } from '../../src/start/config.ts';
 import { startCarillon } from '../../src/start/start-carillon.ts';
 

@@ -2,7 +2,7 @@ import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 
 // OWASP Password Storage: argon2id with 19 MiB, two passes, one lane; about 15 ms of a core.
-const memoryKibibytes = 19_456;
+const documentedMemoryKibibytes = 19_456;
 const passes = 2;
 const lanes = 1;
 const hashBytes = 32;
@@ -13,7 +13,12 @@ const derive = promisify(argon2);
  * Hashing and comparing passwords. At most two at a time a process, so that a flood of attempts takes neither all
  * memory nor all cores; the others wait their turn.
  */
-export function makePasswordHash({ maxAtOnce = 2 }: { maxAtOnce?: number } = {}) {
+export function makePasswordHash({
+  maxAtOnce = 2,
+  memoryKibibytes = documentedMemoryKibibytes,
+}: { maxAtOnce?: number; memoryKibibytes?: number } = {}) {
+  const prefix = `$argon2id$v=19$m=${memoryKibibytes},t=${passes},p=${lanes}$`;
+  const nobodysHash = `${prefix}${'A'.repeat(22)}$${'A'.repeat(43)}`;
   let running = 0;
   const waiting: (() => void)[] = [];
 
@@ -53,7 +58,7 @@ export function makePasswordHash({ maxAtOnce = 2 }: { maxAtOnce?: number } = {})
         salt: randomBytes(16),
       };
       const hash = await hashWith(password, parameters);
-      return `$argon2id$v=19$m=${memoryKibibytes},t=${passes},p=${lanes}$${encode(parameters.salt)}$${encode(hash)}`;
+      return `${prefix}${encode(parameters.salt)}$${encode(hash)}`;
     },
 
     /** Takes as long for an account that does not exist: `stored` is undefined then, and the answer false. */
@@ -68,8 +73,6 @@ export function makePasswordHash({ maxAtOnce = 2 }: { maxAtOnce?: number } = {})
 export type PasswordHash = ReturnType<typeof makePasswordHash>;
 
 type Parameters = { memory: number; passes: number; parallelism: number; bytes: number; salt: Buffer };
-
-const nobodysHash = `$argon2id$v=19$m=${memoryKibibytes},t=${passes},p=${lanes}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
 function parse(stored: string) {
   const match = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/.exec(stored);

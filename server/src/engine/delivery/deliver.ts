@@ -4,8 +4,8 @@ import type { ProviderCredentials } from '../../domain/provider-credential.ts';
 import type { Logger } from '../../log.ts';
 import type { ShareProviderToken } from './apns/apns-provider-token.ts';
 import { makeApnsProvider } from './apns/make-apns-provider.ts';
+import type { DeliveryEndpoints } from './delivery-endpoints.ts';
 import { makeFcmProvider } from './fcm/make-fcm-provider.ts';
-import type { FcmEndpoints } from './fcm/make-fcm-provider.ts';
 import { makeHttp2Transport } from './http2/http2-transport.ts';
 import type { DeliveryProvider, DeviceAddress, Outcome, Plan } from './provider.ts';
 import { makeWebPushProvider } from './webpush/make-web-push-provider.ts';
@@ -19,25 +19,6 @@ export type Delivery = {
 };
 
 export type DeliveryRequest = { message: Message; device: DeviceAddress; credentials: ProviderCredentials };
-
-/** Loopback origins of the sandbox's simulators. */
-export type SimulatorEndpoints = {
-  fcm: FcmEndpoints;
-  apns: string;
-  /** `origin` is what subscriptions name; `connectTo` is where it listens. */
-  webPush: { origin: string; connectTo: string };
-};
-
-export type DeliveryEndpoints = {
-  fcm: FcmEndpoints;
-  apns: { production: string; sandbox: string };
-  simulators?: SimulatorEndpoints;
-};
-
-export const realProviderEndpoints: DeliveryEndpoints = {
-  fcm: { messagesOrigin: 'https://fcm.googleapis.com', tokenOrigin: 'https://oauth2.googleapis.com' },
-  apns: { production: 'https://api.push.apple.com', sandbox: 'https://api.sandbox.push.apple.com' },
-};
 
 export type DeliveryOptions = {
   clock: Clock;

@@ -5,7 +5,8 @@ import { makeInteractionTokens } from '../../../src/domain/interactions/interact
 import { messageIdentity } from '../../../src/domain/campaigns/message.ts';
 import type { Message } from '../../../src/domain/campaigns/message.ts';
 import type { Platform } from '../../../src/domain/campaigns/content.ts';
-import { makeDelivery, realProviderEndpoints } from '../../../src/engine/delivery/deliver.ts';
+import { makeDelivery } from '../../../src/engine/delivery/deliver.ts';
+import { realProviderEndpoints } from '../../../src/engine/delivery/delivery-endpoints.ts';
 import type { Outcome } from '../../../src/engine/delivery/provider.ts';
 import { makeSimulatedSubscription } from '../../../src/engine/delivery/simulator/make-simulated-subscription.ts';
 import { startSimulators } from '../../../src/engine/delivery/simulator/start-simulators.ts';

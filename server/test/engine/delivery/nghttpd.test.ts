@@ -10,7 +10,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { makeSimulatedCredentials } from '../../../src/app/sandbox/make-simulated-credentials.ts';
 import { makeManualClock } from '../../../src/clock.ts';
 import type { Platform } from '../../../src/domain/campaigns/content.ts';
-import { makeDelivery, realProviderEndpoints } from '../../../src/engine/delivery/deliver.ts';
+import { makeDelivery } from '../../../src/engine/delivery/deliver.ts';
+import { realProviderEndpoints } from '../../../src/engine/delivery/delivery-endpoints.ts';
 import { makeLog } from '../../../src/log.ts';
 import { makeMessage } from './delivery-bundle.ts';
 

@@ -3,7 +3,7 @@ import type { Platform } from '../../../src/domain/campaigns/content.ts';
 import { makeApnsProvider } from '../../../src/engine/delivery/apns/make-apns-provider.ts';
 import { makeFcmProvider } from '../../../src/engine/delivery/fcm/make-fcm-provider.ts';
 import { makeHttp2Transport } from '../../../src/engine/delivery/http2/http2-transport.ts';
-import { realProviderEndpoints } from '../../../src/engine/delivery/deliver.ts';
+import { realProviderEndpoints } from '../../../src/engine/delivery/delivery-endpoints.ts';
 import type { Outcome } from '../../../src/engine/delivery/provider.ts';
 import { magicTokens } from '../../../src/domain/sandbox/magic-tokens.ts';
 import type { Fault } from '../../../src/engine/delivery/simulator/faults.ts';

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../../clock.ts';
 import type { Logger } from '../../../log.ts';
-import type { SimulatorEndpoints } from '../deliver.ts';
+import type { SimulatorEndpoints } from '../delivery-endpoints.ts';
 import { parseFaults } from './faults.ts';
 import { simulatedPushOrigin } from './make-simulated-subscription.ts';
 import type { SimulatorCounters } from './serve-simulator.ts';
