@@ -60,10 +60,18 @@ function groupRounds(drawn: readonly DrawnRound[]): DrawnRound[][] {
   return groups.sort((one, other) => turns.get(one)! - turns.get(other)!);
 }
 
-/** A scenario that could not be played to its end has broken a promise. */
-export function playOne(name: string, options: TortureOptions): Promise<Report> {
-  return scenarios[name]!.play(options).catch((error: unknown): Report => ({
-    numbers: {},
-    broken: [(error as Error).stack ?? String(error)],
-  }));
+/** Twice what the longest scenario takes with 100,000 devices on two cores. */
+const maxMinutes = 40;
+
+/** A scenario that could not be played to its end, or comes to none, has broken a promise. */
+export async function playOne(name: string, options: TortureOptions): Promise<Report> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const limit = setTimeout(() => reject(new Error(`not ended after ${maxMinutes} minutes`)), maxMinutes * 60_000);
+  try {
+    return await Promise.race([scenarios[name]!.play(options), late]);
+  } catch (error) {
+    return { numbers: {}, broken: [(error as Error).stack ?? String(error)] };
+  } finally {
+    clearTimeout(limit);
+  }
 }

@@ -40,14 +40,14 @@ export async function startSoleNode(options: TortureOptions) {
     async killAndRestart(what: 'alone' | 'with its database'): Promise<void> {
       node.process.kill('SIGKILL');
       if (what === 'with its database') await killCluster(join(folder, 'postgres', 'cluster'));
-      await once(node.process, 'close');
+      await node.ended;
       node = await startTortureNode(environment, collector.endpoints);
     },
     /** Of the node as it runs now. */
     open: () => open(environment, node.databaseUrl),
     async stop(): Promise<void> {
       node.process.kill('SIGTERM');
-      await once(node.process, 'close');
+      await node.ended;
       await collector.stop();
       await rm(folder, { recursive: true, force: true });
     },
@@ -97,10 +97,11 @@ async function startTortureNode(environment: Record<string, string>, endpoints: 
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     },
   );
+  // Listened for from the start: it may end while something else is waited for.
   const ended = once(child, 'close').then(() => undefined);
   const ready = await Promise.race([once(child, 'message'), ended]);
   if (!ready) throw new Error('the node ended before it was ready');
-  return { process: child, ...(ready[0] as { url: string; databaseUrl: string }) };
+  return { process: child, ended, ...(ready[0] as { url: string; databaseUrl: string }) };
 }
 
 const maxWaitMilliseconds = 180_000;
