@@ -23,6 +23,8 @@ export async function startCarillonBundle(
       DATABASE_URL: test.applicationUrl,
       CARILLON_DATA_DIR: folder,
       CARILLON_LOG_LEVEL: process.env.DEBUG_LEVEL ?? 'silent',
+      // All of a pool are opened at the start, at 15 ms of the processor each.
+      CARILLON_DATABASE_CONNECTIONS: '6',
       ...environment,
       ...front?.environment,
     },

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import type { Database } from '../src/storage/database.ts';
-import { openDatabase, withSession } from '../src/storage/database.ts';
+import { openDatabase } from '../src/storage/database.ts';
 import { acrossRoleOf } from '../src/storage/installation/database-roles.ts';
 import { applicationRole, templateName } from './global-setup.ts';
 
@@ -47,16 +47,26 @@ function applicationUrlOf(url: URL): string {
   return application.href;
 }
 
+const servers = new Map<string, Database>();
+
+/** One connection of this worker to each server, kept: a connection takes as much of the processor as half a clone. */
+function openServer(url: string): Database {
+  const known = servers.get(url);
+  if (known) return known;
+  const server = openDatabase({ url, connections: 1, name: 'test databases' });
+  servers.set(url, server);
+  return server;
+}
+
 /** Sends one statement to the server, outside of any test database. */
 export async function onServer(serverUrl: string, statement: string): Promise<void> {
-  const server = openDatabase({ url: serverUrl, connections: 1, name: 'test databases' });
+  const server = openServer(serverUrl);
+  // Two clones at the same moment collide on the template ("source database is being accessed"); the lock queues those
+  // of several workers, the one connection those of this one.
+  await server`select pg_advisory_lock(7312845)`;
   try {
-    await withSession(server, async (session) => {
-      // Two clones at the same moment collide on the template ("source database is being accessed"); the lock queues them.
-      await session`select pg_advisory_lock(7312845)`;
-      await session.unsafe(statement);
-    });
+    await server.unsafe(statement);
   } finally {
-    await server.end();
+    await server`select pg_advisory_unlock(7312845)`;
   }
 }
