@@ -1,5 +1,7 @@
 /** Works the one segment operation that is due and prints how long it took and how much memory this process held. */
+import { setTimeout } from 'node:timers/promises';
 import { makeClock } from '../../server/src/clock.ts';
+import { makeKeptOutcomes } from '../../server/src/engine/keep-outcomes.ts';
 import { makeOutgoingClient } from '../../server/src/engine/outgoing-http/outgoing-client.ts';
 import { makeFillSegments } from '../../server/src/engine/segment-fill/fill-segments.ts';
 import { makeLog } from '../../server/src/log.ts';
@@ -9,12 +11,14 @@ import { readDatabaseClock } from '../../server/src/storage/installation/databas
 const database = openDatabase({ url: process.argv[2]!, connections: 4, name: 'fill-once' });
 const clock = makeClock();
 clock.anchor(await readDatabaseClock(database));
+const log = makeLog({ level: 'warn', pretty: false });
 const outgoing = makeOutgoingClient({ allowedNetworks: ['127.0.0.0/8'] });
 const fills = makeFillSegments({
   database,
   clock,
-  log: makeLog({ level: 'warn', pretty: false }),
+  log,
   outgoing,
+  outcomes: makeKeptOutcomes({ log, pause: (milliseconds) => setTimeout(milliseconds) }),
   owner: 'bench',
   usersPerDay: 1_000_000_000,
   emailState: 'KEPT',

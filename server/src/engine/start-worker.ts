@@ -186,6 +186,7 @@ function startSegmentJobs(deps: WorkerDependencies, { onFilled }: { onFilled: ()
     clock,
     log,
     outgoing,
+    outcomes: deps.outcomes,
     owner: deps.owner,
     usersPerDay: deps.segmentUsersPerDay,
     emailState: smtpClient ? 'PENDING' : 'KEPT',

@@ -413,6 +413,35 @@ describe('a crash', () => {
     expect((await bundle.database`select count(*) as callbacks from callbacks`)[0]!.callbacks).toBe(1);
   });
 
+  test('none: a database that refuses even to have the operation back is asked until it takes it', async () => {
+    await bundle.addUsers(users);
+    await bundle.database.unsafe(`
+      create sequence refusals;
+      create function refuse_release() returns trigger language plpgsql as $$
+      begin
+        if new.state = 'WAITING' and nextval('refusals') <= 3 then
+          raise exception 'no space left on device' using errcode = 'disk_full';
+        end if;
+        return new;
+      end $$;
+      create trigger refuse_release before update on segment_operations for each row execute function refuse_release()`);
+    let asked = 0;
+    bundle.files.set('/refused.csv', async (_request, response) => {
+      if (asked++ === 0)
+        await bundle.database`
+          select pg_terminate_backend(pid) from pg_stat_activity
+          where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`;
+      response.writeHead(200, { 'content-type': 'text/csv' }).end(users.join('\n'));
+    });
+    await bundle.create({ file_url: `${bundle.origin}/refused.csv` });
+    expect(await bundle.fill()).toBe(1);
+    expect((await bundle.database`select last_value as tries from refusals`)[0]!.tries).toBe(4);
+    expect(await bundle.operation()).toMatchObject({ state: 'WAITING', attempts: 0, crashes: 0, owner: null });
+    bundle.clock.advance(5_000);
+    expect(await bundle.fill()).toBe(1);
+    expect(await bundle.operation()).toMatchObject({ state: 'SUCCEEDED', crashes: 0 });
+  });
+
   test('three crashes end the operation with status 500 and the documented text', async () => {
     await bundle.create({ callback_url: `${bundle.origin}/cb` });
     for (let crash = 0; crash < 3; crash += 1) {

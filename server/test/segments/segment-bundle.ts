@@ -59,12 +59,14 @@ export async function makeSegmentBundle(options: { limits?: Partial<SegmentLimit
   const origin = `http://127.0.0.1:${(fileServer.address() as AddressInfo).port}`;
 
   const outgoing = makeOutgoingClient({ allowedNetworks: ['127.0.0.0/8'] });
+  const outcomes = makeKeptOutcomes({ log, pause: async () => {} });
   const makeFills = (owner: string) =>
     makeFillSegments({
       database,
       clock,
       log,
       outgoing,
+      outcomes,
       owner,
       usersPerDay: options.usersPerDay ?? limits.usersPerDay ?? 2_000_000,
       emailState: 'KEPT',
@@ -77,7 +79,7 @@ export async function makeSegmentBundle(options: { limits?: Partial<SegmentLimit
     encryption,
     log,
     post: (request) => postOnce(outgoing, request),
-    outcomes: makeKeptOutcomes({ log, pause: async () => {} }),
+    outcomes,
   });
   let fileNumber = 0;
 

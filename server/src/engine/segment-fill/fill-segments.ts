@@ -11,6 +11,7 @@ import type { ClaimedOperation } from '../../storage/segments/segment-operations
 import { analyzeSegmentMembers } from '../../storage/segments/segment-members.ts';
 import { dropSegmentStaging, stagingKeyOf } from '../../storage/segments/segment-staging.ts';
 import type { Job } from '../job.ts';
+import type { KeptOutcomes } from '../keep-outcomes.ts';
 import { makeLease } from '../make-lease.ts';
 import type { OutgoingClient } from '../outgoing-http/outgoing-client.ts';
 import { applyStagedFile, failOperation, LostOperationError } from './end-fill.ts';
@@ -23,6 +24,7 @@ import { fileRetrySeconds } from '../../domain/segments/limits.ts';
 export type FillSegmentsDependencies = EndFillDependencies & {
   log: Logger;
   outgoing: OutgoingClient;
+  outcomes: KeptOutcomes;
   /** Names this process in leases; unique per start. */
   owner: string;
   /** Called when an operation has ended: callbacks, emails and waiting sends are due. */
@@ -54,7 +56,7 @@ export function makeFillSegments(deps: FillSegmentsDependencies): SegmentFills {
     name: 'fill-segments',
     intervalMilliseconds: 1_000,
     async runOnce() {
-      if (stopping.signal.aborted) return 0;
+      if (stopping.signal.aborted || deps.outcomes.waiting() > 0) return 0;
       const { database, clock, owner } = deps;
       const operation = await claimOperation(database, {
         owner,
@@ -168,13 +170,14 @@ async function settleFault(deps: FillSegmentsDependencies, { operation, progress
 
 type Release = { seconds: number; detail: string | null; counted: { attempts: number; crashes: number } };
 
+/** Again and again where the database is away: an operation that is not given back counts as a crash of its worker. */
 async function release(
-  { database, clock }: { database: Database; clock: Clock },
+  { database, clock, outcomes }: { database: Database; clock: Clock; outcomes: KeptOutcomes },
   operation: ClaimedOperation,
   { seconds, detail, counted }: Release,
 ): Promise<void> {
   const notBefore = new Date(clock.now().getTime() + seconds * 1000);
-  await releaseOperation(database, { ...operation, notBefore, detail, counted });
+  await outcomes.store(() => releaseOperation(database, { ...operation, notBefore, detail, counted }));
 }
 
 function faultOf(error: unknown): OperationFault {
