@@ -13,6 +13,12 @@ export const skipReason = hasChromium ? '' : ' (skipped: no /usr/bin/chromium)';
 
 export type ConsoleBrowser = Awaited<ReturnType<typeof startConsoleBrowser>>;
 
+/**
+ * A page lives for seconds: what its scripts gain by compilers that optimize is less than these take, an eighth of all that
+ * Chromium takes of the processor.
+ */
+const flags = ['--no-sandbox', '--js-flags=--no-opt --no-maglev --no-sparkplug'];
+
 let shared: Promise<Browser> | undefined;
 
 /**
@@ -20,7 +26,7 @@ let shared: Promise<Browser> | undefined;
  * ends; what a test leaves behind are contexts, and each test file closes its own.
  */
 export function openBrowser(): Promise<Browser> {
-  shared ??= chromium.launch({ executablePath, args: ['--no-sandbox'] }).then((browser) => {
+  shared ??= chromium.launch({ executablePath, args: flags }).then((browser) => {
     browser.once('disconnected', () => (shared = undefined));
     return browser;
   });
