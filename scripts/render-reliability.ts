@@ -12,7 +12,7 @@ const root = join(import.meta.dirname, '..');
 /** What each promise is held by, and what the last recorded run of the torture measured of it. */
 export async function renderReliability(table: Table): Promise<string> {
   const record = JSON.parse(await readFile(join(root, 'docs', 'reports', 'torture.json'), 'utf8')) as TortureRecord;
-  const { date, commit, commands, note, minutes, machine, broken } = record;
+  const { date, commit, command, minutes, machine, broken } = record;
   const rows = reliabilityPromises.map((promise) => [
     promise.id,
     promise.promise,
@@ -23,8 +23,7 @@ export async function renderReliability(table: Table): Promise<string> {
   return [
     `Measured on ${date} at commit \`${commit}\` in ${minutes} minutes on ${machine.cores} cores with ` +
       `${machine.memoryGiB} GiB of memory, Node ${machine.node}, by`,
-    `\`\`\`sh\n${commands.map(({ command, rounds }) => `${command} # ${rounds} rounds`).join('\n')}\n\`\`\``,
-    ...(note === undefined ? [] : [note]),
+    `\`\`\`sh\n${command}\n\`\`\``,
     'The seed draws each round: which scenario, how many devices, which moment and who is killed. A round is one kill, ' +
       'stop or cut, and the audit after it. A promise that is broken is printed with the command that plays its round again.',
     broken.length === 0

@@ -72,6 +72,9 @@ export type InWorkspace = <Result>(workspaceId: string, work: () => Result) => R
 
 export type RouteFamily = FastifyPluginAsync;
 
+/** In which a request must have arrived as a whole; looked at every five seconds. */
+export const requestMilliseconds = 30_000;
+
 /**
  * Builds the HTTP server from route families; each has its own scope with its own body parsers and error shape.
  * Nothing listens yet, so tests call it with `inject`.
@@ -125,7 +128,8 @@ export async function buildServer(options: ServerOptions, families: RouteFamily[
 
 function makeHttpServer(handle: RequestListener): Server {
   // Node would answer a request without Host with no body; refuseMalformedRequests does with one.
-  const server = createServer({ requestTimeout: 30_000, keepAliveTimeout: 72_000, requireHostHeader: false }, handle);
+  const times = { requestTimeout: requestMilliseconds, keepAliveTimeout: 72_000, connectionsCheckingInterval: 5_000 };
+  const server = createServer({ ...times, requireHostHeader: false }, handle);
   answerProtocolErrors(server);
   return server;
 }

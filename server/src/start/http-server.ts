@@ -1,7 +1,8 @@
 import { makeCallRecorder } from '../app/api-log/call-recorder.ts';
 import type { CallRecorder } from '../app/api-log/call-recorder.ts';
-import { buildServer } from '../http/build-server.ts';
+import { buildServer, requestMilliseconds } from '../http/build-server.ts';
 import type { CompletedCall, RouteFamily } from '../http/build-server.ts';
+import { closeServer } from '../http/close-server.ts';
 import type { Composition } from './composition.ts';
 import type { Config } from './config.ts';
 import type { Readiness } from './readiness.ts';
@@ -30,7 +31,7 @@ export async function startHttpServer(
     async stop() {
       readiness.noteStopping();
       await new Promise((resolve) => setTimeout(resolve, config.shutdownDelaySeconds * 1000));
-      await server.close();
+      await closeServer(server, { maxMilliseconds: requestMilliseconds });
     },
   });
   return config.publicUrl ?? address;

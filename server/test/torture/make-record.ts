@@ -20,12 +20,7 @@ export function makeRecord({ seed, devices, rounds, minutes, played, whole }: Me
   return {
     date: new Date().toISOString().slice(0, 10),
     commit: readCommit(),
-    commands: [
-      {
-        command: `npm run test:torture -- --random-rounds ${played.length} --seed ${seed} ${once} --record`,
-        rounds: played.length,
-      },
-    ],
+    command: `npm run test:torture -- --random-rounds ${played.length} --seed ${seed} ${once} --record`,
     minutes,
     machine: {
       cores: availableParallelism(),

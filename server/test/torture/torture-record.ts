@@ -5,10 +5,8 @@ export type TortureRecord = {
   /** Day of the run, UTC. */
   date: string;
   commit: string;
-  /** One, or several whose numbers are summed, with the rounds that each played. */
-  commands: { command: string; rounds: number }[];
-  /** What a reader of the numbers should know of how they came about. */
-  note?: string;
+  /** What ran it. */
+  command: string;
   minutes: number;
   machine: { cores: number; memoryGiB: number; node: string };
   /** Drawn by seed, summed for each scenario. */
