@@ -104,7 +104,7 @@ export function makeSimulatedWorker(name: string, parts: WorkerParts) {
       },
       onChunkEnded: () => {},
     },
-    () => isStopping,
+    { isStopping: () => isStopping, onClaimed: () => {} },
   );
 
   let batch: Wave | undefined;

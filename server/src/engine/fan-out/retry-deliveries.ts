@@ -10,7 +10,7 @@ import {
   settleDeliveries,
 } from '../../storage/ledger/deliveries.ts';
 import type { CountChange, DueDelivery, SettledDelivery } from '../../storage/ledger/deliveries.ts';
-import { findRunsToSend, pauseRun } from '../../storage/runs/run-states.ts';
+import { findRunsToSend, listSendingDays, pauseRun } from '../../storage/runs/run-states.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import type { Job } from '../job.ts';
 import type { KeptOutcomes } from '../keep-outcomes.ts';
@@ -57,14 +57,18 @@ export function makeRetryDeliveries(deps: RetryDeliveriesDependencies): Job {
     intervalMilliseconds: 1000,
     async runOnce(now) {
       if (deps.outcomes.waiting() > 0) return 0;
-      const first = await retryBatch(deps, { deliver, now, claim: fresh });
+      const days = await listSendingDays(deps.database);
+      if (days.length === 0) return 0;
+      const first = await retryBatch(deps, { deliver, now, claim: { ...fresh, days } });
       const parallel = first < batchDevices ? 0 : parallelBatches;
       const more = await Promise.all(
-        Array.from({ length: parallel }, () => retryBatch(deps, { deliver, now: deps.clock.now(), claim: fresh })),
+        Array.from({ length: parallel }, () =>
+          retryBatch(deps, { deliver, now: deps.clock.now(), claim: { ...fresh, days } }),
+        ),
       );
       // Last, and the suspects one by one: whoever waits behind them was sent to.
-      const few = await retryBatch(deps, { deliver, now, claim: lost });
-      const one = await retryBatch(deps, { deliver, now, claim: suspect });
+      const few = await retryBatch(deps, { deliver, now, claim: { ...lost, days } });
+      const one = await retryBatch(deps, { deliver, now, claim: { ...suspect, days } });
       return [first, ...more, few, one].reduce((sum, devices) => sum + devices, 0);
     },
   };
@@ -76,7 +80,11 @@ async function retryBatch(
     deliver,
     now,
     claim,
-  }: { deliver: DeliverToEligible; now: Date; claim: typeof fresh | typeof lost | typeof suspect },
+  }: {
+    deliver: DeliverToEligible;
+    now: Date;
+    claim: (typeof fresh | typeof lost | typeof suspect) & { days: readonly string[] };
+  },
 ): Promise<number> {
   const { database, clock } = deps;
   const due = await claimDueDeliveries(database, {

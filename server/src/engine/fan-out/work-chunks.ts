@@ -53,7 +53,10 @@ export type ChunkWorker = {
 };
 
 /** The steps of a worker without their times; `startChunkWorkers` takes them one after another, in several slots. */
-export function makeChunkWorker(deps: WorkChunksDependencies, isStopping: () => boolean): ChunkWorker {
+export function makeChunkWorker(
+  deps: WorkChunksDependencies,
+  { isStopping, onClaimed }: { isStopping: () => boolean; onClaimed: (lastLane: 0 | 1) => void },
+): ChunkWorker {
   const { database, clock, owner, outcomes } = deps;
   const held = new Set<ClaimedChunk>();
   const turns = makeWindowTurns();
@@ -65,6 +68,7 @@ export function makeChunkWorker(deps: WorkChunksDependencies, isStopping: () => 
       const [chunk] = await claimChunks(database, claim);
       if (!chunk) return 'nothing to do';
       held.add(chunk);
+      onClaimed(lastLane);
       try {
         await workChunk(deps, { chunk, isStopping, turns });
         return 'worked';
@@ -89,25 +93,29 @@ export function makeChunkWorker(deps: WorkChunksDependencies, isStopping: () => 
 export function startChunkWorkers(deps: WorkChunksDependencies): ChunkWorkers {
   const { log } = deps;
   let isStopping = false;
-  const worker = makeChunkWorker(deps, () => isStopping);
-  const waits = new Set<() => void>();
+  // Each for a kind of slot, in the order in which they began to wait.
+  const waits = { 0: new Set<() => void>(), 1: new Set<() => void>() };
   // One that comes while a slot reads may be about a chunk that its statement did not see yet.
   let wakes = 0;
 
-  const wait = () =>
+  const wait = (lastLane: 0 | 1) =>
     new Promise<void>((resolve) => {
       const end = () => {
         clearTimeout(timer);
-        waits.delete(end);
+        waits[lastLane].delete(end);
         resolve();
       };
       const timer = setTimeout(end, pollMilliseconds);
-      waits.add(end);
+      waits[lastLane].add(end);
     });
+  const wakeOne = (lastLane: 0 | 1): void => waits[lastLane].values().next().value?.();
+  // One of each kind looks, and wakes the next when it has found something: mostly there is nothing, or one chunk.
   const wake = () => {
     wakes += 1;
-    for (const end of [...waits]) end();
+    wakeOne(0);
+    wakeOne(1);
   };
+  const worker = makeChunkWorker(deps, { isStopping: () => isStopping, onClaimed: wakeOne });
 
   const slot = async (lastLane: 0 | 1): Promise<void> => {
     while (!isStopping) {
@@ -116,10 +124,10 @@ export function startChunkWorkers(deps: WorkChunksDependencies): ChunkWorkers {
         const result = await worker.workNextChunk(lastLane);
         // A fault that stays is not met again at once.
         const isIdle = result === 'failed' || (result === 'nothing to do' && wakes === wakesBefore);
-        if (isIdle && !isStopping) await wait();
+        if (isIdle && !isStopping) await wait(lastLane);
       } catch (error) {
         log.error({ err: error }, 'chunk worker failed');
-        if (!isStopping) await wait();
+        if (!isStopping) await wait(lastLane);
       }
     }
   };
@@ -136,7 +144,8 @@ export function startChunkWorkers(deps: WorkChunksDependencies): ChunkWorkers {
     wake,
     async stop() {
       isStopping = true;
-      wake();
+      wakes += 1;
+      for (const end of [...waits[0], ...waits[1]]) end();
       await Promise.all(slots);
       clearInterval(heartbeat);
     },

@@ -1,4 +1,5 @@
 import type { Fragment, Queryable } from '../database.ts';
+import { listSendingDays } from '../runs/run-states.ts';
 
 export const queueNames = [
   'runs',
@@ -94,22 +95,22 @@ export async function addJob(tx: Queryable, job: { task: string; key: string; pa
  * The first instant in a span at which something becomes due: a schedule, a waiting delivery or run, a chunk that its
  * throttle holds back, a fill, a callback, an email, the end of a segment, an erasure. Undefined if nothing does.
  * Indexes: campaigns_due, runs_due, deliveries_waiting, chunks_open, segment_operations_open, callbacks_due, mails_due,
- * segments_expiry, erasures_due.
+ * segments_expiry, erasures_due. Of the ledger the partitions of runs that are being sent.
  */
 export async function findNextDue(
   tx: Queryable,
   { after, until }: { after: Date; until: Date },
 ): Promise<Date | undefined> {
+  const days = await listSendingDays(tx);
+  const waiting = days.length > 0 ? await findNextRetry(tx, { days, after, until }) : undefined;
   const [row] = await tx<{ at: Date | null }[]>`
     select least(
+      ${waiting ?? null}::timestamptz,
       (select min(next_at) from campaigns
         where next_at > ${after} and next_at <= ${until} and status in ('SCHEDULED', 'ACTIVE')),
       (select min(runs.due_at) from runs join campaigns on campaigns.id = runs.campaign_id
         where runs.status = 'QUEUED' and runs.due_at > ${after} and runs.due_at <= ${until}
           and campaigns.status <> 'PAUSED'),
-      (select min(deliveries.retry_at) from deliveries join runs on runs.id = deliveries.run_id
-        where deliveries.outcome = 'WAITING' and deliveries.retry_at > ${after} and deliveries.retry_at <= ${until}
-          and runs.status = 'SENDING'),
       (select min(chunks.not_before) from chunks join runs on runs.id = chunks.run_id
         where chunks.state in ('READY', 'CLAIMED') and chunks.not_before > ${after} and chunks.not_before <= ${until}
           and runs.status = 'SENDING'),
@@ -124,13 +125,26 @@ export async function findNextDue(
   return row?.at ?? undefined;
 }
 
+/** When the first delivery of a run that is being sent is due again. Index: deliveries_waiting of these days. */
+async function findNextRetry(
+  tx: Queryable,
+  { days, after, until }: { days: string[]; after: Date; until: Date },
+): Promise<Date | undefined> {
+  const [row] = await tx<{ at: Date | null }[]>`
+    select min(deliveries.retry_at) as at from deliveries join runs on runs.id = deliveries.run_id
+    where deliveries.day = any(${days}::date[]) and deliveries.outcome = 'WAITING'
+      and deliveries.retry_at > ${after} and deliveries.retry_at <= ${until} and runs.status = 'SENDING'`;
+  return row?.at ?? undefined;
+}
+
 /**
  * Whether anything that is due is not done yet: what findNextDue looks for, runs that are to be released, and runs that
- * nothing holds back any more. What waits for a segment that is being filled is that fill's. Indexes: as findNextDue.
+ * nothing holds back any more. What waits for a segment that is being filled is that fill's. The ledger is asked last, and
+ * where runs are being sent only: each new day of it makes the database plan anew. Indexes: as findNextDue.
  */
 export async function hasDueWork(tx: Queryable, at: Date): Promise<boolean> {
-  const [row] = await tx<{ isLeft: boolean }[]>`
-    select
+  const [row] = await tx<{ isLeft: boolean; days: string[] }[]>`
+    select array(select distinct day::text from runs where status = 'SENDING') as days,
       exists (select 1 from campaigns where next_at <= ${at} and status in ('SCHEDULED', 'ACTIVE'))
       or exists (
         select 1 from runs join campaigns on campaigns.id = runs.campaign_id
@@ -143,21 +157,8 @@ export async function hasDueWork(tx: Queryable, at: Date): Promise<boolean> {
         )
       )
       or exists (
-        select 1 from runs where status = 'SENDING' and not exists (
-          select 1 from chunks
-          where chunks.run_id = runs.id and chunks.state in ('READY', 'CLAIMED') and chunks.not_before > ${at}
-        ) and not exists (
-          select 1 from deliveries
-          where deliveries.run_id = runs.id and deliveries.outcome = 'WAITING' and deliveries.retry_at > ${at}
-        )
-      )
-      or exists (
         select 1 from chunks join runs on runs.id = chunks.run_id
         where chunks.state in ('READY', 'CLAIMED') and chunks.not_before <= ${at} and runs.status = 'SENDING'
-      )
-      or exists (
-        select 1 from deliveries join runs on runs.id = deliveries.run_id
-        where deliveries.outcome = 'WAITING' and deliveries.retry_at <= ${at} and runs.status = 'SENDING'
       )
       or exists (
         select 1 from segment_operations where state in ('QUEUED', 'FILLING', 'WAITING') and not_before <= ${at}
@@ -166,6 +167,32 @@ export async function hasDueWork(tx: Queryable, at: Date): Promise<boolean> {
       or exists (select 1 from mails where state = 'PENDING' and next_at <= ${at})
       or exists (select 1 from segments where state <> 'ARCHIVED' and expires_at <= ${at})
       or exists (select 1 from erasures where state <> 'DONE' and due_at <= ${at})
+      as "isLeft"`;
+  const { isLeft, days } = row!;
+  return isLeft || (days.length > 0 && hasDueDeliveries(tx, { days, at }));
+}
+
+/** Of runs that are being sent: deliveries that are due, runs that nothing holds back. */
+async function hasDueDeliveries(tx: Queryable, { days, at }: { days: string[]; at: Date }): Promise<boolean> {
+  const [row] = await tx<{ isLeft: boolean }[]>`
+    select
+      -- One that began to send since the days were read.
+      exists (select 1 from runs where status = 'SENDING' and day <> all(${days}::date[]))
+      or exists (
+        select 1 from runs where status = 'SENDING' and not exists (
+          select 1 from chunks
+          where chunks.run_id = runs.id and chunks.state in ('READY', 'CLAIMED') and chunks.not_before > ${at}
+        ) and not exists (
+          select 1 from deliveries
+          where deliveries.day = any(${days}::date[]) and deliveries.run_id = runs.id
+            and deliveries.outcome = 'WAITING' and deliveries.retry_at > ${at}
+        )
+      )
+      or exists (
+        select 1 from deliveries join runs on runs.id = deliveries.run_id
+        where deliveries.day = any(${days}::date[]) and deliveries.outcome = 'WAITING'
+          and deliveries.retry_at <= ${at} and runs.status = 'SENDING'
+      )
       as "isLeft"`;
   return row!.isLeft;
 }

@@ -2,7 +2,7 @@ import type { CampaignContent, Platform } from '../../domain/campaigns/content.t
 import type { WorkspaceControls } from '../../domain/eligibility/workspace-controls.ts';
 import type { StoredTiming } from '../../domain/timing/stored-timing.ts';
 import { workspaceControls } from '../installation/workspaces.ts';
-import type { Database, Fragment, Queryable } from '../database.ts';
+import type { Database, Queryable } from '../database.ts';
 
 /** What a worker must know of a run to send it. */
 export type RunToSend = {
@@ -239,6 +239,15 @@ export async function sumRunCounts(tx: Queryable, runId: string): Promise<RunCou
 }
 
 /**
+ * The days (YYYY-MM-DD) of runs that are being sent: what waits in the ledger waits in their partitions. A few rows.
+ * Index: runs_open.
+ */
+export async function listSendingDays(tx: Queryable): Promise<string[]> {
+  const rows = await tx<{ day: string }[]>`select distinct day::text as day from runs where status = 'SENDING'`;
+  return rows.map(({ day }) => day);
+}
+
+/**
  * Deliveries of a campaign's open or stopped runs that wait for another attempt → EXPIRED with code STOPPED, and the
  * counters with them. Counters in one order, as everywhere, so that nobody waits in a circle; deliveries and counters
  * before runs and campaigns, as workers do. Indexes: runs_campaign, deliveries_waiting.
@@ -246,7 +255,8 @@ export async function sumRunCounts(tx: Queryable, runId: string): Promise<RunCou
 export async function expireWaitingDeliveries(tx: Queryable, campaignId: string): Promise<void> {
   await expireOf(
     tx,
-    tx`select id, day, workspace_id from runs
+    await tx<RunOfDay[]>`
+      select id, day::text as day, workspace_id as "workspaceId" from runs
       where campaign_id = ${campaignId} and status in ('SENDING', 'PAUSED', 'STOPPED')`,
   );
 }
@@ -262,7 +272,8 @@ export async function settleStoppedRuns(
 ): Promise<void> {
   await expireOf(
     database,
-    database`select id, day, workspace_id from runs
+    await database<RunOfDay[]>`
+      select id, day::text as day, workspace_id as "workspaceId" from runs
       where status = 'STOPPED' and ended_at >= ${since} and exists (
         select 1 from run_counts where run_counts.run_id = runs.id and outcome = 'WAITING' and devices > 0
       )`,
@@ -273,14 +284,21 @@ export async function settleStoppedRuns(
       and run_id in (select id from runs where status = 'STOPPED' and ended_at >= ${since})`;
 }
 
-async function expireOf(tx: Queryable, runs: Fragment): Promise<void> {
+type RunOfDay = { id: string; day: string; workspaceId: string };
+
+async function expireOf(tx: Queryable, runs: readonly RunOfDay[]): Promise<void> {
+  if (runs.length === 0) return;
   await tx`
     with settled as (
       update deliveries
       set outcome = 'EXPIRED', code = 'STOPPED', retry_at = null, lease_until = null
-      from (${runs}) as run
-      where deliveries.day = run.day and deliveries.workspace_id = run.workspace_id
-        and deliveries.run_id = run.id and deliveries.outcome = 'WAITING'
+      from unnest(
+        ${runs.map(({ id }) => id)}::text[], ${runs.map(({ day }) => day)}::date[],
+        ${runs.map(({ workspaceId }) => workspaceId)}::text[]
+      ) as run (id, day, workspace_id)
+      where deliveries.day = any(${[...new Set(runs.map(({ day }) => day))]}::date[]) and deliveries.day = run.day
+        and deliveries.workspace_id = run.workspace_id collate "C" and deliveries.run_id = run.id collate "C"
+        and deliveries.outcome = 'WAITING'
       returning deliveries.run_id, deliveries.chunk_number, deliveries.platform
     ), change as (
       select run_id, chunk_number, platform, count(*) as devices

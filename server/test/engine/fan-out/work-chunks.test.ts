@@ -41,3 +41,42 @@ test('a wake-up that comes while a slot reads makes it read again, once', async 
   expect(claims).toBe(2);
   await workers.stop();
 });
+
+test('a wake-up makes one slot of each kind look, and the next one once that has found a chunk', async () => {
+  const lanes: unknown[] = [];
+  let found: object[] = [];
+  const database = ((strings: readonly string[], ...values: unknown[]) => {
+    if (!strings[0]!.includes('with due as')) return Promise.resolve([]);
+    lanes.push(values[0]);
+    return Promise.resolve(values[0] === 1 ? found.splice(0, 1) : []);
+  }) as unknown as Database;
+  const log = makeLog({ level: 'silent', pretty: false });
+  const workers = startChunkWorkers({
+    ...{ database, log, clock: makeManualClock(start), owner: 'worker', parallelChunks: 4, transactionalChunks: 2 },
+    sendWindow: () => Promise.reject(new Error('there is nothing to send')),
+    outcomes: makeKeptOutcomes({ log, pause: async () => {} }),
+    onChunkEnded() {},
+  });
+  const settle = async (): Promise<unknown[]> => {
+    for (let turn = 0; turn < 50; turn += 1) await setImmediate();
+    return lanes.splice(0);
+  };
+  expect(await settle()).toEqual([0, 0, 1, 1, 1, 1]);
+  workers.wake();
+  expect(await settle()).toEqual([0, 1]);
+  found = [
+    { runId: 'a', number: 1, crashes: 99 },
+    { runId: 'a', number: 2, crashes: 99 },
+  ].map((chunk) => ({
+    ...{ ...chunk, workspaceId: 'w', bucketFrom: 0, bucketTo: 9, cursorBucket: 0, cursorPosition: '', owner: 'worker' },
+    ...{ attempt: 1, windowDevices: null, suspectDevices: null, setAside: 0 },
+  }));
+  workers.wake();
+  const looks = await settle();
+  expect(found).toEqual([]);
+  expect(looks.filter((lane) => lane === 0)).toHaveLength(1);
+  // Two found something and each woke the next, which found nothing in the end; both looked for more.
+  expect(looks.filter((lane) => lane === 1).length).toBeGreaterThanOrEqual(3);
+  expect(looks.filter((lane) => lane === 1).length).toBeLessThanOrEqual(5);
+  await workers.stop();
+});
