@@ -92,7 +92,7 @@ function findLost({ runs, deliveries, world, gone }: Seen): string[] {
 }
 
 /** What the ledger says is what a provider answered. */
-function findUntrue({ runs, deliveries, world, requestsOf }: Seen): string[] {
+function findUntrue({ runs, deliveries, world, requestsOf, providers }: Seen): string[] {
   const expected: Record<string, string> = { ACCEPTED: 'accepted', REJECTED: 'rejected' };
   const isSent = new Set(runs.filter(({ status }) => status === 'SENT').map(({ id }) => id));
   return deliveries.flatMap((row) => {
@@ -106,7 +106,10 @@ function findUntrue({ runs, deliveries, world, requestsOf }: Seen): string[] {
     if (kind !== undefined)
       return last === kind ? [] : [`${name} is ${row.outcome}, and the last stored answer was ${last}`];
     if (last !== undefined && finalKinds.has(last)) return [`${name} is ${row.outcome}, and its provider said ${last}`];
-    const isUntried = row.outcome === 'WITHHELD' || row.outcome === 'EXPIRED' || row.code === 'DEVICE_LEFT';
+    // Whom three workers in a row died with, before a request of theirs had left, is not sent to by a fourth (fault F16).
+    const isSetAside = row.code === 'SET_ASIDE' && providers.deathsBefore(row.runId, row.deviceId) >= 3;
+    const isUntried =
+      row.outcome === 'WITHHELD' || row.outcome === 'EXPIRED' || row.code === 'DEVICE_LEFT' || isSetAside;
     return requests.length > 0 || isUntried || !isSent.has(row.runId)
       ? []
       : [`${name} is ${row.outcome} without a request (reliability R2)`];

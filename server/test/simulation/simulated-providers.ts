@@ -64,6 +64,8 @@ export function makeSimulatedProviders({ seed, clock, note, nameOf }: Options) {
   let arrived: Sending[] = [];
   let inFlight: InFlight[] = [];
   const asked = new Map<string, number>();
+  // Workers that died with a device in their open window, before its request had left them; by run and device.
+  const deathsBefore = new Map<string, number>();
   const outages = makeOutages(seed, clock);
 
   const keyOf = ({ message, device }: DeliveryRequest): string =>
@@ -94,6 +96,11 @@ export function makeSimulatedProviders({ seed, clock, note, nameOf }: Options) {
     note(`  ${wave.worker.name} → ${keyOf(sending)}: ${wordOf(outcome)} in ${seconds} s`);
   }
 
+  function noteDeathBefore({ message, device }: Sending): void {
+    const key = `${message.runId}/${device.deviceId}`;
+    deathsBefore.set(key, (deathsBefore.get(key) ?? 0) + 1);
+  }
+
   function die(worker: SimulatedProcess): void {
     worker.state = 'dead';
     note(`  ${worker.name} dies`);
@@ -101,6 +108,7 @@ export function makeSimulatedProviders({ seed, clock, note, nameOf }: Options) {
 
   return {
     requests,
+    deathsBefore: (runId: string, deviceId: string): number => deathsBefore.get(`${runId}/${deviceId}`) ?? 0,
     /** A request leaves a worker. One that dies never learns what became of it. */
     deliver: (request: DeliveryRequest, wave: Wave): Promise<Outcome> =>
       new Promise((resolve) => arrived.push({ ...request, wave, resolve })),
@@ -112,9 +120,12 @@ export function makeSimulatedProviders({ seed, clock, note, nameOf }: Options) {
       arrived = [];
       for (const sending of taken) {
         const { worker } = sending.wave;
-        if (worker.state === 'dead') continue;
-        if (worker.requestsToDeath === 0) die(worker);
-        else take(sending);
+        if (worker.state === 'alive' && worker.requestsToDeath === 0) die(worker);
+        if (worker.state === 'dead') {
+          noteDeathBefore(sending);
+          continue;
+        }
+        take(sending);
         if (worker.requestsToDeath) worker.requestsToDeath -= 1;
       }
       const now = clock.realNow().getTime();
