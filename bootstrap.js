@@ -33,12 +33,15 @@ function stop(signal) {
   running?.passOn(signal);
 }
 
-/** Whether npm had ended before this process looked for it: whoever takes orphans is its parent. npm names itself. */
+/**
+ * Whether npm had ended before this process looked for it: whoever takes orphans is its parent then. npm names itself
+ * `npm start`; where its own name for itself is not seen, it is a node that runs npm's file.
+ */
 function isOrphan() {
   // Other runners of scripts name themselves in other ways.
   if (!(process.env.npm_config_user_agent ?? '').startsWith('npm/')) return false;
   try {
-    return !readFileSync(`/proc/${parent}/cmdline`, 'latin1').startsWith('npm');
+    return !/(^|\/)npm(-cli\.js)?([ \0]|$)/.test(readFileSync(`/proc/${parent}/cmdline`, 'latin1'));
   } catch {
     // No /proc, or closed to others: the first process is the one that takes orphans.
     return parent === 1;
