@@ -390,14 +390,15 @@ describe('a crash', () => {
     expect(await bundle.operation()).toMatchObject({ state: 'QUEUED', attempts: 0, crashes: 0, owner: null });
   });
 
+  const endSessions = (): Promise<unknown> => bundle.database`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`;
+
   test('none: a database that ends the session of the fill four times is waited for, and nothing counts', async () => {
     await bundle.addUsers(users);
     let cuts = 0;
     bundle.files.set('/cut.csv', async (_request, response) => {
-      if (cuts++ < 4)
-        await bundle.database`
-          select pg_terminate_backend(pid) from pg_stat_activity
-          where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`;
+      if (cuts++ < 4) await endSessions();
       response.writeHead(200, { 'content-type': 'text/csv' }).end(users.join('\n'));
     });
     await bundle.create({ file_url: `${bundle.origin}/cut.csv`, callback_url: `${bundle.origin}/cb` });
@@ -413,24 +414,25 @@ describe('a crash', () => {
     expect((await bundle.database`select count(*) as callbacks from callbacks`)[0]!.callbacks).toBe(1);
   });
 
-  test('none: a database that refuses even to have the operation back is asked until it takes it', async () => {
-    await bundle.addUsers(users);
-    await bundle.database.unsafe(`
+  /** Disk full, for so many changes of the operation to a state. */
+  const refuse = (state: string, times: number): Promise<unknown> =>
+    bundle.database.unsafe(`
       create sequence refusals;
-      create function refuse_release() returns trigger language plpgsql as $$
+      create function refuse_state() returns trigger language plpgsql as $$
       begin
-        if new.state = 'WAITING' and nextval('refusals') <= 3 then
+        if new.state = '${state}' and nextval('refusals') <= ${times} then
           raise exception 'no space left on device' using errcode = 'disk_full';
         end if;
         return new;
       end $$;
-      create trigger refuse_release before update on segment_operations for each row execute function refuse_release()`);
+      create trigger refuse_state before update on segment_operations for each row execute function refuse_state()`);
+
+  test('none: a database that refuses even to have the operation back is asked until it takes it', async () => {
+    await bundle.addUsers(users);
+    await refuse('WAITING', 3);
     let asked = 0;
     bundle.files.set('/refused.csv', async (_request, response) => {
-      if (asked++ === 0)
-        await bundle.database`
-          select pg_terminate_backend(pid) from pg_stat_activity
-          where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`;
+      if (asked++ === 0) await endSessions();
       response.writeHead(200, { 'content-type': 'text/csv' }).end(users.join('\n'));
     });
     await bundle.create({ file_url: `${bundle.origin}/refused.csv` });
@@ -440,6 +442,16 @@ describe('a crash', () => {
     bundle.clock.advance(5_000);
     expect(await bundle.fill()).toBe(1);
     expect(await bundle.operation()).toMatchObject({ state: 'SUCCEEDED', crashes: 0 });
+  });
+
+  test('none: a refusal that the database does not take is worked again, and is the same refusal', async () => {
+    await refuse('FAILED', 1);
+    await bundle.create({ file_url: bundle.serve('a\n', { 'content-type': 'text/html' }) });
+    expect(await bundle.fill()).toBe(1);
+    expect(await bundle.operation()).toMatchObject({ state: 'WAITING', attempts: 0, crashes: 0, owner: null });
+    bundle.clock.advance(5_000);
+    expect(await bundle.fill()).toBe(1);
+    expect(await bundle.operation()).toMatchObject({ state: 'FAILED', status: 400, crashes: 0 });
   });
 
   test('three crashes end the operation with status 500 and the documented text', async () => {

@@ -142,13 +142,11 @@ async function settleFault(deps: FillSegmentsDependencies, { operation, progress
     await release(deps, operation, { seconds: 0, detail: null, counted: { attempts: attempts - 1, crashes } });
     return;
   }
-  // What failed may quote the server the file came from.
-  const detail = toStorableText(error instanceof Error ? `${error.name}: ${error.message}` : String(error));
-  if (isOutage(error) || refusesWrites(error)) {
-    deps.log.warn({ err: error, operationId: operation.id }, 'the database was away from a segment operation');
-    await release(deps, operation, { seconds: outageSeconds, detail, counted: { attempts: attempts - 1, crashes } });
+  if (isAway(error)) {
+    await waitForDatabase(deps, operation, error);
     return;
   }
+  const detail = detailOf(error);
   const fault = faultOf(error);
   const retry = fileRetrySeconds[attempts - crashes - 1];
   if (error instanceof DownloadFailedError && error.isRepeatable && retry !== undefined) {
@@ -162,10 +160,32 @@ async function settleFault(deps: FillSegmentsDependencies, { operation, progress
       return;
     }
   }
-  await failOperation(deps, { operation, progress, fault, detail }).catch((lost: unknown) => {
-    if (!(lost instanceof LostOperationError)) throw lost;
-  });
-  deps.onEnded();
+  try {
+    await failOperation(deps, { operation, progress, fault, detail });
+    deps.onEnded();
+  } catch (failed) {
+    if (isAway(failed)) await waitForDatabase(deps, operation, failed);
+    else if (!(failed instanceof LostOperationError)) throw failed;
+  }
+}
+
+const isAway = (error: unknown): boolean => isOutage(error) || refusesWrites(error);
+
+/** What failed may quote the server the file came from. */
+function detailOf(error: unknown): string {
+  return toStorableText(error instanceof Error ? `${error.name}: ${error.message}` : String(error));
+}
+
+/** The operation is worked again, its end with it, and nothing is counted. */
+async function waitForDatabase(
+  deps: FillSegmentsDependencies,
+  operation: ClaimedOperation,
+  error: unknown,
+): Promise<void> {
+  const { attempts, crashes } = operation;
+  deps.log.warn({ err: error, operationId: operation.id }, 'the database was away from a segment operation');
+  const counted = { attempts: attempts - 1, crashes };
+  await release(deps, operation, { seconds: outageSeconds, detail: detailOf(error), counted });
 }
 
 type Release = { seconds: number; detail: string | null; counted: { attempts: number; crashes: number } };
