@@ -131,7 +131,7 @@ describe('signing in', () => {
     expect(await passwords.matches(goodPassword, undefined)).toBe(false);
     await bundle.createOwner();
     const [row] = await bundle.database`select password_hash from accounts`;
-    expect(row!.password_hash).toMatch(/^\$argon2id\$v=19\$/);
+    expect(row!.password_hash).toMatch(/^\$argon2id\$v=19\$m=64,t=2,p=1\$/);
   });
 });
 

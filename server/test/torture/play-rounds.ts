@@ -60,7 +60,7 @@ function groupRounds(drawn: readonly DrawnRound[]): DrawnRound[][] {
   return groups.sort((one, other) => turns.get(one)! - turns.get(other)!);
 }
 
-/** Twice what the longest scenario takes with 100,000 devices on two cores. */
+/** Longer than a whole recorded run of 200 rounds, so that a scenario that hangs ends with a sentence. */
 const maxMinutes = 40;
 
 /** A scenario that could not be played to its end, or comes to none, has broken a promise. */

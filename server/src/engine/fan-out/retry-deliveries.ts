@@ -59,16 +59,16 @@ export function makeRetryDeliveries(deps: RetryDeliveriesDependencies): Job {
       if (deps.outcomes.waiting() > 0) return 0;
       const days = await listSendingDays(deps.database);
       if (days.length === 0) return 0;
-      const first = await retryBatch(deps, { deliver, now, claim: { ...fresh, days } });
+      const first = await retryBatch(deps, { deliver, now, days, claim: fresh });
       const parallel = first < batchDevices ? 0 : parallelBatches;
       const more = await Promise.all(
         Array.from({ length: parallel }, () =>
-          retryBatch(deps, { deliver, now: deps.clock.now(), claim: { ...fresh, days } }),
+          retryBatch(deps, { deliver, now: deps.clock.now(), days, claim: fresh }),
         ),
       );
       // Last, and the suspects one by one: whoever waits behind them was sent to.
-      const few = await retryBatch(deps, { deliver, now, claim: { ...lost, days } });
-      const one = await retryBatch(deps, { deliver, now, claim: { ...suspect, days } });
+      const few = await retryBatch(deps, { deliver, now, days, claim: lost });
+      const one = await retryBatch(deps, { deliver, now, days, claim: suspect });
       return [first, ...more, few, one].reduce((sum, devices) => sum + devices, 0);
     },
   };
@@ -79,15 +79,18 @@ async function retryBatch(
   {
     deliver,
     now,
+    days,
     claim,
   }: {
     deliver: DeliverToEligible;
     now: Date;
-    claim: (typeof fresh | typeof lost | typeof suspect) & { days: readonly string[] };
+    days: readonly string[];
+    claim: typeof fresh | typeof lost | typeof suspect;
   },
 ): Promise<number> {
   const { database, clock } = deps;
   const due = await claimDueDeliveries(database, {
+    days,
     at: now,
     ...makeLease(clock, leaseMilliseconds),
     ...claim,

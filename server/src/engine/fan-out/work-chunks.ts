@@ -144,7 +144,6 @@ export function startChunkWorkers(deps: WorkChunksDependencies): ChunkWorkers {
     wake,
     async stop() {
       isStopping = true;
-      wakes += 1;
       for (const end of [...waits[0], ...waits[1]]) end();
       await Promise.all(slots);
       clearInterval(heartbeat);

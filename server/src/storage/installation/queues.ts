@@ -102,10 +102,10 @@ export async function findNextDue(
   { after, until }: { after: Date; until: Date },
 ): Promise<Date | undefined> {
   const days = await listSendingDays(tx);
-  const waiting = days.length > 0 ? await findNextRetry(tx, { days, after, until }) : undefined;
+  const retryAt = days.length > 0 ? await findNextRetry(tx, { days, after, until }) : undefined;
   const [row] = await tx<{ at: Date | null }[]>`
     select least(
-      ${waiting ?? null}::timestamptz,
+      ${retryAt ?? null}::timestamptz,
       (select min(next_at) from campaigns
         where next_at > ${after} and next_at <= ${until} and status in ('SCHEDULED', 'ACTIVE')),
       (select min(runs.due_at) from runs join campaigns on campaigns.id = runs.campaign_id
@@ -143,8 +143,8 @@ async function findNextRetry(
  * where runs are being sent only: each new day of it makes the database plan anew. Indexes: as findNextDue.
  */
 export async function hasDueWork(tx: Queryable, at: Date): Promise<boolean> {
-  const [row] = await tx<{ isLeft: boolean; days: string[] }[]>`
-    select array(select distinct day::text from runs where status = 'SENDING') as days,
+  const [row] = await tx<{ isLeft: boolean }[]>`
+    select
       exists (select 1 from campaigns where next_at <= ${at} and status in ('SCHEDULED', 'ACTIVE'))
       or exists (
         select 1 from runs join campaigns on campaigns.id = runs.campaign_id
@@ -168,12 +168,13 @@ export async function hasDueWork(tx: Queryable, at: Date): Promise<boolean> {
       or exists (select 1 from segments where state <> 'ARCHIVED' and expires_at <= ${at})
       or exists (select 1 from erasures where state <> 'DONE' and due_at <= ${at})
       as "isLeft"`;
-  const { isLeft, days } = row!;
-  return isLeft || (days.length > 0 && hasDueDeliveries(tx, { days, at }));
+  return row!.isLeft || hasDueDeliveries(tx, at);
 }
 
 /** Of runs that are being sent: deliveries that are due, runs that nothing holds back. */
-async function hasDueDeliveries(tx: Queryable, { days, at }: { days: string[]; at: Date }): Promise<boolean> {
+async function hasDueDeliveries(tx: Queryable, at: Date): Promise<boolean> {
+  const days = await listSendingDays(tx);
+  if (days.length === 0) return false;
   const [row] = await tx<{ isLeft: boolean }[]>`
     select
       -- One that began to send since the days were read.

@@ -11,20 +11,27 @@ import { start } from './fan-out-bundle.ts';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] }));
 afterEach(() => void vi.useRealTimers());
 
-test('a wake-up that comes while a slot reads makes it read again, once', async () => {
-  let answer = Promise.withResolvers<never[]>();
-  let claims = 0;
-  const database = (() => {
-    claims += 1;
-    return answer.promise;
-  }) as unknown as Database;
+function startWorkers(
+  database: (strings: readonly string[], ...values: unknown[]) => Promise<object[]>,
+  slots: { parallelChunks: number; transactionalChunks: number },
+) {
   const log = makeLog({ level: 'silent', pretty: false });
-  const workers = startChunkWorkers({
-    ...{ database, log, clock: makeManualClock(start), owner: 'worker', parallelChunks: 1, transactionalChunks: 0 },
+  return startChunkWorkers({
+    ...{ ...slots, database: database as unknown as Database, log, clock: makeManualClock(start), owner: 'worker' },
     sendWindow: () => Promise.reject(new Error('there is nothing to send')),
     outcomes: makeKeptOutcomes({ log, pause: async () => {} }),
     onChunkEnded() {},
   });
+}
+
+test('a wake-up that comes while a slot reads makes it read again, once', async () => {
+  let answer = Promise.withResolvers<never[]>();
+  let claims = 0;
+  const claim = (): Promise<never[]> => {
+    claims += 1;
+    return answer.promise;
+  };
+  const workers = startWorkers(claim, { parallelChunks: 1, transactionalChunks: 0 });
   const untilClaims = async (wanted: number): Promise<void> => {
     for (let turn = 0; claims < wanted && turn < 1_000; turn += 1) await setImmediate();
     expect(claims).toBe(wanted);
@@ -45,18 +52,12 @@ test('a wake-up that comes while a slot reads makes it read again, once', async 
 test('a wake-up makes one slot of each kind look, and the next one once that has found a chunk', async () => {
   const lanes: unknown[] = [];
   let found: object[] = [];
-  const database = ((strings: readonly string[], ...values: unknown[]) => {
-    if (!strings[0]!.includes('with due as')) return Promise.resolve([]);
-    lanes.push(values[0]);
-    return Promise.resolve(values[0] === 1 ? found.splice(0, 1) : []);
-  }) as unknown as Database;
-  const log = makeLog({ level: 'silent', pretty: false });
-  const workers = startChunkWorkers({
-    ...{ database, log, clock: makeManualClock(start), owner: 'worker', parallelChunks: 4, transactionalChunks: 2 },
-    sendWindow: () => Promise.reject(new Error('there is nothing to send')),
-    outcomes: makeKeptOutcomes({ log, pause: async () => {} }),
-    onChunkEnded() {},
-  });
+  const claim = async (strings: readonly string[], ...[lastLane]: unknown[]): Promise<object[]> => {
+    if (!strings[0]!.includes('with due as')) return [];
+    lanes.push(lastLane);
+    return lastLane === 1 ? found.splice(0, 1) : [];
+  };
+  const workers = startWorkers(claim, { parallelChunks: 4, transactionalChunks: 2 });
   const settle = async (): Promise<unknown[]> => {
     for (let turn = 0; turn < 50; turn += 1) await setImmediate();
     return lanes.splice(0);
