@@ -5,7 +5,7 @@ type Validate = ReturnType<FastifySchemaCompiler<unknown>>;
 
 /**
  * The validators of the routes, each compiled by the first request that needs it. Compiled when their routes are made, as
- * Fastify does, they are a sixth of the processor time of a start. That each compiles is held by a test.
+ * Fastify does, they are an eighth of the processor time of a start (1.15 s of 1.31 s stay). That each compiles is held by a test.
  */
 export function makeLazyValidators(): FastifySchemaCompiler<unknown> {
   // The defaults would turn "ANDROID" into ["ANDROID"], drop unknown members and fill in values (decision 0007).

@@ -87,19 +87,19 @@ describe('recurring sends', () => {
   });
 
   test.each([
-    [
-      '02:30 in New York happens once on the day that skips it',
-      { time: '02:30 AM', timezone: 'America/New_York' },
-      '2026-03-07T12:00:00Z',
-      ['2026-03-08T07:30:00.000Z', '2026-03-09T06:30:00.000Z'],
-    ],
-    [
-      '23:00 in Scoresbysund falls on midnight on the day whose last hour is skipped',
-      { time: '11:00 PM', timezone: 'America/Scoresbysund' },
-      '2026-03-28T12:00:00Z',
-      ['2026-03-29T01:00:00.000Z', '2026-03-30T00:00:00.000Z'],
-    ],
-  ])('%s', (_what, given, after, expected) => {
+    {
+      what: '02:30 in New York happens once on the day that skips it',
+      given: { time: '02:30 AM', timezone: 'America/New_York' },
+      after: '2026-03-07T12:00:00Z',
+      expected: ['2026-03-08T07:30:00.000Z', '2026-03-09T06:30:00.000Z'],
+    },
+    {
+      what: '23:00 in Scoresbysund falls on midnight on the day whose last hour is skipped',
+      given: { time: '11:00 PM', timezone: 'America/Scoresbysund' },
+      after: '2026-03-28T12:00:00Z',
+      expected: ['2026-03-29T01:00:00.000Z', '2026-03-30T00:00:00.000Z'],
+    },
+  ])('$what', ({ given, after, expected }) => {
     const occurrences = nextOccurrences(periodic(given), { after: new Date(after), count: 2 });
     expect(occurrences.map((occurrence) => occurrence.toISOString())).toEqual(expected);
   });
