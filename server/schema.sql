@@ -288,8 +288,6 @@ create table chunks (
   lane smallint not null,
   bucket_from smallint not null,
   bucket_to smallint not null,
-  cursor_bucket smallint,
-  cursor_position text collate "C",
   window_opened_at timestamp with time zone,
   window_bucket smallint,
   window_position text collate "C",
@@ -305,7 +303,6 @@ create table chunks (
   suspect_devices integer,
   set_aside smallint not null default 0,
   constraint chunks_check CHECK ((bucket_from <= bucket_to)),
-  constraint chunks_check1 CHECK (((cursor_bucket IS NULL) = (cursor_position IS NULL))),
   constraint chunks_check2 CHECK (((window_opened_at IS NULL) = (window_position IS NULL))),
   constraint chunks_check3 CHECK (((state = 'CLAIMED'::text) = (owner IS NOT NULL))),
   constraint chunks_check4 CHECK (((state = 'CLAIMED'::text) = (lease_until IS NOT NULL))),
@@ -371,7 +368,6 @@ create table deliveries (
   run_id text collate "C" not null,
   device_id text collate "C" not null,
   user_id text collate "C" not null,
-  chunk_number integer not null,
   platform text not null,
   outcome text not null,
   code text,
@@ -723,13 +719,24 @@ CREATE INDEX refresh_tokens_key ON refresh_tokens USING btree (key_id);
 
 create table run_counts (
   run_id text collate "C" not null,
-  chunk_number integer not null,
+  workspace_id text collate "C" not null,
+  bucket smallint not null,
   platform text not null,
   outcome text not null,
   devices bigint not null,
+  constraint run_counts_bucket_check CHECK (((bucket >= 0) AND (bucket <= 255))),
   constraint run_counts_outcome_check CHECK ((outcome = ANY (ARRAY['ACCEPTED'::text, 'GONE'::text, 'REJECTED'::text, 'EXPIRED'::text, 'FAILED'::text, 'WITHHELD'::text, 'WAITING'::text]))),
   constraint run_counts_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
-  constraint run_counts_pkey PRIMARY KEY (run_id, chunk_number, platform, outcome)
+  constraint run_counts_pkey PRIMARY KEY (run_id, bucket, platform, outcome)
+);
+
+create table run_cursors (
+  run_id text collate "C" not null,
+  workspace_id text collate "C" not null,
+  bucket smallint not null,
+  position text collate "C" not null,
+  constraint run_cursors_bucket_check CHECK (((bucket >= 0) AND (bucket <= 255))),
+  constraint run_cursors_pkey PRIMARY KEY (run_id, bucket)
 );
 
 create table runs (

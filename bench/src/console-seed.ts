@@ -155,10 +155,10 @@ async function insertLedger(database: Database, plan: SeedPlan): Promise<void> {
   const rest = ledgerRows - [...sizes.values()].reduce((sum, size) => sum + size, 0);
   const each = Math.max(1, Math.round(rest / campaigns));
   const insert = (runs: Fragment) => database`
-    insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, chunk_number, platform, outcome, code,
+    insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, platform, outcome, code,
       provider_message_id, attempts, sent_at)
     select run.day, ${workspaceId}, bench_bucket(person), run.id, bench_id('device', person), bench_id('user', person),
-      0, bench_platform(person), outcome, case outcome when 'GONE' then 'UNREGISTERED' when 'REJECTED' then
+      bench_platform(person), outcome, case outcome when 'GONE' then 'UNREGISTERED' when 'REJECTED' then
         'INVALID_ARGUMENT' when 'EXPIRED' then 'EXPIRED' when 'WITHHELD' then 'FREQUENCY_CAP' when 'FAILED' then
         case when person % 10007 = 3 then 'RARE_CODE' else 'UNAVAILABLE' end end,
       case when outcome = 'ACCEPTED' then md5(run.id || person) end, 1 + (person % 13 = 0)::int,
@@ -178,8 +178,9 @@ async function insertLedger(database: Database, plan: SeedPlan): Promise<void> {
     where workspace_id = ${workspaceId} and campaign_id < bench_id('campaign', ${campaigns - 2})
     order by campaign_id, id`);
   await database`
-    insert into run_counts (run_id, chunk_number, platform, outcome, devices)
-    select run_id, 0, platform, outcome, count(*) from deliveries group by run_id, platform, outcome`;
+    insert into run_counts (run_id, workspace_id, bucket, platform, outcome, devices)
+    select run_id, workspace_id, bucket, platform, outcome, count(*)
+    from deliveries group by run_id, workspace_id, bucket, platform, outcome`;
   await database`
     update runs set audience_users = size, audience_devices = size
     from (select run_id, sum(devices) as size from run_counts group by run_id) as counted where counted.run_id = runs.id`;

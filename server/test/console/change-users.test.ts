@@ -168,11 +168,11 @@ describe('the timeline', () => {
       values (${run}, ${workspaceId}, ${campaign}, 1, 'SENT', '2026-03-01', '2026-03-02', '2026-03-01', '2026-03-01',
         '2026-03-01')`;
     await database`
-      insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, chunk_number, platform, outcome, code,
+      insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, platform, outcome, code,
         attempts, sent_at)
-      values ('2026-03-01', ${workspaceId}, ${bucket}, ${run}, ${device}, ${id}, 0, 'ANDROID', 'ACCEPTED', null, 1,
+      values ('2026-03-01', ${workspaceId}, ${bucket}, ${run}, ${device}, ${id}, 'ANDROID', 'ACCEPTED', null, 1,
         '2026-03-01T10:05:00Z'),
-        ('2026-03-01', ${workspaceId}, ${bucket}, ${run}, ${'e'.repeat(24)}, ${id}, 0, 'IOS', 'GONE', 'Unregistered', 1,
+        ('2026-03-01', ${workspaceId}, ${bucket}, ${run}, ${'e'.repeat(24)}, ${id}, 'IOS', 'GONE', 'Unregistered', 1,
         '2026-03-01T10:05:00Z')`;
     await database`
       insert into device_interactions (workspace_id, bucket, campaign_id, device_id, kind, run_id, platform, action,

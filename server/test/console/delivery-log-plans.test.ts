@@ -41,10 +41,10 @@ beforeAll(async () => {
       values (${run}, 'W', ${id}, 1, 'SENT', ${day}, ${day}, ${day}, ${day}, ${day})`;
     await database`select make_day_partition('deliveries', ${day}::date)`;
     await database`
-      insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, chunk_number, platform, outcome,
+      insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, platform, outcome,
         code, attempts, sent_at)
       select ${day}, 'W', case when number = 1 then ${bucket} else number % 256 end, ${run},
-        lpad(to_hex(number), 24, '0'), 'u' || number, 0,
+        lpad(to_hex(number), 24, '0'), 'u' || number,
         case when number % 1000 = 0 then 'WEB' else 'ANDROID' end,
         case when number % 10 = 0 then 'GONE' else 'ACCEPTED' end,
         case when number % 5000 = 0 then '410' when number % 10 = 0 then 'UNREGISTERED' end, 1,

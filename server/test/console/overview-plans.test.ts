@@ -51,24 +51,24 @@ beforeAll(async () => {
         when 4 then 'FAILED' when 5 then 'MISSED' else 'SENT' end as name
     ) as state`;
   await database`
-    insert into run_counts (run_id, chunk_number, platform, outcome, devices)
-    select 'r' || number, 0, 'ANDROID', 'ACCEPTED', 40 from generate_series(1, 20000) as number`;
+    insert into run_counts (run_id, workspace_id, bucket, platform, outcome, devices)
+    select 'r' || number, 'W', 0, 'ANDROID', 'ACCEPTED', 40 from generate_series(1, 20000) as number`;
   await database`select make_day_partition('deliveries', '2026-03-01')`;
   await database`
-    insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, chunk_number, platform, outcome, code,
+    insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, platform, outcome, code,
       attempts, sent_at)
     select '2026-03-01', case when number % 2 = 0 then 'W' else 'X' end, number % 256, 'r' || number, 'd' || number,
-      'u' || number, 0, 'ANDROID',
+      'u' || number, 'ANDROID',
       case number % 20 when 2 then 'GONE' when 4 then 'REJECTED' else 'ACCEPTED' end,
       case number % 20 when 2 then 'UNREGISTERED' when 4 then 'INVALID_ARGUMENT' end, 1,
       '2026-03-01T00:00:00Z'::timestamptz + number * interval '1 second'
     from generate_series(1, 40000) as number`;
   // Nearly all that wait are another workspace's: reading all that wait, of every workspace, would be the dear way.
   await database`
-    insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, chunk_number, platform, outcome, code,
+    insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, platform, outcome, code,
       attempts, sent_at, retry_at)
     select '2026-03-01', case when number % 200 = 0 then 'W' else 'X' end, number % 256, 'r' || number, 'w' || number,
-      'u' || number, 0, 'ANDROID', 'WAITING', 'UNAVAILABLE', 1,
+      'u' || number, 'ANDROID', 'WAITING', 'UNAVAILABLE', 1,
       '2026-03-01T00:00:00Z'::timestamptz + number * interval '1 second', '2026-03-01T13:00:00Z'
     from generate_series(1, 20000) as number`;
   await database`

@@ -113,8 +113,8 @@ describe('the overview', () => {
         ('r2', ${workspaceId}, 'c2', 1, 'PAUSED', 'PERMISSION_DENIED: not you', 'ANDROID', ${now}, ${later}, ${now},
           ${now}, 200)`;
     await database`
-      insert into run_counts (run_id, chunk_number, platform, outcome, devices)
-      values ('r1', 0, 'ANDROID', 'ACCEPTED', 40), ('r1', 0, 'ANDROID', 'GONE', 2)`;
+      insert into run_counts (run_id, workspace_id, bucket, platform, outcome, devices)
+      values ('r1', ${workspaceId}, 0, 'ANDROID', 'ACCEPTED', 40), ('r1', ${workspaceId}, 9, 'ANDROID', 'GONE', 2)`;
     const shown = await read();
     expect(shown.running).toMatchObject([
       { campaignId: 'c1', campaignName: 'Campaign c1', audienceDevices: 200, accepted: 40, notDelivered: 2 },

@@ -56,9 +56,9 @@ beforeAll(async () => {
     from generate_series(1, ${users}) as number, generate_series(1, 2) as segment`;
   await database`select make_day_partition('deliveries', '2026-03-01')`;
   await database`
-    insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, chunk_number, platform, outcome,
+    insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, platform, outcome,
       attempts, sent_at)
-    select '2026-03-01', 'W', number % 256, 'r' || run, 'd' || number, 'u' || number, 0, 'ANDROID',
+    select '2026-03-01', 'W', number % 256, 'r' || run, 'd' || number, 'u' || number, 'ANDROID',
       case when run = 1 then 'GONE' else 'ACCEPTED' end, 1, '2026-03-01T00:00:00Z'::timestamptz + run * interval '1 hour'
     from generate_series(1, ${users}) as number, generate_series(1, 3) as run`;
   await database`select make_day_partition('events', '2026-03-01')`;

@@ -48,7 +48,6 @@ export async function addRun(bundle: DataBundle, customerId: string, outcome: De
     day: '2026-03-01',
     workspaceId,
     runId,
-    chunkNumber: 0,
     sentAt: start,
     deliveries: devices.map((device) => ({
       ...device,

@@ -139,9 +139,9 @@ test('what work under way writes after the first look is gone after the second',
   await erase();
   // A window that was open stores its outcome, a file its member.
   await bundle.database`
-    insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, chunk_number, platform, outcome,
+    insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, platform, outcome,
       attempts, sent_at)
-    select '2026-03-01', workspace_id, ${user!.bucket as number}, id, ${traces[2]!}, ${user!.id as string}, 0, 'ANDROID',
+    select '2026-03-01', workspace_id, ${user!.bucket as number}, id, ${traces[2]!}, ${user!.id as string}, 'ANDROID',
       'ACCEPTED', 1, ${start} from runs limit 1`;
   await bundle.database`
     insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in)

@@ -253,9 +253,9 @@ async function findMiscounted({ database, world }: Seen): Promise<string[]> {
   const rows = await database<{ runId: string; outcome: string; counted: number; stored: number }[]>`
     select coalesce(counts.run_id, ledger.run_id) as "runId", coalesce(counts.outcome, ledger.outcome) as outcome,
       coalesce(counts.devices, 0) as counted, coalesce(ledger.devices, 0) as stored
-    from (select run_id, chunk_number, platform, outcome, sum(devices)::int as devices from run_counts group by 1, 2, 3, 4) as counts
-    full join (select run_id, chunk_number, platform, outcome, count(*)::int as devices from deliveries group by 1, 2, 3, 4) as ledger
-      using (run_id, chunk_number, platform, outcome)
+    from (select run_id, bucket, platform, outcome, sum(devices)::int as devices from run_counts group by 1, 2, 3, 4) as counts
+    full join (select run_id, bucket, platform, outcome, count(*)::int as devices from deliveries group by 1, 2, 3, 4) as ledger
+      using (run_id, bucket, platform, outcome)
     where coalesce(counts.devices, 0) <> coalesce(ledger.devices, 0)`;
   return rows.map(
     ({ runId, outcome, counted, stored }) =>

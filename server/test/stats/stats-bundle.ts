@@ -60,7 +60,7 @@ export async function makeStatsBundle() {
         insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at, started_at, ended_at)
         values (${runId}, ${workspaceId}, ${campaignId}, 1, 'SENT', ${day}, ${sentAt}, ${sentAt}, ${sentAt}, ${sentAt})`;
       await ensureDeliveriesPartition(database, day);
-      const run = { day, workspaceId, runId, chunkNumber: 0 };
+      const run = { day, workspaceId, runId };
       for (const [number, one] of sent.entries()) {
         const { platform = 'ANDROID', outcome = 'ACCEPTED', code = null } = one;
         const [user] = await database<{ id: string; bucket: number }[]>`
@@ -77,7 +77,9 @@ export async function makeStatsBundle() {
           retryAt: outcome === 'WAITING' ? sentAt : null,
         };
         await insertDeliveries(database, { ...run, sentAt, deliveries: [delivery] });
-        await addRunCounts(database, [{ runId, chunkNumber: 0, platform, outcome, devices: 1 }]);
+        await addRunCounts(database, [
+          { workspaceId, runId, bucket: user!.bucket, platform, outcome, devices: 1 },
+        ]);
       }
       return runId;
     },

@@ -14,7 +14,7 @@ const at = new Date('2026-03-11T12:00:00Z');
 const lease = { leasedAt: at, leaseUntil: new Date('2026-03-11T12:01:00Z') };
 
 const delivery: Omit<SettledDelivery, 'day'> = {
-  ...{ workspaceId: 'W', runId: 'r', chunkNumber: 1, bucket: 1, deviceId: 'd', userId: 'u' },
+  ...{ workspaceId: 'W', runId: 'r', bucket: 1, deviceId: 'd', userId: 'u' },
   ...{ platform: 'ANDROID', outcome: 'ACCEPTED', code: null, providerMessageId: null, retryAt: null },
   ...{ attempts: 2, claimedAttempts: 2 },
 };

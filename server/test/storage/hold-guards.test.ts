@@ -70,8 +70,8 @@ describe('a chunk', () => {
       false,
     ],
     [
-      'moveCursor',
-      (tx, hold) => chunks.moveCursor(tx, { ...hold, ...place, leaseUntil, suspectDevices: null, setAside: 1 }),
+      'closeWindow',
+      (tx, hold) => chunks.closeWindow(tx, { ...hold, leaseUntil, suspectDevices: null, setAside: 1 }),
       true,
       false,
     ],
@@ -145,7 +145,7 @@ describe('what has no owner is held by the number of its attempt', () => {
   const id = '2'.repeat(24);
 
   test('a delivery: an attempt that is over settles nothing, and what is settled stays as it is', async () => {
-    const run = { day: '2026-03-01', workspaceId: bundle.workspaceId, runId: id, chunkNumber: 0 };
+    const run = { day: '2026-03-01', workspaceId: bundle.workspaceId, runId: id };
     const delivery = {
       bucket: 1,
       deviceId: id,
@@ -156,9 +156,9 @@ describe('what has no owner is held by the number of its attempt', () => {
     };
     await bundle.database`select make_day_partition('deliveries', ${run.day}::date)`.catch(() => {});
     await bundle.database`
-      insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, chunk_number, platform, outcome,
-        attempts, sent_at, retry_at)
-      values (${run.day}::date, ${run.workspaceId}, 1, ${id}, ${id}, ${id}, 0, 'IOS', 'WAITING', 2, ${at}, ${at})`;
+      insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, platform, outcome, attempts,
+        sent_at, retry_at)
+      values (${run.day}::date, ${run.workspaceId}, 1, ${id}, ${id}, ${id}, 'IOS', 'WAITING', 2, ${at}, ${at})`;
     const select = (tx: Queryable): Promise<Stored[]> => tx`select * from deliveries where run_id = ${id}`;
     const settled = { ...run, ...delivery, outcome: 'ACCEPTED' as const, attempts: 2, retryAt: null };
     const settle = (tx: Queryable, claimedAttempts: number): Promise<number[]> =>

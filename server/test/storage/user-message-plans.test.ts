@@ -48,9 +48,9 @@ beforeAll(async () => {
     select 'W', number % 256, 's', 'u' || number, 1 from generate_series(1, ${userCount}) as number`;
   await database`select make_day_partition('deliveries', '2026-03-01')`;
   await database`
-    insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, chunk_number, platform, outcome,
+    insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, platform, outcome,
       attempts, sent_at)
-    select '2026-03-01', 'W', number % 256, 'r' || run, 'd' || number, 'u' || number, 0, 'ANDROID',
+    select '2026-03-01', 'W', number % 256, 'r' || run, 'd' || number, 'u' || number, 'ANDROID',
       case when number % 10 = 0 then 'GONE' else 'ACCEPTED' end, 1, '2026-03-01'
     from generate_series(1, ${userCount}) as number, generate_series(1, 3) as run`;
   await database`analyze`;
@@ -89,7 +89,7 @@ test.each<[string, (tx: Queryable) => Promise<unknown>, string[]]>([
     'a window taken back',
     (tx) =>
       withdrawUserMessages(tx, {
-        ...{ workspaceId, runId: 'r1', day: '2026-03-01', chunk: { number: 0, state: 'HELD' }, users },
+        ...{ workspaceId, runId: 'r1', day: '2026-03-01', chunk: 'HELD', users },
       }),
     ['user_messages_pkey', 'deliveries_20260301'],
   ],

@@ -41,8 +41,8 @@ beforeAll(async () => {
       values (${id}, ${workspaceId}, 'Spring', 'PUSH', 'PUSH_API', 'ONE_TIME', 'ALL_USERS', '{ANDROID}', '{}', '{}',
         'SENT', 'API', ${at}, ${at})`;
     await database`
-      insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, chunk_number, platform, outcome, attempts, sent_at)
-      values ('2026-03-01', ${workspaceId}, 0, ${id}, 'd1', 'u1', 0, 'ANDROID', 'ACCEPTED', 1, ${at})`;
+      insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, platform, outcome, attempts, sent_at)
+      values ('2026-03-01', ${workspaceId}, 0, ${id}, 'd1', 'u1', 'ANDROID', 'ACCEPTED', 1, ${at})`;
   }
 });
 afterAll(() => bundle.drop());

@@ -156,6 +156,10 @@ async function arePassed({ database }: TortureBundle, windows: OpenWindow[]): Pr
       on held.run_id collate "C" = chunks.run_id and held.number = chunks.number
     where chunks.attempt > held.attempt
       and (chunks.ended_at is not null
-        or (chunks.cursor_bucket, chunks.cursor_position) > (held.bucket, held.position collate "C"))`;
+        or exists (
+          select 1 from run_cursors
+          where run_cursors.run_id = chunks.run_id and run_cursors.bucket between held.bucket and chunks.bucket_to
+            and (run_cursors.bucket, run_cursors.position) > (held.bucket, held.position collate "C")
+        ))`;
   return row!.passed === windows.length;
 }

@@ -14,7 +14,7 @@ export async function watchFences(database: Database, ownerUrl: string): Promise
     await inTransaction(owner, async (tx) => {
       // Of a round before, on the same installation.
       await tx`drop table if exists torture_breaches`;
-      await tx`drop function if exists torture_watch_chunk, torture_watch_delivery cascade`;
+      await tx`drop function if exists torture_watch_chunk, torture_watch_cursor, torture_watch_delivery cascade`;
       // Rounds may share the database.
       await tx`drop table if exists torture_breaches`;
       await tx`create table torture_breaches (what text not null)`;
@@ -24,12 +24,18 @@ export async function watchFences(database: Database, ownerUrl: string): Promise
         begin
           if old.ended_at is not null then
             insert into torture_breaches values ('an ended chunk was changed');
-          elsif old.cursor_bucket is not null and (new.cursor_bucket is null
-              or (new.cursor_bucket, new.cursor_position) < (old.cursor_bucket, old.cursor_position)) then
-            insert into torture_breaches values ('a cursor moved back');
           end if;
           return null;
         end $body$`;
+      await tx`
+        create or replace function torture_watch_cursor() returns trigger language plpgsql security definer as $body$
+        begin
+          insert into torture_breaches values ('a cursor moved back');
+          return null;
+        end $body$`;
+      await tx`
+        create or replace trigger torture_watch after update on run_cursors for each row
+        when (new.position < old.position) execute function torture_watch_cursor()`;
       await tx`create or replace trigger torture_watch after update on chunks for each row execute function torture_watch_chunk()`;
       await tx`
         create or replace function torture_watch_delivery() returns trigger language plpgsql security definer as $body$

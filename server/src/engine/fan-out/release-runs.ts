@@ -5,10 +5,9 @@ import type { Database } from '../../storage/database.ts';
 import { insertChunks } from '../../storage/runs/chunks.ts';
 import { failRun, lockQueuedRun, startRun } from '../../storage/runs/run-states.ts';
 import type { Job } from '../job.ts';
+import { smallAudienceDevices } from './bucket-group.ts';
 import { freezeAudience } from './freeze-audience.ts';
 
-// Below this an audience is one chunk: its pages cross buckets, so a small send is a few queries, not 256.
-const smallAudienceDevices = 5_000;
 // Enough chunks for many workers to share, each still holding a few windows.
 const devicesPerChunk = 2_000;
 

@@ -173,19 +173,17 @@ async function settle(database: Database, { due, runs, results, at }: Settlement
     for (const stop of stopsOf(stored.map((place) => ({ ...due[place]!, ...results[place]! }))))
       await pauseRun(tx, stop);
   });
-  // By itself: of several chunks the rows of users come in no one order, and two batches could wait in a circle.
-  const byChunk = Map.groupBy(due.keys(), (place) => `${due[place]!.runId}/${due[place]!.chunkNumber}`);
-  for (const places of byChunk.values()) {
-    const { runId, chunkNumber: number } = due[places[0]!]!;
-    const chunk = { number, state: 'ENDED' } as const;
+  // By itself: of several runs the rows of users come in no one order, and two batches could wait in a circle.
+  for (const [runId, places] of Map.groupBy(due.keys(), (place) => due[place]!.runId)) {
+    const chunk = 'ENDED' as const;
     const settled = { run: runs.get(runId)!, chunk, results: places.map((place) => results[place]!) };
     if (eligibilityRulesOfRun(settled.run)?.record) await inTransaction(database, (tx) => withdrawUnsent(tx, settled));
   }
 }
 
-function changesOf({ runId, chunkNumber, platform, outcome }: SettledDelivery): CountChange[] {
+function changesOf({ workspaceId, runId, bucket, platform, outcome }: SettledDelivery): CountChange[] {
   if (outcome === 'WAITING') return [];
-  const change = { runId, chunkNumber, platform };
+  const change = { workspaceId, runId, bucket, platform };
   return [
     { ...change, outcome: 'WAITING', devices: -1 },
     { ...change, outcome, devices: 1 },

@@ -7,8 +7,10 @@ import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
 import { findAllUsersPage, findSegmentPage, findTargetUsersPage } from '../../storage/campaigns/audience.ts';
 import type { PagedDevice } from '../../storage/campaigns/audience.ts';
-import { endChunk, moveCursor, openWindow } from '../../storage/runs/chunks.ts';
+import { closeWindow, endChunk, openWindow } from '../../storage/runs/chunks.ts';
 import type { ClaimedChunk } from '../../storage/runs/chunks.ts';
+import { moveCursor } from '../../storage/runs/cursors.ts';
+import type { Cursor } from '../../storage/runs/cursors.ts';
 import {
   addRunCounts,
   ensureDeliveriesPartition,
@@ -17,6 +19,7 @@ import {
 } from '../../storage/ledger/deliveries.ts';
 import { pauseRun } from '../../storage/runs/run-states.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
+import { bucketGroup } from './bucket-group.ts';
 import { LostWorkError } from '../keep-outcomes.ts';
 import type { KeptOutcomes } from '../keep-outcomes.ts';
 import { leaseEnd } from './chunk-lease.ts';
@@ -28,8 +31,6 @@ import type { DeviceResult } from './device-result.ts';
 import type { PersonaliseDevices } from './personalise-devices.ts';
 import { leaseQuota, nextQuota, returnQuota } from './run-throttle.ts';
 import { withdrawUnsent } from './withdraw-unsent.ts';
-
-export type Cursor = { bucket: number; position: string };
 
 export type WindowResult =
   /** Outcomes stored; the next window starts behind the cursor. */
@@ -78,7 +79,7 @@ export function makeSendWindow(deps: SendWindowDependencies): SendWindow {
     const wanted = search ? Math.max(1, Math.floor(search.suspectDevices / 2)) : deps.windowDevices;
     const quota = await leaseQuota(database, { run, at: clock.now(), wanted });
     if (quota === 0) return { kind: 'throttled', until: nextQuota(run, clock.now()) };
-    const page = await readPage(database, { run, chunk, cursor, limit: quota });
+    const { page, next: nextBucket } = await readPage(deps, { run, chunk, cursor, limit: quota });
     await returnQuota(database, { run, at: clock.now(), devices: quota - page.length });
     const last = page.at(-1);
     if (!last)
@@ -113,28 +114,46 @@ export function makeSendWindow(deps: SendWindowDependencies): SendWindow {
     const isSetAside = search?.treatment === 'set aside';
     const suspects = { suspectDevices: next?.suspectDevices ?? null, setAside: isSetAside ? 1 : 0 } as const;
     await returnQuota(database, { run, at: clock.now(), devices: results.filter(isEligibilityStep).length });
-    const isLast = page.length < quota;
+    const following = page.length < quota ? nextBucket : end;
+    const isLast = following === undefined;
     try {
       await deps.outcomes.store(() => storeWindow(deps, { run, chunk, end, isLast, results, suspects }));
     } catch (error) {
       if (error instanceof LostWorkError) return { kind: 'lost' };
       throw error;
     }
-    return isLast ? { kind: 'ended' } : { kind: 'sent', cursor: end, search: next };
+    return following === undefined ? { kind: 'ended' } : { kind: 'sent', cursor: following, search: next };
   };
 }
 
 type PageRequest = { run: RunToSend; chunk: ClaimedChunk; cursor: Cursor; limit: number };
+/** `next`: where the chunk goes on when the page is shorter than asked; undefined when that was all. */
+type Page = { page: PagedDevice[]; next: Cursor | undefined };
 
-function readPage(database: Database, { run, chunk, cursor, limit }: PageRequest): Promise<PagedDevice[]> {
+/** The first page after the cursor that is not empty. At most as many as the chunk has buckets. */
+async function readPage(
+  { database, windowDevices }: SendWindowDependencies,
+  { run, chunk, cursor, limit }: PageRequest,
+): Promise<Page> {
+  for (let from: Cursor | undefined = cursor; from !== undefined;) {
+    const group = bucketGroup({ run, chunk, cursor: from, windowDevices });
+    if (!group) return { page: [], next: undefined };
+    const page = await readGroup(database, { run, buckets: group.buckets, cursor: from, limit });
+    from = group.next === undefined ? undefined : { bucket: group.next, position: '' };
+    if (page.length > 0 || from === undefined) return { page, next: from };
+  }
+  return { page: [], next: undefined };
+}
+
+type GroupRequest = { run: RunToSend; buckets: number[]; cursor: Cursor; limit: number };
+
+function readGroup(database: Database, { run, buckets, cursor, limit }: GroupRequest): Promise<PagedDevice[]> {
   const page = {
     workspaceId: run.workspaceId,
     platforms: run.platforms,
     iosProvisional: iosProvisional(deliverySettings(run.settings)),
-    bucketFrom: chunk.bucketFrom,
-    bucketTo: chunk.bucketTo,
-    afterBucket: cursor.bucket,
-    afterPosition: cursor.position,
+    buckets,
+    after: cursor,
     // Named users were resolved when the request was accepted; their devices are frozen at that instant too.
     bound: run.audienceBound ?? lastIdAt(run.createdAt),
     limit,
@@ -157,14 +176,14 @@ async function storeWindow({ database, clock }: SendWindowDependencies, window: 
   const now = clock.now();
   await inTransaction(database, async (tx) => {
     // The chunk's row first: its lock decides whether this worker may store anything at all.
-    const isOurs = await moveCursor(tx, { ...chunk, ...window.end, ...window.suspects, leaseUntil: leaseEnd(clock) });
+    const isOurs = await closeWindow(tx, { ...chunk, ...window.suspects, leaseUntil: leaseEnd(clock) });
     if (!isOurs) throw new LostWorkError();
+    await moveCursor(tx, { runId: run.id, workspaceId: run.workspaceId, ...window.end });
     const stored = new Set(
       await insertDeliveries(tx, {
         day: run.day,
         workspaceId: run.workspaceId,
         runId: run.id,
-        chunkNumber: chunk.number,
         sentAt: now,
         deliveries: results.map((result) => result.delivery),
       }),
@@ -172,16 +191,17 @@ async function storeWindow({ database, clock }: SendWindowDependencies, window: 
     const fresh = results.filter((result) => stored.has(result.delivery.deviceId));
     await addRunCounts(
       tx,
-      fresh.map(({ delivery: { platform, outcome } }) => ({
+      fresh.map(({ delivery: { bucket, platform, outcome } }) => ({
+        workspaceId: run.workspaceId,
         runId: run.id,
-        chunkNumber: chunk.number,
+        bucket,
         platform,
         outcome,
         devices: 1,
       })),
     );
     await markDevicesGone(tx, { workspaceId: run.workspaceId, at: now, devices: goneDevices(fresh) });
-    await withdrawUnsent(tx, { run, chunk: { number: chunk.number, state: 'HELD' }, results: fresh });
+    await withdrawUnsent(tx, { run, chunk: 'HELD', results: fresh });
     const stopped = results.find((result) => result.stopReason !== undefined);
     if (stopped?.stopReason !== undefined)
       await pauseRun(tx, { id: run.id, reason: stopped.stopReason, platform: stopped.delivery.platform });

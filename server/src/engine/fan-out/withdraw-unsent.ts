@@ -6,7 +6,7 @@ import type { UserKey } from '../../domain/users/bucket.ts';
 import { eligibilityRulesOfRun } from './deliver-to-eligible.ts';
 import type { DeviceResult } from './device-result.ts';
 
-type Settled = { run: RunToSend; chunk: { number: number; state: 'HELD' | 'ENDED' }; results: DeviceResult[] };
+type Settled = { run: RunToSend; chunk: 'HELD' | 'ENDED'; results: DeviceResult[] };
 
 const failures = new Set(['GONE', 'REJECTED', 'EXPIRED', 'FAILED']);
 

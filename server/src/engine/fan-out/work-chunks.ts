@@ -11,6 +11,8 @@ import {
   renewLeases,
 } from '../../storage/runs/chunks.ts';
 import type { ClaimedChunk } from '../../storage/runs/chunks.ts';
+import { findCursor } from '../../storage/runs/cursors.ts';
+import type { Cursor } from '../../storage/runs/cursors.ts';
 import { findRunsToSend } from '../../storage/runs/run-states.ts';
 import type { KeptOutcomes } from '../keep-outcomes.ts';
 import { makeLease } from '../make-lease.ts';
@@ -166,9 +168,16 @@ async function giveUp({ database, clock, log, outcomes }: WorkChunksDependencies
   if (error instanceof WindowFailedError) await abandonChunk(database, { ...chunk, at: clock.realNow() });
 }
 
-/** A device that was alone in the window in which a worker died ends no other. */
-function beginSearch({ suspectDevices, windowDevices }: ClaimedChunk): Search | undefined {
+/**
+ * A device that was alone in the window in which a worker died ends no other. A window at whose end the cursor stands was
+ * stored: on a cluster, where the chunk's row lies elsewhere, its worker may have died before that was written down.
+ */
+function beginSearch(
+  { suspectDevices, windowDevices, windowBucket, windowPosition }: ClaimedChunk,
+  cursor: Cursor,
+): Search | undefined {
   if (suspectDevices === null) return undefined;
+  if (cursor.bucket === windowBucket && cursor.position === windowPosition) return undefined;
   return { suspectDevices, treatment: suspectDevices === 1 && windowDevices === 1 ? 'set aside' : 'send' };
 }
 
@@ -177,7 +186,8 @@ type ChunkTurn = { chunk: ClaimedChunk; isStopping: () => boolean; turns: Window
 async function workChunk(deps: WorkChunksDependencies, { chunk, isStopping, turns }: ChunkTurn): Promise<void> {
   const { database, clock, log, outcomes } = deps;
   const { windowDevices } = chunk;
-  let search = beginSearch(chunk);
+  let cursor = (await findCursor(database, chunk)) ?? { bucket: chunk.bucketFrom, position: '' };
+  let search = beginSearch(chunk, cursor);
   const isHopeless = search ? chunk.setAside >= maxSetAside : windowDevices === null && chunk.crashes >= maxCrashes;
   if (isHopeless) {
     log.error({ runId: chunk.runId, chunk: chunk.number, crashes: chunk.crashes }, 'chunk quarantined');
@@ -187,7 +197,6 @@ async function workChunk(deps: WorkChunksDependencies, { chunk, isStopping, turn
   }
   const [run] = await findRunsToSend(database, [chunk.runId]);
   if (!run) throw new Error(`chunk of a run that does not exist: ${chunk.runId}`);
-  let cursor = { bucket: chunk.cursorBucket ?? -1, position: chunk.cursorPosition ?? '' };
   if (search) log.error({ runId: run.id, chunk: chunk.number, ...search }, 'looking for a device that ends workers');
   while (!isStopping()) {
     // What is known of other windows is stored first, or this one may be lost in the same way.

@@ -2,6 +2,7 @@ import type { Platform } from '../../domain/campaigns/content.ts';
 import { countDevices, countUsers } from '../installation/overview.ts';
 import type { DeviceCount } from '../installation/overview.ts';
 import type { Fragment, Queryable } from '../database.ts';
+import type { Cursor } from '../runs/cursors.ts';
 import { isInAudience } from '../segments/segment-filters.ts';
 import type { FilterAudience } from '../segments/segment-filters.ts';
 import { allBuckets } from '../segments/segment-members.ts';
@@ -23,57 +24,87 @@ export type AudiencePage = {
   platforms: readonly Platform[];
   /** iPhones that allowed pushes on trial only (true), or fully (false); null for both. */
   iosProvisional: boolean | null;
-  bucketFrom: number;
-  bucketTo: number;
-  /** Last position of the page before; -1 and '' at the start. */
-  afterBucket: number;
-  afterPosition: string;
+  /** In order, at least one. Of one, the page is read in one place of a cluster. */
+  buckets: readonly number[];
+  /** Where the page before ended; '' at the start of a bucket. */
+  after: Cursor;
   /** Frozen upper bound: devices made later are not part of the run. */
   bound: string;
   limit: number;
 };
+
+/** So many lie all over a cluster; read as a range, they come in the order of the index. */
+const fewBuckets = 16;
+
+/** The buckets of a page, by the column of a table: one after another, without a gap. */
+function inBuckets(tx: Queryable, column: Fragment, buckets: readonly number[]): Fragment {
+  const [first, last] = [buckets[0]!, buckets.at(-1)!];
+  if (first === last) return tx`${column} = ${first}::smallint`;
+  if (buckets.length <= fewBuckets) return tx`${column} = any(${buckets as number[]}::smallint[])`;
+  return tx`${column} between ${first}::smallint and ${last}::smallint`;
+}
+
+/** Behind the page before, in the order of these columns within a bucket. */
+function isAfter(tx: Queryable, { buckets, after }: AudiencePage, order: { bucket: Fragment; place: Fragment; position: Fragment }) {
+  if (!buckets.includes(after.bucket)) return tx`true`;
+  const isBehind = tx`${order.place} > ${order.position}`;
+  if (buckets.length === 1) return isBehind;
+  const { bucket } = order;
+  return tx`(${bucket} > ${after.bucket}::smallint or ${bucket} = ${after.bucket}::smallint and ${isBehind})`;
+}
+
+/** Whom a run reaches of the devices that a page meets. */
+function isReached(tx: Queryable, { platforms, iosProvisional, bound }: Pick<AudiencePage, 'platforms' | 'iosProvisional' | 'bound'>): Fragment {
+  return tx`
+    devices.id <= ${bound}
+      and devices.platform = any(${platforms as Platform[]})
+      and (devices.platform <> 'IOS' or devices.provisional = coalesce(${iosProvisional}, devices.provisional))
+      and devices.state = 'ACTIVE'`;
+}
 
 /**
  * The next devices of audience "All Users". A keyset page: one index range scan, no offset, so nothing is skipped or
  * repeated while devices come and go. Index: devices primary key.
  */
 export async function findAllUsersPage(tx: Queryable, page: AudiencePage): Promise<PagedDevice[]> {
+  const order = { bucket: tx`devices.bucket`, place: tx`devices.id`, position: tx`${page.after.position}` };
   return tx<PagedDevice[]>`
-    select bucket, id, user_id as "userId", platform, push_id as "pushId", id as position
+    select devices.bucket, devices.id, devices.user_id as "userId", devices.platform, devices.push_id as "pushId",
+      devices.id as position
     from devices
-    where workspace_id = ${page.workspaceId}
-      and bucket between ${page.bucketFrom} and ${page.bucketTo}
-      and (bucket, id) > (${page.afterBucket}::smallint, ${page.afterPosition})
-      and id <= ${page.bound}
-      and platform = any(${page.platforms as Platform[]})
-      and (platform <> 'IOS' or provisional = coalesce(${page.iosProvisional}, provisional))
-      and state = 'ACTIVE'
-    order by bucket, id
+    where devices.workspace_id = ${page.workspaceId}
+      and ${inBuckets(tx, order.bucket, page.buckets)}
+      and ${isAfter(tx, page, order)}
+      and ${isReached(tx, page)}
+    order by devices.bucket, devices.id
     limit ${page.limit}`;
 }
 
 /**
- * The next devices of named users (audience "User"), in the same order. Indexes: devices unique key on
- * (workspace_id, bucket, user_id, device_id).
+ * The next devices of named users (audience "User"), in the same order. Index: devices unique key on (workspace_id,
+ * bucket, user_id, device_id).
  */
 export async function findTargetUsersPage(
   tx: Queryable,
-  page: AudiencePage & { targetUsers: [bucket: number, userId: string][] },
+  page: AudiencePage & { targetUsers: readonly [bucket: number, userId: string][] },
 ): Promise<PagedDevice[]> {
+  const targets = page.targetUsers.filter(([bucket]) => page.buckets.includes(bucket));
+  const ids = tx`${targets.map(([, userId]) => userId)}::text[]`;
+  const order = { bucket: tx`devices.bucket`, place: tx`devices.id`, position: tx`${page.after.position}` };
+  const isOne = page.buckets.length === 1;
   return tx<PagedDevice[]>`
     select devices.bucket, devices.id, devices.user_id as "userId", devices.platform, devices.push_id as "pushId",
       devices.id as position
-    from unnest(
-      ${page.targetUsers.map(([bucket]) => bucket)}::smallint[], ${page.targetUsers.map(([, userId]) => userId)}::text[]
-    ) as target (bucket, user_id)
-    join devices on devices.workspace_id = ${page.workspaceId}
-      and devices.bucket = target.bucket and devices.user_id = target.user_id collate "C"
-    where target.bucket between ${page.bucketFrom} and ${page.bucketTo}
-      and (devices.bucket, devices.id) > (${page.afterBucket}::smallint, ${page.afterPosition})
-      and devices.id <= ${page.bound}
-      and devices.platform = any(${page.platforms as Platform[]})
-      and (devices.platform <> 'IOS' or devices.provisional = coalesce(${page.iosProvisional}, devices.provisional))
-      and devices.state = 'ACTIVE'
+    from ${
+      isOne
+        ? tx`devices`
+        : tx`unnest(${targets.map(([bucket]) => bucket)}::smallint[], ${ids}) as target (bucket, user_id)
+          join devices on devices.bucket = target.bucket and devices.user_id = target.user_id collate "C"`
+    }
+    where devices.workspace_id = ${page.workspaceId}
+      and ${isOne ? tx`${inBuckets(tx, order.bucket, page.buckets)} and devices.user_id = any(${ids})` : tx`true`}
+      and ${isAfter(tx, page, order)}
+      and ${isReached(tx, page)}
     order by devices.bucket, devices.id
     limit ${page.limit}`;
 }
@@ -99,36 +130,34 @@ type SegmentAudience = { segmentId: string; version: number };
 
 /**
  * The next devices of a segment's members at a version, user by user. Read from the members, so that a small segment of
- * a large workspace costs its own size; bucket by bucket, so that each look is one range of one shard. A position is a
- * user's id and a device's id, 24 characters each. Indexes: segment_members primary key, devices (workspace_id, bucket,
- * user_id, device_id).
+ * a large workspace costs its own size. A position is a user's id and a device's id, 24 characters each. Indexes:
+ * segment_members primary key, devices (workspace_id, bucket, user_id, device_id).
  */
 export async function findSegmentPage(tx: Queryable, page: AudiencePage & SegmentAudience): Promise<PagedDevice[]> {
-  const [afterUser, afterDevice] = [page.afterPosition.slice(0, 24), page.afterPosition.slice(24)];
+  const [afterUser, afterDevice] = [page.after.position.slice(0, 24), page.after.position.slice(24)];
+  const order = {
+    bucket: tx`member.bucket`,
+    place: tx`(member.user_id, devices.id)`,
+    position: tx`(${afterUser}, ${afterDevice})`,
+  };
+  // Of one bucket the index is entered at the user.
+  const isFrom =
+    page.buckets.length === 1 && page.buckets[0] === page.after.bucket
+      ? tx`member.user_id >= ${afterUser} collate "C"`
+      : tx`true`;
   return tx<PagedDevice[]>`
-    select found.bucket, found.id, found.user_id as "userId", found.platform, found.push_id as "pushId",
-      found.user_id || found.id as position
-    from generate_series(
-      greatest(${page.bucketFrom}::int, ${page.afterBucket}::int), ${page.bucketTo}::int
-    ) as part (bucket)
-    cross join lateral (
-      select devices.bucket, devices.id, devices.user_id, devices.platform, devices.push_id
-      from segment_members as member
-      join devices on devices.workspace_id = member.workspace_id and devices.bucket = member.bucket
-        and devices.user_id = member.user_id
-      where member.workspace_id = ${page.workspaceId} and member.bucket = part.bucket::smallint
-        and member.segment_id = ${page.segmentId}
-        and member.user_id >= (case when part.bucket = ${page.afterBucket}::int then ${afterUser} else '' end) collate "C"
-        and (part.bucket <> ${page.afterBucket}::int or (member.user_id, devices.id) > (${afterUser}, ${afterDevice}))
-        and member.added_in <= ${page.version} and (member.removed_in is null or member.removed_in > ${page.version})
-        and devices.id <= ${page.bound}
-        and devices.platform = any(${page.platforms as Platform[]})
-        and (devices.platform <> 'IOS' or devices.provisional = coalesce(${page.iosProvisional}, devices.provisional))
-        and devices.state = 'ACTIVE'
-      order by member.user_id, devices.id
-      limit ${page.limit}
-    ) as found
-    order by found.bucket, found.user_id, found.id
+    select devices.bucket, devices.id, devices.user_id as "userId", devices.platform, devices.push_id as "pushId",
+      devices.user_id || devices.id as position
+    from segment_members as member
+    join devices on devices.workspace_id = member.workspace_id and devices.bucket = member.bucket
+      and devices.user_id = member.user_id
+    where member.workspace_id = ${page.workspaceId} and ${inBuckets(tx, order.bucket, page.buckets)}
+      and member.segment_id = ${page.segmentId}
+      and ${isFrom}
+      and ${isAfter(tx, page, order)}
+      and member.added_in <= ${page.version} and (member.removed_in is null or member.removed_in > ${page.version})
+      and ${isReached(tx, page)}
+    order by member.bucket, member.user_id, devices.id
     limit ${page.limit}`;
 }
 

@@ -3,7 +3,6 @@ import type { Queryable } from '../database.ts';
 
 /** Rows of these are a workspace's by what they belong to. */
 const owned = [
-  { table: 'run_counts', by: 'run_id', parent: 'runs' },
   { table: 'callback_attempts', by: 'callback_id', parent: 'callbacks' },
   { table: 'mail_attempts', by: 'mail_id', parent: 'mails' },
   { table: 'segment_rejects', by: 'operation_id', parent: 'segment_operations' },
@@ -18,6 +17,8 @@ export const emptiedTables = [
   'campaign_interactions',
   'campaign_request_ids',
   'push_requests',
+  'run_counts',
+  'run_cursors',
   'chunks',
   'conversions',
   'deliveries',

@@ -18,7 +18,7 @@ export type Delivery = {
 };
 
 /** The run a batch of deliveries belongs to. `day` (YYYY-MM-DD) names the partition. */
-export type DeliveryRun = { day: string; workspaceId: string; runId: string; chunkNumber: number };
+export type DeliveryRun = { day: string; workspaceId: string; runId: string };
 
 /**
  * Makes the partition of a day when it is missing. Takes a short exclusive lock on the ledger, so it is called once a
@@ -54,12 +54,12 @@ export async function insertDeliveries(
   const { deliveries } = run;
   const rows = await tx<{ deviceId: string }[]>`
     insert into deliveries (
-      day, workspace_id, bucket, run_id, device_id, user_id, chunk_number, platform, outcome, code,
-      provider_message_id, attempts, sent_at, retry_at
+      day, workspace_id, bucket, run_id, device_id, user_id, platform, outcome, code, provider_message_id, attempts,
+      sent_at, retry_at
     )
     select ${run.day}::date, ${run.workspaceId}, delivery.bucket, ${run.runId}, delivery.device_id, delivery.user_id,
-      ${run.chunkNumber}::int, delivery.platform, delivery.outcome, delivery.code, delivery.provider_message_id,
-      delivery.attempts, ${run.sentAt}, delivery.retry_at
+      delivery.platform, delivery.outcome, delivery.code, delivery.provider_message_id, delivery.attempts,
+      ${run.sentAt}, delivery.retry_at
     from unnest(
       ${deliveries.map((row) => row.bucket)}::smallint[], ${deliveries.map((row) => row.deviceId)}::text[],
       ${deliveries.map((row) => row.userId)}::text[], ${deliveries.map((row) => row.platform)}::text[],
@@ -75,33 +75,35 @@ export async function insertDeliveries(
 }
 
 export type CountChange = {
+  workspaceId: string;
   runId: string;
-  chunkNumber: number;
+  bucket: number;
   platform: Platform;
   outcome: DeliveryOutcome;
   /** May be negative. */
   devices: number;
 };
 
-/** Adds to the counters of chunks, in the transaction that stores the outcomes. Changes of one counter are added up. */
+/** Adds to the counters of buckets, in the transaction that stores the outcomes. Changes of one counter are added up. */
 export async function addRunCounts(tx: Queryable, changes: CountChange[]): Promise<void> {
   if (changes.length === 0) return;
   await tx`
-    insert into run_counts (run_id, chunk_number, platform, outcome, devices)
-    select change.run_id, change.chunk_number, change.platform, change.outcome, sum(change.devices)
+    insert into run_counts (workspace_id, run_id, bucket, platform, outcome, devices)
+    select change.workspace_id, change.run_id, change.bucket, change.platform, change.outcome, sum(change.devices)
     from unnest(
-      ${changes.map((change) => change.runId)}::text[], ${changes.map((change) => change.chunkNumber)}::int[],
+      ${changes.map((change) => change.workspaceId)}::text[], ${changes.map((change) => change.runId)}::text[],
+      ${changes.map((change) => change.bucket)}::smallint[],
       ${changes.map((change) => change.platform)}::text[], ${changes.map((change) => change.outcome)}::text[],
       ${changes.map((change) => change.devices)}::bigint[]
-    ) as change (run_id, chunk_number, platform, outcome, devices)
-    group by change.run_id, change.chunk_number, change.platform, change.outcome
+    ) as change (workspace_id, run_id, bucket, platform, outcome, devices)
+    group by change.workspace_id, change.run_id, change.bucket, change.platform, change.outcome
     -- One order everywhere, so that two workers never wait for each other in a circle.
-    order by change.run_id collate "C", change.chunk_number, change.platform, change.outcome
-    on conflict (run_id, chunk_number, platform, outcome) do update set devices = run_counts.devices + excluded.devices`;
+    order by change.run_id collate "C", change.bucket, change.platform, change.outcome
+    on conflict (run_id, bucket, platform, outcome) do update set devices = run_counts.devices + excluded.devices`;
 }
 
 /** A delivery that is due again, with all that is needed to send it. */
-export type DueDelivery = Delivery & DeliveryRun & { pushId: string | null; sendUntil: Date };
+export type DueDelivery = Delivery & DeliveryRun & { pushId: string | null };
 
 /**
  * Takes deliveries that are due again, oldest first, with the attempt counted before anything is sent: a worker that
@@ -114,12 +116,11 @@ export async function claimDueDeliveries(
 ): Promise<DueDelivery[]> {
   return database<DueDelivery[]>`
     with due as (
-      select deliveries.day, deliveries.workspace_id, deliveries.bucket, deliveries.run_id, deliveries.device_id,
-        runs.send_until
+      select deliveries.day, deliveries.workspace_id, deliveries.bucket, deliveries.run_id, deliveries.device_id
       from deliveries
-      join runs on runs.id = deliveries.run_id and runs.status = 'SENDING'
       where deliveries.day = any(${claim.days}::date[]) and deliveries.outcome = 'WAITING'
         and deliveries.retry_at <= ${claim.at}
+        and deliveries.run_id in (select id from runs where status = 'SENDING')
         and ${isClaimable(database, claim)}
       order by deliveries.retry_at
       limit ${claim.limit}
@@ -134,10 +135,10 @@ export async function claimDueDeliveries(
       and deliveries.workspace_id = due.workspace_id and deliveries.bucket = due.bucket
       and deliveries.run_id = due.run_id and deliveries.device_id = due.device_id
     returning deliveries.day::text as day, deliveries.workspace_id as "workspaceId", deliveries.run_id as "runId",
-      deliveries.chunk_number as "chunkNumber", deliveries.bucket, deliveries.device_id as "deviceId",
+      deliveries.bucket, deliveries.device_id as "deviceId",
       deliveries.user_id as "userId", deliveries.platform, deliveries.outcome, deliveries.code,
       deliveries.provider_message_id as "providerMessageId", deliveries.attempts, deliveries.retry_at as "retryAt",
-      devices.push_id as "pushId", due.send_until as "sendUntil"`;
+      devices.push_id as "pushId"`;
 }
 
 /** `fresh`: nobody held it since it was due. `lost`: its worker's lease ended. `suspect`: and so did one before. */

@@ -8,12 +8,12 @@ export type ClaimedChunk = {
   workspaceId: string;
   bucketFrom: number;
   bucketTo: number;
-  cursorBucket: number | null;
-  cursorPosition: string | null;
   owner: string;
   attempt: number;
   crashes: number;
-  /** Of the window that was open when its worker died, or that is open. */
+  /** The window that was open when its worker died: where it ended, and how many devices were in it. */
+  windowBucket: number | null;
+  windowPosition: string | null;
   windowDevices: number | null;
   /** Among so many devices after the cursor is the one that ends its workers; null when none is suspected. */
   suspectDevices: number | null;
@@ -76,8 +76,8 @@ export async function claimChunks(
     where chunks.run_id = due.run_id and chunks.number = due.number
     returning chunks.run_id as "runId", chunks.number, chunks.workspace_id as "workspaceId",
       chunks.bucket_from as "bucketFrom", chunks.bucket_to as "bucketTo",
-      chunks.cursor_bucket as "cursorBucket", chunks.cursor_position as "cursorPosition",
-      chunks.owner, chunks.attempt, chunks.crashes, chunks.window_devices as "windowDevices",
+      chunks.owner, chunks.attempt, chunks.crashes, chunks.window_bucket as "windowBucket",
+      chunks.window_position as "windowPosition", chunks.window_devices as "windowDevices",
       chunks.suspect_devices as "suspectDevices", chunks.set_aside as "setAside"`;
 }
 
@@ -104,17 +104,15 @@ export async function openWindow(
 }
 
 /**
- * Moves the cursor behind the window whose outcomes this transaction stores, and clears the window.
- * Index: primary key.
+ * Clears the window whose outcomes this transaction stores, before anything else of it: the row's lock keeps the chunk
+ * ours until its end. Index: primary key.
  *
  * @returns false when the chunk is no longer ours: the caller must roll back
  */
-export async function moveCursor(
+export async function closeWindow(
   tx: Queryable,
   hold: ChunkHold & {
     leaseUntil: Date;
-    bucket: number;
-    position: string;
     suspectDevices: number | null;
     /** Whether the window was one device that was set aside. */
     setAside: 0 | 1;
@@ -122,9 +120,9 @@ export async function moveCursor(
 ): Promise<boolean> {
   const rows = await tx`
     update chunks
-    set cursor_bucket = ${hold.bucket}, cursor_position = ${hold.position}, window_opened_at = null,
-      window_bucket = null, window_position = null, window_devices = null, lease_until = ${hold.leaseUntil}, crashes = 0,
-      suspect_devices = ${hold.suspectDevices}, set_aside = set_aside + ${hold.setAside}
+    set window_opened_at = null, window_bucket = null, window_position = null, window_devices = null,
+      lease_until = ${hold.leaseUntil}, crashes = 0, suspect_devices = ${hold.suspectDevices},
+      set_aside = set_aside + ${hold.setAside}
     where run_id = ${hold.runId} and number = ${hold.number}
       and state = 'CLAIMED' and owner = ${hold.owner} and attempt = ${hold.attempt}
     returning 1`;

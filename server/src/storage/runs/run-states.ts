@@ -22,6 +22,8 @@ export type RunToSend = {
   /** The frozen audience of a run to a segment, set at its start. */
   audienceSegmentId: string | null;
   audienceVersion: number | null;
+  /** How many devices it was for at its start; null of a run to named users. */
+  audienceDevices: number | null;
   day: string;
   lane: number;
   /** Its throttle, set at its start. */
@@ -40,7 +42,7 @@ const columns = (tx: Queryable) => tx`
   campaigns.platforms, coalesce(runs.content, campaigns.content) as content, campaigns.settings,
   runs.business_event as "businessEvent",
   campaigns.segment_id as "segmentId", runs.audience_segment_id as "audienceSegmentId",
-  runs.audience_version as "audienceVersion", runs.target_users as "targetUsers",
+  runs.audience_version as "audienceVersion", runs.audience_devices as "audienceDevices", runs.target_users as "targetUsers",
   runs.audience_bound as "audienceBound", runs.day::text as day, runs.lane, runs.devices_per_minute as "devicesPerMinute",
   runs.send_until as "sendUntil", runs.created_at as "createdAt", runs.started_at as "startedAt", runs.moment as occurrence,
   runs.is_test as "isTest", campaigns.timing, ${workspaceControls(tx)} as controls`;
@@ -231,7 +233,7 @@ export async function retireFinishedCampaigns(
 
 export type RunCounts = { platform: Platform; outcome: string; devices: number };
 
-/** Counters of a run, summed over its chunks. Index: run_counts primary key. */
+/** Counters of a run, summed over its buckets. Index: run_counts primary key. */
 export async function sumRunCounts(tx: Queryable, runId: string): Promise<RunCounts[]> {
   return tx<RunCounts[]>`
     select platform, outcome, sum(devices)::bigint as devices
@@ -299,14 +301,14 @@ async function expireOf(tx: Queryable, runs: readonly RunOfDay[]): Promise<void>
       where deliveries.day = any(${[...new Set(runs.map(({ day }) => day))]}::date[]) and deliveries.day = run.day
         and deliveries.workspace_id = run.workspace_id collate "C" and deliveries.run_id = run.id collate "C"
         and deliveries.outcome = 'WAITING'
-      returning deliveries.run_id, deliveries.chunk_number, deliveries.platform
+      returning deliveries.run_id, deliveries.workspace_id, deliveries.bucket, deliveries.platform
     ), change as (
-      select run_id, chunk_number, platform, count(*) as devices
-      from settled group by run_id, chunk_number, platform
+      select run_id, workspace_id, bucket, platform, count(*) as devices
+      from settled group by run_id, workspace_id, bucket, platform
     )
-    insert into run_counts (run_id, chunk_number, platform, outcome, devices)
-    select run_id, chunk_number, platform, outcome, sign * devices
+    insert into run_counts (run_id, workspace_id, bucket, platform, outcome, devices)
+    select run_id, workspace_id, bucket, platform, outcome, sign * devices
     from change cross join (values ('EXPIRED', 1), ('WAITING', -1)) as part (outcome, sign)
-    order by run_id, chunk_number, platform, outcome
-    on conflict (run_id, chunk_number, platform, outcome) do update set devices = run_counts.devices + excluded.devices`;
+    order by run_id, bucket, platform, outcome
+    on conflict (run_id, bucket, platform, outcome) do update set devices = run_counts.devices + excluded.devices`;
 }

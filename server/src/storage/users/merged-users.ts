@@ -192,17 +192,16 @@ export async function moveDeliveries(
       delete from deliveries
       where workspace_id = ${workspaceId} and bucket = ${from.bucket} and user_id = ${from.userId}
         and (outcome = 'ACCEPTED' or outcome <> 'ACCEPTED')
-      returning day, run_id, device_id, chunk_number, platform, outcome, code, provider_message_id, attempts, sent_at,
-        retry_at
+      returning day, run_id, device_id, platform, outcome, code, provider_message_id, attempts, sent_at, retry_at
     )
     insert into deliveries (
-      day, workspace_id, bucket, run_id, device_id, user_id, chunk_number, platform, outcome, code,
-      provider_message_id, attempts, sent_at, retry_at
+      day, workspace_id, bucket, run_id, device_id, user_id, platform, outcome, code, provider_message_id, attempts,
+      sent_at, retry_at
     )
     select moved.day, ${workspaceId}, ${to.bucket}, moved.run_id,
       case when moved.outcome = 'WAITING' then coalesce(renamed.new_id, moved.device_id) else moved.device_id end,
-      ${to.userId}, moved.chunk_number, moved.platform, moved.outcome, moved.code, moved.provider_message_id,
-      moved.attempts, moved.sent_at, moved.retry_at
+      ${to.userId}, moved.platform, moved.outcome, moved.code, moved.provider_message_id, moved.attempts,
+      moved.sent_at, moved.retry_at
     from moved
     left join unnest(${devices.map((device) => device.from)}::text[], ${devices.map((device) => device.to)}::text[])
       as renamed (old_id, new_id) on renamed.old_id = moved.device_id`;

@@ -123,8 +123,8 @@ type Unsent = {
   workspaceId: string;
   runId: string;
   day: string;
-  /** A device of the user may be in a window that is open: only runs whose chunk is held by the caller, or ended. */
-  chunk: { number: number; state: 'HELD' | 'ENDED' };
+  /** A device of the user may be in a window that is open: only where the chunk is held by the caller, or has ended. */
+  chunk: 'HELD' | 'ENDED';
   users: UserKey[];
 };
 
@@ -165,9 +165,10 @@ export async function withdrawUserMessages(tx: Queryable, unsent: Unsent): Promi
         limit 1
         for update
       ) as message
-      where (${unsent.chunk.state === 'HELD'} or exists (
+      where (${unsent.chunk === 'HELD'} or exists (
           select 1 from chunks
-          where chunks.run_id = ${runId} and chunks.number = ${unsent.chunk.number}::int and chunks.state = 'DONE'
+          where chunks.run_id = ${runId} and message.bucket between chunks.bucket_from and chunks.bucket_to
+            and chunks.state = 'DONE'
         ))
         and ${isTaken(isAccepted)} is null and ${isTaken(isWaiting)} is null
     )

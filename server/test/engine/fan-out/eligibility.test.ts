@@ -102,7 +102,7 @@ describe('a frequency cap', () => {
     const [run, chunk] = [await bundle.run(runId), (await bundle.claim('first'))!];
     bundle.answer(() => new Promise(() => {}));
     const before = bundle.sent.length;
-    void bundle.sendWindow({ run, chunk, cursor: { bucket: -1, position: '' } });
+    void bundle.sendWindow({ run, chunk, cursor: { bucket: 0, position: '' } });
     while (bundle.sent.length < before + 10) await new Promise((resolve) => setTimeout(resolve, 2));
     bundle.answer(() => ({ kind: 'accepted' }));
     bundle.clock.advance(61_000);

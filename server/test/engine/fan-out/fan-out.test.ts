@@ -79,7 +79,7 @@ describe('a crash', () => {
     await bundle.release();
     const run = await bundle.run(runId);
     const chunk = (await bundle.claim('first'))!;
-    const started = { bucket: -1, position: '' };
+    const started = { bucket: 0, position: '' };
     const one = await bundle.sendWindow({ run, chunk, cursor: started });
     expect(one.kind).toBe('sent');
     // The second window's requests leave, then the worker dies: nothing of it is stored.
@@ -113,7 +113,7 @@ describe('a crash', () => {
       await answered.promise;
       return { kind: 'rejected', code: 'LATE', detail: '' };
     });
-    const window = bundle.sendWindow({ run, chunk, cursor: { bucket: -1, position: '' } });
+    const window = bundle.sendWindow({ run, chunk, cursor: { bucket: 0, position: '' } });
     while (bundle.sent.length < 10) await new Promise((resolve) => setTimeout(resolve, 2));
     bundle.clock.advance(61_000);
     bundle.answer(() => ({ kind: 'accepted' }));

@@ -82,6 +82,22 @@ test('a page that fails without a crash is searched in the same way, and no leas
   expect((await bundle.states(campaignId)).run).toBe('SENT');
 });
 
+test('a window that was stored is not searched, though its chunk still says that it is open', async () => {
+  await bundle.addDevices(30);
+  const { runId } = await bundle.accept();
+  await bundle.release();
+  const [chunk, run] = [(await bundle.claim('first'))!, await bundle.run(runId)];
+  await bundle.sendWindow({ run, chunk, cursor: { bucket: 0, position: '' } });
+  // As a cluster leaves it whose coordinator died after the outcomes were stored, where a device was looked for.
+  await bundle.database`
+    update chunks set window_opened_at = ${bundle.clock.now()}, window_bucket = bucket, window_position = position, window_devices = 1,
+      suspect_devices = 1, crashes = 3
+    from (select bucket, position from run_cursors) as cursor`;
+  bundle.clock.advance(61_000);
+  await bundle.work();
+  expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 30 });
+});
+
 test('a fault of the service about one recipient is the outcome of that recipient alone', async () => {
   await bundle.addDevices(100);
   const { runId } = await bundle.accept();

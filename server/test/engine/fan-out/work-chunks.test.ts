@@ -69,8 +69,8 @@ test('a wake-up makes one slot of each kind look, and the next one once that has
     { runId: 'a', number: 1, crashes: 99 },
     { runId: 'a', number: 2, crashes: 99 },
   ].map((chunk) => ({
-    ...{ ...chunk, workspaceId: 'w', bucketFrom: 0, bucketTo: 9, cursorBucket: 0, cursorPosition: '', owner: 'worker' },
-    ...{ attempt: 1, windowDevices: null, suspectDevices: null, setAside: 0 },
+    ...{ ...chunk, workspaceId: 'w', bucketFrom: 0, bucketTo: 9, owner: 'worker', attempt: 1 },
+    ...{ windowBucket: null, windowPosition: null, windowDevices: null, suspectDevices: null, setAside: 0 },
   }));
   workers.wake();
   const looks = await settle();

@@ -341,14 +341,14 @@ describe('pause and resume', () => {
     const { campaignId, runId } = await bundle.accept();
     await bundle.release();
     const [chunk, run] = [(await bundle.claim('w'))!, await bundle.run(runId)];
-    await bundle.sendWindow({ run, chunk, cursor: { bucket: -1, position: '' } });
+    await bundle.sendWindow({ run, chunk, cursor: { bucket: 0, position: '' } });
     expect(await change(campaignId, 'pause')).toEqual({ kind: 'changed', status: 'PAUSED' });
     expect(await bundle.states(campaignId)).toEqual({
       campaign: 'PAUSED',
       run: 'PAUSED',
       reason: 'the campaign is paused',
     });
-    const [held] = await bundle.database`select cursor_bucket as bucket, cursor_position as position from chunks`;
+    const [held] = await bundle.database`select bucket, position from run_cursors order by bucket desc limit 1`;
     expect(await bundle.sendWindow({ run, chunk, cursor: held as never })).toEqual({ kind: 'lost' });
     expect(bundle.sent).toHaveLength(10);
     await bundle.end();
@@ -394,7 +394,7 @@ describe('a stop', () => {
       if (nth === 1) await change(campaignId, 'stop');
       return { kind: 'unknown', code: 'RESET' };
     });
-    await bundle.sendWindow({ run, chunk, cursor: { bucket: -1, position: '' } });
+    await bundle.sendWindow({ run, chunk, cursor: { bucket: 0, position: '' } });
     expect(await bundle.counters(runId)).toEqual({ WAITING: 10 });
     bundle.clock.setOffset(30 * 24 * 60 * minute);
     await bundle.end();
@@ -410,7 +410,7 @@ describe('a stop', () => {
     const { campaignId, runId } = await bundle.accept();
     await bundle.release();
     const [chunk, run] = [(await bundle.claim('w'))!, await bundle.run(runId)];
-    await bundle.sendWindow({ run, chunk, cursor: { bucket: -1, position: '' } });
+    await bundle.sendWindow({ run, chunk, cursor: { bucket: 0, position: '' } });
     expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 5, WAITING: 5 });
     await change(campaignId, 'stop');
     expect(await bundle.states(campaignId)).toEqual({
@@ -442,7 +442,7 @@ describe('a stop', () => {
       return nth <= 4 ? { kind: 'accepted' } : { kind: 'wait', code: '503', scope: 'device' };
     });
     const [chunk, run] = [(await bundle.claim('w'))!, await bundle.run(runId)];
-    const window = bundle.sendWindow({ run, chunk, cursor: { bucket: -1, position: '' } });
+    const window = bundle.sendWindow({ run, chunk, cursor: { bucket: 0, position: '' } });
     await sending.promise;
     expect(await change(campaignId, 'stop')).toEqual({ kind: 'changed', status: 'STOPPED' });
     barrier.resolve();
