@@ -234,9 +234,9 @@ describe('a connection that is cut between the last statement and the answer to 
         for each row execute function wait_for_note()`);
     await inTransaction(bundle.database, async (tx) => {
       await tx`select pg_advisory_xact_lock(7)`;
-      cutter.cutNext(1, ['unanswered']);
       const given = store('slow');
       await until(async () => (await waiting('advisory')) === 1);
+      cutter.cutOpen();
       // The question waits for the row that the commit has inserted already.
       await until(async () => (await waiting('transactionid')) === 1);
       return { given };

@@ -19,6 +19,8 @@ export type CommitCutter = {
   follow(plan: CutPlan): void;
   /** The next so many commits are cut, in these ways in turn, and then none. */
   cutNext(commits: number, ways: readonly CutWay[]): void;
+  /** Cuts every connection that is open now. */
+  cutOpen(): void;
   /** How many have been cut, by way. */
   cuts(): Record<CutWay, number>;
   close(): Promise<void>;
@@ -65,6 +67,9 @@ export async function startCommitCutter(behind: string): Promise<CommitCutter> {
     cutNext(commits, ways) {
       let done = 0;
       plan = () => (done < commits ? ways[done++ % ways.length] : undefined);
+    },
+    cutOpen() {
+      for (const socket of sockets) socket.destroy();
     },
     cuts: () => ({ ...cuts }),
     async close() {
