@@ -4,6 +4,7 @@ import type { InteractionTokens } from '../domain/interactions/interaction-token
 import type { Encryption } from '../domain/encryption.ts';
 import type { Logger } from '../log.ts';
 import type { Database } from '../storage/database.ts';
+import { isCluster } from '../storage/installation/cluster.ts';
 import { makeDeliverCallbacks } from './callbacks/deliver-callbacks.ts';
 import { makeAttributeConversions } from './conversions/attribute-conversions.ts';
 import { makeLoadCredentials } from './credentials/load-credentials.ts';
@@ -111,11 +112,14 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
   });
   const release = startJob(makeReleaseRuns({ database, wakeWorkers: chunks.wake }), { clock, log, book });
   const sending = { personaliseDevices, deliverToDevice, outcomes };
-  const retry = startJob(makeRetryDeliveries({ database, clock, log, ...sending, onSettled: end.wake }), {
-    clock,
-    log,
-    book,
-  });
+  const retry = startJob(
+    makeRetryDeliveries({
+      ...{ database, clock, log, ...sending },
+      isCluster: () => isCluster(database),
+      onSettled: end.wake,
+    }),
+    { clock, log, book },
+  );
   const segments = startSegmentJobs(deps, { onFilled: release.wake });
   const dueKeeping = [makeExpireSegments({ database }), makeEraseDueUsers({ database })].map((job) =>
     startJob(job, { clock, log, book }),

@@ -111,6 +111,7 @@ export function makeSimulatedWorker(name: string, parts: WorkerParts) {
   const deliverBatch = makeDeliver(() => (batch ??= openWave('retry')));
   const retry = makeRetryDeliveries({
     ...{ database, clock, log, outcomes, personaliseDevices, deliverToDevice: deliverBatch },
+    isCluster: async () => false,
     onSettled() {
       // A batch has no word for what another worker took over: after a lease it may have been all of it.
       if (batch) batch.end = clock.realNow().getTime() - batch.beganAt >= leaseMilliseconds ? 'unsure' : 'stored';

@@ -77,9 +77,7 @@ export async function makeStatsBundle() {
           retryAt: outcome === 'WAITING' ? sentAt : null,
         };
         await insertDeliveries(database, { ...run, sentAt, deliveries: [delivery] });
-        await addRunCounts(database, [
-          { workspaceId, runId, bucket: user!.bucket, platform, outcome, devices: 1 },
-        ]);
+        await addRunCounts(database, [{ workspaceId, runId, bucket: user!.bucket, platform, outcome, devices: 1 }]);
       }
       return runId;
     },

@@ -1,10 +1,7 @@
 import { expect, test } from 'vitest';
-import {
-  claimDueDeliveries,
-  ensureDeliveriesPartition,
-  settleDeliveries,
-} from '../../src/storage/ledger/deliveries.ts';
-import type { SettledDelivery } from '../../src/storage/ledger/deliveries.ts';
+import { ensureDeliveriesPartition } from '../../src/storage/ledger/deliveries.ts';
+import { claimDueDeliveries, listDueBuckets, settleDeliveries } from '../../src/storage/ledger/due-deliveries.ts';
+import type { SettledDelivery } from '../../src/storage/ledger/due-deliveries.ts';
 import type { Database, Queryable } from '../../src/storage/database.ts';
 import { collectPlans } from '../collect-plans.ts';
 import { createTestDatabase } from '../test-database.ts';
@@ -20,9 +17,13 @@ const delivery: Omit<SettledDelivery, 'day'> = {
 };
 
 const statements: Record<string, (tx: Queryable) => Promise<unknown>> = {
-  'a claim': (tx) => claimDueDeliveries(tx as Database, { days, at, limit: 500, kind: 'fresh', ...lease }),
-  'a claim of lost ones': (tx) => claimDueDeliveries(tx as Database, { days, at, limit: 50, kind: 'lost', ...lease }),
-  'a claim of a suspect': (tx) => claimDueDeliveries(tx as Database, { days, at, limit: 1, kind: 'suspect', ...lease }),
+  'the buckets of a claim': (tx) => listDueBuckets(tx as Database, { days, at, limit: 500, kind: 'fresh', ...lease }),
+  'a claim': (tx) =>
+    claimDueDeliveries(tx as Database, { days, at, limit: 500, kind: 'fresh', bucket: 'all', ...lease }),
+  'a claim of lost ones': (tx) =>
+    claimDueDeliveries(tx as Database, { days, at, limit: 50, kind: 'lost', bucket: 'all', ...lease }),
+  'a claim of a suspect': (tx) =>
+    claimDueDeliveries(tx as Database, { days, at, limit: 1, kind: 'suspect', bucket: 7, ...lease }),
   'the outcomes': (tx) => settleDeliveries(tx, { sentAt: at, deliveries: days.map((day) => ({ ...delivery, day })) }),
 };
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { settleDeliveries } from '../../src/storage/ledger/deliveries.ts';
+import { settleDeliveries } from '../../src/storage/ledger/due-deliveries.ts';
 import type { Database, Queryable } from '../../src/storage/database.ts';
 import { inTransaction } from '../../src/storage/database.ts';
 import { settleMessage } from '../../src/storage/outbox/outbox.ts';

@@ -3,13 +3,10 @@ import type { Logger } from '../../log.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
-import {
-  addRunCounts,
-  claimDueDeliveries,
-  markDevicesGone,
-  settleDeliveries,
-} from '../../storage/ledger/deliveries.ts';
-import type { CountChange, DueDelivery, SettledDelivery } from '../../storage/ledger/deliveries.ts';
+import { addRunCounts, markDevicesGone } from '../../storage/ledger/deliveries.ts';
+import type { CountChange } from '../../storage/ledger/deliveries.ts';
+import { claimDueDeliveries, listDueBuckets, settleDeliveries } from '../../storage/ledger/due-deliveries.ts';
+import type { DueDelivery, SettledDelivery } from '../../storage/ledger/due-deliveries.ts';
 import { findRunsToSend, listSendingDays, pauseRun } from '../../storage/runs/run-states.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import type { Job } from '../job.ts';
@@ -41,6 +38,8 @@ export type RetryDeliveriesDependencies = {
   personaliseDevices: PersonaliseDevices;
   deliverToDevice: DeliverToDevice;
   outcomes: KeptOutcomes;
+  /** Whether the ledger may lie on several machines; it may be spread over them while nodes run. */
+  isCluster: () => Promise<boolean>;
   onSettled: () => void;
 };
 
@@ -59,38 +58,54 @@ export function makeRetryDeliveries(deps: RetryDeliveriesDependencies): Job {
       if (deps.outcomes.waiting() > 0) return 0;
       const days = await listSendingDays(deps.database);
       if (days.length === 0) return 0;
-      const first = await retryBatch(deps, { deliver, now, days, claim: fresh });
-      const parallel = first < batchDevices ? 0 : parallelBatches;
-      const more = await Promise.all(
-        Array.from({ length: parallel }, () =>
-          retryBatch(deps, { deliver, now: deps.clock.now(), days, claim: fresh }),
-        ),
-      );
+      const retry = (await deps.isCluster()) ? retryByBucket : retryAll;
+      let devices = 0;
       // Last, and the suspects one by one: whoever waits behind them was sent to.
-      const few = await retryBatch(deps, { deliver, now, days, claim: lost });
-      const one = await retryBatch(deps, { deliver, now, days, claim: suspect });
-      return [first, ...more, few, one].reduce((sum, devices) => sum + devices, 0);
+      for (const claim of [fresh, lost, suspect]) devices += await retry(deps, { deliver, now, days, claim });
+      return devices;
     },
   };
 }
 
+type Batch = {
+  deliver: DeliverToEligible;
+  now: Date;
+  days: readonly string[];
+  claim: typeof fresh | typeof lost | typeof suspect;
+};
+
+/** What is due first, whatever its bucket: a batch, and when it was full several at once. */
+async function retryAll(deps: RetryDeliveriesDependencies, batch: Batch): Promise<number> {
+  const first = await retryBatch(deps, { ...batch, bucket: 'all' });
+  const parallel = batch.claim.kind === 'fresh' && first >= batchDevices ? parallelBatches : 0;
+  const more = await Promise.all(
+    Array.from({ length: parallel }, () => retryBatch(deps, { ...batch, now: deps.clock.now(), bucket: 'all' })),
+  );
+  return [first, ...more].reduce((sum, devices) => sum + devices, 0);
+}
+
+/** On a cluster: a batch of each bucket in which something is due, several at once. At most as many as were found. */
+async function retryByBucket(deps: RetryDeliveriesDependencies, batch: Batch): Promise<number> {
+  const { now: at, days, claim } = batch;
+  const asked = { days, at, ...makeLease(deps.clock, leaseMilliseconds), ...claim };
+  const buckets = await listDueBuckets(deps.database, asked);
+  const retried: number[] = [];
+  const work = async (): Promise<void> => {
+    for (let bucket = buckets.shift(); bucket !== undefined; bucket = buckets.shift())
+      retried.push(await retryBatch(deps, { ...batch, now: deps.clock.now(), bucket }));
+  };
+  await Promise.all(Array.from({ length: claim.kind === 'fresh' ? parallelBatches : 1 }, work));
+  return retried.reduce((sum, devices) => sum + devices, 0);
+}
+
 async function retryBatch(
   deps: RetryDeliveriesDependencies,
-  {
-    deliver,
-    now,
-    days,
-    claim,
-  }: {
-    deliver: DeliverToEligible;
-    now: Date;
-    days: readonly string[];
-    claim: typeof fresh | typeof lost | typeof suspect;
-  },
+  { deliver, now, days, claim, bucket }: Batch & { bucket: number | 'all' },
 ): Promise<number> {
   const { database, clock } = deps;
   const due = await claimDueDeliveries(database, {
     days,
+    bucket,
     at: now,
     ...makeLease(clock, leaseMilliseconds),
     ...claim,

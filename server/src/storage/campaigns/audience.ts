@@ -45,7 +45,11 @@ function inBuckets(tx: Queryable, column: Fragment, buckets: readonly number[]):
 }
 
 /** Behind the page before, in the order of these columns within a bucket. */
-function isAfter(tx: Queryable, { buckets, after }: AudiencePage, order: { bucket: Fragment; place: Fragment; position: Fragment }) {
+function isAfter(
+  tx: Queryable,
+  { buckets, after }: AudiencePage,
+  order: { bucket: Fragment; place: Fragment; position: Fragment },
+) {
   if (!buckets.includes(after.bucket)) return tx`true`;
   const isBehind = tx`${order.place} > ${order.position}`;
   if (buckets.length === 1) return isBehind;
@@ -54,7 +58,10 @@ function isAfter(tx: Queryable, { buckets, after }: AudiencePage, order: { bucke
 }
 
 /** Whom a run reaches of the devices that a page meets. */
-function isReached(tx: Queryable, { platforms, iosProvisional, bound }: Pick<AudiencePage, 'platforms' | 'iosProvisional' | 'bound'>): Fragment {
+function isReached(
+  tx: Queryable,
+  { platforms, iosProvisional, bound }: Pick<AudiencePage, 'platforms' | 'iosProvisional' | 'bound'>,
+): Fragment {
   return tx`
     devices.id <= ${bound}
       and devices.platform = any(${platforms as Platform[]})

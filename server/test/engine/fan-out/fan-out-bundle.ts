@@ -183,7 +183,7 @@ export async function makeFanOutBundle() {
 
     release: () => makeReleaseRuns({ database, wakeWorkers: () => {} }).runOnce(clock.now()),
     end: () => makeEndRuns({ database, clock }).runOnce(clock.now()),
-    retry: () =>
+    retry: (ledger: 'in one database' | 'on a cluster' = 'in one database') =>
       makeRetryDeliveries({
         database,
         clock,
@@ -191,6 +191,7 @@ export async function makeFanOutBundle() {
         personaliseDevices,
         deliverToDevice,
         outcomes,
+        isCluster: async () => ledger === 'on a cluster',
         onSettled: () => {},
       }).runOnce(clock.now()),
 

@@ -191,6 +191,26 @@ describe('what a provider says', () => {
     expect((await bundle.database`select state from devices`)[0]!.state).toBe('ACTIVE');
   });
 
+  test.each(['in one database', 'on a cluster'] as const)(
+    'wait: what is due in many buckets is tried again once, and in one look: %s',
+    async (ledger) => {
+      await bundle.addDevices(60);
+      bundle.answer((_device, nth) =>
+        nth <= 60 ? { kind: 'wait', code: '503', scope: 'device', retryAfterSeconds: 30 } : { kind: 'accepted' },
+      );
+      const { runId } = await bundle.accept();
+      await bundle.release();
+      await bundle.work();
+      bundle.clock.advance(40_000);
+      expect(await Promise.all([bundle.retry(ledger), bundle.retry(ledger)]).then(([one, other]) => one + other)).toBe(
+        60,
+      );
+      expect(bundle.sent).toHaveLength(120);
+      expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 60 });
+      expect(await bundle.retry(ledger)).toBe(0);
+    },
+  );
+
   test('wait: tried again not before Retry-After, counted as an attempt, then accepted', async () => {
     await bundle.addDevices(3);
     bundle.answer((_device, nth) =>
