@@ -47,32 +47,14 @@ const columns = (tx: Queryable) => tx`
   runs.send_until as "sendUntil", runs.created_at as "createdAt", runs.started_at as "startedAt", runs.moment as occurrence,
   runs.is_test as "isTest", campaigns.timing, ${workspaceControls(tx)} as controls`;
 
-/**
- * Locks one queued run, oldest of the first lane first; runs another worker is releasing are skipped. The lock is held
- * until the caller's transaction has made its chunks. A run to a segment that is filling, or that refers to one, waits
- * (decision D26); so does one that joined a scheduled campaign, for its moment. Index: runs_open.
- */
-export async function lockQueuedRun(tx: Queryable): Promise<RunToSend | undefined> {
+/** Reads a run that is still queued. Index: primary key. */
+export async function findQueuedRun(tx: Queryable, id: string): Promise<RunToSend | undefined> {
   const [run] = await tx<RunToSend[]>`
     select ${columns(tx)}
     from runs
     join campaigns on campaigns.id = runs.campaign_id
     join workspaces on workspaces.id = runs.workspace_id
-    where runs.status = 'QUEUED' and runs.due_at is null
-      and (campaigns.segment_id is null or not exists (
-        with recursive reached (id) as (
-          select campaigns.segment_id
-          union
-          select used.id
-          from reached
-          join segments on segments.id = reached.id
-          cross join lateral unnest(segments.uses_segments) as used (id)
-        )
-        select 1 from reached join segments on segments.id = reached.id where segments.state = 'FILLING'
-      ))
-    order by runs.lane, runs.created_at
-    limit 1
-    for update of runs skip locked`;
+    where runs.id = ${id} and runs.status = 'QUEUED'`;
   return run;
 }
 
@@ -84,40 +66,6 @@ export async function findRunsToSend(database: Database, ids: string[]): Promise
     join campaigns on campaigns.id = runs.campaign_id
     join workspaces on workspaces.id = runs.workspace_id
     where runs.id = any(${ids})`;
-}
-
-/**
- * QUEUED → SENDING, with the frozen audience and the throttle, the workspace's when the campaign names none. The
- * message's time to live begins now, because a run may have waited for its segment, and a throttled run has the time
- * that its throttle takes on top. The caller holds the row's lock.
- */
-export async function startRun(
-  tx: Queryable,
-  run: {
-    id: string;
-    audienceBound: string;
-    audienceDevices: number;
-    /** People, with a device or not. */
-    audienceUsers: number;
-    segment: { id: string; version: number } | undefined;
-    devicesPerMinute: number | null;
-    at: Date;
-  },
-): Promise<void> {
-  await tx`
-    with throttle as (
-      select coalesce(${run.devicesPerMinute}::int, workspaces.devices_per_minute) as devices_per_minute
-      from runs join workspaces on workspaces.id = runs.workspace_id
-      where runs.id = ${run.id}
-    )
-    update runs
-    set status = 'SENDING', devices_per_minute = throttle.devices_per_minute, audience_bound = ${run.audienceBound}, audience_devices = ${run.audienceDevices},
-      audience_users = ${run.audienceUsers}, audience_segment_id = ${run.segment?.id ?? null}, audience_version = ${run.segment?.version ?? null},
-      send_until = send_until + (${run.at}::timestamptz - created_at)
-        + make_interval(mins => coalesce(ceil(${run.audienceDevices}::float8 / throttle.devices_per_minute), 0)::int),
-      started_at = ${run.at}
-    from throttle
-    where runs.id = ${run.id} and runs.status = 'QUEUED'`;
 }
 
 /** QUEUED → FAILED with its campaign: there is nobody it could be sent to, and the reason says why. */
