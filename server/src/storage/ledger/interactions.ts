@@ -1,6 +1,6 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
 import type { ConversionGoal } from '../../domain/campaigns/conversion-goal.ts';
-import type { Queryable, Transaction } from '../database.ts';
+import type { Fragment, Queryable, Transaction } from '../database.ts';
 import type { TakenEvent } from '../users/events.ts';
 
 export type StoredInteractionKind = 'IMPRESSION' | 'CLICK' | 'CLOSE';
@@ -168,31 +168,80 @@ export type ReachedEvent = {
 /**
  * The campaigns that may claim each event: those whose message a provider accepted for the user at most `windowHours`
  * before it. One row per event and campaign, with the newest of these deliveries. A run may have been made days before it
- * sent, so every partition of the ledger is looked into, by index. Indexes: events primary key, deliveries_user, runs and
- * campaigns primary keys.
+ * sent; of the ledger the days of the runs that were under way in that time are looked into. Indexes: events primary key,
+ * deliveries_user, runs and campaigns primary keys.
  */
 export async function findReachedEvents(
   tx: Queryable,
   { taken, windowHours }: { taken: TakenEvent[]; windowHours: number },
 ): Promise<ReachedEvent[]> {
+  const eventDays = [...new Set(taken.map(({ day }) => day))];
+  const runs = await listReachingRuns(tx, await listEventSpans(tx, { taken, eventDays, windowHours }));
+  if (runs.length === 0) return [];
+  const runDays = [...new Set(runs.map(({ day }) => day))];
   return tx<ReachedEvent[]>`
     select distinct on (events.id, campaigns.id)
       events.id as "eventId", events.workspace_id as "workspaceId", events.bucket, events.user_id as "userId",
       events.name, events.attributes, events.occurred_at as "occurredAt", campaigns.id as "campaignId",
       campaigns.conversion_goals as goals, deliveries.run_id as "runId", deliveries.platform
-    from unnest(
-      ${taken.map((event) => event.day)}::date[], ${taken.map((event) => event.workspaceId)}::text[],
-      ${taken.map((event) => event.bucket)}::smallint[], ${taken.map((event) => event.eventId)}::text[]
-    ) as taken (day, workspace_id, bucket, event_id)
-    join events on events.day = taken.day and events.workspace_id = taken.workspace_id collate "C"
-      and events.bucket = taken.bucket and events.id = taken.event_id collate "C"
-    join deliveries on deliveries.workspace_id = events.workspace_id and deliveries.bucket = events.bucket
-      and deliveries.user_id = events.user_id and deliveries.outcome = 'ACCEPTED'
+    from ${takenOf(tx, taken)}
+    join events on events.day = any(${eventDays}::date[]) and events.day = taken.day
+      and events.workspace_id = taken.workspace_id collate "C" and events.bucket = taken.bucket
+      and events.id = taken.event_id collate "C"
+    join deliveries on deliveries.day = any(${runDays}::date[]) and deliveries.workspace_id = events.workspace_id
+      and deliveries.bucket = events.bucket and deliveries.user_id = events.user_id and deliveries.outcome = 'ACCEPTED'
       and deliveries.sent_at between events.occurred_at - ${windowHours}::int * interval '1 hour' and events.occurred_at
-    join runs on runs.id = deliveries.run_id
+    join runs on runs.id = deliveries.run_id and runs.id = any(${runs.map(({ id }) => id)})
     join campaigns on campaigns.id = runs.campaign_id
       and campaigns.conversion_goals @> jsonb_build_array(jsonb_build_object('eventName', events.name))
     order by events.id, campaigns.id, deliveries.sent_at desc, deliveries.run_id desc, deliveries.device_id`;
+}
+
+const takenOf = (tx: Queryable, taken: TakenEvent[]): Fragment => tx`
+  unnest(
+    ${taken.map((event) => event.day)}::date[], ${taken.map((event) => event.workspaceId)}::text[],
+    ${taken.map((event) => event.bucket)}::smallint[], ${taken.map((event) => event.eventId)}::text[]
+  ) as taken (day, workspace_id, bucket, event_id)`;
+
+/** In what time a message may have reached the users of events before these, and the names of the events. */
+type EventSpan = { workspaceId: string; opensAt: Date; closesAt: Date; names: string[] };
+
+/** One row a workspace. Index: events primary key. */
+async function listEventSpans(
+  tx: Queryable,
+  { taken, eventDays, windowHours }: { taken: TakenEvent[]; eventDays: string[]; windowHours: number },
+): Promise<EventSpan[]> {
+  return tx<EventSpan[]>`
+    select events.workspace_id as "workspaceId",
+      min(events.occurred_at) - ${windowHours}::int * interval '1 hour' as "opensAt",
+      max(events.occurred_at) as "closesAt", array_agg(distinct events.name) as names
+    from ${takenOf(tx, taken)}
+    join events on events.day = any(${eventDays}::date[]) and events.day = taken.day
+      and events.workspace_id = taken.workspace_id collate "C" and events.bucket = taken.bucket
+      and events.id = taken.event_id collate "C"
+    group by events.workspace_id`;
+}
+
+/**
+ * Runs that were under way in these times, of campaigns with a goal of these names. Nodes' clocks differ a little, and a
+ * window that was on its way when its run was stopped is stored minutes later: an hour is added at both ends. Indexes:
+ * campaigns_with_goals, runs_campaign.
+ */
+async function listReachingRuns(tx: Queryable, spans: EventSpan[]): Promise<{ id: string; day: string }[]> {
+  const found: { id: string; day: string }[] = [];
+  for (const { workspaceId, opensAt, closesAt, names } of spans)
+    found.push(
+      ...(await tx<{ id: string; day: string }[]>`
+        select runs.id, runs.day::text as day
+        from campaigns join runs on runs.campaign_id = campaigns.id
+        where campaigns.workspace_id = ${workspaceId} and campaigns.conversion_goals <> '[]'
+          and exists (
+            select 1 from jsonb_array_elements(campaigns.conversion_goals) as goal where goal ->> 'eventName' = any(${names})
+          )
+          and runs.started_at <= ${closesAt}::timestamptz + interval '1 hour'
+          and (runs.ended_at is null or runs.ended_at >= ${opensAt}::timestamptz - interval '1 hour')`),
+    );
+  return found;
 }
 
 export type Conversion = Omit<ReachedEvent, 'name' | 'attributes' | 'goals'> & {

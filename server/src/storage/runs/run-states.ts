@@ -197,6 +197,15 @@ export async function listSendingDays(tx: Queryable): Promise<string[]> {
   return rows.map(({ day }) => day);
 }
 
+/** The same of runs that are being sent or are paused: what a paused one has waiting stays. Indexes: runs_open, runs_paused. */
+export async function listOpenDays(tx: Queryable): Promise<string[]> {
+  const rows = await tx<{ day: string }[]>`
+    select day::text as day from runs where status = 'SENDING'
+    union
+    select day::text from runs where status = 'PAUSED'`;
+  return rows.map(({ day }) => day);
+}
+
 /**
  * Deliveries of a campaign's open or stopped runs that wait for another attempt → EXPIRED with code STOPPED, and the
  * counters with them. Counters in one order, as everywhere, so that nobody waits in a circle; deliveries and counters
@@ -211,27 +220,44 @@ export async function expireWaitingDeliveries(tx: Queryable, campaignId: string)
   );
 }
 
+// What a stop leaves is little; a batch keeps the job's statements short after an upgrade.
+const batchStopped = 200;
+
 /**
- * The same for runs stopped since `since`: a window that was on its way when its run was stopped stores what became of
- * it, and may store that a device waits. Ends chunks that were given back. Two transactions, because a worker locks its
- * chunk before its counters. Indexes: runs_stopped, run_counts key.
+ * The same for runs that were stopped: a window that was on its way when its run was stopped stores what became of it, and
+ * may store that a device waits. Ends chunks that were given back, or whose worker let its lease run out. A run is settled
+ * when no chunk of it is open any more, for then nothing can be added to it; from then on it is not looked at again. A
+ * worker locks its chunk before its counters, so these are statements of their own, and a run whose settling is cut off
+ * begins again. Indexes: runs_stopped, chunks and run_counts primary keys.
+ *
+ * @returns how many runs were settled
  */
 export async function settleStoppedRuns(
   database: Database,
-  { since, at, leasesEndedAt }: { since: Date; at: Date; leasesEndedAt: Date },
-): Promise<void> {
-  await expireOf(
-    database,
-    await database<RunOfDay[]>`
-      select id, day::text as day, workspace_id as "workspaceId" from runs
-      where status = 'STOPPED' and ended_at >= ${since} and exists (
-        select 1 from run_counts where run_counts.run_id = runs.id and outcome = 'WAITING' and devices > 0
-      )`,
-  );
+  { at, leasesEndedAt }: { at: Date; leasesEndedAt: Date },
+): Promise<number> {
+  const stopped = await database<{ id: string }[]>`
+    select id from runs where status = 'STOPPED' and settled_at is null order by ended_at limit ${batchStopped}`;
+  if (stopped.length === 0) return 0;
+  const ids = stopped.map(({ id }) => id);
   await database`
     update chunks set state = 'DONE', owner = null, lease_until = null, ended_at = ${at}
-    where (state = 'READY' or state = 'CLAIMED' and lease_until <= ${leasesEndedAt})
-      and run_id in (select id from runs where status = 'STOPPED' and ended_at >= ${since})`;
+    where run_id = any(${ids}) and (state = 'READY' or state = 'CLAIMED' and lease_until <= ${leasesEndedAt})`;
+  // One look at both: what a chunk that has ended stored is counted.
+  const runs = await database<(RunOfDay & { isQuiet: boolean; isWaiting: boolean })[]>`
+    select id, day::text as day, workspace_id as "workspaceId", not exists (
+        select 1 from chunks where chunks.run_id = runs.id and state in ('READY', 'CLAIMED')
+      ) as "isQuiet", exists (
+        select 1 from run_counts where run_counts.run_id = runs.id and outcome = 'WAITING' and devices > 0
+      ) as "isWaiting"
+    from runs where id = any(${ids})`;
+  await expireOf(
+    database,
+    runs.filter(({ isWaiting }) => isWaiting),
+  );
+  const quiet = runs.filter(({ isQuiet }) => isQuiet).map(({ id }) => id);
+  if (quiet.length > 0) await database`update runs set settled_at = ${at} where id = any(${quiet})`;
+  return quiet.length;
 }
 
 type RunOfDay = { id: string; day: string; workspaceId: string };
