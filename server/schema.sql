@@ -190,9 +190,11 @@ create table campaign_interactions (
   kind text not null,
   total bigint not null,
   unique_devices bigint not null,
+  bucket smallint not null,
+  constraint campaign_interactions_bucket_check CHECK (((bucket >= 0) AND (bucket <= 255))),
   constraint campaign_interactions_kind_check CHECK ((kind = ANY (ARRAY['IMPRESSION'::text, 'CLICK'::text, 'CLOSE'::text]))),
   constraint campaign_interactions_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
-  constraint campaign_interactions_pkey PRIMARY KEY (workspace_id, campaign_id, platform, kind)
+  constraint campaign_interactions_pkey PRIMARY KEY (workspace_id, campaign_id, bucket, platform, kind)
 );
 
 create table campaign_names (
