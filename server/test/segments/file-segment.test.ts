@@ -53,6 +53,24 @@ describe('creating', () => {
     expect(await bundle.operation()).toMatchObject({ values_found: 2, values_processed: 2, user_count: 1 });
   });
 
+  test('a user whom two lines name by two devices is a member once, and is replaced once', async () => {
+    await bundle.addUsers(['ada@example.com']);
+    await bundle.database`
+      insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
+      select workspace_id, bucket, id, 'device:push_id', 'string', address
+      from users, unnest('{phone,tablet}'::text[]) as address`;
+    const attribute_name = 'PUSH_ID';
+    await bundle.create({ attribute_name, file_url: bundle.serve('phone\ntablet') });
+    await bundle.fill();
+    expect(await bundle.members()).toEqual(['ada@example.com']);
+    for (const operation of ['replace', 'remove-users', 'replace'] as const) {
+      await bundle.change(operation, { attribute_name, file_url: bundle.serve('tablet\nphone') });
+      await bundle.fill();
+    }
+    expect(await bundle.members()).toEqual(['ada@example.com']);
+    expect(await bundle.operation(4)).toMatchObject({ state: 'SUCCEEDED', user_count: 1, counted_users: 1 });
+  });
+
   test('numbers compare as numbers, texts byte for byte (decision D24)', async () => {
     await bundle.addUsers([7, 8.5, -0], 'points');
     await bundle.create({

@@ -3,6 +3,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { listDevicesOfUser } from '../../storage/devices/devices.ts';
+import { deleteClashingDevices, moveDevices } from '../../storage/devices/moved-devices.ts';
 import { isErasurePending } from '../../storage/users/erasures.ts';
 import {
   deleteIdentifiersOfUser,
@@ -10,11 +11,9 @@ import {
   insertIdentifiersOfDevices,
 } from '../../storage/users/identifiers.ts';
 import {
-  deleteClashingDevices,
   insertMergedUser,
   moveConversions,
   moveDeliveries,
-  moveDevices,
   moveEvents,
   moveMemberships,
 } from '../../storage/users/merged-users.ts';

@@ -52,7 +52,7 @@ export async function storeUsers(
   session: Queryable,
   { users, workspaceId, at }: { users: StagedUser[]; workspaceId: string; at: Date },
 ): Promise<void> {
-  const { existing, changed } = await storeStagedUsers(session, { workspaceId, at });
+  const { existing, changed } = await storeStagedUsers(session, { workspaceId, staged: users.length, at });
   const made = users.filter(({ customerId }) => !existing.has(customerId)).sort((a, b) => a.bucket - b.bucket);
   await copyRows(session, 'new_identifiers', function* () {
     for (const { bucket, id, attributes } of made) {

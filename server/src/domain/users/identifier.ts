@@ -21,6 +21,11 @@ export function identifierOf(name: string, { isCustom }: { isCustom: boolean }):
   return Object.hasOwn(standardNames, name) ? standardNames[name] : undefined;
 }
 
+/** Whether the values are those of a user's devices, of which there may be several. */
+export function isOfDevices(attribute: string): boolean {
+  return attribute.startsWith('device:');
+}
+
 /**
  * The identifiers among a user's attributes: strings and finite numbers (decision D24). Other types are not
  * identifiers.

@@ -19,7 +19,9 @@ import {
 } from '../../storage/segments/segment-operations.ts';
 import type { ClaimedOperation, OperationResult } from '../../storage/segments/segment-operations.ts';
 import {
+  addMatchedMembers,
   addNamedMembers,
+  areMembersDistributed,
   countLiveMembers,
   removeMatchedMembers,
   removeUnmatchedMembers,
@@ -110,23 +112,23 @@ async function changeMembers(
   const { workspaceId, segmentId, number: version } = operation;
   const meaning = meaningOf(operation);
   const change = { stagingKey: stagingKeyOf(operation), workspaceId, segmentId, version, meaning };
+  const areStaged = operation.kind === 'REMOVE' || operation.kind === 'REPLACE' || (await areMembersDistributed(tx));
+  if (areStaged) await stageMatches(tx, change);
   switch (operation.kind) {
     case 'CREATE':
     case 'ADD': {
-      const added = await addNamedMembers(tx, change);
+      const added = areStaged ? await addMatchedMembers(tx, change) : await addNamedMembers(tx, change);
       // Counting two million members again would cost a second; a new segment has exactly those that were added.
       const now = operation.kind === 'CREATE' ? added : await countLiveMembers(tx, change);
       return { added, reported: added, now };
     }
     case 'REMOVE': {
-      await stageMatches(tx, change);
       const removed = await removeMatchedMembers(tx, change);
       return { added: 0, reported: removed, now: await countLiveMembers(tx, change) };
     }
     case 'REPLACE': {
-      await stageMatches(tx, change);
       await removeUnmatchedMembers(tx, change);
-      const added = await addNamedMembers(tx, change);
+      const added = await addMatchedMembers(tx, change);
       const now = await countLiveMembers(tx, change);
       return { added, reported: now, now };
     }

@@ -1,6 +1,7 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
 import type { Fragment, Queryable, Session } from '../database.ts';
+import { deviceAttributes, deviceIdentifier } from '../users/identifiers.ts';
 
 export type DeviceRecord = {
   deviceId: string;
@@ -214,17 +215,26 @@ export async function storeStagedDevices(session: Queryable, batch: Batch): Prom
 }
 
 async function findOwners(session: Queryable, workspaceId: string): Promise<number[]> {
+  // Found first, then noted: to update a staging table from a table of shards, a cluster would fetch all of the latter.
   await session`
-    update import_devices staged set user_id = users.id
-    from users
-    where users.workspace_id = ${workspaceId} and users.bucket = staged.bucket and users.customer_id = staged.customer_id`;
+    with found as materialized (
+      select staged.id, users.id as user_id
+      from import_devices as staged
+      join users on users.workspace_id = ${workspaceId} and users.bucket = staged.bucket
+        and users.customer_id = staged.customer_id
+    )
+    update import_devices as staged set user_id = found.user_id from found where found.id = staged.id`;
   const strangers = await session<{ line: number }[]>`
     delete from import_devices where user_id is null returning line`;
   await session`
-    update import_devices staged set id = devices.id, previous_push_id = devices.push_id, is_existing = true
-    from devices
-    where devices.workspace_id = ${workspaceId} and devices.bucket = staged.bucket and devices.user_id = staged.user_id
-      and devices.device_id = staged.device_id`;
+    with found as materialized (
+      select staged.id as staged_id, devices.id, devices.push_id
+      from import_devices as staged
+      join devices on devices.workspace_id = ${workspaceId} and devices.bucket = staged.bucket
+        and devices.user_id = staged.user_id and devices.device_id = staged.device_id
+    )
+    update import_devices as staged set id = found.id, previous_push_id = found.push_id, is_existing = true
+    from found where found.staged_id = staged.id`;
   await session`
     insert into import_owners (bucket, user_id, is_known)
     select bucket, user_id, coalesce(bool_or(is_existing), false) from import_devices group by bucket, user_id`;
@@ -246,10 +256,12 @@ async function dropMovedDevices(session: Queryable, workspaceId: string): Promis
     )
     insert into import_owners (bucket, user_id, is_known) select distinct bucket, user_id, true from removed`;
   await session`
-    delete from push_addresses using import_devices staged
-    where staged.is_existing and staged.previous_push_id <> staged.push_id and push_addresses.workspace_id = ${workspaceId}
-      and push_addresses.address_hash = sha256(convert_to(staged.previous_push_id, 'UTF8'))
-      and push_addresses.device_row_id = staged.id`;
+    delete from push_addresses using (
+      select sha256(convert_to(previous_push_id, 'UTF8')) as address_hash, id
+      from import_devices where is_existing and previous_push_id <> push_id
+    ) as left_behind
+    where push_addresses.workspace_id = ${workspaceId} and push_addresses.address_hash = left_behind.address_hash
+      and push_addresses.device_row_id = left_behind.id`;
 }
 
 async function upsertDevices(session: Queryable, { workspaceId, at }: Batch): Promise<void> {
@@ -278,17 +290,12 @@ async function storeDeviceIdentifiers(session: Queryable, workspaceId: string): 
       and identifiers.attribute in ('device:push_id', 'device:gaid', 'device:idfv')`;
   await session`
     insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
-    select ${workspaceId}, devices.bucket, devices.user_id, identifier.attribute, 'string', identifier.value
+    select ${workspaceId}, devices.bucket, devices.user_id, identifier.attribute, 'string', ${deviceIdentifier(session)}
     from (select distinct bucket, user_id from import_owners) as owners
     join devices on devices.workspace_id = ${workspaceId} and devices.bucket = owners.bucket
       and devices.user_id = owners.user_id
-    cross join lateral (
-      values ('device:gaid', devices.gaid), ('device:idfv', devices.idfv), (
-        'device:push_id', case when octet_length(devices.push_id) <= 512 then devices.push_id
-          else encode(sha256(convert_to(devices.push_id, 'UTF8')), 'hex') end
-      )
-    ) as identifier (attribute, value)
-    where identifier.value is not null
+    cross join ${deviceAttributes(session)} as identifier (attribute)
+    where ${deviceIdentifier(session)} is not null
     order by devices.bucket, devices.user_id
     on conflict (workspace_id, bucket, user_id, attribute, type, value) do nothing`;
 }

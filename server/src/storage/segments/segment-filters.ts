@@ -62,45 +62,55 @@ export function streamFilterUsers(tx: Queryable, audience: FilterAudience): Asyn
 
 /** The condition under which a row of `users` belongs to an audience, for statements of other nouns. */
 export function isInAudience(tx: Queryable, { workspaceId, included, excluded, at }: FilterAudience): Fragment {
-  const isIncluded = holds(tx, included, at);
-  return tx`users.workspace_id = ${workspaceId} and ${isIncluded}
-    ${excluded === undefined ? tx`` : tx`and not ${holds(tx, excluded, at)}`}`;
+  const place = { workspaceId, at };
+  return tx`users.workspace_id = ${workspaceId} and ${holds(tx, included, place)}
+    ${excluded === undefined ? tx`` : tx`and not ${holds(tx, excluded, place)}`}`;
 }
 
-function holds(tx: Queryable, filter: SegmentFilter, at: Date): Fragment {
-  const condition = conditionOf(tx, filter, at);
+/** Where and when a filter is asked. */
+type Place = { workspaceId: string; at: Date };
+
+function holds(tx: Queryable, filter: SegmentFilter, place: Place): Fragment {
+  const condition = conditionOf(tx, filter, place);
   return filter.negate ? tx`(not ${condition})` : condition;
 }
 
-function conditionOf(tx: Queryable, filter: SegmentFilter, at: Date): Fragment {
+function conditionOf(tx: Queryable, filter: SegmentFilter, place: Place): Fragment {
   switch (filter.kind) {
     case 'group':
-      return everyOrAny(tx, filter, at);
+      return everyOrAny(tx, filter, place);
     case 'segment':
-      return isMember(tx, filter);
+      return isMember(tx, filter, place);
     case 'attribute':
-      return passes(tx, filter, at);
+      return passes(tx, filter, place.at);
     default:
       return unknownCase(filter);
   }
 }
 
-function everyOrAny(tx: Queryable, group: GroupFilter, at: Date): Fragment {
-  const conditions = group.filters.map((filter) => holds(tx, filter, at));
+function everyOrAny(tx: Queryable, group: GroupFilter, place: Place): Fragment {
+  const conditions = group.filters.map((filter) => holds(tx, filter, place));
   return group.operator === 'and'
     ? tx`(true ${conditions.map((condition) => tx`and ${condition}`)})`
     : tx`(false ${conditions.map((condition) => tx`or ${condition}`)})`;
 }
 
-/** Members at the version that readers see: not those of an operation under way. Index: segment_members primary key. */
-function isMember(tx: Queryable, reference: SegmentReference): Fragment {
-  return tx`exists (
-    select from segments join segment_members as member on member.segment_id = segments.id
-    where segments.id = ${reference.id} and segments.workspace_id = users.workspace_id
+/**
+ * Members at the version that readers see: not those of an operation under way. The version is read once, on its own: the
+ * segment is no row of a bucket. Without one the condition is null, and nobody is a member. Index: segment_members
+ * primary key.
+ */
+function isMember(tx: Queryable, reference: SegmentReference, { workspaceId }: Place): Fragment {
+  const version = tx`(
+    select segments.version from segments
+    where segments.id = ${reference.id} and segments.workspace_id = ${workspaceId}
       and segments.kind in ('FILE', 'COHORT')
-      and member.workspace_id = users.workspace_id and member.bucket = users.bucket and member.user_id = users.id
-      and member.added_in <= segments.version
-      and (member.removed_in is null or member.removed_in > segments.version)
+  )`;
+  return tx`exists (
+    select from segment_members as member
+    where member.workspace_id = users.workspace_id and member.bucket = users.bucket and member.user_id = users.id
+      and member.segment_id = ${reference.id} and member.added_in <= ${version}
+      and (member.removed_in is null or member.removed_in > ${version})
   )`;
 }
 
@@ -209,15 +219,12 @@ function flagPasses(tx: Queryable, test: FlagTest, value: Fragment): Fragment {
     : tx`coalesce(${value} = to_jsonb(${test.value}::boolean), false)`;
 }
 
+/** All ranges in one value, so that the time is read once and no sub-select stands for it, which no shard would take. */
 function timePasses(tx: Queryable, { test, at }: { test: TimeTest; at: Date }, value: Fragment): Fragment {
-  const ranges = timeRanges(test, at);
-  return tx`exists (
-    select from (select ${milliseconds(tx, value)} as value offset 0) as moment,
-      unnest(
-        ${ranges.map((range) => range.from)}::bigint[], ${ranges.map((range) => range.until)}::bigint[]
-      ) as range (lower, upper)
-    where moment.value >= range.lower and moment.value < range.upper
-  )`;
+  // A range that ends before it begins holds nothing, and would be refused.
+  const ranges = timeRanges(test, at).filter(({ from, until }) => from < until);
+  const wanted = `{${ranges.map(({ from, until }) => `[${from},${until})`).join(',')}}`;
+  return tx`coalesce(${wanted}::int8multirange @> ${milliseconds(tx, value)}, false)`;
 }
 
 /**

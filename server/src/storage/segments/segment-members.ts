@@ -10,22 +10,30 @@ type MembersOf = { workspaceId: string; segmentId: string };
 
 /**
  * Adds or removes named users, at once: a partner's cohort. Users that do not exist are not made. One statement each;
- * the caller holds the segment's lock.
+ * the caller holds the segment's lock. Who is a member already is looked up on its own: on a cluster the rows to insert
+ * are no shard's, and cannot be compared with one. Index: segment_members primary key.
  */
 export async function addMembersByCustomerId(
   tx: Queryable,
   change: MembersOf & { version: number; users: { bucket: number; userId: string }[] },
 ): Promise<number> {
   const rows = await tx`
+    with wanted as materialized (
+      select bucket, user_id collate "C" as user_id
+      from unnest(${change.users.map(({ bucket }) => bucket)}::smallint[], ${change.users.map(({ userId }) => userId)}::text[])
+        as given (bucket, user_id)
+    ), present as materialized (
+      select member.user_id
+      from wanted
+      join segment_members as member on member.workspace_id = ${change.workspaceId}
+        and member.segment_id = ${change.segmentId} and member.bucket = wanted.bucket
+        and member.user_id = wanted.user_id and member.removed_in is null
+    )
     insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in)
     select ${change.workspaceId}, wanted.bucket, ${change.segmentId}, wanted.user_id, ${change.version}::int
-    from unnest(${change.users.map(({ bucket }) => bucket)}::smallint[], ${change.users.map(({ userId }) => userId)}::text[])
-      as wanted (bucket, user_id)
-    where not exists (
-      select 1 from segment_members as member
-      where member.workspace_id = ${change.workspaceId} and member.segment_id = ${change.segmentId}
-        and member.bucket = wanted.bucket and member.user_id = wanted.user_id collate "C" and member.removed_in is null
-    )`;
+    from wanted
+    where not exists (select 1 from present where present.user_id = wanted.user_id)
+    returning 1`;
   return rows.count;
 }
 
@@ -44,21 +52,24 @@ export async function removeMembersByCustomerId(
 
 /**
  * Deletes members no reader can see any more: removed at or before the oldest version that a run still reads, or the
- * present one. At most `limit` a call. Index: segment_members primary key.
+ * present one. At most `limit` a call. Indexes: segment_members_removed, a look-up a segment, and the primary key.
  */
 export async function deleteRemovedMembers(tx: Queryable, { limit }: { limit: number }): Promise<number> {
   const rows = await tx`
+    with oldest_read as materialized (
+      select audience_segment_id as segment_id, min(audience_version) as version from runs
+      where status in ('QUEUED', 'SENDING', 'PAUSED') and audience_segment_id is not null
+      group by audience_segment_id
+    ), visible as materialized (
+      select segments.workspace_id, segments.id, least(segments.version, oldest_read.version) as version
+      from segments left join oldest_read on oldest_read.segment_id = segments.id
+    )
     delete from segment_members
     where (workspace_id, bucket, segment_id, user_id, added_in) in (
       select member.workspace_id, member.bucket, member.segment_id, member.user_id, member.added_in
-      from segments
-      join segment_members as member on member.workspace_id = segments.workspace_id
-        and member.segment_id = segments.id and member.removed_in <= segments.version
-      where not exists (
-        select 1 from runs
-        where runs.audience_segment_id = segments.id and runs.audience_version < member.removed_in
-          and runs.status in ('QUEUED', 'SENDING', 'PAUSED')
-      )
+      from visible
+      join segment_members as member on member.workspace_id = visible.workspace_id
+        and member.segment_id = visible.id and member.removed_in is not null and member.removed_in <= visible.version
       limit ${limit}
     )`;
   return rows.count;

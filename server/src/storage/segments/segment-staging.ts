@@ -1,4 +1,5 @@
-import type { Database, Queryable, Session, Transaction } from '../database.ts';
+import { isOfDevices } from '../../domain/users/identifier.ts';
+import type { Database, Fragment, Queryable, Session, Transaction } from '../database.ts';
 import { allBuckets } from './segment-members.ts';
 
 /**
@@ -72,7 +73,16 @@ export type StagedValues = { stagingKey: string; workspaceId: string; meaning: V
  * join with the identifiers (or users) of the workspace, both sides read once; the values need not be distinct before,
  * because only those that matched are grouped.
  */
-function namedUsers(session: Queryable, { stagingKey, workspaceId, meaning }: StagedValues) {
+function namedUsers(session: Queryable, staged: StagedValues): Fragment {
+  const { meaning } = staged;
+  const hasSeveralValues = meaning.kind === 'attribute' && isOfDevices(meaning.attribute);
+  // A user has one value of an attribute, but one of each of its devices.
+  return hasSeveralValues
+    ? session`select distinct bucket, user_id from (${usersOfValues(session, staged)}) as of_value`
+    : usersOfValues(session, staged);
+}
+
+function usersOfValues(session: Queryable, { stagingKey, workspaceId, meaning }: StagedValues): Fragment {
   if (meaning.kind === 'customer-id') {
     return session`
       select users.bucket, users.id as user_id
@@ -94,7 +104,18 @@ function namedUsers(session: Queryable, { stagingKey, workspaceId, meaning }: St
     having min(identifiers.user_id) = max(identifiers.user_id)`;
 }
 
-/** Writes down the named users, for a removal, which needs them as a set. */
+/**
+ * Whether the members lie in the shards of a cluster. Named users are then staged there first, beside the members they
+ * are compared with: left where the lines are, each comparison would fetch the members of the whole segment.
+ */
+export async function areMembersDistributed(session: Queryable): Promise<boolean> {
+  const [row] = await session<
+    { areDistributed: boolean }[]
+  >`select is_distributed('segment_members') as "areDistributed"`;
+  return row!.areDistributed;
+}
+
+/** Writes down the named users, as a set: for a removal, and where the members lie in shards. */
 export async function stageMatches(session: Queryable, staged: StagedValues): Promise<void> {
   await session`select make_segment_staging(${matchesOf(staged.stagingKey)})`;
   await session`
@@ -104,20 +125,28 @@ export async function stageMatches(session: Queryable, staged: StagedValues): Pr
 
 export type MemberChange = { stagingKey: string; workspaceId: string; segmentId: string; version: number };
 
-/**
- * Adds the named users that are no members yet, in the order of the primary key: its pages are then filled one after
- * the other, not all at once.
- *
- * @returns how many were added
- */
+/** Adds the users that the lines name. @returns how many were added */
 export async function addNamedMembers(
   session: Queryable,
   change: MemberChange & { meaning: ValueMeaning },
 ): Promise<number> {
+  return addMembers(session, change, session`(${namedUsers(session, change)})`);
+}
+
+/** Adds the users that were staged as matches. @returns how many were added */
+export async function addMatchedMembers(session: Queryable, change: MemberChange): Promise<number> {
+  return addMembers(session, change, session`${session(matchesOf(change.stagingKey))}`);
+}
+
+/**
+ * Adds those that are no members yet, in the order of the primary key: its pages are then filled one after the other, not
+ * all at once.
+ */
+async function addMembers(session: Queryable, change: MemberChange, named: Fragment): Promise<number> {
   const rows = await session`
     insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in)
     select ${change.workspaceId}, named.bucket, ${change.segmentId}, named.user_id, ${change.version}::int
-    from (${namedUsers(session, change)}) as named
+    from ${named} as named
     left join segment_members as member on member.workspace_id = ${change.workspaceId}
       and member.segment_id = ${change.segmentId} and member.removed_in is null
       and member.bucket = named.bucket and member.user_id = named.user_id

@@ -1,5 +1,5 @@
 import type { Identifier } from '../../domain/users/identifier.ts';
-import type { Queryable } from '../database.ts';
+import type { Fragment, Queryable } from '../database.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
 
 export type UserIdentifiers = UserKey & { workspaceId: string; identifiers: Identifier[] };
@@ -37,6 +37,19 @@ export async function deleteIdentifiers(
       and identifiers.value = gone.value collate "C"`;
 }
 
+/** What a device says of its user. Constants, that are not made of the device: a shard takes no others beside its rows. */
+export const deviceAttributes = (tx: Queryable): Fragment => tx`(
+      values ('device:gaid'), ('device:idfv'), ('device:push_id')
+    )`;
+
+/** The value of `identifier.attribute` of a device; an address too long for a look-up is stored as its SHA-256. */
+export const deviceIdentifier = (tx: Queryable): Fragment => tx`(
+      case identifier.attribute when 'device:gaid' then devices.gaid when 'device:idfv' then devices.idfv
+        else case when octet_length(devices.push_id) <= 512 then devices.push_id
+          else encode(sha256(convert_to(devices.push_id, 'UTF8')), 'hex') end
+      end
+    )`;
+
 /**
  * Adds what a user's devices say of the user, where it is missing: after one device's were removed, another may have the
  * same advertising id. Index: devices (workspace_id, bucket, user_id, device_id), identifiers primary key.
@@ -47,16 +60,11 @@ export async function insertIdentifiersOfDevices(
 ): Promise<void> {
   await tx`
     insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
-    select ${user.workspaceId}, ${user.bucket}, ${user.userId}, identifier.attribute, 'string', identifier.value
+    select ${user.workspaceId}, ${user.bucket}, ${user.userId}, identifier.attribute, 'string', ${deviceIdentifier(tx)}
     from devices
-    cross join lateral (
-      values ('device:gaid', devices.gaid), ('device:idfv', devices.idfv), (
-        'device:push_id', case when octet_length(devices.push_id) <= 512 then devices.push_id
-          else encode(sha256(convert_to(devices.push_id, 'UTF8')), 'hex') end
-      )
-    ) as identifier (attribute, value)
+    cross join ${deviceAttributes(tx)} as identifier (attribute)
     where devices.workspace_id = ${user.workspaceId} and devices.bucket = ${user.bucket}
-      and devices.user_id = ${user.userId} and identifier.value is not null
+      and devices.user_id = ${user.userId} and ${deviceIdentifier(tx)} is not null
     on conflict (workspace_id, bucket, user_id, attribute, type, value) do nothing`;
 }
 
@@ -85,22 +93,6 @@ export async function findUsersByIdentifier(
 }
 
 /**
- * Names of the attributes that users of a workspace have texts or numbers of, at most `limit`, in order: the body of a
- * recursive query `names (attribute, number)`, each name one look-up of the index. Index: primary key.
- */
-export function walkAttributeNames(tx: Queryable, { workspaceId, limit }: { workspaceId: string; limit: number }) {
-  return tx`
-    (select attribute, 1 as number from identifiers where workspace_id = ${workspaceId} order by attribute limit 1)
-    union all
-    select next.attribute, names.number + 1
-    from names, lateral (
-      select attribute from identifiers
-      where workspace_id = ${workspaceId} and attribute > names.attribute order by attribute limit 1
-    ) as next
-    where names.number < ${limit}`;
-}
-
-/**
  * Names of the attributes that users of a workspace have: every one of texts and numbers, read name by name from the
  * index of identifiers, and those of other types as far as some users have them, the first of each bucket. In order of
  * the alphabet, at most `limit` of each kind. Indexes: primary keys of identifiers and users.
@@ -110,20 +102,14 @@ export async function listAttributeNames(
   { workspaceId, perBucket, limit }: { workspaceId: string; perBucket: number; limit: number },
 ): Promise<string[]> {
   const rows = await tx<{ name: string }[]>`
-    with recursive names as (${walkAttributeNames(tx, { workspaceId, limit })}),
-    sampled as (
-      select person.attributes
-      from generate_series(0, 255) as part (bucket)
-      cross join lateral (
-        select attributes from users
-        where workspace_id = ${workspaceId} and users.bucket = part.bucket::smallint
-        order by users.id desc limit ${perBucket}
-      ) as person
-    )
     -- Identifiers of devices have a colon of our own.
-    select attribute collate "C" as name from names where attribute not like 'device:%'
+    select attribute collate "C" as name
+    from list_identifier_attributes(${workspaceId}, ${limit}) as listed (attribute)
+    where attribute not like 'device:%'
     union
-    select attribute.name collate "C" from sampled cross join lateral jsonb_object_keys(sampled.attributes) as attribute (name)
+    select attribute.name collate "C"
+    from sample_user_attributes(${workspaceId}, ${perBucket}) as sampled (attributes)
+    cross join lateral jsonb_object_keys(sampled.attributes) as attribute (name)
     order by name
     limit ${limit}`;
   return rows.map(({ name }) => name);

@@ -55,32 +55,25 @@ export async function unlockImportsOf(session: Session, workspaceId: string): Pr
 }
 
 /**
- * Stores one staged batch of users; the caller holds a transaction open, under lockImportsOf, and stores the
- * identifiers. Set-based. Indexes: both of users.
+ * Stores one staged batch of users, of which there are `staged`; the caller holds a transaction open, under
+ * lockImportsOf, and stores the identifiers. Set-based. Indexes: both of users.
  *
  * @returns customers who were there: all of them, and those whose attributes changed
  */
 export async function storeStagedUsers(
   session: Queryable,
-  { workspaceId, at }: { workspaceId: string; at: Date },
+  { workspaceId, staged, at }: { workspaceId: string; staged: number; at: Date },
 ): Promise<{ existing: Set<string>; changed: Set<string> }> {
   // Temporary tables have no statistics of their own; without them the joins below are nested loops.
   await session`analyze import_users`;
-  await session`
-    update import_users staged set id = users.id, is_existing = true
-    from users
-    where users.workspace_id = ${workspaceId} and users.bucket = staged.bucket and users.customer_id = staged.customer_id`;
-  await session`
+  const known = await noteExisting(session, workspaceId);
+  const made = await session`
     insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
     select ${workspaceId}, bucket, id, customer_id, attributes, ${at}, ${at}
     from import_users where is_existing is null order by bucket, customer_id
     -- The API may make the same user between the look above and here.
     on conflict (workspace_id, bucket, customer_id) do nothing`;
-  await session`
-    update import_users staged set id = users.id, is_existing = true
-    from users
-    where staged.is_existing is null and users.workspace_id = ${workspaceId} and users.bucket = staged.bucket
-      and users.customer_id = staged.customer_id and users.id <> staged.id`;
+  if (known + made.count < staged) await noteExisting(session, workspaceId);
   // Without this the planner takes the existing ones for none, and the join below for a nested loop.
   await session`analyze import_users (is_existing)`;
   // A row that says what is stored already costs no write.
@@ -104,19 +97,40 @@ export async function storeStagedUsers(
 }
 
 /**
+ * Notes which staged users are there already, under the ids they have. They are found first and then noted: to update a
+ * staging table from a table of shards, a cluster would fetch all of the latter. Index: users (workspace_id, bucket,
+ * customer_id).
+ *
+ * @returns how many were found that had not been before
+ */
+async function noteExisting(session: Queryable, workspaceId: string): Promise<number> {
+  const rows = await session`
+    with found as materialized (
+      select staged.id as staged_id, users.id
+      from import_users as staged
+      join users on users.workspace_id = ${workspaceId} and users.bucket = staged.bucket
+        and users.customer_id = staged.customer_id and users.id <> staged.id
+      where staged.is_existing is null
+    )
+    update import_users as staged set id = found.id, is_existing = true from found where found.staged_id = staged.id`;
+  return rows.count;
+}
+
+/**
  * Identifiers of users who were there and changed: what has gone goes and what is new comes. Under the locks of their
  * users, which storeStagedUsers took.
  */
 export async function storeStagedIdentifiers(session: Queryable, workspaceId: string): Promise<void> {
   await session`analyze import_identifiers`;
   await session`
+    with named as (select customer_id, attribute, type, value from import_identifiers)
     delete from identifiers
     using import_users staged
     where staged.is_changed and identifiers.workspace_id = ${workspaceId} and identifiers.bucket = staged.bucket
       and identifiers.user_id = staged.id
       and (staged.attributes ? identifiers.attribute or identifiers.attribute = any(staged.removed))
       and not exists (
-        select 1 from import_identifiers same
+        select 1 from named as same
         where same.customer_id = staged.customer_id and same.attribute = identifiers.attribute
           and same.type = identifiers.type and same.value = identifiers.value
       )`;

@@ -3,14 +3,13 @@ import type { Attributes } from '../../domain/users/user-attributes.ts';
 import type { DeliveryOutcome } from '../ledger/deliveries.ts';
 import type { Fragment, Queryable } from '../database.ts';
 import { allBuckets } from '../segments/segment-members.ts';
-import { walkAttributeNames } from './identifiers.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
 
 type User = UserKey & { workspaceId: string };
 
 /**
  * Users that have a value under any attribute, with one of the attributes it was found under. The names of attributes
- * are walked through one by one, at most `maxAttributes`, so that each look-up is one of the index. Index: the
+ * are listed first, at most `maxAttributes`, so that each look-up is one of the index. Index: the
  * primary key of identifiers.
  */
 export async function findUsersByAnyIdentifier(
@@ -19,13 +18,13 @@ export async function findUsersByAnyIdentifier(
 ): Promise<(UserKey & { attribute: string })[]> {
   const { workspaceId } = wanted;
   return tx<(UserKey & { attribute: string })[]>`
-    with recursive names as (${walkAttributeNames(tx, { workspaceId, limit: wanted.maxAttributes })})
-    select found.bucket, found.user_id as "userId", names.attribute
-    from names, lateral (
-      select bucket, user_id from identifiers
-      where workspace_id = ${workspaceId} and attribute = names.attribute and value = any(${[...wanted.values]})
-      limit ${wanted.limit}
-    ) as found
+    with names as materialized (
+      select attribute from list_identifier_attributes(${workspaceId}, ${wanted.maxAttributes}) as listed (attribute)
+    )
+    select bucket, user_id as "userId", attribute
+    from identifiers
+    where workspace_id = ${workspaceId} and attribute = any(array(select attribute from names))
+      and value = any(${[...wanted.values]})
     limit ${wanted.limit}`;
 }
 
