@@ -49,6 +49,8 @@ export interface Session extends Tag {
   readonly connection: Connection;
   /** Where the outcome of its transactions is asked for when it is lost. */
   readonly pool: ConnectionPool;
+  /** Sent in the message that begins each of its transactions. */
+  readonly binding: string;
 }
 
 export type DatabaseOptions = Omit<ConnectionPoolOptions, 'pooler' | 'role'> & {
@@ -140,17 +142,18 @@ async function sendInTransaction(
   }
 }
 
-/** Sent in the same message as `begin`. Of one transaction, never of a session, which a pooler gives to the next. */
+/**
+ * Sent in the same message as `begin`. Of one transaction, never of a session, which a pooler gives to the next. The
+ * function says `set local`, which a cluster repeats to its workers; said here, it would repeat this whole message.
+ */
 function bindingOf({ workspaceOf }: Reach): string {
   const workspaceId = workspaceOf?.();
-  if (workspaceId === undefined) return '';
-  return `; ${bindingStatement(workspaceId, 'transaction')}`;
+  return workspaceId === undefined ? '' : `; select bind_workspace('${checkedId(workspaceId)}')`;
 }
 
-function bindingStatement(workspaceId: string, until: 'transaction' | 'session'): string {
-  // What cannot be an id reaches what no id reaches.
-  const id = isWorkspaceId(workspaceId) ? workspaceId : '';
-  return `select set_config('carillon.workspace_id', '${id}', ${until === 'transaction'})`;
+/** What cannot be an id reaches what no id reaches. */
+function checkedId(workspaceId: string): string {
+  return isWorkspaceId(workspaceId) ? workspaceId : '';
 }
 
 /**
@@ -192,7 +195,8 @@ export function inSnapshot<Result>(
 
 /**
  * Holds one connection for work that needs its session: advisory locks, temporary tables, settings. It is closed
- * afterwards, so nothing of that reaches another caller.
+ * afterwards, so nothing of that reaches another caller. The workers of a cluster know its workspace in its transactions
+ * only; outside of them it reaches no row on them.
  */
 export async function withSession<Result>(
   database: Database,
@@ -204,20 +208,25 @@ export async function withSession<Result>(
   connection.closeAfterwards();
   try {
     // This session is nobody else's, before or after, and no pooler is in between.
-    if (workspaceId !== undefined) await connection.run(plainQuery(bindingStatement(workspaceId, 'session')));
+    if (workspaceId !== undefined) {
+      const binding = `select set_config('carillon.workspace_id', '${checkedId(workspaceId)}', false)`;
+      await connection.run(plainQuery(binding));
+    }
     const tag = makeTag({
       send: async (query) => (await connection.run(query)).rows,
       copyFrom: (text, pieces) => connection.copyFrom(text, pieces),
       readPages: refuse,
     });
-    return await work(Object.assign(tag, { kind: 'session' as const, connection, pool: database.reach.pool }));
+    const session = { kind: 'session' as const, connection, pool: database.reach.pool };
+    return await work(Object.assign(tag, { ...session, binding: bindingOf(database.reach) }));
   } finally {
     sessions.giveBack(connection);
   }
 }
 
 async function begin<Result>(on: Database | Session, transaction: Work<Result>): Promise<Result> {
-  if (on.kind === 'session') return transact(on.connection, transaction);
+  if (on.kind === 'session')
+    return transact(on.connection, { ...transaction, begin: `${transaction.begin}${on.binding}` });
   const { pool, acrossRole } = on.reach;
   // Asked before the wait for a connection: whose call this is.
   const begin = `${transaction.begin}${pool.transactionSettings()}${bindingOf(on.reach)}`;

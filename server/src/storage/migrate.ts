@@ -4,6 +4,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inSchemaTransaction, withSession } from './database.ts';
 import type { Database, Queryable, Session } from './database.ts';
+import { splitStatements } from './postgres/split-statements.ts';
 
 const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations');
 
@@ -33,14 +34,30 @@ export class MigrationChangedError extends Error {
 export async function migrate(database: Database, at: Date): Promise<string[]> {
   const files = await readMigrations();
   return withSession(database, async (session) => {
-    // 7312843 is arbitrary; it only has to be the same on every node.
-    await session`select pg_advisory_lock(7312843)`;
+    await session`select pg_advisory_lock(${schemaLock})`;
     try {
       return await applyMissing(session, { files, at });
     } finally {
-      await session`select pg_advisory_unlock(7312843)`.catch(() => {});
+      await session`select pg_advisory_unlock(${schemaLock})`.catch(() => {});
     }
   });
+}
+
+/** Arbitrary; it only has to be the same on every node. */
+const schemaLock = 7_312_843;
+
+/** Does work that no migration may come between. @returns `locked` when one is under way; nothing is done then */
+export async function withSchemaLock<Result>(
+  session: Session,
+  work: () => Promise<Result>,
+): Promise<Result | 'locked'> {
+  const [row] = await session<{ isLocked: boolean }[]>`select pg_try_advisory_lock(${schemaLock}) as "isLocked"`;
+  if (!row!.isLocked) return 'locked';
+  try {
+    return await work();
+  } finally {
+    await session`select pg_advisory_unlock(${schemaLock})`.catch(() => {});
+  }
 }
 
 async function applyMissing(session: Session, { files, at }: { files: Migration[]; at: Date }): Promise<string[]> {
@@ -55,7 +72,8 @@ async function applyMissing(session: Session, { files, at }: { files: Migration[
   const missing = files.filter((file) => !applied.some((row) => row.name === file.name));
   for (const file of missing) {
     await inSchemaTransaction(session, async (tx) => {
-      await tx.unsafe(file.text);
+      // One by one: a cluster takes no change of a distributed table in a message with others.
+      for (const statement of splitStatements(file.text)) await tx.unsafe(statement);
       await tx`insert into schema_migrations (name, digest, applied_at) values (${file.name}, ${file.digest}, ${at})`;
     });
   }

@@ -52,7 +52,8 @@ function listWorkspaceTables(): Promise<readonly { name: string; isGuarded: bool
   return bundle.database`
     select pg_class.oid::regclass::text as name, relrowsecurity and relforcerowsecurity
       and exists (select 1 from pg_policy where polrelid = pg_class.oid and polname = 'own_workspace'
-        and pg_get_expr(polqual, polrelid) like '(workspace_id = ( SELECT current_setting(''carillon.workspace_id''::text, true)%'
+        and pg_get_expr(polqual, polrelid)
+          ~ '^\\(workspace_id = (\\( SELECT )?current_setting\\(''carillon.workspace_id''::text, true\\)'
         and polcmd = '*' and polpermissive and polroles = '{0}')
       and (select count(*) = 2 from pg_policy where polrelid = pg_class.oid) as "isGuarded"
     from pg_class join pg_attribute on attrelid = pg_class.oid and attname = 'workspace_id' and not attisdropped

@@ -1,0 +1,31 @@
+export type DistributedTable = {
+  name: string;
+  /** Its value decides on which shard a row is. */
+  column: string;
+  /** The table whose shards its own lie beside: what has equal values in both is on one worker. Itself when it is the first. */
+  besides: string;
+};
+
+/**
+ * The tables that a cluster spreads over its workers, in the order in which they are distributed; all others stay on the
+ * coordinator. A new table with rows for each user or device goes here, with the bucket in its primary key.
+ */
+export const distributedTables: readonly DistributedTable[] = [
+  ...[
+    'users',
+    'identifiers',
+    'devices',
+    'segment_members',
+    'merged_users',
+    'user_messages',
+    'unattributed_events',
+    'conversions',
+    'device_interactions',
+    'run_counts',
+    'run_cursors',
+    'deliveries',
+    'events',
+  ].map((name) => ({ name, column: 'bucket', besides: 'users' })),
+  // Looked up by the address alone, before anybody knows whose it is.
+  { name: 'push_addresses', column: 'address_hash', besides: 'push_addresses' },
+];

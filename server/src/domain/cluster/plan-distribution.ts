@@ -1,0 +1,53 @@
+import type { DistributedTable } from './distributed-tables.ts';
+
+/** A table as the database has it. */
+export type FoundTable = {
+  name: string;
+  /** Undefined while it is on the coordinator alone. */
+  layout: { column: string; groupId: number } | undefined;
+  /** Of its rows on the coordinator: all of them, or what distributing left behind. */
+  localBytes: number;
+  /** Foreign keys, triggers and policies that no cluster takes, by name. */
+  obstacles: readonly string[];
+};
+
+export type DistributionStep =
+  /** Makes the shards and copies the rows into them, in one transaction. */
+  | { kind: 'distribute'; table: DistributedTable; bytes: number }
+  /** Frees what the coordinator still keeps of rows that are on the workers. */
+  | { kind: 'free'; table: DistributedTable; bytes: number };
+
+/**
+ * What is left to do, in order: all of it at first, the rest after a run that was broken off, nothing when all is done.
+ *
+ * @returns why it cannot be done, when a table is missing, is distributed otherwise, or has what no cluster takes
+ */
+export function planDistribution(
+  tables: readonly DistributedTable[],
+  found: readonly FoundTable[],
+): { steps: DistributionStep[] } | { refusal: string } {
+  const foundOf = new Map(found.map((table) => [table.name, table]));
+  const steps: DistributionStep[] = [];
+  for (const table of tables) {
+    const present = foundOf.get(table.name);
+    if (present === undefined) return { refusal: `The table ${table.name} is missing.` };
+    const { layout, localBytes: bytes, obstacles } = present;
+    if (layout === undefined) {
+      if (obstacles.length > 0)
+        return {
+          refusal: `The table ${table.name} has what no cluster takes: ${obstacles.join(', ')}; drop it first.`,
+        };
+      steps.push({ kind: 'distribute', table, bytes });
+    } else {
+      const first = foundOf.get(table.besides)?.layout;
+      if (layout.column !== table.column || first?.groupId !== layout.groupId) return { refusal: otherLayout(table) };
+    }
+    if (bytes > 0) steps.push({ kind: 'free', table, bytes });
+  }
+  return { steps };
+}
+
+function otherLayout({ name, column, besides }: DistributedTable): string {
+  const where = besides === name ? '' : ` beside ${besides}`;
+  return `The table ${name} is distributed otherwise than by ${column}${where}; undistribute_table('${name}') makes it local again.`;
+}

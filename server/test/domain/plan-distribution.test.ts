@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest';
+import { distributedTables } from '../../src/domain/cluster/distributed-tables.ts';
+import { measureImbalance } from '../../src/domain/cluster/measure-imbalance.ts';
+import { planDistribution } from '../../src/domain/cluster/plan-distribution.ts';
+import type { FoundTable } from '../../src/domain/cluster/plan-distribution.ts';
+
+const users = { name: 'users', column: 'bucket', besides: 'users' };
+const devices = { name: 'devices', column: 'bucket', besides: 'users' };
+const addresses = { name: 'push_addresses', column: 'address_hash', besides: 'push_addresses' };
+const tables = [users, devices, addresses];
+
+const local = (name: string, localBytes = 0): FoundTable => ({ name, layout: undefined, localBytes, obstacles: [] });
+const spread = (name: string, groupId: number, column = 'bucket'): FoundTable => ({
+  ...local(name),
+  layout: { column, groupId },
+});
+
+describe('what is left to distribute', () => {
+  test('all tables at first, in order, each with rows freed behind it', () => {
+    expect(planDistribution(tables, [local('users', 10), local('devices'), local('push_addresses', 5)])).toEqual({
+      steps: [
+        { kind: 'distribute', table: users, bytes: 10 },
+        { kind: 'free', table: users, bytes: 10 },
+        { kind: 'distribute', table: devices, bytes: 0 },
+        { kind: 'distribute', table: addresses, bytes: 5 },
+        { kind: 'free', table: addresses, bytes: 5 },
+      ],
+    });
+  });
+
+  test('after a run that was broken off the rest of it, which begins with what was not freed', () => {
+    const found = [
+      { ...spread('users', 1), localBytes: 10 },
+      local('devices'),
+      spread('push_addresses', 2, 'address_hash'),
+    ];
+    expect(planDistribution(tables, found)).toEqual({
+      steps: [
+        { kind: 'free', table: users, bytes: 10 },
+        { kind: 'distribute', table: devices, bytes: 0 },
+      ],
+    });
+  });
+
+  test('nothing when all is done', () => {
+    const found = [spread('users', 1), spread('devices', 1), spread('push_addresses', 2, 'address_hash')];
+    expect(planDistribution(tables, found)).toEqual({ steps: [] });
+  });
+
+  test.each([
+    ['is missing', [local('users'), local('push_addresses')], 'The table devices is missing.'],
+    [
+      'has what no cluster takes',
+      [local('users'), { ...local('devices'), obstacles: ['trigger a', 'foreign key b'] }],
+      'The table devices has what no cluster takes: trigger a, foreign key b; drop it first.',
+    ],
+    ['is distributed by another column', [spread('users', 1, 'id')], 'distributed otherwise than by bucket'],
+    ['is not beside its first', [spread('users', 1), spread('devices', 2)], 'otherwise than by bucket beside users'],
+    [
+      'is distributed before its first',
+      [local('users'), spread('devices', 2)],
+      'otherwise than by bucket beside users',
+    ],
+  ])('a table that %s refuses all of it', (_what, found, refusal) => {
+    expect(planDistribution(tables, found)).toEqual({ refusal: expect.stringContaining(refusal) });
+  });
+});
+
+test('each distributed table lies beside one that is distributed no later, by the same column', () => {
+  const known = new Map<string, string>();
+  for (const { name, column, besides } of distributedTables) {
+    expect(known.has(name)).toBe(false);
+    known.set(name, column);
+    expect({ name, column: known.get(besides) }).toEqual({ name, column });
+  }
+});
+
+test.each([
+  [[], 1],
+  [[0, 0], 1],
+  [[5, 5, 5], 1],
+  [[9, 0, 0], 3],
+  [[30, 10, 20], 1.5],
+])('the imbalance of %j is %f', (sizes, imbalance) => {
+  expect(measureImbalance(sizes)).toBe(imbalance);
+});
