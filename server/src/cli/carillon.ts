@@ -24,6 +24,7 @@ const families: Record<string, () => Promise<(program: Command) => void>> = {
   'master-key': async () => (await import('./master-key-command.ts')).registerMasterKey,
   sandbox: async () => (await import('./sandbox-command.ts')).registerSandbox,
   migrate: async () => (await import('./migrate-command.ts')).registerMigrate,
+  database: async () => (await import('./database-command.ts')).registerDatabase,
   config: async () => (await import('./config-command.ts')).registerConfig,
 };
 const words = process.argv.slice(2);

@@ -40,6 +40,10 @@ export const exitCodes = {
     code: 20,
     meaning: 'There is no Carillon in the data folder or the database, and the command makes none.',
   },
+  DATABASE_NOT_DISTRIBUTABLE: {
+    code: 21,
+    meaning: 'The database cannot be spread over a cluster as it is; the message says what is missing.',
+  },
 } as const;
 
 export type StartErrorName = keyof typeof exitCodes;

@@ -5,10 +5,15 @@ import type { CarillonBundle } from '../carillon-bundle.ts';
 
 const cli = join(import.meta.dirname, '..', '..', 'src', 'cli', 'carillon.ts');
 
+/** Of the node's settings those that the command is given too. */
+type Beside = {
+  config: Pick<CarillonBundle['config'], 'databaseUrl' | 'dataFolder'> & { nextMasterKey?: Buffer | undefined };
+};
+
 export type Ended = { code: number | null; stdout: string; stderr: string };
 
 /** The command line as a process of its own, beside the running node. */
-export async function runCommand(bundle: CarillonBundle, parameters: string[]): Promise<Ended> {
+export async function runCommand(bundle: Beside, parameters: string[]): Promise<Ended> {
   const child = startCommand(bundle, parameters);
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (piece) => (stdout += piece));
@@ -18,7 +23,7 @@ export async function runCommand(bundle: CarillonBundle, parameters: string[]): 
 }
 
 /** The same, for a test that looks at it while it runs. */
-export function startCommand({ config }: Pick<CarillonBundle, 'config'>, parameters: string[]) {
+export function startCommand({ config }: Beside, parameters: string[]) {
   return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', cli, ...parameters], {
     env: {
       PATH: process.env.PATH,

@@ -1,0 +1,115 @@
+import { isAlive } from '../app/console/node-health.ts';
+import { makeClock } from '../clock.ts';
+import { distributedTables } from '../domain/cluster/distributed-tables.ts';
+import { planDistribution } from '../domain/cluster/plan-distribution.ts';
+import type { DistributionStep } from '../domain/cluster/plan-distribution.ts';
+import { listClusterNodes, listRolesWithoutLogin, readClusterExtension } from '../storage/cluster/cluster-nodes.ts';
+import type { ClusterNode } from '../storage/cluster/cluster-nodes.ts';
+import { distributeTable, freeLocalRows, readTables, shareTransactionSettings } from '../storage/cluster/shards.ts';
+import { openDatabase, withSession } from '../storage/database.ts';
+import type { Database, Session } from '../storage/database.ts';
+import { readDatabaseClock } from '../storage/installation/database-clock.ts';
+import { readLoginRights } from '../storage/installation/database-roles.ts';
+import { listNodes } from '../storage/installation/nodes.ts';
+import { findMissingMigrations, withSchemaLock } from '../storage/migrate.ts';
+import { StartError } from './start-errors.ts';
+
+/** One step, as it begins. */
+export type DistributionProgress = DistributionStep & { number: number; of: number };
+
+export type Distribution = { steps: number; workers: number };
+
+/**
+ * Spreads a migrated database over the workers of its cluster, table by table. What is done already stays as it is, so a
+ * run that was broken off is gone on with by the next.
+ *
+ * @param ownerUrl of the role that owns the tables
+ * @throws StartError DATABASE_NOT_DISTRIBUTABLE before anything is changed
+ */
+export async function distributeDatabase(
+  ownerUrl: string,
+  { shards, onStep }: { shards: number; onStep: (progress: DistributionProgress) => void },
+): Promise<Distribution> {
+  const owner = openDatabase({ url: ownerUrl, connections: 2, name: 'carillon distribute' });
+  try {
+    return await withSession(owner, async (session) => {
+      const workers = await requireCluster(session);
+      await requireOwner(owner, session);
+      await refuseRunningNodes(owner);
+      const distribution = await withSchemaLock(session, () => distribute(session, { shards, onStep }));
+      if (distribution === 'locked')
+        throw refusal(
+          'Another migration or distribution of this database is under way, or one that was broken off is still ending; try again later.',
+        );
+      return { steps: distribution, workers: workers.length };
+    });
+  } finally {
+    await owner.end({ timeoutSeconds: 5 });
+  }
+}
+
+async function distribute(
+  session: Session,
+  { shards, onStep }: { shards: number; onStep: (progress: DistributionProgress) => void },
+): Promise<number> {
+  const names = distributedTables.map(({ name }) => name);
+  const plan = planDistribution(distributedTables, await readTables(session, names));
+  if ('refusal' in plan) throw refusal(plan.refusal);
+  await shareTransactionSettings(session);
+  for (const [index, step] of plan.steps.entries()) {
+    onStep({ ...step, number: index + 1, of: plan.steps.length });
+    if (step.kind === 'distribute') await distributeTable(session, { table: step.table, shards });
+    else await freeLocalRows(session, step.table.name);
+  }
+  return plan.steps.length;
+}
+
+/** Finds the nodes that take shards. */
+async function requireCluster(session: Session): Promise<ClusterNode[]> {
+  const { availableVersion, installedVersion } = await readClusterExtension(session);
+  if (availableVersion === undefined)
+    throw refusal('This PostgreSQL has no extension Citus; install it on the coordinator and on every worker.');
+  if (installedVersion === undefined)
+    throw refusal(
+      'The extension Citus is not made in this database; as an administrator, here and in the database of this name on every worker: create extension citus;',
+    );
+  const nodes = await listClusterNodes(session);
+  const workers = nodes.filter(({ holdsShards, isActive }) => holdsShards && isActive);
+  const silent = nodes.filter(({ isActive }) => !isActive);
+  if (silent.length > 0)
+    throw refusal(`Not active: ${silent.map(nameOf).join(', ')}; citus_activate_node, or citus_remove_node.`);
+  if (workers.length === 0)
+    throw refusal("There is no worker that takes shards; as an administrator: select citus_add_node('<host>', 5432);");
+  return workers;
+}
+
+const nameOf = ({ host, port }: ClusterNode): string => `${host}:${port}`;
+
+async function requireOwner(owner: Database, session: Session): Promise<void> {
+  const { role, mayMigrate } = await readLoginRights(session);
+  if (!mayMigrate)
+    throw refusal(`The role ${role} does not own the tables; give the owner's URL as CARILLON_DATABASE_OWNER_URL.`);
+  const missing = await findMissingMigrations(owner);
+  if (missing.length > 0)
+    throw refusal(`The database lacks ${missing.length} migrations; run \`carillon migrate\` first.`);
+  const closed = await listRolesWithoutLogin(session);
+  if (closed.length > 0)
+    throw refusal(
+      `The coordinator signs in to the workers as the role that asks, and ${closed.join(', ')} may not sign in; as an administrator: ` +
+        closed.map((name) => `alter role "${name}" login;`).join(' '),
+    );
+}
+
+/** A statement that joins two tables fails while only one of them is distributed. */
+async function refuseRunningNodes(owner: Database): Promise<void> {
+  const clock = makeClock();
+  clock.anchor(await readDatabaseClock(owner));
+  const running = (await listNodes(owner)).filter((node) => isAlive(node, clock));
+  if (running.length === 0) return;
+  const names = running.map(({ role, host, processId }) => `${role} on ${host}, process ${processId}`);
+  throw refusal(`Stop every node first (one that was killed counts for 30 seconds): ${names.join('; ')}.`);
+}
+
+function refusal(sentence: string): StartError {
+  return new StartError('DATABASE_NOT_DISTRIBUTABLE', sentence);
+}

@@ -1,0 +1,104 @@
+import type { DistributedTable } from '../../domain/cluster/distributed-tables.ts';
+import type { FoundTable } from '../../domain/cluster/plan-distribution.ts';
+import { inSchemaTransaction } from '../database.ts';
+import type { Queryable, Session } from '../database.ts';
+
+/**
+ * What the catalogue says of tables and their partitions. On the coordinator the size of a distributed table is that of
+ * the rows it has of it itself, which statements do not see any more.
+ */
+export async function readTables(on: Queryable, names: readonly string[]): Promise<FoundTable[]> {
+  const rows = await on<
+    { name: string; column: string | null; groupId: number; localBytes: number; obstacles: string[] }[]
+  >`
+    select relname as name, column_to_column_name(logicalrelid, partkey) as column, colocationid as "groupId",
+      (
+        select coalesce(sum(pg_relation_size(part)), 0)::bigint
+        from (select pg_class.oid as part union all select inhrelid from pg_inherits where inhparent = pg_class.oid) as parts
+      ) as "localBytes",
+      array(
+        select format('foreign key %I', conname) from pg_constraint
+        where contype = 'f' and pg_class.oid in (conrelid, confrelid)
+        union all
+        select format('trigger %I', tgname) from pg_trigger where tgrelid = pg_class.oid and not tgisinternal
+        union all
+        select format('policy %I with a subquery', polname) from pg_policy
+        where polrelid = pg_class.oid and (polqual::text || coalesce(polwithcheck::text, '')) like '%SUBLINK%'
+      ) as obstacles
+    from pg_class
+    left join pg_dist_partition on logicalrelid = pg_class.oid
+    where relnamespace = 'public'::regnamespace and relname = any(${names})`;
+  return rows.map(({ name, column, groupId, localBytes, obstacles }) => {
+    const layout = column === null ? undefined : { column, groupId };
+    return { name, layout, localBytes, obstacles };
+  });
+}
+
+/**
+ * Makes the shards of one table and copies its rows into them. Nothing is written to the table meanwhile; broken off, it
+ * is as it was. The owner is held by the policies, and COPY, by which the rows travel, refuses whom policies hold.
+ */
+export async function distributeTable(
+  session: Session,
+  { table, shards }: { table: DistributedTable; shards: number },
+): Promise<void> {
+  const { name, column, besides } = table;
+  await inSchemaTransaction(session, async (tx) => {
+    const parts = await tx<{ part: string }[]>`
+      select oid::regclass::text as part from pg_class where oid = ${name}::regclass
+      union all
+      select inhrelid::regclass::text from pg_inherits where inhparent = ${name}::regclass`;
+    for (const { part } of parts) await tx`alter table ${tx(part)} no force row level security`;
+    if (besides === name)
+      await tx`
+        select create_distributed_table(${name}::regclass, ${column}, colocate_with => 'none', shard_count => ${shards})`;
+    else await tx`select create_distributed_table(${name}::regclass, ${column}, colocate_with => ${besides})`;
+    for (const { part } of parts) await tx`alter table ${tx(part)} force row level security`;
+  });
+}
+
+/** Frees what the coordinator keeps of a table whose rows are on the workers. */
+export async function freeLocalRows(session: Session, name: string): Promise<void> {
+  await session`select truncate_local_data_after_distributing_table(${name}::regclass)`;
+}
+
+/**
+ * The workspace of a transaction is told to the workers too, where the policies ask for it. Holds for connections that are
+ * opened afterwards.
+ */
+export async function shareTransactionSettings(session: Session): Promise<void> {
+  const [row] = await session<{ name: string }[]>`select current_database() as name`;
+  await session`alter database ${session(row!.name)} set citus.propagate_set_commands to 'local'`;
+  await session`set citus.propagate_set_commands to 'local'`;
+}
+
+export type Shard = { groupId: number; host: string; port: number; tables: number; bytes: number };
+
+/**
+ * The shards of tables that lie beside each other, as one each: they hold the same buckets and move together. Asks every
+ * worker for the size of each table on it.
+ */
+export async function listShards(on: Queryable): Promise<Shard[]> {
+  return on<Shard[]>`
+    select colocation_id as "groupId", nodename as host, nodeport as port, count(*)::int as tables,
+      sum(shard_size)::bigint as bytes
+    from citus_shards join pg_dist_shard using (shardid)
+    where citus_table_type = 'distributed'
+    group by colocation_id, nodename, nodeport, shardminvalue
+    order by colocation_id, nodename, nodeport, shardminvalue`;
+}
+
+export type DistributedSize = { name: string; groupId: number; shards: number; bytes: number };
+
+/** Each distributed table with its partitions. Asks every worker, as `listShards` does. */
+export async function listDistributedSizes(on: Queryable): Promise<DistributedSize[]> {
+  return on<DistributedSize[]>`
+    select coalesce(inhparent, table_name::oid)::regclass::text as name, min(colocation_id)::int as "groupId",
+      count(distinct shardminvalue)::int as shards, sum(shard_size)::bigint as bytes
+    from citus_shards
+    join pg_dist_shard using (shardid)
+    left join pg_inherits on inhrelid = table_name::oid
+    where citus_table_type = 'distributed'
+    group by 1
+    order by bytes desc, name`;
+}
