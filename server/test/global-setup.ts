@@ -6,29 +6,36 @@ import { startEmbeddedPostgres } from '../src/start/embedded-postgres/embedded-p
 import { migrate, migrateQueue } from '../src/storage/migrate.ts';
 import { openDatabase } from '../src/storage/database.ts';
 import type { Database } from '../src/storage/database.ts';
+import { distributeTemplate, readWorkerUrls } from './citus/distribute-template.ts';
 import { acrossRoleOf, grantRights } from '../src/storage/installation/database-roles.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
     /** A superuser's connection string to the server that holds the template. */
     postgresUrl: string;
+    /** Of a cluster, the same to each worker, which holds the rest of the template; null on PostgreSQL alone. */
+    workerUrls: string[] | null;
   }
 }
 
 /** The database every test file clones: migrated once. */
 export const templateName = 'carillon_template';
 
-/** Starts one PostgreSQL for the whole run and migrates the template. TEST_DATABASE_URL names another server (15+). */
+/**
+ * Starts one PostgreSQL for the whole run and migrates the template. TEST_DATABASE_URL names another server (15+), and
+ * TEST_CITUS_WORKERS makes that the coordinator of a cluster (`npm run test:citus`).
+ */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { url, stop } = await startTestServer();
   project.provide('postgresUrl', url);
+  project.provide('workerUrls', readWorkerUrls() ?? null);
   return stop;
 }
 
 /** @returns a superuser's connection string to a server with the template */
 export async function startTestServer(): Promise<{ url: string; stop(): Promise<void> }> {
   if (process.env.TEST_DATABASE_URL) {
-    await makeTemplate(process.env.TEST_DATABASE_URL);
+    await makeTemplate(process.env.TEST_DATABASE_URL, readWorkerUrls());
     return { url: process.env.TEST_DATABASE_URL, async stop() {} };
   }
   const folder = await mkdtemp(join(await findFastFolder(), 'carillon-test-'));
@@ -81,16 +88,17 @@ async function makePasswordCheap({ href, username, password }: URL): Promise<voi
 /** Whom every clone is granted to. Its password is its name. */
 export const applicationRole = 'carillon_test';
 
-async function makeApplicationRoles(template: Database): Promise<void> {
+/** The coordinator signs in to its workers as whoever asks it. */
+async function makeApplicationRoles(template: Database, login: 'login' | 'nologin'): Promise<void> {
   const across = acrossRoleOf(applicationRole);
   const [found] = await template`select 1 from pg_roles where rolname = ${applicationRole}`;
   if (found) return;
-  await template.unsafe(`create role ${across} nologin bypassrls;
+  await template.unsafe(`create role ${across} ${login} bypassrls;
     create role ${applicationRole} login noinherit password '${applicationRole}';
     grant ${across} to ${applicationRole}`);
 }
 
-async function makeTemplate(serverUrl: string): Promise<void> {
+async function makeTemplate(serverUrl: string, workerUrls?: string[]): Promise<void> {
   const server = openDatabase({ url: serverUrl, connections: 1, name: 'test databases' });
   await server.unsafe(`drop database if exists ${templateName} with (force)`);
   await server.unsafe(`create database ${templateName}`);
@@ -100,8 +108,9 @@ async function makeTemplate(serverUrl: string): Promise<void> {
   const template = openDatabase({ url: url.href, connections: 2, name: 'template' });
   await migrate(template, new Date('2026-01-01T00:00:00Z'));
   await migrateQueue(url.href);
-  await makeApplicationRoles(template);
+  await makeApplicationRoles(template, workerUrls === undefined ? 'nologin' : 'login');
   await grantRights(template, applicationRole);
   // A database with sessions cannot be cloned.
   await template.end();
+  if (workerUrls !== undefined) await distributeTemplate({ serverUrl, templateName, workerUrls });
 }

@@ -19,9 +19,12 @@ export type TestDatabase = {
 /** A fresh, migrated database of this test alone: a clone of the template (about 20 ms). Real PostgreSQL, no mock. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const serverUrl = inject('postgresUrl');
+  // Of a cluster the workers first: the coordinator's clone looks for theirs.
+  const serverUrls = [...(inject('workerUrls') ?? []), serverUrl];
   const name = `test_${randomBytes(8).toString('hex')}`;
   // Copied as files: through the write-ahead log, the default, a clone takes four times as much of the processor.
-  await onServer(serverUrl, `create database ${name} template ${templateName} strategy file_copy`);
+  for (const each of serverUrls)
+    await onServer(each, `create database ${name} template ${templateName} strategy file_copy`);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   const database = openDatabase({ url: url.href, connections: 10, name });
@@ -35,7 +38,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     applicationUrl,
     async drop() {
       await Promise.all([database.end({ timeoutSeconds: 5 }), application.end({ timeoutSeconds: 5 })]);
-      await onServer(serverUrl, `drop database ${name} with (force)`);
+      for (const each of serverUrls.toReversed()) await onServer(each, `drop database ${name} with (force)`);
     },
   };
 }

@@ -1,0 +1,146 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFile, chmod, chown, mkdir, mkdtemp, rm, statfs } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { commandAs, findServerAccount } from '../../src/start/embedded-postgres/server-account.ts';
+import type { ServerAccount } from '../../src/start/embedded-postgres/server-account.ts';
+import { openDatabase } from '../../src/storage/database.ts';
+import type { CitusPrograms } from './find-citus.ts';
+
+export type CitusCluster = {
+  /** A superuser's connection string to the coordinator. */
+  url: string;
+  /** The same for each worker, in the order in which the coordinator is to know them. */
+  workerUrls: string[];
+  stop(): Promise<void>;
+};
+
+/**
+ * Starts one PostgreSQL with the extension as the coordinator, and as many more as there are to be workers, on free
+ * loopback ports in a temporary folder. They know nothing of each other yet: a database is made a cluster when it is
+ * distributed. They end with this process, however it ends.
+ */
+export async function startCitusCluster(
+  programs: CitusPrograms,
+  { workers, onLine = () => {} }: { workers: number; onLine?: (line: string) => void },
+): Promise<CitusCluster> {
+  const folder = await mkdtemp(join(await findFastFolder(), 'carillon-citus-'));
+  await chmod(folder, 0o755);
+  const account = await findServerAccount([folder]);
+  if (account.kind === 'none') throw new Error(`${account.name} cannot enter ${folder}: ${account.refusal}`);
+  const servers: Server[] = [];
+  const stop = async (): Promise<void> => {
+    await Promise.all(servers.map((server) => server.stop()));
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    const names = ['coordinator', ...Array.from({ length: workers }, (_, index) => `worker-${index + 1}`)];
+    for (const name of names)
+      servers.push(await startServer(programs, { folder: join(folder, name), account, onLine }));
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const [url, ...workerUrls] = servers.map((server) => server.url);
+  return { url: url!, workerUrls, stop };
+}
+
+/** What the extension needs, and what makes a server fast whose data need not survive the machine. */
+const settings = {
+  shared_preload_libraries: 'citus',
+  // Shards are moved while they are written, by logical replication.
+  wal_level: 'logical',
+  max_prepared_transactions: '400',
+  max_connections: '600',
+  // Each database has a process of the extension of its own.
+  max_worker_processes: '200',
+  max_locks_per_transaction: '256',
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  'citus.node_conninfo': 'sslmode=disable',
+  // A clone of the template does not have the settings of its database.
+  'citus.propagate_set_commands': 'local',
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  max_wal_size: '512MB',
+  autovacuum: 'off',
+  jit: 'off',
+};
+
+type Server = { url: string; stop(): Promise<void> };
+
+async function startServer(
+  { initdb, postgres }: CitusPrograms,
+  { folder, account, onLine }: { folder: string; account: ServerAccount; onLine: (line: string) => void },
+): Promise<Server> {
+  await mkdir(folder, { mode: 0o700 });
+  if (account.kind === 'lent') await chown(folder, account.uid, account.gid);
+  const parameters = ['--username=postgres', '--auth=trust', '--encoding=UTF8', '--no-locale', '--no-sync'];
+  const initialising = start(account, { file: initdb, parameters: [`--pgdata=${folder}`, ...parameters], onLine });
+  const [code] = (await once(initialising, 'close')) as [number | null];
+  if (code !== 0) throw new Error(`initdb ended with ${code}`);
+  const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value}'\n`);
+  await appendFile(join(folder, 'postgresql.conf'), lines.join(''));
+  const port = await freePort();
+  const server = start(account, { file: postgres, parameters: ['-D', folder, '-p', String(port)], onLine });
+  const exited = once(server, 'exit');
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  const stop = async (): Promise<void> => {
+    // Fast: sessions are ended, not waited for.
+    server.kill('SIGINT');
+    await exited;
+  };
+  await Promise.race([
+    untilReached(url),
+    exited.then(() => Promise.reject(new Error('PostgreSQL ended while it started'))),
+  ]);
+  return { url, stop };
+}
+
+function start(
+  account: ServerAccount,
+  { file, parameters, onLine }: { file: string; parameters: string[]; onLine: (line: string) => void },
+): ChildProcess {
+  const command = commandAs(account, file, parameters);
+  const child = spawn(command.file, command.arguments, { ...command.options, stdio: ['ignore', 'ignore', 'pipe'] });
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => text.split('\n').filter(Boolean).forEach(onLine));
+  return child;
+}
+
+const startMilliseconds = 30_000;
+
+async function untilReached(url: string): Promise<void> {
+  const database = openDatabase({ url, connections: 1, name: 'cluster start' });
+  const until = performance.now() + startMilliseconds;
+  try {
+    for (;;) {
+      const fault = await database`select 1`.then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      if (fault === undefined) return;
+      if (performance.now() > until) throw fault;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  } finally {
+    await database.end({ timeoutSeconds: 1 });
+  }
+}
+
+async function findFastFolder(): Promise<string> {
+  const memory = await statfs('/dev/shm').catch(() => undefined);
+  return memory !== undefined && memory.bavail * memory.bsize > 4e9 ? '/dev/shm' : tmpdir();
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
