@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MigrationChangedError, SchemaTooNewError, migrate } from '../../src/storage/migrate.ts';
 import { createTestDatabase } from '../test-database.ts';
@@ -25,4 +27,10 @@ test('a database migrated by a newer version is refused by the name of the unkno
 test('a migration edited after it was applied is refused', async () => {
   await bundle.database`update schema_migrations set digest = 'edited' where name like '000001%'`;
   await expect(migrate(bundle.database, at)).rejects.toThrow(MigrationChangedError);
+});
+
+test('migrations are numbered one after another, each number once', () => {
+  const names = readdirSync(join(import.meta.dirname, '..', '..', 'migrations')).sort();
+  const numbers = names.map((name) => Number(/^(\d{6})_[a-z0-9_]+\.sql$/.exec(name)?.[1]));
+  expect(numbers, names.slice(-4).join(', ')).toEqual(names.map((_, index) => index + 1));
 });
