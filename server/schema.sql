@@ -190,9 +190,11 @@ create table campaign_interactions (
   kind text not null,
   total bigint not null,
   unique_devices bigint not null,
+  bucket smallint not null,
+  constraint campaign_interactions_bucket_check CHECK (((bucket >= 0) AND (bucket <= 255))),
   constraint campaign_interactions_kind_check CHECK ((kind = ANY (ARRAY['IMPRESSION'::text, 'CLICK'::text, 'CLOSE'::text]))),
   constraint campaign_interactions_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
-  constraint campaign_interactions_pkey PRIMARY KEY (workspace_id, campaign_id, platform, kind)
+  constraint campaign_interactions_pkey PRIMARY KEY (workspace_id, campaign_id, bucket, platform, kind)
 );
 
 create table campaign_names (
@@ -766,6 +768,7 @@ create table runs (
   business_event jsonb,
   audience_users bigint,
   paused_platform text,
+  settled_at timestamp with time zone,
   constraint runs_audience_users_check CHECK ((audience_users >= 0)),
   constraint runs_check CHECK (((ended_at IS NOT NULL) = (status = ANY (ARRAY['SENT'::text, 'FAILED'::text, 'STOPPED'::text, 'MISSED'::text])))),
   constraint runs_check1 CHECK (((status <> ALL (ARRAY['FAILED'::text, 'PAUSED'::text, 'STOPPED'::text, 'MISSED'::text])) OR (status_reason IS NOT NULL))),
@@ -775,6 +778,7 @@ create table runs (
   constraint runs_devices_per_minute_check CHECK ((devices_per_minute > 0)),
   constraint runs_lane_check CHECK ((lane = ANY (ARRAY[0, 1]))),
   constraint runs_paused_platform_check CHECK ((paused_platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
+  constraint runs_settled_check CHECK (((settled_at IS NULL) OR (status = 'STOPPED'::text))),
   constraint runs_status_check CHECK ((status = ANY (ARRAY['QUEUED'::text, 'SENDING'::text, 'PAUSED'::text, 'SENT'::text, 'FAILED'::text, 'STOPPED'::text, 'MISSED'::text]))),
   constraint runs_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaigns(id),
   constraint runs_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
@@ -790,7 +794,7 @@ CREATE INDEX runs_open ON runs USING btree (lane, created_at) WHERE (status = AN
 CREATE INDEX runs_paused ON runs USING btree (workspace_id, created_at DESC) WHERE (status = 'PAUSED'::text);
 CREATE INDEX runs_sending ON runs USING btree (workspace_id, created_at DESC) WHERE ((status = ANY (ARRAY['QUEUED'::text, 'SENDING'::text])) AND (lane = 1));
 CREATE INDEX runs_started ON runs USING btree (workspace_id, started_at, campaign_id) WHERE (started_at IS NOT NULL);
-CREATE INDEX runs_stopped ON runs USING btree (ended_at) WHERE (status = 'STOPPED'::text);
+CREATE INDEX runs_stopped ON runs USING btree (ended_at) WHERE ((status = 'STOPPED'::text) AND (settled_at IS NULL));
 
 create table sandbox_messages (
   id text collate "C" not null,

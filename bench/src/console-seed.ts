@@ -271,8 +271,8 @@ async function insertActivity(database: Database, plan: SeedPlan): Promise<void>
       limit ${Math.floor(interactions / 2)}
     ) as sent, unnest(array['IMPRESSION', 'CLICK']) as kind`;
   await database`
-    insert into campaign_interactions (workspace_id, campaign_id, platform, kind, total, unique_devices)
-    select workspace_id, campaign_id, platform, kind, count(*), count(*) from device_interactions
-    where workspace_id = ${workspaceId} group by workspace_id, campaign_id, platform, kind
+    insert into campaign_interactions (workspace_id, campaign_id, bucket, platform, kind, total, unique_devices)
+    select workspace_id, campaign_id, bucket, platform, kind, count(*), count(*) from device_interactions
+    where workspace_id = ${workspaceId} group by workspace_id, campaign_id, bucket, platform, kind
     on conflict do nothing`;
 }

@@ -16,8 +16,9 @@ async function begin(): Promise<void> {
 /** Reports of devices as the counters of a campaign hold them. */
 async function addReports(campaignId: string, kind: 'IMPRESSION' | 'CLICK', numbers: [number, number]): Promise<void> {
   await bundle.database`
-    insert into campaign_interactions (workspace_id, campaign_id, platform, kind, total, unique_devices)
-    values (${bundle.workspaceId}, ${campaignId}, 'ANDROID', ${kind}, ${numbers[0]}, ${numbers[1]})`;
+    insert into campaign_interactions (workspace_id, campaign_id, bucket, platform, kind, total, unique_devices)
+    values (${bundle.workspaceId}, ${campaignId}, 7, 'ANDROID', ${kind}, ${numbers[0]}, ${numbers[1] - 1}),
+      (${bundle.workspaceId}, ${campaignId}, 8, 'ANDROID', ${kind}, 0, 1)`;
 }
 
 describe('the figures (fact 7)', () => {

@@ -1,11 +1,18 @@
-import type { InteractionKind } from '../../domain/interactions/interaction.ts';
+import type { InteractionKind, StoredInteractionKind } from '../../domain/interactions/interaction.ts';
 import { maxReports } from '../../domain/interactions/limits.ts';
+import { selectNewReports } from '../../domain/interactions/select-new-reports.ts';
 import type { InteractionSubject } from '../../domain/interactions/interaction-token.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
 import { findErasedDevices } from '../../storage/users/erasures.ts';
-import { countReports, findReportedRuns, lockCampaignInteractions } from '../../storage/ledger/interactions.ts';
-import type { DeviceReport, StoredInteractionKind } from '../../storage/ledger/interactions.ts';
+import {
+  addCampaignInteractions,
+  addDeviceReports,
+  findCountedReports,
+  findReportedRuns,
+  holdReports,
+} from '../../storage/ledger/interactions.ts';
+import type { DeviceReport } from '../../storage/ledger/interactions.ts';
 
 export type ReceivedReport = {
   subject: InteractionSubject;
@@ -35,8 +42,12 @@ export async function recordInteractions(database: Database, received: ReceivedR
   );
   if (known.length > 0) {
     await inTransaction(database, async (tx) => {
-      await lockCampaignInteractions(tx, known);
-      await countReports(tx, { reports: known, at: received[0]!.at, most: maxReports });
+      await holdReports(tx, known);
+      const counted = await findCountedReports(tx, known);
+      const { fresh, gains } = selectNewReports({ reports: known, counted, most: maxReports });
+      if (fresh.length === 0) return;
+      await addDeviceReports(tx, { reports: fresh, at: received[0]!.at });
+      await addCampaignInteractions(tx, gains);
     });
   }
   return reports.map((report) => report !== undefined);

@@ -18,8 +18,10 @@ type Asked = {
   windowDevices: number;
 };
 
-/** Up to this an audience is one chunk and its pages cross all buckets, so a small send is a few queries and not 256. */
+/** Up to this an audience is one chunk whose windows cross buckets, so a small send is a few queries and not 256. */
 export const smallAudienceDevices = 5_000;
+// Full windows, all but the last of so many, and no page that has to be sorted out of much more.
+const windowsOfSmallGroup = 4;
 
 /**
  * The buckets that a window is read from: one, so that all it stores lies in one place of a cluster, and as many as fill
@@ -43,8 +45,8 @@ function groupOfAudience({ devices, from, to, windowDevices }: Range & { devices
 
 function widthOf({ devices, windowDevices }: { devices: number | null; windowDevices: number }): number {
   if (devices === null) return 1;
-  if (devices <= smallAudienceDevices) return bucketCount;
-  return Math.max(1, Math.floor((windowDevices * bucketCount) / devices));
+  const windows = devices <= smallAudienceDevices ? windowsOfSmallGroup : 1;
+  return Math.max(1, Math.floor((windows * windowDevices * bucketCount) / Math.max(1, devices)));
 }
 
 /** Only where a named user is, and as many of those buckets as have users for a window. */

@@ -9,10 +9,6 @@ import {
 } from '../../storage/runs/run-states.ts';
 import type { Job } from '../job.ts';
 
-// A window that was on its way when its run was stopped has stored its outcomes minutes later. The rest is room for a
-// downtime, and for a sandbox whose clock is moved by weeks right after the stop.
-const stoppedMilliseconds = 60 * 24 * 3_600_000;
-
 /**
  * The job that ends runs with nothing left to send, and their campaigns: one-time campaigns with their last run,
  * periodic ones when no occurrence is left either. It also settles windows that were in flight when their run was
@@ -29,9 +25,7 @@ export function makeEndRuns({ database, clock }: { database: Database; clock: Cl
         if (ended.length > 0) await endFinishedCampaigns(tx, { campaignIds, at: now });
         return ended.length + (await retireFinishedCampaigns(tx, { at: now, limit: 100 }));
       });
-      const since = new Date(now.getTime() - stoppedMilliseconds);
-      await settleStoppedRuns(database, { since, at: now, leasesEndedAt: clock.realNow() });
-      return changed;
+      return changed + (await settleStoppedRuns(database, { at: now, leasesEndedAt: clock.realNow() }));
     },
   };
 }

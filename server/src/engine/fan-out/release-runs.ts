@@ -1,21 +1,26 @@
 import { bucketCount } from '../../domain/users/bucket.ts';
 import { deliverySettings, runDevicesPerMinute } from '../../domain/campaigns/delivery-settings.ts';
 import { inTransaction } from '../../storage/database.ts';
-import type { Database } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
 import { insertChunks } from '../../storage/runs/chunks.ts';
-import { failRun, lockQueuedRun, startRun } from '../../storage/runs/run-states.ts';
+import { listQueuedRuns, lockQueuedRun, startRun, tryHoldStart } from '../../storage/runs/run-starts.ts';
+import { failRun, findQueuedRun } from '../../storage/runs/run-states.ts';
+import type { RunToSend } from '../../storage/runs/run-states.ts';
 import type { Job } from '../job.ts';
 import { smallAudienceDevices } from './bucket-group.ts';
 import { freezeAudience } from './freeze-audience.ts';
 
 // Enough chunks for many workers to share, each still holding a few windows.
 const devicesPerChunk = 2_000;
+// Each node starts one run at a time: with as many others at it, this one finds no run to start and looks again.
+const maxStartsAtOnce = 100;
 
 export type ReleaseRunsDependencies = { database: Database; wakeWorkers: () => void };
 
 /**
- * The job that turns a queued run into work: in one transaction it freezes the audience (every device registered so
- * far), cuts it into chunks and starts the run.
+ * The job that turns a queued run into work: it freezes the audience (every device registered so far), cuts it into chunks
+ * and starts the run. All in one transaction, so that a start that dies leaves nothing; the run's row is locked only when
+ * everything is counted, so that nobody who pauses or stops it waits for that.
  */
 export function makeReleaseRuns({ database, wakeWorkers }: ReleaseRunsDependencies): Job {
   return {
@@ -29,34 +34,59 @@ export function makeReleaseRuns({ database, wakeWorkers }: ReleaseRunsDependenci
   };
 }
 
+/** The run was paused or stopped while its audience was counted; what was frozen of it is undone. */
+class RunTakenBackError extends Error {
+  override readonly name = 'RunTakenBackError';
+}
+
 async function releaseOne(database: Database, now: Date): Promise<number> {
-  return inTransaction(database, async (tx) => {
-    const run = await lockQueuedRun(tx);
-    if (!run) return 0;
-    const frozen = await freezeAudience(tx, { run, now });
-    if ('reason' in frozen) {
-      await failRun(tx, { id: run.id, campaignId: run.campaignId, reason: frozen.reason, at: now });
+  try {
+    return await inTransaction(database, async (tx) => {
+      const run = await takeQueuedRun(tx);
+      if (!run) return 0;
+      await releaseRun(tx, { run, now });
       return 1;
-    }
-    const { bound: audienceBound, devices, users: audienceUsers, segment } = frozen.audience;
-    await insertChunks(tx, {
-      runId: run.id,
-      workspaceId: run.workspaceId,
-      lane: run.lane,
-      at: now,
-      ranges: devices === 0 ? [] : cutBuckets(devices),
     });
-    const devicesPerMinute = runDevicesPerMinute(deliverySettings(run.settings), devices);
-    await startRun(tx, {
-      id: run.id,
-      audienceBound,
-      audienceDevices: devices,
-      audienceUsers,
-      segment,
-      devicesPerMinute,
-      at: now,
-    });
-    return 1;
+  } catch (error) {
+    // There may be others.
+    if (error instanceof RunTakenBackError) return 1;
+    throw error;
+  }
+}
+
+/** The first queued run that no other node starts. */
+async function takeQueuedRun(tx: Transaction): Promise<RunToSend | undefined> {
+  for (const id of await listQueuedRuns(tx, { limit: maxStartsAtOnce })) {
+    // Another node may have started it since.
+    const run = (await tryHoldStart(tx, id)) ? await findQueuedRun(tx, id) : undefined;
+    if (run) return run;
+  }
+  return undefined;
+}
+
+/** @throws RunTakenBackError */
+async function releaseRun(tx: Transaction, { run, now }: { run: RunToSend; now: Date }): Promise<void> {
+  const frozen = await freezeAudience(tx, { run, now });
+  if (!(await lockQueuedRun(tx, run.id))) throw new RunTakenBackError(run.id);
+  if ('reason' in frozen)
+    return failRun(tx, { id: run.id, campaignId: run.campaignId, reason: frozen.reason, at: now });
+  const { bound: audienceBound, devices, users: audienceUsers, segment } = frozen.audience;
+  await insertChunks(tx, {
+    runId: run.id,
+    workspaceId: run.workspaceId,
+    lane: run.lane,
+    at: now,
+    ranges: devices === 0 ? [] : cutBuckets(devices),
+  });
+  const devicesPerMinute = runDevicesPerMinute(deliverySettings(run.settings), devices);
+  await startRun(tx, {
+    id: run.id,
+    audienceBound,
+    audienceDevices: devices,
+    audienceUsers,
+    segment,
+    devicesPerMinute,
+    at: now,
   });
 }
 

@@ -44,17 +44,15 @@ function inBuckets(tx: Queryable, column: Fragment, buckets: readonly number[]):
   return tx`${column} between ${first}::smallint and ${last}::smallint`;
 }
 
-/** Behind the page before, in the order of these columns within a bucket. */
-function isAfter(
-  tx: Queryable,
-  { buckets, after }: AudiencePage,
-  order: { bucket: Fragment; place: Fragment; position: Fragment },
-) {
+/** What a page is in the order of: the bucket, and columns within it with what the page before ended at. */
+type PageOrder = { bucket: Fragment; columns: Fragment; position: Fragment };
+
+/** Behind the page before. */
+function isAfter(tx: Queryable, { buckets, after }: AudiencePage, { bucket, columns, position }: PageOrder): Fragment {
   if (!buckets.includes(after.bucket)) return tx`true`;
-  const isBehind = tx`${order.place} > ${order.position}`;
-  if (buckets.length === 1) return isBehind;
-  const { bucket } = order;
-  return tx`(${bucket} > ${after.bucket}::smallint or ${bucket} = ${after.bucket}::smallint and ${isBehind})`;
+  return buckets.length === 1
+    ? tx`(${columns}) > (${position})`
+    : tx`(${bucket}, ${columns}) > (${after.bucket}::smallint, ${position})`;
 }
 
 /** Whom a run reaches of the devices that a page meets. */
@@ -74,7 +72,7 @@ function isReached(
  * repeated while devices come and go. Index: devices primary key.
  */
 export async function findAllUsersPage(tx: Queryable, page: AudiencePage): Promise<PagedDevice[]> {
-  const order = { bucket: tx`devices.bucket`, place: tx`devices.id`, position: tx`${page.after.position}` };
+  const order = { bucket: tx`devices.bucket`, columns: tx`devices.id`, position: tx`${page.after.position}` };
   return tx<PagedDevice[]>`
     select devices.bucket, devices.id, devices.user_id as "userId", devices.platform, devices.push_id as "pushId",
       devices.id as position
@@ -97,7 +95,7 @@ export async function findTargetUsersPage(
 ): Promise<PagedDevice[]> {
   const targets = page.targetUsers.filter(([bucket]) => page.buckets.includes(bucket));
   const ids = tx`${targets.map(([, userId]) => userId)}::text[]`;
-  const order = { bucket: tx`devices.bucket`, place: tx`devices.id`, position: tx`${page.after.position}` };
+  const order = { bucket: tx`devices.bucket`, columns: tx`devices.id`, position: tx`${page.after.position}` };
   const isOne = page.buckets.length === 1;
   return tx<PagedDevice[]>`
     select devices.bucket, devices.id, devices.user_id as "userId", devices.platform, devices.push_id as "pushId",
@@ -144,8 +142,8 @@ export async function findSegmentPage(tx: Queryable, page: AudiencePage & Segmen
   const [afterUser, afterDevice] = [page.after.position.slice(0, 24), page.after.position.slice(24)];
   const order = {
     bucket: tx`member.bucket`,
-    place: tx`(member.user_id, devices.id)`,
-    position: tx`(${afterUser}, ${afterDevice})`,
+    columns: tx`member.user_id, devices.id`,
+    position: tx`${afterUser}, ${afterDevice}`,
   };
   // Of one bucket the index is entered at the user.
   const isFrom =

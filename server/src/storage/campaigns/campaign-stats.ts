@@ -131,9 +131,11 @@ export async function findInteractionNumbers(
   { workspaceId, campaignIds }: { workspaceId: string; campaignIds: string[] },
 ): Promise<InteractionNumbers[]> {
   return tx<InteractionNumbers[]>`
-    select campaign_id as "campaignId", platform, kind, total, unique_devices as "uniqueDevices"
+    select campaign_id as "campaignId", platform, kind, sum(total)::bigint as total,
+      sum(unique_devices)::bigint as "uniqueDevices"
     from campaign_interactions
-    where workspace_id = ${workspaceId} and campaign_id = any(${campaignIds})`;
+    where workspace_id = ${workspaceId} and campaign_id = any(${campaignIds})
+    group by campaign_id, platform, kind`;
 }
 
 /** Sums over the runs of a campaign's document. */

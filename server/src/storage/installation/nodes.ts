@@ -1,5 +1,6 @@
 import { inTransaction } from '../database.ts';
 import type { Database, Queryable } from '../database.ts';
+import { listOpenDays } from '../runs/run-states.ts';
 
 /** The last round of a duty, as it is kept in the report of its node; instants are texts there. */
 export type JobNote = {
@@ -74,13 +75,15 @@ export type FreedLeases = { chunks: number; retries: number; files: number; call
  * Ends every lease and forgets every node, for a caller who knows that no other process works on this database. What was
  * held is taken up at once, as if its leases had run out: a worker that died in the middle still counts as one that did.
  * Rows in the order of the index that finds them; nobody else is there to wait for. Indexes: chunks_open,
- * deliveries_waiting, segment_operations_open, callbacks_due, mails_due.
+ * deliveries_waiting of the days of open runs, segment_operations_open, callbacks_due, mails_due.
  */
 export async function endLeasesOfPredecessors(database: Database, at: Date): Promise<FreedLeases> {
   return inTransaction(database, async (tx) => {
     const chunks = await tx`update chunks set lease_until = ${at} where state = 'CLAIMED' and lease_until > ${at}`;
+    const days = await listOpenDays(tx);
     const retries = await tx`
-      update deliveries set lease_until = ${at} where outcome = 'WAITING' and lease_until > ${at}`;
+      update deliveries set lease_until = ${at}
+      where day = any(${days}::date[]) and outcome = 'WAITING' and lease_until > ${at}`;
     const files = await tx`
       update segment_operations set lease_until = ${at} where state = 'FILLING' and lease_until > ${at}`;
     const callbacks =

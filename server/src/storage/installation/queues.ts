@@ -1,5 +1,5 @@
 import type { Fragment, Queryable } from '../database.ts';
-import { listSendingDays } from '../runs/run-states.ts';
+import { listOpenDays, listSendingDays } from '../runs/run-states.ts';
 
 export const queueNames = [
   'runs',
@@ -31,13 +31,15 @@ const dayMilliseconds = 24 * 3_600_000;
 
 /**
  * What waits in the whole installation, one row a kind of work. Every count ends at a bound, so that a backlog is not made
- * worse by looking at it. Indexes: runs_open, chunks_open, chunks_quarantined, deliveries_waiting, segment_operations_open,
+ * worse by looking at it; of the ledger the partitions of open runs. Indexes: runs_open, chunks_open, chunks_quarantined, deliveries_waiting, segment_operations_open,
  * segment_operations_failed, callbacks_due, callbacks_given_up, mails_due, mails_failed, erasures_due, runs_failed.
  */
 export async function readQueues(tx: Queryable, at: Date): Promise<QueueState[]> {
   const since = new Date(at.getTime() - dayMilliseconds);
   const count = (rows: Fragment) => tx`(select count(*) from (select 1 from ${rows} limit ${most}) as counted)`;
   const none = tx`0::bigint`;
+  const days = await listOpenDays(tx);
+  const retries = tx`deliveries where day = any(${days}::date[]) and outcome = 'WAITING'`;
   return tx<QueueState[]>`
     select 'runs' as name, ${count(tx`runs where status = 'QUEUED' and due_at is null`)} as waiting,
       ${count(tx`runs where status = 'SENDING'`)} as running,
@@ -50,9 +52,8 @@ export async function readQueues(tx: Queryable, at: Date): Promise<QueueState[]>
       ${count(tx`chunks where state = 'QUARANTINED' and ended_at > ${since}`)},
       (select min(greatest(not_before, created_at)) from chunks where state = 'READY' and not_before <= ${at})
     union all
-    select 'retries', ${count(tx`deliveries where outcome = 'WAITING' and retry_at <= ${at}`)}, ${none},
-      ${count(tx`deliveries where outcome = 'WAITING' and retry_at > ${at}`)}, ${none},
-      (select min(retry_at) from deliveries where outcome = 'WAITING' and retry_at <= ${at})
+    select 'retries', ${count(tx`${retries} and retry_at <= ${at}`)}, ${none}, ${count(tx`${retries} and retry_at > ${at}`)}, ${none},
+      (select min(retry_at) from ${retries} and retry_at <= ${at})
     union all
     select 'segment-files', ${count(tx`segment_operations where state in ('QUEUED', 'WAITING') and not_before <= ${at}`)},
       ${count(tx`segment_operations where state = 'FILLING'`)},

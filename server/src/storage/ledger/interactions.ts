@@ -1,9 +1,9 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
 import type { ConversionGoal } from '../../domain/campaigns/conversion-goal.ts';
-import type { Queryable, Transaction } from '../database.ts';
+import type { StoredInteractionKind } from '../../domain/interactions/interaction.ts';
+import type { CountedReports, FigureGain } from '../../domain/interactions/select-new-reports.ts';
+import type { Fragment, Queryable, Transaction } from '../database.ts';
 import type { TakenEvent } from '../users/events.ts';
-
-export type StoredInteractionKind = 'IMPRESSION' | 'CLICK' | 'CLOSE';
 
 /** A report of a device about a message, ready to be counted. */
 export type DeviceReport = {
@@ -27,107 +27,102 @@ export async function findReportedRuns(tx: Queryable, ids: readonly string[]): P
     select id, workspace_id as "workspaceId", campaign_id as "campaignId" from runs where id = any(${[...ids]})`;
 }
 
-type FigureKey = Pick<DeviceReport, 'workspaceId' | 'campaignId' | 'platform' | 'kind'>;
+// More would not make fewer wait, and locks are few in PostgreSQL: all nodes together hold at most as many.
+const reportLocks = 1_024;
 
 /**
- * Takes the rows of the campaigns' figures, made where missing, in one order everywhere. Whoever counts a report holds
- * the lock of its figure, so what countReports reads in a statement of its own is all that was counted before.
- * Index: primary key.
+ * Lets one transaction at a time count what devices of a bucket report of a campaign, so that what it reads in statements
+ * of its own is all that was counted before. In one order everywhere, so that two batches never wait in a circle. Others of
+ * the campaign are counted meanwhile, and nothing else waits for these locks. They end with the transaction.
  */
-export async function lockCampaignInteractions(tx: Transaction, figures: readonly FigureKey[]): Promise<void> {
-  const keys = () => tx`
-    unnest(
-      ${figures.map((figure) => figure.workspaceId)}::text[], ${figures.map((figure) => figure.campaignId)}::text[],
-      ${figures.map((figure) => figure.platform)}::text[], ${figures.map((figure) => figure.kind)}::text[]
-    ) as asked (workspace_id, campaign_id, platform, kind)`;
+export async function holdReports(tx: Transaction, reports: readonly DeviceReport[]): Promise<void> {
+  // 7312848 is arbitrary; it only has to be the same on every node. Two buckets of one campaign never share a lock.
   await tx`
-    insert into campaign_interactions (workspace_id, campaign_id, platform, kind, total, unique_devices)
-    select distinct workspace_id collate "C", campaign_id collate "C", platform, kind, 0, 0
-    from ${keys()}
-    order by 1, 2, 3, 4
-    on conflict (workspace_id, campaign_id, platform, kind) do nothing`;
-  await tx`
-    select 1
-    from campaign_interactions as figure
-    where (figure.workspace_id, figure.campaign_id, figure.platform, figure.kind) in (
-      select workspace_id, campaign_id, platform, kind from ${keys()}
-    )
-    order by figure.workspace_id, figure.campaign_id, figure.platform, figure.kind
-    for update`;
+    select pg_advisory_xact_lock(7312848, place)
+    from (
+      select distinct ((hashtextextended(campaign_id, 0) & ${reportLocks - 1}::bigint) + bucket)::int % ${reportLocks} as place
+      from unnest(
+        ${reports.map((report) => report.campaignId)}::text[], ${reports.map((report) => report.bucket)}::smallint[]
+      ) as asked (campaign_id, bucket)
+      order by place
+    ) as ordered`;
 }
 
+const bucketsOf = (rows: readonly { bucket: number }[]): number[] => [...new Set(rows.map(({ bucket }) => bucket))];
+
 /**
- * Counts reports, each digest once a run, device and kind, and at most `most` of them. The caller holds the locks of
- * lockCampaignInteractions. Index: device_interactions primary key, for the row of the run and for the device in other
- * runs of the campaign.
+ * What was counted of the devices that report, in every run of these campaigns. The caller holds them. Index:
+ * device_interactions primary key.
  */
-export async function countReports(
-  tx: Transaction,
-  { reports, at, most }: { reports: readonly DeviceReport[]; at: Date; most: number },
-): Promise<void> {
-  await tx`
-    with report as (
-      select distinct on (workspace_id, bucket, campaign_id, device_id, kind, run_id, digest)
-        workspace_id, bucket, campaign_id, device_id, kind, run_id, platform, action, decode(digest, 'hex') as digest, nth
+export async function findCountedReports(tx: Transaction, reports: readonly DeviceReport[]): Promise<CountedReports[]> {
+  return tx<CountedReports[]>`
+    select known.workspace_id as "workspaceId", known.bucket, known.campaign_id as "campaignId",
+      known.device_id as "deviceId", known.kind, known.run_id as "runId", known.platform,
+      known.report_digests as digests
+    from (
+      select distinct workspace_id, bucket, campaign_id, device_id, kind
       from unnest(
         ${reports.map((report) => report.workspaceId)}::text[], ${reports.map((report) => report.bucket)}::smallint[],
         ${reports.map((report) => report.campaignId)}::text[], ${reports.map((report) => report.deviceId)}::text[],
-        ${reports.map((report) => report.kind)}::text[], ${reports.map((report) => report.runId)}::text[],
-        ${reports.map((report) => report.platform)}::text[], ${reports.map((report) => report.action)}::text[],
-        ${reports.map((report) => report.digest.toString('hex'))}::text[]
-      ) with ordinality as given (
-        workspace_id, bucket, campaign_id, device_id, kind, run_id, platform, action, digest, nth
-      )
-      order by workspace_id, bucket, campaign_id, device_id, kind, run_id, digest, nth
-    ), fresh as (
-      select report.*, coalesce(known.count, 0) + row_number() over (
-        partition by report.workspace_id, report.bucket, report.campaign_id, report.device_id, report.kind, report.run_id
-        order by report.nth
-      ) as place
-      from report
-      left join device_interactions as known
-        on known.workspace_id = report.workspace_id and known.bucket = report.bucket
-        and known.campaign_id = report.campaign_id and known.device_id = report.device_id
-        and known.kind = report.kind and known.run_id = report.run_id
-      where known.report_digests is null or report.digest <> all (known.report_digests)
-    ), counted as (
-      select workspace_id, bucket, campaign_id, device_id, kind, run_id, min(platform) as platform,
-        count(*)::integer as reports, array_agg(digest order by nth) as digests,
-        (array_agg(action order by nth desc) filter (where action is not null))[1] as action
-      from fresh
-      where place <= ${most}
-      group by workspace_id, bucket, campaign_id, device_id, kind, run_id
-    ), of_device as (
-      select workspace_id, bucket, campaign_id, device_id, kind, platform, sum(reports)::integer as reports,
-        exists (
-          select 1 from device_interactions as earlier
-          where earlier.workspace_id = counted.workspace_id and earlier.bucket = counted.bucket
-            and earlier.campaign_id = counted.campaign_id and earlier.device_id = counted.device_id
-            and earlier.kind = counted.kind and earlier.platform = counted.platform
-        ) as was_known
-      from counted
-      group by workspace_id, bucket, campaign_id, device_id, kind, platform
-    ), kept as (
-      insert into device_interactions (
-        workspace_id, bucket, campaign_id, device_id, kind, run_id, platform, action, report_digests, count, first_at
-      )
-      select workspace_id, bucket, campaign_id, device_id, kind, run_id, platform, action, digests, reports, ${at}
-      from counted
-      on conflict (workspace_id, bucket, campaign_id, device_id, kind, run_id) do update
-      set report_digests = device_interactions.report_digests || excluded.report_digests,
-        count = device_interactions.count + excluded.count,
-        action = coalesce(excluded.action, device_interactions.action)
+        ${reports.map((report) => report.kind)}::text[]
+      ) as given (workspace_id, bucket, campaign_id, device_id, kind)
+    ) as asked
+    join device_interactions as known on known.workspace_id = asked.workspace_id collate "C"
+      and known.bucket = asked.bucket and known.campaign_id = asked.campaign_id collate "C"
+      and known.device_id = asked.device_id collate "C" and known.kind = asked.kind
+    where known.bucket = any(${bucketsOf(reports)}::smallint[])`;
+}
+
+/**
+ * Adds reports that were not counted yet to the rows of their devices; of the actions the newest that was named stands. The
+ * caller holds them. Rows in the order of the key. Index: primary key.
+ */
+export async function addDeviceReports(
+  tx: Transaction,
+  { reports, at }: { reports: readonly DeviceReport[]; at: Date },
+): Promise<void> {
+  await tx`
+    insert into device_interactions (
+      workspace_id, bucket, campaign_id, device_id, kind, run_id, platform, action, report_digests, count, first_at
     )
-    update campaign_interactions as figure
-    set total = figure.total + gained.reports, unique_devices = figure.unique_devices + gained.devices
-    from (
-      select workspace_id, campaign_id, platform, kind, sum(reports) as reports,
-        count(*) filter (where not was_known) as devices
-      from of_device
-      group by workspace_id, campaign_id, platform, kind
-    ) as gained
-    where figure.workspace_id = gained.workspace_id and figure.campaign_id = gained.campaign_id
-      and figure.platform = gained.platform and figure.kind = gained.kind`;
+    select workspace_id collate "C", bucket, campaign_id collate "C", device_id collate "C", kind, run_id collate "C",
+      min(platform), (array_agg(action order by nth desc) filter (where action is not null))[1],
+      array_agg(decode(digest, 'hex') order by nth), count(*)::integer, ${at}
+    from unnest(
+      ${reports.map((report) => report.workspaceId)}::text[], ${reports.map((report) => report.bucket)}::smallint[],
+      ${reports.map((report) => report.campaignId)}::text[], ${reports.map((report) => report.deviceId)}::text[],
+      ${reports.map((report) => report.kind)}::text[], ${reports.map((report) => report.runId)}::text[],
+      ${reports.map((report) => report.platform)}::text[], ${reports.map((report) => report.action)}::text[],
+      ${reports.map((report) => report.digest.toString('hex'))}::text[]
+    ) with ordinality as given (
+      workspace_id, bucket, campaign_id, device_id, kind, run_id, platform, action, digest, nth
+    )
+    group by 1, 2, 3, 4, 5, 6
+    order by 1, 2, 3, 4, 5, 6
+    on conflict (workspace_id, bucket, campaign_id, device_id, kind, run_id) do update
+    set report_digests = device_interactions.report_digests || excluded.report_digests,
+      count = device_interactions.count + excluded.count,
+      action = coalesce(excluded.action, device_interactions.action)`;
+}
+
+/**
+ * Adds to the figures of campaigns, one row a bucket, platform and kind, in the transaction that counts the reports. Rows
+ * in the order of the key. Index: primary key.
+ */
+export async function addCampaignInteractions(tx: Transaction, gains: readonly FigureGain[]): Promise<void> {
+  await tx`
+    insert into campaign_interactions (workspace_id, campaign_id, bucket, platform, kind, total, unique_devices)
+    select workspace_id collate "C", campaign_id collate "C", bucket, platform, kind, reports, devices
+    from unnest(
+      ${gains.map((gain) => gain.workspaceId)}::text[], ${gains.map((gain) => gain.campaignId)}::text[],
+      ${gains.map((gain) => gain.bucket)}::smallint[], ${gains.map((gain) => gain.platform)}::text[],
+      ${gains.map((gain) => gain.kind)}::text[], ${gains.map((gain) => gain.reports)}::bigint[],
+      ${gains.map((gain) => gain.devices)}::bigint[]
+    ) as gain (workspace_id, campaign_id, bucket, platform, kind, reports, devices)
+    order by 1, 2, 3, 4, 5
+    on conflict (workspace_id, campaign_id, bucket, platform, kind) do update
+    set total = campaign_interactions.total + excluded.total,
+      unique_devices = campaign_interactions.unique_devices + excluded.unique_devices`;
 }
 
 export type CampaignInteractions = {
@@ -137,15 +132,16 @@ export type CampaignInteractions = {
   uniqueDevices: number;
 };
 
-/** The figures of a campaign. Index: primary key. */
+/** The figures of a campaign, over its buckets: at most 2,304 rows. Index: primary key. */
 export async function listCampaignInteractions(
   tx: Queryable,
   campaign: { workspaceId: string; campaignId: string },
 ): Promise<CampaignInteractions[]> {
   return tx<CampaignInteractions[]>`
-    select platform, kind, total, unique_devices as "uniqueDevices"
+    select platform, kind, sum(total)::bigint as total, sum(unique_devices)::bigint as "uniqueDevices"
     from campaign_interactions
     where workspace_id = ${campaign.workspaceId} and campaign_id = ${campaign.campaignId}
+    group by platform, kind
     order by platform, kind`;
 }
 
@@ -168,31 +164,80 @@ export type ReachedEvent = {
 /**
  * The campaigns that may claim each event: those whose message a provider accepted for the user at most `windowHours`
  * before it. One row per event and campaign, with the newest of these deliveries. A run may have been made days before it
- * sent, so every partition of the ledger is looked into, by index. Indexes: events primary key, deliveries_user, runs and
- * campaigns primary keys.
+ * sent; of the ledger the days of the runs that were under way in that time are looked into. Indexes: events primary key,
+ * deliveries_user, runs and campaigns primary keys.
  */
 export async function findReachedEvents(
   tx: Queryable,
   { taken, windowHours }: { taken: TakenEvent[]; windowHours: number },
 ): Promise<ReachedEvent[]> {
+  const eventDays = [...new Set(taken.map(({ day }) => day))];
+  const runs = await listReachingRuns(tx, await listEventSpans(tx, { taken, eventDays, windowHours }));
+  if (runs.length === 0) return [];
+  const runDays = [...new Set(runs.map(({ day }) => day))];
   return tx<ReachedEvent[]>`
     select distinct on (events.id, campaigns.id)
       events.id as "eventId", events.workspace_id as "workspaceId", events.bucket, events.user_id as "userId",
       events.name, events.attributes, events.occurred_at as "occurredAt", campaigns.id as "campaignId",
       campaigns.conversion_goals as goals, deliveries.run_id as "runId", deliveries.platform
-    from unnest(
-      ${taken.map((event) => event.day)}::date[], ${taken.map((event) => event.workspaceId)}::text[],
-      ${taken.map((event) => event.bucket)}::smallint[], ${taken.map((event) => event.eventId)}::text[]
-    ) as taken (day, workspace_id, bucket, event_id)
-    join events on events.day = taken.day and events.workspace_id = taken.workspace_id collate "C"
-      and events.bucket = taken.bucket and events.id = taken.event_id collate "C"
-    join deliveries on deliveries.workspace_id = events.workspace_id and deliveries.bucket = events.bucket
-      and deliveries.user_id = events.user_id and deliveries.outcome = 'ACCEPTED'
+    from ${takenOf(tx, taken)}
+    join events on events.day = any(${eventDays}::date[]) and events.day = taken.day
+      and events.workspace_id = taken.workspace_id collate "C" and events.bucket = taken.bucket
+      and events.id = taken.event_id collate "C"
+    join deliveries on deliveries.day = any(${runDays}::date[]) and deliveries.workspace_id = events.workspace_id
+      and deliveries.bucket = events.bucket and deliveries.user_id = events.user_id and deliveries.outcome = 'ACCEPTED'
       and deliveries.sent_at between events.occurred_at - ${windowHours}::int * interval '1 hour' and events.occurred_at
-    join runs on runs.id = deliveries.run_id
+    join runs on runs.id = deliveries.run_id and runs.id = any(${runs.map(({ id }) => id)})
     join campaigns on campaigns.id = runs.campaign_id
       and campaigns.conversion_goals @> jsonb_build_array(jsonb_build_object('eventName', events.name))
     order by events.id, campaigns.id, deliveries.sent_at desc, deliveries.run_id desc, deliveries.device_id`;
+}
+
+const takenOf = (tx: Queryable, taken: TakenEvent[]): Fragment => tx`
+  unnest(
+    ${taken.map((event) => event.day)}::date[], ${taken.map((event) => event.workspaceId)}::text[],
+    ${taken.map((event) => event.bucket)}::smallint[], ${taken.map((event) => event.eventId)}::text[]
+  ) as taken (day, workspace_id, bucket, event_id)`;
+
+/** In what time a message may have reached the users of events before these, and the names of the events. */
+type EventSpan = { workspaceId: string; opensAt: Date; closesAt: Date; names: string[] };
+
+/** One row a workspace. Index: events primary key. */
+async function listEventSpans(
+  tx: Queryable,
+  { taken, eventDays, windowHours }: { taken: TakenEvent[]; eventDays: string[]; windowHours: number },
+): Promise<EventSpan[]> {
+  return tx<EventSpan[]>`
+    select events.workspace_id as "workspaceId",
+      min(events.occurred_at) - ${windowHours}::int * interval '1 hour' as "opensAt",
+      max(events.occurred_at) as "closesAt", array_agg(distinct events.name) as names
+    from ${takenOf(tx, taken)}
+    join events on events.day = any(${eventDays}::date[]) and events.day = taken.day
+      and events.workspace_id = taken.workspace_id collate "C" and events.bucket = taken.bucket
+      and events.id = taken.event_id collate "C"
+    group by events.workspace_id`;
+}
+
+/**
+ * Runs that were under way in these times, of campaigns with a goal of these names. Nodes' clocks differ a little, and a
+ * window that was on its way when its run was stopped is stored minutes later: an hour is added at both ends. Indexes:
+ * campaigns_with_goals, runs_campaign.
+ */
+async function listReachingRuns(tx: Queryable, spans: EventSpan[]): Promise<{ id: string; day: string }[]> {
+  const found: { id: string; day: string }[] = [];
+  for (const { workspaceId, opensAt, closesAt, names } of spans)
+    found.push(
+      ...(await tx<{ id: string; day: string }[]>`
+        select runs.id, runs.day::text as day
+        from campaigns join runs on runs.campaign_id = campaigns.id
+        where campaigns.workspace_id = ${workspaceId} and campaigns.conversion_goals <> '[]'
+          and exists (
+            select 1 from jsonb_array_elements(campaigns.conversion_goals) as goal where goal ->> 'eventName' = any(${names})
+          )
+          and runs.started_at <= ${closesAt}::timestamptz + interval '1 hour'
+          and (runs.ended_at is null or runs.ended_at >= ${opensAt}::timestamptz - interval '1 hour')`),
+    );
+  return found;
 }
 
 export type Conversion = Omit<ReachedEvent, 'name' | 'attributes' | 'goals'> & {

@@ -47,32 +47,14 @@ const columns = (tx: Queryable) => tx`
   runs.send_until as "sendUntil", runs.created_at as "createdAt", runs.started_at as "startedAt", runs.moment as occurrence,
   runs.is_test as "isTest", campaigns.timing, ${workspaceControls(tx)} as controls`;
 
-/**
- * Locks one queued run, oldest of the first lane first; runs another worker is releasing are skipped. The lock is held
- * until the caller's transaction has made its chunks. A run to a segment that is filling, or that refers to one, waits
- * (decision D26); so does one that joined a scheduled campaign, for its moment. Index: runs_open.
- */
-export async function lockQueuedRun(tx: Queryable): Promise<RunToSend | undefined> {
+/** Reads a run that is still queued. Index: primary key. */
+export async function findQueuedRun(tx: Queryable, id: string): Promise<RunToSend | undefined> {
   const [run] = await tx<RunToSend[]>`
     select ${columns(tx)}
     from runs
     join campaigns on campaigns.id = runs.campaign_id
     join workspaces on workspaces.id = runs.workspace_id
-    where runs.status = 'QUEUED' and runs.due_at is null
-      and (campaigns.segment_id is null or not exists (
-        with recursive reached (id) as (
-          select campaigns.segment_id
-          union
-          select used.id
-          from reached
-          join segments on segments.id = reached.id
-          cross join lateral unnest(segments.uses_segments) as used (id)
-        )
-        select 1 from reached join segments on segments.id = reached.id where segments.state = 'FILLING'
-      ))
-    order by runs.lane, runs.created_at
-    limit 1
-    for update of runs skip locked`;
+    where runs.id = ${id} and runs.status = 'QUEUED'`;
   return run;
 }
 
@@ -84,40 +66,6 @@ export async function findRunsToSend(database: Database, ids: string[]): Promise
     join campaigns on campaigns.id = runs.campaign_id
     join workspaces on workspaces.id = runs.workspace_id
     where runs.id = any(${ids})`;
-}
-
-/**
- * QUEUED → SENDING, with the frozen audience and the throttle, the workspace's when the campaign names none. The
- * message's time to live begins now, because a run may have waited for its segment, and a throttled run has the time
- * that its throttle takes on top. The caller holds the row's lock.
- */
-export async function startRun(
-  tx: Queryable,
-  run: {
-    id: string;
-    audienceBound: string;
-    audienceDevices: number;
-    /** People, with a device or not. */
-    audienceUsers: number;
-    segment: { id: string; version: number } | undefined;
-    devicesPerMinute: number | null;
-    at: Date;
-  },
-): Promise<void> {
-  await tx`
-    with throttle as (
-      select coalesce(${run.devicesPerMinute}::int, workspaces.devices_per_minute) as devices_per_minute
-      from runs join workspaces on workspaces.id = runs.workspace_id
-      where runs.id = ${run.id}
-    )
-    update runs
-    set status = 'SENDING', devices_per_minute = throttle.devices_per_minute, audience_bound = ${run.audienceBound}, audience_devices = ${run.audienceDevices},
-      audience_users = ${run.audienceUsers}, audience_segment_id = ${run.segment?.id ?? null}, audience_version = ${run.segment?.version ?? null},
-      send_until = send_until + (${run.at}::timestamptz - created_at)
-        + make_interval(mins => coalesce(ceil(${run.audienceDevices}::float8 / throttle.devices_per_minute), 0)::int),
-      started_at = ${run.at}
-    from throttle
-    where runs.id = ${run.id} and runs.status = 'QUEUED'`;
 }
 
 /** QUEUED → FAILED with its campaign: there is nobody it could be sent to, and the reason says why. */
@@ -249,6 +197,15 @@ export async function listSendingDays(tx: Queryable): Promise<string[]> {
   return rows.map(({ day }) => day);
 }
 
+/** The same of runs that are being sent or are paused: what a paused one has waiting stays. Indexes: runs_open, runs_paused. */
+export async function listOpenDays(tx: Queryable): Promise<string[]> {
+  const rows = await tx<{ day: string }[]>`
+    select day::text as day from runs where status = 'SENDING'
+    union
+    select day::text from runs where status = 'PAUSED'`;
+  return rows.map(({ day }) => day);
+}
+
 /**
  * Deliveries of a campaign's open or stopped runs that wait for another attempt → EXPIRED with code STOPPED, and the
  * counters with them. Counters in one order, as everywhere, so that nobody waits in a circle; deliveries and counters
@@ -263,27 +220,44 @@ export async function expireWaitingDeliveries(tx: Queryable, campaignId: string)
   );
 }
 
+// What a stop leaves is little; a batch keeps the job's statements short after an upgrade.
+const batchStopped = 200;
+
 /**
- * The same for runs stopped since `since`: a window that was on its way when its run was stopped stores what became of
- * it, and may store that a device waits. Ends chunks that were given back. Two transactions, because a worker locks its
- * chunk before its counters. Indexes: runs_stopped, run_counts key.
+ * The same for runs that were stopped: a window that was on its way when its run was stopped stores what became of it, and
+ * may store that a device waits. Ends chunks that were given back, or whose worker let its lease run out. A run is settled
+ * when no chunk of it is open any more, for then nothing can be added to it; from then on it is not looked at again. A
+ * worker locks its chunk before its counters, so these are statements of their own, and a run whose settling is cut off
+ * begins again. Indexes: runs_stopped, chunks and run_counts primary keys.
+ *
+ * @returns how many runs were settled
  */
 export async function settleStoppedRuns(
   database: Database,
-  { since, at, leasesEndedAt }: { since: Date; at: Date; leasesEndedAt: Date },
-): Promise<void> {
-  await expireOf(
-    database,
-    await database<RunOfDay[]>`
-      select id, day::text as day, workspace_id as "workspaceId" from runs
-      where status = 'STOPPED' and ended_at >= ${since} and exists (
-        select 1 from run_counts where run_counts.run_id = runs.id and outcome = 'WAITING' and devices > 0
-      )`,
-  );
+  { at, leasesEndedAt }: { at: Date; leasesEndedAt: Date },
+): Promise<number> {
+  const stopped = await database<{ id: string }[]>`
+    select id from runs where status = 'STOPPED' and settled_at is null order by ended_at limit ${batchStopped}`;
+  if (stopped.length === 0) return 0;
+  const ids = stopped.map(({ id }) => id);
   await database`
     update chunks set state = 'DONE', owner = null, lease_until = null, ended_at = ${at}
-    where (state = 'READY' or state = 'CLAIMED' and lease_until <= ${leasesEndedAt})
-      and run_id in (select id from runs where status = 'STOPPED' and ended_at >= ${since})`;
+    where run_id = any(${ids}) and (state = 'READY' or state = 'CLAIMED' and lease_until <= ${leasesEndedAt})`;
+  // One look at both: what a chunk that has ended stored is counted.
+  const runs = await database<(RunOfDay & { isQuiet: boolean; isWaiting: boolean })[]>`
+    select id, day::text as day, workspace_id as "workspaceId", not exists (
+        select 1 from chunks where chunks.run_id = runs.id and state in ('READY', 'CLAIMED')
+      ) as "isQuiet", exists (
+        select 1 from run_counts where run_counts.run_id = runs.id and outcome = 'WAITING' and devices > 0
+      ) as "isWaiting"
+    from runs where id = any(${ids})`;
+  await expireOf(
+    database,
+    runs.filter(({ isWaiting }) => isWaiting),
+  );
+  const quiet = runs.filter(({ isQuiet }) => isQuiet).map(({ id }) => id);
+  if (quiet.length > 0) await database`update runs set settled_at = ${at} where id = any(${quiet})`;
+  return quiet.length;
 }
 
 type RunOfDay = { id: string; day: string; workspaceId: string };

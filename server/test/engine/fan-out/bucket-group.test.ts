@@ -32,8 +32,13 @@ test('of an audience whose buckets fill no window it is read from as many as fil
   expect(groups).toEqual([from(16, 3), from(19, 3), from(22, 3), from(25, 3), from(28, 3), [31]]);
 });
 
-test('a small audience is read from all buckets, and one of an unknown size bucket by bucket', () => {
-  expect(groupsOf({ run: { audienceDevices: 5_000 }, chunk: all })).toEqual([from(0, 256)]);
+test('a small audience is read from many buckets or all, and one of an unknown size bucket by bucket', () => {
+  expect(groupsOf({ run: { audienceDevices: 0 }, chunk: all })).toEqual([from(0, 256)]);
+  expect(groupsOf({ run: { audienceDevices: 1_000 }, chunk: all })).toEqual([from(0, 256)]);
+  // Four windows of 250 each, and what is left.
+  expect(groupsOf({ run: { audienceDevices: 5_000 }, chunk: all }).map(({ length }) => length)).toEqual([
+    51, 51, 51, 51, 51, 1,
+  ]);
   expect(groupsOf({ run: {}, chunk: all })).toHaveLength(256);
 });
 
