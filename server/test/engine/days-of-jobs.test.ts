@@ -43,16 +43,16 @@ beforeAll(async () => {
       values (${runId}, ${workspaceId}, ${campaignId}, 1, ${status}, 'a reason', ${day}, '2027-01-01', ${at}, ${ended},
         ${isEnded ? ended : null})`;
     await database`
-      insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, chunk_number, platform, outcome,
-        attempts, sent_at, retry_at, lease_until)
-      select ${day}::date, ${workspaceId}, 1, ${runId}, outcome, 'u', 0, 'ANDROID', outcome, 1, ${ended},
+      insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, platform, outcome, attempts,
+        sent_at, retry_at, lease_until)
+      select ${day}::date, ${workspaceId}, 1, ${runId}, outcome, 'u', 'ANDROID', outcome, 1, ${ended},
         case outcome when 'WAITING' then ${ended}::timestamptz end,
         case outcome when 'WAITING' then ${new Date(clock.realNow().getTime() + 60_000)}::timestamptz end
       from unnest('{ACCEPTED,WAITING}'::text[]) as outcome where outcome = 'ACCEPTED' or ${status} <> 'SENT'`;
     if (status !== 'SENT')
       await database`
-        insert into run_counts (run_id, chunk_number, platform, outcome, devices)
-        values (${runId}, 0, 'ANDROID', 'WAITING', 1)`;
+        insert into run_counts (run_id, workspace_id, bucket, platform, outcome, devices)
+        values (${runId}, ${workspaceId}, 1, 'ANDROID', 'WAITING', 1)`;
   }
   await database`
     insert into events (day, workspace_id, bucket, id, user_id, name, attributes, occurred_at, received_at)
@@ -129,7 +129,7 @@ async function reportNode(): Promise<number> {
   const { database, clock } = bundle;
   const keys = { masterKey: Buffer.alloc(32, 1), nextMasterKey: undefined };
   const { encryption } = await checkMasterKey(database, { ...keys, at: clock.now() });
-  const node = { id: 'n', role: 'all', version: '1', simulators: null } as const;
+  const node = { id: 'n', role: 'all', version: '1', simulators: null, connections: 10 } as const;
   return makeReportNode({ database, clock, encryption, node, book: makeJobBook(), findUrl: () => undefined }).runOnce(
     clock.now(),
   );
