@@ -651,6 +651,8 @@ create table nodes (
   simulators jsonb,
   master_key_ids text[] not null default '{}'::text[],
   url text,
+  connections integer not null,
+  constraint nodes_connections_check CHECK ((connections >= 0)),
   constraint nodes_duties_check CHECK ((jsonb_typeof(duties) = 'array'::text)),
   constraint nodes_memory_bytes_check CHECK ((memory_bytes >= 0)),
   constraint nodes_role_check CHECK ((role = ANY (ARRAY['all'::text, 'api'::text, 'worker'::text]))),

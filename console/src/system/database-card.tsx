@@ -12,6 +12,7 @@ export function DatabaseCard({ state: { database } }: { state: SystemState }) {
         ['PostgreSQL', `${database.version}, ${database.isEmbedded ? 'embedded' : 'your own'}`],
         ['Size', formatBytes(database.sizeBytes)],
         ['Connections', `${database.connections} of at most ${database.maxConnections}`],
+        ['Nodes may open', `${database.nodesMayOpen} of the ${database.openToNodes} there are for them`],
         ['Running since', <Time key="since" at={database.startedAt} />],
         ['Migrations', migrations.newest ? `${migrations.count}, the newest ${migrations.newest.name}` : 'none'],
         [

@@ -38,6 +38,7 @@ export function NodeTable({ nodes, now }: { nodes: SystemNode[]; now: string }) 
           { key: 'version', title: 'Version', cell: ({ version }) => version },
           { key: 'since', title: 'Uptime', cell: ({ startedAt }) => formatAge(startedAt, now) },
           { key: 'memory', title: 'Memory', isNumber: true, cell: ({ memoryBytes }) => formatBytes(memoryBytes) },
+          { key: 'connections', title: 'Connections', isNumber: true, cell: ({ connections }) => `≤ ${connections}` },
           {
             key: 'seen',
             title: 'Last seen',

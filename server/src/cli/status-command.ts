@@ -1,9 +1,11 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { isAlive } from '../app/console/node-health.ts';
+import { readConnectionBudget } from '../app/console/read-connection-budget.ts';
 import { findDemoWorkspace } from '../app/sandbox/find-demo-workspace.ts';
 import type { DemoWorkspace } from '../app/sandbox/find-demo-workspace.ts';
 import { printedVariables } from '../start/config.ts';
+import type { ConnectionBudget } from '../domain/overview/judge-connection-budget.ts';
 import { findInstallation } from '../storage/installation/installation.ts';
 import { listNodes } from '../storage/installation/nodes.ts';
 import { withInstallation } from './command-context.ts';
@@ -27,6 +29,7 @@ type Status = {
   /** Of the first node that answers calls. */
   url: string | null;
   database: string;
+  connections: ConnectionBudget;
   demo: DemoWorkspace | undefined;
 };
 
@@ -38,16 +41,19 @@ async function printStatus(context: CommandContext, options: StatusOptions): Pro
 }
 
 async function readStatus({ database, clock, encryption, databasePlace }: CommandContext): Promise<Status> {
-  const nodes = (await listNodes(database))
+  const reports = await listNodes(database);
+  const connections = await readConnectionBudget({ database, clock }, reports);
+  const nodes = reports
     .filter((node) => isAlive(node, clock))
     .map(({ id, host, role, version, url }) => ({ id, host, role, version, url }));
   const url = nodes.find((node) => node.role !== 'worker' && node.url !== null)?.url ?? null;
   const demo = await findDemoWorkspace(database, { encryption, installation: await findInstallation(database) });
-  return { nodes, url, database: databasePlace, demo };
+  return { nodes, url, database: databasePlace, connections, demo };
 }
 
 /** The members of the start's line that hold no password and no link, and the nodes. */
-function toJson({ nodes, url, demo }: Status): object {
+function toJson({ nodes, url, connections, demo }: Status): object {
+  const { mayOpen, available } = connections;
   return {
     isRunning: nodes.length > 0,
     url,
@@ -57,6 +63,7 @@ function toJson({ nodes, url, demo }: Status): object {
     keys: demo?.keys ?? null,
     inbox: url && demo ? `${url}/sandbox/inbox` : null,
     nodes,
+    connections: { mayOpen, available },
   };
 }
 
@@ -75,7 +82,8 @@ function toVariables({ url, demo }: Status): Pair[] {
   return printedVariables.map((name) => [name, values[name]]);
 }
 
-function toLines({ nodes, url, database, demo }: Status): Pair[] {
+function toLines({ nodes, url, database, connections, demo }: Status): Pair[] {
+  const { mayOpen, available, finding } = connections;
   const shown = nodes.map(({ role, host, version, url: at }) => `${role} on ${host}, ${version}${at ? `, ${at}` : ''}`);
   return [
     ['Running', shown.length === 0 ? 'no node' : undefined],
@@ -83,6 +91,7 @@ function toLines({ nodes, url, database, demo }: Status): Pair[] {
     ['Console', url && `${url}/console/`],
     ['API base', url],
     ['Database', database],
+    ['Connections', finding ? `${finding.what} ${finding.todo}` : `at most ${mayOpen} of ${available}`],
     ['Workspace', demo && `${demo.workspaceId}  (database name ${demo.dbName})`],
     ...Object.entries(demo?.keys ?? {}).map(([kind, key]): Pair => [
       `Key: ${kind}`,

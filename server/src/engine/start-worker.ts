@@ -73,6 +73,8 @@ export type Worker = {
 
 // Files that are read side by side; each may hold a core of the database for a while.
 const parallelFills = 2;
+/** Each of them has a session. */
+export const workerSessions = parallelFills;
 // Two slots of their own keep transactional sends quick while campaigns fill the others.
 const transactionalChunks = 2;
 

@@ -16,6 +16,7 @@ import type { Worker } from '../engine/start-worker.ts';
 import { carillonVersion } from './carillon-version.ts';
 import type { Composition } from './composition.ts';
 import type { Config } from './config.ts';
+import { countConnections } from './count-connections.ts';
 import type { Readiness } from './readiness.ts';
 
 export type NodeParts = { phones: SandboxPhones | undefined; readiness: Readiness; book: JobBook; nodeId: string };
@@ -78,7 +79,8 @@ export async function startReporter(
   const { config, clock, log, installation, started } = composition;
   const { acrossWorkspaces: database, encryption } = installation;
   const simulators = phones && { fcm: phones.endpoints.fcm.messagesOrigin, apns: phones.endpoints.apns };
-  const node = { id: nodeId, role: config.role, version: carillonVersion, simulators: simulators ?? null };
+  const connections = countConnections(config);
+  const node = { id: nodeId, role: config.role, version: carillonVersion, simulators: simulators ?? null, connections };
   const job = makeReportNode({ database, clock, encryption, node, book, findUrl });
   await job.runOnce(clock.now());
   const reporter = startJob(job, { clock, log, book });

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { createStartLink } from '../app/accounts/create-start-link.ts';
+import { readConnectionBudget } from '../app/console/read-connection-budget.ts';
 import { makePasswordHash } from '../app/accounts/password-hash.ts';
 import type { DemoWorkspace } from '../app/sandbox/find-demo-workspace.ts';
 import { makeReadyCurl } from '../app/sandbox/make-ready-curl.ts';
 import { makeFollowDatabaseClock } from '../engine/housekeeping/follow-database-clock.ts';
 import { startJob } from '../engine/job.ts';
 import { makeJobBook } from '../engine/job-book.ts';
+import { listNodes } from '../storage/installation/nodes.ts';
 import type { Composition } from './composition.ts';
 import { startEngine, startReporter } from './engine.ts';
 import { startHttpServer } from './http-server.ts';
@@ -59,6 +61,9 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
   stopRequested.throwIfAborted();
   const url = await startHttpServer(composition, { families, readiness });
   if (wallFault !== undefined) log.warn({ fault: wallFault }, 'row-level security does not divide the workspaces');
+  const { finding, ...budget } = await readConnectionBudget({ database, clock }, await listNodes(database));
+  const tooManyConnections = finding && `${finding.what} ${finding.todo}`;
+  if (finding) log.warn({ ...budget, fault: tooManyConnections }, 'the nodes may open more connections than there are');
   begun.url = url;
   // Only now, so that a start that cannot listen leaves nothing made.
   const demo = phones && (await prepareDemo(composition, phones));
@@ -81,6 +86,7 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
       databaseUrl: isSandbox ? databaseUrl : maskPassword(databaseUrl),
       databasePlace,
       wallFault,
+      tooManyConnections,
       curl: demo && (await readyCurl({ workspaceId: demo.workspaceId, url })),
     },
     createConsoleLink,

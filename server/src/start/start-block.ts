@@ -14,6 +14,8 @@ export type StartBlock = {
   databasePlace: string;
   /** Why row-level security does not stand between the workspaces. */
   wallFault: string | undefined;
+  /** That the nodes may open more connections than the database has for them, and what to do. */
+  tooManyConnections: string | undefined;
   curl: string | undefined;
 };
 
@@ -46,6 +48,7 @@ export function formatStartBlock(block: StartBlock): string {
   lines.push(['Database', block.databasePlace]);
   if (block.wallFault)
     lines.push(['Workspaces', `${block.wallFault}: row-level security does not divide them (docs/operations.md)`]);
+  if (block.tooManyConnections) lines.push(['Connections', block.tooManyConnections]);
   if (block.inbox) lines.push(['Sending to', 'simulators'], ['Pushes show', `${block.inbox} and in the console`]);
   const width = Math.max(...lines.map(([name]) => name!.length)) + 2;
   const text = lines.map(([name, value]) => `  ${name!.padEnd(width)}${value}`).join('\n');

@@ -34,7 +34,7 @@ const node = (id: string, role: 'all' | 'api' | 'worker') =>
     database: bundle.database,
     clock: bundle.clock,
     encryption,
-    node: { id, role, version: '1.2.3', simulators: null },
+    node: { id, role, version: '1.2.3', simulators: null, connections: 10 },
     book: makeJobBook(),
     findUrl: () => undefined,
   });

@@ -17,6 +17,7 @@ const well: OverviewFacts = {
   answers: [],
   failingJobs: [],
   limits: [{ name: 'Push requests', used: 10, most: 100 }],
+  tooManyConnections: undefined,
 };
 const failure = { platform: 'ANDROID', outcome: 'REJECTED', code: 'INVALID_ARGUMENT', advice: 'Look at it.' } as const;
 

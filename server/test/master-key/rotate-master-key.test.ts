@@ -37,7 +37,7 @@ const open = (keys: GivenKeys) => checkMasterKey(bundle.database, { ...keys, at 
 
 async function makeNode(keys: GivenKeys, id: string) {
   const { encryption } = await open(keys);
-  const node = { id, role: 'all', version: '1.2.3', simulators: null } as const;
+  const node = { id, role: 'all', version: '1.2.3', simulators: null, connections: 10 } as const;
   const deps = { database: bundle.database, clock, encryption, node, book: makeJobBook() };
   const job = makeReportNode({ ...deps, findUrl: () => undefined });
   const report = async () => {

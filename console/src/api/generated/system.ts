@@ -34,6 +34,7 @@ export type SystemNode = {
   startedAt: string;
   seenAt: string;
   memoryBytes: number;
+  connections: number;
   jobs: JobNote[];
   isAlive: boolean;
 };
@@ -62,6 +63,8 @@ export type SystemState = {
     sizeBytes: number;
     connections: number;
     maxConnections: number;
+    nodesMayOpen: number;
+    openToNodes: number;
     startedAt: string;
     isEmbedded: boolean;
     replicas: {

@@ -25,6 +25,7 @@ import { readLimits } from '../limits/read-limits.ts';
 import type { ReadLimitsDependencies } from '../limits/read-limits.ts';
 import type { ReadyCurl } from '../sandbox/make-ready-curl.ts';
 import { failingJobs, isAlive, sends, showReport } from './node-health.ts';
+import { readConnectionBudget } from './read-connection-budget.ts';
 import { readProviderAnswers } from './read-provider-answers.ts';
 import { readProviderHealth } from './read-provider-health.ts';
 
@@ -126,6 +127,7 @@ async function readOverview(deps: OverviewDependencies & { lastHour: LastHour },
       // The command contains a signature, so it requires the permission to see keys.
       mayDo(by.role, 'keys.read') ? deps.readyCurl({ workspaceId, url }) : undefined,
     ]);
+  const connections = await readConnectionBudget(deps, nodes);
   const alive = nodes.filter((node) => isAlive(node, clock)).map((node) => showReport(node, clock));
   const sending = queues.filter(({ name }) => name === 'chunks' || name === 'retries');
   const waitingSince = sending.flatMap(({ oldestAt }) => (oldestAt === null ? [] : [oldestAt.getTime()]));
@@ -143,6 +145,7 @@ async function readOverview(deps: OverviewDependencies & { lastHour: LastHour },
     failures: hour.failures,
     answers,
     failingJobs: failingJobs(alive),
+    tooManyConnections: connections.finding,
     // A window of a minute may be full for only an instant, but the push limit refuses messages in the meantime.
     limits: limits.filter(({ id, windowSeconds }) => id === 'pushes' || windowSeconds === null || windowSeconds > 60),
   });

@@ -4,6 +4,7 @@ import { listAppliedMigrations, listReplicas, readDatabaseFacts } from '../../st
 import { listNodes } from '../../storage/installation/nodes.ts';
 import { readQueues } from '../../storage/installation/queues.ts';
 import { isAlive, showReport } from './node-health.ts';
+import { readConnectionBudget } from './read-connection-budget.ts';
 import { readProviderHealth } from './read-provider-health.ts';
 
 /** What is known of this process and the machine below it. */
@@ -52,6 +53,7 @@ export function makeConsoleSystem(deps: SystemDependencies) {
         readQueues(database, at),
         readProviderHealth(database, { workspaceId, at }),
       ]);
+      const { mayOpen, available } = await readConnectionBudget(deps, nodes);
       const { isEmbedded, ...installation } = deps.installation;
       return {
         now: at,
@@ -61,6 +63,8 @@ export function makeConsoleSystem(deps: SystemDependencies) {
         machine,
         database: {
           ...facts,
+          nodesMayOpen: mayOpen,
+          openToNodes: available,
           isEmbedded,
           replicas,
           migrations: { count: migrations.length, newest: migrations[0] ?? null },

@@ -29,6 +29,8 @@ export type OverviewFacts = {
   answers: ProviderAnswers[];
   failingJobs: { name: string; fault: string }[];
   limits: { name: string; used: number; most: number }[];
+  /** That the nodes may open more connections than the database has for them. */
+  tooManyConnections: Finding | undefined;
 };
 
 export type Verdict = { level: 'well' | 'attention' | 'trouble'; headline: string; findings: Finding[] };
@@ -52,6 +54,7 @@ export function judgeOverview(facts: OverviewFacts): Verdict {
     ...judgeFailedRuns(facts),
     ...judgeFailures(facts),
     ...judgeLimits(facts),
+    ...(facts.tooManyConnections ? [facts.tooManyConnections] : []),
   ].sort((one, other) => Number(one.level === 'attention') - Number(other.level === 'attention'));
   const troubles = findings.filter(({ level }) => level === 'trouble').length;
   if (findings.length === 0) return { level: 'well', headline: 'All is well', findings };

@@ -4,7 +4,7 @@ import type { Keyring } from '../../domain/encryption.ts';
 import type { Database } from '../../storage/database.ts';
 import { findInstallation } from '../../storage/installation/installation.ts';
 import { deleteNode, deleteSilentNodes, upsertNode } from '../../storage/installation/nodes.ts';
-import type { NodeRole, SimulatorOrigins } from '../../storage/installation/nodes.ts';
+import type { NodeReport } from '../../storage/installation/nodes.ts';
 import type { JobBook } from '../job-book.ts';
 import type { Job } from '../job.ts';
 
@@ -12,7 +12,7 @@ export type ReportNodeDependencies = {
   database: Database;
   clock: Clock;
   encryption: Keyring;
-  node: { id: string; role: NodeRole; version: string; simulators: SimulatorOrigins | null };
+  node: Pick<NodeReport, 'id' | 'role' | 'version' | 'simulators' | 'connections'>;
   book: JobBook;
   /** Where it answers calls, once it does. */
   findUrl: () => string | undefined;

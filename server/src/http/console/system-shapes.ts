@@ -28,6 +28,7 @@ export const SystemNode = Type.Object({
   startedAt: Type.String(),
   seenAt: Type.String(),
   memoryBytes: Type.Number(),
+  connections: Type.Number(),
   jobs: Type.Array(JobNote),
   isAlive: Type.Boolean(),
 });
@@ -53,6 +54,8 @@ export const SystemState = described(
       sizeBytes: Type.Number(),
       connections: Type.Number(),
       maxConnections: Type.Number(),
+      nodesMayOpen: Type.Number(),
+      openToNodes: Type.Number(),
       startedAt: Type.String(),
       isEmbedded: Type.Boolean(),
       replicas: Type.Array(Type.Object({ state: Type.String(), lagBytes: orNull(Type.Number()) })),

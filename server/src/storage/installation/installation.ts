@@ -1,4 +1,5 @@
 import type { InstallationPurpose } from '../../domain/encryption-context.ts';
+import type { ConnectionLimit } from '../../domain/overview/judge-connection-budget.ts';
 import type { Queryable, Session, Transaction } from '../database.ts';
 
 export type Installation = {
@@ -123,6 +124,19 @@ export async function readDatabaseFacts(tx: Queryable): Promise<DatabaseFacts> {
     select current_setting('server_version') as version, pg_database_size(current_database()) as "sizeBytes",
       (select count(*) from pg_stat_activity where datname = current_database()) as connections,
       current_setting('max_connections')::int as "maxConnections", pg_postmaster_start_time() as "startedAt"`;
+  return row!;
+}
+
+/** How many connections the login of these gets. Reads the settings and the catalogue only. */
+export async function readConnectionLimit(tx: Queryable): Promise<ConnectionLimit> {
+  const [row] = await tx<ConnectionLimit[]>`
+    select current_setting('max_connections')::int as "maxConnections",
+      -- The second is of PostgreSQL 16 and later.
+      current_setting('superuser_reserved_connections')::int
+        + coalesce(current_setting('reserved_connections', true)::int, 0) as reserved,
+      nullif(pg_roles.rolconnlimit, -1) as "ofRole", nullif(pg_database.datconnlimit, -1) as "ofDatabase"
+    from pg_roles, pg_database
+    where pg_roles.rolname = session_user and pg_database.datname = current_database()`;
   return row!;
 }
 

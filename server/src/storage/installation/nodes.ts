@@ -32,6 +32,8 @@ export type NodeReport = {
   /** Ids of the master keys it knows, first the one it encrypts under; none of a version that did not say. */
   masterKeyIds: readonly string[];
   simulators: SimulatorOrigins | null;
+  /** Most that it opens to the database itself. */
+  connections: number;
   /** Where it answers calls; null of a worker, of a start under way, and of a version that did not say. */
   url: string | null;
 };
@@ -40,10 +42,12 @@ export type NodeReport = {
 export async function upsertNode(tx: Queryable, node: NodeReport): Promise<void> {
   await tx`
     insert into nodes
-      (id, host, process_id, role, version, started_at, seen_at, memory_bytes, duties, simulators, master_key_ids, url)
+      (id, host, process_id, role, version, started_at, seen_at, memory_bytes, duties, simulators, master_key_ids, url,
+        connections)
     values (${node.id}, ${node.host}, ${node.processId}, ${node.role}, ${node.version}, ${node.startedAt},
       ${node.seenAt}, ${node.memoryBytes}, ${tx.json(node.jobs)},
-      ${node.simulators === null ? null : tx.json(node.simulators)}, ${node.masterKeyIds}, ${node.url})
+      ${node.simulators === null ? null : tx.json(node.simulators)}, ${node.masterKeyIds}, ${node.url},
+      ${node.connections})
     on conflict (id) do update
       set seen_at = excluded.seen_at, started_at = excluded.started_at, memory_bytes = excluded.memory_bytes,
         duties = excluded.duties, master_key_ids = excluded.master_key_ids, url = excluded.url`;
@@ -54,7 +58,7 @@ export async function listNodes(tx: Queryable): Promise<NodeReport[]> {
   return tx<NodeReport[]>`
     select id, host, process_id as "processId", role, version, started_at as "startedAt", seen_at as "seenAt",
       memory_bytes as "memoryBytes", duties as jobs, simulators,
-      master_key_ids as "masterKeyIds", url
+      master_key_ids as "masterKeyIds", url, connections
     from nodes order by started_at, id limit 1000`;
 }
 

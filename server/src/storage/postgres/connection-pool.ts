@@ -244,6 +244,9 @@ async function look(pool: ConnectionPool): Promise<boolean> {
   return first.size === 1 && second.size === 1 && [...first].every((pid) => !second.has(pid));
 }
 
+/** Most that the job queue of a node opens. */
+export const queueConnections = 4;
+
 export type QueuePool = {
   /** For the job queue's library, which asks for one of the driver's own. */
   pool: pg.Pool;
@@ -256,7 +259,11 @@ export type QueuePool = {
  * gone before its connections: an embedded database that shuts down at that moment would end this process.
  */
 export function openQueuePool(url: string): QueuePool {
-  const pool = new pg.Pool({ connectionString: withKnownSslMode(url), max: 4, connectionTimeoutMillis: 10_000 });
+  const pool = new pg.Pool({
+    connectionString: withKnownSslMode(url),
+    max: queueConnections,
+    connectionTimeoutMillis: 10_000,
+  });
   // The library hears of a lost connection by the statement that fails.
   pool.on('error', () => {});
   const clients = new Set<pg.PoolClient>();

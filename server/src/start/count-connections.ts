@@ -1,0 +1,18 @@
+import { workerSessions } from '../engine/start-worker.ts';
+import { queueConnections } from '../storage/postgres/connection-pool.ts';
+import type { Config } from './config.ts';
+
+/**
+ * Most connections that a node with these settings opens to the database itself, all its pools full. Behind a pooler in
+ * transaction mode those of its statements are the pooler's to limit; what is left are the job queue's and those of the
+ * segment files it reads. One that is posted takes another for as long as it is received.
+ */
+export function countConnections({
+  role,
+  databaseConnections,
+  databasePooler,
+}: Pick<Config, 'role' | 'databaseConnections' | 'databasePooler'>): number {
+  const ofQueue = role === 'api' ? 0 : queueConnections;
+  const ofFiles = role === 'api' ? 0 : workerSessions;
+  return ofQueue + (databasePooler === 'transaction' ? ofFiles : databaseConnections);
+}
