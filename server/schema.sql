@@ -988,6 +988,7 @@ create table unattributed_events (
   received_at timestamp with time zone not null,
   constraint unattributed_events_pkey PRIMARY KEY (workspace_id, bucket, event_id)
 );
+CREATE INDEX unattributed_events_bucket ON unattributed_events USING btree (bucket, received_at);
 CREATE INDEX unattributed_events_received ON unattributed_events USING btree (received_at);
 
 create table user_messages (

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { listTimelineEntries } from '../../src/storage/users/user-records.ts';
+import { listTimelineEntries } from '../../src/storage/users/user-timeline.ts';
 import { makeAccountsBundle } from './accounts-bundle.ts';
 import type { AccountsBundle } from './accounts-bundle.ts';
 

@@ -6,10 +6,10 @@ import {
   listFoundUsers,
   listUserDevices,
   listUserMessages,
-  listTimelineEntries,
   listUserSegments,
   listTestUsers,
 } from '../../src/storage/users/user-records.ts';
+import { listTimelineEntries } from '../../src/storage/users/user-timeline.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 import { collectPlans } from '../collect-plans.ts';

@@ -8,7 +8,7 @@ import type { Platform } from '../../src/domain/campaigns/content.ts';
 import type { RunExplanation } from '../../src/domain/explain/explain-run.ts';
 import { makeId } from '../../src/domain/ids.ts';
 import type { Outcome } from '../../src/engine/delivery/provider.ts';
-import { findCampaignToExplain, listRunsToExplain } from '../../src/storage/ledger/delivery-log.ts';
+import { findCampaignToExplain, listRunsToExplain } from '../../src/storage/ledger/run-explanations.ts';
 import type { WorkspaceChanges } from '../../src/storage/installation/workspaces.ts';
 import { makeFanOutBundle } from '../engine/fan-out/fan-out-bundle.ts';
 import type { FanOutBundle } from '../engine/fan-out/fan-out-bundle.ts';

@@ -4,18 +4,16 @@ import { adviseOnFailure } from '../../domain/campaigns/failure-advice.ts';
 import { tellWaitingCause } from '../../domain/delivery/waiting-cause.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Database } from '../../storage/database.ts';
+import { groupCampaignWaiting, groupFailures, listRunDays } from '../../storage/campaigns/campaign-ledger.ts';
+import type { CampaignWaitingGroup, FailureGroup } from '../../storage/campaigns/campaign-ledger.ts';
 import {
   countConversions,
   findInteractionNumbers,
-  groupCampaignWaiting,
-  groupFailures,
   listReportedRuns,
-  listRunDays,
   listVersions,
   sumOutcomes,
   sumRuns,
 } from '../../storage/campaigns/campaign-stats.ts';
-import type { CampaignWaitingGroup, FailureGroup } from '../../storage/campaigns/campaign-stats.ts';
 import { findCampaignRecord } from '../../storage/campaigns/campaigns.ts';
 import type { CampaignRecord } from '../../storage/campaigns/campaigns.ts';
 import { getCampaign } from '../campaigns/search-campaigns.ts';

@@ -1,7 +1,8 @@
 import type { Clock } from '../../clock.ts';
 import type { Database } from '../../storage/database.ts';
-import { listRunDays, readTimeline } from '../../storage/campaigns/campaign-stats.ts';
-import type { RunSums, TimelineStep } from '../../storage/campaigns/campaign-stats.ts';
+import { listRunDays, readTimeline } from '../../storage/campaigns/campaign-ledger.ts';
+import type { TimelineStep } from '../../storage/campaigns/campaign-ledger.ts';
+import type { RunSums } from '../../storage/campaigns/campaign-stats.ts';
 
 export type Timeline = { stepSeconds: number; steps: TimelineStep[] };
 

@@ -13,11 +13,12 @@ import {
   listFoundUsers,
   listUserDevices,
   listUserMessages,
-  listTimelineEntries,
   listUserSegments,
   listTestUsers,
 } from '../../storage/users/user-records.ts';
-import type { FoundUser, TimelinePosition } from '../../storage/users/user-records.ts';
+import type { FoundUser } from '../../storage/users/user-records.ts';
+import { listTimelineEntries } from '../../storage/users/user-timeline.ts';
+import type { TimelinePosition } from '../../storage/users/user-timeline.ts';
 import { findUserById, findUsersByCustomerIds } from '../../storage/users/users.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
 import type { SignedIn } from '../accounts/account-dependencies.ts';

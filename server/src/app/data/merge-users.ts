@@ -18,7 +18,8 @@ import {
   moveMemberships,
 } from '../../storage/users/merged-users.ts';
 import { moveUserMessages } from '../../storage/users/user-messages.ts';
-import { deleteUser, lockUsersInOrder, setUserAttributes } from '../../storage/users/users.ts';
+import { lockUsersInOrder } from '../../storage/users/users-in-order.ts';
+import { deleteUser, setUserAttributes } from '../../storage/users/users.ts';
 import type { LockedUser } from '../../storage/users/users.ts';
 import { lockUserOrRetained } from './find-user.ts';
 

@@ -3,7 +3,7 @@ import { makeId } from '../../domain/ids.ts';
 import { zoneAttributeFault } from '../../domain/users/user-attributes.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { findZoneAttribute } from '../../storage/installation/workspaces.ts';
-import { insertMissingUsers, lockUsersInOrder } from '../../storage/users/users.ts';
+import { insertMissingUsers, lockUsersInOrder } from '../../storage/users/users-in-order.ts';
 import { registerDevice } from './register-device.ts';
 import type { RegisterDeviceCommand } from './register-device.ts';
 import { trackEvents } from './track-events.ts';

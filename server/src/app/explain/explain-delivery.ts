@@ -12,8 +12,8 @@ import {
   listDevicesToExplain,
   listMembersToExplain,
   listRunsToExplain,
-} from '../../storage/ledger/delivery-log.ts';
-import type { CampaignToExplain, RunToExplain } from '../../storage/ledger/delivery-log.ts';
+} from '../../storage/ledger/run-explanations.ts';
+import type { CampaignToExplain, RunToExplain } from '../../storage/ledger/run-explanations.ts';
 import { findUsersByCustomerIds } from '../../storage/users/users.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
 

@@ -13,3 +13,8 @@ export function bucketOf(customerId: string): number {
 
 /** Where a user is stored: the key of all that belongs to one. */
 export type UserKey = { bucket: number; userId: string };
+
+/** Rows by their bucket, the lowest first: the order in which rows of several are locked everywhere. */
+export function groupByBucket<Row extends { bucket: number }>(rows: Iterable<Row>): [bucket: number, rows: Row[]][] {
+  return [...Map.groupBy(rows, ({ bucket }) => bucket)].toSorted(([one], [other]) => one - other);
+}

@@ -13,10 +13,10 @@ import {
   eraseTargets,
   eraseUserMessages,
   eraseUsers,
-  noteErasureStep,
-  takeDueErasure,
-} from '../../storage/users/erasures.ts';
-import type { Erasure, User } from '../../storage/users/erasures.ts';
+} from '../../storage/users/erased-traces.ts';
+import type { User } from '../../storage/users/erased-traces.ts';
+import { noteErasureStep, takeDueErasure } from '../../storage/users/erasures.ts';
+import type { Erasure } from '../../storage/users/erasures.ts';
 import { listMergedRows } from '../../storage/users/merged-users.ts';
 import { lockUserByKey } from '../../storage/users/users.ts';
 import type { Job } from '../job.ts';

@@ -1,8 +1,7 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
 import type { ConversionGoal } from '../../domain/campaigns/conversion-goal.ts';
-import { partitionOf } from '../ledger/deliveries.ts';
 import type { DeliveryOutcome } from '../ledger/deliveries.ts';
-import type { Fragment, Queryable } from '../database.ts';
+import type { Queryable } from '../database.ts';
 
 /** Runs that began in a span of time: from its first moment to before its end. */
 export type StatsSpan = { startsAt: Date; endsBefore: Date };
@@ -62,15 +61,23 @@ export async function countStartedRuns(tx: Queryable, asked: Asked): Promise<Run
 
 export type OutcomeNumbers = { campaignId: string; platform: Platform; outcome: DeliveryOutcome; devices: number };
 
+/**
+ * The runs by themselves, to be joined with what lies in shards: a cluster sends these rows there, and would send the
+ * whole table if it were joined directly. Index: runs_campaign.
+ */
+const runsInSpan = (tx: Queryable, asked: Asked) => tx`
+  select runs.id, runs.day, runs.campaign_id from runs
+  where runs.campaign_id = any(${asked.campaignIds}) and ${inSpan(tx, asked)}`;
+
 /** Deliveries by outcome, from the counters of the runs. Indexes: runs_campaign, run_counts primary key. */
 export async function sumOutcomes(tx: Queryable, asked: Asked): Promise<OutcomeNumbers[]> {
   return tx<OutcomeNumbers[]>`
-    select runs.campaign_id as "campaignId", run_counts.platform, run_counts.outcome,
+    with asked as materialized (${runsInSpan(tx, asked)})
+    select asked.campaign_id as "campaignId", run_counts.platform, run_counts.outcome,
       sum(run_counts.devices)::bigint as devices
-    from runs
-    join run_counts on run_counts.run_id = runs.id
-    where runs.campaign_id = any(${asked.campaignIds}) and ${inSpan(tx, asked)}
-    group by runs.campaign_id, run_counts.platform, run_counts.outcome`;
+    from asked
+    join run_counts on run_counts.run_id = asked.id
+    group by asked.campaign_id, run_counts.platform, run_counts.outcome`;
 }
 
 export type FailureNumbers = { campaignId: string; platform: Platform; cause: string; devices: number };
@@ -80,15 +87,24 @@ export type FailureNumbers = { campaignId: string; platform: Platform; cause: st
  * run's day.
  */
 export async function countFailures(tx: Queryable, asked: Asked): Promise<FailureNumbers[]> {
+  const days = await listDaysInSpan(tx, asked);
+  if (days.length === 0) return [];
   return tx<FailureNumbers[]>`
-    select runs.campaign_id as "campaignId", deliveries.platform,
+    with asked as materialized (${runsInSpan(tx, asked)})
+    select asked.campaign_id as "campaignId", deliveries.platform,
       coalesce(deliveries.code, deliveries.outcome) as cause, count(*) as devices
-    from runs
-    join deliveries on deliveries.day = runs.day and deliveries.run_id = runs.id
-      and deliveries.outcome in ('GONE', 'REJECTED', 'EXPIRED', 'FAILED', 'WITHHELD')
-    where runs.campaign_id = any(${asked.campaignIds}) and ${inSpan(tx, asked)}
-    group by runs.campaign_id, deliveries.platform, coalesce(deliveries.code, deliveries.outcome)
+    from asked
+    join deliveries on deliveries.day = any(${days}::date[]) and deliveries.day = asked.day
+      and deliveries.run_id = asked.id and deliveries.outcome in ('GONE', 'REJECTED', 'EXPIRED', 'FAILED', 'WITHHELD')
+    group by asked.campaign_id, deliveries.platform, coalesce(deliveries.code, deliveries.outcome)
     order by coalesce(deliveries.code, deliveries.outcome) collate "C"`;
+}
+
+/** The days of the ledger that have the runs' rows. Index: runs_campaign. */
+async function listDaysInSpan(tx: Queryable, asked: Asked): Promise<string[]> {
+  const rows = await tx<{ day: string }[]>`
+    select distinct day::text as day from (${runsInSpan(tx, asked)}) as asked`;
+  return rows.map(({ day }) => day);
 }
 
 export type ConversionNumbers = {
@@ -108,12 +124,12 @@ export async function countConversions(
   asked: Asked & { workspaceId: string },
 ): Promise<ConversionNumbers[]> {
   return tx<ConversionNumbers[]>`
+    with asked as materialized (${runsInSpan(tx, asked)})
     select conversions.campaign_id as "campaignId", conversions.platform, conversions.goal, count(*) as total,
       count(distinct conversions.user_id) as unique
-    from conversions
-    join runs on runs.id = conversions.run_id
+    from asked
+    join conversions on conversions.run_id = asked.id
     where conversions.workspace_id = ${asked.workspaceId} and conversions.campaign_id = any(${asked.campaignIds})
-      and ${inSpan(tx, asked)}
     group by conversions.campaign_id, conversions.platform, conversions.goal`;
 }
 
@@ -156,106 +172,24 @@ export type RunSums = {
  */
 export async function sumRuns(tx: Queryable, campaignId: string): Promise<RunSums> {
   const [row] = await tx<RunSums[]>`
-    select count(*) as runs, count(*) filter (where runs.status in ('QUEUED', 'SENDING', 'PAUSED')) as "openRuns",
-      case when bool_or(runs.started_at is not null and runs.audience_users is null) then null
-        else coalesce(sum(runs.audience_users), 0)::bigint end as "audienceUsers",
-      coalesce(sum(coalesce(runs.audience_devices, counted.devices)), 0)::bigint as "reachableDevices",
-      min(runs.started_at) as "startedAt",
-      case when bool_and(runs.ended_at is not null) then max(runs.ended_at) end as "endedAt"
-    from runs
-    left join lateral (
-      select sum(run_counts.devices) as devices from run_counts where run_counts.run_id = runs.id
-    ) as counted on true
-    where runs.campaign_id = ${campaignId}`;
+    with summed as materialized (
+      select count(*) as runs, count(*) filter (where status in ('QUEUED', 'SENDING', 'PAUSED')) as open_runs,
+        case when bool_or(started_at is not null and audience_users is null) then null
+          else coalesce(sum(audience_users), 0)::bigint end as audience_users,
+        coalesce(sum(audience_devices), 0)::bigint as counted_devices, min(started_at) as started_at,
+        case when bool_and(ended_at is not null) then max(ended_at) end as ended_at
+      from runs where campaign_id = ${campaignId}
+    ), uncounted as materialized (
+      select id from runs where campaign_id = ${campaignId} and audience_devices is null
+    ), tried as materialized (
+      select coalesce(sum(run_counts.devices), 0)::bigint as devices
+      from uncounted join run_counts on run_counts.run_id = uncounted.id
+    )
+    select summed.runs, summed.open_runs as "openRuns", summed.audience_users as "audienceUsers",
+      summed.counted_devices + tried.devices as "reachableDevices", summed.started_at as "startedAt",
+      summed.ended_at as "endedAt"
+    from summed, tried`;
   return row!;
-}
-
-export type FailureGroup = {
-  platform: Platform;
-  outcome: 'GONE' | 'REJECTED' | 'EXPIRED' | 'FAILED' | 'WITHHELD';
-  /** The provider's word, or ours. */
-  code: string;
-  devices: number;
-  /** One of them, by the id of its row. */
-  sampleDeviceId: string;
-  lastAt: Date;
-};
-
-export type RunDay = { day: string; runIds: string[] };
-
-/** Runs of a campaign by the day of the ledger that has their rows, if it is kept. Index: runs_campaign. */
-export async function listRunDays(tx: Queryable, campaignId: string): Promise<RunDay[]> {
-  return tx<RunDay[]>`
-    select day::text as day, array_agg(id) as "runIds" from runs
-    where campaign_id = ${campaignId} and to_regclass('deliveries_' || to_char(day, 'YYYYMMDD')) is not null
-    group by day order by day`;
-}
-
-/**
- * Why deliveries of a day failed, with the newest of each reason. The index alone is read, and one row of the ledger a
- * group. Indexes: deliveries_failed, deliveries_log_run_code.
- */
-export async function groupFailures(tx: Queryable, { day, runIds }: RunDay): Promise<FailureGroup[]> {
-  const ledger = tx(partitionOf(day));
-  const newest = (hasCode: Fragment) => tx`
-    (select device_id, sent_at from ${ledger}
-    where run_id = counted.run_id and outcome <> 'ACCEPTED' and ${hasCode} and outcome = counted.outcome
-      and platform = counted.platform
-    order by sent_at desc limit 1)`;
-  return tx<FailureGroup[]>`
-    select counted.platform, counted.outcome, coalesce(counted.code, counted.outcome) as code, counted.devices,
-      newest.device_id as "sampleDeviceId", newest.sent_at as "lastAt"
-    from (
-      select run_id, platform, outcome, code, count(*) as devices from ${ledger}
-      where run_id = any(${runIds}) and outcome in ('GONE', 'REJECTED', 'EXPIRED', 'FAILED', 'WITHHELD')
-      group by run_id, platform, outcome, code
-    ) as counted, lateral (
-      ${newest(tx`code = counted.code`)} union all ${newest(tx`counted.code is null and code is null`)}
-    ) as newest
-    order by counted.devices desc, counted.platform, code
-    limit 1000`;
-}
-
-export type CampaignWaitingGroup = {
-  platform: Platform;
-  code: string;
-  devices: number;
-  attempts: number;
-  nextAt: Date;
-};
-
-/** What waits for another attempt, of one day's runs, by why, with the next attempt. Index: deliveries_log_run. */
-export async function groupCampaignWaiting(tx: Queryable, { day, runIds }: RunDay): Promise<CampaignWaitingGroup[]> {
-  return tx<CampaignWaitingGroup[]>`
-    select platform, coalesce(code, outcome) as code, count(*) as devices, max(attempts) as attempts,
-      min(retry_at) as "nextAt"
-    from ${tx(partitionOf(day))}
-    where run_id = any(${runIds}) and outcome = 'WAITING'
-    group by 1, 2
-    order by devices desc, 1, 2
-    limit 100`;
-}
-
-export type TimelineStep = { at: Date; accepted: number; notDelivered: number };
-
-/**
- * What became final in each step of time from a moment on, oldest first; steps without any are left out. The index
- * alone is read, each entry of the day's runs: about 0.5 s a million. Index: deliveries_log_run.
- */
-export async function readTimeline(
-  tx: Queryable,
-  asked: RunDay & { origin: Date; since: Date; stepSeconds: number },
-): Promise<TimelineStep[]> {
-  return tx<TimelineStep[]>`
-    select date_bin(make_interval(secs => ${asked.stepSeconds}), sent_at, ${asked.origin}::timestamptz) as at,
-      count(*) filter (where outcome = 'ACCEPTED') as accepted,
-      count(*) filter (where outcome <> 'ACCEPTED') as "notDelivered"
-    from ${tx(partitionOf(asked.day))}
-    where run_id = any(${asked.runIds}) and sent_at >= ${asked.since}
-      and outcome in ('ACCEPTED', 'GONE', 'REJECTED', 'EXPIRED', 'FAILED', 'WITHHELD')
-      and platform in ('ANDROID', 'IOS', 'WEB')
-    group by 1
-    order by 1`;
 }
 
 export type ReportedRun = {
@@ -277,20 +211,26 @@ export async function listReportedRuns(
   page: { campaignId: string; limit: number; offset: number },
 ): Promise<ReportedRun[]> {
   return tx<ReportedRun[]>`
-    select runs.id, runs.status, runs.status_reason as "statusReason", coalesce(runs.moment, runs.due_at) as "dueAt",
-      runs.started_at as "startedAt", runs.ended_at as "endedAt", runs.created_at as "createdAt",
+    with page as materialized (
+      select id, status, status_reason, coalesce(moment, due_at) as due_at, started_at, ended_at, created_at from runs
+      where campaign_id = ${page.campaignId}
+      order by created_at desc, id desc
+      limit ${page.limit} offset ${page.offset}
+    ), counted as materialized (
+      select run_counts.run_id, sum(run_counts.devices) filter (where run_counts.outcome = 'ACCEPTED') as accepted,
+        sum(run_counts.devices) filter (where run_counts.outcome = 'WAITING') as waiting,
+        sum(run_counts.devices)
+          filter (where run_counts.outcome in ('GONE', 'REJECTED', 'EXPIRED', 'FAILED', 'WITHHELD')) as failed
+      from page join run_counts on run_counts.run_id = page.id
+      group by run_counts.run_id
+    )
+    select page.id, page.status, page.status_reason as "statusReason", page.due_at as "dueAt",
+      page.started_at as "startedAt", page.ended_at as "endedAt", page.created_at as "createdAt",
       coalesce(counted.accepted, 0)::bigint as accepted, coalesce(counted.waiting, 0)::bigint as waiting,
       coalesce(counted.failed, 0)::bigint as "notDelivered"
-    from runs
-    left join lateral (
-      select sum(devices) filter (where outcome = 'ACCEPTED') as accepted,
-        sum(devices) filter (where outcome = 'WAITING') as waiting,
-        sum(devices) filter (where outcome in ('GONE', 'REJECTED', 'EXPIRED', 'FAILED', 'WITHHELD')) as failed
-      from run_counts where run_counts.run_id = runs.id
-    ) as counted on true
-    where runs.campaign_id = ${page.campaignId}
-    order by runs.created_at desc, runs.id desc
-    limit ${page.limit} offset ${page.offset}`;
+    from page
+    left join counted on counted.run_id = page.id
+    order by page.created_at desc, page.id desc`;
 }
 
 export type CampaignVersion = {

@@ -1,5 +1,5 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
-import type { Queryable } from '../database.ts';
+import type { Fragment, Queryable } from '../database.ts';
 import { inKnownZone } from './workspaces.ts';
 
 export type WorkspaceSummary = { id: string; dbName: string; name: string; timeZone: string };
@@ -41,21 +41,29 @@ export async function listRecentCampaigns(
   { workspaceId, limit }: { workspaceId: string; limit: number },
 ): Promise<RecentCampaign[]> {
   return tx<RecentCampaign[]>`
-    select campaigns.id, campaigns.name, campaigns.status, campaigns.status_reason as "statusReason",
-      campaigns.created_at as "createdAt", campaigns.created_by as "createdBy",
+    with recent as materialized (
+      select id, name, status, status_reason, created_at, created_by from campaigns
+      where workspace_id = ${workspaceId} and not is_test
+      order by created_at desc, id desc
+      limit ${limit}
+    ), made as materialized (
+      select runs.id, runs.campaign_id from recent join runs on runs.campaign_id = recent.id
+    ), total as materialized (
+      select made.campaign_id, run_counts.platform, run_counts.outcome, sum(run_counts.devices) as devices
+      from made join run_counts on run_counts.run_id = made.id
+      group by made.campaign_id, run_counts.platform, run_counts.outcome
+    )
+    select recent.id, recent.name, recent.status, recent.status_reason as "statusReason",
+      recent.created_at as "createdAt", recent.created_by as "createdBy",
       coalesce((
-        select jsonb_agg(jsonb_build_object('platform', total.platform, 'outcome', total.outcome, 'devices', total.devices))
-        from (
-          select run_counts.platform, run_counts.outcome, sum(run_counts.devices) as devices
-          from runs join run_counts on run_counts.run_id = runs.id
-          where runs.campaign_id = campaigns.id
-          group by run_counts.platform, run_counts.outcome order by 1, 2
-        ) as total
+        select jsonb_agg(
+          jsonb_build_object('platform', total.platform, 'outcome', total.outcome, 'devices', total.devices)
+          order by total.platform, total.outcome
+        )
+        from total where total.campaign_id = recent.id
       ), '[]') as counts
-    from campaigns
-    where campaigns.workspace_id = ${workspaceId} and not campaigns.is_test
-    order by campaigns.created_at desc, campaigns.id desc
-    limit ${limit}`;
+    from recent
+    order by recent.created_at desc, recent.id desc`;
 }
 
 export type RunningSend = {
@@ -78,24 +86,27 @@ export async function listRunningSends(
   { workspaceId, limit }: { workspaceId: string; limit: number },
 ): Promise<RunningSend[]> {
   return tx<RunningSend[]>`
-    select runs.id as "runId", campaigns.id as "campaignId", campaigns.name as "campaignName", runs.status,
-      runs.created_at as "createdAt", runs.started_at as "startedAt", runs.audience_devices as "audienceDevices",
-      coalesce(counted.accepted, 0)::bigint as accepted, coalesce(counted.failed, 0)::bigint as "notDelivered",
-      coalesce(counted.waiting, 0)::bigint as waiting
-    from (
+    with sending as materialized (
       select id, campaign_id, status, created_at, started_at, audience_devices from runs
       where workspace_id = ${workspaceId} and lane = 1 and status in ('QUEUED', 'SENDING') and due_at is null
         and not is_test
       order by created_at desc limit ${limit}
-    ) as runs
-    join campaigns on campaigns.id = runs.campaign_id
-    left join lateral (
-      select sum(devices) filter (where outcome = 'ACCEPTED') as accepted,
-        sum(devices) filter (where outcome in ('GONE', 'REJECTED', 'EXPIRED', 'FAILED', 'WITHHELD')) as failed,
-        sum(devices) filter (where outcome = 'WAITING') as waiting
-      from run_counts where run_counts.run_id = runs.id
-    ) as counted on true
-    order by runs.created_at desc`;
+    ), counted as materialized (
+      select run_counts.run_id, sum(run_counts.devices) filter (where run_counts.outcome = 'ACCEPTED') as accepted,
+        sum(run_counts.devices)
+          filter (where run_counts.outcome in ('GONE', 'REJECTED', 'EXPIRED', 'FAILED', 'WITHHELD')) as failed,
+        sum(run_counts.devices) filter (where run_counts.outcome = 'WAITING') as waiting
+      from sending join run_counts on run_counts.run_id = sending.id
+      group by run_counts.run_id
+    )
+    select sending.id as "runId", campaigns.id as "campaignId", campaigns.name as "campaignName", sending.status,
+      sending.created_at as "createdAt", sending.started_at as "startedAt",
+      sending.audience_devices as "audienceDevices", coalesce(counted.accepted, 0)::bigint as accepted,
+      coalesce(counted.failed, 0)::bigint as "notDelivered", coalesce(counted.waiting, 0)::bigint as waiting
+    from sending
+    join campaigns on campaigns.id = sending.campaign_id
+    left join counted on counted.run_id = sending.id
+    order by sending.created_at desc`;
 }
 
 export type PausedSends = {
@@ -174,7 +185,7 @@ export type WaitingGroup = { code: string; devices: number; lastAt: Date };
 
 /**
  * Deliveries of a platform that wait for another attempt, by why, with the newest attempt; at most `most` are read.
- * Index: deliveries_log. The outcome is joined, not written: for the written one the planner may take the index of all
+ * Index: deliveries_log. The outcome is looked up, not written: for the written one the planner may take the index of all
  * that wait, of every workspace, and sort it.
  */
 export async function groupWaiting(
@@ -182,36 +193,45 @@ export async function groupWaiting(
   asked: { workspaceId: string; days: string[]; platform: Platform; most: number },
 ): Promise<WaitingGroup[]> {
   return tx<WaitingGroup[]>`
-    select coalesce(code, 'WAITING') as code, count(*) as devices, max(sent_at) as "lastAt"
-    from unnest('{WAITING}'::text[]) as outcome (name),
-      lateral (
-        select code, sent_at from deliveries
-        where day = any(${asked.days}::date[]) and workspace_id = ${asked.workspaceId}
-          and deliveries.outcome = outcome.name and platform = ${asked.platform}
-        order by sent_at desc limit ${asked.most}
-      ) as waiting
+    select coalesce(waiting.code, 'WAITING') as code, count(*) as devices, max(waiting.sent_at) as "lastAt"
+    from (
+      select code, sent_at from deliveries
+      where day = any(${asked.days}::date[]) and workspace_id = ${asked.workspaceId}
+        and outcome = (select 'WAITING'::text) and platform = ${asked.platform}
+      order by sent_at desc limit ${asked.most}
+    ) as waiting
     group by 1
     order by devices desc, 1`;
 }
+
+/** One look for each platform and outcome, which a cluster takes written out only. */
+function eachKind(tx: Queryable, { recent, outcomes, look }: Looks): Fragment[] {
+  const kinds = recent.platforms.flatMap((platform) => outcomes.map((outcome) => ({ platform, outcome })));
+  return kinds.map((kind, place) => (place === 0 ? look(kind) : tx`union all ${look(kind)}`));
+}
+
+type Kind = { platform: Platform; outcome: string };
+type Looks = { recent: Recent; outcomes: readonly string[]; look: (kind: Kind) => Fragment };
+
+const failedOutcomes = ['GONE', 'REJECTED', 'EXPIRED', 'FAILED'];
+
+const isRecent = (tx: Queryable, { recent, platform, outcome }: Kind & { recent: Recent }) => tx`
+  day = any(${recent.days}::date[]) and workspace_id = ${recent.workspaceId} and outcome = ${outcome}
+  and platform = ${platform} and sent_at > ${recent.since}`;
 
 /**
  * How many deliveries became final since, per platform and outcome; at most `most` of each are counted. Index alone:
  * deliveries_log of each day.
  */
 export async function countRecentDeliveries(tx: Queryable, recent: Recent): Promise<RecentCount[]> {
+  const look = ({ platform, outcome }: Kind) => tx`
+    select ${platform}::text as platform, ${outcome}::text as outcome, count(*) as devices
+    from (
+      select 1 from deliveries where ${isRecent(tx, { recent, platform, outcome })} limit ${recent.most}
+    ) as bounded`;
+  const each = eachKind(tx, { recent, outcomes: ['ACCEPTED', ...failedOutcomes], look });
   return tx<RecentCount[]>`
-    select platform.name as platform, outcome.name as outcome, counted.devices
-    from unnest(${recent.platforms}::text[]) as platform (name),
-      unnest('{ACCEPTED,GONE,REJECTED,EXPIRED,FAILED}'::text[]) as outcome (name),
-      lateral (
-        select count(*) as devices from (
-          select 1 from deliveries
-          where day = any(${recent.days}::date[]) and workspace_id = ${recent.workspaceId}
-            and deliveries.outcome = outcome.name and deliveries.platform = platform.name and sent_at > ${recent.since}
-          limit ${recent.most}
-        ) as bounded
-      ) as counted
-    where counted.devices > 0`;
+    select platform, outcome, devices from (${each}) as counted where devices > 0`;
 }
 
 /**
@@ -219,21 +239,13 @@ export async function countRecentDeliveries(tx: Queryable, recent: Recent): Prom
  * at. Index: deliveries_log of each day.
  */
 export async function groupRecentFailures(tx: Queryable, recent: Recent): Promise<RecentFailure[]> {
+  const look = ({ platform, outcome }: Kind) => tx`
+    (select ${platform}::text as platform, ${outcome}::text as outcome, code, sent_at from deliveries
+    where ${isRecent(tx, { recent, platform, outcome })}
+    order by sent_at desc limit ${recent.most})`;
   return tx<RecentFailure[]>`
-    select platform.name as platform, outcome.name as outcome, failed.code, sum(failed.devices)::bigint as devices,
-      max(failed.last_at) as "lastAt"
-    from unnest(${recent.platforms}::text[]) as platform (name),
-      unnest('{GONE,REJECTED,EXPIRED,FAILED}'::text[]) as outcome (name),
-      lateral (
-        select coalesce(newest.code, outcome.name) as code, count(*) as devices, max(newest.sent_at) as last_at
-        from (
-          select code, sent_at from deliveries
-          where day = any(${recent.days}::date[]) and workspace_id = ${recent.workspaceId}
-            and deliveries.outcome = outcome.name and deliveries.platform = platform.name and sent_at > ${recent.since}
-          order by sent_at desc limit ${recent.most}
-        ) as newest
-        group by 1
-      ) as failed
+    select platform, outcome, coalesce(code, outcome) as code, count(*) as devices, max(sent_at) as "lastAt"
+    from (${eachKind(tx, { recent, outcomes: failedOutcomes, look })}) as failed
     group by 1, 2, 3
     order by devices desc, 1, 2, 3
     limit 50`;

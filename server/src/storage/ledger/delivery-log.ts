@@ -1,12 +1,6 @@
 import type { CampaignContent, Platform } from '../../domain/campaigns/content.ts';
-import type {
-  ExplainedChunk,
-  ExplainedDelivery,
-  ExplainedDevice,
-  RunStatus,
-} from '../../domain/explain/explain-run.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
-import type { Queryable } from '../database.ts';
+import type { Fragment, Queryable } from '../database.ts';
 import type { DeliveryOutcome } from './deliveries.ts';
 
 /** Where a page of a day ends: the next one begins after it. */
@@ -55,57 +49,98 @@ export async function listLedgerDays(tx: Queryable, { until, limit }: { until: s
   return rows.map(({ digits }) => `${digits.slice(0, 4)}-${digits.slice(4, 6)}-${digits.slice(6)}`);
 }
 
+// Looks into an index that are put into one statement.
+const looksAtOnce = 64;
+
 /**
  * Deliveries of a day, newest first. Each combination of what they may be is one short look into an index, in its order,
- * so that what the filters leave out is not read. Indexes: deliveries_log; of a campaign runs_campaign and
- * deliveries_log_run; of a code deliveries_log_code, deliveries_log_run_code; of a user deliveries_user,
- * deliveries_user_other.
+ * so that what the filters leave out is not read.
  */
 export async function listLoggedDeliveries(tx: Queryable, filters: LogFilters): Promise<LoggedDelivery[]> {
-  const { workspaceId, day, after, limit, user, campaignId, code } = filters;
-  const outcomes = [...filters.outcomes];
-  const platforms = [...filters.platforms];
-  const runs = tx`
-    (select id from runs where campaign_id = ${campaignId ?? null} and day = ${day}::date) as run`;
-  const isFurther = after
-    ? tx`and (sent_at, run_id, device_id) < (${after.sentAt}, ${after.runId}, ${after.deviceId})`
-    : tx``;
-  const newest = tx`${isFurther} order by sent_at desc, run_id desc, device_id desc limit ${limit}`;
-  const rest = tx`
-    ${campaignId === undefined ? tx`` : tx`and run_id in (select id from ${runs})`}
-    ${code === undefined ? tx`` : tx`and code = ${code}`}
-    and platform = any(${platforms}) and outcome = any(${outcomes})`;
-  const columns = tx`bucket, run_id, device_id, user_id, platform, outcome, code, provider_message_id, attempts, sent_at,
-    retry_at`;
-  const of = tx`from deliveries where day = ${day}::date and workspace_id = ${workspaceId}`;
-  const ofUser = user && tx`and bucket = ${user.bucket} and user_id = ${user.userId}`;
-  const each = tx`unnest(${outcomes}::text[]) as one (outcome), unnest(${platforms}::text[]) as other (platform)`;
-  const found = ofUser
-    ? tx`
-        (select ${columns} ${of} ${ofUser} and outcome = 'ACCEPTED' ${rest} ${newest})
-        union all
-        (select ${columns} ${of} ${ofUser} and outcome <> 'ACCEPTED' ${rest} ${newest})`
-    : code !== undefined && campaignId !== undefined
-      ? tx`
-        select found.* from ${runs}, lateral (
-          select ${columns} ${of} and outcome <> 'ACCEPTED' and run_id = run.id and code = ${code}
-            and platform = any(${platforms}) and outcome = any(${outcomes}) ${newest}) as found`
-      : code !== undefined
-        ? tx`select ${columns} ${of} and outcome <> 'ACCEPTED' ${rest} ${newest}`
-        : campaignId !== undefined
-          ? tx`
-            select found.* from ${runs}, ${each}, lateral (
-              select ${columns} ${of} and run_id = run.id and outcome = one.outcome and platform = other.platform
-              ${newest}) as found`
-          : tx`
-            select found.* from ${each}, lateral (
-              select ${columns} ${of} and outcome = one.outcome and platform = other.platform ${newest}) as found`;
+  const { day, user, campaignId, code } = filters;
+  const runIds = campaignId === undefined ? undefined : await listRunsOfDay(tx, { campaignId, day });
+  const looks: Look[] = [];
+  const eachRun = runIds?.map((runId) => ({ runId })) ?? [{}];
+  if (user) for (const isAccepted of [true, false]) looks.push({ user, isAccepted, runIds });
+  else if (code !== undefined) looks.push(...eachRun);
+  else
+    for (const outcome of filters.outcomes)
+      for (const platform of filters.platforms) looks.push(...eachRun.map((run) => ({ ...run, outcome, platform })));
+  const found: LoggedDelivery[] = [];
+  for (let first = 0; first < looks.length; first += looksAtOnce)
+    found.push(...(await takeLooks(tx, { filters, looks: looks.slice(first, first + looksAtOnce) })));
+  return looks.length <= looksAtOnce ? found : found.toSorted(newestFirst).slice(0, filters.limit);
+}
+
+function newestFirst(one: LoggedDelivery, other: LoggedDelivery): number {
+  if (one.at.getTime() !== other.at.getTime()) return other.at.getTime() - one.at.getTime();
+  if (one.runId !== other.runId) return one.runId < other.runId ? 1 : -1;
+  return one.deviceRowId < other.deviceRowId ? 1 : -1;
+}
+
+/** Index: runs_campaign. */
+async function listRunsOfDay(
+  tx: Queryable,
+  { campaignId, day }: { campaignId: string; day: string },
+): Promise<string[]> {
+  const rows = await tx<{ id: string }[]>`
+    select id from runs where campaign_id = ${campaignId} and day = ${day}::date`;
+  return rows.map(({ id }) => id);
+}
+
+/** What one look asks for, in the order of one index. */
+type Look = {
+  runId?: string;
+  outcome?: DeliveryOutcome;
+  platform?: Platform;
+  user?: UserKey;
+  isAccepted?: boolean;
+  /** Of a user's deliveries those of these runs. */
+  runIds?: string[] | undefined;
+};
+
+/**
+ * The newest of all looks. Indexes: deliveries_log; of a campaign deliveries_log_run; of a code deliveries_log_code,
+ * deliveries_log_run_code; of a user deliveries_user, deliveries_user_other.
+ */
+async function takeLooks(
+  tx: Queryable,
+  { filters, looks }: { filters: LogFilters; looks: Look[] },
+): Promise<LoggedDelivery[]> {
+  const { limit } = filters;
+  const each = looks.map((look, number) =>
+    number === 0 ? oneLook(tx, { filters, look }) : tx`union all ${oneLook(tx, { filters, look })}`,
+  );
+  if (each.length === 0) return [];
   return tx<LoggedDelivery[]>`
-    select ${day} as day, bucket, run_id as "runId", device_id as "deviceRowId", user_id as "userId", platform, outcome,
+    select ${filters.day} as day, bucket, run_id as "runId", device_id as "deviceRowId", user_id as "userId", platform, outcome,
       code, provider_message_id as "providerMessageId", attempts, sent_at as at, retry_at as "retryAt"
-    from (${found}) as found
+    from (${each}) as found
     order by sent_at desc, run_id desc, device_id desc
     limit ${limit}`;
+}
+
+function oneLook(tx: Queryable, { filters, look }: { filters: LogFilters; look: Look }): Fragment {
+  const { workspaceId, day, after, code, limit } = filters;
+  const { runId, runIds, user, outcome, platform } = look;
+  const isOfUser = user
+    ? tx`and bucket = ${user.bucket} and user_id = ${user.userId}
+        and ${look.isAccepted ? tx`outcome = 'ACCEPTED'` : tx`outcome <> 'ACCEPTED'`}
+        ${runIds === undefined ? tx`` : tx`and run_id = any(${runIds})`}`
+    : tx``;
+  const isOfCode = code === undefined ? tx`` : tx`and code = ${code} ${user ? tx`` : tx`and outcome <> 'ACCEPTED'`}`;
+  const isOfKind =
+    outcome === undefined
+      ? tx`and platform = any(${[...filters.platforms]}) and outcome = any(${[...filters.outcomes]})`
+      : tx`and outcome = ${outcome} and platform = ${platform!}`;
+  return tx`
+    (select bucket, run_id, device_id, user_id, platform, outcome, code, provider_message_id, attempts, sent_at, retry_at
+    from deliveries
+    where day = ${day}::date and workspace_id = ${workspaceId} ${isOfUser} ${isOfCode} ${isOfKind}
+      ${runId === undefined ? tx`` : tx`and run_id = ${runId}`}
+      ${after ? tx`and (sent_at, run_id, device_id) < (${after.sentAt}, ${after.runId}, ${after.deviceId})` : tx``}
+    order by sent_at desc, run_id desc, device_id desc
+    limit ${limit})`;
 }
 
 export type LogNames = {
@@ -116,25 +151,61 @@ export type LogNames = {
   deviceId: string | null;
 };
 
-/** Whose rows of the log are, in their order. Indexes: primary keys. */
+/** Whose rows of the log are, in their order. */
 export async function nameLoggedDeliveries(
   tx: Queryable,
   { workspaceId, rows }: { workspaceId: string; rows: LoggedDelivery[] },
 ): Promise<LogNames[]> {
-  return tx<LogNames[]>`
-    select campaigns.id as "campaignId", campaigns.name as "campaignName", users.customer_id as "customerId",
-      devices.device_id as "deviceId"
+  if (rows.length === 0) return [];
+  const campaigns = await findCampaignsOfRuns(tx, new Set(rows.map(({ runId }) => runId)));
+  const customerIds = await findCustomerIds(tx, { workspaceId, users: rows });
+  const deviceIds = await findDeviceNames(tx, { workspaceId, devices: rows });
+  return rows.map(({ runId, userId, deviceRowId }) => ({
+    ...campaigns.get(runId)!,
+    customerId: customerIds.get(userId) ?? null,
+    deviceId: deviceIds.get(deviceRowId) ?? null,
+  }));
+}
+
+/** Indexes: primary keys of runs and campaigns. */
+async function findCampaignsOfRuns(
+  tx: Queryable,
+  runIds: Iterable<string>,
+): Promise<Map<string, Pick<LogNames, 'campaignId' | 'campaignName'>>> {
+  const rows = await tx<{ runId: string; campaignId: string; campaignName: string }[]>`
+    select runs.id as "runId", campaigns.id as "campaignId", campaigns.name as "campaignName"
+    from runs join campaigns on campaigns.id = runs.campaign_id
+    where runs.id = any(${[...runIds]})`;
+  return new Map(rows.map(({ runId, ...campaign }) => [runId, campaign]));
+}
+
+/** Index: users primary key, one look a user. */
+async function findCustomerIds(
+  tx: Queryable,
+  { workspaceId, users }: { workspaceId: string; users: UserKey[] },
+): Promise<Map<string, string>> {
+  const rows = await tx<{ userId: string; customerId: string }[]>`
+    select users.id as "userId", users.customer_id as "customerId"
+    from unnest(${users.map(({ bucket }) => bucket)}::smallint[], ${users.map(({ userId }) => userId)}::text[])
+      as given (bucket, user_id)
+    join users on users.workspace_id = ${workspaceId} and users.bucket = given.bucket
+      and users.id = given.user_id collate "C"`;
+  return new Map(rows.map(({ userId, customerId }) => [userId, customerId]));
+}
+
+/** The app's names. Index: devices primary key, one look a device. */
+async function findDeviceNames(
+  tx: Queryable,
+  { workspaceId, devices }: { workspaceId: string; devices: { bucket: number; deviceRowId: string }[] },
+): Promise<Map<string, string>> {
+  const rows = await tx<{ id: string; deviceId: string }[]>`
+    select devices.id, devices.device_id as "deviceId"
     from unnest(
-      ${rows.map(({ bucket }) => bucket)}::smallint[], ${rows.map(({ runId }) => runId)}::text[],
-      ${rows.map(({ deviceRowId }) => deviceRowId)}::text[], ${rows.map(({ userId }) => userId)}::text[]
-    ) with ordinality as given (bucket, run_id, device_id, user_id, number)
-    join runs on runs.id = given.run_id collate "C"
-    join campaigns on campaigns.id = runs.campaign_id
-    left join users on users.workspace_id = ${workspaceId} and users.bucket = given.bucket
-      and users.id = given.user_id collate "C"
-    left join devices on devices.workspace_id = ${workspaceId} and devices.bucket = given.bucket
-      and devices.id = given.device_id collate "C"
-    order by given.number`;
+      ${devices.map(({ bucket }) => bucket)}::smallint[], ${devices.map(({ deviceRowId }) => deviceRowId)}::text[]
+    ) as given (bucket, id)
+    join devices on devices.workspace_id = ${workspaceId} and devices.bucket = given.bucket
+      and devices.id = given.id collate "C"`;
+  return new Map(rows.map(({ id, deviceId }) => [id, deviceId]));
 }
 
 export type LogKey = { workspaceId: string; day: string; bucket: number; runId: string; deviceRowId: string };
@@ -152,134 +223,28 @@ export type OpenedDelivery = LoggedDelivery &
 /** One delivery with what was sent. Indexes: primary keys of the ledger, runs, campaigns, users and devices. */
 export async function findLoggedDelivery(tx: Queryable, key: LogKey): Promise<OpenedDelivery | undefined> {
   const [row] = await tx<OpenedDelivery[]>`
-    select deliveries.day::text as day, deliveries.bucket, deliveries.run_id as "runId",
-      deliveries.device_id as "deviceRowId", deliveries.user_id as "userId", deliveries.platform, deliveries.outcome,
-      deliveries.code, deliveries.provider_message_id as "providerMessageId", deliveries.attempts,
-      deliveries.sent_at as at, deliveries.retry_at as "retryAt", campaigns.id as "campaignId",
-      campaigns.name as "campaignName", users.customer_id as "customerId", devices.device_id as "deviceId",
-      devices.push_id as "pushId", runs.status as "runStatus", runs.send_until as "sendUntil",
-      coalesce(runs.content, campaigns.content) as content, campaigns.settings
-    from deliveries
-    join runs on runs.id = deliveries.run_id
-    join campaigns on campaigns.id = runs.campaign_id
-    left join users on users.workspace_id = deliveries.workspace_id and users.bucket = deliveries.bucket
-      and users.id = deliveries.user_id
-    left join devices on devices.workspace_id = deliveries.workspace_id and devices.bucket = deliveries.bucket
-      and devices.id = deliveries.device_id
-    where deliveries.day = ${key.day}::date and deliveries.workspace_id = ${key.workspaceId}
-      and deliveries.bucket = ${key.bucket} and deliveries.run_id = ${key.runId}
-      and deliveries.device_id = ${key.deviceRowId}`;
+    with opened as materialized (
+      select deliveries.day, deliveries.bucket, deliveries.run_id, deliveries.device_id, deliveries.user_id,
+        deliveries.platform, deliveries.outcome, deliveries.code, deliveries.provider_message_id, deliveries.attempts,
+        deliveries.sent_at, deliveries.retry_at, users.customer_id, devices.device_id as device_name, devices.push_id
+      from deliveries
+      left join users on users.workspace_id = ${key.workspaceId} and users.bucket = ${key.bucket}
+        and users.id = deliveries.user_id
+      left join devices on devices.workspace_id = ${key.workspaceId} and devices.bucket = ${key.bucket}
+        and devices.id = deliveries.device_id
+      where deliveries.day = ${key.day}::date and deliveries.workspace_id = ${key.workspaceId}
+        and deliveries.bucket = ${key.bucket} and deliveries.run_id = ${key.runId}
+        and deliveries.device_id = ${key.deviceRowId}
+    )
+    select opened.day::text as day, opened.bucket, opened.run_id as "runId", opened.device_id as "deviceRowId",
+      opened.user_id as "userId", opened.platform, opened.outcome, opened.code,
+      opened.provider_message_id as "providerMessageId", opened.attempts, opened.sent_at as at,
+      opened.retry_at as "retryAt", campaigns.id as "campaignId", campaigns.name as "campaignName",
+      opened.customer_id as "customerId", opened.device_name as "deviceId", opened.push_id as "pushId",
+      runs.status as "runStatus", runs.send_until as "sendUntil", coalesce(runs.content, campaigns.content) as content,
+      campaigns.settings
+    from opened
+    join runs on runs.id = opened.run_id
+    join campaigns on campaigns.id = runs.campaign_id`;
   return row;
-}
-
-/** A user of whom something is asked, with what is known under it. */
-type OfUser<Row> = Row & UserKey;
-
-const given = (tx: Queryable, users: UserKey[]) => tx`
-  unnest(${users.map(({ bucket }) => bucket)}::smallint[], ${users.map(({ userId }) => userId)}::text[])
-    as given (bucket, user_id)`;
-
-export type CampaignToExplain = {
-  id: string;
-  name: string;
-  status: string;
-  statusReason: string | null;
-  platforms: Platform[];
-  settings: Record<string, unknown>;
-  nextAt: Date | null;
-};
-
-/** Any campaign, tests of campaigns too. Index: campaigns primary key. */
-export async function findCampaignToExplain(
-  tx: Queryable,
-  { workspaceId, id }: { workspaceId: string; id: string },
-): Promise<CampaignToExplain | undefined> {
-  const [row] = await tx<CampaignToExplain[]>`
-    select id, name, status, status_reason as "statusReason", platforms, settings, next_at as "nextAt"
-    from campaigns where id = ${id} and workspace_id = ${workspaceId}`;
-  return row;
-}
-
-export type RunToExplain = {
-  id: string;
-  status: RunStatus;
-  statusReason: string | null;
-  createdAt: Date;
-  startedAt: Date | null;
-  day: string;
-  audienceBound: string | null;
-  segmentId: string | null;
-  version: number | null;
-  /** Members of its audience may have been deleted since: who is not found may have been one. */
-  isForgotten: boolean;
-  targetUsers: [bucket: number, userId: string][] | null;
-};
-
-/** The newest runs of a campaign, or the one asked for. Indexes: runs_campaign, segments primary key. */
-export async function listRunsToExplain(
-  tx: Queryable,
-  { campaignId, runId, limit }: { campaignId: string; runId: string | undefined; limit: number },
-): Promise<RunToExplain[]> {
-  return tx<RunToExplain[]>`
-    select runs.id, runs.status, runs.status_reason as "statusReason", runs.created_at as "createdAt",
-      runs.started_at as "startedAt", runs.day::text as day, runs.audience_bound as "audienceBound",
-      runs.audience_segment_id as "segmentId", runs.audience_version as version, runs.target_users as "targetUsers",
-      case when runs.audience_segment_id is null then false
-        when runs.audience_segment_id = runs.id then runs.ended_at is not null
-        else coalesce(segments.version > runs.audience_version or segments.state = 'ARCHIVED', true) end as "isForgotten"
-    from runs
-    left join segments on segments.id = runs.audience_segment_id
-    where runs.campaign_id = ${campaignId} ${runId === undefined ? tx`` : tx`and runs.id = ${runId}`}
-    order by runs.created_at desc, runs.id desc
-    limit ${limit}`;
-}
-
-/** Devices of users, whatever their state. Index: devices (workspace_id, bucket, user_id, device_id). */
-export async function listDevicesToExplain(
-  tx: Queryable,
-  { workspaceId, users }: { workspaceId: string; users: UserKey[] },
-): Promise<OfUser<ExplainedDevice>[]> {
-  return tx<OfUser<ExplainedDevice>[]>`
-    select devices.bucket, devices.user_id as "userId", devices.id, devices.device_id as "deviceId", devices.platform,
-      devices.state, devices.provisional as "isProvisional"
-    from ${given(tx, users)}
-    join devices on devices.workspace_id = ${workspaceId} and devices.bucket = given.bucket
-      and devices.user_id = given.user_id collate "C"
-    order by devices.bucket, devices.id`;
-}
-
-type Asked = { workspaceId: string; run: RunToExplain; users: UserKey[] };
-
-/** The ledger's rows of users in a run. Indexes: deliveries_user, deliveries_user_other of the run's day. */
-export async function listDeliveriesToExplain(
-  tx: Queryable,
-  { workspaceId, run, users }: Asked,
-): Promise<OfUser<ExplainedDelivery>[]> {
-  return tx<OfUser<ExplainedDelivery>[]>`
-    select deliveries.bucket, deliveries.user_id as "userId", deliveries.device_id as "deviceId", deliveries.platform,
-      deliveries.outcome, deliveries.code, deliveries.attempts, deliveries.sent_at as "sentAt",
-      deliveries.retry_at as "retryAt"
-    from ${given(tx, users)}
-    join deliveries on deliveries.day = ${run.day}::date and deliveries.workspace_id = ${workspaceId}
-      and deliveries.bucket = given.bucket and deliveries.user_id = given.user_id collate "C"
-      and deliveries.run_id = ${run.id} and (deliveries.outcome = 'ACCEPTED' or deliveries.outcome <> 'ACCEPTED')
-    order by deliveries.bucket, deliveries.device_id`;
-}
-
-/** Those of the users whom the run's frozen segment holds. Index: segment_members primary key. */
-export async function listMembersToExplain(tx: Queryable, { workspaceId, run, users }: Asked): Promise<UserKey[]> {
-  return tx<UserKey[]>`
-    select distinct member.bucket, member.user_id as "userId"
-    from ${given(tx, users)}
-    join segment_members as member on member.workspace_id = ${workspaceId} and member.bucket = given.bucket
-      and member.segment_id = ${run.segmentId} and member.user_id = given.user_id collate "C"
-      and member.added_in <= ${run.version} and (member.removed_in is null or member.removed_in > ${run.version})`;
-}
-
-export type ChunkToExplain = ExplainedChunk & { bucketFrom: number; bucketTo: number };
-
-/** The chunks of a run, at most 256. Index: primary key. */
-export async function listChunksToExplain(tx: Queryable, runId: string): Promise<ChunkToExplain[]> {
-  return tx<ChunkToExplain[]>`
-    select state, bucket_from as "bucketFrom", bucket_to as "bucketTo" from chunks where run_id = ${runId}`;
 }

@@ -122,20 +122,34 @@ export type DeliveryToExport = {
   sentAt: Date;
 };
 
-/** The ledger of a campaign, run by run. Indexes: runs_campaign, deliveries and users primary keys. */
-export function streamDeliveries(
+/** The ledger of a campaign, run by run, in the partitions of their days. Indexes: runs_campaign, deliveries and users primary keys. */
+export async function* streamDeliveries(
   tx: Queryable,
   { workspaceId, campaignId }: { workspaceId: string; campaignId: string },
 ): Pages<DeliveryToExport> {
-  return tx<DeliveryToExport[]>`
-    select runs.id as "runId", users.customer_id as "customerId", deliveries.device_id as "deviceId",
+  const days = await listRunDays(tx, { workspaceId, campaignId });
+  if (days.length === 0) return;
+  yield* tx<DeliveryToExport[]>`
+    with exported as materialized (
+      select id, day, created_at from runs where campaign_id = ${campaignId} and workspace_id = ${workspaceId}
+    )
+    select exported.id as "runId", users.customer_id as "customerId", deliveries.device_id as "deviceId",
       deliveries.platform, deliveries.outcome, deliveries.code,
       deliveries.provider_message_id as "providerMessageId", deliveries.attempts, deliveries.sent_at as "sentAt"
-    from runs
-    join deliveries on deliveries.day = runs.day and deliveries.workspace_id = runs.workspace_id
-      and deliveries.run_id = runs.id
-    left join users on users.workspace_id = deliveries.workspace_id and users.bucket = deliveries.bucket
+    from exported
+    join deliveries on deliveries.day = any(${days}::date[]) and deliveries.day = exported.day
+      and deliveries.workspace_id = ${workspaceId} and deliveries.run_id = exported.id
+    left join users on users.workspace_id = ${workspaceId} and users.bucket = deliveries.bucket
       and users.id = deliveries.user_id
-    where runs.campaign_id = ${campaignId} and runs.workspace_id = ${workspaceId}
-    order by runs.created_at, runs.id, deliveries.bucket, deliveries.device_id`.cursor(pageRows);
+    order by exported.created_at, exported.id, deliveries.bucket, deliveries.device_id`.cursor(pageRows);
+}
+
+/** Index: runs_campaign. */
+async function listRunDays(
+  tx: Queryable,
+  { workspaceId, campaignId }: { workspaceId: string; campaignId: string },
+): Promise<string[]> {
+  const rows = await tx<{ day: string }[]>`
+    select distinct day::text as day from runs where campaign_id = ${campaignId} and workspace_id = ${workspaceId}`;
+  return rows.map(({ day }) => day);
 }

@@ -38,7 +38,10 @@ export async function ensureEventsPartition(database: Database, day: string): Pr
   });
 }
 
-/** Inserts the events of one user, in one statement. Index: devices (workspace_id, bucket, user_id, device_id). */
+/**
+ * Inserts the events of one user, in one statement. Nothing conflicts; without the clause a cluster would copy the rows
+ * in, which policies refuse. Index: devices (workspace_id, bucket, user_id, device_id).
+ */
 export async function insertEvents(tx: Queryable, given: EventsOfUser): Promise<void> {
   const { workspaceId, bucket, userId, events } = given;
   await tx`
@@ -58,7 +61,8 @@ export async function insertEvents(tx: Queryable, given: EventsOfUser): Promise<
       ${events.map((event) => event.occurredAt.toISOString())}::timestamptz[],
       ${events.map((event) => event.platform)}::text[], ${events.map((event) => event.appVersion)}::text[],
       ${events.map((event) => event.utcOffsetSeconds)}::int[]
-    ) as event (id, name, attributes, occurred_at, platform, app_version, utc_offset_seconds)`;
+    ) as event (id, name, attributes, occurred_at, platform, app_version, utc_offset_seconds)
+    on conflict (day, workspace_id, bucket, id) do nothing`;
 }
 
 /**
@@ -76,25 +80,51 @@ export async function insertUnattributedEvents(
     from unnest(${events.map((event) => event.id)}::text[]) as event (id)
     where exists (
       select 1 from campaigns where campaigns.workspace_id = ${workspaceId} and campaigns.conversion_goals <> '[]'
-    )`;
+    )
+    on conflict (workspace_id, bucket, event_id) do nothing`;
 }
 
 export type TakenEvent = { day: string; workspaceId: string; bucket: number; eventId: string };
 
 /**
- * Takes events that were received by `until`, oldest first: their rows are gone when the caller's transaction ends
- * well, and there again when it does not. Rows that another node has taken are skipped. Index:
- * unattributed_events_received.
+ * Takes events that were received by `until`, those of the buckets that have waited the longest: their rows are gone when
+ * the caller's transaction ends well, and there again when it does not. Rows that another node has taken are skipped.
  */
 export async function takeUnattributedEvents(
   tx: Queryable,
   { until, limit }: { until: Date; limit: number },
 ): Promise<TakenEvent[]> {
+  const taken: TakenEvent[] = [];
+  for (const bucket of await listWaitingBuckets(tx, { until, limit })) {
+    if (taken.length >= limit) break;
+    taken.push(...(await takeEventsOfBucket(tx, { bucket, until, limit: limit - taken.length })));
+  }
+  return taken;
+}
+
+/** The buckets of the oldest events, the one that has waited the longest first. Index: unattributed_events_received. */
+async function listWaitingBuckets(tx: Queryable, { until, limit }: { until: Date; limit: number }): Promise<number[]> {
+  const rows = await tx<{ bucket: number }[]>`
+    select oldest.bucket
+    from (
+      select bucket, received_at from unattributed_events
+      where received_at <= ${until} order by received_at limit ${limit}
+    ) as oldest
+    group by oldest.bucket
+    order by min(oldest.received_at), oldest.bucket`;
+  return rows.map(({ bucket }) => bucket);
+}
+
+/** Oldest first. Index: unattributed_events_bucket. */
+async function takeEventsOfBucket(
+  tx: Queryable,
+  { bucket, until, limit }: { bucket: number; until: Date; limit: number },
+): Promise<TakenEvent[]> {
   return tx<TakenEvent[]>`
     delete from unattributed_events
-    where (workspace_id, bucket, event_id) in (
-      select workspace_id, bucket, event_id from unattributed_events
-      where received_at <= ${until}
+    where bucket = ${bucket} and (workspace_id, event_id) in (
+      select workspace_id, event_id from unattributed_events
+      where bucket = ${bucket} and received_at <= ${until}
       order by received_at
       limit ${limit}
       for update skip locked
@@ -129,20 +159,35 @@ export async function storeStagedEvents(
     from import_events
     order by bucket, customer_id, user_id
     on conflict (workspace_id, bucket, customer_id) do nothing`;
+  // What is looked up is named first: a cluster sends the names to the shards, and not the tables to the names.
   await session`
-    update import_events staged set user_id = users.id
-    from users
-    where users.workspace_id = ${workspaceId} and users.bucket = staged.bucket and users.customer_id = staged.customer_id`;
+    with named as materialized (select distinct bucket, customer_id from import_events), found as materialized (
+      select users.bucket, users.customer_id, users.id
+      from named
+      join users on users.workspace_id = ${workspaceId} and users.bucket = named.bucket
+        and users.customer_id = named.customer_id
+    )
+    update import_events staged set user_id = found.id
+    from found
+    where found.bucket = staged.bucket and found.customer_id = staged.customer_id`;
   await session`
+    with named as materialized (
+      select distinct bucket, user_id, device_id from import_events where device_id is not null
+    ), found as materialized (
+      select devices.bucket, devices.user_id, devices.device_id, devices.id
+      from named
+      join devices on devices.workspace_id = ${workspaceId} and devices.bucket = named.bucket
+        and devices.user_id = named.user_id and devices.device_id = named.device_id collate "C"
+    )
     insert into events (
       day, workspace_id, bucket, id, user_id, name, attributes, occurred_at, received_at, platform, app_version,
       utc_offset_seconds, device_row_id
     )
     select ${day}::date, ${workspaceId}, staged.bucket, staged.id, staged.user_id, staged.name, staged.attributes,
-      staged.occurred_at, ${at}, staged.platform, staged.app_version, staged.utc_offset_seconds, devices.id
+      staged.occurred_at, ${at}, staged.platform, staged.app_version, staged.utc_offset_seconds, found.id
     from import_events staged
-    left join devices on devices.workspace_id = ${workspaceId} and devices.bucket = staged.bucket
-      and devices.user_id = staged.user_id and devices.device_id = staged.device_id
+    left join found on found.bucket = staged.bucket and found.user_id = staged.user_id
+      and found.device_id = staged.device_id
     order by staged.bucket, staged.id`;
   await session`
     insert into unattributed_events (workspace_id, bucket, event_id, day, received_at)

@@ -23,12 +23,16 @@ export async function findRetainedCustomerIds(
   { workspaceId, customerIds }: { workspaceId: string; customerIds: readonly string[] },
 ): Promise<{ customerId: string; retained: string }[]> {
   return tx<{ customerId: string; retained: string }[]>`
-    select merged_users.customer_id as "customerId", users.customer_id as retained
-    from unnest(${customerIds.map(bucketOf)}::smallint[], ${[...customerIds]}::text[]) as wanted (bucket, customer_id)
-    join merged_users on merged_users.workspace_id = ${workspaceId} and merged_users.bucket = wanted.bucket
-      and merged_users.customer_id = wanted.customer_id collate "C"
-    join users on users.workspace_id = merged_users.workspace_id and users.bucket = merged_users.retained_bucket
-      and users.id = merged_users.retained_user_id`;
+    with merged as materialized (
+      select merged_users.customer_id, merged_users.retained_bucket, merged_users.retained_user_id
+      from unnest(${customerIds.map(bucketOf)}::smallint[], ${[...customerIds]}::text[]) as wanted (bucket, customer_id)
+      join merged_users on merged_users.workspace_id = ${workspaceId} and merged_users.bucket = wanted.bucket
+        and merged_users.customer_id = wanted.customer_id collate "C"
+    )
+    select merged.customer_id as "customerId", users.customer_id as retained
+    from merged
+    join users on users.workspace_id = ${workspaceId} and users.bucket = merged.retained_bucket
+      and users.id = merged.retained_user_id`;
 }
 
 /** Whether anything was ever merged in a workspace. Index: primary key. */
@@ -141,29 +145,63 @@ export async function moveDeliveries(
 /**
  * Makes a user's present memberships the other's; where both are members, the segment has one less. Rows of the past,
  * which only runs under way could read, end: the moved devices are in no such run. A membership begins after the last
- * one the retained user had there, so that the two never overlap. Index: segment_members primary key, once a segment.
+ * one the retained user had there, so that the two never overlap.
  */
 export async function moveMemberships(tx: Queryable, { workspaceId, from, to }: Merge): Promise<void> {
+  const left = (await takeMemberships(tx, { workspaceId, ...from })).filter(({ removedIn }) => removedIn === null);
+  if (left.length === 0) return;
+  const segmentIds = left.map(({ segmentId }) => segmentId);
+  const ours = Map.groupBy(await listMemberships(tx, { workspaceId, ...to, segmentIds }), (row) => row.segmentId);
+  const isMember = (segmentId: string) => ours.get(segmentId)?.some(({ removedIn }) => removedIn === null) ?? false;
+  const shared = segmentIds.filter(isMember);
+  if (shared.length > 0) await countOneLess(tx, shared);
+  const memberships = left
+    .filter(({ segmentId }) => !isMember(segmentId))
+    .map(({ segmentId, addedIn }) => {
+      const lastRemovedIn = (ours.get(segmentId) ?? []).map(({ removedIn }) => removedIn!);
+      return { segmentId, addedIn: Math.max(addedIn, ...lastRemovedIn) };
+    });
+  if (memberships.length > 0) await insertMemberships(tx, { workspaceId, ...to, memberships });
+}
+
+type OfUser = UserKey & { workspaceId: string };
+type Membership = { segmentId: string; addedIn: number; removedIn: number | null };
+
+/** Index: segment_members primary key, once a segment. */
+async function takeMemberships(tx: Queryable, user: OfUser): Promise<Membership[]> {
+  return tx<Membership[]>`
+    with asked as materialized (select id from segments where workspace_id = ${user.workspaceId})
+    delete from segment_members as member using asked
+    where member.workspace_id = ${user.workspaceId} and member.bucket = ${user.bucket}
+      and member.segment_id = asked.id and member.user_id = ${user.userId}
+    returning member.segment_id as "segmentId", member.added_in as "addedIn", member.removed_in as "removedIn"`;
+}
+
+/** Index: segment_members primary key. */
+async function listMemberships(tx: Queryable, user: OfUser & { segmentIds: string[] }): Promise<Membership[]> {
+  return tx<Membership[]>`
+    select segment_id as "segmentId", added_in as "addedIn", removed_in as "removedIn"
+    from segment_members
+    where workspace_id = ${user.workspaceId} and bucket = ${user.bucket} and segment_id = any(${user.segmentIds})
+      and user_id = ${user.userId}`;
+}
+
+/** Segments of which somebody is a member no more. Index: segments primary key. */
+export async function countOneLess(tx: Queryable, segmentIds: string[]): Promise<void> {
+  await tx`update segments set user_count = user_count - 1 where id = any(${segmentIds})`;
+}
+
+/** Nothing conflicts; without the clause a cluster would copy the rows in, which policies refuse. */
+async function insertMemberships(
+  tx: Queryable,
+  user: OfUser & { memberships: Pick<Membership, 'segmentId' | 'addedIn'>[] },
+): Promise<void> {
+  const { memberships } = user;
   await tx`
-    with left_behind as (
-      delete from segment_members as member using segments
-      where segments.workspace_id = ${workspaceId} and member.workspace_id = ${workspaceId}
-        and member.bucket = ${from.bucket} and member.segment_id = segments.id and member.user_id = ${from.userId}
-      returning member.segment_id, member.added_in, member.removed_in
-    ), present as (
-      select left_behind.segment_id, left_behind.added_in, bool_or(ours.added_in is not null and ours.removed_in is null)
-        as is_member, max(ours.removed_in) as last_removed_in
-      from left_behind
-      left join segment_members as ours on ours.workspace_id = ${workspaceId} and ours.bucket = ${to.bucket}
-        and ours.segment_id = left_behind.segment_id and ours.user_id = ${to.userId}
-      where left_behind.removed_in is null
-      group by left_behind.segment_id, left_behind.added_in
-    ), counted as (
-      update segments set user_count = user_count - 1
-      from present
-      where present.is_member and segments.id = present.segment_id
-    )
     insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in)
-    select ${workspaceId}, ${to.bucket}, segment_id, ${to.userId}, greatest(added_in, last_removed_in)
-    from present where not is_member`;
+    select ${user.workspaceId}, ${user.bucket}::smallint, segment_id, ${user.userId}, added_in
+    from unnest(
+      ${memberships.map(({ segmentId }) => segmentId)}::text[], ${memberships.map(({ addedIn }) => addedIn)}::int[]
+    ) as given (segment_id, added_in)
+    on conflict (workspace_id, bucket, segment_id, user_id, added_in) do nothing`;
 }

@@ -1,73 +1,91 @@
-import type { EligibilityUser } from '../../domain/eligibility/decide-eligibility.ts';
+import type { EligibilityUser, UserMessage } from '../../domain/eligibility/decide-eligibility.ts';
 import type { Fragment, Queryable } from '../database.ts';
 import type { Merge } from './merged-users.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
+import { isGivenBucket } from './given-bucket.ts';
 
 /** What the gate of a run must know of a user. `revision` 0: nothing is written down yet. */
 export type StoredEligibilityUser = UserKey & EligibilityUser & { revision: number };
 
-type StoredUser = UserKey & {
-  timeZone: string | null;
-  revision: number | null;
-  runIds: string[] | null;
-  campaignIds: string[] | null;
-  sentAt: Date[] | null;
-  isCounted: boolean[] | null;
-};
-
-/**
- * Reads the zones and the newest messages of the users of a window; each only when it is asked for. A table that grows by
- * a million rows while a campaign is sent has no statistics yet, so that `limit 1` says what they would: one look-up a
- * user, and no join that reads the table. After planByValues. Indexes: users and user_messages primary keys.
- */
+/** Reads the zones and the newest messages of the users of a window; each only when it is asked for. After planByValues. */
 export async function findUsersForEligibility(
   tx: Queryable,
   asked: { workspaceId: string; users: UserKey[]; zoneAttribute: string | null; withMessages: 'yes' | 'no' },
 ): Promise<StoredEligibilityUser[]> {
   const { workspaceId, users, zoneAttribute } = asked;
-  const hasMessages = asked.withMessages === 'yes';
-  const rows = await tx<StoredUser[]>`
-    select given.bucket, given.user_id as "userId",
-      ${zoneAttribute === null ? tx`null` : tx`users.attributes ->> ${zoneAttribute}`} as "timeZone",
-      ${
-        hasMessages
-          ? tx`message.revision, message.run_ids as "runIds", message.campaign_ids as "campaignIds",
-            message.sent_at as "sentAt", message.is_counted as "isCounted"`
-          : tx`null as revision`
-      }
-    from unnest(${users.map(({ bucket }) => bucket)}::smallint[], ${users.map(({ userId }) => userId)}::text[])
-      as given (bucket, user_id)
-    ${
-      zoneAttribute === null
-        ? tx``
-        : tx`left join lateral (
-            select attributes from users
-            where users.workspace_id = ${workspaceId} and users.bucket = given.bucket
-              and users.id = given.user_id collate "C"
-            limit 1
-          ) as users on true`
-    }
-    ${
-      hasMessages
-        ? tx`left join lateral (
-            select revision, run_ids, campaign_ids, sent_at, is_counted from user_messages
-            where user_messages.workspace_id = ${workspaceId} and user_messages.bucket = given.bucket
-              and user_messages.user_id = given.user_id collate "C"
-            limit 1
-          ) as message on true`
-        : tx``
-    }`;
-  return rows.map(({ bucket, userId, timeZone, revision, runIds, ...lists }) => ({
+  const zones = zoneAttribute === null ? undefined : await findTimeZones(tx, { workspaceId, users, zoneAttribute });
+  const messages = asked.withMessages === 'yes' ? await findMessages(tx, { workspaceId, users }) : undefined;
+  return users.map(({ bucket, userId }) => ({
     bucket,
     userId,
-    timeZone,
-    revision: revision ?? 0,
-    messages: (runIds ?? []).map((runId, index) => ({
-      runId,
-      campaignId: lists.campaignIds![index]!,
-      sentAt: lists.sentAt![index]!,
-      isCounted: lists.isCounted![index]!,
-    })),
+    timeZone: zones?.get(userId) ?? null,
+    revision: messages?.get(userId)?.revision ?? 0,
+    messages: messages?.get(userId)?.messages ?? [],
+  }));
+}
+
+type Users = { workspaceId: string; users: readonly UserKey[] };
+
+/**
+ * The users as a set to join with, and their workspace with each: a table that grows by a million rows while a campaign is
+ * sent has no statistics yet, and a workspace that were written out would pass for a few rows to be read as a whole. So
+ * each user is a look-up of the whole key.
+ */
+const givenUsers = (tx: Queryable, { workspaceId, users }: Users): Fragment => tx`
+  unnest(
+    ${users.map(() => workspaceId)}::text[], ${users.map(({ bucket }) => bucket)}::smallint[],
+    ${users.map(({ userId }) => userId)}::text[]
+  ) as given (workspace_id, bucket, user_id)`;
+
+/** Zones as they are stored. Index: users primary key. */
+async function findTimeZones(
+  tx: Queryable,
+  { zoneAttribute, ...asked }: Users & { zoneAttribute: string },
+): Promise<Map<string, string | null>> {
+  const inBucket = isGivenBucket(tx, { column: tx`users.bucket`, given: tx`given.bucket`, rows: asked.users });
+  const rows = await tx<{ userId: string; timeZone: string | null }[]>`
+    select users.id as "userId", users.attributes ->> ${zoneAttribute} as "timeZone"
+    from ${givenUsers(tx, asked)}
+    join users on users.workspace_id = given.workspace_id collate "C" and ${inBucket}
+      and users.id = given.user_id collate "C"`;
+  return new Map(rows.map(({ userId, timeZone }) => [userId, timeZone]));
+}
+
+type StoredMessages = {
+  userId: string;
+  revision: number;
+  runIds: string[];
+  campaignIds: string[];
+  sentAt: Date[];
+  isCounted: boolean[];
+};
+type FoundMessages = UserKey & { revision: number; messages: UserMessage[] };
+
+const messageLists = (tx: Queryable) => tx`
+  run_ids as "runIds", campaign_ids as "campaignIds", sent_at as "sentAt", is_counted as "isCounted"`;
+
+/** Index: user_messages primary key. */
+async function findMessages(tx: Queryable, asked: Users): Promise<Map<string, FoundMessages>> {
+  const inBucket = isGivenBucket(tx, { column: tx`user_messages.bucket`, given: tx`given.bucket`, rows: asked.users });
+  const rows = await tx<(StoredMessages & UserKey)[]>`
+    select user_messages.bucket, user_messages.user_id as "userId", user_messages.revision, ${messageLists(tx)}
+    from ${givenUsers(tx, asked)}
+    join user_messages on user_messages.workspace_id = given.workspace_id collate "C" and ${inBucket}
+      and user_messages.user_id = given.user_id collate "C"`;
+  return new Map(
+    rows.map((row) => [
+      row.userId,
+      { bucket: row.bucket, userId: row.userId, revision: row.revision, messages: toMessages(row) },
+    ]),
+  );
+}
+
+function toMessages({ runIds, ...lists }: Omit<StoredMessages, 'userId' | 'revision'>): UserMessage[] {
+  return runIds.map((runId, index) => ({
+    runId,
+    campaignId: lists.campaignIds[index]!,
+    sentAt: lists.sentAt[index]!,
+    isCounted: lists.isCounted[index]!,
   }));
 }
 
@@ -128,93 +146,149 @@ type Unsent = {
   users: UserKey[];
 };
 
+// A row that another node changed meanwhile is looked at again.
+const maxTries = 10;
+
 /**
  * Takes a run's message away again from users none of whose devices took it, so that it counts against no cap. A user
- * with a device that took it, or may yet, keeps it. Rows are locked in the order of the primary key. After planByValues.
- * Indexes: user_messages primary key, deliveries_user, deliveries_user_other of the run's day.
+ * with a device that took it, or may yet, keeps it. A row that another node changed since it was read is read again; one
+ * that is changed ten times in a row keeps a message too many. After planByValues.
+ *
+ * @returns how many users have one less
  */
 export async function withdrawUserMessages(tx: Queryable, unsent: Unsent): Promise<number> {
-  const { workspaceId, users, runId } = unsent;
-  if (users.length === 0) return 0;
-  // A look-up a user, whatever is known of the ledger of the day; each outcome has an index of its own.
-  const isTaken = (outcome: Fragment) => tx`(
-    select 1 from deliveries
-    where deliveries.day = ${unsent.day}::date and deliveries.workspace_id = ${workspaceId}
-      and deliveries.bucket = given.bucket and deliveries.user_id = given.user_id and deliveries.run_id = ${runId}
-      and ${outcome}
-    limit 1
-  )`;
-  const isAccepted = tx`deliveries.outcome = 'ACCEPTED'`;
-  const isWaiting = tx`deliveries.outcome <> 'ACCEPTED' and deliveries.outcome = 'WAITING'`;
-  const rows = await tx`
-    with given as (
-      select bucket, user_id collate "C" as user_id
-      from unnest(${users.map(({ bucket }) => bucket)}::smallint[], ${users.map(({ userId }) => userId)}::text[])
-        as given (bucket, user_id)
-      order by 1, 2
-    ), held as (
-      select message.bucket, message.user_id, message.revision, message.run_ids, message.campaign_ids, message.sent_at,
-        message.is_counted, message.place
-      from given
-      cross join lateral (
-        select bucket, user_id, revision, run_ids, campaign_ids, sent_at, is_counted,
-          array_position(run_ids, ${runId}) as place
-        from user_messages
-        where user_messages.workspace_id = ${workspaceId} and user_messages.bucket = given.bucket
-          and user_messages.user_id = given.user_id and array_position(run_ids, ${runId}) is not null
-        limit 1
-        for update
-      ) as message
-      where (${unsent.chunk === 'HELD'} or exists (
-          select 1 from chunks
-          where chunks.run_id = ${runId} and message.bucket between chunks.bucket_from and chunks.bucket_to
-            and chunks.state = 'DONE'
-        ))
-        and ${isTaken(isAccepted)} is null and ${isTaken(isWaiting)} is null
-    )
-    insert into user_messages (workspace_id, bucket, user_id, revision, run_ids, campaign_ids, sent_at, is_counted)
-    select ${workspaceId}, bucket, user_id, revision + 1, run_ids[:place - 1] || run_ids[place + 1:],
-      campaign_ids[:place - 1] || campaign_ids[place + 1:], sent_at[:place - 1] || sent_at[place + 1:],
-      is_counted[:place - 1] || is_counted[place + 1:]
-    from held
-    on conflict (workspace_id, bucket, user_id) do update
-      set revision = excluded.revision, run_ids = excluded.run_ids, campaign_ids = excluded.campaign_ids,
-        sent_at = excluded.sent_at, is_counted = excluded.is_counted`;
-  return rows.count;
+  const { workspaceId, runId } = unsent;
+  let withdrawn = 0;
+  let users = unsent.chunk === 'HELD' ? unsent.users : await withoutOpenWindow(tx, unsent);
+  for (let tries = 1; users.length > 0 && tries <= maxTries; tries += 1) {
+    const stored = await findMessages(tx, { workspaceId, users });
+    const held = [...stored.values()].filter(({ messages }) => messages.some((message) => message.runId === runId));
+    if (held.length === 0) break;
+    const taken = await findTakers(tx, { ...unsent, users: held });
+    const free = held.filter(({ userId }) => !taken.has(userId));
+    if (free.length === 0) break;
+    const changed = free.map((user) => ({
+      ...user,
+      messages: user.messages.filter((message) => message.runId !== runId),
+    }));
+    const written = await storeMessages(tx, { workspaceId, users: changed });
+    withdrawn += written.size;
+    users = free.filter(({ userId }) => !written.has(userId));
+  }
+  return withdrawn;
+}
+
+/** Users whose chunk is done. */
+async function withoutOpenWindow(tx: Queryable, { runId, users }: Unsent): Promise<UserKey[]> {
+  const done = await listDoneRanges(tx, runId);
+  return users.filter(({ bucket }) => done.some(({ from, to }) => from <= bucket && bucket <= to));
+}
+
+/** At most 256. Index: chunks primary key. */
+async function listDoneRanges(tx: Queryable, runId: string): Promise<{ from: number; to: number }[]> {
+  return tx<{ from: number; to: number }[]>`
+    select bucket_from as from, bucket_to as to from chunks where run_id = ${runId} and state = 'DONE'`;
 }
 
 /**
- * Adds the messages of a user to another's, newest kept, and ends the first's row: a person who was two had as many.
- * Index: primary key, two rows.
+ * Users of whom a device took the message of the run, or waits for it. One look a user and outcome, which has an index of
+ * its own: the run is compared behind it, because of a ledger without statistics yet the planner might read the run's part
+ * of the bucket. Indexes: deliveries_user, deliveries_user_other of the run's day.
  */
-export async function moveUserMessages(tx: Queryable, { workspaceId, from, to }: Merge): Promise<void> {
-  await tx`
-    with moved as (
-      delete from user_messages
-      where workspace_id = ${workspaceId} and bucket = ${from.bucket} and user_id = ${from.userId}
-      returning run_ids, campaign_ids, sent_at, is_counted
-    ), both_users as (
-      select run_ids, campaign_ids, sent_at, is_counted from moved
-      union all
-      select run_ids, campaign_ids, sent_at, is_counted from user_messages
-      where workspace_id = ${workspaceId} and bucket = ${to.bucket} and user_id = ${to.userId}
-    ), message as (
-      select distinct on (entry.run_id) entry.run_id, entry.campaign_id, entry.at, entry.is_counted
-      from both_users
-      cross join lateral unnest(both_users.run_ids, both_users.campaign_ids, both_users.sent_at, both_users.is_counted)
-        as entry (run_id, campaign_id, at, is_counted)
-      order by entry.run_id, entry.at
-    ), newest as (
-      select run_id, campaign_id, at, is_counted from message order by at desc, run_id desc limit 100
-    )
+async function findTakers(tx: Queryable, asked: Unsent): Promise<Set<string>> {
+  const inBucket = isGivenBucket(tx, { column: tx`deliveries.bucket`, given: tx`given.bucket`, rows: asked.users });
+  const takers = (outcome: Fragment) => tx`
+    select given.user_id as "userId"
+    from ${givenUsers(tx, asked)}
+    join deliveries on deliveries.day = ${asked.day}::date and deliveries.workspace_id = given.workspace_id collate "C"
+      and ${inBucket} and deliveries.user_id = given.user_id collate "C" and ${outcome}
+      and deliveries.run_id || '' = ${asked.runId}`;
+  const rows = await tx<{ userId: string }[]>`
+    ${takers(tx`deliveries.outcome = 'ACCEPTED'`)}
+    union all
+    ${takers(tx`deliveries.outcome <> 'ACCEPTED' and deliveries.outcome = 'WAITING'`)}`;
+  return new Set(rows.map(({ userId }) => userId));
+}
+
+/**
+ * Writes rows anew that are as they were read; others are left. Rows are locked in the order of the primary key.
+ * Index: primary key.
+ *
+ * @returns whose rows were written
+ */
+async function storeMessages(
+  tx: Queryable,
+  { workspaceId, users }: { workspaceId: string; users: FoundMessages[] },
+): Promise<Set<string>> {
+  // Lists of different lengths are no array of PostgreSQL's.
+  const lists = users.map(({ messages }) => JSON.stringify(messages));
+  const rows = await tx<{ userId: string }[]>`
     insert into user_messages (workspace_id, bucket, user_id, revision, run_ids, campaign_ids, sent_at, is_counted)
-    select ${workspaceId}, ${to.bucket}::smallint, ${to.userId}, 1, array_agg(run_id order by at, run_id),
-      array_agg(campaign_id order by at, run_id), array_agg(at order by at, run_id),
-      array_agg(is_counted order by at, run_id)
-    from newest
-    where exists (select 1 from moved)
-    having count(*) > 0
+    select ${workspaceId}, given.bucket, given.user_id, given.revision + 1, lists.run_ids, lists.campaign_ids,
+      lists.sent_at, lists.is_counted
+    from unnest(
+      ${users.map(({ bucket }) => bucket)}::smallint[], ${users.map(({ userId }) => userId)}::text[],
+      ${users.map(({ revision }) => revision)}::integer[], ${lists}::text[]
+    ) as given (bucket, user_id, revision, messages)
+    cross join lateral (
+      select coalesce(array_agg(message ->> 'runId' order by place), '{}') as run_ids,
+        coalesce(array_agg(message ->> 'campaignId' order by place), '{}') as campaign_ids,
+        coalesce(array_agg((message ->> 'sentAt')::timestamptz order by place), '{}') as sent_at,
+        coalesce(array_agg((message ->> 'isCounted')::boolean order by place), '{}') as is_counted
+      from jsonb_array_elements(given.messages::jsonb) with ordinality as element (message, place)
+    ) as lists
+    order by given.bucket, given.user_id collate "C"
     on conflict (workspace_id, bucket, user_id) do update
-      set revision = user_messages.revision + 1, run_ids = excluded.run_ids, campaign_ids = excluded.campaign_ids,
-        sent_at = excluded.sent_at, is_counted = excluded.is_counted`;
+      set revision = excluded.revision, run_ids = excluded.run_ids, campaign_ids = excluded.campaign_ids,
+        sent_at = excluded.sent_at, is_counted = excluded.is_counted
+      where user_messages.revision = excluded.revision - 1
+    returning user_id as "userId"`;
+  return new Set(rows.map(({ userId }) => userId));
+}
+
+// As the table's check has it.
+const maxMessages = 100;
+
+/** Adds the messages of a user to another's, newest kept, and ends the first's row: a person who was two had as many. */
+export async function moveUserMessages(tx: Queryable, { workspaceId, from, to }: Merge): Promise<void> {
+  const moved = await takeMessages(tx, { workspaceId, ...from });
+  if (!moved) return;
+  const kept = await lockMessages(tx, { workspaceId, ...to });
+  await storeMessages(tx, {
+    workspaceId,
+    users: [{ ...to, revision: kept.revision, messages: joinMessages(moved, kept.messages) }],
+  });
+}
+
+type OfUser = UserKey & { workspaceId: string };
+
+/** Index: primary key. */
+async function takeMessages(tx: Queryable, user: OfUser): Promise<UserMessage[] | undefined> {
+  const [row] = await tx<StoredMessages[]>`
+    delete from user_messages
+    where workspace_id = ${user.workspaceId} and bucket = ${user.bucket} and user_id = ${user.userId}
+    returning ${messageLists(tx)}`;
+  return row && toMessages(row);
+}
+
+/** Made when missing, so that there is a row to lock. Index: primary key. */
+async function lockMessages(tx: Queryable, user: OfUser): Promise<{ revision: number; messages: UserMessage[] }> {
+  const [row] = await tx<StoredMessages[]>`
+    insert into user_messages (workspace_id, bucket, user_id, revision, run_ids, campaign_ids, sent_at, is_counted)
+    values (${user.workspaceId}, ${user.bucket}, ${user.userId}, 1, '{}', '{}', '{}', '{}')
+    on conflict (workspace_id, bucket, user_id) do update set revision = user_messages.revision
+    returning revision, ${messageLists(tx)}`;
+  return { revision: row!.revision, messages: toMessages(row!) };
+}
+
+/** Oldest first; one that both had is one, from the earlier instant. */
+function joinMessages(moved: UserMessage[], kept: UserMessage[]): UserMessage[] {
+  const byRun = new Map<string, UserMessage>();
+  for (const message of [...moved, ...kept]) {
+    const same = byRun.get(message.runId);
+    if (!same || message.sentAt < same.sentAt) byRun.set(message.runId, message);
+  }
+  return [...byRun.values()]
+    .toSorted((one, other) => one.sentAt.getTime() - other.sentAt.getTime() || (one.runId < other.runId ? -1 : 1))
+    .slice(-maxMessages);
 }

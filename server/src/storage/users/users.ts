@@ -7,6 +7,7 @@ import type { Queryable } from '../database.ts';
 import { allBuckets } from '../segments/segment-members.ts';
 import { findUsersByIdentifier } from './identifiers.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
+import { isGivenBucket } from './given-bucket.ts';
 
 export type LockedUser = UserKey & { customerId: string; attributes: Attributes; isNew: boolean };
 
@@ -80,54 +81,6 @@ export async function findUserById(
   return row;
 }
 
-/**
- * Makes those of the users that are missing, in the order of their keys, as lockUsersInOrder locks them; a customer id
- * that was merged into another user's makes none. The second statement sees a merge that the first one waited for.
- * Indexes: users (workspace_id, bucket, customer_id), merged_users primary key.
- */
-export async function insertMissingUsers(
-  tx: Queryable,
-  { workspaceId, users, at }: { workspaceId: string; users: { customerId: string; id: string }[]; at: Date },
-): Promise<void> {
-  const rows = await tx<{ id: string }[]>`
-    insert into users (workspace_id, bucket, id, customer_id, created_at, updated_at)
-    select ${workspaceId}, bucket, id, customer_id, ${at}, ${at}
-    from unnest(
-      ${users.map(({ customerId }) => bucketOf(customerId))}::smallint[], ${users.map(({ id }) => id)}::text[],
-      ${users.map(({ customerId }) => customerId)}::text[]
-    ) as given (bucket, id, customer_id)
-    order by bucket, customer_id collate "C"
-    on conflict (workspace_id, bucket, customer_id) do nothing
-    returning id`;
-  if (rows.length === 0) return;
-  await tx`
-    delete from users using merged_users
-    where users.workspace_id = ${workspaceId} and users.id = any(${rows.map(({ id }) => id)})
-      and merged_users.workspace_id = users.workspace_id and merged_users.bucket = users.bucket
-      and merged_users.customer_id = users.customer_id`;
-}
-
-/**
- * Locks those of the users that exist, in the order of their keys, whatever order they are given in: two transactions
- * that do so first never wait for each other in a circle. Index: users (workspace_id, bucket, customer_id).
- */
-export async function lockUsersInOrder(
-  tx: Queryable,
-  { workspaceId, customerIds }: { workspaceId: string; customerIds: readonly string[] },
-): Promise<void> {
-  const unique = [...new Set(customerIds)];
-  await tx`
-    select 1
-    from users
-    where workspace_id = ${workspaceId}
-      and (bucket, customer_id) in (
-        select wanted.bucket, wanted.customer_id collate "C"
-        from unnest(${unique.map(bucketOf)}::smallint[], ${unique}::text[]) as wanted (bucket, customer_id)
-      )
-    order by bucket, customer_id
-    for update`;
-}
-
 /** Stores a user's attributes; the caller holds the row's lock. Index: primary key. */
 export async function setUserAttributes(
   tx: Queryable,
@@ -154,31 +107,64 @@ export async function deleteUser(tx: Queryable, user: UserKey & { workspaceId: s
     delete from users where workspace_id = ${user.workspaceId} and bucket = ${user.bucket} and id = ${user.userId}`;
 }
 
-/**
- * Users that customer ids mean, in order, at most `limit`; a merged one means the user it was merged into. Indexes: users
- * (workspace_id, bucket, customer_id), merged_users primary key.
- */
+type NamedUser = { bucket: number; customerId: string };
+
+const locate = (customerIds: Iterable<string>): NamedUser[] =>
+  [...new Set(customerIds)].map((customerId) => ({ bucket: bucketOf(customerId), customerId }));
+
+/** Users that customer ids mean, in order, at most `limit`; a merged one means the user it was merged into. */
 export async function findUsersByCustomerIds(
   tx: Queryable,
   { workspaceId, customerIds, limit }: { workspaceId: string; customerIds: readonly string[]; limit: number },
 ): Promise<UserKey[]> {
-  const unique = [...new Set(customerIds)];
+  const named = await findNamedUsers(tx, { workspaceId, customerIds });
+  // After the look at the users: one that is merged away between the two is found by the second.
+  const known = new Set(named.map(({ customerId }) => customerId));
+  const retained = await findRetainedUsers(tx, {
+    workspaceId,
+    customerIds: customerIds.filter((customerId) => !known.has(customerId)),
+  });
+  const keys = [...named, ...retained].map(({ bucket, userId }) => ({ bucket, userId }));
+  return [...new Map(keys.map((key) => [key.userId, key])).values()]
+    .toSorted((one, other) => one.bucket - other.bucket || (one.userId < other.userId ? -1 : 1))
+    .slice(0, limit);
+}
+
+/** Users of customer ids, in no order. Index: users (workspace_id, bucket, customer_id), one look a user. */
+export async function findNamedUsers(
+  tx: Queryable,
+  { workspaceId, customerIds }: { workspaceId: string; customerIds: readonly string[] },
+): Promise<(UserKey & { customerId: string })[]> {
+  const wanted = locate(customerIds);
+  if (wanted.length === 0) return [];
+  const inBucket = isGivenBucket(tx, { column: tx`users.bucket`, given: tx`named.bucket`, rows: wanted });
+  return tx<(UserKey & { customerId: string })[]>`
+    select users.bucket, users.id as "userId", users.customer_id as "customerId"
+    from ${namesOf(tx, wanted)}
+    join users on users.workspace_id = ${workspaceId} and ${inBucket}
+      and users.customer_id = named.customer_id collate "C"`;
+}
+
+/** Whom customer ids were merged into, in no order. Index: merged_users primary key, one look a customer id. */
+async function findRetainedUsers(
+  tx: Queryable,
+  { workspaceId, customerIds }: { workspaceId: string; customerIds: readonly string[] },
+): Promise<UserKey[]> {
+  const wanted = locate(customerIds);
+  if (wanted.length === 0) return [];
+  const inBucket = isGivenBucket(tx, { column: tx`merged_users.bucket`, given: tx`named.bucket`, rows: wanted });
   return tx<UserKey[]>`
-    with wanted as (
-      select bucket, customer_id
-      from unnest(${unique.map(bucketOf)}::smallint[], ${unique}::text[]) as given (bucket, customer_id)
-    )
-    select users.bucket, users.id as "userId"
-    from wanted
-    join users on users.workspace_id = ${workspaceId} and users.bucket = wanted.bucket
-      and users.customer_id = wanted.customer_id collate "C"
-    union
-    select merged_users.retained_bucket, merged_users.retained_user_id
-    from wanted
-    join merged_users on merged_users.workspace_id = ${workspaceId} and merged_users.bucket = wanted.bucket
-      and merged_users.customer_id = wanted.customer_id collate "C"
-    order by bucket, "userId"
-    limit ${limit}`;
+    select merged_users.retained_bucket as bucket, merged_users.retained_user_id as "userId"
+    from ${namesOf(tx, wanted)}
+    join merged_users on merged_users.workspace_id = ${workspaceId} and ${inBucket}
+      and merged_users.customer_id = named.customer_id collate "C"`;
+}
+
+/** Customer ids as a set to join with. */
+function namesOf(tx: Queryable, users: readonly NamedUser[]) {
+  return tx`
+    unnest(${users.map(({ bucket }) => bucket)}::smallint[], ${users.map(({ customerId }) => customerId)}::text[])
+      as named (bucket, customer_id)`;
 }
 
 /**
@@ -213,20 +199,23 @@ export async function findUsersToExport(
   tx: Queryable,
   wanted: { workspaceId: string; customerIds: string[]; ids: string[] },
 ): Promise<ExportedUser[]> {
+  const names = locate(wanted.customerIds);
   return tx<ExportedUser[]>`
-    select users.id, users.customer_id as "customerId", named.customer_id as "namedBy", users.attributes
-    from unnest(${wanted.customerIds.map(bucketOf)}::smallint[], ${wanted.customerIds}::text[])
-      as named (bucket, customer_id)
+    with retained as materialized (
+      select named.customer_id, merged_users.retained_bucket, merged_users.retained_user_id
+      from ${namesOf(tx, names)}
+      join merged_users on merged_users.workspace_id = ${wanted.workspaceId} and merged_users.bucket = named.bucket
+        and merged_users.customer_id = named.customer_id collate "C"
+    )
+    select users.id, users.customer_id as "customerId", users.customer_id as "namedBy", users.attributes
+    from ${namesOf(tx, names)}
     join users on users.workspace_id = ${wanted.workspaceId} and users.bucket = named.bucket
       and users.customer_id = named.customer_id collate "C"
     union all
-    select users.id, users.customer_id, named.customer_id, users.attributes
-    from unnest(${wanted.customerIds.map(bucketOf)}::smallint[], ${wanted.customerIds}::text[])
-      as named (bucket, customer_id)
-    join merged_users on merged_users.workspace_id = ${wanted.workspaceId} and merged_users.bucket = named.bucket
-      and merged_users.customer_id = named.customer_id collate "C"
-    join users on users.workspace_id = ${wanted.workspaceId} and users.bucket = merged_users.retained_bucket
-      and users.id = merged_users.retained_user_id
+    select users.id, users.customer_id, retained.customer_id, users.attributes
+    from retained
+    join users on users.workspace_id = ${wanted.workspaceId} and users.bucket = retained.retained_bucket
+      and users.id = retained.retained_user_id
     union all
     select id, customer_id, null, attributes
     from users
@@ -242,6 +231,7 @@ export async function findUsers(
   { workspaceId, users, names }: { workspaceId: string; users: UserKey[]; names: readonly string[] | 'all' },
 ): Promise<Map<string, User>> {
   const wanted = [...new Map(users.map((user) => [user.userId, user])).values()];
+  const inBucket = isGivenBucket(tx, { column: tx`users.bucket`, given: tx`wanted.bucket`, rows: wanted });
   const rows = await tx<(User & { userId: string })[]>`
     select users.id as "userId", users.customer_id as "customerId", ${
       names === 'all'
@@ -254,7 +244,7 @@ export async function findUsers(
     from unnest(
       ${wanted.map(({ bucket }) => bucket)}::smallint[], ${wanted.map(({ userId }) => userId)}::text[]
     ) as wanted (bucket, user_id)
-    join users on users.workspace_id = ${workspaceId} and users.bucket = wanted.bucket
+    join users on users.workspace_id = ${workspaceId} and ${inBucket}
       and users.id = wanted.user_id collate "C"`;
   return new Map(rows.map(({ userId, ...user }) => [userId, user]));
 }

@@ -1,0 +1,125 @@
+import type { Platform } from '../../domain/campaigns/content.ts';
+import type {
+  ExplainedChunk,
+  ExplainedDelivery,
+  ExplainedDevice,
+  RunStatus,
+} from '../../domain/explain/explain-run.ts';
+import type { UserKey } from '../../domain/users/bucket.ts';
+import type { Queryable } from '../database.ts';
+import { isGivenBucket } from '../users/given-bucket.ts';
+
+/** A user of whom something is asked, with what is known under it. */
+type OfUser<Row> = Row & UserKey;
+
+const given = (tx: Queryable, users: UserKey[]) => tx`
+  unnest(${users.map(({ bucket }) => bucket)}::smallint[], ${users.map(({ userId }) => userId)}::text[])
+    as given (bucket, user_id)`;
+
+export type CampaignToExplain = {
+  id: string;
+  name: string;
+  status: string;
+  statusReason: string | null;
+  platforms: Platform[];
+  settings: Record<string, unknown>;
+  nextAt: Date | null;
+};
+
+/** Any campaign, tests of campaigns too. Index: campaigns primary key. */
+export async function findCampaignToExplain(
+  tx: Queryable,
+  { workspaceId, id }: { workspaceId: string; id: string },
+): Promise<CampaignToExplain | undefined> {
+  const [row] = await tx<CampaignToExplain[]>`
+    select id, name, status, status_reason as "statusReason", platforms, settings, next_at as "nextAt"
+    from campaigns where id = ${id} and workspace_id = ${workspaceId}`;
+  return row;
+}
+
+export type RunToExplain = {
+  id: string;
+  status: RunStatus;
+  statusReason: string | null;
+  createdAt: Date;
+  startedAt: Date | null;
+  day: string;
+  audienceBound: string | null;
+  segmentId: string | null;
+  version: number | null;
+  /** Members of its audience may have been deleted since: who is not found may have been one. */
+  isForgotten: boolean;
+  targetUsers: [bucket: number, userId: string][] | null;
+};
+
+/** The newest runs of a campaign, or the one asked for. Indexes: runs_campaign, segments primary key. */
+export async function listRunsToExplain(
+  tx: Queryable,
+  { campaignId, runId, limit }: { campaignId: string; runId: string | undefined; limit: number },
+): Promise<RunToExplain[]> {
+  return tx<RunToExplain[]>`
+    select runs.id, runs.status, runs.status_reason as "statusReason", runs.created_at as "createdAt",
+      runs.started_at as "startedAt", runs.day::text as day, runs.audience_bound as "audienceBound",
+      runs.audience_segment_id as "segmentId", runs.audience_version as version, runs.target_users as "targetUsers",
+      case when runs.audience_segment_id is null then false
+        when runs.audience_segment_id = runs.id then runs.ended_at is not null
+        else coalesce(segments.version > runs.audience_version or segments.state = 'ARCHIVED', true) end as "isForgotten"
+    from runs
+    left join segments on segments.id = runs.audience_segment_id
+    where runs.campaign_id = ${campaignId} ${runId === undefined ? tx`` : tx`and runs.id = ${runId}`}
+    order by runs.created_at desc, runs.id desc
+    limit ${limit}`;
+}
+
+/** Devices of users, whatever their state. Index: devices (workspace_id, bucket, user_id, device_id). */
+export async function listDevicesToExplain(
+  tx: Queryable,
+  { workspaceId, users }: { workspaceId: string; users: UserKey[] },
+): Promise<OfUser<ExplainedDevice>[]> {
+  const inBucket = isGivenBucket(tx, { column: tx`devices.bucket`, given: tx`given.bucket`, rows: users });
+  return tx<OfUser<ExplainedDevice>[]>`
+    select devices.bucket, devices.user_id as "userId", devices.id, devices.device_id as "deviceId", devices.platform,
+      devices.state, devices.provisional as "isProvisional"
+    from ${given(tx, users)}
+    join devices on devices.workspace_id = ${workspaceId} and ${inBucket}
+      and devices.user_id = given.user_id collate "C"
+    order by devices.bucket, devices.id`;
+}
+
+type Asked = { workspaceId: string; run: RunToExplain; users: UserKey[] };
+
+/** The ledger's rows of users in a run. Indexes: deliveries_user, deliveries_user_other of the run's day. */
+export async function listDeliveriesToExplain(
+  tx: Queryable,
+  { workspaceId, run, users }: Asked,
+): Promise<OfUser<ExplainedDelivery>[]> {
+  const inBucket = isGivenBucket(tx, { column: tx`deliveries.bucket`, given: tx`given.bucket`, rows: users });
+  return tx<OfUser<ExplainedDelivery>[]>`
+    select deliveries.bucket, deliveries.user_id as "userId", deliveries.device_id as "deviceId", deliveries.platform,
+      deliveries.outcome, deliveries.code, deliveries.attempts, deliveries.sent_at as "sentAt",
+      deliveries.retry_at as "retryAt"
+    from ${given(tx, users)}
+    join deliveries on deliveries.day = ${run.day}::date and deliveries.workspace_id = ${workspaceId}
+      and ${inBucket} and deliveries.user_id = given.user_id collate "C"
+      and deliveries.run_id = ${run.id} and (deliveries.outcome = 'ACCEPTED' or deliveries.outcome <> 'ACCEPTED')
+    order by deliveries.bucket, deliveries.device_id`;
+}
+
+/** Those of the users whom the run's frozen segment holds. Index: segment_members primary key. */
+export async function listMembersToExplain(tx: Queryable, { workspaceId, run, users }: Asked): Promise<UserKey[]> {
+  const inBucket = isGivenBucket(tx, { column: tx`member.bucket`, given: tx`given.bucket`, rows: users });
+  return tx<UserKey[]>`
+    select distinct member.bucket, member.user_id as "userId"
+    from ${given(tx, users)}
+    join segment_members as member on member.workspace_id = ${workspaceId} and ${inBucket}
+      and member.segment_id = ${run.segmentId} and member.user_id = given.user_id collate "C"
+      and member.added_in <= ${run.version} and (member.removed_in is null or member.removed_in > ${run.version})`;
+}
+
+export type ChunkToExplain = ExplainedChunk & { bucketFrom: number; bucketTo: number };
+
+/** The chunks of a run, at most 256. Index: primary key. */
+export async function listChunksToExplain(tx: Queryable, runId: string): Promise<ChunkToExplain[]> {
+  return tx<ChunkToExplain[]>`
+    select state, bucket_from as "bucketFrom", bucket_to as "bucketTo" from chunks where run_id = ${runId}`;
+}
