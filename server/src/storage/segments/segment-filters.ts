@@ -126,55 +126,78 @@ function passes(tx: Queryable, filter: AttributeFilter, at: Date): Fragment {
       return flagPasses(tx, filter.test, value);
     case 'datetime':
       return timePasses(tx, { test: filter.test, at }, value);
+    // A customer id is a text, never a list, and is made JSON by a function whose rows no cluster takes.
     case 'array_string':
-      return listPasses(tx, { filter, isPassed: textPasses(tx, filter.test, tx`item.value`) }, value);
+      if (filter.name === 'uid') return tx`false`;
+      return textListPasses(tx, filter, value);
     case 'array_double':
-      return listPasses(tx, { filter, isPassed: numberPasses(tx, filter.test, tx`item.value`) }, value);
+      if (filter.name === 'uid') return tx`false`;
+      return numberListPasses(tx, filter, value);
     default:
       return unknownCase(filter);
   }
 }
 
-/** Over no item both aggregates are null: an empty list, like a value that is no list, passes nothing. */
+/**
+ * Over no item both aggregates are null: an empty list, like a value that is no list, passes nothing. What is wanted is
+ * converted once, by a `with` and not by a sub-select, which no cluster takes within another beside a function's rows;
+ * and without `lateral` it repeats the statement wrongly.
+ */
 function listPasses(
   tx: Queryable,
-  { filter, isPassed }: { filter: AttributeFilter & { quantifier: 'any_of' | 'all_of' }; isPassed: Fragment },
+  { quantifier, wanted, isPassed }: { quantifier: 'any_of' | 'all_of'; wanted?: Fragment; isPassed: Fragment },
   value: Fragment,
 ): Fragment {
   return tx`coalesce((
-    select ${filter.quantifier === 'any_of' ? tx`bool_or` : tx`bool_and`}(${isPassed})
-    from jsonb_array_elements(case when jsonb_typeof(${value}) = 'array' then ${value} else '[]' end) as item (value)
+    ${wanted === undefined ? tx`` : tx`with wanted as materialized (${wanted})`}
+    select ${quantifier === 'any_of' ? tx`bool_or` : tx`bool_and`}(${isPassed})
+    from ${wanted === undefined ? tx`` : tx`wanted cross join lateral`}
+      jsonb_array_elements(case when jsonb_typeof(${value}) = 'array' then ${value} else '[]' end) as item (value)
   ), false)`;
 }
 
 function textPasses(tx: Queryable, test: TextTest, value: Fragment): Fragment {
   if (test.operator === 'exists') return hasType(tx, 'string', value);
   const subject = comparable(tx, test, tx`${value} #>> '{}'`);
-  const wanted = tx`
-    select ${comparable(tx, test, tx`sent.value`)} as value from unnest(${test.values}::text[]) as sent (value)`;
-  // `in` builds a hash of the wanted texts once. The others go through all of them, so both the array and, behind the
-  // fence of `offset 0`, the subject are converted before.
-  const condition =
-    test.operator === 'in'
-      ? tx`${subject} in (${wanted})`
-      : tx`exists (
-          select from (select ${subject} as value offset 0) as subject, unnest(array(${wanted})) as wanted (value)
-          where ${textMatch(tx, test.operator)}
-        )`;
+  const wanted = tx`select ${wantedText(tx, test)} from unnest(${test.values}::text[]) as sent (value)`;
+  // Both are asked for once: `in` builds a hash of the wanted texts.
+  const condition = test.operator === 'in' ? tx`${subject} in (${wanted})` : tx`${subject} like any(array(${wanted}))`;
   return tx`(case when jsonb_typeof(${value}) = 'string' then ${condition} else false end)`;
 }
 
-/** No patterns: in the wanted texts no character is special. */
-function textMatch(tx: Queryable, operator: 'contains' | 'startsWith' | 'endsWith'): Fragment {
-  switch (operator) {
+/** In a list: an object's names are searched in steps, where an array would be gone through for every item. */
+function textListPasses(
+  tx: Queryable,
+  { quantifier, test }: { quantifier: 'any_of' | 'all_of'; test: TextTest },
+  value: Fragment,
+): Fragment {
+  const item = tx`item.value`;
+  if (test.operator === 'exists') return listPasses(tx, { quantifier, isPassed: hasType(tx, 'string', item) }, value);
+  const subject = comparable(tx, test, tx`${item} #>> '{}'`);
+  const isWanted = test.operator === 'in' ? tx`wanted.names ? ${subject}` : tx`${subject} like any(wanted.patterns)`;
+  const text = wantedText(tx, test);
+  const wanted = tx`
+    select ${test.operator === 'in' ? tx`jsonb_object_agg(${text}, true) as names` : tx`array_agg(${text}) as patterns`}
+    from unnest(${test.values}::text[]) as sent (value)`;
+  const isPassed = tx`(case when jsonb_typeof(${item}) = 'string' then ${isWanted} else false end)`;
+  return listPasses(tx, { quantifier, wanted, isPassed }, value);
+}
+
+/** What a text must equal or be like. In the wanted texts no character is special. */
+function wantedText(tx: Queryable, test: Exclude<TextTest, { operator: 'exists' }>): Fragment {
+  const text = comparable(tx, test, tx`sent.value`);
+  const literal = tx`regexp_replace(${text}, '[%_\\\\]', '\\\\\\&', 'g')`;
+  switch (test.operator) {
+    case 'in':
+      return text;
     case 'contains':
-      return tx`strpos(subject.value, wanted.value) > 0`;
+      return tx`'%' || ${literal} || '%'`;
     case 'startsWith':
-      return tx`starts_with(subject.value, wanted.value)`;
+      return tx`${literal} || '%'`;
     case 'endsWith':
-      return tx`right(subject.value, length(wanted.value)) = wanted.value`;
+      return tx`'%' || ${literal}`;
     default:
-      return unknownCase(operator);
+      return unknownCase(test.operator);
   }
 }
 
@@ -213,6 +236,22 @@ function numberPasses(tx: Queryable, test: NumberTest, value: Fragment): Fragmen
   }
 }
 
+/** As with texts, by the shortest form of each number. */
+function numberListPasses(
+  tx: Queryable,
+  { quantifier, test }: { quantifier: 'any_of' | 'all_of'; test: NumberTest },
+  value: Fragment,
+): Fragment {
+  const item = tx`item.value`;
+  if (test.operator !== 'in') return listPasses(tx, { quantifier, isPassed: numberPasses(tx, test, item) }, value);
+  const wanted = tx`
+    select jsonb_object_agg(trim_scale(sent.value::numeric)::text, true) as names
+    from unnest(${test.values.map(String)}::text[]) as sent (value)`;
+  const isPassed = tx`(case when jsonb_typeof(${item}) = 'number'
+    then wanted.names ? trim_scale(${item}::numeric)::text else false end)`;
+  return listPasses(tx, { quantifier, wanted, isPassed }, value);
+}
+
 function flagPasses(tx: Queryable, test: FlagTest, value: Fragment): Fragment {
   return test.operator === 'exists'
     ? hasType(tx, 'boolean', value)
@@ -235,11 +274,12 @@ function timePasses(tx: Queryable, { test, at }: { test: TimeTest; at: Date }, v
  */
 function milliseconds(tx: Queryable, value: Fragment): Fragment {
   const text = tx`(${value} #>> '{}')`;
-  return tx`(case jsonb_typeof(${value})
-    when 'number' then
+  // Written out: a cluster repeats `case x when y` as `case x when x = y`.
+  return tx`(case
+    when jsonb_typeof(${value}) = 'number' then
       case when ${value}::numeric >= -62135596800 and ${value}::numeric < 253402300800
         then round(${value}::numeric * 1000)::bigint end
-    when 'string' then
+    when jsonb_typeof(${value}) = 'string' then
       case when ${text} ~ ${isoTimePattern}::text then (extract(epoch from (
         left(${text}, 10) || 'T' || coalesce(nullif(substr(${text}, 12, 5), ''), '00:00')
           || case when substr(${text}, 17, 1) = ':' then substr(${text}, 17, 3) else ':00' end

@@ -44,7 +44,8 @@ export const deviceAttributes = (tx: Queryable): Fragment => tx`(
 
 /** The value of `identifier.attribute` of a device; an address too long for a look-up is stored as its SHA-256. */
 export const deviceIdentifier = (tx: Queryable): Fragment => tx`(
-      case identifier.attribute when 'device:gaid' then devices.gaid when 'device:idfv' then devices.idfv
+      case when identifier.attribute = 'device:gaid' then devices.gaid
+        when identifier.attribute = 'device:idfv' then devices.idfv
         else case when octet_length(devices.push_id) <= 512 then devices.push_id
           else encode(sha256(convert_to(devices.push_id, 'UTF8')), 'hex') end
       end
