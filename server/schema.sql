@@ -131,6 +131,11 @@ create table audit_log (
 CREATE INDEX audit_log_object ON audit_log USING btree (workspace_id, object_kind, object_id, at) WHERE (object_id IS NOT NULL);
 CREATE INDEX audit_log_workspace ON audit_log USING btree (workspace_id, id DESC);
 
+create table bucket_shards (
+  bucket smallint not null,
+  constraint bucket_shards_pkey PRIMARY KEY (bucket)
+);
+
 create table business_events (
   id text collate "C" not null,
   workspace_id text collate "C" not null,

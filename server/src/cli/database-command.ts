@@ -25,7 +25,7 @@ export function registerDatabase(program: Command): void {
 
 const defaultShards = 32;
 
-/** A power of two of the 256 buckets: with another number some shards get more buckets by the arithmetic alone. */
+/** Each has as many of the 256 buckets. */
 function parseShards(text: string): number {
   const shards = Number(text);
   if (/^\d{1,3}$/.test(text) && [1, 2, 4, 8, 16, 32, 64, 128, 256].includes(shards)) return shards;
@@ -42,8 +42,8 @@ async function distribute(program: Command, { shards }: { shards: number }): Pro
 }
 
 function printStep({ kind, table, bytes, number, of }: DistributionProgress): void {
-  const words = kind === 'distribute' ? 'distribute' : 'free local rows of';
-  process.stdout.write(`${String(number).padStart(3)}/${of}  ${words} ${table.name} (${showBytes(bytes)})\n`);
+  const words = { distribute: 'distribute', cut: 'cut the shards of', free: 'free local rows of' };
+  process.stdout.write(`${String(number).padStart(3)}/${of}  ${words[kind]} ${table.name} (${showBytes(bytes)})\n`);
 }
 
 async function printStatus(program: Command): Promise<void> {

@@ -1,11 +1,17 @@
 import { isAlive } from '../app/console/node-health.ts';
 import { makeClock } from '../clock.ts';
-import { distributedTables } from '../domain/cluster/distributed-tables.ts';
+import { cutTable, distributedTables } from '../domain/cluster/distributed-tables.ts';
 import { planDistribution } from '../domain/cluster/plan-distribution.ts';
 import type { DistributionStep } from '../domain/cluster/plan-distribution.ts';
 import { listClusterNodes, listRolesWithoutLogin, readClusterExtension } from '../storage/cluster/cluster-nodes.ts';
 import type { ClusterNode } from '../storage/cluster/cluster-nodes.ts';
-import { distributeTable, freeLocalRows, readTables, shareTransactionSettings } from '../storage/cluster/shards.ts';
+import {
+  cutShard,
+  distributeTable,
+  freeLocalRows,
+  readTables,
+  shareTransactionSettings,
+} from '../storage/cluster/shards.ts';
 import { openDatabase, withSession } from '../storage/database.ts';
 import type { Database, Session } from '../storage/database.ts';
 import { readDatabaseClock } from '../storage/installation/database-clock.ts';
@@ -36,7 +42,7 @@ export async function distributeDatabase(
       const workers = await requireCluster(session);
       await requireOwner(owner, session);
       await refuseRunningNodes(owner);
-      const distribution = await withSchemaLock(session, () => distribute(session, { shards, onStep }));
+      const distribution = await withSchemaLock(session, () => distribute(session, { shards, workers, onStep }));
       if (distribution === 'locked')
         throw refusal(
           'Another migration or distribution of this database is under way, or one that was broken off is still ending; try again later.',
@@ -50,7 +56,11 @@ export async function distributeDatabase(
 
 async function distribute(
   session: Session,
-  { shards, onStep }: { shards: number; onStep: (progress: DistributionProgress) => void },
+  {
+    shards,
+    workers,
+    onStep,
+  }: { shards: number; workers: readonly ClusterNode[]; onStep: (progress: DistributionProgress) => void },
 ): Promise<number> {
   const names = distributedTables.map(({ name }) => name);
   const plan = planDistribution(distributedTables, await readTables(session, names));
@@ -58,8 +68,10 @@ async function distribute(
   await shareTransactionSettings(session);
   for (const [index, step] of plan.steps.entries()) {
     onStep({ ...step, number: index + 1, of: plan.steps.length });
-    if (step.kind === 'distribute') await distributeTable(session, { table: step.table, shards });
-    else await freeLocalRows(session, step.table.name);
+    const { name } = step.table;
+    if (step.kind === 'free') await freeLocalRows(session, name);
+    else if (step.kind === 'cut') await cutShard(session, { name, shards, nodeIds: workers.map(({ id }) => id) });
+    else await distributeTable(session, { table: step.table, shards: name === cutTable ? 1 : shards });
   }
   return plan.steps.length;
 }

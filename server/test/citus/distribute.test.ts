@@ -159,6 +159,10 @@ describe('a filled database of an owner who is no superuser', () => {
       select sum(pg_relation_size(oid))::bigint as bytes from pg_class
       where relname = any(${distributedTables.map((table) => table.name)}) or (relname like 'deliveries\\_%' and relkind = 'r')`;
     expect(kept!.bytes).toBe(0);
+    // 256 buckets in 8 shards; the hash of a bucket would put 39 of them into one.
+    const buckets = await coordinator()<{ result: string }[]>`
+      select distinct result from run_command_on_shards('users', 'select count(distinct bucket) from %s')`;
+    expect(buckets.map(({ result }) => result)).toEqual(['32']);
     const again = await run('database distribute');
     expect(again).toEqual({ code: 0, stdout: 'Everything is distributed already, over 1 workers.\n', stderr: '' });
     const forced = await coordinator()`
@@ -173,7 +177,7 @@ describe('a filled database of an owner who is no superuser', () => {
     expect(await countRows()).toEqual(expect.arrayContaining(filled));
     const status = await run('database status');
     expect([status.code, status.stderr]).toEqual([0, '']);
-    expect(status.stdout).toMatch(/^deliveries +8 +[\d.]+ MB +users$/m);
+    expect(status.stdout).toMatch(/^deliveries +8 +[\d.]+ MB +bucket_shards$/m);
     expect(status.stdout).toMatch(/^push_addresses +8 +/m);
     for (const { port } of workers.map((url) => new URL(url)))
       expect(status.stdout).toMatch(new RegExp(`^127\\.0\\.0\\.1:${port} +8 +[\\d.]+ MB$`, 'm'));

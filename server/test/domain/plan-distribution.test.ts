@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { distributedTables } from '../../src/domain/cluster/distributed-tables.ts';
+import { cutTable, distributedTables } from '../../src/domain/cluster/distributed-tables.ts';
 import { measureImbalance } from '../../src/domain/cluster/measure-imbalance.ts';
 import { planDistribution } from '../../src/domain/cluster/plan-distribution.ts';
 import type { FoundTable } from '../../src/domain/cluster/plan-distribution.ts';
@@ -12,7 +12,7 @@ const tables = [users, devices, addresses];
 const local = (name: string, localBytes = 0): FoundTable => ({ name, layout: undefined, localBytes, obstacles: [] });
 const spread = (name: string, groupId: number, column = 'bucket'): FoundTable => ({
   ...local(name),
-  layout: { column, groupId },
+  layout: { column, groupId, shards: 8 },
 });
 
 describe('what is left to distribute', () => {
@@ -63,6 +63,30 @@ describe('what is left to distribute', () => {
     ],
   ])('a table that %s refuses all of it', (_what, found, refusal) => {
     expect(planDistribution(tables, found)).toEqual({ refusal: expect.stringContaining(refusal) });
+  });
+});
+
+describe('the table whose shards are cut', () => {
+  const first = { name: cutTable, column: 'bucket', besides: cutTable };
+  const beside = { ...users, besides: cutTable };
+  const uncut = { ...local(cutTable), layout: { column: 'bucket', groupId: 1, shards: 1 } };
+
+  test('is cut before another lies beside it, also by the run after one that was broken off', () => {
+    const rest = [
+      { kind: 'cut', table: first, bytes: 0 },
+      { kind: 'distribute', table: beside, bytes: 0 },
+    ];
+    expect(planDistribution([first, beside], [local(cutTable), local('users')])).toEqual({
+      steps: [{ kind: 'distribute', table: first, bytes: 0 }, ...rest],
+    });
+    expect(planDistribution([first, beside], [uncut, local('users')])).toEqual({ steps: rest });
+  });
+
+  test('is not cut once there is one, of which rows would have to move', () => {
+    expect(planDistribution([first, beside], [uncut, spread('users', 1)])).toEqual({ steps: [] });
+    expect(planDistribution([first, beside], [spread(cutTable, 1), local('users')])).toEqual({
+      steps: [{ kind: 'distribute', table: beside, bytes: 0 }],
+    });
   });
 });
 

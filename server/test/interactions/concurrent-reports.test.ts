@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { recordInteractions } from '../../src/app/interactions/record-interactions.ts';
 import { selectNewReports } from '../../src/domain/interactions/select-new-reports.ts';
 import { reportDigest } from '../../src/domain/interactions/interaction.ts';
@@ -57,7 +57,8 @@ test('while a report is stored, those of devices in other buckets are counted, a
   expect(await bundle.figures(campaignId)).toEqual({ 'WEB CLICK': [4, 3] });
 });
 
-test('figures that were counted before there were buckets stay, and go on', async () => {
+test('figures that were counted before there were buckets stay, and go on', async (context) => {
+  context.skip(inject('workerUrls') !== null, 'no table is distributed before it has this migration');
   const { database, workspaceId } = bundle;
   const [migration] = await database`select name from schema_migrations where name like '%interaction_shards.sql'`;
   const path = join(import.meta.dirname, '..', '..', 'migrations', migration!.name as string);

@@ -29,6 +29,7 @@ describe('on a table that a cluster distributes', () => {
     ['create trigger a before update on users for each row execute function b()', 'no trigger'],
     ['create policy a on users using (b = (select current_setting(c)))', 'no subquery'],
     ['create table notes (workspace_id text, \n bucket smallint not null)', 'stands in distributedTables'],
+    ['create table users (workspace_id text, bucket smallint, id text primary key)', 'holds the column'],
     ["do $$ begin execute 'drop index a; drop index b'; end $$", 'several commands in one text'],
     ["do $$ begin execute format('drop index %I; drop index b', c); end $$", 'several commands in one text'],
   ])('%s: refused', (text, fault) => {
@@ -43,6 +44,7 @@ describe('on a table that a cluster distributes', () => {
     ['create index a on users (workspace_id, customer_id)'],
     ['create policy a on users using (b = current_setting(c))'],
     ['create table notes (id text primary key references workspaces (id))'],
+    ['create table users (workspace_id text, bucket smallint, id text, primary key (bucket, id), unique (bucket, id))'],
     ['alter table campaigns add column a integer check (a > 0), add column b integer'],
     ["do $$ begin execute 'drop index a'; execute 'drop index b'; end $$"],
   ])('%s: taken', (text) => {

@@ -49,10 +49,10 @@ function lintTable(name: string, body: string): string[] {
     return [`${name}: a table with a bucket stands in distributedTables, or why not in this lint`];
   }
   const faults: string[] = [];
-  if (!new RegExp(`^\\s*${column}\\s`, 'im').test(body)) faults.push(`has no column ${column}`);
+  if (!splitAtCommas(body).some((part) => part.startsWith(`${column} `))) faults.push(`has no column ${column}`);
   if (/\breferences\b|\bforeign key\b/i.test(body)) faults.push('no foreign key');
-  const keys = [...body.matchAll(/\b(?:primary key|unique)\s*(\([^)]*\))?/gi)];
-  if (!keys.every(([, columns]) => columns !== undefined && hasColumn(columns, column)))
+  const keys = splitAtCommas(body).filter((part) => /\b(?:primary key|unique)\b/i.test(part));
+  if (!keys.every((part) => hasColumn(part, column)))
     faults.push('what is unique holds the column that the table is distributed by');
   return faults.map((fault) => `${name}: ${fault}`);
 }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { distributedTables } from '../../src/domain/cluster/distributed-tables.ts';
 import { dumpSchema } from '../dump-schema.ts';
 import { createTestDatabase } from '../test-database.ts';
 
@@ -36,6 +37,37 @@ test('users, devices and deliveries are keyed by workspace and bucket first, and
       select conname from pg_constraint
       where contype = 'f' and conrelid in ('users'::regclass, 'identifiers'::regclass, 'devices'::regclass, 'segment_members'::regclass, 'deliveries'::regclass)`;
     expect(foreignKeys.map((row) => row.conname)).toEqual([]);
+  } finally {
+    await bundle.drop();
+  }
+});
+
+test('what a cluster distributes has the column it is distributed by in all that is unique, and nothing that a cluster refuses', async () => {
+  const bundle = await createTestDatabase();
+  try {
+    const names = distributedTables.map(({ name }) => name);
+    const found = await bundle.database<{ name: string; uniques: string[]; refused: string[] }[]>`
+      select relname as name,
+        array(
+          select array_to_string(array(
+            select attname from pg_attribute where attrelid = indrelid and attnum = any(indkey)
+          ), ' ') from pg_index where indrelid = pg_class.oid and indisunique
+        ) as uniques,
+        array(
+          select conname from pg_constraint where contype = 'f' and pg_class.oid in (conrelid, confrelid)
+          union all
+          select tgname from pg_trigger where tgrelid = pg_class.oid and not tgisinternal
+          union all
+          select polname from pg_policy
+          where polrelid = pg_class.oid and (polqual::text || coalesce(polwithcheck::text, '')) like '%SUBLINK%'
+        ) as refused
+      from pg_class where relnamespace = 'public'::regnamespace and relname = any(${names})`;
+    expect(found.map(({ name }) => name).sort()).toEqual([...names].sort());
+    for (const { name, uniques, refused } of found) {
+      const { column } = distributedTables.find((table) => table.name === name)!;
+      expect({ name, refused }).toEqual({ name, refused: [] });
+      for (const unique of uniques) expect(unique.split(' '), name).toContain(column);
+    }
   } finally {
     await bundle.drop();
   }

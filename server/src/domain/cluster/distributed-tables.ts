@@ -6,11 +6,15 @@ export type DistributedTable = {
   besides: string;
 };
 
+/** Its shards are cut so that each has as many buckets; the tables beside it have theirs cut alike. */
+export const cutTable = 'bucket_shards';
+
 /**
  * The tables that a cluster spreads over its workers, in the order in which they are distributed; all others stay on the
  * coordinator. A new table with rows for each user or device goes here, with the bucket in its primary key.
  */
 export const distributedTables: readonly DistributedTable[] = [
+  { name: cutTable, column: 'bucket', besides: cutTable },
   ...[
     'users',
     'identifiers',
@@ -21,11 +25,12 @@ export const distributedTables: readonly DistributedTable[] = [
     'unattributed_events',
     'conversions',
     'device_interactions',
+    'campaign_interactions',
     'run_counts',
     'run_cursors',
     'deliveries',
     'events',
-  ].map((name) => ({ name, column: 'bucket', besides: 'users' })),
+  ].map((name) => ({ name, column: 'bucket', besides: cutTable })),
   // Looked up by the address alone, before anybody knows whose it is.
   { name: 'push_addresses', column: 'address_hash', besides: 'push_addresses' },
 ];

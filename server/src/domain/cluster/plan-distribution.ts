@@ -1,10 +1,11 @@
+import { cutTable } from './distributed-tables.ts';
 import type { DistributedTable } from './distributed-tables.ts';
 
 /** A table as the database has it. */
 export type FoundTable = {
   name: string;
   /** Undefined while it is on the coordinator alone. */
-  layout: { column: string; groupId: number } | undefined;
+  layout: { column: string; groupId: number; shards: number } | undefined;
   /** Of its rows on the coordinator: all of them, or what distributing left behind. */
   localBytes: number;
   /** Foreign keys, triggers and policies that no cluster takes, by name. */
@@ -14,6 +15,8 @@ export type FoundTable = {
 export type DistributionStep =
   /** Makes the shards and copies the rows into them, in one transaction. */
   | { kind: 'distribute'; table: DistributedTable; bytes: number }
+  /** Cuts the one shard of an empty table, which others will lie beside, so that each part has as many buckets. */
+  | { kind: 'cut'; table: DistributedTable; bytes: number }
   /** Frees what the coordinator still keeps of rows that are on the workers. */
   | { kind: 'free'; table: DistributedTable; bytes: number };
 
@@ -42,9 +45,17 @@ export function planDistribution(
       const first = foundOf.get(table.besides)?.layout;
       if (layout.column !== table.column || first?.groupId !== layout.groupId) return { refusal: otherLayout(table) };
     }
+    if (table.name === cutTable && (layout?.shards ?? 1) === 1 && !hasNeighbour(table, found))
+      steps.push({ kind: 'cut', table, bytes });
     if (bytes > 0) steps.push({ kind: 'free', table, bytes });
   }
   return { steps };
+}
+
+/** Rows would have to be moved. */
+function hasNeighbour({ name }: DistributedTable, found: readonly FoundTable[]): boolean {
+  const groupId = found.find((table) => table.name === name)?.layout?.groupId;
+  return groupId !== undefined && found.some((table) => table.name !== name && table.layout?.groupId === groupId);
 }
 
 function otherLayout({ name, column, besides }: DistributedTable): string {

@@ -15,6 +15,7 @@ export async function readClusterExtension(on: Queryable): Promise<ClusterExtens
 }
 
 export type ClusterNode = {
+  id: number;
   host: string;
   port: number;
   isCoordinator: boolean;
@@ -25,7 +26,7 @@ export type ClusterNode = {
 /** Those that take writes, the coordinator first. The extension must be there. */
 export async function listClusterNodes(on: Queryable): Promise<ClusterNode[]> {
   return on<ClusterNode[]>`
-    select nodename as host, nodeport as port, groupid = 0 as "isCoordinator", isactive as "isActive",
+    select nodeid as id, nodename as host, nodeport as port, groupid = 0 as "isCoordinator", isactive as "isActive",
       shouldhaveshards as "holdsShards"
     from pg_dist_node where noderole = 'primary' order by groupid limit 1000`;
 }

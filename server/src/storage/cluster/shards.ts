@@ -9,9 +9,10 @@ import type { Queryable, Session } from '../database.ts';
  */
 export async function readTables(on: Queryable, names: readonly string[]): Promise<FoundTable[]> {
   const rows = await on<
-    { name: string; column: string | null; groupId: number; localBytes: number; obstacles: string[] }[]
+    { name: string; column: string | null; groupId: number; shards: number; localBytes: number; obstacles: string[] }[]
   >`
-    select relname as name, column_to_column_name(logicalrelid, partkey) as column, colocationid as "groupId",
+    select relname as name, column_to_column_name(pg_dist_partition.logicalrelid, partkey) as column, colocationid as "groupId",
+      (select count(*)::int from pg_dist_shard where pg_dist_shard.logicalrelid = pg_class.oid) as shards,
       (
         select coalesce(sum(pg_relation_size(part)), 0)::bigint
         from (select pg_class.oid as part union all select inhrelid from pg_inherits where inhparent = pg_class.oid) as parts
@@ -26,10 +27,10 @@ export async function readTables(on: Queryable, names: readonly string[]): Promi
         where polrelid = pg_class.oid and (polqual::text || coalesce(polwithcheck::text, '')) like '%SUBLINK%'
       ) as obstacles
     from pg_class
-    left join pg_dist_partition on logicalrelid = pg_class.oid
+    left join pg_dist_partition on pg_dist_partition.logicalrelid = pg_class.oid
     where relnamespace = 'public'::regnamespace and relname = any(${names})`;
-  return rows.map(({ name, column, groupId, localBytes, obstacles }) => {
-    const layout = column === null ? undefined : { column, groupId };
+  return rows.map(({ name, column, groupId, shards, localBytes, obstacles }) => {
+    const layout = column === null ? undefined : { column, groupId, shards };
     return { name, layout, localBytes, obstacles };
   });
 }
@@ -55,6 +56,29 @@ export async function distributeTable(
     else await tx`select create_distributed_table(${name}::regclass, ${column}, colocate_with => ${besides})`;
     for (const { part } of parts) await tx`alter table ${tx(part)} force row level security`;
   });
+}
+
+/**
+ * Cuts the one shard of an empty table behind every so many of the buckets' hashes, and gives the parts to the nodes in
+ * turn. Its owner may, without rights on the catalogue of the cluster.
+ */
+export async function cutShard(
+  session: Session,
+  { name, shards, nodeIds }: { name: string; shards: number; nodeIds: readonly number[] },
+): Promise<void> {
+  if (shards === 1) return;
+  const nodeOfShard = Array.from({ length: shards }, (_, index) => nodeIds[index % nodeIds.length]!);
+  await session`
+    select citus_split_shard_by_split_points(shardid, points, ${nodeOfShard}::int[], 'block_writes')
+    from pg_dist_shard cross join (
+      select array_agg(hash::text order by hash) as points
+      from (
+        select worker_hash(bucket::smallint) as hash, row_number() over (order by worker_hash(bucket::smallint)) as number
+        from generate_series(0, 255) as bucket
+      ) as hashes
+      where number % (256 / ${shards}::int) = 0 and number < 256
+    ) as cut
+    where logicalrelid = ${name}::regclass`;
 }
 
 /** Frees what the coordinator keeps of a table whose rows are on the workers. */
