@@ -10,8 +10,9 @@ import { makeLog } from '../../src/log.ts';
 import { readConfig } from '../../src/start/config.ts';
 import { openInstallation } from '../../src/start/open-installation.ts';
 import { prepareDatabase } from '../../src/start/prepare-database.ts';
-import { openDatabase } from '../../src/storage/database.ts';
+import { inTransaction, openDatabase } from '../../src/storage/database.ts';
 import type { Database } from '../../src/storage/database.ts';
+import { splitStatements } from '../../src/storage/postgres/split-statements.ts';
 import { runCommand, startCommand } from '../cli/run-command.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
 
@@ -182,6 +183,19 @@ describe('a filled database of an owner who is no superuser', () => {
     for (const { port } of workers.map((url) => new URL(url)))
       expect(status.stdout).toMatch(new RegExp(`^127\\.0\\.0\\.1:${port} +8 +[\\d.]+ MB$`, 'm'));
     expect(status.stdout).toMatch(/^Largest node\/average: 1\.\d\d$/m);
+  });
+
+  test('a migration is taken statement by statement, and not as one text', async () => {
+    const text = `
+      alter table devices add column note text;
+      alter table devices add constraint devices_note_check check (note <> '; none');`;
+    await expect(inTransaction(coordinator(), (tx) => tx.unsafe(text))).rejects.toThrow();
+    await inTransaction(coordinator(), async (tx) => {
+      for (const statement of splitStatements(text)) await tx.unsafe(statement);
+    });
+    await expect(coordinator()`update devices set note = '; none' where bucket = 7`).rejects.toThrow(
+      'devices_note_check',
+    );
   });
 
   test('a node that owns nothing works behind the wall, and makes the partition of a day', async () => {

@@ -12,6 +12,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { makeRefusalCounter } from './count-refusals.ts';
 import { buildCitus } from './build-citus.ts';
 import { findCitus } from './find-citus.ts';
 import { reportTests } from './report-tests.ts';
@@ -43,7 +44,8 @@ if (programs === undefined) {
   );
   process.exit(0);
 }
-const cluster = await startCitusCluster(programs, { workers });
+const refusals = new Map<string, { count: number; statement: string }>();
+const cluster = await startCitusCluster(programs, { workers, onLine: makeRefusalCounter(refusals) });
 try {
   if (values.serve) await serve(cluster);
   else process.exitCode = await runTests(cluster);
@@ -83,6 +85,9 @@ async function runTests(tested: CitusCluster): Promise<number> {
     const text = await readFile(results, 'utf8').catch(() => undefined);
     if (text === undefined) say('The run ended without results.');
     else for (const line of reportTests(JSON.parse(text) as TestResults, root)) say(line);
+    say('\nStatements that the cluster refused, in whatever test:');
+    const counted = [...refusals].sort(([, left], [, right]) => right.count - left.count);
+    for (const [message, { count, statement }] of counted) say(`  ${count} × ${message}\n      ${statement}`);
     return code === 0 && text !== undefined ? 0 : 1;
   } finally {
     await rm(folder, { recursive: true, force: true });
