@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { commandAs, findServerAccount } from '../../src/start/embedded-postgres/server-account.ts';
 import type { ServerAccount } from '../../src/start/embedded-postgres/server-account.ts';
 import { openDatabase } from '../../src/storage/database.ts';
+import { killCluster } from '../torture/start-killable-database.ts';
 import type { CitusPrograms } from './find-citus.ts';
 
 export type CitusCluster = {
@@ -16,6 +17,8 @@ export type CitusCluster = {
   url: string;
   /** The same for each worker, in the order in which the coordinator is to know them. */
   workerUrls: string[];
+  /** SIGKILL to all processes of the coordinator, then a start on the same folder and port. */
+  killCoordinator(): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -26,7 +29,7 @@ export type CitusCluster = {
  */
 export async function startCitusCluster(
   programs: CitusPrograms,
-  { workers, onLine = () => {} }: { workers: number; onLine?: (line: string) => void },
+  { workers, coordinatorSettings = {}, onLine = () => {} }: ClusterOptions,
 ): Promise<CitusCluster> {
   const folder = await mkdtemp(join(await findFastFolder(), 'carillon-citus-'));
   await chmod(folder, 0o755);
@@ -39,18 +42,27 @@ export async function startCitusCluster(
   };
   try {
     const names = ['coordinator', ...Array.from({ length: workers }, (_, index) => `worker-${index + 1}`)];
-    for (const name of names)
-      servers.push(await startServer(programs, { folder: join(folder, name), account, onLine }));
+    for (const [index, name] of names.entries()) {
+      const more = index === 0 ? coordinatorSettings : {};
+      servers.push(await startServer(programs, { folder: join(folder, name), account, settings: more, onLine }));
+    }
   } catch (error) {
     await stop();
     throw error;
   }
   const [url, ...workerUrls] = servers.map((server) => server.url);
-  return { url: url!, workerUrls, stop };
+  return { url: url!, workerUrls, killCoordinator: () => servers[0]!.killAndRestart(), stop };
 }
 
+type ClusterOptions = {
+  workers: number;
+  /** Besides what all nodes have. */
+  coordinatorSettings?: Record<string, string>;
+  onLine?: (line: string) => void;
+};
+
 /** What the extension needs, and what makes a server fast whose data need not survive the machine. */
-const settings = {
+const commonSettings = {
   shared_preload_libraries: 'citus',
   // Shards are moved while they are written, by logical replication.
   wal_level: 'logical',
@@ -72,11 +84,11 @@ const settings = {
   jit: 'off',
 };
 
-type Server = { url: string; stop(): Promise<void> };
+type Server = { url: string; killAndRestart(): Promise<void>; stop(): Promise<void> };
 
 async function startServer(
   { initdb, postgres }: CitusPrograms,
-  { folder, account, onLine }: { folder: string; account: ServerAccount; onLine: (line: string) => void },
+  { folder, account, settings, onLine }: ServerOptions,
 ): Promise<Server> {
   await mkdir(folder, { mode: 0o700 });
   if (account.kind === 'lent') await chown(folder, account.uid, account.gid);
@@ -84,23 +96,41 @@ async function startServer(
   const initialising = start(account, { file: initdb, parameters: [`--pgdata=${folder}`, ...parameters], onLine });
   const [code] = (await once(initialising, 'close')) as [number | null];
   if (code !== 0) throw new Error(`initdb ended with ${code}`);
-  const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value}'\n`);
+  const lines = Object.entries({ ...commonSettings, ...settings }).map(([name, value]) => `${name} = '${value}'\n`);
   await appendFile(join(folder, 'postgresql.conf'), lines.join(''));
   const port = await freePort();
-  const server = start(account, { file: postgres, parameters: ['-D', folder, '-p', String(port)], onLine });
-  const exited = once(server, 'exit');
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
-  const stop = async (): Promise<void> => {
-    // Fast: sessions are ended, not waited for.
-    server.kill('SIGINT');
-    await exited;
+  const begin = async () => {
+    const server = start(account, { file: postgres, parameters: ['-D', folder, '-p', String(port)], onLine });
+    const exited = once(server, 'exit');
+    await Promise.race([
+      untilReached(url),
+      exited.then(() => Promise.reject(new Error('PostgreSQL ended while it started'))),
+    ]);
+    return { server, exited };
   };
-  await Promise.race([
-    untilReached(url),
-    exited.then(() => Promise.reject(new Error('PostgreSQL ended while it started'))),
-  ]);
-  return { url, stop };
+  let running = await begin();
+  return {
+    url,
+    async killAndRestart() {
+      await killCluster(folder);
+      await running.exited;
+      running = await begin();
+    },
+    async stop() {
+      // Fast: sessions are ended, not waited for.
+      running.server.kill('SIGINT');
+      await running.exited;
+    },
+  };
 }
+
+type ServerOptions = {
+  folder: string;
+  account: ServerAccount;
+  settings: Record<string, string>;
+  onLine: (line: string) => void;
+};
 
 function start(
   account: ServerAccount,

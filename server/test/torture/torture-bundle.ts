@@ -50,6 +50,8 @@ export type BundleOptions = TortureOptions & {
   startFront?: (url: string) => Promise<Front>;
   /** For the database and the nodes; the bundle removes it in the end. */
   folder?: Folder;
+  /** Instead of one PostgreSQL of ours. */
+  startDatabase?: () => Promise<KillableDatabase>;
 };
 
 export type TortureBundle = Awaited<ReturnType<typeof openTortureBundle>>;
@@ -68,7 +70,7 @@ export function makeTortureBundle(options: BundleOptions): Promise<TortureBundle
 /** One that nobody shares. */
 export async function openTortureBundle(options: BundleOptions) {
   const folder = options.folder ?? (await makeFolder());
-  const postgres = await startKillableDatabase(join(folder.path, 'postgres'));
+  const postgres = await (options.startDatabase?.() ?? startKillableDatabase(join(folder.path, 'postgres')));
   try {
     return await startNodes(options, { folder, postgres });
   } catch (error) {
