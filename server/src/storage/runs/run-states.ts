@@ -90,7 +90,8 @@ export async function pauseRun(tx: Queryable, run: { id: string; reason: string;
 
 /**
  * Ends runs that have nothing left: every chunk ended, no delivery waiting. A run with a quarantined chunk is FAILED
- * and says so. Locks each run, so that two sweeps end it once. Index: runs_open.
+ * and says so. Locks each run, so that two sweeps end it once. On a cluster the counters are read after the chunks: they
+ * are stored before a chunk ends. Indexes: runs_open, run_counts primary key.
  *
  * @returns the campaigns whose run ended
  */
@@ -99,15 +100,16 @@ export async function endFinishedRuns(
   sweep: { at: Date; limit: number },
 ): Promise<{ id: string; campaignId: string; status: string }[]> {
   return tx<{ id: string; campaignId: string; status: string }[]>`
-    with finished as (
+    with waiting as materialized (
+      select run_id from run_counts
+      where outcome = 'WAITING' and run_id in (select id from runs where status = 'SENDING')
+      group by run_id having sum(devices) > 0
+    ), finished as (
       select runs.id
       from runs
       where runs.status = 'SENDING'
         and not exists (select 1 from chunks where chunks.run_id = runs.id and chunks.state in ('READY', 'CLAIMED'))
-        and coalesce((
-          select sum(run_counts.devices) from run_counts
-          where run_counts.run_id = runs.id and run_counts.outcome = 'WAITING'
-        ), 0) = 0
+        and runs.id not in (select run_id from waiting)
       order by runs.lane, runs.created_at
       limit ${sweep.limit}
       for update of runs skip locked
