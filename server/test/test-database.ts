@@ -38,9 +38,21 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     applicationUrl,
     async drop() {
       await Promise.all([database.end({ timeoutSeconds: 5 }), application.end({ timeoutSeconds: 5 })]);
-      for (const each of serverUrls.toReversed()) await onServer(each, `drop database ${name} with (force)`);
+      for (const each of serverUrls.toReversed()) await dropDatabase(each, name);
     },
   };
+}
+
+/** A cluster's process of its own in each database may be starting just then, and outlives the first try. */
+async function dropDatabase(serverUrl: string, name: string): Promise<void> {
+  for (let triesLeft = 4; ; triesLeft -= 1) {
+    try {
+      return await onServer(serverUrl, `drop database ${name} with (force)`);
+    } catch (error) {
+      // SQLSTATE object_in_use.
+      if ((error as { code?: string }).code !== '55006' || triesLeft === 0) throw error;
+    }
+  }
 }
 
 function applicationUrlOf(url: URL): string {

@@ -145,7 +145,10 @@ async function prepareCluster(cluster: CitusCluster): Promise<KillableDatabase> 
   };
 }
 
-async function inDatabase(url: string, work: (database: ReturnType<typeof openDatabase>) => Promise<void>): Promise<void> {
+async function inDatabase(
+  url: string,
+  work: (database: ReturnType<typeof openDatabase>) => Promise<void>,
+): Promise<void> {
   const database = openDatabase({ url, connections: 1, name: 'coordinator torture' });
   try {
     await work(database);

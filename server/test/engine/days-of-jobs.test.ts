@@ -7,7 +7,7 @@ import { checkMasterKey } from '../../src/start/check-master-key.ts';
 import { inTransaction } from '../../src/storage/database.ts';
 import { endLeasesOfPredecessors } from '../../src/storage/installation/nodes.ts';
 import { findNextDue, hasDueWork, readQueues } from '../../src/storage/installation/queues.ts';
-import { settleStoppedRuns } from '../../src/storage/runs/run-states.ts';
+import { settleStoppedRuns } from '../../src/storage/runs/stopped-runs.ts';
 import { collectPlans } from '../collect-plans.ts';
 import { propertyRuns } from '../property-runs.ts';
 import { makeFanOutBundle } from './fan-out/fan-out-bundle.ts';

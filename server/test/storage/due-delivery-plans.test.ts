@@ -18,12 +18,18 @@ const delivery: Omit<SettledDelivery, 'day'> = {
 
 const statements: Record<string, (tx: Queryable) => Promise<unknown>> = {
   'the buckets of a claim': (tx) => listDueBuckets(tx as Database, { days, at, limit: 500, kind: 'fresh', ...lease }),
-  'a claim': (tx) =>
-    claimDueDeliveries(tx as Database, { days, at, limit: 500, kind: 'fresh', bucket: 'all', ...lease }),
+  'a claim': (tx) => claimDueDeliveries(tx as Database, { days, at, limit: 500, kind: 'fresh', of: 'all', ...lease }),
   'a claim of lost ones': (tx) =>
-    claimDueDeliveries(tx as Database, { days, at, limit: 50, kind: 'lost', bucket: 'all', ...lease }),
+    claimDueDeliveries(tx as Database, { days, at, limit: 50, kind: 'lost', of: 'all', ...lease }),
   'a claim of a suspect': (tx) =>
-    claimDueDeliveries(tx as Database, { days, at, limit: 1, kind: 'suspect', bucket: 7, ...lease }),
+    claimDueDeliveries(tx as Database, {
+      days,
+      at,
+      limit: 1,
+      kind: 'suspect',
+      of: { bucket: 7, runIds: ['r'] },
+      ...lease,
+    }),
   'the outcomes': (tx) => settleDeliveries(tx, { sentAt: at, deliveries: days.map((day) => ({ ...delivery, day })) }),
 };
 

@@ -15,7 +15,7 @@ import {
 } from '../../storage/runs/campaign-runs.ts';
 import { findCampaignRecord, moveCampaign } from '../../storage/campaigns/campaigns.ts';
 import type { CampaignMove, CampaignRecord } from '../../storage/campaigns/campaigns.ts';
-import { expireWaitingDeliveries } from '../../storage/runs/run-states.ts';
+import { expireWaitingDeliveries } from '../../storage/runs/stopped-runs.ts';
 
 export type CampaignChange = {
   workspaceId: string;

@@ -1,12 +1,8 @@
 import type { Clock } from '../../clock.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
-import {
-  endFinishedCampaigns,
-  endFinishedRuns,
-  retireFinishedCampaigns,
-  settleStoppedRuns,
-} from '../../storage/runs/run-states.ts';
+import { endFinishedCampaigns, endFinishedRuns, retireFinishedCampaigns } from '../../storage/runs/run-states.ts';
+import { settleStoppedRuns } from '../../storage/runs/stopped-runs.ts';
 import type { Job } from '../job.ts';
 
 /**

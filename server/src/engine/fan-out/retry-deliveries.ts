@@ -6,8 +6,8 @@ import type { Database } from '../../storage/database.ts';
 import { addRunCounts, markDevicesGone } from '../../storage/ledger/deliveries.ts';
 import type { CountChange } from '../../storage/ledger/deliveries.ts';
 import { claimDueDeliveries, listDueBuckets, settleDeliveries } from '../../storage/ledger/due-deliveries.ts';
-import type { DueDelivery, SettledDelivery } from '../../storage/ledger/due-deliveries.ts';
-import { findRunsToSend, listSendingDays, pauseRun } from '../../storage/runs/run-states.ts';
+import type { DueBucket, DueDelivery, SettledDelivery } from '../../storage/ledger/due-deliveries.ts';
+import { findRunsToSend, keepSendingRuns, listSendingDays, pauseRun } from '../../storage/runs/run-states.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import type { Job } from '../job.ts';
 import type { KeptOutcomes } from '../keep-outcomes.ts';
@@ -76,10 +76,10 @@ type Batch = {
 
 /** What is due first, whatever its bucket: a batch, and when it was full several at once. */
 async function retryAll(deps: RetryDeliveriesDependencies, batch: Batch): Promise<number> {
-  const first = await retryBatch(deps, { ...batch, bucket: 'all' });
+  const first = await retryBatch(deps, { ...batch, of: 'all' });
   const parallel = batch.claim.kind === 'fresh' && first >= batchDevices ? parallelBatches : 0;
   const more = await Promise.all(
-    Array.from({ length: parallel }, () => retryBatch(deps, { ...batch, now: deps.clock.now(), bucket: 'all' })),
+    Array.from({ length: parallel }, () => retryBatch(deps, { ...batch, now: deps.clock.now(), of: 'all' })),
   );
   return [first, ...more].reduce((sum, devices) => sum + devices, 0);
 }
@@ -91,8 +91,11 @@ async function retryByBucket(deps: RetryDeliveriesDependencies, batch: Batch): P
   const buckets = await listDueBuckets(deps.database, asked);
   const retried: number[] = [];
   const work = async (): Promise<void> => {
-    for (let bucket = buckets.shift(); bucket !== undefined; bucket = buckets.shift())
-      retried.push(await retryBatch(deps, { ...batch, now: deps.clock.now(), bucket }));
+    for (let due = buckets.shift(); due !== undefined; due = buckets.shift()) {
+      // One that was paused or stopped since the look sends nothing more.
+      const of = { ...due, runIds: await keepSendingRuns(deps.database, due.runIds) };
+      if (of.runIds.length > 0) retried.push(await retryBatch(deps, { ...batch, now: deps.clock.now(), of }));
+    }
   };
   await Promise.all(Array.from({ length: claim.kind === 'fresh' ? parallelBatches : 1 }, work));
   return retried.reduce((sum, devices) => sum + devices, 0);
@@ -100,12 +103,12 @@ async function retryByBucket(deps: RetryDeliveriesDependencies, batch: Batch): P
 
 async function retryBatch(
   deps: RetryDeliveriesDependencies,
-  { deliver, now, days, claim, bucket }: Batch & { bucket: number | 'all' },
+  { deliver, now, days, claim, of }: Batch & { of: DueBucket | 'all' },
 ): Promise<number> {
   const { database, clock } = deps;
   const due = await claimDueDeliveries(database, {
     days,
-    bucket,
+    of,
     at: now,
     ...makeLease(clock, leaseMilliseconds),
     ...claim,

@@ -1,5 +1,6 @@
 import type { Database, Fragment, Queryable } from '../database.ts';
 import type { Lease } from '../../domain/lease.ts';
+import { utcDay } from '../runs/runs.ts';
 import type { Delivery, DeliveryRun } from './deliveries.ts';
 
 /** A delivery that is due again, with all that is needed to send it. */
@@ -13,41 +14,47 @@ export type DueClaim = {
   kind: 'fresh' | 'lost' | 'suspect';
 } & Lease;
 
+/** Where something is due: a bucket, and the runs that have it there. */
+export type DueBucket = { bucket: number; runIds: string[] };
+
 /**
  * The buckets of what is due again longest, at most `limit` deliveries. Nothing is locked: it says where to claim.
  * Index: deliveries_waiting of the partitions of these days.
  */
-export async function listDueBuckets(database: Database, claim: DueClaim): Promise<number[]> {
-  const rows = await database<{ bucket: number }[]>`
-    select due.bucket
+export async function listDueBuckets(database: Database, claim: DueClaim): Promise<DueBucket[]> {
+  return database<DueBucket[]>`
+    select due.bucket, array_agg(distinct due.run_id) as "runIds"
     from (
-      select deliveries.bucket, deliveries.retry_at from deliveries
-      where ${isDue(database, claim)}
+      select deliveries.bucket, deliveries.run_id, deliveries.retry_at from deliveries
+      where ${isDue(database, claim)} and deliveries.run_id in (select id from runs where status = 'SENDING')
       order by deliveries.retry_at
       limit ${claim.limit}
     ) as due
     group by due.bucket
     order by min(due.retry_at)`;
-  return rows.map(({ bucket }) => bucket);
 }
 
 /**
  * Takes deliveries that are due again, of one bucket or of all, oldest first, with the attempt counted before anything is
- * sent: a worker that dies leaves them due again when its lease ends. Rows of all buckets cannot be locked on a cluster,
- * where they lie on several machines. Index: deliveries_waiting of the partitions of these days; planned over those of a
+ * sent: a worker that dies leaves them due again when its lease ends. On a cluster rows of several buckets cannot be locked,
+ * nor looked at beside the runs: there it is one bucket, and the runs are named. Index: deliveries_waiting of the partitions of these days; planned over those of a
  * year, it would take a tenth of a second.
  */
 export async function claimDueDeliveries(
   database: Database,
-  claim: DueClaim & { bucket: number | 'all' },
+  claim: DueClaim & { of: DueBucket | 'all' },
 ): Promise<DueDelivery[]> {
-  const { bucket } = claim;
-  const isInBucket = bucket === 'all' ? database`true` : database`deliveries.bucket = ${bucket}::smallint`;
-  return database<DueDelivery[]>`
+  const { of } = claim;
+  const isInBucket = of === 'all' ? database`true` : database`deliveries.bucket = ${of.bucket}::smallint`;
+  const isOfRun =
+    of === 'all'
+      ? database`deliveries.run_id in (select id from runs where status = 'SENDING')`
+      : database`deliveries.run_id = any(${of.runIds})`;
+  const rows = await database<(Omit<DueDelivery, 'day'> & { dayNumber: number })[]>`
     with due as (
       select deliveries.day, deliveries.workspace_id, deliveries.bucket, deliveries.run_id, deliveries.device_id
       from deliveries
-      where ${isDue(database, claim)} and ${isInBucket}
+      where ${isInBucket} and ${isDue(database, claim)} and ${isOfRun}
       order by deliveries.retry_at
       limit ${claim.limit}
       for update of deliveries skip locked
@@ -60,16 +67,16 @@ export async function claimDueDeliveries(
     where ${isInBucket} and deliveries.day = any(${claim.days}::date[]) and deliveries.day = due.day
       and deliveries.workspace_id = due.workspace_id and deliveries.bucket = due.bucket
       and deliveries.run_id = due.run_id and deliveries.device_id = due.device_id
-    returning deliveries.day::text as day, deliveries.workspace_id as "workspaceId", deliveries.run_id as "runId",
+    returning deliveries.day - '1970-01-01'::date as "dayNumber", deliveries.workspace_id as "workspaceId", deliveries.run_id as "runId",
       deliveries.bucket, deliveries.device_id as "deviceId", deliveries.user_id as "userId", deliveries.platform, deliveries.outcome, deliveries.code,
       deliveries.provider_message_id as "providerMessageId", deliveries.attempts, deliveries.retry_at as "retryAt",
       devices.push_id as "pushId"`;
+  return rows.map(({ dayNumber, ...due }) => ({ ...due, day: utcDay(new Date(dayNumber * 86_400_000)) }));
 }
 
 function isDue(tx: Queryable, claim: DueClaim): Fragment {
   return tx`deliveries.day = any(${claim.days}::date[]) and deliveries.outcome = 'WAITING'
     and deliveries.retry_at <= ${claim.at}
-    and deliveries.run_id in (select id from runs where status = 'SENDING')
     and ${isClaimable(tx, claim)}`;
 }
 

@@ -208,83 +208,9 @@ export async function listOpenDays(tx: Queryable): Promise<string[]> {
   return rows.map(({ day }) => day);
 }
 
-/**
- * Deliveries of a campaign's open or stopped runs that wait for another attempt → EXPIRED with code STOPPED, and the
- * counters with them. Counters in one order, as everywhere, so that nobody waits in a circle; deliveries and counters
- * before runs and campaigns, as workers do. Indexes: runs_campaign, deliveries_waiting.
- */
-export async function expireWaitingDeliveries(tx: Queryable, campaignId: string): Promise<void> {
-  await expireOf(
-    tx,
-    await tx<RunOfDay[]>`
-      select id, day::text as day, workspace_id as "workspaceId" from runs
-      where campaign_id = ${campaignId} and status in ('SENDING', 'PAUSED', 'STOPPED')`,
-  );
-}
-
-// What a stop leaves is little; a batch keeps the job's statements short after an upgrade.
-const batchStopped = 200;
-
-/**
- * The same for runs that were stopped: a window that was on its way when its run was stopped stores what became of it, and
- * may store that a device waits. Ends chunks that were given back, or whose worker let its lease run out. A run is settled
- * when no chunk of it is open any more, for then nothing can be added to it; from then on it is not looked at again. A
- * worker locks its chunk before its counters, so these are statements of their own, and a run whose settling is cut off
- * begins again. Indexes: runs_stopped, chunks and run_counts primary keys.
- *
- * @returns how many runs were settled
- */
-export async function settleStoppedRuns(
-  database: Database,
-  { at, leasesEndedAt }: { at: Date; leasesEndedAt: Date },
-): Promise<number> {
-  const stopped = await database<{ id: string }[]>`
-    select id from runs where status = 'STOPPED' and settled_at is null order by ended_at limit ${batchStopped}`;
-  if (stopped.length === 0) return 0;
-  const ids = stopped.map(({ id }) => id);
-  await database`
-    update chunks set state = 'DONE', owner = null, lease_until = null, ended_at = ${at}
-    where run_id = any(${ids}) and (state = 'READY' or state = 'CLAIMED' and lease_until <= ${leasesEndedAt})`;
-  // One look at both: what a chunk that has ended stored is counted.
-  const runs = await database<(RunOfDay & { isQuiet: boolean; isWaiting: boolean })[]>`
-    select id, day::text as day, workspace_id as "workspaceId", not exists (
-        select 1 from chunks where chunks.run_id = runs.id and state in ('READY', 'CLAIMED')
-      ) as "isQuiet", exists (
-        select 1 from run_counts where run_counts.run_id = runs.id and outcome = 'WAITING' and devices > 0
-      ) as "isWaiting"
-    from runs where id = any(${ids})`;
-  await expireOf(
-    database,
-    runs.filter(({ isWaiting }) => isWaiting),
-  );
-  const quiet = runs.filter(({ isQuiet }) => isQuiet).map(({ id }) => id);
-  if (quiet.length > 0) await database`update runs set settled_at = ${at} where id = any(${quiet})`;
-  return quiet.length;
-}
-
-type RunOfDay = { id: string; day: string; workspaceId: string };
-
-async function expireOf(tx: Queryable, runs: readonly RunOfDay[]): Promise<void> {
-  if (runs.length === 0) return;
-  await tx`
-    with settled as (
-      update deliveries
-      set outcome = 'EXPIRED', code = 'STOPPED', retry_at = null, lease_until = null
-      from unnest(
-        ${runs.map(({ id }) => id)}::text[], ${runs.map(({ day }) => day)}::date[],
-        ${runs.map(({ workspaceId }) => workspaceId)}::text[]
-      ) as run (id, day, workspace_id)
-      where deliveries.day = any(${[...new Set(runs.map(({ day }) => day))]}::date[]) and deliveries.day = run.day
-        and deliveries.workspace_id = run.workspace_id collate "C" and deliveries.run_id = run.id collate "C"
-        and deliveries.outcome = 'WAITING'
-      returning deliveries.run_id, deliveries.workspace_id, deliveries.bucket, deliveries.platform
-    ), change as (
-      select run_id, workspace_id, bucket, platform, count(*) as devices
-      from settled group by run_id, workspace_id, bucket, platform
-    )
-    insert into run_counts (run_id, workspace_id, bucket, platform, outcome, devices)
-    select run_id, workspace_id, bucket, platform, outcome, sign * devices
-    from change cross join (values ('EXPIRED', 1), ('WAITING', -1)) as part (outcome, sign)
-    order by run_id, bucket, platform, outcome
-    on conflict (run_id, bucket, platform, outcome) do update set devices = run_counts.devices + excluded.devices`;
+/** Those of the runs that are being sent. Index: primary key. */
+export async function keepSendingRuns(tx: Queryable, ids: readonly string[]): Promise<string[]> {
+  const rows = await tx<{ id: string }[]>`
+    select id from runs where id = any(${ids as string[]}) and status = 'SENDING'`;
+  return rows.map(({ id }) => id);
 }
