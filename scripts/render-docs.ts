@@ -17,6 +17,8 @@ import { statsErrors } from '../server/src/http/stats/present.ts';
 import { tokenErrors } from '../server/src/http/tokens/present.ts';
 import { documentedLimits } from '../server/src/domain/limits/documented-limits.ts';
 import type { DocumentedLimit } from '../server/src/domain/limits/documented-limits.ts';
+import { keptTables } from '../server/src/domain/retention/kept-tables.ts';
+import type { KeptTables } from '../server/src/domain/retention/kept-tables.ts';
 import { troubleMeanings } from '../server/src/domain/readiness/troubles.ts';
 import { magicTokens } from '../server/src/domain/sandbox/magic-tokens.ts';
 import { timeZoneAliases } from '../server/src/domain/timing/time-zone-aliases.ts';
@@ -33,6 +35,7 @@ export async function renderSections(): Promise<Record<string, string>> {
     errors: renderErrors(),
     settings: renderSettings(),
     limits: renderLimits(),
+    retention: renderRetention(),
     'time-zone-aliases': renderTimeZoneAliases(),
     'exit-codes': renderExitCodes(),
     troubles: renderTroubles(),
@@ -197,6 +200,22 @@ function describeAmount(amount: number, unit: string): string {
   const larger = largerUnits[unit]?.find(([size]) => amount >= size && amount % size === 0);
   if (larger) return describeAmount(amount / larger[0], larger[1]);
   return `${amount.toLocaleString('en')} ${amount === 1 ? unit.replace(/s$/, '') : unit}`;
+}
+
+function renderRetention(): string {
+  const rows = keptTables.map(({ what, tables, grows, kept, removed }) => [
+    ...[what, tables.map((name) => `\`${name}\``).join(', '), grows, describeKept(kept), removed],
+  ]);
+  return table(['What', 'Tables', 'Grows by', 'Kept', 'How it goes'], rows);
+}
+
+function describeKept(kept: KeptTables['kept']): string {
+  if ('until' in kept) return `until ${kept.until}`;
+  const setting = Object.values(settings).find(({ variable }) => variable === kept.setting);
+  if (setting?.kind !== 'integer' || !('unit' in setting))
+    throw new Error(`${kept.setting} is no setting of an amount`);
+  const number = (value: number): string => value.toLocaleString('en');
+  return `\`${kept.setting}\`: ${number(setting.default)} ${setting.unit}; at least ${number(setting.minimum)}`;
 }
 
 function renderTimeZoneAliases(): string {

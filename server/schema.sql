@@ -416,6 +416,7 @@ create table device_interactions (
   constraint device_interactions_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
   constraint device_interactions_pkey PRIMARY KEY (workspace_id, bucket, campaign_id, device_id, kind, run_id)
 );
+CREATE INDEX device_interactions_age ON device_interactions USING btree (first_at);
 CREATE INDEX device_interactions_device ON device_interactions USING btree (workspace_id, bucket, device_id, first_at);
 
 create table devices (
@@ -628,6 +629,7 @@ CREATE INDEX mails_due ON mails USING btree (next_at) WHERE (state = 'PENDING'::
 CREATE INDEX mails_failed ON mails USING btree (ended_at) WHERE (state = 'FAILED'::text);
 CREATE INDEX mails_failed_newest ON mails USING btree (workspace_id, created_at DESC, id DESC) WHERE (state = 'FAILED'::text);
 CREATE INDEX mails_newest ON mails USING btree (workspace_id, created_at DESC, id DESC);
+CREATE INDEX mails_operation ON mails USING btree (operation_id) WHERE (operation_id IS NOT NULL);
 
 create table merged_users (
   workspace_id text collate "C" not null,
@@ -708,6 +710,7 @@ create table push_requests (
   constraint push_requests_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaigns(id),
   constraint push_requests_pkey PRIMARY KEY (response_id)
 );
+CREATE INDEX push_requests_age ON push_requests USING btree (received_at);
 CREATE INDEX push_requests_campaign ON push_requests USING btree (campaign_id);
 
 create table refresh_tokens (
@@ -746,6 +749,19 @@ create table run_cursors (
   position text collate "C" not null,
   constraint run_cursors_bucket_check CHECK (((bucket >= 0) AND (bucket <= 255))),
   constraint run_cursors_pkey PRIMARY KEY (run_id, bucket)
+);
+
+create table run_failures (
+  run_id text collate "C" not null,
+  workspace_id text collate "C" not null,
+  platform text not null,
+  outcome text not null,
+  code text not null,
+  devices bigint not null,
+  last_at timestamp with time zone not null,
+  constraint run_failures_outcome_check CHECK ((outcome = ANY (ARRAY['GONE'::text, 'REJECTED'::text, 'EXPIRED'::text, 'FAILED'::text, 'WITHHELD'::text]))),
+  constraint run_failures_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
+  constraint run_failures_pkey PRIMARY KEY (run_id, platform, outcome, code)
 );
 
 create table runs (

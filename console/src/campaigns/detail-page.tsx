@@ -7,6 +7,7 @@ import { Copyable } from '../parts/copyable.tsx';
 import { curlOf } from '../parts/curl-of.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { Loaded } from '../parts/loaded.tsx';
+import { Notice } from '../parts/notice.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { RequestBehind } from '../parts/request-behind.tsx';
 import { RouteLink } from '../parts/route-link.tsx';
@@ -85,6 +86,9 @@ function CampaignOf({ report, workspaceId }: { report: CampaignReport; workspace
       <Loaded query={progress}>
         {(numbers) => (
           <>
+            {numbers.status === 'SENT' && numbers.runs === 0 && (
+              <Notice tone="note">No run of this campaign is here: it was sent too long ago, or elsewhere.</Notice>
+            )}
             {numbers.statusReason !== null && <Alert title={numbers.status}>{numbers.statusReason}</Alert>}
             {numbers.nextAt !== null && (
               <Text size="sm" component="div">
@@ -97,7 +101,9 @@ function CampaignOf({ report, workspaceId }: { report: CampaignReport; workspace
           </>
         )}
       </Loaded>
-      <Loaded query={timeline}>{(data) => <Timeline timeline={data} />}</Loaded>
+      <Loaded query={timeline}>
+        {(data) => <Timeline timeline={data} runsWithoutLedger={results.data?.runsWithoutLedger ?? 0} />}
+      </Loaded>
       <Loaded query={results}>{(data) => <Failures results={data} />}</Loaded>
       <Loaded query={runs}>
         {(data) => (

@@ -13,6 +13,14 @@ export function Failures({ results }: { results: CampaignResults }) {
       <Title order={2} size="h5" mb="xs">
         Not delivered, and what to do
       </Title>
+      {results.runsWithoutLedger > 0 && (
+        <Text size="sm" mb="xs">
+          {results.runsWithoutLedger === 1
+            ? 'One run is'
+            : `${results.runsWithoutLedger.toLocaleString('en')} runs are`}{' '}
+          older than the ledger is kept: how many and why is counted, who and when is not known any more.
+        </Text>
+      )}
       <WaitingOrDone results={results} />
       {failures.length > 0 && (
         <DataTable
@@ -40,7 +48,13 @@ export function Failures({ results }: { results: CampaignResults }) {
               title: 'Example and last time',
               cell: ({ sampleDeviceId, lastAt }) => (
                 <>
-                  <Code>{sampleDeviceId}</Code> <CopyTextButton text={sampleDeviceId} label="device id" />
+                  {sampleDeviceId === null ? (
+                    'not kept'
+                  ) : (
+                    <>
+                      <Code>{sampleDeviceId}</Code> <CopyTextButton text={sampleDeviceId} label="device id" />
+                    </>
+                  )}
                   <Text size="xs" component="div">
                     <Time at={lastAt} />
                   </Text>

@@ -8,8 +8,10 @@ import { Waiting } from '../parts/waiting.tsx';
 
 const TimelineChart = lazy(async () => ({ default: (await import('./timeline-chart.tsx')).TimelineChart }));
 
+type TimelineProps = { timeline: CampaignTimeline; runsWithoutLedger: number };
+
 /** What became of the messages over time: a picture, and the same as a table for those who cannot see it. */
-export function Timeline({ timeline }: { timeline: CampaignTimeline }) {
+export function Timeline({ timeline, runsWithoutLedger }: TimelineProps) {
   const { steps, stepSeconds } = timeline;
   return (
     <Card withBorder component="section">
@@ -17,7 +19,9 @@ export function Timeline({ timeline }: { timeline: CampaignTimeline }) {
         Over time
       </Title>
       {steps.length === 0 ? (
-        <Text size="sm">Nothing sent yet.</Text>
+        <Text size="sm">
+          {runsWithoutLedger === 0 ? 'Nothing sent yet.' : 'When it was sent is not kept any more.'}
+        </Text>
       ) : (
         <>
           <Suspense fallback={<Waiting />}>

@@ -42,12 +42,17 @@ export function DeliveriesPage() {
       />
       {row !== undefined && <OpenedDelivery row={row} closed={after === undefined ? chosen : { ...chosen, after }} />}
       <Loaded query={found}>
-        {({ deliveries, next }) => (
+        {({ deliveries, next, keptSince }) => (
           <>
             {deliveries.length === 0 ? (
               <NoDeliveries isFiltered={Object.keys(filters).length > 0} hasMore={next !== null} />
             ) : (
               <DeliveryTable deliveries={deliveries} search={search} />
+            )}
+            {next === null && keptSince !== null && (
+              <Text size="sm" component="div">
+                The ledger begins on {keptSince} (UTC). Of earlier messages each campaign has the numbers.
+              </Text>
             )}
             <Paging
               after={after}

@@ -61,14 +61,19 @@ async function writeExport(
     if (!target.write(piece)) await once(target, 'drain');
   };
   const request = { workspaceId, subject, format: options.format, at: clock.now(), write };
-  let rows: number;
+  let written: Awaited<ReturnType<typeof exportRows>>;
   try {
-    rows = await exportRows(database, request);
+    written = await exportRows(database, request);
   } catch (error) {
     // The reader of the output closed it early, as `head` does.
     if ((error as NodeJS.ErrnoException).code === 'EPIPE') return;
     throw error;
   }
+  const { rows, runsWithoutLedger } = written;
+  if (runsWithoutLedger > 0)
+    process.stderr.write(
+      `${runsWithoutLedger} of its runs ${runsWithoutLedger === 1 ? 'is' : 'are'} older than the ledger is kept: only their numbers are there.\n`,
+    );
   if (options.out === undefined) return;
   target.end();
   await once(target, 'finish');

@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import type { InteractionTokens } from '../domain/interactions/interaction-token.ts';
 import type { Encryption } from '../domain/encryption.ts';
+import type { RetentionDays } from '../domain/retention/retention-days.ts';
 import type { Logger } from '../log.ts';
 import type { Database } from '../storage/database.ts';
 import { isCluster } from '../storage/installation/cluster.ts';
@@ -20,11 +21,14 @@ import { makeSendWindow } from './fan-out/send-window.ts';
 import { startChunkWorkers } from './fan-out/work-chunks.ts';
 import { makeGovernor } from './governor/governor.ts';
 import { makeArchiveEndedKeys } from './housekeeping/archive-ended-keys.ts';
+import { makeDropOldDays } from './housekeeping/drop-old-days.ts';
 import { makeDropOldReceipts } from './housekeeping/drop-old-receipts.ts';
 import { makeDropOldRecords } from './housekeeping/drop-old-records.ts';
 import { makeEraseDueUsers } from './housekeeping/erase-users.ts';
 import { makeDropSegmentLeftovers } from './housekeeping/drop-segment-leftovers.ts';
 import { makeExpireSegments } from './housekeeping/expire-segments.ts';
+import { makePrepareDays } from './housekeeping/prepare-days.ts';
+import { makeTrimOldRecords } from './housekeeping/trim-old-records.ts';
 import type { KeptOutcomes } from './keep-outcomes.ts';
 import { makeSendEmails } from './email/send-emails.ts';
 import type { SmtpClient } from './email/smtp-client.ts';
@@ -52,6 +56,7 @@ export type WorkerDependencies = {
   /** A scheduled send found later than this is recorded as missed (decision D37). */
   lateSendMinutes: number;
   inboxMessages: number;
+  retention: RetentionDays;
   /** Networks that addresses chosen by callers may lead to although they are not public (decision D29). */
   allowedNetworks: readonly string[];
   /** Sends reports; undefined keeps them to be read in the console. */
@@ -131,6 +136,9 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     makeDropOldRecords({ database, inboxMessages: deps.inboxMessages }),
     makeDropOldReceipts({ database, clock }),
     makeDropSegmentLeftovers({ database }),
+    makePrepareDays({ database, log }),
+    makeDropOldDays({ database, clock, log, retention: deps.retention }),
+    makeTrimOldRecords({ database, clock, log, retention: deps.retention }),
     makeAttributeConversions({ database, settleSeconds: deps.conversionSettleSeconds }),
   ].map((job) => startJob(job, { clock, log, book }));
   const wakeFanOut = (): void => {

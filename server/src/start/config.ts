@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { RetentionDays } from '../domain/retention/retention-days.ts';
 import { parseProxyNetwork } from '../http/caller-address.ts';
 import type { TrustedProxies } from '../http/caller-address.ts';
 import { settings } from './settings-table.ts';
@@ -85,11 +86,30 @@ function requireTogether(config: Config): void {
     throw new ConfigError('CARILLON_ALLOWED_HOSTS is for the routes of the sandbox, which production does not have.');
   if (config.databaseOwnerUrl !== undefined && config.databaseUrl === undefined)
     throw new ConfigError('CARILLON_DATABASE_OWNER_URL needs DATABASE_URL.');
+  if (config.keepRunsDays < config.keepLedgerDays)
+    throw new ConfigError(
+      'CARILLON_KEEP_RUNS_DAYS must be at least CARILLON_KEEP_LEDGER_DAYS: rows of the ledger belong to runs.',
+    );
   const isPooled = config.databasePooler === 'transaction';
   if (isPooled && (config.databaseUrl === undefined || config.databaseDirectUrl === undefined))
     throw new ConfigError('CARILLON_DATABASE_POOLER=transaction needs DATABASE_URL and CARILLON_DATABASE_DIRECT_URL.');
   if (!isPooled && config.databaseDirectUrl !== undefined)
     throw new ConfigError('CARILLON_DATABASE_DIRECT_URL needs CARILLON_DATABASE_POOLER=transaction.');
+}
+
+/** How long each kind of record is kept. */
+export function retentionOf(config: Config): RetentionDays {
+  return {
+    ledger: config.keepLedgerDays,
+    events: config.keepEventsDays,
+    runs: config.keepRunsDays,
+    interactions: config.keepInteractionsDays,
+    pushRequests: config.keepPushRequestsDays,
+    messages: config.keepMessagesDays,
+    operations: config.keepOperationsDays,
+    audit: config.keepAuditDays,
+    apiLog: config.keepApiLogDays,
+  };
 }
 
 /** The settings as the process sees them; its variables and arguments are read only here. */

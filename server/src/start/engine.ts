@@ -15,6 +15,7 @@ import { startWorker } from '../engine/start-worker.ts';
 import type { Worker } from '../engine/start-worker.ts';
 import { carillonVersion } from './carillon-version.ts';
 import type { Composition } from './composition.ts';
+import { retentionOf } from './config.ts';
 import type { Config } from './config.ts';
 import { countConnections } from './count-connections.ts';
 import type { Readiness } from './readiness.ts';
@@ -49,6 +50,7 @@ export async function startEngine(
     windowDevices: config.windowDevices,
     lateSendMinutes: config.lateSendMinutes,
     inboxMessages: config.inboxMessages,
+    retention: retentionOf(config),
     allowedNetworks: allowedNetworksOf(config),
     smtpClient:
       config.smtpUrl === undefined ? undefined : makeSmtpClient({ url: config.smtpUrl, from: config.emailFrom }),

@@ -57,7 +57,10 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
   const limits = { ...documentedSegmentLimits, usersPerDay: config.segmentUsersPerDay };
   const authoring = { ...deps, limits: documentedAuthoringLimits, totals: makeCampaignTotals(deps) };
   const interactionTokens = makeInteractionTokens(installation.secretFor('interactions'));
-  const interactions = makeInteractionReports({ database: acrossWorkspaces, clock, tokens: interactionTokens });
+  const interactions = makeInteractionReports({
+    ...{ database: acrossWorkspaces, clock, tokens: interactionTokens },
+    keptDays: config.keepInteractionsDays,
+  });
   const sandbox = phones && makeSandbox(composition, { phones, findDemo, clockListener });
   const families = [
     health,

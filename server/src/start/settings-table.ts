@@ -2,6 +2,7 @@ import { inboxMessages } from '../domain/sandbox/limits.ts';
 import { fileUsersPerDay } from '../domain/segments/limits.ts';
 import { lateSendMinutes } from '../domain/timing/limits.ts';
 import { erasureDelayHours } from '../domain/users/limits.ts';
+import { retentionSettings } from './retention-settings.ts';
 
 /** The one table of settings. docs/settings.md is generated from it; a test holds them together. */
 export const settings = {
@@ -273,6 +274,7 @@ export const settings = {
     unit: 'messages',
     sentence: 'Newest messages the sandbox inbox keeps.',
   },
+  ...retentionSettings,
   seed: {
     kind: 'integer',
     variable: 'CARILLON_SEED',

@@ -157,7 +157,7 @@ describe('the step of a person', () => {
   const facts: RunFacts = {
     run: {
       ...{ id: 'run', status: 'SENT', statusReason: null, startedAt: new Date(0), platforms: ['ANDROID', 'IOS'] },
-      ...{ iosProvisional: false, audienceBound: 'm' },
+      ...{ iosProvisional: false, audienceBound: 'm', isLedgerDropped: false },
     },
     membership: 'member',
     devices: [],

@@ -43,7 +43,7 @@ afterAll(async () => {
 async function write(subject: ExportSubject, format: 'ndjson' | 'csv' = 'ndjson', workspaceId = bundle.workspaceId) {
   let text = '';
   let pieces = 0;
-  const rows = await exportRows(bundle.database, {
+  const { rows } = await exportRows(bundle.database, {
     workspaceId,
     subject,
     format,
@@ -184,7 +184,7 @@ test('50,000 rows are handed over page by page, each taken before the next is re
   let open = 0;
   let most = 0;
   let lines = 0;
-  const rows = await exportRows(bundle.database, {
+  const { rows } = await exportRows(bundle.database, {
     workspaceId,
     subject: { kind: 'users' },
     format: 'ndjson',

@@ -48,9 +48,12 @@ test('while a report is stored, those of devices in other buckets are counted, a
     await addDeviceReports(tx, { reports, at: bundle.clock.now() });
     await addCampaignInteractions(tx, selectNewReports({ reports, counted: [], most: 10 }).gains);
     // Waiting here for one that waits for this transaction would be waiting for ever.
-    expect(await recordInteractions(database, [received(2, 'b'), received(3, 'c')])).toEqual([true, true]);
+    expect(await recordInteractions({ database, since: new Date(0) }, [received(2, 'b'), received(3, 'c')])).toEqual([
+      true,
+      true,
+    ]);
     expect(await bundle.figures(campaignId)).toEqual({ 'WEB CLICK': [2, 2] });
-    own = recordInteractions(database, [received(1, 'a'), received(1, 'd')]);
+    own = recordInteractions({ database, since: new Date(0) }, [received(1, 'a'), received(1, 'd')]);
   });
   await own;
   // The repeat of 'a' counts once, 'd' as another of the same device.
@@ -75,7 +78,7 @@ test('figures that were counted before there were buckets stay, and go on', asyn
   await database.unsafe(await readFile(path, 'utf8'));
   const run = await bundle.addRun(campaign);
   await recordInteractions(
-    database,
+    { database, since: new Date(0) },
     [0, 5].map((bucket) => ({ ...received(bucket, 'x'), subject: { ...report(bucket, 'x'), runId: run } })),
   );
   expect(await bundle.figures(campaign)).toEqual({ 'WEB CLICK': [43, 9] });

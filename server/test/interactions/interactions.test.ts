@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { maxReports } from '../../src/domain/interactions/limits.ts';
+import { interactionsDays } from '../../src/domain/retention/limits.ts';
 import { address, makeInteractionBundle } from './interaction-bundle.ts';
 import type { InteractionBundle } from './interaction-bundle.ts';
 import { propertyRuns } from '../property-runs.ts';
@@ -17,6 +18,7 @@ beforeEach(async () => {
 });
 afterAll(() => bundle.stop());
 
+const clickToken = ({ token, clickProof }: { token: string; clickProof?: string }) => `${token}.${clickProof}`;
 const problem = (code: string, status: number) => ({ code, status, type: `urn:carillon:error:${code}` });
 
 describe('POST /v1/interactions', () => {
@@ -171,6 +173,18 @@ describe('POST /v1/interactions', () => {
     expect(await bundle.figures(campaignId)).toEqual({});
   });
 
+  test('a run that began before what is kept counts no report, so that none counts twice; its click still leads on', async () => {
+    const pass = bundle.pass(runId);
+    expect((await bundle.post({ token: pass.token, kind: 'click', id: 'one' })).statusCode).toBe(204);
+    bundle.clock.advance(interactionsDays * 24 * 3_600_000 + 1_000);
+    await bundle.database`delete from device_interactions`;
+    const answer = await bundle.post({ token: pass.token, kind: 'click', id: 'one' });
+    expect(answer.json()).toMatchObject(problem('INTERACTION_TOKEN_UNKNOWN', 404));
+    expect((await bundle.click(clickToken(pass), address)).statusCode).toBe(302);
+    expect(await bundle.figures(campaignId)).toEqual({ 'WEB CLICK': [1, 1] });
+    bundle.clock.advance(-(interactionsDays * 24 * 3_600_000 + 1_000));
+  });
+
   test('a token of one workspace never counts in another', async () => {
     const other = await bundle.addWorkspace();
     const otherCampaign = await bundle.addCampaign(other);
@@ -244,8 +258,6 @@ describe('POST /v1/interactions', () => {
 });
 
 describe('GET /v1/click', () => {
-  const clickToken = ({ token, clickProof }: { token: string; clickProof?: string }) => `${token}.${clickProof}`;
-
   test('goes to the address of the message and counts each visit of one device', async () => {
     const pass = bundle.pass(runId);
     for (let visit = 0; visit < 2; visit += 1) {

@@ -7,7 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 import { makeClock } from '../../src/clock.ts';
 import { makeKeptOutcomes } from '../../src/engine/keep-outcomes.ts';
-import { readConfig } from '../../src/start/config.ts';
+import { readConfig, retentionOf } from '../../src/start/config.ts';
 import { conversionSettleSeconds } from '../../src/domain/campaigns/limits.ts';
 import { makeInteractionTokens } from '../../src/domain/interactions/interaction-token.ts';
 import { makeShareProviderToken } from '../../src/engine/credentials/share-provider-token.ts';
@@ -61,6 +61,7 @@ const worker = await startWorker({
   windowDevices: config.windowDevices,
   lateSendMinutes: config.lateSendMinutes,
   inboxMessages: config.inboxMessages,
+  retention: retentionOf(config),
   allowedNetworks: config.allowedNetworks,
   smtpClient: undefined,
   outcomes: makeKeptOutcomes({ log, pause: (milliseconds) => setTimeout(milliseconds) }),

@@ -83,6 +83,8 @@ export type CampaignReport = {
 };
 
 export type CampaignResults = {
+  /** Runs that were sent, and of which only counters are kept. */
+  runsWithoutLedger: number;
   accepted: number;
 
   /** What waits for another attempt, by why. */
@@ -105,7 +107,9 @@ export type CampaignResults = {
     outcome: DeliveryOutcome;
     code: string;
     devices: number;
-    sampleDeviceId: string;
+
+    /** Null when the ledger of that day is not kept any more. */
+    sampleDeviceId: string | null;
     lastAt: string;
     advice: string;
   }[];

@@ -46,6 +46,9 @@ export type DeliveryKey = {
 export type DeliveryPage = {
   deliveries: LoggedDelivery[];
   next: string | null;
+
+  /** The oldest day that the ledger has, YYYY-MM-DD. */
+  keptSince: string | null;
 };
 
 export type LoggedDelivery = {

@@ -16,6 +16,7 @@ import {
 } from '../../storage/campaigns/campaign-stats.ts';
 import { findCampaignRecord } from '../../storage/campaigns/campaigns.ts';
 import type { CampaignRecord } from '../../storage/campaigns/campaigns.ts';
+import { countRunsWithoutLedger, groupKeptFailures } from '../../storage/retention/run-failures.ts';
 import { getCampaign } from '../campaigns/search-campaigns.ts';
 import { makeCampaignTimeline } from './campaign-timeline.ts';
 import type { Timeline } from './campaign-timeline.ts';
@@ -71,8 +72,9 @@ export function makeCampaignReport({ database, clock }: { database: Database; cl
     async results(key: CampaignKey) {
       const campaign = await getCampaign({ database }, key);
       const asked = { ...always, workspaceId: key.workspaceId, campaignIds: [key.id] };
-      const [failures, waiting, outcomes, conversions] = await Promise.all([
+      const [failures, runsWithoutLedger, waiting, outcomes, conversions] = await Promise.all([
         listFailures(database, key.id),
+        countRunsWithoutLedger(database, key.id),
         listWaiting(database, key.id),
         sumOutcomes(database, asked),
         countConversions(database, asked),
@@ -80,6 +82,7 @@ export function makeCampaignReport({ database, clock }: { database: Database; cl
       const goals = Array.isArray(campaign.conversionGoals) ? (campaign.conversionGoals as { name: string }[]) : [];
       const accepted = outcomes.filter(({ outcome }) => outcome === 'ACCEPTED');
       return {
+        runsWithoutLedger,
         accepted: accepted.reduce((sum, { devices }) => sum + devices, 0),
         waiting: waiting.map((group) => ({ ...group, cause: tellWaitingCause(group).words })),
         failures: failures.map((group) => ({ ...group, advice: adviseOnFailure(group) })),
@@ -114,13 +117,14 @@ export function makeCampaignReport({ database, clock }: { database: Database; cl
 /** The most frequent reason first. */
 async function listFailures(database: Database, campaignId: string): Promise<FailureGroup[]> {
   const groups = new Map<string, FailureGroup>();
-  for (const day of await listRunDays(database, campaignId))
-    for (const group of await groupFailures(database, day)) {
-      const name = `${group.platform} ${group.outcome} ${group.code}`;
-      const same = groups.get(name);
-      const newest = same && same.lastAt > group.lastAt ? same : group;
-      groups.set(name, { ...newest, devices: group.devices + (same?.devices ?? 0) });
-    }
+  const add = (group: FailureGroup): void => {
+    const name = `${group.platform} ${group.outcome} ${group.code}`;
+    const same = groups.get(name);
+    const newest = same && same.lastAt > group.lastAt ? same : group;
+    groups.set(name, { ...newest, devices: group.devices + (same?.devices ?? 0) });
+  };
+  for (const day of await listRunDays(database, campaignId)) (await groupFailures(database, day)).forEach(add);
+  (await groupKeptFailures(database, campaignId)).forEach(add);
   return [...groups.values()].toSorted((one, other) => other.devices - one.devices).slice(0, maxFailureGroups);
 }
 

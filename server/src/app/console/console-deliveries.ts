@@ -12,6 +12,7 @@ import {
   nameLoggedDeliveries,
 } from '../../storage/ledger/delivery-log.ts';
 import type { LoggedDelivery, LogKey, LogNames, LogPlace } from '../../storage/ledger/delivery-log.ts';
+import { findOldestDay } from '../../storage/retention/day-partitions.ts';
 import { findUsersByCustomerIds } from '../../storage/users/users.ts';
 import { requireWorkspace } from '../workspaces/require-workspace.ts';
 import { maxExportedDeliveries } from '../../domain/ledger/limits.ts';
@@ -31,7 +32,12 @@ export type DeliveryQuery = {
 /** Where the next page begins: after a place of a day, or with the day. */
 export type DeliveryCursor = { day: string; place?: LogPlace };
 export type ListedDelivery = LoggedDelivery & LogNames;
-export type DeliveryPage = { deliveries: ListedDelivery[]; next: DeliveryCursor | undefined };
+export type DeliveryPage = {
+  deliveries: ListedDelivery[];
+  next: DeliveryCursor | undefined;
+  /** YYYY-MM-DD: the oldest day that the ledger has; earlier ones are not kept. */
+  keptSince: string | undefined;
+};
 
 const perPage = 50;
 const exportedAtOnce = 500;
@@ -48,7 +54,8 @@ export function makeConsoleDeliveries({ database, clock }: { database: Database;
     const { workspaceId } = query;
     await requireWorkspace(database, workspaceId);
     const user = query.customerId === undefined ? undefined : await findUser(query.customerId, workspaceId);
-    if (query.customerId !== undefined && !user) return { deliveries: [], next: undefined };
+    const keptSince = await findOldestDay(database, 'deliveries');
+    if (query.customerId !== undefined && !user) return { deliveries: [], next: undefined, keptSince };
     const until = after?.day ?? new Date(clock.now().getTime() + aheadMilliseconds).toISOString().slice(0, 10);
     const days = await listLedgerDays(database, { until, limit: daysAtOnce + 1 });
     const found: LoggedDelivery[] = [];
@@ -71,7 +78,7 @@ export function makeConsoleDeliveries({ database, clock }: { database: Database;
     const shown = found.slice(0, size);
     const names = await nameLoggedDeliveries(database, { workspaceId, rows: shown });
     const deliveries = shown.map((row, number) => ({ ...row, ...names[number]! }));
-    return { deliveries, next: nextOf({ found, shown, days }) };
+    return { deliveries, next: nextOf({ found, shown, days }), keptSince };
   }
 
   return {

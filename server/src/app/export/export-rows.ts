@@ -10,6 +10,7 @@ import {
   streamMembers,
   streamUsers,
 } from '../../storage/ledger/exports.ts';
+import { countRunsWithoutLedger } from '../../storage/retention/run-failures.ts';
 import { streamFilterUsers } from '../../storage/segments/segment-filters.ts';
 import { findReferencedSegments } from '../../storage/segments/segment-members.ts';
 import { findSegmentByName } from '../../storage/segments/segments.ts';
@@ -33,16 +34,20 @@ export type ExportRequest = {
  * Writes the data of a workspace as JSON lines or CSV, as of one point in time. A page is read only after the previous
  * one was consumed, so memory is bounded whatever the size.
  *
- * @returns the number of rows
+ * @returns the number of rows; of a ledger also how many runs were sent and have none any more
  * @throws ServiceError NOT_FOUND for an unknown segment or campaign
  */
-export async function exportRows(database: Database, request: ExportRequest): Promise<number> {
+export async function exportRows(
+  database: Database,
+  request: ExportRequest,
+): Promise<{ rows: number; runsWithoutLedger: number }> {
   const columns = columnsOf[request.subject.kind];
   const toLine =
     request.format === 'csv'
       ? (row: ExportedRow) => toCsvLine(row, columns)
       : (row: ExportedRow) => `${JSON.stringify(row)}\n`;
   let rows = 0;
+  let runsWithoutLedger = 0;
   await readStream(database, async (tx) => {
     const pages = await openPages(tx, request);
     if (request.format === 'csv') await request.write(`${columns.join(',')}\r\n`);
@@ -50,8 +55,10 @@ export async function exportRows(database: Database, request: ExportRequest): Pr
       rows += page.length;
       await request.write(page.map(toLine).join(''));
     }
+    const { subject } = request;
+    if (subject.kind === 'ledger') runsWithoutLedger = await countRunsWithoutLedger(tx, subject.campaignId);
   });
-  return rows;
+  return { rows, runsWithoutLedger };
 }
 
 async function openPages(tx: Transaction, { workspaceId, subject, at }: ExportRequest) {

@@ -7,6 +7,8 @@ import type { InteractionKind } from '../../domain/interactions/interaction.ts';
 import type { InteractionSubject, InteractionTokens } from '../../domain/interactions/interaction-token.ts';
 import { reportLimits } from '../../domain/interactions/limits.ts';
 import type { ReportLimit } from '../../domain/interactions/limits.ts';
+import { interactionsDays } from '../../domain/retention/limits.ts';
+import { keptSince, retentionTime } from '../../domain/retention/retention-days.ts';
 import { sourceOfAddress } from '../../domain/limits/source-address.ts';
 import type { Database } from '../../storage/database.ts';
 import { makeCommitTogether } from '../push/commit-together.ts';
@@ -19,6 +21,8 @@ export type InteractionDependencies = {
   clock: Clock;
   tokens: InteractionTokens;
   limits?: Record<'token' | 'address', ReportLimit>;
+  /** How long it is kept what was reported of a run. */
+  keptDays?: number;
 };
 
 export type ReportCommand = {
@@ -35,13 +39,22 @@ export type ReportCommand = {
 export type ClickCommand = { clickToken: string; to: string; address: string };
 
 /** What devices tell of the messages they were sent. The token that came with the message is the credential. */
-export function makeInteractionReports({ database, clock, tokens, limits = reportLimits }: InteractionDependencies) {
+export function makeInteractionReports({
+  database,
+  clock,
+  tokens,
+  limits = reportLimits,
+  keptDays = interactionsDays,
+}: InteractionDependencies) {
   const ofToken = makeLimitReports(limits.token, { clock, what: 'token' });
   const ofAddress = makeLimitReports(limits.address, { clock, what: 'address' });
-  const record = makeCommitTogether<ReceivedReport, boolean>((reports) => recordInteractions(database, reports), {
-    batchItems: 500,
-    waitingItems: 20_000,
-  });
+  const record = makeCommitTogether<ReceivedReport, boolean>(
+    (reports) => {
+      const now = retentionTime({ now: clock.now(), realNow: clock.realNow() });
+      return recordInteractions({ database, since: keptSince(now, keptDays) }, reports);
+    },
+    { batchItems: 500, waitingItems: 20_000 },
+  );
 
   /** The address's limit comes first, so that guesses at tokens are limited too. */
   function prove(address: string, open: () => InteractionSubject | undefined): InteractionSubject {
@@ -67,7 +80,8 @@ export function makeInteractionReports({ database, clock, tokens, limits = repor
 
     /**
      * Proves that the address travelled with the message and counts a click. A person is never stranded: beyond the
-     * token's limit, under overload and while the database is away, the click is left uncounted.
+     * token's limit, under overload, while the database is away and when the run is kept no more, the click is left
+     * uncounted.
      *
      * @throws ServiceError INTERACTION_TOKEN_UNKNOWN, INTERACTION_RATE_LIMITED
      */
@@ -79,8 +93,7 @@ export function makeInteractionReports({ database, clock, tokens, limits = repor
         return { workspaceId };
       } catch (error) {
         if (isOutage(error)) return { workspaceId, uncounted: 'STORAGE_UNAVAILABLE' };
-        const isRefusal = error instanceof ServiceError && error.code !== 'INTERACTION_TOKEN_UNKNOWN';
-        if (!isRefusal) throw error;
+        if (!(error instanceof ServiceError)) throw error;
         return { workspaceId, uncounted: error.code };
       }
     },

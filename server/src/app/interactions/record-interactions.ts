@@ -24,13 +24,16 @@ export type ReceivedReport = {
 
 /**
  * Counts a batch of reports in one transaction; repeats, in the batch or of earlier ones, count once, and those of
- * devices whose people were erased not at all.
+ * devices whose people were erased not at all, nor those of runs that began before `since`.
  *
  * @returns for each report whether its run is known
  */
-export async function recordInteractions(database: Database, received: ReceivedReport[]): Promise<boolean[]> {
-  const runIds = [...new Set(received.map(({ subject }) => subject.runId))];
-  const runs = new Map((await findReportedRuns(database, runIds)).map((run) => [run.id, run]));
+export async function recordInteractions(
+  { database, since }: { database: Database; since: Date },
+  received: ReceivedReport[],
+): Promise<boolean[]> {
+  const ids = [...new Set(received.map(({ subject }) => subject.runId))];
+  const runs = new Map((await findReportedRuns(database, { ids, since })).map((run) => [run.id, run]));
   const reports = received.map(({ subject, kind, action, digest }): DeviceReport | undefined => {
     const run = runs.get(subject.runId);
     if (run?.workspaceId !== subject.workspaceId) return undefined;

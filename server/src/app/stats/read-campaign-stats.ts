@@ -14,6 +14,7 @@ import {
   sumOutcomes,
 } from '../../storage/campaigns/campaign-stats.ts';
 import type { StatsCampaign, StatsSpan } from '../../storage/campaigns/campaign-stats.ts';
+import { countKeptFailures } from '../../storage/retention/run-failures.ts';
 import { findWorkspace } from '../../storage/installation/workspaces.ts';
 
 export type StatsDependencies = { database: Database; clock: Clock };
@@ -71,7 +72,8 @@ async function readNumbers(tx: Transaction, { campaigns, ...reading }: Reading) 
   return {
     runs: await countStartedRuns(tx, asked),
     outcomes: await sumOutcomes(tx, asked),
-    failures: await countFailures(tx, asked),
+    // In this order: what the first has read cannot be dropped before the second looks.
+    failures: [...(await countFailures(tx, asked)), ...(await countKeptFailures(tx, asked))],
     conversions: await countConversions(tx, asked),
     interactions: await findInteractionNumbers(tx, asked),
   };
@@ -90,13 +92,20 @@ function toPlatformFigures(numbers: Numbers, campaign: StatsCampaign, platform: 
     attempted: sum('ACCEPTED', 'WAITING') + failed,
     sent: sum('ACCEPTED'),
     failed,
-    failures: Object.fromEntries(own(numbers.failures).map((row) => [row.cause, row.devices])),
+    failures: addUp(own(numbers.failures)),
     interactions: toInteractions(numbers, campaign, own(numbers.interactions)),
     conversions: campaign.goals.map(({ name }, goal) => {
       const { total = 0, unique = 0 } = conversions.find((row) => row.goal === goal) ?? {};
       return { goal: name, counted: { total, unique } };
     }),
   };
+}
+
+/** By cause: a campaign may have runs in the ledger and runs that are only counted. */
+function addUp(rows: Numbers['failures']): Record<string, number> {
+  const devicesOf: Record<string, number> = {};
+  for (const { cause, devices } of rows) devicesOf[cause] = (devicesOf[cause] ?? 0) + devices;
+  return devicesOf;
 }
 
 /** Reports are counted per campaign, not per day: they are those of the span when it holds every run. */

@@ -5,6 +5,7 @@ export const steps = [
   'RUN_NOT_STARTED',
   'RUN_MISSED',
   'RUN_FAILED',
+  'LEDGER_DROPPED',
   'NOT_IN_AUDIENCE',
   'AUDIENCE_FORGOTTEN',
   'NO_DEVICE',
@@ -45,6 +46,8 @@ export type ExplainedRun = {
   iosProvisional: boolean | null;
   /** Devices with a greater id were made later. */
   audienceBound: string | null;
+  /** It wrote into a day of the ledger that is kept no more. */
+  isLedgerDropped: boolean;
 };
 
 /**
@@ -116,6 +119,8 @@ export function explainRun(facts: RunFacts): RunExplanation {
     ...{ runId: run.id, runStatus: run.status, reason: run.statusReason, step, devices },
   });
   if (run.startedAt === null) return explain(stepWithoutStart(run.status));
+  // What is left says nothing of who was reached.
+  if (run.isLedgerDropped) return explain('LEDGER_DROPPED');
   const told = deliveries.map((delivery) => explainDelivery(delivery, facts.devices));
   const inLedger = new Set(deliveries.map(({ deviceId }) => deviceId));
   const others = facts.devices

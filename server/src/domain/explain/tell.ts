@@ -4,6 +4,7 @@ const sentences: Record<Step, string> = {
   RUN_NOT_STARTED: 'The run has not begun.',
   RUN_MISSED: 'The moment came too late to be sent.',
   RUN_FAILED: 'The run failed before it reached anybody.',
+  LEDGER_DROPPED: 'The run is too long ago: who got it is not kept any more, only how many.',
   NOT_IN_AUDIENCE: 'The person was not in the audience when the run began.',
   AUDIENCE_FORGOTTEN: 'The person has no device that could be sent to; whether it was in the audience is not kept.',
   NO_DEVICE: 'The person was in the audience and has no device.',
@@ -42,7 +43,7 @@ export function tellDevice({ step, code, at, until }: DeviceExplanation): string
 
 /** Why there is no run to explain. */
 export const nobodyOfThatId = 'Nobody in this workspace has that customer id.';
-export const noRunYet = 'The campaign has not been sent yet.';
+export const noRunYet = 'The campaign has no run: it has not been sent yet, or too long ago.';
 
 /** For a run: the sentence of the device that got furthest, or why there is none. */
 export function tellRun({ step, reason, devices }: RunExplanation): string {

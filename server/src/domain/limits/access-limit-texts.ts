@@ -207,6 +207,7 @@ export const accessLimitTexts: {
       per: 'workspace',
       whenReached: 'It is deleted.',
       source: 'ours',
+      setting: 'CARILLON_KEEP_API_LOG_DAYS',
     },
     maxLoggedBodyCharacters: {
       what: 'Characters of a body that the API log keeps',

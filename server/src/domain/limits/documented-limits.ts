@@ -11,6 +11,7 @@ import * as interactions from '../interactions/limits.ts';
 import * as ledger from '../ledger/limits.ts';
 import * as outbox from '../outbox/limits.ts';
 import * as push from '../push/limits.ts';
+import * as retention from '../retention/limits.ts';
 import * as sandbox from '../sandbox/limits.ts';
 import * as segments from '../segments/limits.ts';
 import * as stats from '../stats/limits.ts';
@@ -21,6 +22,7 @@ import * as users from '../users/limits.ts';
 import { accessLimitTexts } from './access-limit-texts.ts';
 import { campaignLimitTexts } from './campaign-limit-texts.ts';
 import { deliveryLimitTexts } from './delivery-limit-texts.ts';
+import { retentionLimitTexts } from './retention-limit-texts.ts';
 import { segmentLimitTexts } from './segment-limit-texts.ts';
 import { userLimitTexts } from './user-limit-texts.ts';
 import type { LimitText } from './limit-text.ts';
@@ -45,6 +47,7 @@ const texts = {
   ...userLimitTexts,
   ...segmentLimitTexts,
   ...accessLimitTexts,
+  ...retentionLimitTexts,
 };
 
 /** The constants themselves. A noun with limits is listed here; the types ask for a text for each of its constants. */
@@ -68,6 +71,7 @@ export const limitConstants: { [Noun in keyof typeof texts]: Record<keyof (typeo
   stats,
   'api-log': apiLog,
   ledger,
+  retention,
   sandbox,
 };
 

@@ -1,6 +1,5 @@
 import type { Database } from '../../storage/database.ts';
 import { deleteExpiredAccessTokens, deleteExpiredRefreshTokens } from '../../storage/keys/tokens.ts';
-import { deleteOldApiLogEntries } from '../../storage/installation/api-log.ts';
 import { deleteOldCampaignRequestIds } from '../../storage/campaigns/campaigns.ts';
 import { deleteOldIdempotencyKeys } from '../../storage/limits/idempotency-keys.ts';
 import { deleteOldProviderTokens } from '../../storage/keys/provider-credentials.ts';
@@ -8,7 +7,6 @@ import { dropIdleBudgets } from '../../storage/limits/send-budgets.ts';
 import { trimLimitWindows } from '../../storage/limits/limit-windows.ts';
 import { trimSandboxMessages } from '../../storage/installation/sandbox.ts';
 import type { Job } from '../job.ts';
-import { apiLogDays } from '../../domain/api-log/limits.ts';
 import { campaignRequestIdKeptHours } from '../../domain/campaigns/limits.ts';
 import { idempotencyKeyHours } from '../../domain/idempotency/limits.ts';
 import { expiredTokenSeconds } from '../../domain/tokens/limits.ts';
@@ -17,8 +15,8 @@ export type DropOldRecordsDependencies = { database: Database; inboxMessages: nu
 
 /**
  * The job that deletes what is no longer needed: tokens a day after their expiry (until then *expired* and *invalid*
- * are distinguished, decision D13), idempotency keys and V1's request ids after 24 hours, the API log after a week,
- * unused send budgets, the oldest inbox messages.
+ * are distinguished, decision D13), idempotency keys and V1's request ids after 24 hours, unused send budgets, the oldest
+ * inbox messages. What the settings keep for days is `trim-old-records`'.
  */
 export function makeDropOldRecords({ database, inboxMessages }: DropOldRecordsDependencies): Job {
   return {
@@ -36,7 +34,6 @@ export function makeDropOldRecords({ database, inboxMessages }: DropOldRecordsDe
         dropIdleBudgets(database, now),
         deleteOldProviderTokens(database, hoursAgo(24)),
         deleteOldCampaignRequestIds(database, hoursAgo(campaignRequestIdKeptHours)),
-        deleteOldApiLogEntries(database, hoursAgo(apiLogDays * 24)),
       ]);
       // A full batch is followed by another immediately; small remainders wait for the next interval.
       return dropped.some((count) => count >= 10_000) ? 1 : 0;

@@ -77,6 +77,7 @@ export const CampaignProgress = Type.Object({
 });
 
 export const CampaignResults = Type.Object({
+  runsWithoutLedger: Type.Number({ description: 'Runs that were sent, and of which only counters are kept.' }),
   accepted: Type.Number(),
   waiting: described(
     Type.Array(
@@ -98,7 +99,7 @@ export const CampaignResults = Type.Object({
         outcome: DeliveryOutcome,
         code: Type.String(),
         devices: Type.Number(),
-        sampleDeviceId: Type.String(),
+        sampleDeviceId: described(orNull(Type.String()), 'Null when the ledger of that day is not kept any more.'),
         lastAt: Type.String(),
         advice: Type.String(),
       }),

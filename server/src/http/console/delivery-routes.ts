@@ -47,6 +47,7 @@ export function consoleDeliveryRoutes(
     return {
       deliveries: page.deliveries,
       next: page.next ? presentCursor(page.next) : null,
+      keptSince: page.keptSince ?? null,
     };
   });
   server.get(

@@ -23,7 +23,11 @@ export const LoggedDelivery = Type.Object({
   deviceId: orNull(Type.String()),
 });
 
-export const DeliveryPage = Type.Object({ deliveries: Type.Array(LoggedDelivery), next: orNull(Type.String()) });
+export const DeliveryPage = Type.Object({
+  deliveries: Type.Array(LoggedDelivery),
+  next: orNull(Type.String()),
+  keptSince: described(orNull(Type.String()), 'The oldest day that the ledger has, YYYY-MM-DD.'),
+});
 
 export const DeliveryDetail = Type.Object({
   ...Type.Omit(LoggedDelivery, ['userId']).properties,

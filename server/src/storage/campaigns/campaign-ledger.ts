@@ -8,8 +8,8 @@ export type FailureGroup = {
   /** The provider's word, or ours. */
   code: string;
   devices: number;
-  /** One of them, by the id of its row. */
-  sampleDeviceId: string;
+  /** One of them, by the id of its row; null when the ledger of that day is gone. */
+  sampleDeviceId: string | null;
   lastAt: Date;
 };
 

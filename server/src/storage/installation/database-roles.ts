@@ -111,8 +111,8 @@ const grantTables = (tx: Queryable) => tx`
     end loop;
     execute format('grant usage, select on all sequences in schema public to %s', grantees);
     execute format(
-      'grant execute on function make_day_partition(text, date), make_segment_staging(text), drop_segment_staging(text), '
-      'analyze_table(text) to %s', grantees
+      'grant execute on function make_day_partition(text, date), drop_day_partition(text, date, integer), '
+      'make_segment_staging(text), drop_segment_staging(text), analyze_table(text) to %s', grantees
     );
   end $$`;
 

@@ -20,6 +20,7 @@ export const emptiedTables = [
   'run_counts',
   'run_cursors',
   'chunks',
+  'run_failures',
   'conversions',
   'deliveries',
   'device_interactions',
@@ -51,8 +52,7 @@ export const emptiedTables = [
 ];
 
 /**
- * Takes everything out of a workspace but its own row, its provider credentials and its lines of the audit log, which are
- * kept for good. Reads the workspace's part of each table; the sandbox's are small.
+ * Takes everything out of a workspace but its own row, its provider credentials and its lines of the audit log. Reads the workspace's part of each table; the sandbox's are small.
  */
 export async function emptyWorkspace(tx: Queryable, workspaceId: string): Promise<void> {
   for (const { table, by, parent } of owned)

@@ -21,10 +21,17 @@ export type DeviceReport = {
 
 export type ReportedRun = { id: string; workspaceId: string; campaignId: string };
 
-/** The campaigns of runs that devices report about. Index: runs primary key. */
-export async function findReportedRuns(tx: Queryable, ids: readonly string[]): Promise<ReportedRun[]> {
+/**
+ * The campaigns of runs that devices report about. Not of those that began before `since`: earlier reports about them may
+ * be deleted, so that a repeat could not be told. Index: runs primary key.
+ */
+export async function findReportedRuns(
+  tx: Queryable,
+  { ids, since }: { ids: readonly string[]; since: Date },
+): Promise<ReportedRun[]> {
   return tx<ReportedRun[]>`
-    select id, workspace_id as "workspaceId", campaign_id as "campaignId" from runs where id = any(${[...ids]})`;
+    select id, workspace_id as "workspaceId", campaign_id as "campaignId" from runs
+    where id = any(${[...ids]}) and coalesce(started_at, created_at) >= ${since}`;
 }
 
 // More would not make fewer wait, and locks are few in PostgreSQL: all nodes together hold at most as many.

@@ -7,6 +7,7 @@ import type {
 } from '../../domain/explain/explain-run.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
 import type { Queryable } from '../database.ts';
+import { listRunsThatSent } from '../retention/run-failures.ts';
 import { isGivenBucket } from '../users/given-bucket.ts';
 
 /** A user of whom something is asked, with what is known under it. */
@@ -49,6 +50,8 @@ export type RunToExplain = {
   version: number | null;
   /** Members of its audience may have been deleted since: who is not found may have been one. */
   isForgotten: boolean;
+  /** It sent, and its day of the ledger is not there any more. */
+  isLedgerDropped: boolean;
   targetUsers: [bucket: number, userId: string][] | null;
 };
 
@@ -57,18 +60,22 @@ export async function listRunsToExplain(
   tx: Queryable,
   { campaignId, runId, limit }: { campaignId: string; runId: string | undefined; limit: number },
 ): Promise<RunToExplain[]> {
-  return tx<RunToExplain[]>`
+  const runs = await tx<RunToExplain[]>`
     select runs.id, runs.status, runs.status_reason as "statusReason", runs.created_at as "createdAt",
       runs.started_at as "startedAt", runs.day::text as day, runs.audience_bound as "audienceBound",
       runs.audience_segment_id as "segmentId", runs.audience_version as version, runs.target_users as "targetUsers",
       case when runs.audience_segment_id is null then false
         when runs.audience_segment_id = runs.id then runs.ended_at is not null
-        else coalesce(segments.version > runs.audience_version or segments.state = 'ARCHIVED', true) end as "isForgotten"
+        else coalesce(segments.version > runs.audience_version or segments.state = 'ARCHIVED', true) end as "isForgotten",
+      to_regclass('deliveries_' || to_char(runs.day, 'YYYYMMDD')) is null as "isLedgerDropped"
     from runs
     left join segments on segments.id = runs.audience_segment_id
     where runs.campaign_id = ${campaignId} ${runId === undefined ? tx`` : tx`and runs.id = ${runId}`}
     order by runs.created_at desc, runs.id desc
     limit ${limit}`;
+  const ids = runs.filter(({ isLedgerDropped }) => isLedgerDropped).map(({ id }) => id);
+  const sent = new Set(await listRunsThatSent(tx, ids));
+  return runs.map((run) => ({ ...run, isLedgerDropped: sent.has(run.id) }));
 }
 
 /** Devices of users, whatever their state. Index: devices (workspace_id, bucket, user_id, device_id). */
