@@ -59,11 +59,14 @@ const pushTo = (customSegmentName: string) =>
   });
 const ended = (cid: string) =>
   until(async () => {
-    const [row] = await bundle.database`
-      select campaigns.status, campaigns.status_reason as reason,
-        (select count(*) from deliveries join runs on runs.id = deliveries.run_id where runs.campaign_id = campaigns.id) as devices
+    const [campaign] = await bundle.database<{ status: string; reason: string | null; runs: string[] }[]>`
+      select status, status_reason as reason, array(select id from runs where campaign_id = campaigns.id) as runs
       from campaigns where id = ${cid} and status <> 'SENDING'`;
-    return row as unknown as { status: string; reason: string | null; devices: number } | undefined;
+    if (!campaign) return undefined;
+    const { runs, ...ending } = campaign;
+    const [sent] = await bundle.database<{ devices: number }[]>`
+      select count(*) as devices from deliveries where run_id = any(${runs})`;
+    return { ...ending, devices: sent!.devices };
   });
 
 describe('a push to a segment', () => {

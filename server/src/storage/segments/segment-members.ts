@@ -34,7 +34,7 @@ export async function addMembersByCustomerId(
     from wanted
     where not exists (select 1 from present where present.user_id = wanted.user_id)
     returning 1`;
-  return rows.count;
+  return rows.length;
 }
 
 export async function removeMembersByCustomerId(

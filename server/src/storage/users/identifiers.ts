@@ -61,7 +61,7 @@ export async function insertIdentifiersOfDevices(
 ): Promise<void> {
   await tx`
     insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
-    select ${user.workspaceId}, ${user.bucket}, ${user.userId}, identifier.attribute, 'string', ${deviceIdentifier(tx)}
+    select devices.workspace_id, devices.bucket, devices.user_id, identifier.attribute, 'string', ${deviceIdentifier(tx)}
     from devices
     cross join ${deviceAttributes(tx)} as identifier (attribute)
     where devices.workspace_id = ${user.workspaceId} and devices.bucket = ${user.bucket}

@@ -72,8 +72,10 @@ export async function storeStagedUsers(
     select ${workspaceId}, bucket, id, customer_id, attributes, ${at}, ${at}
     from import_users where is_existing is null order by bucket, customer_id
     -- The API may make the same user between the look above and here.
-    on conflict (workspace_id, bucket, customer_id) do nothing`;
-  if (known + made.count < staged) await noteExisting(session, workspaceId);
+    on conflict (workspace_id, bucket, customer_id) do nothing
+    returning 1`;
+  // By the rows that came back: what a cluster says it inserted are those it was given.
+  if (known + made.length < staged) await noteExisting(session, workspaceId);
   // Without this the planner takes the existing ones for none, and the join below for a nested loop.
   await session`analyze import_users (is_existing)`;
   // A row that says what is stored already costs no write.
