@@ -1,5 +1,5 @@
 import type { Fragment, Queryable } from '../database.ts';
-import { listOpenDays, listSendingDays } from '../runs/run-states.ts';
+import { listOpenDays } from '../runs/run-states.ts';
 
 export const queueNames = [
   'runs',
@@ -102,8 +102,7 @@ export async function findNextDue(
   tx: Queryable,
   { after, until }: { after: Date; until: Date },
 ): Promise<Date | undefined> {
-  const days = await listSendingDays(tx);
-  const retryAt = days.length > 0 ? await findNextRetry(tx, { days, after, until }) : undefined;
+  const retryAt = await findNextRetry(tx, { after, until });
   const [row] = await tx<{ at: Date | null }[]>`
     select least(
       ${retryAt ?? null}::timestamptz,
@@ -126,15 +125,17 @@ export async function findNextDue(
   return row?.at ?? undefined;
 }
 
-/** When the first delivery of a run that is being sent is due again. Index: deliveries_waiting of these days. */
-async function findNextRetry(
-  tx: Queryable,
-  { days, after, until }: { days: string[]; after: Date; until: Date },
-): Promise<Date | undefined> {
+/**
+ * When the first delivery of a run that is being sent is due again. The runs are read first, because a cluster joins no
+ * distributed table with one of the coordinator. Indexes: runs_open, deliveries_waiting of the runs' days.
+ */
+async function findNextRetry(tx: Queryable, { after, until }: { after: Date; until: Date }): Promise<Date | undefined> {
+  const { days, ids } = await listSendingRuns(tx);
+  if (ids.length === 0) return undefined;
   const [row] = await tx<{ at: Date | null }[]>`
-    select min(deliveries.retry_at) as at from deliveries join runs on runs.id = deliveries.run_id
-    where deliveries.day = any(${days}::date[]) and deliveries.outcome = 'WAITING'
-      and deliveries.retry_at > ${after} and deliveries.retry_at <= ${until} and runs.status = 'SENDING'`;
+    select min(retry_at) as at from deliveries
+    where day = any(${days}::date[]) and outcome = 'WAITING' and retry_at > ${after} and retry_at <= ${until}
+      and run_id = any(${ids})`;
   return row?.at ?? undefined;
 }
 
@@ -172,29 +173,33 @@ export async function hasDueWork(tx: Queryable, at: Date): Promise<boolean> {
   return row!.isLeft || hasDueDeliveries(tx, at);
 }
 
-/** Of runs that are being sent: deliveries that are due, runs that nothing holds back. */
+/**
+ * Of runs that are being sent: deliveries that are due, runs that nothing holds back. Indexes: runs_open, chunks primary
+ * key, deliveries_waiting of the runs' days.
+ */
 async function hasDueDeliveries(tx: Queryable, at: Date): Promise<boolean> {
-  const days = await listSendingDays(tx);
-  if (days.length === 0) return false;
+  const { days, ids } = await listSendingRuns(tx);
+  if (ids.length === 0) return false;
+  const waiting = await tx<{ id: string; isDue: boolean; isLater: boolean }[]>`
+    select run_id as id, bool_or(retry_at <= ${at}) as "isDue", bool_or(retry_at > ${at}) as "isLater"
+    from deliveries where day = any(${days}::date[]) and outcome = 'WAITING' and run_id = any(${ids})
+    group by run_id`;
+  if (waiting.some(({ isDue }) => isDue)) return true;
+  const later = waiting.filter(({ isLater }) => isLater).map(({ id }) => id);
   const [row] = await tx<{ isLeft: boolean }[]>`
     select
-      -- One that began to send since the days were read.
-      exists (select 1 from runs where status = 'SENDING' and day <> all(${days}::date[]))
-      or exists (
-        select 1 from runs where status = 'SENDING' and not exists (
+      -- Those that began to send since the first look are among them.
+      exists (
+        select 1 from runs where status = 'SENDING' and id <> all(${later}) and not exists (
           select 1 from chunks
           where chunks.run_id = runs.id and chunks.state in ('READY', 'CLAIMED') and chunks.not_before > ${at}
-        ) and not exists (
-          select 1 from deliveries
-          where deliveries.day = any(${days}::date[]) and deliveries.run_id = runs.id
-            and deliveries.outcome = 'WAITING' and deliveries.retry_at > ${at}
         )
-      )
-      or exists (
-        select 1 from deliveries join runs on runs.id = deliveries.run_id
-        where deliveries.day = any(${days}::date[]) and deliveries.outcome = 'WAITING'
-          and deliveries.retry_at <= ${at} and runs.status = 'SENDING'
-      )
-      as "isLeft"`;
+      ) as "isLeft"`;
   return row!.isLeft;
+}
+
+/** Index: runs_open. */
+async function listSendingRuns(tx: Queryable): Promise<{ days: string[]; ids: string[] }> {
+  const rows = await tx<{ id: string; day: string }[]>`select id, day::text as day from runs where status = 'SENDING'`;
+  return { days: [...new Set(rows.map(({ day }) => day))], ids: rows.map(({ id }) => id) };
 }

@@ -172,7 +172,7 @@ export type ReachedEvent = {
  * The campaigns that may claim each event: those whose message a provider accepted for the user at most `windowHours`
  * before it. One row per event and campaign, with the newest of these deliveries. A run may have been made days before it
  * sent; of the ledger the days of the runs that were under way in that time are looked into. Indexes: events primary key,
- * deliveries_user, runs and campaigns primary keys.
+ * deliveries_user of the runs' days.
  */
 export async function findReachedEvents(
   tx: Queryable,
@@ -181,12 +181,13 @@ export async function findReachedEvents(
   const eventDays = [...new Set(taken.map(({ day }) => day))];
   const runs = await listReachingRuns(tx, await listEventSpans(tx, { taken, eventDays, windowHours }));
   if (runs.length === 0) return [];
+  const goalsOf = new Map(runs.map(({ campaignId, goals }) => [campaignId, goals]));
   const runDays = [...new Set(runs.map(({ day }) => day))];
-  return tx<ReachedEvent[]>`
-    select distinct on (events.id, campaigns.id)
+  const reached = await tx<Omit<ReachedEvent, 'goals'>[]>`
+    select distinct on (events.id, run.campaign_id)
       events.id as "eventId", events.workspace_id as "workspaceId", events.bucket, events.user_id as "userId",
-      events.name, events.attributes, events.occurred_at as "occurredAt", campaigns.id as "campaignId",
-      campaigns.conversion_goals as goals, deliveries.run_id as "runId", deliveries.platform
+      events.name, events.attributes, events.occurred_at as "occurredAt", run.campaign_id as "campaignId",
+      deliveries.run_id as "runId", deliveries.platform
     from ${takenOf(tx, taken)}
     join events on events.day = any(${eventDays}::date[]) and events.day = taken.day
       and events.workspace_id = taken.workspace_id collate "C" and events.bucket = taken.bucket
@@ -194,10 +195,13 @@ export async function findReachedEvents(
     join deliveries on deliveries.day = any(${runDays}::date[]) and deliveries.workspace_id = events.workspace_id
       and deliveries.bucket = events.bucket and deliveries.user_id = events.user_id and deliveries.outcome = 'ACCEPTED'
       and deliveries.sent_at between events.occurred_at - ${windowHours}::int * interval '1 hour' and events.occurred_at
-    join runs on runs.id = deliveries.run_id and runs.id = any(${runs.map(({ id }) => id)})
-    join campaigns on campaigns.id = runs.campaign_id
-      and campaigns.conversion_goals @> jsonb_build_array(jsonb_build_object('eventName', events.name))
-    order by events.id, campaigns.id, deliveries.sent_at desc, deliveries.run_id desc, deliveries.device_id`;
+    join unnest(
+      ${runs.map(({ id }) => id)}::text[], ${runs.map(({ campaignId }) => campaignId)}::text[]
+    ) as run (id, campaign_id) on run.id collate "C" = deliveries.run_id
+    order by events.id, run.campaign_id, deliveries.sent_at desc, deliveries.run_id desc, deliveries.device_id`;
+  return reached
+    .map((event) => ({ ...event, goals: goalsOf.get(event.campaignId)! }))
+    .filter(({ goals, name }) => goals.some(({ eventName }) => eventName === name));
 }
 
 const takenOf = (tx: Queryable, taken: TakenEvent[]): Fragment => tx`
@@ -225,17 +229,19 @@ async function listEventSpans(
     group by events.workspace_id`;
 }
 
+type ReachingRun = { id: string; day: string; campaignId: string; goals: ConversionGoal[] };
+
 /**
  * Runs that were under way in these times, of campaigns with a goal of these names. Nodes' clocks differ a little, and a
  * window that was on its way when its run was stopped is stored minutes later: an hour is added at both ends. Indexes:
  * campaigns_with_goals, runs_campaign.
  */
-async function listReachingRuns(tx: Queryable, spans: EventSpan[]): Promise<{ id: string; day: string }[]> {
-  const found: { id: string; day: string }[] = [];
+async function listReachingRuns(tx: Queryable, spans: EventSpan[]): Promise<ReachingRun[]> {
+  const found: ReachingRun[] = [];
   for (const { workspaceId, opensAt, closesAt, names } of spans)
     found.push(
-      ...(await tx<{ id: string; day: string }[]>`
-        select runs.id, runs.day::text as day
+      ...(await tx<ReachingRun[]>`
+        select runs.id, runs.day::text as day, campaigns.id as "campaignId", campaigns.conversion_goals as goals
         from campaigns join runs on runs.campaign_id = campaigns.id
         where campaigns.workspace_id = ${workspaceId} and campaigns.conversion_goals <> '[]'
           and exists (

@@ -92,7 +92,11 @@ describe('while the devices of a run are counted', () => {
     const { campaignId, runId } = await bundle.accept({ segmentId: await addFilterSegment() });
     await expect(
       whileCounting(async ({ pid }) => {
+        // Its locks end with it.
         await bundle.database`select pg_terminate_backend(${pid})`;
+        await until(
+          async () => (await bundle.database`select 1 from pg_stat_activity where pid = ${pid}`).length === 0,
+        );
       }),
     ).rejects.toThrow();
     expect(await bundle.states(campaignId)).toMatchObject({ run: 'QUEUED' });
