@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
 import type { ApnsCredential } from '../../../src/domain/provider-credential.ts';
 import { makeEncryption } from '../../../src/domain/encryption.ts';
@@ -72,6 +72,27 @@ test('any number of messages at once ask for the token once', async () => {
   const refused = await tokens.get(apple);
   const next = await Promise.all(Array.from({ length: 400 }, () => tokens.replace(apple, refused)));
   expect([new Set(next).size, next[0] === refused, asked]).toEqual([1, false, 3]);
+});
+
+test('400 messages after a start take the lock of the token in one transaction a process, and in one more when it is renewed', async () => {
+  const transactions = vi.spyOn(bundle.database.reach.pool, 'take');
+  const apple = credential();
+  const nodes = [node(), node(), node()];
+  // A worker reads its credentials anew every two seconds: the messages have copies of them.
+  const all = () =>
+    Promise.all(nodes.flatMap((one) => Array.from({ length: 400 }, () => one.get(structuredClone(apple)))));
+  await all();
+  expect(transactions).toHaveBeenCalledTimes(3);
+  await all();
+  expect(transactions).toHaveBeenCalledTimes(3);
+  clock.advance(51 * minute);
+  await all();
+  expect(transactions).toHaveBeenCalledTimes(6);
+  const broken = credential({ privateKey: 'no key' });
+  for (let time = 0; time < 2; time += 1)
+    await Promise.allSettled(Array.from({ length: 400 }, () => nodes[0]!.get(broken)));
+  // What failed is not remembered, and asked for once by all that wait.
+  expect(transactions).toHaveBeenCalledTimes(8);
 });
 
 test('a token that Apple refuses is replaced once for all nodes; its successor only after twenty minutes', async () => {
