@@ -120,8 +120,8 @@ describe('a filled database of an owner who is no superuser', () => {
   ])('%s is refused, and the message says what to do: 21', async (fact, mend, message) => {
     if (fact.includes('node runs'))
       await coordinator()`
-        insert into nodes (id, host, process_id, role, version, started_at, seen_at, memory_bytes)
-        values ('n', 'h', 1, 'all', 'v', clock_timestamp(), clock_timestamp(), 1)`;
+        insert into nodes (id, host, process_id, role, version, started_at, seen_at, memory_bytes, connections)
+        values ('n', 'h', 1, 'all', 'v', clock_timestamp(), clock_timestamp(), 1, 1)`;
     if (fact.includes('trigger'))
       await coordinator()`
         create trigger mine before update on devices for each row execute function suppress_redundant_updates_trigger()`;
