@@ -173,9 +173,10 @@ export const keptTables: readonly KeptTables[] = [
       'account_identities',
       'installation',
       'schema_migrations',
+      'bucket_shards',
     ],
     grows:
-      'With what is set up: at most 50 business events a workspace, a row for each migration, a key for each rotation',
+      'With what is set up: at most 50 business events a workspace, a row for each migration, one for each of the 256 buckets of a cluster, a key for each rotation',
     kept: { until: 'they are removed' },
     removed: 'By whoever set them up. An archived key stays: its calls and lines name it.',
   },
