@@ -66,11 +66,12 @@ export async function applyStagedFile(
   },
 ): Promise<OperationOutcome> {
   const { operation, session, staged, counting, progress } = fill;
+  const source = await stageNamed(session, operation);
   try {
     return await inTransaction(session, async (tx) => {
       if (!(await lockHeldOperation(tx, operation))) throw new LostOperationError('the lease ran out');
       // Operations of a segment follow each other, so its row need not be locked while millions of members change.
-      const members = await changeMembers(tx, operation);
+      const members = await changeMembers(tx, { operation, source });
       const values = await counting;
       await lockUploadedUsers(tx, operation.workspaceId);
       const at = deps.clock.now();
@@ -101,23 +102,35 @@ export async function applyStagedFile(
 /** Undoes the members, which are counted when they have been added. */
 class TooManyUsersError extends Error {}
 
+type Source = 'lines' | 'matches';
+
+/**
+ * Writes the named users down where the change needs them as a set, or beside the members in their shards. Before the
+ * transaction: the tables are made as their owner, and a cluster lets no other role change within one what this one did.
+ */
+async function stageNamed(session: Session, operation: ClaimedOperation): Promise<Source> {
+  const needsSet = operation.kind === 'REMOVE' || operation.kind === 'REPLACE';
+  if (!needsSet && !(await areMembersDistributed(session))) return 'lines';
+  const { workspaceId } = operation;
+  await stageMatches(session, { stagingKey: stagingKeyOf(operation), workspaceId, meaning: meaningOf(operation) });
+  return 'matches';
+}
+
 /**
  * What the file does to the segment. `reported` is what the callback calls user_count (decision D23); `now` is how many
  * members the segment has afterwards.
  */
 async function changeMembers(
   tx: Transaction,
-  operation: ClaimedOperation,
+  { operation, source }: { operation: ClaimedOperation; source: Source },
 ): Promise<{ added: number; reported: number; now: number }> {
   const { workspaceId, segmentId, number: version } = operation;
   const meaning = meaningOf(operation);
   const change = { stagingKey: stagingKeyOf(operation), workspaceId, segmentId, version, meaning };
-  const areStaged = operation.kind === 'REMOVE' || operation.kind === 'REPLACE' || (await areMembersDistributed(tx));
-  if (areStaged) await stageMatches(tx, change);
   switch (operation.kind) {
     case 'CREATE':
     case 'ADD': {
-      const added = areStaged ? await addMatchedMembers(tx, change) : await addNamedMembers(tx, change);
+      const added = source === 'matches' ? await addMatchedMembers(tx, change) : await addNamedMembers(tx, change);
       // Counting two million members again would cost a second; a new segment has exactly those that were added.
       const now = operation.kind === 'CREATE' ? added : await countLiveMembers(tx, change);
       return { added, reported: added, now };
