@@ -5,7 +5,7 @@ import { TestReport } from './scripts/test-report.ts';
 
 export default defineConfig({
   test: {
-    include: ['server/test/**/*.test.ts', 'client/test/**/*.test.ts', 'console/test/**/*.test.ts'],
+    include: ['{server,client,console,bench}/test/**/*.test.ts'],
     globalSetup: ['server/test/global-setup.ts'],
     // Each file gets its own database (a clone of one template), so files run side by side. A worker waits half of its
     // time, for the database, a browser or a process of its own: one more than there are cores keeps them busy.

@@ -10,14 +10,11 @@
 import { readFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { bucketOf } from '../../server/src/domain/users/bucket.ts';
+import type { Platform } from '../../server/src/domain/campaigns/content.ts';
 import { parseFrequencyCaps } from '../../server/src/domain/eligibility/workspace-controls.ts';
-import { makeId } from '../../server/src/domain/ids.ts';
-import { makeSimulatedSubscription } from '../../server/src/engine/delivery/simulator/make-simulated-subscription.ts';
 import { makeTortureBundle } from '../../server/test/torture/torture-bundle.ts';
 import type { TortureBundle } from '../../server/test/torture/torture-bundle.ts';
-
-type Platform = 'ANDROID' | 'IOS' | 'WEB';
+import { insertDevices } from './insert-devices.ts';
 
 const { values } = parseArgs({
   args: process.argv.slice(2).filter((word) => word !== 'fanout'),
@@ -33,7 +30,6 @@ const { values } = parseArgs({
 });
 const devices = Number(values.devices);
 const rounds = Number(values.rounds);
-const perStatement = 20_000;
 
 process.stdout.write(`machine: ${cpus().length} × ${cpus()[0]!.model}, Node ${process.version}\n`);
 for (const mix of values.mixes.split(',')) {
@@ -46,7 +42,7 @@ for (const mix of values.mixes.split(',')) {
     parallelChunks: Number(values.chunks),
   });
   try {
-    await insertDevices(bundle, platforms);
+    await insertDevices(bundle, { devices, platforms, users: values.personal ? 'with' : 'without' });
     if (values.caps !== undefined) await setCaps(bundle, values.caps);
     const worker = await bundle.startWorker();
     const rates: number[] = [];
@@ -111,51 +107,4 @@ async function cpuSeconds(pid: number): Promise<number> {
 async function peakMegabytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return Math.round(Number(/VmHWM:\s+(\d+) kB/.exec(status)![1]) / 1024);
-}
-
-async function insertDevices(bundle: TortureBundle, platforms: Platform[]): Promise<void> {
-  const { database, workspaceId, secret } = bundle;
-  // The demo people would be counted too.
-  await database`delete from devices`;
-  const attributes = JSON.stringify({
-    u_fn: 'Ada',
-    u_em: 'ada@example.com',
-    points: 7,
-    tags: ['red', 'green'],
-    city: 'Rome',
-  });
-  const at = new Date();
-  for (let from = 0; from < devices; from += perStatement) {
-    const rows = Array.from({ length: Math.min(perStatement, devices - from) }, (_, index) => {
-      const number = from + index;
-      const platform = platforms[number % platforms.length]!;
-      return {
-        number,
-        platform,
-        id: makeId(at),
-        bucket: bucketOf(`bench-${number}`),
-        pushId: pushIdOf({ platform, number, secret }),
-      };
-    });
-    await database`
-      insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at,
-        created_at, updated_at)
-      select ${workspaceId}, row.bucket, row.id, row.id, 'phone', row.platform, row.push_id, 'ACTIVE', ${at}, ${at}, ${at}
-      from unnest(${rows.map((row) => row.bucket)}::smallint[], ${rows.map((row) => row.id)}::text[],
-        ${rows.map((row) => row.platform)}::text[], ${rows.map((row) => row.pushId)}::text[])
-        as row (bucket, id, platform, push_id)`;
-    if (values.personal)
-      await database`
-        insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
-        select ${workspaceId}, row.bucket, row.id, row.customer_id, ${attributes}::text::jsonb, ${at}, ${at}
-        from unnest(${rows.map((row) => row.bucket)}::smallint[], ${rows.map((row) => row.id)}::text[],
-          ${rows.map((row) => `bench-${row.number}`)}::text[]) as row (bucket, id, customer_id)`;
-  }
-  await database`select analyze_table('users'), analyze_table('devices')`;
-}
-
-function pushIdOf({ platform, number, secret }: { platform: Platform; number: number; secret: Buffer }): string {
-  if (platform === 'ANDROID') return `bench-token-${String(number).padStart(10, '0')}-${'a'.repeat(120)}`;
-  if (platform === 'IOS') return number.toString(16).padStart(64, '0');
-  return makeSimulatedSubscription({ secret, id: `bench-${number}` });
 }

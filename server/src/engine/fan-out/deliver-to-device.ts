@@ -16,7 +16,7 @@ import { failRecipient } from './device-result.ts';
 import type { DeviceResult } from './device-result.ts';
 import { maxDeliveryAttempts } from '../../domain/delivery/limits.ts';
 
-const maxSpreadMilliseconds = 5_000;
+export const maxSpreadMilliseconds = 5_000;
 
 export type DeliverToDeviceDependencies = {
   log: Logger;

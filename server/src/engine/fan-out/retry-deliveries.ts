@@ -23,8 +23,9 @@ import { withdrawUnsent } from './withdraw-unsent.ts';
 import { leaseMilliseconds } from './chunk-lease.ts';
 import { maxDeliveryAttempts } from '../../domain/delivery/limits.ts';
 
-const batchDevices = 500;
-const parallelBatches = 4;
+export const batchDevices = 500;
+export const parallelBatches = 4;
+export const retryIntervalMilliseconds = 1_000;
 
 const fresh = { kind: 'fresh', limit: batchDevices } as const;
 /** Their worker died. A tenth of a batch, and after their third attempt one by one, to find which of them ends workers. */
@@ -53,7 +54,7 @@ export function makeRetryDeliveries(deps: RetryDeliveriesDependencies): Job {
   const deliver = makeDeliverToEligible(deps);
   return {
     name: 'retry-deliveries',
-    intervalMilliseconds: 1000,
+    intervalMilliseconds: retryIntervalMilliseconds,
     async runOnce(now) {
       if (deps.outcomes.waiting() > 0) return 0;
       const days = await listSendingDays(deps.database);

@@ -22,8 +22,8 @@ import type { WindowTurns } from './window-turns.ts';
 import { WindowFailedError } from './send-window.ts';
 import type { Search, SendWindow } from './send-window.ts';
 
-const heartbeatMilliseconds = 10_000;
-const pollMilliseconds = 1_000;
+export const heartbeatMilliseconds = 10_000;
+export const pollMilliseconds = 1_000;
 /** A chunk whose workers died this often before they opened a window cannot be searched, and is given up. */
 const maxCrashes = 10;
 /** A chunk with so many devices that end workers: it is the message, and not the devices. */

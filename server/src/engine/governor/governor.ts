@@ -38,6 +38,8 @@ const maxAccounts = 10_000;
 const freshMilliseconds = 1_000;
 const firstUnreachedSeconds = 5;
 const maxUnreachedSeconds = 120;
+/** How an account's quota is drawn: a second of it at most is held, and it grows after a rest. */
+export const accountBudget = { holdSeconds: 1, isRamped: true } as const;
 
 export function makeGovernor(deps: GovernorDependencies): Governor {
   const { database, clock, log } = deps;
@@ -131,7 +133,7 @@ function makeShares({ database, clock, log, pause }: GovernorDependencies) {
     const key = `${account.key} ${perMinute}`;
     const known = shares.get(key);
     if (known) return known;
-    const rule = { key: account.key, perMinute, holdSeconds: 1, isRamped: true };
+    const rule = { key: account.key, perMinute, ...accountBudget };
     const share = makeShare({
       clock,
       perMinute,

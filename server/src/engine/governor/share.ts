@@ -17,12 +17,12 @@ export type ShareDependencies = {
 
 type Waiting = { lane: 0 | 1; end: (until: Date | undefined) => void };
 
-const leaseMilliseconds = 1_000;
-const pauseMilliseconds = 250;
+export const leaseMilliseconds = 1_000;
+export const pauseMilliseconds = 250;
 // Three seconds: longer than that a window would keep its chunk from going on.
-const maxLeases = 12;
+export const maxLeases = 12;
 /** What mass sends leave to one-time passwords: a tenth of each second. */
-const urgentShare = 0.1;
+export const urgentShare = 0.1;
 
 /**
  * Hands out leased messages, urgent ones first. Callers that get none wait for the next leases, at most three seconds;

@@ -21,6 +21,7 @@ export type Http2TransportOptions = {
   requestMilliseconds?: number;
 };
 
+export const defaultSessionsPerTarget = 2;
 // A worker has at most some thousand requests open; more waiting than this means something is badly wrong.
 const maxWaiting = 10_000;
 // Targets are as many as providers, teams and push services; endpoints are chosen by others, so there is a bound.
@@ -31,7 +32,11 @@ const maxTargets = 500;
  * allow. A session that is going away finishes its streams while new requests take another.
  */
 export function makeHttp2Transport(options: Http2TransportOptions): Http2Transport {
-  const { sessionsPerTarget = 2, connectMilliseconds = 10_000, requestMilliseconds = 15_000 } = options;
+  const {
+    sessionsPerTarget = defaultSessionsPerTarget,
+    connectMilliseconds = 10_000,
+    requestMilliseconds = 15_000,
+  } = options;
   const pools = new Map<string, SessionPool>();
   const rules = { ...options, sessionsPerTarget, connectMilliseconds, requestMilliseconds, isClosed: false };
 

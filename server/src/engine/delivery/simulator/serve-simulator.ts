@@ -23,7 +23,7 @@ export type ServeOptions = {
 };
 
 const maxBodyBytes = 64 * 1024;
-const usualStreams = 1_000;
+export const usualStreams = 1_000;
 // A client that stays is shown the door.
 const lingerMilliseconds = 5_000;
 

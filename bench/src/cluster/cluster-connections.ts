@@ -1,0 +1,24 @@
+import { judgeConnectionBudget } from '../../../server/src/domain/overview/judge-connection-budget.ts';
+import type { ConnectionBudget } from '../../../server/src/domain/overview/judge-connection-budget.ts';
+import { countConnections } from '../../../server/src/start/count-connections.ts';
+import type { Scenario } from './scenario.ts';
+
+/** As PostgreSQL comes (superuser_reserved_connections). */
+const reserved = 3;
+
+/** What all nodes together may open, judged as the overview of a real cluster does. Pure. */
+export function clusterConnections({
+  nodes,
+  apiNodes,
+  connectionsPerNode,
+  maxConnections,
+}: Scenario): ConnectionBudget {
+  const many = (role: 'worker' | 'api', count: number): { connections: number }[] =>
+    Array.from({ length: count }, () => ({
+      connections: countConnections({ role, databaseConnections: connectionsPerNode, databasePooler: 'none' }),
+    }));
+  return judgeConnectionBudget({
+    nodes: [...many('worker', nodes), ...many('api', apiNodes)],
+    limit: { maxConnections, reserved, ofRole: null, ofDatabase: null },
+  });
+}

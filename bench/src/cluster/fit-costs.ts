@@ -1,0 +1,85 @@
+import type { Platform } from '../../../server/src/domain/campaigns/content.ts';
+import type { Usage } from './read-usage.ts';
+import type { MeasuredRound } from './small-runs.ts';
+
+/** A campaign to devices of one platform, by one worker. */
+export type CalibrationRun = { platform: Platform; devices: number; rounds: MeasuredRound[] };
+
+/** What was used in so many seconds without a worker, and with one that had nothing to send. */
+export type Rest = { nobody: Usage; one: Usage; seconds: number };
+
+/**
+ * The costs of a window and of a device: two unknowns from two runs, one with large windows and one with small ones, once
+ * what the machine uses anyway is taken off. Pure.
+ */
+export function fitCosts({
+  large,
+  small,
+  rest,
+}: {
+  large: readonly CalibrationRun[];
+  small: CalibrationRun;
+  rest: Rest;
+}): Record<string, number> {
+  const busy = (run: CalibrationRun): Used => usedBy(run, rest);
+  const ofPlatform = large.find(({ platform }) => platform === small.platform)!;
+  const own = busy(ofPlatform);
+  const other = busy(small);
+  const perWindow = (figure: keyof Usage): number =>
+    Math.max(0, (other[figure] - own[figure]) / (other.windows - own.windows));
+  const perDevice = (figure: keyof Usage): number =>
+    Math.max(0, (own[figure] - perWindow(figure) * own.windows) / own.devices);
+  const workerWindow = perWindow('workerThreadSeconds');
+  const byPlatform = large.map((run) => ({ platform: run.platform, ...busy(run) }));
+  const threads = byPlatform.reduce((sum, { workerThreadSeconds }) => sum + workerThreadSeconds, 0);
+  const others = byPlatform.reduce((sum, { workerOtherSeconds }) => sum + workerOtherSeconds, 0);
+  const idle = (figure: keyof Usage): number => (rest.one[figure] - rest.nobody[figure]) / rest.seconds;
+  // Nothing is taken off for an idle worker: its jobs look less often while windows are sent.
+  const statements = (meanOf(small, 'statements') - meanOf(ofPlatform, 'statements')) / (other.windows - own.windows);
+  const databaseWindow = perWindow('databaseSeconds');
+  const databaseDevice = perDevice('databaseSeconds');
+  return {
+    workerMicrosecondsPerWindow: workerWindow * 1e6,
+    ...Object.fromEntries(
+      byPlatform.flatMap(({ platform, devices, windows, workerThreadSeconds, simulatorSeconds }) => [
+        [
+          `workerMicrosecondsPerDevice.${platform}`,
+          (Math.max(0, workerThreadSeconds - workerWindow * windows) / devices) * 1e6,
+        ],
+        [`simulatorMicrosecondsPerDevice.${platform}`, (simulatorSeconds / devices) * 1e6],
+      ]),
+    ),
+    workerHelperShare: others / threads,
+    workerIdleMillisecondsPerSecond: Math.max(0, idle('workerThreadSeconds')) * 1000,
+    databaseMicrosecondsPerDevice: databaseDevice * 1e6,
+    databaseMicrosecondsPerWindow: databaseWindow * 1e6,
+    pageShare: own.pageMilliseconds / own.statementMilliseconds,
+    walBytesPerDevice: perDevice('walBytes'),
+    walBytesPerWindow: perWindow('walBytes'),
+    statementsPerWindow: statements,
+    statementMicroseconds: (databaseWindow / statements) * 1e6,
+    walBytesPerStatement: perWindow('walBytes') / 2,
+    idleStatementsPerSecond: Math.max(0, idle('statements')),
+    idleDatabaseMillisecondsPerSecond: Math.max(0, idle('databaseSeconds')) * 1000,
+    // A row is changed twice instead of inserted once.
+    retryMicrosecondsPerDevice: databaseDevice * 2e6,
+    retryWalBytesPerDevice: perDevice('walBytes') * 2,
+  };
+}
+
+type Used = Usage & { devices: number };
+
+/** One round on average, without what an idle machine would have used meanwhile. */
+function usedBy({ devices, rounds }: CalibrationRun, { one, seconds }: Rest): Used {
+  const names = Object.keys(one) as (keyof Usage)[];
+  const run = { rounds };
+  const perRound = meanOf(run, 'seconds');
+  const used = Object.fromEntries(
+    names.map((name) => [name, meanOf(run, name) - (one[name] / seconds) * perRound]),
+  ) as Usage;
+  return { ...used, devices };
+}
+
+function meanOf({ rounds }: Pick<CalibrationRun, 'rounds'>, figure: keyof MeasuredRound): number {
+  return rounds.reduce((sum, round) => sum + round[figure], 0) / rounds.length;
+}

@@ -1,0 +1,137 @@
+import { open } from 'node:fs/promises';
+import { availableParallelism, cpus } from 'node:os';
+import { join } from 'node:path';
+import { findCitus } from '../../../server/test/citus/find-citus.ts';
+import { lastIdAt } from '../../../server/src/domain/ids.ts';
+import { countAllUsersDevices } from '../../../server/src/storage/campaigns/audience.ts';
+import type { Platform } from '../../../server/src/domain/campaigns/content.ts';
+import { readClusterValues } from './cluster-values.ts';
+import type { ValuesFile } from './cluster-values.ts';
+import { compareRuns, predictRun } from './compare-runs.ts';
+import { fitCosts } from './fit-costs.ts';
+import type { CalibrationRun, Rest } from './fit-costs.ts';
+import { measureCoordinator } from './measure-coordinator.ts';
+import { presentComparisons } from './present-comparisons.ts';
+import { OptionError } from './read-options.ts';
+import { recordRuns, validationRuns } from './record-runs.ts';
+import { byPlatform, platforms } from './scenario.ts';
+import { openSmallRuns } from './small-runs.ts';
+import type { SmallRuns } from './small-runs.ts';
+import { assumedValues, valueTable } from './value-table.ts';
+
+const calibrationDevices = 20_000;
+const rounds = 2;
+const restSeconds = 5;
+const flushes = 200;
+
+export type MeasureClusterOptions = {
+  say: (line: string) => void;
+  /** Keeps what is known: first the values, then the campaigns to compare with as well. */
+  record: (file: ValuesFile) => Promise<void>;
+};
+
+/**
+ * Measures the values by small campaigns of each platform, with large and with small windows, and then sends others, which
+ * the values were not taken from, to compare the simulation with. A few minutes; nothing else should run meanwhile.
+ */
+export async function measureCluster({ say, record }: MeasureClusterOptions): Promise<void> {
+  const citus = findCitus();
+  if (!citus) throw new OptionError('--measure needs PostgreSQL with Citus, as npm run test:citus does');
+  const runs = await openSmallRuns();
+  try {
+    say('what passing on costs a coordinator');
+    const measured = { ...(await measureValues(runs, say)), ...(await measureCoordinator(citus)), ...assumedValues };
+    const values: Record<string, number> = {
+      ...measured,
+      startMilliseconds: await measureStart(runs, { ...measured, startMilliseconds: 0 }),
+    };
+    const file: ValuesFile = {
+      command: 'npm run simulate -- --measure',
+      measuredAt: new Date().toISOString().slice(0, 10),
+      machine: `${availableParallelism()} × ${cpus()[0]!.model.trim()}`,
+      versions: await readVersions(runs),
+      values: Object.fromEntries(
+        Object.entries(valueTable).map(([name, row]) => [name, { value: rounded(values[name]!), ...row }]),
+      ),
+      runs: [],
+    };
+    await record(file);
+    say('campaigns to compare with');
+    const recorded = await recordRuns(runs, validationRuns());
+    await record({ ...file, runs: recorded });
+    for (const line of presentComparisons(compareRuns(recorded, readClusterValues(file.values, new Map())))) say(line);
+  } finally {
+    await runs.stop();
+  }
+}
+
+async function measureValues(runs: SmallRuns, say: (line: string) => void): Promise<Record<string, number>> {
+  say('a worker that has nothing to send');
+  const nobody = await runs.rest({ workers: 0, seconds: restSeconds });
+  const one = await runs.rest({ workers: 1, seconds: restSeconds });
+  const rest: Rest = { nobody, one, seconds: restSeconds };
+  const calibrate = async (platform: Platform, windowDevices: number): Promise<CalibrationRun> => {
+    say(`${calibrationDevices} devices of ${platform} in windows of ${windowDevices}`);
+    const small = { workers: 1, devices: calibrationDevices, platforms: [platform], parallelChunks: 4, windowDevices };
+    return { platform, devices: calibrationDevices, rounds: await runs.send(small, rounds) };
+  };
+  const large = [await calibrate('ANDROID', 250), await calibrate('IOS', 250), await calibrate('WEB', 250)];
+  const small = await calibrate('ANDROID', 25);
+  const counted = await measureCounting(runs);
+  return {
+    ...fitCosts({ large, small, rest }),
+    startMillisecondsPerMillionDevices: (counted / calibrationDevices) * 1e6,
+    flushMilliseconds: await measureFlush(runs.folder),
+  };
+}
+
+/** What counting an audience takes, where its devices are in memory. */
+async function measureCounting({ superuser }: SmallRuns): Promise<number> {
+  const [workspace] = await superuser<{ id: string }[]>`select workspace_id as id from devices limit 1`;
+  const asked = { workspaceId: workspace!.id, platforms, iosProvisional: null, bound: lastIdAt(new Date()) };
+  await countAllUsersDevices(superuser, asked);
+  const begin = performance.now();
+  await countAllUsersDevices(superuser, asked);
+  return performance.now() - begin;
+}
+
+/** A campaign of one window, less what the simulation says of the window. */
+async function measureStart(runs: SmallRuns, values: Record<string, number>): Promise<number> {
+  const devices = 200;
+  const run = { workers: 1, devices, parallelChunks: 4, windowDevices: 250 };
+  const measured = await runs.send({ ...run, platforms: ['ANDROID'] }, rounds);
+  const rows = Object.fromEntries(Object.keys(valueTable).map((name) => [name, { value: values[name]! }]));
+  const shares = byPlatform((platform) => (platform === 'ANDROID' ? 1 : 0));
+  const predicted = predictRun({ ...run, shares, cores: availableParallelism() }, readClusterValues(rows, new Map()));
+  return Math.max(0, (median(measured.map(({ seconds }) => seconds)) - predicted.seconds) * 1000);
+}
+
+async function measureFlush(folder: string): Promise<number> {
+  const file = await open(join(folder, 'flushes'), 'w');
+  const block = Buffer.alloc(8_192, 1);
+  const times: number[] = [];
+  try {
+    for (let flush = 0; flush < flushes; flush += 1) {
+      const begin = performance.now();
+      await file.write(block);
+      await file.datasync();
+      times.push(performance.now() - begin);
+    }
+  } finally {
+    await file.close();
+  }
+  return median(times);
+}
+
+async function readVersions({ superuser }: SmallRuns): Promise<string> {
+  const [row] = await superuser<{ version: string }[]>`select split_part(version(), ' on ', 1) as version`;
+  return `Node ${process.version}, ${row!.version}`;
+}
+
+function median(numbers: readonly number[]): number {
+  return [...numbers].sort((one, other) => one - other)[Math.floor(numbers.length / 2)]!;
+}
+
+function rounded(value: number): number {
+  return Number(value.toPrecision(4));
+}

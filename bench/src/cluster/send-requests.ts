@@ -1,0 +1,67 @@
+import type { ClusterValues } from './cluster-values.ts';
+import { platforms } from './scenario.ts';
+import type { Asker } from './simulated-database.ts';
+import type { Sender } from './simulated-providers.ts';
+import type { DueDevices } from './simulated-retries.ts';
+import { noOutcomes } from './simulated-run.ts';
+import type { Outcomes } from './simulated-run.ts';
+import type { Station } from './stations.ts';
+
+type Sending = {
+  parts: DueDevices[];
+  fixedMicroseconds: number;
+  /** Hears how many requests leave, as they do. */
+  onSent: (count: number) => void;
+};
+
+/** Sends to all devices of a window or a batch; who died meanwhile hears no more of it. */
+export type SendRequests = (sending: Sending, done: (outcomes: Outcomes) => void) => void;
+
+type SendRequestsDependencies = {
+  asker: Asker;
+  sender: Sender;
+  host: Station;
+  thread: Station;
+  values: ClusterValues;
+};
+
+/**
+ * What a process does for a window between the database's turns: half of its work is planning and writing before the
+ * answers, half is reading and recording after them; its other threads collect garbage meanwhile.
+ */
+export function makeSendRequests({ asker, sender, host, thread, values }: SendRequestsDependencies): SendRequests {
+  return ({ parts, fixedMicroseconds, onSent }, done) => {
+    const half = (fixedMicroseconds + microsecondsOf(parts, values)) / 2000;
+    host.work(2 * half * values.workerHelperShare, () => {});
+    const all = noOutcomes();
+    const finish = (): void => thread.work(half, () => asker.isAlive && done(all));
+    const requests = parts.flatMap(({ bucket, attempts, counts }) =>
+      platforms.map((platform) => ({ bucket, platform, count: counts[platform], attempt: attempts + 1 })),
+    );
+    const going = requests.filter(({ count }) => count > 0);
+    let open = going.length;
+    thread.work(half, () => {
+      if (!asker.isAlive) return;
+      if (open === 0) return finish();
+      for (const request of going)
+        sender.send({ ...request, onSent }, (outcomes) => {
+          addOutcomes(all, outcomes);
+          open -= 1;
+          if (open === 0) finish();
+        });
+    });
+  };
+}
+
+function microsecondsOf(parts: DueDevices[], { workerMicrosecondsPerDevice: each }: ClusterValues): number {
+  let sum = 0;
+  for (const { counts } of parts) sum += counts.ANDROID * each.ANDROID + counts.IOS * each.IOS + counts.WEB * each.WEB;
+  return sum;
+}
+
+function addOutcomes(all: Outcomes, { ended, waiting }: Outcomes): void {
+  all.ended.accepted += ended.accepted;
+  all.ended.gone += ended.gone;
+  all.ended.failed += ended.failed;
+  for (const part of waiting) all.waiting.push(part);
+}

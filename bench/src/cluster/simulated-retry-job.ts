@@ -1,0 +1,118 @@
+import { maxDeliveryAttempts } from '../../../server/src/domain/delivery/limits.ts';
+import { leaseMilliseconds } from '../../../server/src/engine/fan-out/chunk-lease.ts';
+import {
+  batchDevices,
+  parallelBatches,
+  retryIntervalMilliseconds,
+} from '../../../server/src/engine/fan-out/retry-deliveries.ts';
+import { sumOf } from './scenario.ts';
+import type { DueDevices, RetryBatch } from './simulated-retries.ts';
+import type { Life, World } from './world.ts';
+
+export type RetryJob = {
+  look(): void;
+  /** The process died: what it had claimed is due again when its lease ends. */
+  abandon(): void;
+  /** Settled so far. */
+  devices(): number;
+};
+
+type HeldBatch = { batch: RetryBatch; leaseEndsAt: number; sent: number };
+
+/** The job of a process that sends again what is due, as `engine/fan-out/retry-deliveries.ts` does. */
+export function makeRetryJob(
+  { queue, scenario, run, retries, operations, values, onEnded }: World,
+  life: Life,
+): RetryJob {
+  const { asker } = life;
+  const held = new Set<HeldBatch>();
+  let devices = 0;
+
+  /** Again at once while there was something. */
+  function look(): void {
+    if (!asker.isAlive || run.isFinished()) return;
+    const again = (found: number): void => {
+      if (found > 0) look();
+      else queue.after(retryIntervalMilliseconds, look);
+    };
+    if (scenario.database.kind === 'citus') retryByBucket(again);
+    else retryAll(again);
+  }
+
+  /** A batch, and when it was full several at once. */
+  function retryAll(done: (devices: number) => void): void {
+    retryBatch((first) => {
+      if (first < batchDevices) done(first);
+      else sideBySide(retryBatch, done);
+    });
+  }
+
+  /** On a cluster: a batch of each bucket in which something is due, several at once. */
+  function retryByBucket(done: (devices: number) => void): void {
+    const lane = (ended: (devices: number) => void): void =>
+      retryBatch((found) => (found === 0 ? ended(0) : lane((more) => ended(found + more))));
+    sideBySide(lane, done);
+  }
+
+  function sideBySide(work: (ended: (devices: number) => void) => void, done: (devices: number) => void): void {
+    let open = parallelBatches;
+    let all = 0;
+    for (let lane = 0; lane < parallelBatches; lane += 1)
+      work((found) => {
+        all += found;
+        open -= 1;
+        if (open === 0) done(all);
+      });
+  }
+
+  function retryBatch(done: (devices: number) => void): void {
+    if (retries.dueDevices() === 0) return done(0);
+    let claimed: HeldBatch | undefined;
+    const leaseEndsAt = queue.now() + leaseMilliseconds;
+    life.perform(operations.claimDue(retries.nextBatch()), {
+      committed() {
+        const batch = retries.claim();
+        if (!batch) return;
+        claimed = { batch, leaseEndsAt, sent: 0 };
+        held.add(claimed);
+        // Nobody knows of a claim whose answer was lost.
+        if (!asker.isAlive) giveBack();
+      },
+      done: () => (claimed ? sendAgain(claimed, done) : done(0)),
+    });
+  }
+
+  function sendAgain(claimed: HeldBatch, done: (devices: number) => void): void {
+    const { batch } = claimed;
+    const isSpent = ({ attempts }: DueDevices): boolean => attempts >= maxDeliveryAttempts;
+    const parts = batch.parts.filter((part) => !isSpent(part));
+    const spent = batch.parts.filter(isSpent).reduce((sum, { counts }) => sum + sumOf(counts), 0);
+    const onSent = (count: number): void => void (claimed.sent += count);
+    life.sendRequests({ parts, fixedMicroseconds: values.workerMicrosecondsPerWindow, onSent }, (outcomes) => {
+      outcomes.ended.failed += spent;
+      life.perform(operations.settle({ bucket: batch.parts[0]!.bucket, devices: batch.devices }), {
+        committed() {
+          // Given back when the process died: whoever takes it next settles it.
+          if (!held.delete(claimed)) return;
+          run.settle(batch.devices, outcomes);
+          life.remember(outcomes);
+          devices += batch.devices;
+        },
+        done() {
+          onEnded();
+          done(batch.devices);
+        },
+      });
+    });
+  }
+
+  function giveBack(): void {
+    for (const { batch, leaseEndsAt, sent } of held) {
+      run.numbers.repeatedDevices += sent;
+      retries.giveBack(batch, leaseEndsAt);
+    }
+    held.clear();
+  }
+
+  return { look, abandon: giveBack, devices: () => devices };
+}

@@ -1,0 +1,126 @@
+import type { Platform } from '../../../server/src/domain/campaigns/content.ts';
+import { leaseMilliseconds } from '../../../server/src/engine/fan-out/chunk-lease.ts';
+import type { Draws } from './draws.ts';
+import type { Scenario } from './scenario.ts';
+import { makeSimulatedChunks } from './simulated-chunks.ts';
+import type { Chunk, Window } from './simulated-chunks.ts';
+
+/** What became of the devices of a window or of a batch of retries. */
+export type Outcomes = { ended: { accepted: number; gone: number; failed: number }; waiting: Waiting[] };
+
+export function noOutcomes(): Outcomes {
+  return { ended: { accepted: 0, gone: 0, failed: 0 }, waiting: [] };
+}
+
+/** Devices that are tried again at an instant, after so many attempts. */
+export type Waiting = { bucket: number; platform: Platform; attempts: number; count: number; atMilliseconds: number };
+
+/** A chunk that a worker holds. What it stores counts while `attempt` is the chunk's. */
+export type Hold = { chunk: Chunk; attempt: number };
+
+export type SimulatedRun = ReturnType<typeof makeSimulatedRun>;
+
+/**
+ * The run's chunks and what is stored of them, as the tables of a run hold it: claims under a lease, windows, and a count
+ * of every device that is right or throws.
+ */
+export function makeSimulatedRun(scenario: Scenario, draws: Draws) {
+  const { chunks, findClaimable, readPage, moveCursor, countUnsent } = makeSimulatedChunks(scenario, draws);
+  const ended = { accepted: 0, gone: 0, failed: 0 };
+  const numbers = { windows: 0, repeatedWindows: 0, repeatedDevices: 0, takenOver: 0 };
+  let openChunks = chunks.length;
+  let stored = 0;
+  let waiting = 0;
+
+  const isOurs = ({ chunk, attempt }: Hold): boolean => chunk.state === 'CLAIMED' && chunk.attempt === attempt;
+
+  function addOutcomes(devices: number, outcomes: Outcomes): void {
+    const { accepted, gone, failed } = outcomes.ended;
+    const later = outcomes.waiting.reduce((sum, { count }) => sum + count, 0);
+    if (accepted + gone + failed + later !== devices)
+      throw new Error(`${devices} devices have the outcomes ${JSON.stringify(outcomes)}`);
+    ended.accepted += accepted;
+    ended.gone += gone;
+    ended.failed += failed;
+    waiting += later;
+  }
+
+  return {
+    numbers,
+    chunks: chunks as readonly Readonly<Chunk>[],
+    isClaimable: (now: number): boolean => findClaimable(now) !== undefined,
+    hasOpenChunks: (): boolean => openChunks > 0,
+    isFinished: (): boolean => openChunks === 0 && waiting === 0,
+    stored: (): number => stored,
+    ended: () => ({ ...ended }),
+    countEnded: (): number => ended.accepted + ended.gone + ended.failed,
+
+    claim(now: number): Hold | undefined {
+      const chunk = findClaimable(now);
+      if (!chunk) return undefined;
+      if (chunk.state === 'CLAIMED') numbers.takenOver += 1;
+      else chunk.claimedAt = now;
+      chunk.state = 'CLAIMED';
+      chunk.attempt += 1;
+      chunk.leaseUntil = now + leaseMilliseconds;
+      return { chunk, attempt: chunk.attempt };
+    },
+
+    renew(holds: Iterable<Hold>, now: number): void {
+      for (const hold of holds) if (isOurs(hold)) hold.chunk.leaseUntil = now + leaseMilliseconds;
+    },
+
+    nextWindow: ({ chunk }: Hold): Window => readPage(chunk),
+
+    /** @returns false when the chunk is another worker's by now */
+    openWindow(hold: Hold, { window, now }: { window: Window; now: number }): boolean {
+      if (!isOurs(hold)) return false;
+      const { chunk } = hold;
+      numbers.windows += 1;
+      if (chunk.open) {
+        numbers.repeatedWindows += 1;
+        numbers.repeatedDevices += Math.min(chunk.open.sent, window.devices);
+      }
+      chunk.open = { sent: 0 };
+      chunk.leaseUntil = now + leaseMilliseconds;
+      return true;
+    },
+
+    noteSent(hold: Hold, devices: number): void {
+      if (isOurs(hold) && hold.chunk.open) hold.chunk.open.sent += devices;
+    },
+
+    /** @returns false when the chunk is another worker's by now, and nothing was stored */
+    store(hold: Hold, { window, outcomes, now }: { window: Window; outcomes: Outcomes; now: number }): boolean {
+      if (!isOurs(hold)) return false;
+      const { chunk } = hold;
+      moveCursor(chunk, window);
+      addOutcomes(window.devices, outcomes);
+      stored += window.devices;
+      chunk.open = undefined;
+      chunk.page = undefined;
+      chunk.leaseUntil = now + leaseMilliseconds;
+      if (window.next !== undefined) return true;
+      chunk.state = 'DONE';
+      chunk.endedAt = now;
+      openChunks -= 1;
+      return true;
+    },
+
+    /** What became of devices that waited. */
+    settle(devices: number, outcomes: Outcomes): void {
+      waiting -= devices;
+      addOutcomes(devices, outcomes);
+    },
+
+    /** @throws when a device has not ended, or ended more than once */
+    checkEveryDevice(): void {
+      const all = ended.accepted + ended.gone + ended.failed;
+      const unsent = countUnsent();
+      if (all !== scenario.devices || stored !== scenario.devices || waiting !== 0 || unsent !== 0)
+        throw new Error(
+          `of ${scenario.devices} devices ${all} ended, ${stored} are stored, ${waiting} wait and ${unsent} were not sent`,
+        );
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import type { Platform } from '../../server/src/domain/campaigns/content.ts';
+import { makeId } from '../../server/src/domain/ids.ts';
+import { bucketOf } from '../../server/src/domain/users/bucket.ts';
+import { makeSimulatedSubscription } from '../../server/src/engine/delivery/simulator/make-simulated-subscription.ts';
+import type { TortureBundle } from '../../server/test/torture/torture-bundle.ts';
+
+export type DevicesToInsert = {
+  devices: number;
+  /** In turn. */
+  platforms: readonly Platform[];
+  /** Whether each has a user with attributes, for messages that name them. */
+  users: 'with' | 'without';
+};
+
+const perStatement = 20_000;
+
+/** Devices of a measured run, by few large statements, instead of those that were there. */
+export async function insertDevices(
+  { database, workspaceId, secret }: Pick<TortureBundle, 'database' | 'workspaceId' | 'secret'>,
+  { devices, platforms, users }: DevicesToInsert,
+): Promise<void> {
+  // The demo people would be counted too.
+  await database`delete from devices`;
+  const attributes = JSON.stringify({
+    u_fn: 'Ada',
+    u_em: 'ada@example.com',
+    points: 7,
+    tags: ['red', 'green'],
+    city: 'Rome',
+  });
+  const at = new Date();
+  for (let from = 0; from < devices; from += perStatement) {
+    const rows = Array.from({ length: Math.min(perStatement, devices - from) }, (_, index) => {
+      const number = from + index;
+      const platform = platforms[number % platforms.length]!;
+      return {
+        number,
+        platform,
+        id: makeId(at),
+        bucket: bucketOf(`bench-${number}`),
+        pushId: pushIdOf({ platform, number, secret }),
+      };
+    });
+    await database`
+      insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at,
+        created_at, updated_at)
+      select ${workspaceId}, row.bucket, row.id, row.id, 'phone', row.platform, row.push_id, 'ACTIVE', ${at}, ${at}, ${at}
+      from unnest(${rows.map((row) => row.bucket)}::smallint[], ${rows.map((row) => row.id)}::text[],
+        ${rows.map((row) => row.platform)}::text[], ${rows.map((row) => row.pushId)}::text[])
+        as row (bucket, id, platform, push_id)`;
+    if (users === 'with')
+      await database`
+        insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
+        select ${workspaceId}, row.bucket, row.id, row.customer_id, ${attributes}::text::jsonb, ${at}, ${at}
+        from unnest(${rows.map((row) => row.bucket)}::smallint[], ${rows.map((row) => row.id)}::text[],
+          ${rows.map((row) => `bench-${row.number}`)}::text[]) as row (bucket, id, customer_id)`;
+  }
+  await database`select analyze_table('users'), analyze_table('devices')`;
+}
+
+function pushIdOf({ platform, number, secret }: { platform: Platform; number: number; secret: Buffer }): string {
+  if (platform === 'ANDROID') return `bench-token-${String(number).padStart(10, '0')}-${'a'.repeat(120)}`;
+  if (platform === 'IOS') return number.toString(16).padStart(64, '0');
+  return makeSimulatedSubscription({ secret, id: `bench-${number}` });
+}
