@@ -176,7 +176,7 @@ export const keptTables: readonly KeptTables[] = [
       'bucket_shards',
     ],
     grows:
-      'With what is set up: at most 50 business events a workspace, a row for each migration, one for each of the 256 buckets of a cluster, a key for each rotation',
+      'With what is set up: at most 50 business events a workspace, a row for each migration, a key for each rotation; `bucket_shards` is empty',
     kept: { until: 'they are removed' },
     removed: 'By whoever set them up. An archived key stays: its calls and lines name it.',
   },

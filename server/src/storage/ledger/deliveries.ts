@@ -20,8 +20,8 @@ export type Delivery = {
 export type DeliveryRun = { day: string; workspaceId: string; runId: string };
 
 /**
- * Makes the partition of a day when it is missing. Takes a short exclusive lock on the ledger, so it is called once a
- * run and looks first.
+ * Makes the partition of a day when `prepare-days` has not. Only other changes of the ledger's partitions wait for it. It
+ * is called once a run and looks first.
  */
 export async function ensureDeliveriesPartition(database: Database, day: string): Promise<void> {
   const name = partitionOf(day);

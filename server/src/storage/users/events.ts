@@ -24,8 +24,8 @@ export type EventsOfUser = UserKey & {
 };
 
 /**
- * Makes the partition of a day when it is missing. Takes a short exclusive lock on the table, so a node calls it once a
- * day, outside any transaction, and it looks first.
+ * Makes the partition of a day when `prepare-days` has not. Only other changes of the partitions wait for it. A node calls
+ * it once a day, outside any transaction, and it looks first.
  */
 export async function ensureEventsPartition(database: Database, day: string): Promise<void> {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) throw new RangeError(`not a day: ${day}`);
