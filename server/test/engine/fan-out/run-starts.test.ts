@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { inTransaction } from '../../../src/storage/database.ts';
 import { pauseCampaignRuns, resumeCampaignRuns, stopCampaignRuns } from '../../../src/storage/runs/campaign-runs.ts';
 import { until } from '../../carillon-bundle.ts';
@@ -88,7 +88,8 @@ describe('while the devices of a run are counted', () => {
     expect(await countOf('chunks')).toBe(2);
   });
 
-  test('a node dies: nothing is half done, and the next look starts the run', async () => {
+  test('a node dies: nothing is half done, and the next look starts the run', async (context) => {
+    context.skip(inject('workerUrls') !== null, 'who counts waits on a worker, which the coordinator does not show');
     const { campaignId, runId } = await bundle.accept({ segmentId: await addFilterSegment() });
     await expect(
       whileCounting(async ({ pid }) => {
