@@ -27,5 +27,5 @@ function explainFirst(tx: Queryable, { plans, answer }: { plans: string[]; answe
         explain().then(resolve, reject),
     });
   };
-  return Object.assign(tag, { json: tx.json }) as unknown as Queryable;
+  return Object.assign(tag, { json: tx.json, unsafe: tx.unsafe }) as unknown as Queryable;
 }

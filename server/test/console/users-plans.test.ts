@@ -12,7 +12,7 @@ import {
 import { listTimelineEntries } from '../../src/storage/users/user-timeline.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
-import { collectPlans } from '../collect-plans.ts';
+import { collectPlansOfSent } from '../collect-plans.ts';
 
 const users = 20_000;
 const workspaceId = 'W';
@@ -107,12 +107,10 @@ test.each<[string, (tx: Queryable) => Promise<unknown>, string[]]>([
   ['messages', (tx) => listUserMessages(tx, { ...user, limit: 50 }), ['deliveries_20260301']],
 ])('%s: read through indexes, however many people there are', async (_name, statement, indexes) => {
   const plans: string[] = [];
-  await statement(collectPlans(bundle.application.forWorkspace('W'), plans));
-  expect(plans).toHaveLength(1);
-  expect(plans[0]).not.toMatch(
-    /Seq Scan on (users|devices|identifiers|deliveries|segment_members|events|device_int|audit)/,
-  );
-  for (const index of indexes) expect(plans[0]).toContain(index);
+  await statement(collectPlansOfSent(bundle.application.forWorkspace('W'), plans));
+  const all = plans.join('\n');
+  expect(all).not.toMatch(/Seq Scan on (users|devices|identifiers|deliveries|segment_members|events|device_int|audit)/);
+  for (const index of indexes) expect(all).toContain(index);
 });
 
 test('a value is found under every attribute that has it, and names its attribute', async () => {

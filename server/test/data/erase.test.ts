@@ -38,7 +38,8 @@ async function findEverywhere(texts: string[]): Promise<Record<string, number>> 
 async function tracesOf(customerId: string): Promise<string[]> {
   const rows = await bundle.database`
     select users.id as user, devices.id as device from users
-    left join devices on devices.user_id = users.id where users.customer_id = ${customerId}`;
+    left join devices on devices.bucket = users.bucket and devices.user_id = users.id
+    where users.customer_id = ${customerId}`;
   const ids = rows.flatMap(({ user, device }) => [user, device] as (string | null)[]).filter((id) => id !== null);
   const address = await bundle.database`
     select encode(address_hash, 'hex') as hash from push_addresses

@@ -55,13 +55,16 @@ test('everything of the merged user becomes the retained one’s, in its bucket'
     'u_em:string=from@example.com',
   ]);
   const orphans = await bundle.database`
-    select 1 from push_addresses left join devices on devices.workspace_id = push_addresses.workspace_id
-      and devices.bucket = push_addresses.bucket and devices.id = push_addresses.device_row_id
-    where devices.id is null`;
+    with claimed as materialized (select workspace_id, bucket, device_row_id from push_addresses),
+      owned as materialized (select workspace_id, bucket, id from devices)
+    select 1 from claimed left join owned on owned.workspace_id = claimed.workspace_id
+      and owned.bucket = claimed.bucket and owned.id = claimed.device_row_id
+    where owned.id is null`;
   expect(orphans).toHaveLength(0);
   const [event] = await bundle.database`
     select events.device_row_id = devices.id as same from events
-    join devices on devices.push_id = 'token-from-phone-of-from' where events.user_id = ${to.id}`;
+    join devices on devices.bucket = events.bucket and devices.push_id = 'token-from-phone-of-from'
+    where events.user_id = ${to.id}`;
   expect(event!.same).toBe(true);
 });
 
@@ -237,7 +240,8 @@ test('what was sent to both counts for the retained one, newest last', async () 
   await merge(['twofold-a', 'twofold-b']);
   const rows = await bundle.database`
     select run_ids as runs, campaign_ids as campaigns, is_counted as counted, users.customer_id as customer
-    from user_messages join users on users.id = user_messages.user_id where users.customer_id like 'twofold-%'`;
+    from user_messages join users on users.bucket = user_messages.bucket and users.id = user_messages.user_id
+    where users.customer_id like 'twofold-%'`;
   expect([...rows]).toEqual([
     {
       runs: ['r1', 'r2', 'r3'],

@@ -83,7 +83,6 @@ test.each<[string, (tx: Queryable) => Promise<unknown>, string[]]>([
     (tx) =>
       reserveUserMessages(tx, {
         ...{ workspaceId, runId: 'r9', campaignId: 'c9', at: new Date('2026-03-02'), isCounted: 'yes' },
-        forgottenUntil: new Date('2026-01-01'),
         users: window.map((user) => ({ ...user, revision: 1 })),
       }),
     ['user_messages_pkey'],
@@ -144,7 +143,6 @@ test.each([
     await findUsersForEligibility(tx, { workspaceId, users: given, zoneAttribute: 'time_zone', withMessages: 'yes' });
     await reserveUserMessages(tx, {
       ...{ workspaceId, runId: 'r9', campaignId: 'c9', at: new Date('2026-03-02'), isCounted: 'yes' },
-      forgottenUntil: new Date('2026-01-01'),
       users: given.map((user) => ({ ...user, revision: 1 })),
     });
     expect(plans).toHaveLength(3);

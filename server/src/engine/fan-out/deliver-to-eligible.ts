@@ -4,7 +4,6 @@ import { makeDecideEligibility } from '../../domain/eligibility/decide-eligibili
 import type { Eligibility } from '../../domain/eligibility/decide-eligibility.ts';
 import { eligibilityRulesOf, needsMessages, needsZone } from '../../domain/eligibility/eligibility-rules.ts';
 import type { EligibilityRules } from '../../domain/eligibility/eligibility-rules.ts';
-import { maxCapHours } from '../../domain/eligibility/limits.ts';
 import { localSendOf } from '../../domain/timing/local-send.ts';
 import { fromStoredTiming } from '../../domain/timing/stored-timing.ts';
 import type { Logger } from '../../log.ts';
@@ -138,15 +137,11 @@ async function writeDown(tx: Transaction, { run, record, users, now }: Writing):
     campaignId: run.campaignId,
     at: now,
     isCounted: record.isCounted ? 'yes' : 'no',
-    forgottenUntil: new Date(now.getTime() - keptMilliseconds),
     users,
   });
   const isWritten = new Set(written.map(keyOf));
   return users.filter((user) => !isWritten.has(keyOf(user))).map(toUser);
 }
-
-// As long as the longest cap or delay can be.
-const keptMilliseconds = maxCapHours * 3_600_000;
 
 function toResult({ device, attempt }: DeviceToDeliver, eligibility: Refusal): DeviceResult {
   if (eligibility.kind === 'fault') return failRecipient(device, attempt);

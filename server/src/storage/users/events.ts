@@ -120,7 +120,7 @@ async function takeEventsOfBucket(
   tx: Queryable,
   { bucket, until, limit }: { bucket: number; until: Date; limit: number },
 ): Promise<TakenEvent[]> {
-  return tx<TakenEvent[]>`
+  const rows = await tx<(Omit<TakenEvent, 'day'> & { day: Date })[]>`
     delete from unattributed_events
     where bucket = ${bucket} and (workspace_id, event_id) in (
       select workspace_id, event_id from unattributed_events
@@ -129,7 +129,9 @@ async function takeEventsOfBucket(
       limit ${limit}
       for update skip locked
     )
-    returning day::text as day, workspace_id as "workspaceId", bucket, event_id as "eventId"`;
+    returning day, workspace_id as "workspaceId", bucket, event_id as "eventId"`;
+  // A shard makes no text of a day: how it is written is a setting.
+  return rows.map((row) => ({ ...row, day: row.day.toISOString().slice(0, 10) }));
 }
 
 /** Makes the staging table of events in this session. */

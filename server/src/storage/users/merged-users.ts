@@ -199,7 +199,7 @@ async function insertMemberships(
   const { memberships } = user;
   await tx`
     insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in)
-    select ${user.workspaceId}, ${user.bucket}::smallint, segment_id, ${user.userId}, added_in
+    select ${user.workspaceId}::text, ${user.bucket}::smallint, segment_id, ${user.userId}::text, added_in
     from unnest(
       ${memberships.map(({ segmentId }) => segmentId)}::text[], ${memberships.map(({ addedIn }) => addedIn)}::int[]
     ) as given (segment_id, added_in)

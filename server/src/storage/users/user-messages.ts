@@ -95,8 +95,6 @@ type Reserved = {
   campaignId: string;
   at: Date;
   isCounted: 'yes' | 'no';
-  /** Messages that were sent up to then are forgotten: nobody asks about them any more. */
-  forgottenUntil: Date;
   /** With the revision they were read at. */
   users: (UserKey & { revision: number })[];
 };
@@ -104,8 +102,9 @@ type Reserved = {
 /**
  * Writes down the messages of a run that are about to be sent, for all users of a window at once. A user whose row
  * another node changed since it was read is left as it is, so that of two campaigns that meet at a cap one gives way. A
- * row keeps its newest 100. Rows are locked in the order of the primary key, and found by it whatever is known of the
- * table. Index: primary key.
+ * row keeps its newest 100, of the 720 hours that the longest cap can be (maxCapHours). They are written out: of an
+ * `on conflict` a cluster's shard is sent no parameters that only the rows are made of. Rows are locked in the order of
+ * the primary key, and found by it whatever is known of the table. Index: primary key.
  *
  * @returns the users that were written
  */
@@ -113,8 +112,8 @@ export async function reserveUserMessages(tx: Queryable, reserved: Reserved): Pr
   const { users } = reserved;
   return tx<UserKey[]>`
     insert into user_messages (workspace_id, bucket, user_id, revision, run_ids, campaign_ids, sent_at, is_counted)
-    select ${reserved.workspaceId}, given.bucket, given.user_id, given.revision + 1, array[${reserved.runId}],
-      array[${reserved.campaignId}], array[${reserved.at}::timestamptz], array[${reserved.isCounted === 'yes'}::boolean]
+    select ${reserved.workspaceId}::text, given.bucket, given.user_id, given.revision + 1, array[${reserved.runId}::text],
+      array[${reserved.campaignId}::text], array[${reserved.at}::timestamptz], array[${reserved.isCounted === 'yes'}::boolean]
     from unnest(
       ${users.map(({ bucket }) => bucket)}::smallint[], ${users.map(({ userId }) => userId)}::text[],
       ${users.map(({ revision }) => revision)}::integer[]
@@ -128,7 +127,8 @@ export async function reserveUserMessages(tx: Queryable, reserved: Reserved): Pr
           user_messages.is_counted[kept.first:] || excluded.is_counted
         from (
           select 1 + greatest(
-            count(*) filter (where old.at <= ${reserved.forgottenUntil}), cardinality(user_messages.run_ids) - 99
+            count(*) filter (where excluded.sent_at[1] - old.at >= interval '720 hours'),
+            cardinality(user_messages.run_ids) - 99
           )::int as first
           from unnest(user_messages.sent_at) as old (at)
         ) as kept
@@ -224,7 +224,7 @@ async function storeMessages(
   const lists = users.map(({ messages }) => JSON.stringify(messages));
   const rows = await tx<{ userId: string }[]>`
     insert into user_messages (workspace_id, bucket, user_id, revision, run_ids, campaign_ids, sent_at, is_counted)
-    select ${workspaceId}, given.bucket, given.user_id, given.revision + 1, lists.run_ids, lists.campaign_ids,
+    select ${workspaceId}::text, given.bucket, given.user_id, given.revision + 1, lists.run_ids, lists.campaign_ids,
       lists.sent_at, lists.is_counted
     from unnest(
       ${users.map(({ bucket }) => bucket)}::smallint[], ${users.map(({ userId }) => userId)}::text[],

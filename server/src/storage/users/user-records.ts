@@ -30,40 +30,56 @@ export async function findUsersByAnyIdentifier(
 }
 
 export type FoundUser = UserKey & { customerId: string; updatedAt: Date; devices: number };
+type NamedUser = Omit<FoundUser, 'devices'>;
 
-/** What a list of people shows of each, of at most some. Indexes: users primary key, devices of a user. */
+/** What a list of people shows of each, of at most some, by customer id. Index: users primary key. */
 export async function listFoundUsers(
   tx: Queryable,
   { workspaceId, users }: { workspaceId: string; users: UserKey[] },
 ): Promise<FoundUser[]> {
+  if (users.length === 0) return [];
   const inBucket = isGivenBucket(tx, { column: tx`users.bucket`, given: tx`given.bucket`, rows: users });
-  return tx<FoundUser[]>`
-    select users.bucket, users.id as "userId", users.customer_id as "customerId", users.updated_at as "updatedAt",
-      count(devices.id)::int as devices
+  const found = await tx<NamedUser[]>`
+    select users.bucket, users.id as "userId", users.customer_id as "customerId", users.updated_at as "updatedAt"
     from unnest(${users.map(({ bucket }) => bucket)}::smallint[], ${users.map(({ userId }) => userId)}::text[])
       as given (bucket, id)
     join users on users.workspace_id = ${workspaceId} and ${inBucket} and users.id = given.id collate "C"
-    left join devices on devices.workspace_id = ${workspaceId} and devices.bucket = users.bucket
-      and devices.user_id = users.id
-    group by users.bucket, users.id, users.customer_id, users.updated_at
     order by users.customer_id, users.id`;
+  return withDevices(tx, { workspaceId, users: found });
 }
 
-/** People marked for tests, by customer id. Indexes: users_test, devices of a user. */
+/** People marked for tests, by customer id. Index: users_test. */
 export async function listTestUsers(
   tx: Queryable,
   { workspaceId, limit }: { workspaceId: string; limit: number },
 ): Promise<FoundUser[]> {
-  return tx<FoundUser[]>`
-    select users.bucket, users.id as "userId", users.customer_id as "customerId", users.updated_at as "updatedAt",
-      count(devices.id)::int as devices
+  const marked = await tx<NamedUser[]>`
+    select bucket, id as "userId", customer_id as "customerId", updated_at as "updatedAt"
     from users
-    left join devices on devices.workspace_id = ${workspaceId} and devices.bucket = users.bucket
-      and devices.user_id = users.id
-    where users.workspace_id = ${workspaceId} and users.is_test
-    group by users.bucket, users.id, users.customer_id, users.updated_at
-    order by users.customer_id
+    where workspace_id = ${workspaceId} and is_test
+    order by customer_id
     limit ${limit}`;
+  return withDevices(tx, { workspaceId, users: marked });
+}
+
+/**
+ * Adds how many devices each has: in a statement of its own, because behind policies a cluster joins no users with what
+ * they may not have. Index: devices (workspace_id, bucket, user_id, device_id).
+ */
+async function withDevices(
+  tx: Queryable,
+  { workspaceId, users }: { workspaceId: string; users: NamedUser[] },
+): Promise<FoundUser[]> {
+  if (users.length === 0) return [];
+  const inBucket = isGivenBucket(tx, { column: tx`devices.bucket`, given: tx`given.bucket`, rows: users });
+  const rows = await tx<{ userId: string; devices: number }[]>`
+    select devices.user_id as "userId", count(*)::int as devices
+    from unnest(${users.map(({ bucket }) => bucket)}::smallint[], ${users.map(({ userId }) => userId)}::text[])
+      as given (bucket, id)
+    join devices on devices.workspace_id = ${workspaceId} and ${inBucket} and devices.user_id = given.id collate "C"
+    group by devices.user_id`;
+  const devices = new Map(rows.map((row) => [row.userId, row.devices]));
+  return users.map((user) => ({ ...user, devices: devices.get(user.userId) ?? 0 }));
 }
 
 export type UserRecord = UserKey & {

@@ -1,0 +1,186 @@
+import { randomBytes } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { distributedTables } from '../../src/domain/cluster/distributed-tables.ts';
+import { withSession } from '../../src/storage/database.ts';
+import type { Session } from '../../src/storage/database.ts';
+import { makeDeviceStaging } from '../../src/storage/devices/devices.ts';
+import { makeEventStaging } from '../../src/storage/users/events.ts';
+import { makeUserStaging } from '../../src/storage/users/user-import.ts';
+import { createTestDatabase } from '../test-database.ts';
+import type { TestDatabase } from '../test-database.ts';
+import { findBrokenRules } from './distribution-rules.ts';
+import type { Catalog } from './distribution-rules.ts';
+import { parseNodeTree } from './parse-node-tree.ts';
+import type { ParseNode } from './parse-node-tree.ts';
+import { readStatements } from './read-statements.ts';
+
+const root = resolve(import.meta.dirname, '..', '..', '..');
+const storage = join(root, 'server', 'src', 'storage');
+
+const staged = `${'0'.repeat(24)}_1`;
+const standIns = {
+  partitionOf: 'deliveries_20260301',
+  linesOf: `segment_lines_${staged}`,
+  matchesOf: `segment_matches_${staged}`,
+};
+
+const byBucket =
+  'all buckets are asked at once on one machine; on a cluster its caller names one (retry-deliveries.ts)';
+
+/** Statements that break a rule all the same, by file and function, and why they may. */
+const exceptions: Record<string, string> = {
+  'ledger/due-deliveries.ts claimDueDeliveries': byBucket,
+  'ledger/due-deliveries.ts settleDeliveries': byBucket,
+};
+
+/** Statements whose text this reading does not put together, and where they are looked at instead. */
+const unread: Record<string, string> = {
+  'segments/segment-staging.ts addMembers':
+    'its users are given by its callers: named ones where members lie on one machine, else the staging table beside them',
+};
+
+async function readCatalog(session: Session): Promise<Catalog> {
+  const tables = await session<{ id: number; name: string; parent: string; columns: string[]; isStaging: boolean }[]>`
+    select pg_class.oid::int as id, relname as name, relpersistence = 't' as "isStaging", coalesce(inhparent::regclass::text, relname) as parent,
+      array(select attname::text from pg_attribute where attrelid = pg_class.oid and attnum > 0 order by attnum) as columns
+    from pg_class left join pg_inherits on inhrelid = pg_class.oid
+    where relkind in ('r', 'p') and (relnamespace = 'public'::regnamespace or relpersistence = 't')`;
+  const known = new Map(distributedTables.map((table) => [table.name, table]));
+  // On a cluster it is made beside the members that it is compared with.
+  known.set(standIns.matchesOf, { ...known.get('segment_members')!, name: 'segment_matches' });
+  const functions = await session<{ id: number; name: string }[]>`
+    select oid::int as id, proname as name from pg_proc where provolatile <> 'i'`;
+  const equalities = await session<{ id: number }[]>`select oid::int as id from pg_operator where oprname = '='`;
+  const catalog: Catalog = {
+    distributed: new Map(),
+    local: new Map(),
+    staging: new Map(),
+    stableFunctions: new Map(functions.map(({ id, name }) => [id, name])),
+    equalities: new Set(equalities.map(({ id }) => id)),
+  };
+  for (const { id, name, parent, columns, isStaging } of tables) {
+    const table = known.get(parent);
+    if (!table) (isStaging || name === standIns.linesOf ? catalog.staging : catalog.local).set(id, name);
+    else
+      catalog.distributed.set(id, {
+        name: table.name,
+        column: columns.indexOf(table.column) + 1,
+        group: table.besides,
+      });
+  }
+  return catalog;
+}
+
+/** PostgreSQL's own tree of a statement, with every name resolved: it keeps the body of a function as one. */
+async function readTree(session: Session, text: string): Promise<ParseNode> {
+  // A statement that was prepared outlives what follows.
+  const name = `asked_${randomBytes(8).toString('hex')}`;
+  await session.unsafe('savepoint statement');
+  try {
+    await session.unsafe(`prepare ${name} as ${text}`);
+    const [prepared] = await session<{ types: string }[]>`
+      select array_to_string(parameter_types, ', ') as types from pg_prepared_statements where name = ${name}`;
+    await session.unsafe(
+      `create function pg_temp.${name}(${prepared!.types}) returns void language sql begin atomic ${text}; end`,
+    );
+    const [stored] = await session<{ body: string }[]>`
+      select prosqlbody::text as body from pg_proc where proname = ${name}`;
+    return parseNodeTree(stored!.body) as ParseNode;
+  } finally {
+    await session.unsafe('rollback to savepoint statement');
+  }
+}
+
+let bundle: TestDatabase;
+beforeAll(async () => {
+  bundle = await createTestDatabase();
+  await bundle.database`select make_day_partition('deliveries', '2026-03-01')`;
+  for (const name of [standIns.linesOf, standIns.matchesOf])
+    await bundle.database`select make_segment_staging(${name})`;
+});
+afterAll(() => bundle.drop());
+
+async function inCatalog<Result>(look: (session: Session, catalog: Catalog) => Promise<Result>): Promise<Result> {
+  return withSession(bundle.database, async (session) => {
+    await makeUserStaging(session);
+    await makeDeviceStaging(session);
+    await makeEventStaging(session);
+    await session.unsafe('begin');
+    return look(session, await readCatalog(session));
+  });
+}
+
+const ofDistributed = new RegExp(
+  `\\b(?:${[...distributedTables.map(({ name }) => name), ...Object.values(standIns)].join('|')})\\b`,
+);
+
+test('every statement on a distributed table keeps the five rules, or is named with the reason', async () => {
+  const paths = readdirSync(storage, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join(storage, name));
+  const statements = readStatements(paths, { root: storage, tables: standIns });
+  expect(statements.length).toBeGreaterThan(350);
+  const [broken, notRead] = [new Map<string, Set<string>>(), new Map<string, string>()];
+  await inCatalog(async (session, catalog) => {
+    for (const { place, texts } of statements)
+      for (const text of texts.filter((one) => ofDistributed.test(one))) {
+        const tree = await readTree(session, text).catch(
+          (error: Error) => void notRead.set(place, `${error.message}\n${text}`),
+        );
+        for (const fault of tree ? findBrokenRules(tree, catalog) : [])
+          broken.set(place, (broken.get(place) ?? new Set()).add(fault));
+      }
+  });
+  const unexpected = [...broken].filter(([place]) => !Object.hasOwn(exceptions, place));
+  expect(Object.fromEntries(unexpected.map(([place, faults]) => [place, [...faults]]))).toEqual({});
+  expect(Object.fromEntries([...notRead].filter(([place]) => !Object.hasOwn(unread, place)))).toEqual({});
+  expect(
+    Object.keys(exceptions).filter((place) => !broken.has(place)),
+    'no exception any more',
+  ).toEqual([]);
+  expect(
+    Object.keys(unread).filter((place) => !notRead.has(place)),
+    'read by now',
+  ).toEqual([]);
+});
+
+test.each([
+  ['1: rows of users are locked', `select 1 from users where workspace_id = $1 for update`],
+  [
+    '2: users is asked',
+    `select given.id from unnest($1::smallint[], $2::text[]) as given (bucket, id), lateral (
+      select 1 from users where users.bucket = given.bucket and users.id = given.id limit 1) as found`,
+  ],
+  [
+    '3: convert_to() is given a column',
+    `update devices set device_id = encode(convert_to(id, 'UTF8'), 'hex') where bucket = $1`,
+  ],
+  ['4: deliveries is joined with runs', `select 1 from deliveries join runs on runs.id = deliveries.run_id`],
+  [
+    '4: deliveries is asked for each row of runs',
+    `select (select count(*) from deliveries where run_id = runs.id) from runs`,
+  ],
+  ['5: users and devices are joined', `select 1 from users join devices on devices.user_id = users.id`],
+  [
+    '5: devices and push_addresses are joined',
+    `select 1 from devices join push_addresses on device_row_id = devices.id`,
+  ],
+])('a statement that breaks a rule is told so: %s', async (fault, text) => {
+  const faults = await inCatalog(async (session, catalog) => findBrokenRules(await readTree(session, text), catalog));
+  expect(faults.map((one) => one.slice(0, fault.length))).toEqual([fault]);
+});
+
+test.each([
+  `select 1 from users where workspace_id = $1 and bucket = $2 for update`,
+  `select given.id from unnest($1::text[]) as given (id), lateral (
+    select 1 from users where users.bucket = $2 and users.id = given.id limit 1) as found`,
+  `with asked as materialized (select id from runs) select 1 from deliveries join asked on asked.id = deliveries.run_id`,
+  `select 1 from users left join devices on devices.bucket = users.bucket and devices.user_id = users.id`,
+  `select 1 from users, devices where users.bucket = $1 and devices.bucket = $1 and devices.user_id = users.id`,
+])('a statement that keeps the rules passes: %s', async (text) => {
+  expect(await inCatalog(async (session, catalog) => findBrokenRules(await readTree(session, text), catalog))).toEqual(
+    [],
+  );
+});
