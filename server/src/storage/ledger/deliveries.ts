@@ -115,6 +115,12 @@ export async function markDevicesGone(
   },
 ): Promise<number> {
   if (gone.devices.length === 0) return 0;
+  const buckets = [...new Set(gone.devices.map(({ bucket }) => bucket))];
+  // Of one bucket they are in one place of a cluster, where the outcomes are stored.
+  const isThere =
+    buckets.length === 1
+      ? tx`devices.bucket = ${buckets[0]!}::smallint`
+      : tx`devices.bucket = any(${buckets}::smallint[])`;
   const rows = await tx`
     update devices
     set state = 'GONE', gone_at = ${gone.at}, gone_reason = gone.code, updated_at = ${gone.at}
@@ -123,7 +129,7 @@ export async function markDevicesGone(
       ${gone.devices.map((device) => device.code)}::text[],
       ${gone.devices.map((device) => device.goneSince.toISOString())}::timestamptz[]
     ) as gone (bucket, device_id, code, gone_since)
-    where devices.workspace_id = ${gone.workspaceId} and devices.bucket = gone.bucket
+    where devices.workspace_id = ${gone.workspaceId} and ${isThere} and devices.bucket = gone.bucket
       and devices.id = gone.device_id collate "C" and devices.state = 'ACTIVE'
       and devices.registered_at <= gone.gone_since`;
   return rows.count;

@@ -25,9 +25,13 @@ export async function findCursor(
   database: Database,
   chunk: { runId: string; bucketFrom: number; bucketTo: number },
 ): Promise<Cursor | undefined> {
+  const isOne = chunk.bucketFrom === chunk.bucketTo;
+  const isInChunk = isOne
+    ? database`bucket = ${chunk.bucketFrom}::smallint`
+    : database`bucket between ${chunk.bucketFrom} and ${chunk.bucketTo}`;
   const [cursor] = await database<Cursor[]>`
     select bucket, position from run_cursors
-    where run_id = ${chunk.runId} and bucket between ${chunk.bucketFrom} and ${chunk.bucketTo}
+    where run_id = ${chunk.runId} and ${isInChunk}
     order by bucket desc
     limit 1`;
   return cursor;

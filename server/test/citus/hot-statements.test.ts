@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { findAllUsersPage, findSegmentPage, findTargetUsersPage } from '../../src/storage/campaigns/audience.ts';
+import type { Database, Queryable } from '../../src/storage/database.ts';
+import {
+  addRunCounts,
+  ensureDeliveriesPartition,
+  insertDeliveries,
+  markDevicesGone,
+} from '../../src/storage/ledger/deliveries.ts';
+import { claimDueDeliveries, settleDeliveries } from '../../src/storage/ledger/due-deliveries.ts';
+import { findCursor, moveCursor } from '../../src/storage/runs/cursors.ts';
+import { findUsersForEligibility, reserveUserMessages } from '../../src/storage/users/user-messages.ts';
+import { collectPlans } from '../collect-plans.ts';
+import { createTestDatabase } from '../test-database.ts';
+
+const isOnCluster = (inject('workerUrls') ?? []).length > 0;
+const at = new Date('2026-03-01T12:00:00Z');
+const day = '2026-03-01';
+const [bucket, workspaceId, runId] = [7, 'W', 'r'];
+const page = {
+  ...{ workspaceId, iosProvisional: null, platforms: ['ANDROID' as const], buckets: [bucket], limit: 250 },
+  ...{ after: { bucket, position: 'd' }, bound: 'f'.repeat(24) },
+};
+const delivery = {
+  ...{ bucket, deviceId: 'd', userId: 'u', platform: 'ANDROID' as const, outcome: 'ACCEPTED' as const },
+  ...{ code: null, providerMessageId: null, attempts: 1, retryAt: null },
+};
+const due = { days: [day], at, limit: 500, kind: 'fresh' as const, leasedAt: at, leaseUntil: at };
+
+/** All that a window of one bucket and a retry ask of the workers. */
+const statements: Record<string, (tx: Queryable) => Promise<unknown>> = {
+  'a page of all users': (tx) => findAllUsersPage(tx, page),
+  'a page of named users': (tx) => findTargetUsersPage(tx, { ...page, targetUsers: [[bucket, 'u']] }),
+  'a page of a segment': (tx) => findSegmentPage(tx, { ...page, segmentId: 's', version: 1 }),
+  'the users of a window': (tx) =>
+    findUsersForEligibility(tx, {
+      ...{ workspaceId, users: [{ bucket, userId: 'u' }] },
+      ...{ zoneAttribute: 'zone', withMessages: 'yes' },
+    }),
+  'its messages': (tx) =>
+    reserveUserMessages(tx, {
+      ...{ workspaceId, runId, campaignId: 'c', at, isCounted: 'yes', forgottenUntil: at },
+      users: [{ bucket, userId: 'u', revision: 1 }],
+    }),
+  'its outcomes': (tx) => insertDeliveries(tx, { day, workspaceId, runId, sentAt: at, deliveries: [delivery] }),
+  'its counters': (tx) =>
+    addRunCounts(tx, [{ workspaceId, runId, bucket, platform: 'ANDROID', outcome: 'ACCEPTED', devices: 1 }]),
+  'its cursor': (tx) => moveCursor(tx, { runId, workspaceId, bucket, position: 'd' }),
+  'where a chunk goes on': (tx) => findCursor(tx as Database, { runId, bucketFrom: bucket, bucketTo: bucket }),
+  'devices that are gone': (tx) =>
+    markDevicesGone(tx, { workspaceId, at, devices: [{ bucket, deviceId: 'd', code: 'GONE', goneSince: at }] }),
+  'a claim of what is due': (tx) => claimDueDeliveries(tx as Database, { ...due, of: { bucket, runIds: [runId] } }),
+  'its new outcomes': (tx) =>
+    settleDeliveries(tx, {
+      deliveries: [{ ...delivery, day, workspaceId, runId, claimedAttempts: 1 }],
+      sentAt: at,
+    }),
+};
+
+describe.skipIf(!isOnCluster)('a window of one bucket (skipped: no cluster; npm run test:citus)', () => {
+  let bundle: Awaited<ReturnType<typeof createTestDatabase>>;
+  beforeAll(async () => {
+    bundle = await createTestDatabase();
+    await ensureDeliveriesPartition(bundle.database, day);
+  });
+  afterAll(() => bundle?.drop());
+
+  test.each(Object.keys(statements))('%s: one task of one shard', async (name) => {
+    const plans: string[] = [];
+    await statements[name]!(collectPlans(bundle.application.acrossWorkspaces(), plans));
+    expect(plans.length).toBeGreaterThan(0);
+    for (const plan of plans) {
+      const counts = [...plan.matchAll(/Task Count: (\d+)/g)].map(([, count]) => Number(count));
+      // Rows that are given are told to their shard by the coordinator: the plan names no tasks, and they have one bucket.
+      const isGiven = /^Custom Scan \(Citus INSERT \.\.\. SELECT\)\n *INSERT\/SELECT method: pull to coordinator/.test(
+        plan,
+      );
+      expect(new Set(counts), plan).toEqual(isGiven ? new Set() : new Set([1]));
+    }
+  });
+});
