@@ -11,7 +11,7 @@ export type Usage = {
   simulatorSeconds: number;
   walBytes: number;
   statements: number;
-  /** Statements that open a window. */
+  /** Statements that open a window; the one that closes it looks at no run. */
   windows: number;
   statementMilliseconds: number;
   pageMilliseconds: number;
@@ -38,7 +38,7 @@ export async function readUsage({ superuser, clusterFolder, workerPids }: Observ
   const [row] = await superuser<Omit<Usage, `${string}Seconds` | 'atMilliseconds'>[]>`
     select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 as "walBytes",
       coalesce(sum(calls), 0)::float8 as statements,
-      coalesce(sum(calls) filter (where query like '%set window_opened_at = $%'), 0)::float8 as windows,
+      coalesce(sum(calls) filter (where query like '%set window_opened_at = $%from runs%'), 0)::float8 as windows,
       coalesce(sum(total_exec_time), 0)::float8 as "statementMilliseconds",
       coalesce(sum(total_exec_time) filter (where query like '%from devices%' and query like '%as position%'), 0)::float8
         as "pageMilliseconds"
