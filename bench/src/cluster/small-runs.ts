@@ -82,6 +82,8 @@ export async function openSmallRuns(): Promise<SmallRuns> {
     const campaignId = await bundle.pushToAll(`Simulation ${sent}`);
     await waitForEnd(superuser, campaignId);
     const seconds = (performance.now() - begin) / 1000;
+    // What devices received arrives in batches.
+    await bundle.collector.settle();
     const received = bundle.collector.of(campaignId).size;
     if (received !== run.devices) throw new Error(`${received} of ${run.devices} devices were reached`);
     bundle.collector.forget();
