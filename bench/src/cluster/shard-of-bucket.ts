@@ -1,11 +1,11 @@
+import { bucketCount } from '../../../server/src/domain/users/bucket.ts';
+
 /**
- * The shard (0 … `shards` - 1) in which Citus keeps a bucket: the hash of the number as PostgreSQL computes it
- * (`hashint2`), in equal ranges of its 2³² values. 256 buckets do not fill shards evenly, and this is how unevenly.
+ * The shard (0 … `shards` - 1) in which a bucket lies: as `database distribute` cuts them, each has as many buckets as the
+ * others, in the order of PostgreSQL's hash of the number (`hashint2`).
  */
 export function shardOfBucket(bucket: number, shards: number): number {
-  const hash = hashOfSmallint(bucket);
-  const width = Math.floor(2 ** 32 / shards);
-  return Math.min(shards - 1, Math.floor((hash + 2 ** 31) / width));
+  return Math.floor((placeOfBucket.get(bucket)! * shards) / bucketCount);
 }
 
 /** PostgreSQL's `hashint2`: Bob Jenkins's final mix of a single word, as a signed number. */
@@ -25,3 +25,8 @@ export function hashOfSmallint(value: number): number {
 function rotate(word: number, bits: number): number {
   return (word << bits) | (word >>> (32 - bits));
 }
+
+const bucketsByHash = Array.from({ length: bucketCount }, (_, bucket) => bucket).sort(
+  (one, other) => hashOfSmallint(one) - hashOfSmallint(other),
+);
+const placeOfBucket = new Map(bucketsByHash.map((bucket, place) => [bucket, place]));

@@ -5,7 +5,7 @@ import type { Encryption } from '../domain/encryption.ts';
 import type { RetentionDays } from '../domain/retention/retention-days.ts';
 import type { Logger } from '../log.ts';
 import type { Database } from '../storage/database.ts';
-import { isCluster } from '../storage/installation/cluster.ts';
+import { isDistributed } from '../storage/cluster/is-distributed.ts';
 import { makeDeliverCallbacks } from './callbacks/deliver-callbacks.ts';
 import { makeAttributeConversions } from './conversions/attribute-conversions.ts';
 import { makeLoadCredentials } from './credentials/load-credentials.ts';
@@ -122,7 +122,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
   const retry = startJob(
     makeRetryDeliveries({
       ...{ database, clock, log, ...sending },
-      isCluster: () => isCluster(database),
+      isCluster: () => isDistributed(database, 'deliveries'),
       onSettled: end.wake,
     }),
     { clock, log, book },

@@ -39,7 +39,7 @@ export type RetryDeliveriesDependencies = {
   personaliseDevices: PersonaliseDevices;
   deliverToDevice: DeliverToDevice;
   outcomes: KeptOutcomes;
-  /** Whether the ledger may lie on several machines; it may be spread over them while nodes run. */
+  /** Whether the ledger lies in the shards of a cluster. */
   isCluster: () => Promise<boolean>;
   onSettled: () => void;
 };

@@ -8,7 +8,7 @@ import {
   hasDeliveriesSince,
   hasUnattributedEvents,
   listOldDays,
-  listOpenDays,
+  listUnfinishedDays,
 } from '../../storage/retention/day-partitions.ts';
 import type { DayTable } from '../../storage/retention/day-partitions.ts';
 import { keepFailures } from '../../storage/retention/run-failures.ts';
@@ -50,7 +50,7 @@ export function makeDropOldDays({ database, clock, log, retention }: DropOldDays
     const before = since.toISOString().slice(0, 10);
     const days = await listOldDays(database, { table, before, limit: maxDays });
     if (days.length === 0) return undefined;
-    const open = table === 'deliveries' ? new Set(await listOpenDays(database)) : new Set();
+    const open = table === 'deliveries' ? new Set(await listUnfinishedDays(database)) : new Set();
     const lookedAt = clock.realNow().getTime();
     for (const day of days.filter((one) => !open.has(one))) {
       if ((neededUntil.get(`${table} ${day}`) ?? 0) > lookedAt) continue;

@@ -7,14 +7,14 @@ import type { Database, Transaction } from '../../storage/database.ts';
 import { deleteOldApiLogEntries } from '../../storage/installation/api-log.ts';
 import {
   deleteOldAuditLines,
-  deleteOldCallbacks,
-  deleteOldEmails,
   deleteOldErasures,
   deleteOldImports,
   deleteOldInteractions,
+  deleteOldMessages,
   deleteOldOperations,
   deleteOldPushRequests,
   listOldIds,
+  messageTables,
 } from '../../storage/retention/old-records.ts';
 import type { DatedTable } from '../../storage/retention/old-records.ts';
 import { deleteOldRuns } from '../../storage/retention/old-runs.ts';
@@ -52,8 +52,12 @@ export function makeTrimOldRecords({ database, clock, log, retention }: TrimOldR
     trimOldest('device_interactions', retention.interactions, deleteOldInteractions),
     trimOldest('push_requests', retention.pushRequests, deleteOldPushRequests),
     trimDated({ table: 'runs', keptDays: retention.runs, batch: 100, remove: deleteOldRuns }),
-    trimDated({ table: 'callbacks', keptDays: messages, batch: 500, remove: deleteOldCallbacks }),
-    trimDated({ table: 'mails', keptDays: messages, batch: 500, remove: deleteOldEmails }),
+    ...messageTables.map((of) =>
+      trimDated({
+        ...{ table: of.table, keptDays: messages, batch: 500 },
+        remove: (tx, old) => deleteOldMessages(tx, { of, ...old }),
+      }),
+    ),
     trimDated({ table: 'segment_operations', keptDays: operations, batch: 20, remove: deleteOldOperations }),
     trimOldest('imports', operations, deleteOldImports),
     trimDated({ table: 'audit_log', keptDays: audit, batch: batchRows, remove: deleteOldAuditLines }),

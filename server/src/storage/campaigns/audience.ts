@@ -3,6 +3,7 @@ import { countDevices, countUsers } from '../installation/overview.ts';
 import type { DeviceCount } from '../installation/overview.ts';
 import type { Fragment, Queryable } from '../database.ts';
 import type { Cursor } from '../runs/cursors.ts';
+import { isInBuckets } from '../users/in-buckets.ts';
 import { isInAudience } from '../segments/segment-filters.ts';
 import type { FilterAudience } from '../segments/segment-filters.ts';
 import { allBuckets } from '../segments/segment-members.ts';
@@ -38,10 +39,8 @@ const fewBuckets = 16;
 
 /** The buckets of a page, by the column of a table: one after another, without a gap. */
 function inBuckets(tx: Queryable, column: Fragment, buckets: readonly number[]): Fragment {
-  const [first, last] = [buckets[0]!, buckets.at(-1)!];
-  if (first === last) return tx`${column} = ${first}::smallint`;
-  if (buckets.length <= fewBuckets) return tx`${column} = any(${buckets as number[]}::smallint[])`;
-  return tx`${column} between ${first}::smallint and ${last}::smallint`;
+  if (buckets.length <= fewBuckets) return isInBuckets(tx, { column, buckets });
+  return tx`${column} between ${buckets[0]!}::smallint and ${buckets.at(-1)!}::smallint`;
 }
 
 /** What a page is in the order of: the bucket, and columns within it with what the page before ended at. */

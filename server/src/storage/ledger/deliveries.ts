@@ -1,5 +1,7 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
 import type { Database, Queryable } from '../database.ts';
+import { makeDay, partitionName } from '../retention/day-partitions.ts';
+import { isInBuckets } from '../users/in-buckets.ts';
 
 /** How a delivery stands. `WAITING` is tried again at `retryAt`; all others are final. */
 export type DeliveryOutcome = 'ACCEPTED' | 'GONE' | 'REJECTED' | 'EXPIRED' | 'FAILED' | 'WITHHELD' | 'WAITING';
@@ -24,21 +26,14 @@ export type DeliveryRun = { day: string; workspaceId: string; runId: string };
  * is called once a run and looks first.
  */
 export async function ensureDeliveriesPartition(database: Database, day: string): Promise<void> {
-  const name = partitionOf(day);
-  const [existing] = await database`select 1 from pg_class where relname = ${name} and relrowsecurity`;
-  if (existing) return;
-  await database`select make_day_partition('deliveries', ${day}::date)`.catch((error: { code?: string }) => {
-    // Another node made it between the look and the statement (42P07 duplicate table, 42P17 overlap, 23505 catalog).
-    if (!['42P07', '42P17', '23505'].includes(error.code ?? '')) throw error;
-  });
+  await makeDay(database, { table: 'deliveries', day });
 }
 
 /**
  * The table of a day. Asked itself, it needs no look at the column `day`, so an index that has no day answers alone.
  */
 export function partitionOf(day: string): string {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) throw new RangeError(`not a day: ${day}`);
-  return `deliveries_${day.replaceAll('-', '')}`;
+  return partitionName({ table: 'deliveries', day });
 }
 
 /**
@@ -115,12 +110,8 @@ export async function markDevicesGone(
   },
 ): Promise<number> {
   if (gone.devices.length === 0) return 0;
-  const buckets = [...new Set(gone.devices.map(({ bucket }) => bucket))];
   // Of one bucket they are in one place of a cluster, where the outcomes are stored.
-  const isThere =
-    buckets.length === 1
-      ? tx`devices.bucket = ${buckets[0]!}::smallint`
-      : tx`devices.bucket = any(${buckets}::smallint[])`;
+  const isThere = isInBuckets(tx, { column: tx`devices.bucket`, buckets: gone.devices.map(({ bucket }) => bucket) });
   const rows = await tx`
     update devices
     set state = 'GONE', gone_at = ${gone.at}, gone_reason = gone.code, updated_at = ${gone.at}

@@ -1,6 +1,7 @@
 import type { Database, Fragment, Queryable } from '../database.ts';
 import type { Lease } from '../../domain/lease.ts';
 import { utcDay } from '../runs/runs.ts';
+import { isInBuckets } from '../users/in-buckets.ts';
 import type { Delivery, DeliveryRun } from './deliveries.ts';
 
 /** A delivery that is due again, with all that is needed to send it. */
@@ -50,7 +51,7 @@ export async function claimDueDeliveries(
     of === 'all'
       ? database`deliveries.run_id in (select id from runs where status = 'SENDING')`
       : database`deliveries.run_id = any(${of.runIds})`;
-  const rows = await database<(Omit<DueDelivery, 'day'> & { dayNumber: number })[]>`
+  const rows = await database<(Omit<DueDelivery, 'day'> & { day: Date })[]>`
     with due as (
       select deliveries.day, deliveries.workspace_id, deliveries.bucket, deliveries.run_id, deliveries.device_id
       from deliveries
@@ -67,11 +68,12 @@ export async function claimDueDeliveries(
     where ${isInBucket} and deliveries.day = any(${claim.days}::date[]) and deliveries.day = due.day
       and deliveries.workspace_id = due.workspace_id and deliveries.bucket = due.bucket
       and deliveries.run_id = due.run_id and deliveries.device_id = due.device_id
-    returning deliveries.day - '1970-01-01'::date as "dayNumber", deliveries.workspace_id as "workspaceId", deliveries.run_id as "runId",
+    returning deliveries.day, deliveries.workspace_id as "workspaceId", deliveries.run_id as "runId",
       deliveries.bucket, deliveries.device_id as "deviceId", deliveries.user_id as "userId", deliveries.platform, deliveries.outcome, deliveries.code,
       deliveries.provider_message_id as "providerMessageId", deliveries.attempts, deliveries.retry_at as "retryAt",
       devices.push_id as "pushId"`;
-  return rows.map(({ dayNumber, ...due }) => ({ ...due, day: utcDay(new Date(dayNumber * 86_400_000)) }));
+  // A shard makes no text of a day: how it is written is a setting.
+  return rows.map((due) => ({ ...due, day: utcDay(due.day) }));
 }
 
 function isDue(tx: Queryable, claim: DueClaim): Fragment {
@@ -104,9 +106,8 @@ export async function settleDeliveries(
   { deliveries, sentAt }: { deliveries: SettledDelivery[]; sentAt: Date },
 ): Promise<number[]> {
   const days = [...new Set(deliveries.map(({ day }) => day))];
-  const buckets = new Set(deliveries.map(({ bucket }) => bucket));
   // Of one bucket they are locked where it lies.
-  const isThere = buckets.size === 1 ? tx`deliveries.bucket = ${[...buckets][0]!}::smallint` : tx`true`;
+  const isThere = isInBuckets(tx, { column: tx`deliveries.bucket`, buckets: deliveries.map(({ bucket }) => bucket) });
   const rows = await tx<{ place: number }[]>`
     with settled as (
       select given.place, deliveries.day, deliveries.workspace_id, deliveries.bucket, deliveries.run_id,

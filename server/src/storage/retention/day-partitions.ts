@@ -7,10 +7,11 @@ export type DayTable = (typeof dayTables)[number];
 /** A partition; `day` is YYYY-MM-DD, in UTC. */
 export type DayPartition = { table: DayTable; day: string };
 
-const nameOf = ({ table, day }: DayPartition): string => {
+/** The name of a partition. @throws RangeError for what is no day */
+export function partitionName({ table, day }: DayPartition): string {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) throw new RangeError(`not a day: ${day}`);
   return `${table}_${day.replaceAll('-', '')}`;
-};
+}
 
 /** The days from before `before` that are there, oldest first. Reads the catalogue only. */
 export async function listOldDays(
@@ -39,7 +40,7 @@ export async function findOldestDay(tx: Queryable, table: DayTable): Promise<str
  * @returns whether it was missing
  */
 export async function makeDay(tx: Queryable, partition: DayPartition): Promise<boolean> {
-  const [existing] = await tx`select 1 from pg_class where relname = ${nameOf(partition)} and relrowsecurity`;
+  const [existing] = await tx`select 1 from pg_class where relname = ${partitionName(partition)} and relrowsecurity`;
   if (existing) return false;
   try {
     await tx`select make_day_partition(${partition.table}, ${partition.day}::date)`;
@@ -72,7 +73,7 @@ export async function dropDay(
 }
 
 /** Days (YYYY-MM-DD) of runs that are not over: queued, being sent, or paused. Indexes: runs_open, runs_paused. */
-export async function listOpenDays(tx: Queryable): Promise<string[]> {
+export async function listUnfinishedDays(tx: Queryable): Promise<string[]> {
   const rows = await tx<{ day: string }[]>`
     select day::text as day from runs where status in ('QUEUED', 'SENDING')
     union
@@ -89,7 +90,7 @@ export async function hasDeliveriesSince(
   { day, since }: { day: string; since: Date },
 ): Promise<boolean> {
   const [row] = await tx`
-    select 1 from ${tx(nameOf({ table: 'deliveries', day }))} where sent_at >= ${since} limit 1`;
+    select 1 from ${tx(partitionName({ table: 'deliveries', day }))} where sent_at >= ${since} limit 1`;
   return row !== undefined;
 }
 

@@ -19,25 +19,26 @@ export async function listOldIds(
 
 type Old = { ids: readonly string[]; before: Date };
 
-/** Callbacks that ended before, with their attempts. One that is sent again just now stays. Indexes: primary keys. */
-export async function deleteOldCallbacks(tx: Transaction, { ids, before }: Old): Promise<number> {
-  const rows = await tx<{ id: string }[]>`
-    select id from callbacks where id = any(${[...ids]}) and state <> 'PENDING' and ended_at < ${before}
-    order by id for update skip locked`;
-  const old = rows.map(({ id }) => id);
-  await tx`delete from callback_attempts where callback_id = any(${old})`;
-  await tx`delete from callbacks where id = any(${old})`;
-  return old.length;
-}
+/** Callbacks and emails: a table of what is delivered, and one of the attempts at it. */
+export const messageTables = [
+  { table: 'callbacks', attempts: 'callback_attempts', key: 'callback_id' },
+  { table: 'mails', attempts: 'mail_attempts', key: 'mail_id' },
+] as const;
 
-/** Emails that ended before, with their attempts. One that is sent again just now stays. Indexes: primary keys. */
-export async function deleteOldEmails(tx: Transaction, { ids, before }: Old): Promise<number> {
+/**
+ * Callbacks or emails that ended before, with their attempts. One that is sent again just now stays. Indexes: primary
+ * keys.
+ */
+export async function deleteOldMessages(
+  tx: Transaction,
+  { of, ids, before }: Old & { of: (typeof messageTables)[number] },
+): Promise<number> {
   const rows = await tx<{ id: string }[]>`
-    select id from mails where id = any(${[...ids]}) and state <> 'PENDING' and ended_at < ${before}
+    select id from ${tx(of.table)} where id = any(${[...ids]}) and state <> 'PENDING' and ended_at < ${before}
     order by id for update skip locked`;
   const old = rows.map(({ id }) => id);
-  await tx`delete from mail_attempts where mail_id = any(${old})`;
-  await tx`delete from mails where id = any(${old})`;
+  await tx`delete from ${tx(of.attempts)} where ${tx(of.key)} = any(${old})`;
+  await tx`delete from ${tx(of.table)} where id = any(${old})`;
   return old.length;
 }
 

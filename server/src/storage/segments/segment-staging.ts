@@ -1,3 +1,4 @@
+import { isDistributed } from '../cluster/is-distributed.ts';
 import { isOfDevices } from '../../domain/users/identifier.ts';
 import type { Database, Fragment, Queryable, Session, Transaction } from '../database.ts';
 import { allBuckets } from './segment-members.ts';
@@ -109,10 +110,7 @@ function usersOfValues(session: Queryable, { stagingKey, workspaceId, meaning }:
  * are compared with: left where the lines are, each comparison would fetch the members of the whole segment.
  */
 export async function areMembersDistributed(session: Queryable): Promise<boolean> {
-  const [row] = await session<
-    { areDistributed: boolean }[]
-  >`select is_distributed('segment_members') as "areDistributed"`;
-  return row!.areDistributed;
+  return isDistributed(session, 'segment_members');
 }
 
 /** Writes down the named users, as a set: for a removal, and where the members lie in shards. */

@@ -1,5 +1,7 @@
 import type { Database, Queryable, Session } from '../database.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
+import { makeDay } from '../retention/day-partitions.ts';
+import { utcDay } from '../runs/runs.ts';
 
 export type EventPlatform = 'ANDROID' | 'IOS' | 'WEB' | 'TV' | 'UNKNOWN';
 
@@ -28,14 +30,7 @@ export type EventsOfUser = UserKey & {
  * it once a day, outside any transaction, and it looks first.
  */
 export async function ensureEventsPartition(database: Database, day: string): Promise<void> {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) throw new RangeError(`not a day: ${day}`);
-  const name = `events_${day.replaceAll('-', '')}`;
-  const [existing] = await database`select 1 from pg_class where relname = ${name} and relrowsecurity`;
-  if (existing) return;
-  await database`select make_day_partition('events', ${day}::date)`.catch((error: { code?: string }) => {
-    // Another node made it between the look and the statement (42P07 duplicate table, 42P17 overlap, 23505 catalog).
-    if (!['42P07', '42P17', '23505'].includes(error.code ?? '')) throw error;
-  });
+  await makeDay(database, { table: 'events', day });
 }
 
 /**
@@ -131,7 +126,7 @@ async function takeEventsOfBucket(
     )
     returning day, workspace_id as "workspaceId", bucket, event_id as "eventId"`;
   // A shard makes no text of a day: how it is written is a setting.
-  return rows.map((row) => ({ ...row, day: row.day.toISOString().slice(0, 10) }));
+  return rows.map((row) => ({ ...row, day: utcDay(row.day) }));
 }
 
 /** Makes the staging table of events in this session. */

@@ -24,7 +24,7 @@ import { leaseMilliseconds } from '../../../src/engine/fan-out/chunk-lease.ts';
 import { makeLease } from '../../../src/engine/make-lease.ts';
 import { startChunkWorkers } from '../../../src/engine/fan-out/work-chunks.ts';
 import { makeGovernor } from '../../../src/engine/governor/governor.ts';
-import { isCluster } from '../../../src/storage/installation/cluster.ts';
+import { isDistributed } from '../../../src/storage/cluster/is-distributed.ts';
 import { claimChunks } from '../../../src/storage/runs/chunks.ts';
 import type { RunToSend } from '../../../src/storage/runs/run-states.ts';
 import { findRunsToSend, sumRunCounts } from '../../../src/storage/runs/run-states.ts';
@@ -192,7 +192,7 @@ export async function makeFanOutBundle() {
         personaliseDevices,
         deliverToDevice,
         outcomes,
-        isCluster: async () => ledger === 'on a cluster' || (await isCluster(database)),
+        isCluster: async () => ledger === 'on a cluster' || (await isDistributed(database, 'deliveries')),
         onSettled: () => {},
       }).runOnce(clock.now()),
 
