@@ -101,10 +101,11 @@ function run(file, words, { passOn, ...options }) {
 }
 
 /** What must be done before the script; stopped with everything it started, by one signal to its group. */
-async function prepare(file, words, cwd) {
+async function prepare(file, words, { cwd, env = process.env }) {
   let group;
   const ended = await run(file, words, {
     cwd,
+    env,
     stdio: ['ignore', process.stderr, process.stderr],
     detached: true,
     passOn(child, signal) {
@@ -144,7 +145,9 @@ async function install() {
   process.stderr.write('carillon: installing the locked dependencies (npm ci) …\n');
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
   // --include=optional and dev: the embedded database and Node 24 are optional packages, the checks are dev ones.
-  const { code } = await prepare(npm, ['ci', '--loglevel=error', '--include=dev', '--include=optional'], root);
+  const { code } = await prepare(npm, ['ci', '--loglevel=error', '--include=dev', '--include=optional'], {
+    cwd: root,
+  });
   if (code !== 0) {
     process.stderr.write('carillon: npm ci failed; its message is above.\n');
     process.exit(code ?? 1);
@@ -173,7 +176,12 @@ async function buildConsole() {
     return;
   }
   const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js');
-  const { code } = await prepare(findNode(), [vite, 'build', '--logLevel', 'warn'], join(root, 'console'));
+  // With another NODE_ENV of the caller, such as a test runner's, it would be React's development build: a third larger
+  // and slower on every screen, until the sources change again.
+  const { code } = await prepare(findNode(), [vite, 'build', '--logLevel', 'warn'], {
+    cwd: join(root, 'console'),
+    env: { ...process.env, NODE_ENV: 'production' },
+  });
   if (code !== 0) process.stderr.write('carillon: the console could not be built; the service runs without it.\n');
 }
 
@@ -199,6 +207,8 @@ if (stopSignal !== undefined) process.exit(isService ? 0 : codeOf(stopSignal));
 // Signals go to the server, which ends the database too; this process only waits and repeats its exit code.
 const { code, signal } = await run(findNode(), [...runtimeFlags, join(root, script), ...scriptArguments], {
   stdio: 'inherit',
+  // npm runs scripts in this folder; the paths of a command are those of whoever called it.
+  cwd: script === 'server/src/cli/carillon.ts' && isOfNpm ? process.env.INIT_CWD : undefined,
   passOn(child, signal) {
     // A terminal sends Ctrl-C to the whole group already. The service takes the two for one; another script may not.
     if (isService || signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);

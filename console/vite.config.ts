@@ -1,9 +1,11 @@
 import react from '@vitejs/plugin-react';
-import { defineConfig } from 'vite';
+import { defaultClientConditions, defineConfig } from 'vite';
 
 export default defineConfig({
   base: '/console/',
   plugins: [react()],
+  // The client's sources: its build is made when it is packed.
+  resolve: { conditions: ['carillon-source', ...defaultClientConditions] },
   // An inlined script would need a hole in the content security policy.
   build: { assetsInlineLimit: 0, modulePreload: { polyfill: false }, chunkSizeWarningLimit: 1000 },
 });

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { makeManualClock } from '../server/src/clock.ts';
 import { buildServer } from '../server/src/http/build-server.ts';
+import type { RouteFamily } from '../server/src/http/build-server.ts';
 import { businessEventRoutes } from '../server/src/http/business-events/routes.ts';
 import { campaignRoutes } from '../server/src/http/campaigns/routes.ts';
 import { dataRoutes } from '../server/src/http/data/routes.ts';
@@ -17,9 +18,27 @@ import { makeVendorHeaders } from '../server/src/http/vendor-headers.ts';
 import { makeLog } from '../server/src/log.ts';
 
 export type ListedRoute = { method: string; path: string; summary: string };
+type Described = {
+  operationId?: string;
+  summary?: string;
+  requestBody?: { content: Content };
+  responses: Record<string, { description: string; content?: Content }>;
+};
+type Content = Record<string, { schema: object }>;
+export type OpenApiDocument = {
+  paths: Record<string, Record<string, Described>>;
+  webhooks: Record<string, unknown>;
+  components: { schemas: Record<string, unknown> };
+};
+/** A route as the server has it, in the words of the document. */
+export type RegisteredRoute = { method: string; path: string; isHidden: boolean };
 
-/** The public routes as the OpenAPI document names them. No use case is called, so none is given. */
-export async function listRoutes(): Promise<ListedRoute[]> {
+/**
+ * The OpenAPI document of the public routes, those of a sandbox among them, and every route that it was made from. No
+ * use case is called, so none is given.
+ */
+export async function describePublicRoutes(): Promise<{ document: OpenApiDocument; routes: RegisteredRoute[] }> {
+  const routes: RegisteredRoute[] = [];
   const clock = makeManualClock(new Date(0));
   const edge = {
     vendorHeaders: makeVendorHeaders('SVC'),
@@ -27,6 +46,7 @@ export async function listRoutes(): Promise<ListedRoute[]> {
     allowedHosts: [],
   } as never;
   const server = await buildServer({ log: makeLog({ level: 'silent', pretty: false }), clock, trustProxy: false }, [
+    collectInto(routes),
     tokenRoutes(edge),
     pushRoutes(edge),
     dataRoutes(edge),
@@ -41,9 +61,26 @@ export async function listRoutes(): Promise<ListedRoute[]> {
     healthRoutes({ findTroubles: async () => [] }),
   ]);
   await server.ready();
-  const document = server.swagger() as { paths?: Record<string, Record<string, { summary?: string }>> };
+  const document = server.swagger() as unknown as OpenApiDocument;
   await server.close();
-  return Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
+  return { document, routes };
+}
+
+/** In the scope of the server itself, so that it sees what every other family adds. */
+function collectInto(routes: RegisteredRoute[]): RouteFamily {
+  const collect: RouteFamily = async (server) => {
+    server.addHook('onRoute', ({ method, url, schema }) => {
+      const path = url.replace(/:(\w+)/g, '{$1}');
+      for (const one of [method].flat()) routes.push({ method: one, path, isHidden: schema?.hide === true });
+    });
+  };
+  return Object.assign(collect, { [Symbol.for('skip-override')]: true });
+}
+
+/** The public routes as the document names them. */
+export async function listRoutes(): Promise<ListedRoute[]> {
+  const { paths } = (await describePublicRoutes()).document;
+  return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { summary }]) => {
       if (!summary) throw new Error(`${method} ${path} has no summary`);
       return { method: method.toUpperCase(), path, summary };

@@ -193,6 +193,7 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
         'row-level security is enabled and forced on every table that has a workspace_id, and on its partitions',
       ),
       server('engine/outgoing-http/outgoing-client', 'no spelling of a private place is connected to'),
+      server('engine/outgoing-http/outgoing-proxy', 'a private address is refused before the proxy is asked'),
     ],
     commands: [],
   },
@@ -245,7 +246,7 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
     scenarios: [],
     tests: [
       server(
-        'push/commit-together',
+        'push/work-together',
         'beyond the maximum number waiting, an item is refused immediately, with the time to retry',
       ),
     ],

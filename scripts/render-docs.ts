@@ -24,6 +24,7 @@ import { magicTokens } from '../server/src/domain/sandbox/magic-tokens.ts';
 import { timeZoneAliases } from '../server/src/domain/timing/time-zone-aliases.ts';
 import { exitCodes } from '../server/src/start/start-errors.ts';
 import { listRoutes } from './list-routes.ts';
+import { renderFieldPlaces } from './field-places/render-field-places.ts';
 import { renderReliability } from './render-reliability.ts';
 
 /**
@@ -42,6 +43,7 @@ export async function renderSections(): Promise<Record<string, string>> {
     'magic-tokens': renderMagicTokens(),
     routes: await renderRoutes(),
     roles: renderRoles(),
+    'field-places': renderFieldPlaces(table),
     decisions: await renderDecisions(),
     reliability: await renderReliability(table),
   };

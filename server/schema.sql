@@ -369,33 +369,31 @@ create table conversions (
 CREATE INDEX conversions_campaign ON conversions USING btree (workspace_id, campaign_id, run_id, platform, goal, user_id);
 
 create table deliveries (
-  day date not null,
-  workspace_id text collate "C" not null,
-  bucket smallint not null,
-  run_id text collate "C" not null,
-  device_id text collate "C" not null,
-  user_id text collate "C" not null,
-  platform text not null,
-  outcome text not null,
-  code text,
-  provider_message_id text,
-  attempts smallint not null,
   sent_at timestamp with time zone not null,
   retry_at timestamp with time zone,
   lease_until timestamp with time zone,
-  constraint deliveries_check CHECK (((outcome = 'WAITING'::text) = (retry_at IS NOT NULL))),
-  constraint deliveries_outcome_check CHECK ((outcome = ANY (ARRAY['ACCEPTED'::text, 'GONE'::text, 'REJECTED'::text, 'EXPIRED'::text, 'FAILED'::text, 'WITHHELD'::text, 'WAITING'::text]))),
-  constraint deliveries_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
-  constraint deliveries_pkey PRIMARY KEY (day, workspace_id, bucket, run_id, device_id)
+  run_number bigint not null,
+  day date not null,
+  workspace_number integer not null,
+  bucket smallint not null,
+  attempts smallint not null,
+  platform "char" not null,
+  outcome "char" not null,
+  user_id bytea not null,
+  device_id bytea not null,
+  provider_message_id bytea,
+  code text,
+  constraint deliveries_ids_check CHECK (((octet_length(user_id) = 12) AND (octet_length(device_id) = 12))),
+  constraint deliveries_outcome_check CHECK ((outcome = ANY (ARRAY['A'::"char", 'G'::"char", 'R'::"char", 'E'::"char", 'F'::"char", 'H'::"char", 'W'::"char"]))),
+  constraint deliveries_platform_check CHECK ((platform = ANY (ARRAY['A'::"char", 'I'::"char", 'W'::"char"]))),
+  constraint deliveries_waiting_check CHECK (((outcome = 'W'::"char") = (retry_at IS NOT NULL))),
+  constraint deliveries_pkey PRIMARY KEY (bucket, user_id, device_id, day, run_number)
 ) partition by range (day);
-CREATE INDEX deliveries_failed ON deliveries USING btree (run_id, platform, code, outcome) WHERE (outcome = ANY (ARRAY['GONE'::text, 'REJECTED'::text, 'EXPIRED'::text, 'FAILED'::text, 'WITHHELD'::text]));
-CREATE INDEX deliveries_log ON deliveries USING btree (workspace_id, outcome, platform, sent_at DESC, run_id DESC, device_id DESC);
-CREATE INDEX deliveries_log_code ON deliveries USING btree (workspace_id, code, sent_at DESC, run_id DESC, device_id DESC) WHERE (outcome <> 'ACCEPTED'::text);
-CREATE INDEX deliveries_log_run ON deliveries USING btree (run_id, outcome, platform, sent_at DESC, device_id DESC);
-CREATE INDEX deliveries_log_run_code ON deliveries USING btree (run_id, code, sent_at DESC, device_id DESC) WHERE (outcome <> 'ACCEPTED'::text);
-CREATE INDEX deliveries_user ON deliveries USING btree (workspace_id, bucket, user_id, sent_at) WHERE (outcome = 'ACCEPTED'::text);
-CREATE INDEX deliveries_user_other ON deliveries USING btree (workspace_id, bucket, user_id, sent_at) WHERE (outcome <> 'ACCEPTED'::text);
-CREATE INDEX deliveries_waiting ON deliveries USING btree (retry_at) WHERE (outcome = 'WAITING'::text);
+CREATE INDEX deliveries_failed ON deliveries USING btree (run_number, platform, outcome, code, sent_at, workspace_number) WHERE (outcome <> 'A'::"char");
+CREATE INDEX deliveries_log ON deliveries USING btree (workspace_number, platform, sent_at, run_number) WHERE (outcome = 'A'::"char");
+CREATE INDEX deliveries_log_code ON deliveries USING btree (workspace_number, code, sent_at, run_number) WHERE (outcome <> 'A'::"char");
+CREATE INDEX deliveries_log_other ON deliveries USING btree (workspace_number, outcome, platform, sent_at, run_number) WHERE (outcome <> 'A'::"char");
+CREATE INDEX deliveries_waiting ON deliveries USING btree (retry_at) WHERE (outcome = 'W'::"char");
 
 create table device_interactions (
   workspace_id text collate "C" not null,
@@ -792,6 +790,7 @@ create table runs (
   audience_users bigint,
   paused_platform text,
   settled_at timestamp with time zone,
+  number bigint not null,
   constraint runs_audience_users_check CHECK ((audience_users >= 0)),
   constraint runs_check CHECK (((ended_at IS NOT NULL) = (status = ANY (ARRAY['SENT'::text, 'FAILED'::text, 'STOPPED'::text, 'MISSED'::text])))),
   constraint runs_check1 CHECK (((status <> ALL (ARRAY['FAILED'::text, 'PAUSED'::text, 'STOPPED'::text, 'MISSED'::text])) OR (status_reason IS NOT NULL))),
@@ -805,7 +804,8 @@ create table runs (
   constraint runs_status_check CHECK ((status = ANY (ARRAY['QUEUED'::text, 'SENDING'::text, 'PAUSED'::text, 'SENT'::text, 'FAILED'::text, 'STOPPED'::text, 'MISSED'::text]))),
   constraint runs_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaigns(id),
   constraint runs_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
-  constraint runs_pkey PRIMARY KEY (id)
+  constraint runs_pkey PRIMARY KEY (id),
+  constraint runs_number_key UNIQUE (number)
 );
 CREATE INDEX runs_campaign ON runs USING btree (campaign_id, created_at DESC);
 CREATE INDEX runs_due ON runs USING btree (due_at) WHERE ((status = 'QUEUED'::text) AND (due_at IS NOT NULL));
@@ -832,6 +832,7 @@ create table sandbox_messages (
   payload jsonb not null,
   received_at timestamp with time zone not null,
   transport jsonb not null default '{}'::jsonb,
+  screen jsonb not null default '{}'::jsonb,
   constraint sandbox_messages_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
   constraint sandbox_messages_transport_check CHECK ((jsonb_typeof(transport) = 'object'::text)),
   constraint sandbox_messages_pkey PRIMARY KEY (id)
@@ -1062,17 +1063,27 @@ create table workspaces (
   quiet_mode text not null default 'HOLD'::text,
   minimum_delay_minutes integer,
   zone_attribute text not null default 'time_zone'::text,
+  android_mode text not null default 'data'::text,
+  push_from text not null default 'carillon'::text,
+  data_prefix text,
+  push_bodies text not null default 'lenient'::text,
+  number integer not null,
+  constraint workspaces_android_mode_check CHECK ((android_mode = ANY (ARRAY['data'::text, 'notification'::text, 'both'::text]))),
   constraint workspaces_cap_hours_check CHECK (((1 <= ALL (cap_hours)) AND (720 >= ALL (cap_hours)))),
   constraint workspaces_cap_messages_check CHECK (((1 <= ALL (cap_messages)) AND (100 >= ALL (cap_messages)))),
   constraint workspaces_check CHECK (((cardinality(cap_messages) = cardinality(cap_hours)) AND (cardinality(cap_hours) <= 5))),
   constraint workspaces_check1 CHECK ((((quiet_from IS NULL) = (quiet_to IS NULL)) AND (quiet_from <> quiet_to) AND (quiet_from ~ '^([01][0-9]|2[0-3]):[0-5][0-9]$'::text) AND (quiet_to ~ '^([01][0-9]|2[0-3]):[0-5][0-9]$'::text))),
   constraint workspaces_data_center_check CHECK ((data_center = ANY (ARRAY['01'::text, '02'::text, '03'::text, '04'::text, '05'::text, '06'::text, '101'::text]))),
+  constraint workspaces_data_prefix_check CHECK (((data_prefix ~ '^[a-z][a-z0-9]{0,15}$'::text) AND (data_prefix <> ALL (ARRAY['gcm'::text, 'google'::text, 'kv'::text])))),
   constraint workspaces_db_name_check CHECK ((db_name ~ '^[A-Za-z0-9_.-]{1,64}$'::text)),
   constraint workspaces_devices_per_minute_check CHECK ((devices_per_minute > 0)),
   constraint workspaces_id_check CHECK ((id ~ '^[A-Za-z0-9_-]{1,64}$'::text)),
   constraint workspaces_minimum_delay_minutes_check CHECK (((minimum_delay_minutes >= 1) AND (minimum_delay_minutes <= 10080))),
+  constraint workspaces_push_bodies_check CHECK ((push_bodies = ANY (ARRAY['lenient'::text, 'strict'::text]))),
+  constraint workspaces_push_from_check CHECK ((push_from ~ '^[A-Za-z0-9._-]{1,64}$'::text)),
   constraint workspaces_quiet_mode_check CHECK ((quiet_mode = ANY (ARRAY['HOLD'::text, 'DROP'::text]))),
   constraint workspaces_zone_attribute_check CHECK (((char_length(zone_attribute) >= 1) AND (char_length(zone_attribute) <= 256))),
   constraint workspaces_pkey PRIMARY KEY (id),
-  constraint workspaces_db_name_key UNIQUE (db_name)
+  constraint workspaces_db_name_key UNIQUE (db_name),
+  constraint workspaces_number_key UNIQUE (number)
 );

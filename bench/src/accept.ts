@@ -1,79 +1,153 @@
 /**
- * Accepting (budget P1): pushes over HTTP from callers that each wait for the answer, everything durable (fsync on). One
- * node of role `api` and no worker; its rate, its processor time a push, and how long a caller waited.
+ * Accepting (budget P4): pushes to one user each, from 64 connections that wait for their answers, twelve workspaces, every
+ * answer durable (fsync on), beside a Fastify route with the same shape and nothing behind it; in turn, medians of the rounds.
+ * Then how long a caller waits at half of that rate. One node of role `api` and no worker.
  *
- * Usage: npm run bench -- accept [--callers 64] [--pushes 5000] [--rounds 3] [--audience "All Users"]
+ * Usage: npm run bench -- accept [--connections 64] [--seconds 5] [--rounds 5] [--workspaces 12]. Needs wrk (Debian: wrk).
  */
-import { readFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { signPush } from '../../server/src/domain/signature/sign-push.ts';
+import { pushContent } from '../../server/test/torture/push-content.ts';
 import { makeTortureBundle } from '../../server/test/torture/torture-bundle.ts';
 import type { TortureBundle } from '../../server/test/torture/torture-bundle.ts';
+import { readProcessSeconds } from '../../server/test/nodes/processor-time.ts';
+import { tellComparison } from './comparison.ts';
+import { insertWorkspaces } from './insert-workspaces.ts';
+import type { BenchWorkspace } from './insert-workspaces.ts';
+import { median, quantile } from './median.ts';
+
+import { requireWrk, runWrk } from './run-wrk.ts';
+import type { HttpRequest, Load } from './run-wrk.ts';
+import { startPeer } from './start-peer.ts';
 
 const { values } = parseArgs({
   args: process.argv.slice(2).filter((word) => word !== 'accept'),
   options: {
-    callers: { type: 'string', default: '64' },
-    pushes: { type: 'string', default: '5000' },
-    rounds: { type: 'string', default: '3' },
-    audience: { type: 'string', default: 'All Users' },
+    connections: { type: 'string', default: '64' },
+    seconds: { type: 'string', default: '5' },
+    rounds: { type: 'string', default: '5' },
+    workspaces: { type: 'string', default: '12' },
   },
 });
-const callers = Number(values.callers);
-const pushesPerRound = Number(values.pushes);
+const [connections, seconds, rounds, workspaceCount] = [
+  values.connections,
+  values.seconds,
+  values.rounds,
+  values.workspaces,
+].map(Number) as [number, number, number, number];
+const goal = 0.4;
+const goalP99Milliseconds = 50;
+const users = 1_000;
+/** More than a round can use up, and within what the workspaces may push a minute. */
+const requestsPerRound = Math.min(workspaceCount * 10_000, 40_000 * seconds);
 
+requireWrk('accept');
 process.stdout.write(`machine: ${cpus().length} × ${cpus()[0]!.model}, Node ${process.version}\n`);
-const bundle = await makeTortureBundle({ seed: 1, devices: 0, rounds: 0, windowDevices: 250, parallelChunks: 4 });
+const bare = await startPeer(join(import.meta.dirname, 'bare-route.ts'), ['push']);
+const bundle = await makeTortureBundle({ seed: 1, devices: users, rounds: 0, windowDevices: 250, parallelChunks: 4 });
 try {
-  await measure(bundle, { name: 'warm-up', pushes: 1_000 });
-  const rates: number[] = [];
-  for (let round = 1; round <= Number(values.rounds); round += 1) {
-    // A workspace may push 10,000 times a minute; the node hears of the moved clock within a second.
-    await bundle.advanceClock(61_000);
-    await new Promise((resolve) => setTimeout(resolve, 2_000));
-    const cpuBefore = await cpuSeconds(bundle.api().process.pid!);
-    const pushes = pushesPerRound;
-    const { waits, elapsed } = await measure(bundle, { name: `round ${round}`, pushes });
-    const cpu = ((await cpuSeconds(bundle.api().process.pid!)) - cpuBefore) / pushes;
-    const [stored] =
-      await bundle.database`select count(*) as requests from push_requests where request_id like ${`round ${round} %`}`;
-    if (stored!.requests !== pushes) throw new Error(`${pushes} were answered, ${stored!.requests} are stored`);
-    waits.sort((a, b) => a - b);
-    const at = (share: number): string => waits[Math.floor(waits.length * share)]!.toFixed(1);
-    rates.push(pushes / elapsed);
-    process.stdout.write(
-      `round ${round}: ${pushes} pushes, ${Math.round(pushes / elapsed)}/s, node ${Math.round(cpu * 1e6)} µs of CPU a push, ` +
-        `waited ${at(0.5)} ms (median), ${at(0.99)} ms (99 of 100)\n`,
-    );
+  await bundle.importDevices();
+  const workspaces = await insertWorkspaces(bundle, workspaceCount);
+  await runWrk(bundle.url, { requests: makeRequests('warm-up', workspaces), connections, seconds: 3 });
+  const [ours, limit]: [Load[], Load[]] = [[], []];
+  for (let round = 1; round <= rounds; round += 1) {
+    const requests = makeRequests(`round ${round}`, workspaces);
+    limit.push(await runWrk(bare.origin, { requests, connections, seconds }));
+    ours.push(await acceptRound(bundle, { round, requests }));
   }
-  const median = rates.sort((a, b) => a - b)[Math.floor(rates.length / 2)]!;
-  process.stdout.write(`accept   median ${Math.round(median)}/s with ${callers} callers\n`);
+  const [rate, bareRate] = [ours, limit].map((loads) => median(loads.map((load) => load.rate))) as [number, number];
+  const ratio = rate / bareRate;
+  tellComparison({
+    ...{ budget: 'P4', work: `sendpush for one user, ${connections} connections, every answer durable` },
+    ours: `${Math.round(rate)}/s`,
+    peer: `a Fastify route with nothing behind it ${Math.round(bareRate)}/s`,
+    ...{ ratio, goal: `≥ ${goal} ×`, isMet: ratio >= goal },
+  });
+  const waits = await paceCalls(bundle, { rate: rate / 2, requests: makeRequests('half of the rate', workspaces) });
+  const p99 = quantile(waits, 0.99);
+  tellComparison({
+    ...{ budget: 'P4', work: 'the wait of a caller at half of that rate' },
+    ours: `p50 ${quantile(waits, 0.5).toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`,
+    ...{ peer: '–', ratio: null, goal: `p99 < ${goalP99Milliseconds} ms`, isMet: p99 < goalP99Milliseconds },
+  });
 } finally {
+  await bare.stop();
   await bundle.stop();
 }
 
-async function measure(
-  { push }: TortureBundle,
-  { name, pushes }: { name: string; pushes: number },
-): Promise<{ waits: number[]; elapsed: number }> {
-  const waits: number[] = [];
-  const startedAt = performance.now();
-  let number = 0;
-  async function call(): Promise<void> {
-    while (number < pushes) {
-      const requestId = `${name} ${(number += 1)}`;
-      const askedAt = performance.now();
-      const answer = await push({ campaignName: requestId, requestId, targetAudience: values.audience });
-      if (answer.status !== 'Success') throw new Error(`sendpush: ${answer.Error_Message}`);
-      waits.push(performance.now() - askedAt);
-    }
-  }
-  await Promise.all(Array.from({ length: callers }, call));
-  return { waits, elapsed: (performance.now() - startedAt) / 1000 };
+function makeRequests(name: string, workspaces: readonly BenchWorkspace[]): HttpRequest[] {
+  return Array.from({ length: requestsPerRound }, (_, number) => {
+    const { id: appId, pushKey: key } = workspaces[number % workspaces.length]!;
+    const requestId = `${name} ${number}`;
+    const attributeValue = `demo-user-${(number * 7919) % users}`;
+    const target = { attribute: 'USER_ATTRIBUTE_UNIQUE_ID', comparisonParameter: 'is', attributeValue };
+    const body = {
+      requestId,
+      campaignName: name,
+      targetAudience: 'User',
+      targetUserAttributes: target,
+      ...pushContent,
+    };
+    return {
+      path: '/v2.1/transaction/sendpush',
+      headers: {
+        'Content-Type': 'application/json',
+        'X-SVC-APPKEY': appId,
+        'X-SVC-PushAPI-Signature': signPush({ appId, campaignName: name, key }),
+        'X-SVC-Query-Type': 'user',
+      },
+      body: JSON.stringify(body),
+    };
+  });
 }
 
-/** User and system time so far, of the kernel's clock of 100 ticks a second. */
-async function cpuSeconds(pid: number): Promise<number> {
-  const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]!.split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / 100;
+/** What was answered is in the database, each request once. */
+async function acceptRound(
+  { url, api, database, advanceClock }: TortureBundle,
+  { round, requests }: { round: number; requests: readonly HttpRequest[] },
+): Promise<Load> {
+  // A workspace may push 10,000 times a minute; the node hears of the moved clock within a second.
+  await advanceClock(61_000);
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  const cpuBefore = await readProcessSeconds(api().process.pid!);
+  const load = await runWrk(url, { requests, connections, seconds });
+  const cpu = ((await readProcessSeconds(api().process.pid!)) - cpuBefore) / load.requests;
+  const [stored] =
+    await database`select count(*) as requests from push_requests where request_id like ${`round ${round} %`}`;
+  // wrk leaves at the end of its time, with up to a request a connection on its way.
+  if (stored!.requests < load.requests || stored!.requests > load.requests + connections)
+    throw new Error(`${load.requests} were answered, ${stored!.requests} are stored`);
+  process.stdout.write(
+    `round ${round}: ${Math.round(load.rate)}/s, node ${Math.round(cpu * 1e6)} µs of CPU a push, ` +
+      `waited ${load.medianMilliseconds.toFixed(1)} ms (median), ${load.p99Milliseconds.toFixed(1)} ms (99 of 100)\n`,
+  );
+  return load;
+}
+
+/** Calls at even distances, whether those before are answered or not. @returns milliseconds that each waited */
+async function paceCalls(
+  { url, advanceClock }: TortureBundle,
+  { rate, requests }: { rate: number; requests: readonly HttpRequest[] },
+): Promise<number[]> {
+  await advanceClock(61_000);
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  const count = Math.min(Math.floor(rate * seconds), requests.length);
+  const [waits, begun] = [[] as number[], performance.now()];
+  const calls: Promise<void>[] = [];
+  const call = async ({ path, headers, body }: HttpRequest, dueAt: number): Promise<void> => {
+    const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body });
+    const { status, Error_Message: why } = (await answer.json()) as { status: string; Error_Message?: string };
+    if (status !== 'Success') throw new Error(`sendpush: ${why}`);
+    // From the moment at which it was to be sent: who is late to send has waited.
+    waits.push(performance.now() - dueAt);
+  };
+  for (let number = 0; number < count;) {
+    const due = Math.min(count, Math.floor(((performance.now() - begun) / 1000) * rate));
+    for (; number < due; number += 1) calls.push(call(requests[number]!, begun + (number / rate) * 1000));
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  await Promise.all(calls);
+  return waits;
 }

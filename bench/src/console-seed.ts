@@ -155,13 +155,15 @@ async function insertLedger(database: Database, plan: SeedPlan): Promise<void> {
   const rest = ledgerRows - [...sizes.values()].reduce((sum, size) => sum + size, 0);
   const each = Math.max(1, Math.round(rest / campaigns));
   const insert = (runs: Fragment) => database`
-    insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, platform, outcome, code,
+    insert into deliveries (day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome, code,
       provider_message_id, attempts, sent_at)
-    select run.day, ${workspaceId}, bench_bucket(person), run.id, bench_id('device', person), bench_id('user', person),
-      bench_platform(person), outcome, case outcome when 'GONE' then 'UNREGISTERED' when 'REJECTED' then
+    select run.day, (select number from workspaces where id = ${workspaceId}), bench_bucket(person), run.ledger_number,
+      decode(bench_id('device', person), 'hex'), decode(bench_id('user', person), 'hex'),
+      left(bench_platform(person), 1)::"char",
+      case outcome when 'WITHHELD' then 'H' else left(outcome, 1) end::"char", case outcome when 'GONE' then 'UNREGISTERED' when 'REJECTED' then
         'INVALID_ARGUMENT' when 'EXPIRED' then 'EXPIRED' when 'WITHHELD' then 'FREQUENCY_CAP' when 'FAILED' then
         case when person % 10007 = 3 then 'RARE_CODE' else 'UNAVAILABLE' end end,
-      case when outcome = 'ACCEPTED' then md5(run.id || person) end, 1 + (person % 13 = 0)::int,
+      case when outcome = 'ACCEPTED' then '\\x01'::bytea || decode(md5(run.id || person), 'hex') end, 1 + (person % 13 = 0)::int,
       run.started_at + place * (interval '10 minutes' / run.size)
     from (${runs}) as run, generate_series(0, run.size - 1) as place,
       lateral (select (run.number * 7919 + place * 3331) % ${users} as person) as who,
@@ -170,17 +172,17 @@ async function insertLedger(database: Database, plan: SeedPlan): Promise<void> {
         else 'ACCEPTED' end as outcome) as what`;
   for (const [number, size] of sizes)
     await insert(database`
-      select id, day, started_at, ${number}::bigint as number, ${size}::bigint as size
+      select id, runs.number as ledger_number, day, started_at, ${number}::bigint as number, ${size}::bigint as size
       from runs where campaign_id = bench_id('campaign', ${number})`);
   await insert(database`
-    select distinct on (campaign_id) id, day, started_at, row_number() over (order by id) as number, ${each}::bigint as size
+    select distinct on (campaign_id) id, runs.number as ledger_number, day, started_at, row_number() over (order by id) as number, ${each}::bigint as size
     from runs
     where workspace_id = ${workspaceId} and campaign_id < bench_id('campaign', ${campaigns - 2})
     order by campaign_id, id`);
   await database`
     insert into run_counts (run_id, workspace_id, bucket, platform, outcome, devices)
     select run_id, workspace_id, bucket, platform, outcome, count(*)
-    from deliveries group by run_id, workspace_id, bucket, platform, outcome`;
+    from readable_deliveries as deliveries group by run_id, workspace_id, bucket, platform, outcome`;
   await database`
     update runs set audience_users = size, audience_devices = size
     from (select run_id, sum(devices) as size from run_counts group by run_id) as counted where counted.run_id = runs.id`;
@@ -267,7 +269,7 @@ async function insertActivity(database: Database, plan: SeedPlan): Promise<void>
     select ${workspaceId}, bucket, bench_id('campaign', ${campaigns}), device_id, kind, run_id, platform,
       array[sha256(convert_to(device_id || kind, 'UTF8'))], 1, sent_at + interval '1 minute'
     from (
-      select * from deliveries where run_id = bench_id('run', ${campaigns * 10}) and outcome = 'ACCEPTED'
+      select * from readable_deliveries as deliveries where run_id = bench_id('run', ${campaigns * 10}) and outcome = 'ACCEPTED'
       limit ${Math.floor(interactions / 2)}
     ) as sent, unnest(array['IMPRESSION', 'CLICK']) as kind`;
   await database`

@@ -123,7 +123,7 @@ async function printMachine(database: Database): Promise<void> {
   const [row] = await database`
     select split_part(version(), ' on ', 1) as version, current_setting('shared_buffers') as buffers,
       (select count(*) from users) as users, (select count(*) from devices) as devices,
-      (select count(*) from campaigns) as campaigns, (select count(*) from deliveries) as deliveries,
+      (select count(*) from campaigns) as campaigns, (select count(*) from readable_deliveries as deliveries) as deliveries,
       (select count(*) from events) as events, pg_size_pretty(pg_database_size(current_database())) as size`;
   const { stdout } = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: import.meta.dirname, encoding: 'utf8' });
   const { version, buffers, users, devices, campaigns, deliveries, events, size } = row!;

@@ -72,7 +72,7 @@ try {
   const seconds = (performance.now() - startedAt) / 1000;
 
   const rows = await database<{ platform: string; outcome: string; devices: number }[]>`
-    select platform, outcome, count(*)::int as devices from deliveries where run_id = ${run.id} group by platform, outcome order by 1, 2`;
+    select platform, outcome, count(*)::int as devices from readable_deliveries as deliveries where run_id = ${run.id} group by platform, outcome order by 1, 2`;
   const ledger = rows.reduce((sum, row) => sum + row.devices, 0);
   const failed = rows.filter((row) => row.outcome !== 'ACCEPTED').reduce((sum, row) => sum + row.devices, 0);
   const simulators = (await (await fetch(`${start.url}/sandbox/counters`)).json()) as Record<

@@ -1,17 +1,19 @@
 /**
  * Fan-out end to end (budget P3): devices in the store → audience → rendered → real HTTP/2 requests to the simulated
  * providers in another process → ledger, everything durable (fsync on). One worker process; its rate and peak memory for
- * each mix of platforms, and the same at ten times the devices, which shows whether memory and time an item are flat.
+ * each mix of platforms, and the same at ten times the devices, which shows whether memory and time an item are flat. Of
+ * the ledger the bytes of a row on disk with its indexes, and in the database's log with all that is stored in a run.
  *
  * Usage: npm run bench -- fanout [--devices 100000] [--mixes ANDROID,IOS,WEB,ALL] [--chunks 8] [--window 500] [--rounds 3]
  *        [--caps 2/1d]: under frequency caps, quiet hours and a delay that stop nobody but are looked at for everybody
  *        [--personal]: each message says its user's name
+ *        [--profile FOLDER]: writes a CPU profile of the worker there, for each mix
  */
-import { readFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { Platform } from '../../server/src/domain/campaigns/content.ts';
 import { parseFrequencyCaps } from '../../server/src/domain/eligibility/workspace-controls.ts';
+import { readPeakMegabytes, readProcessSeconds } from '../../server/test/nodes/processor-time.ts';
 import { makeTortureBundle } from '../../server/test/torture/torture-bundle.ts';
 import type { TortureBundle } from '../../server/test/torture/torture-bundle.ts';
 import { insertDevices } from './insert-devices.ts';
@@ -26,6 +28,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
     caps: { type: 'string' },
     personal: { type: 'boolean', default: false },
+    profile: { type: 'string' },
   },
 });
 const devices = Number(values.devices);
@@ -44,33 +47,45 @@ for (const mix of values.mixes.split(',')) {
   try {
     await insertDevices(bundle, { devices, platforms, users: values.personal ? 'with' : 'without' });
     if (values.caps !== undefined) await setCaps(bundle, values.caps);
-    const worker = await bundle.startWorker();
+    const worker = await bundle.startWorker(undefined, profiling(values.profile));
     const rates: number[] = [];
-    const cpuBefore = await cpuSeconds(worker.process.pid!);
+    const cpuBefore = await readProcessSeconds(worker.process.pid!);
+    const logBefore = await logPosition(bundle);
     for (let round = 1; round <= rounds; round += 1) {
       const startedAt = performance.now();
+      const cpuAtStart = await readProcessSeconds(worker.process.pid!);
       const campaignId = await pushToAll(bundle, `Bench ${mix} ${round}`);
       const run = await bundle.waitForRunEnd(campaignId);
       const seconds = (performance.now() - startedAt) / 1000;
       const [ledger] = await bundle.database`
-        select count(*) as rows from deliveries join runs on runs.id = deliveries.run_id
-        where runs.campaign_id = ${campaignId} and deliveries.outcome = 'ACCEPTED'`;
+        select count(*) as rows from readable_deliveries where campaign_id = ${campaignId} and outcome = 'ACCEPTED'`;
       const received = bundle.collector.of(campaignId).size;
       if (run.status !== 'SENT' || received !== ledger!.rows)
         throw new Error(`${run.status}: ${received} devices reached, ${ledger!.rows} accepted in the ledger`);
       rates.push(received / seconds);
+      const roundCpu = ((await readProcessSeconds(worker.process.pid!)) - cpuAtStart) / received;
       process.stdout.write(
-        `${mix.padEnd(8)} round ${round}: ${received} devices in ${seconds.toFixed(2)} s, ${Math.round(received / seconds)}/s\n`,
+        `${mix.padEnd(8)} round ${round}: ${received} devices in ${seconds.toFixed(2)} s, ${Math.round(received / seconds)}/s, ${(roundCpu * 1e6).toFixed(1)} µs of CPU a device\n`,
       );
     }
-    const cpu = ((await cpuSeconds(worker.process.pid!)) - cpuBefore) / (devices * rounds);
+    const cpu = ((await readProcessSeconds(worker.process.pid!)) - cpuBefore) / (devices * rounds);
     const median = rates.sort((a, b) => a - b)[Math.floor(rates.length / 2)]!;
     process.stdout.write(
-      `${mix.padEnd(8)} median ${Math.round(median)}/s, worker ${Math.round(cpu * 1e6)} µs of CPU a device and at most ${await peakMegabytes(worker.process.pid!)} MB\n`,
+      `${mix.padEnd(8)} median ${Math.round(median)}/s, worker ${Math.round(cpu * 1e6)} µs of CPU a device and at most ${await readPeakMegabytes(worker.process.pid!)} MB\n`,
     );
+    const logged = ((await logPosition(bundle)) - logBefore) / (devices * rounds);
+    process.stdout.write(
+      `${mix.padEnd(8)} a row of the ledger: ${await rowBytes(bundle)} bytes on disk, ${Math.round(logged)} of log\n`,
+    );
+    // Written when the process ends by itself.
+    if (values.profile !== undefined) await bundle.endWorker(worker, 'SIGTERM');
   } finally {
     await bundle.stop();
   }
+}
+
+function profiling(folder: string | undefined): Record<string, string> {
+  return folder === undefined ? {} : { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${folder}` };
 }
 
 async function pushToAll(bundle: TortureBundle, campaignName: string): Promise<string> {
@@ -97,14 +112,17 @@ async function setCaps({ database }: TortureBundle, text: string): Promise<void>
       cap_hours = ${caps.map(({ hours }) => hours)}, quiet_from = ${from!}, quiet_to = ${to!}`;
 }
 
-/** User and system time so far, of the kernel's clock of 100 ticks a second. */
-async function cpuSeconds(pid: number): Promise<number> {
-  const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]!.split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / 100;
+/** Bytes that the database has written to its log so far. */
+async function logPosition({ database }: TortureBundle): Promise<number> {
+  const [row] = await database<{ bytes: string }[]>`select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') as bytes`;
+  return Number(row!.bytes);
 }
 
-/** Peak resident memory, from the kernel's own count. */
-async function peakMegabytes(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Math.round(Number(/VmHWM:\s+(\d+) kB/.exec(status)![1]) / 1024);
+/** Of all days, table and indexes. */
+async function rowBytes({ database }: TortureBundle): Promise<number> {
+  const [row] = await database<{ bytes: string; rows: number }[]>`
+    select sum(pg_relation_size(part) + pg_indexes_size(part)) as bytes, (select count(*) from deliveries) as rows
+    from pg_inherits, lateral (select inhrelid::regclass as part) as partition
+    where inhparent = 'deliveries'::regclass`;
+  return Math.round(Number(row!.bytes) / row!.rows);
 }

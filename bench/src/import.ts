@@ -56,7 +56,7 @@ async function load(what: string): Promise<void> {
   }, 100);
   const [startedAt, cpuBefore] = [performance.now(), process.cpuUsage()];
   const result = await importFile(
-    { database, clock: makeClock(), log: makeLog({ level: 'warn', pretty: false }) },
+    { database, clock: makeClock(), log: makeLog({ level: 'warn', pretty: false }), prefixes: ['svc'] },
     { workspaceId: 'BENCH', kind: 'users', path: file, onProgress: () => {} },
   );
   clearInterval(sampling);

@@ -10,17 +10,19 @@ export type DevicesToInsert = {
   platforms: readonly Platform[];
   /** Whether each has a user with attributes, for messages that name them. */
   users: 'with' | 'without';
+  /** Or instead of them. */
+  beside?: 'those that are there';
 };
 
 const perStatement = 20_000;
 
-/** Devices of a measured run, by few large statements, instead of those that were there. */
+/** Devices of a measured run, by few large statements. */
 export async function insertDevices(
   { database, workspaceId, secret }: Pick<TortureBundle, 'database' | 'workspaceId' | 'secret'>,
-  { devices, platforms, users }: DevicesToInsert,
+  { devices, platforms, users, beside }: DevicesToInsert,
 ): Promise<void> {
   // The demo people would be counted too.
-  await database`delete from devices`;
+  if (beside === undefined) await database`delete from devices`;
   const attributes = JSON.stringify({
     u_fn: 'Ada',
     u_em: 'ada@example.com',

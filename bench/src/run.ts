@@ -1,7 +1,7 @@
 /**
- * Runs one measurement by its name.
+ * Runs one measurement by its name, or those of all budgets one after the other (all-budgets.ts).
  *
- * Usage: npm run bench -- <name> [options of that measurement]
+ * Usage: npm run bench -- <name> [options of that measurement], or npm run bench [-- --quick] [--record]
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,17 +9,26 @@ import { join } from 'node:path';
 /** Each is a script that reads its options itself. */
 const measurements: Record<string, string> = {
   accept: './accept.ts',
+  all: './all-budgets.ts',
+  start: './start.ts',
+  tokens: './tokens.ts',
   console: './console.ts',
   'console-load': './console-load.ts',
+  'end-to-end': './end-to-end.ts',
   fanout: './fanout.ts',
   import: './import.ts',
+  latency: './latency.ts',
   render: './render.ts',
+  'retry-claim': './retry-claim.ts',
   search: './search.ts',
   segment: './segment.ts',
   transport: './transport.ts',
+  'transport-soak': './transport-soak.ts',
+  'web-push': './web-push.ts',
 };
 
-const name = process.argv[2] ?? '';
+const [, , first = ''] = process.argv;
+const name = first === '' || first.startsWith('--') ? 'all' : first;
 const script = Object.hasOwn(measurements, name) ? measurements[name]! : undefined;
 if (script === undefined) {
   process.stderr.write(`bench: name one of ${Object.keys(measurements).join(', ')}\n`);

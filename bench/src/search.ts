@@ -1,5 +1,5 @@
 /**
- * Campaign search (goal: p99 below 50 ms): a million campaigns in four workspaces, every filter of both versions on the
+ * Campaign search (budget P7, goal: p99 below 25 ms): a million campaigns in four workspaces, every filter of both versions on the
  * largest of them, pages 1 to 100. For each filter the time of the whole HTTP answer over a kept connection (key,
  * limit, search, JSON) and of the search's statements alone, p50 and p99.
  *
@@ -25,6 +25,7 @@ import { makeLog } from '../../server/src/log.ts';
 import { startEmbeddedPostgres } from '../../server/src/start/embedded-postgres/embedded-postgres.ts';
 import { prepareDatabase } from '../../server/src/start/prepare-database.ts';
 import { openDatabase } from '../../server/src/storage/database.ts';
+import { tellComparison } from './comparison.ts';
 
 type Version = 'V1' | 'V5';
 type Case = { name: string; filters: Record<string, unknown>; more?: Record<string, unknown>; versions?: Version[] };
@@ -39,7 +40,7 @@ const { values } = parseArgs({
 });
 const campaigns = Number(values.campaigns);
 const pages = Number(values.pages);
-const goalMilliseconds = 50;
+const goalMilliseconds = 25;
 const workspaceId = 'W0';
 
 const folder = process.env.DATABASE_URL ? undefined : await mkdtemp(join(tmpdir(), 'carillon-bench-'));
@@ -142,7 +143,11 @@ async function measureAll(): Promise<void> {
       }
     }
   }
-  process.stdout.write(`worst p99 over HTTP: ${worst.toFixed(1)} ms, goal ${goalMilliseconds} ms\n`);
+  tellComparison({
+    ...{ budget: 'P7', work: `any filter, any of the first ${pages} pages, among ${campaigns} campaigns`, peer: '–' },
+    ...{ ours: `worst p99 ${worst.toFixed(1)} ms`, ratio: null },
+    ...{ goal: `p99 < ${goalMilliseconds} ms`, isMet: worst < goalMilliseconds },
+  });
   await server.close();
 }
 

@@ -19,6 +19,8 @@ import { parseArgs } from 'node:util';
 import { startEmbeddedPostgres } from '../../server/src/start/embedded-postgres/embedded-postgres.ts';
 import { prepareDatabase } from '../../server/src/start/prepare-database.ts';
 import { openDatabase } from '../../server/src/storage/database.ts';
+import { tellComparison } from './comparison.ts';
+import { median } from './median.ts';
 
 const { values } = parseArgs({
   args: process.argv.slice(2).filter((word) => word !== 'segment'),
@@ -35,6 +37,8 @@ const [users, lines, matching, rounds] = [values.users, values.lines, values.mat
   number,
   number,
 ];
+
+const goals = { times: 1.1, megabytes: 200 };
 
 if (spawnSync('psql', ['--version']).status !== 0) {
   process.stderr.write('bench segment: psql is needed as the peer (Debian: apt install postgresql-client)\n');
@@ -63,12 +67,17 @@ try {
     results.push({ ours, psql, rssMegabytes });
     report(`round ${round + 1}: carillon ${ours.toFixed(2)} s, psql ${psql.toFixed(2)} s, memory ${rssMegabytes} MB`);
   }
-  const median = (numbers: number[]): number => numbers.sort((a, b) => a - b)[Math.floor(numbers.length / 2)]!;
   const [ours, psql] = [median(results.map((one) => one.ours)), median(results.map((one) => one.psql))];
-  report(
-    `median: carillon ${ours.toFixed(2)} s, psql ${psql.toFixed(2)} s, ratio ${(ours / psql).toFixed(2)} (goal 1.30)`,
-  );
-  report(`memory of the filling process, most: ${Math.max(...results.map((one) => one.rssMegabytes))} MB (goal 200)`);
+  const megabytes = Math.max(...results.map((one) => one.rssMegabytes));
+  const work = `a file of ${lines} lines against ${users} users`;
+  tellComparison({
+    ...{ budget: 'P6', work, ours: `${ours.toFixed(2)} s`, peer: `psql, COPY and join by hand ${psql.toFixed(2)} s` },
+    ...{ ratio: psql / ours, goal: `≤ ${goals.times} × its time`, isMet: ours / psql <= goals.times },
+  });
+  tellComparison({
+    ...{ budget: 'P6', work: `${work}: memory`, ours: `${megabytes} MB at most`, peer: '–', ratio: null },
+    ...{ goal: `< ${goals.megabytes} MB`, isMet: megabytes < goals.megabytes },
+  });
 } finally {
   files.closeAllConnections();
   files.close();

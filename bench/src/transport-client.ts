@@ -1,12 +1,14 @@
 /**
  * One client of the transport measurement: sends so many requests of 400 bytes, 1,000 at a time, over one connection, and
- * prints how many a second were answered 200. Arguments: client, origin, requests.
+ * prints how many a second were answered 200, and what CPU time each took. Arguments: client, origin, requests.
  */
 import apn from '@parse/node-apn';
 import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:http2';
 import { makeHttp2Transport } from '../../server/src/engine/delivery/http2/http2-transport.ts';
+import type { Http2Transport } from '../../server/src/engine/delivery/http2/http2-transport.ts';
+import { RequestHead } from '../../server/src/engine/delivery/http2/request-head.ts';
 import { makeLog } from '../../server/src/log.ts';
 
 const [, , name, origin, count] = process.argv as unknown as [string, string, string, string, string];
@@ -15,40 +17,88 @@ const atATime = 1_000;
 const device = 'ab'.repeat(32);
 const path = `/3/device/${device}`;
 const body = Buffer.alloc(400, 'x');
+const target = { key: 'bench', origin, isGuarded: false };
 
-type Client = { send(): Promise<unknown>; close(): void | Promise<void> };
-const clients: Record<string, () => Client> = { carillon, 'node-http2': nodeHttp2, 'node-apn': nodeApn };
+/** `sendAll` resolves when so many requests were answered 200, and rejects when one was not. */
+type Client = { sendAll(all: number): Promise<unknown>; close(): void | Promise<void> };
+const clients: Record<string, () => Client> = { lane, promises, 'node-http2': nodeHttp2, 'node-apn': nodeApn };
 
 const client = clients[name]!();
 // The connection is there, and what is compiled is compiled.
-await sendAll(atATime * 5);
-const startedAt = performance.now();
-await sendAll(requests);
-process.stdout.write(String(requests / ((performance.now() - startedAt) / 1000)));
+await client.sendAll(Math.min(requests, atATime * 20));
+const [startedAt, usage] = [performance.now(), process.cpuUsage()];
+await client.sendAll(requests);
+const { user, system } = process.cpuUsage(usage);
+const rate = requests / ((performance.now() - startedAt) / 1000);
+process.stdout.write(JSON.stringify({ rate, cpuMicroseconds: (user + system) / requests }));
 await client.close();
 process.exit(0);
 
-async function sendAll(all: number): Promise<void> {
-  let left = all;
-  const sender = async (): Promise<void> => {
-    while (left > 0) {
-      left -= 1;
-      const status = await client.send();
-      if (status !== 200) throw new Error(`answered ${JSON.stringify(status)}`);
-    }
+/** For clients that take one request at a time. */
+function sendEach(send: () => Promise<unknown>): Client['sendAll'] {
+  return async (all) => {
+    let left = all;
+    const sender = async (): Promise<void> => {
+      while (left > 0) {
+        left -= 1;
+        const status = await send();
+        if (status !== 200) throw new Error(`answered ${JSON.stringify(status)}`);
+      }
+    };
+    await Promise.all(Array.from({ length: atATime }, sender));
   };
-  await Promise.all(Array.from({ length: atATime }, sender));
 }
 
-function carillon(): Client {
+function makeTransport(): Http2Transport {
   const log = makeLog({ level: 'error', pretty: false });
-  const transport = makeHttp2Transport({ log, allowedNetworks: [], sessionsPerTarget: 1 });
-  const target = { key: 'bench', origin, isGuarded: false };
+  return makeHttp2Transport({ log, allowedNetworks: [], sessionsPerTarget: 1 });
+}
+
+/** As who sends many does it. */
+function lane(): Client {
+  const transport = makeTransport();
+  let [left, open] = [0, 0];
+  let end: { resolve: (value?: unknown) => void; reject: (error: Error) => void };
+  const owner = {
+    reads: 'failures' as const,
+    onAccepted(_ticket: number, status: number) {
+      if (status !== 200) end.reject(new Error(`answered ${status}`));
+      open -= 1;
+      if (left === 0 && open === 0) end.resolve();
+    },
+    onAnswer: (_ticket: number, answer: object) => end.reject(new Error(`answered ${JSON.stringify(answer)}`)),
+    onSpace: sendMore,
+    onUnreachable: (failure: object) => end.reject(new Error(JSON.stringify(failure))),
+  };
+  const head = new RequestHead([['apns-push-type', 'alert']]);
+  const outgoing = { head, path, values: [], body, ticket: 0, listener: owner };
+  const requestLane = transport.openLane(target, owner);
+  function sendMore(): void {
+    for (; left > 0; left -= 1) {
+      outgoing.ticket = left;
+      if (!requestLane.send(outgoing)) return;
+      open += 1;
+    }
+  }
   return {
-    async send() {
+    sendAll: (all) =>
+      new Promise((resolve, reject) => {
+        left = all;
+        end = { resolve, reject };
+        sendMore();
+      }),
+    close: () => transport.close(),
+  };
+}
+
+/** As who waits for each answer does it. */
+function promises(): Client {
+  const transport = makeTransport();
+  return {
+    sendAll: sendEach(async () => {
       const answer = await transport.request(target, { path, headers: { 'apns-push-type': 'alert' }, body });
       return answer.kind === 'answer' ? answer.status : answer;
-    },
+    }),
     close: () => transport.close(),
   };
 }
@@ -56,16 +106,18 @@ function carillon(): Client {
 function nodeHttp2(): Client {
   const session = connect(origin);
   return {
-    send: () =>
-      new Promise((resolve, reject) => {
-        const stream = session.request({ ':method': 'POST', ':path': path, 'apns-push-type': 'alert' });
-        let status: unknown;
-        stream.on('response', (headers) => (status = headers[':status']));
-        stream.on('error', reject);
-        stream.on('end', () => resolve(status));
-        stream.resume();
-        stream.end(body);
-      }),
+    sendAll: sendEach(
+      () =>
+        new Promise((resolve, reject) => {
+          const stream = session.request({ ':method': 'POST', ':path': path, 'apns-push-type': 'alert' });
+          let status: unknown;
+          stream.on('response', (headers) => (status = headers[':status']));
+          stream.on('error', reject);
+          stream.on('end', () => resolve(status));
+          stream.resume();
+          stream.end(body);
+        }),
+    ),
     close: () => session.close(),
   };
 }
@@ -84,10 +136,10 @@ function nodeApn(): Client {
   notification.pushType = 'alert';
   notification.alert = 'x'.repeat(350);
   return {
-    async send() {
+    sendAll: sendEach(async () => {
       const { sent, failed } = await provider.send(notification, device);
       return sent.length === 1 ? 200 : failed;
-    },
+    }),
     close: () => void provider.shutdown(),
   };
 }

@@ -1,4 +1,4 @@
-import { toCarillonError } from './carillon-error.ts';
+import { readJson, toCarillonError, unreachable } from './carillon-error.ts';
 
 export type AccessTokenOptions = {
   /** Origin of the token endpoints, without a trailing slash. */
@@ -7,6 +7,8 @@ export type AccessTokenOptions = {
   /** Secret of an OAuth key. */
   oauthKey: string;
   fetch?: typeof fetch;
+  /** How long a reply may take; default 60 s. */
+  timeoutMilliseconds?: number;
   /** Milliseconds now; for tests. */
   now?: () => number;
 };
@@ -14,6 +16,8 @@ export type AccessTokenOptions = {
 export type AccessTokens = {
   /** A valid access token: the same until shortly before its expiry, then a refreshed one. @throws CarillonError */
   get(): Promise<string>;
+  /** A token that was refused though it should be good: the next caller gets another one. */
+  forget(accessToken: string): void;
 };
 
 type Grant = { accessToken: string; expiresAt: number; refreshToken: string; refreshUntil: number };
@@ -25,6 +29,7 @@ const refreshLifeMilliseconds = 30 * 24 * 3_600_000;
 /** Gets one access token, reuses it, and refreshes it before it ends; callers at the same moment share one request. */
 export function makeAccessTokens(options: AccessTokenOptions): AccessTokens {
   const { baseUrl, workspaceId, oauthKey, fetch: request = fetch, now = Date.now } = options;
+  const { timeoutMilliseconds = 60_000 } = options;
   let grant: Grant | undefined;
   let pending: Promise<Grant> | undefined;
 
@@ -33,9 +38,12 @@ export function makeAccessTokens(options: AccessTokenOptions): AccessTokens {
     const answer = await request(`${baseUrl}${path}`, {
       method: 'POST',
       body: new URLSearchParams({ client_id: workspaceId, ...form }),
+      signal: AbortSignal.timeout(timeoutMilliseconds),
+    }).catch((cause: unknown) => {
+      throw unreachable(cause);
     });
     if (!answer.ok) throw await toCarillonError(answer);
-    const { data } = (await answer.json()) as {
+    const { data } = (await readJson(answer)) as {
       data: { access_token: string; refresh_token?: string; expires_in: number };
     };
     const life = data.expires_in * 1000;
@@ -64,6 +72,9 @@ export function makeAccessTokens(options: AccessTokenOptions): AccessTokens {
   }
 
   return {
+    forget(accessToken) {
+      if (grant?.accessToken === accessToken) grant = { ...grant, expiresAt: 0 };
+    },
     async get() {
       if (grant && grant.expiresAt > now()) return grant.accessToken;
       pending ??= renew().finally(() => {

@@ -1,6 +1,22 @@
-import { toCarillonError } from './carillon-error.ts';
+import type { CallOptions, CallService } from './call-service.ts';
+import { eachPage } from './each-page.ts';
+import type {
+  CampaignDraftChange,
+  CampaignDraftRequest,
+  CampaignMetaListV5,
+  CampaignMetaSearchV5,
+  CampaignPreview,
+  CampaignPreviewRequest,
+  CampaignSearchV5,
+  CampaignTestAnswerV5,
+  CampaignTestRequestV5,
+  CampaignV5,
+  CampaignValidation,
+  DeliveryExplanation,
+  ExecutionsV5,
+} from './generated/shapes.ts';
 
-/** A campaign as V5 takes it; the members are those of the manual, spelt as on the wire. */
+/** A campaign in the making, as V5 takes it: parts that are not decided yet may be missing or unfinished. */
 export type CampaignBody = {
   channel?: 'PUSH';
   campaign_delivery_type?: 'ONE_TIME' | 'PERIODIC' | 'BUSINESS_EVENT_TRIGGERED';
@@ -18,49 +34,94 @@ export type CampaignBody = {
 /** What became of each identifier of a test. */
 export type CampaignTestAnswer = Record<string, { status: 'success' | 'failed'; failure_reason?: string }>;
 
+/** Every member may be missing, and null removes it (RFC 7396). */
+type MergePatch<Value> = Value extends readonly unknown[]
+  ? Value
+  : Value extends object
+    ? { [Name in keyof Value]?: MergePatch<Value[Name]> | null }
+    : Value;
+
+type Paged<Search> = Omit<Search, 'limit' | 'page'>;
+
+/** Campaigns of V5: with a campaigns key or an access token. */
 export type CarillonCampaigns = {
   /** A draft. @throws CarillonError with `faults` */
-  create(campaign: CampaignBody): Promise<{ id: string }>;
+  create(campaign: CampaignDraftRequest, options?: CallOptions): Promise<{ id: string }>;
   /** Merged into a draft (RFC 7396): null removes. @throws CarillonError */
-  change(id: string, change: CampaignBody): Promise<{ id: string }>;
+  change(id: string, change: MergePatch<CampaignDraftChange>, options?: CallOptions): Promise<{ id: string }>;
   /** What keeps a draft from going live. @throws CarillonError */
-  validate(id: string): Promise<{ valid: boolean; errors: { field: string; issue: string }[] }>;
+  validate(id: string, options?: CallOptions): Promise<CampaignValidation['data']>;
   /** Sends or schedules a draft. @throws CarillonError with `faults` */
-  publish(id: string): Promise<void>;
-  stop(id: string): Promise<void>;
-  pause(id: string): Promise<void>;
-  resume(id: string): Promise<void>;
-  /** Sends content, or the draft `draft_id`, to the named people alone. @throws CarillonError */
-  test(test: CampaignBody & { draft_id?: string; test_campaign_meta: TestMeta }): Promise<CampaignTestAnswer>;
+  publish(id: string, options?: CallOptions): Promise<void>;
+  stop(id: string, options?: CallOptions): Promise<void>;
+  pause(id: string, options?: CallOptions): Promise<void>;
+  resume(id: string, options?: CallOptions): Promise<void>;
+  /** Sends content, or the draft `draft_id`, to the named users alone. @throws CarillonError */
+  test(test: CampaignTestRequestV5, options?: CallOptions): Promise<CampaignTestAnswerV5['data']>;
+  preview(request: CampaignPreviewRequest, options?: CallOptions): Promise<CampaignPreview['data']>;
+  get(id: string, options?: CallOptions): Promise<CampaignV5>;
+  /** All that fit, page by page: `for await (const campaign of campaigns.search({ … }))`. */
+  search(search?: Paged<CampaignSearchV5>, options?: CallOptions): AsyncIterable<CampaignV5>;
+  /** The same with less about each. */
+  list(
+    search?: Paged<CampaignMetaSearchV5>,
+    options?: CallOptions,
+  ): AsyncIterable<CampaignMetaListV5['data']['campaigns'][number]>;
+  /** Runs of a recurring campaign. */
+  executions(id: string, options?: CallOptions): AsyncIterable<ExecutionsV5['data']['executions'][number]>;
+  /** Why a user got a campaign, or did not. */
+  explain(
+    of: { campaignId: string; customerId: string; runId?: string },
+    options?: CallOptions,
+  ): Promise<DeliveryExplanation>;
 };
 
-type TestMeta = { identifier: string; identifier_values: string[]; platform?: 'ANDROID' | 'IOS' | 'WEB' };
+const pageSize = 15;
 
-type Send = (
-  method: 'POST' | 'PATCH',
-  call: { path: string; headers: Record<string, string>; body: object },
-) => Promise<Response>;
-
-type CampaignsOptions = { workspaceId: string; campaignsKey: string; send: Send };
-
-/** Campaigns of V5, with Basic credentials. */
-export function makeCarillonCampaigns({ workspaceId, campaignsKey, send }: CampaignsOptions): CarillonCampaigns {
-  // A key is ASCII; btoa takes it in browsers and Node alike.
-  const headers = { authorization: `Basic ${btoa(`${workspaceId}:${campaignsKey}`)}` };
-  async function ask<Data>(method: 'POST' | 'PATCH', path: string, body: object): Promise<Data> {
-    const answer = await send(method, { path: `/v5/campaigns${path}`, headers, body });
-    if (!answer.ok) throw await toCarillonError(answer);
-    return ((await answer.json()) as { data: Data }).data;
-  }
-  const act = (id: string, action: string) => ask<void>('PATCH', `/${id}/status`, { action });
+export function makeCarillonCampaigns(call: CallService): CarillonCampaigns {
+  const act = async (id: string, action: string, options: CallOptions = {}): Promise<void> =>
+    void (await call('changeCampaignStatus', { parameters: { id }, body: { action } }, options));
   return {
-    create: (campaign) => ask('POST', '', campaign),
-    change: (id, change) => ask('PATCH', `/${id}`, change),
-    validate: (id) => ask('POST', `/${id}/validate`, {}),
-    publish: async (id) => void (await act(id, 'PUBLISH')),
-    stop: async (id) => void (await act(id, 'STOP')),
-    pause: async (id) => void (await act(id, 'PAUSE')),
-    resume: async (id) => void (await act(id, 'RESUME')),
-    test: (test) => ask('POST', '/test', test),
+    async create(body, options) {
+      return (await call('createCampaign', { body }, options)).data;
+    },
+    async change(id, body, options) {
+      return (await call('changeCampaign', { parameters: { id }, body: body as CampaignDraftChange }, options)).data;
+    },
+    async validate(id, options) {
+      return (await call('validateCampaign', { parameters: { id } }, options)).data;
+    },
+    publish: (id, options) => act(id, 'PUBLISH', options),
+    stop: (id, options) => act(id, 'STOP', options),
+    pause: (id, options) => act(id, 'PAUSE', options),
+    resume: (id, options) => act(id, 'RESUME', options),
+    async test(body, options) {
+      return (await call('testCampaign', { body }, options)).data;
+    },
+    async preview(body, options) {
+      return (await call('previewCampaign', { body }, options)).data;
+    },
+    async get(id, options) {
+      return (await call('getCampaign', { parameters: { id } }, options)).data;
+    },
+    search: (search = {}, options = {}) =>
+      eachPage(pageSize, async (page) => {
+        return (await call('searchCampaigns', { body: { ...search, ...page } }, options)).data.campaigns;
+      }),
+    list: (search = {}, options = {}) =>
+      eachPage(pageSize, async (page) => {
+        return (await call('listCampaignMeta', { body: { ...search, ...page } }, options)).data.campaigns;
+      }),
+    executions: (id, options) =>
+      eachPage(pageSize, async (page) => {
+        const given = { parameters: { parent_campaign_id: id }, body: page };
+        return (await call('listExecutions', given, options)).data.executions;
+      }),
+    explain: ({ campaignId, customerId, runId }, options) =>
+      call(
+        'explainDelivery',
+        { parameters: { id: campaignId, customer_id: customerId, ...(runId === undefined ? {} : { run_id: runId }) } },
+        options,
+      ),
   };
 }

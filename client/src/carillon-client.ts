@@ -1,120 +1,118 @@
 import { makeAccessTokens } from './access-tokens.ts';
 import type { AccessTokens } from './access-tokens.ts';
+import { makeCallService } from './call-service.ts';
+import type { CallOptions, CallService } from './call-service.ts';
+import { makeCarillonBusinessEvents } from './carillon-business-events.ts';
+import type { CarillonBusinessEvents } from './carillon-business-events.ts';
+import { makeCarillonCampaignsV1 } from './carillon-campaigns-v1.ts';
+import type { CarillonCampaignsV1 } from './carillon-campaigns-v1.ts';
 import { makeCarillonCampaigns } from './carillon-campaigns.ts';
 import type { CarillonCampaigns } from './carillon-campaigns.ts';
-import { CarillonError, toCarillonError } from './carillon-error.ts';
-import type { PushAnswer, PushRequest } from './push-request.ts';
-import { signPush } from './sign-push.ts';
+import { makeCarillonPush } from './carillon-push.ts';
+import type { CarillonPush, PushRequest } from './carillon-push.ts';
+import { makeCarillonSegments } from './carillon-segments.ts';
+import type { CarillonSegments } from './carillon-segments.ts';
+import { makeCarillonUsers } from './carillon-users.ts';
+import type { CampaignStats, PushSuccess, StatsRequest } from './generated/shapes.ts';
+import { hostOf } from './service-hosts.ts';
+import type { ServiceHosts } from './service-hosts.ts';
 
 export type CarillonClientOptions = {
-  /** Origin of the service, without a trailing slash. */
-  baseUrl: string;
+  /** Origin of the service, without a trailing slash; or the three hosts of a data center (`hostsOfDataCenter`). */
+  baseUrl: string | ServiceHosts;
   workspaceId: string;
+  /** Database name of the workspace, which file segments are asked for with. */
+  dbName?: string;
   /** Secret of a push key: signs pushes. */
   pushKey?: string;
-  /** Secret of a campaigns key: makes, changes and sends campaigns (V5). */
+  /** Secret of a campaigns key: makes, changes and sends campaigns. */
   campaignsKey?: string;
-  /** Secret of an OAuth key: people and devices travel under its access token. */
+  /** Secret of a data key: users, devices, events and segments. */
+  dataKey?: string;
+  /** Secret of an OAuth key: what has no key of its own travels under its access token. */
   oauthKey?: string;
+  /** What a push is signed by: its name, or its body and time as well. Default `name`. */
+  pushSignatures?: 'name' | 'body';
   /** Abbreviation in header names; default `SVC`. */
   headerPrefix?: string;
   fetch?: typeof fetch;
-  /** Most times a call is repeated after 429 or 503; default 3. Each waits as long as the service asks, up to a minute. */
+  /**
+   * Most times a call is repeated after 429, 503 or a broken connection; default 3. Each waits as long as the service
+   * asks, up to a minute. What would be done twice is not repeated, but by its Idempotency-Key.
+   */
   maxRepeats?: number;
+  /** How long a reply may take; default 60 s. */
+  timeoutMilliseconds?: number;
+  /** Milliseconds now; for tests. */
+  now?: () => number;
 };
 
-export type CarillonClient = {
+export type CarillonClient = ReturnType<typeof makeCarillonUsers> & {
   /** Creates and sends a push (v2.1). @throws CarillonError */
-  sendPush(push: PushRequest, options?: { idempotencyKey?: string }): Promise<PushAnswer>;
+  sendPush(push: PushRequest, options?: CallOptions): Promise<PushSuccess>;
   /** Creates or changes a user. @throws CarillonError */
-  upsertUser(user: { customerId: string; attributes?: Record<string, unknown> }): Promise<void>;
+  upsertUser(user: { customerId: string; attributes?: Record<string, unknown> }, options?: CallOptions): Promise<void>;
   /** Creates or renews a device of a user. @throws CarillonError */
-  registerDevice(device: {
-    customerId: string;
-    deviceId: string;
-    platform: 'ANDROID' | 'iOS' | 'web';
-    pushId: string | object;
-    attributes?: Record<string, unknown>;
-  }): Promise<void>;
-  /** Undefined without a campaigns key. */
-  campaigns: CarillonCampaigns | undefined;
+  registerDevice(
+    device: {
+      customerId: string;
+      deviceId: string;
+      platform: 'ANDROID' | 'iOS' | 'web';
+      pushId: string | object;
+      attributes?: Record<string, unknown>;
+    },
+    options?: CallOptions,
+  ): Promise<void>;
+  push: CarillonPush;
+  segments: CarillonSegments;
+  campaigns: CarillonCampaigns;
+  campaignsV1: CarillonCampaignsV1;
+  businessEvents: CarillonBusinessEvents;
+  stats: { read(request: StatsRequest, options?: CallOptions): Promise<CampaignStats> };
+  /** Any operation of the document by its `operationId`. */
+  call: CallService;
   tokens: AccessTokens | undefined;
 };
 
-type Call = { path: string; headers: Record<string, string>; body: object };
-
-const maxWaitSeconds = 60;
-
-/** A typed client of the service: signature, access tokens, and patience with 429 and 503. */
+/** A typed client of the service: credentials, signatures, access tokens, and patience with 429 and 503. */
 export function makeCarillonClient(options: CarillonClientOptions): CarillonClient {
-  const { baseUrl, workspaceId, headerPrefix = 'SVC', fetch: request = fetch, maxRepeats = 3 } = options;
+  const { baseUrl, workspaceId, headerPrefix = 'SVC', now = Date.now } = options;
+  // Called without an object before it, as browsers want it.
+  const request: typeof fetch = options.fetch ?? ((...given) => fetch(...given));
+  const timeoutMilliseconds = options.timeoutMilliseconds ?? 60_000;
   const tokens =
     options.oauthKey === undefined
       ? undefined
-      : makeAccessTokens({ baseUrl, workspaceId, oauthKey: options.oauthKey, fetch: request });
-
-  function post(path: string, headers: Record<string, string>, body: object): Promise<Response> {
-    return send('POST', { path, headers, body });
-  }
-
-  async function send(method: 'POST' | 'PATCH', { path, headers, body }: Call): Promise<Response> {
-    for (let repeats = 0; ; repeats += 1) {
-      const answer = await request(`${baseUrl}${path}`, {
-        method,
-        headers: { 'content-type': 'application/json', ...headers },
-        body: JSON.stringify(body),
-      });
-      const isBusy = answer.status === 429 || answer.status === 503;
-      if (!isBusy || repeats >= maxRepeats) return answer;
-      const seconds = Number(answer.headers.get('retry-after') ?? 1);
-      await answer.body?.cancel();
-      await new Promise((resolve) => setTimeout(resolve, Math.min(seconds || 1, maxWaitSeconds) * 1000));
-    }
-  }
-
-  async function postData(path: string, body: object): Promise<void> {
-    if (!tokens) throw new TypeError('oauthKey is needed for people and devices');
-    const headers = { authorization: `Bearer ${await tokens.get()}` };
-    const answer = await post(`/v1/${path}/${encodeURIComponent(workspaceId)}`, headers, body);
-    if (!answer.ok) throw await toCarillonError(answer);
-    await answer.body?.cancel();
-  }
-
+      : makeAccessTokens({
+          ...{ baseUrl: hostOf(baseUrl, 'Tokens'), workspaceId, oauthKey: options.oauthKey },
+          ...{ fetch: request, now, timeoutMilliseconds },
+        });
+  const call = makeCallService({
+    ...{ hosts: baseUrl, workspaceId, headerPrefix, tokens, fetch: request, timeoutMilliseconds },
+    dbName: options.dbName,
+    keys: { data: options.dataKey, campaigns: options.campaignsKey },
+    maxRepeats: options.maxRepeats ?? 3,
+  });
+  const { pushKey, pushSignatures: signatures = 'name' } = options;
+  const push = makeCarillonPush({ call, workspaceId, headerPrefix, pushKey, signatures, now });
+  const data = makeCarillonUsers(call);
   return {
+    ...data,
     tokens,
-    campaigns:
-      options.campaignsKey === undefined
-        ? undefined
-        : makeCarillonCampaigns({ workspaceId, campaignsKey: options.campaignsKey, send }),
-    async sendPush(push, { idempotencyKey } = {}) {
-      const { pushKey } = options;
-      if (pushKey === undefined) throw new TypeError('pushKey is needed to send');
-      const headers: Record<string, string> = {
-        [`X-${headerPrefix}-APPKEY`]: workspaceId,
-        [`X-${headerPrefix}-PushAPI-Signature`]: await signPush({
-          workspaceId,
-          campaignName: push.campaignName,
-          pushKey,
-        }),
-        [`X-${headerPrefix}-Query-Type`]: push.targetAudience.toLowerCase(),
-      };
-      if (idempotencyKey !== undefined) headers['Idempotency-Key'] = idempotencyKey;
-      const answer = await post('/v2.1/transaction/sendpush', headers, push);
-      if (!answer.ok) throw await toCarillonError(answer);
-      const body = (await answer.json()) as PushAnswer | { status: 'Fail'; Error_Message: string };
-      // A business failure answers 200 (interface 2.11); to a caller it is a refusal like any other.
-      if (body.status === 'Fail')
-        throw new CarillonError({ status: 200, code: body.Error_Message, message: body.Error_Message });
-      return body;
+    call,
+    push,
+    segments: makeCarillonSegments(call),
+    campaigns: makeCarillonCampaigns(call),
+    campaignsV1: makeCarillonCampaignsV1(call),
+    businessEvents: makeCarillonBusinessEvents(call),
+    stats: { read: (body, given) => call('readCampaignStats', { body }, given) },
+    sendPush: (message, given) => push.send(message, given),
+    async upsertUser({ customerId, attributes = {} }, given) {
+      await data.users.upsert({ customer_id: customerId, attributes }, given);
     },
-    upsertUser: ({ customerId, attributes = {} }) =>
-      postData('customer', { type: 'customer', customer_id: customerId, attributes }),
-    registerDevice: ({ customerId, deviceId, platform, pushId, attributes = {} }) =>
-      postData('device', {
-        type: 'device',
-        customer_id: customerId,
-        device_id: deviceId,
-        attributes: { ...attributes, platform, push_id: pushId },
-      }),
+    async registerDevice({ customerId, deviceId, platform, pushId, attributes = {} }, given) {
+      const all = { ...attributes, platform, push_id: pushId };
+      await data.devices.register({ customer_id: customerId, device_id: deviceId, attributes: all }, given);
+    },
   };
 }

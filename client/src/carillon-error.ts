@@ -1,8 +1,40 @@
+import type {
+  CampaignErrorV1,
+  CampaignErrorV5,
+  DataError,
+  FileSegmentError,
+  FilterSegmentError,
+  GatewayError,
+  Problem,
+  PushFailure,
+  StatsError,
+  TokenError,
+} from './generated/shapes.ts';
+
+/** Everything that a call can end with but its reply, told apart by `kind`. There is no other. */
+export type CarillonFault =
+  | { kind: 'token'; body: TokenError }
+  | { kind: 'gateway'; body: GatewayError }
+  | { kind: 'push'; body: PushFailure }
+  | { kind: 'data'; body: DataError }
+  | { kind: 'file-segment'; body: FileSegmentError }
+  | { kind: 'filter-segment'; body: FilterSegmentError }
+  | { kind: 'campaign-v1'; body: CampaignErrorV1 }
+  | { kind: 'campaign-v5'; body: CampaignErrorV5 }
+  | { kind: 'stats'; body: StatsError }
+  | { kind: 'problem'; body: Problem }
+  /** A reply that is not the service's, as of a proxy. */
+  | { kind: 'foreign'; text: string }
+  /** No reply: nothing was reached, or not in time. */
+  | { kind: 'unreachable' };
+
 /** The service refused a call. `code` is its own word (`ER011`, `Signature is not verified`, `ValueError`). */
 export class CarillonError extends Error {
   override readonly name = 'CarillonError';
+  /** Of HTTP; 0 without a reply. */
   readonly status: number;
   readonly code: string;
+  readonly fault: CarillonFault;
   /** Whole seconds the service asks to wait (429, 503). */
   readonly retryAfterSeconds: number | undefined;
   /** Of problem details (RFC 9457): the field concerned, and what is wrong with it. */
@@ -12,9 +44,10 @@ export class CarillonError extends Error {
   readonly faults: { field: string; message: string }[];
 
   constructor(refusal: Refusal) {
-    super(refusal.message);
+    super(refusal.message, refusal.cause === undefined ? undefined : { cause: refusal.cause });
     this.status = refusal.status;
     this.code = refusal.code;
+    this.fault = refusal.fault;
     this.retryAfterSeconds = refusal.retryAfterSeconds;
     this.field = refusal.field;
     this.detail = refusal.detail;
@@ -26,45 +59,102 @@ type Refusal = {
   status: number;
   code: string;
   message: string;
+  fault: CarillonFault;
+  cause?: unknown;
   retryAfterSeconds?: number | undefined;
   field?: string | undefined;
   detail?: string | undefined;
   faults?: { field: string; message: string }[];
 };
 
-type ErrorBody = {
-  error_type?: string;
-  reason?: string;
-  Error_Message?: string;
-  code?: string | number;
-  message?: string;
-  title?: string;
-  field?: string;
-  detail?: string;
-  error?: { type?: string; code?: string; message?: string; details?: { target: string; message: string }[] };
-};
+/** Of a connection that gave no reply. */
+export function unreachable(cause: unknown): CarillonError {
+  const message = 'The service was not reached, or did not reply in time';
+  return new CarillonError({ status: 0, code: 'unreachable', message, fault: { kind: 'unreachable' }, cause });
+}
 
-/** Reads a refusal in any of the service's shapes: token, push, gateway, data, campaigns, problem details. */
-export async function toCarillonError(answer: Response): Promise<CarillonError> {
+/** @throws CarillonError for a reply that is not the service's, as of a proxy that wants somebody to sign in */
+export async function readJson(answer: Response): Promise<unknown> {
   const text = await answer.text();
-  let body: ErrorBody = {};
   try {
-    body = JSON.parse(text) as ErrorBody;
+    return JSON.parse(text) as unknown;
+  } catch {
+    const message = `HTTP ${answer.status} without JSON`;
+    throw new CarillonError({ status: answer.status, code: 'foreign', message, fault: { kind: 'foreign', text } });
+  }
+}
+
+/** Reads a refusal in any of the service's shapes. */
+export async function toCarillonError(answer: Response): Promise<CarillonError> {
+  const { status } = answer;
+  const fault = readFault(await answer.text());
+  const retryAfter = Number(answer.headers.get('retry-after') ?? NaN);
+  const retryAfterSeconds = Number.isFinite(retryAfter) ? retryAfter : undefined;
+  return new CarillonError({ status, fault, retryAfterSeconds, ...describe(fault, status) });
+}
+
+function readFault(text: string): CarillonFault {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
   } catch {
     // A proxy may answer with HTML; the status says enough then.
   }
-  const retryAfter = Number(answer.headers.get('retry-after') ?? NaN);
-  const code =
-    body.error_type ?? body.Error_Message ?? body.error?.type ?? body.error?.code ?? body.code ?? answer.status;
-  const message =
-    body.reason ?? body.Error_Message ?? body.error?.message ?? body.message ?? body.title ?? `HTTP ${answer.status}`;
-  return new CarillonError({
-    status: answer.status,
-    code: String(code),
-    message,
-    retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : undefined,
-    field: body.field,
-    detail: body.detail,
-    faults: (body.error?.details ?? []).map(({ target, message: what }) => ({ field: target, message: what })),
-  });
+  const kind = kindOf(body);
+  return kind === undefined ? { kind: 'foreign', text } : ({ kind, body } as CarillonFault);
+}
+
+/** Each shape has members that the others do not have. */
+function kindOf(body: unknown): Exclude<CarillonFault['kind'], 'foreign' | 'unreachable'> | undefined {
+  if (!isRecord(body)) return undefined;
+  if (typeof body.error_type === 'string') return 'token';
+  if (typeof body.Error_Message === 'string') return 'push';
+  if (typeof body.type === 'string' && body.type.startsWith('urn:carillon:error:')) return 'problem';
+  const { error } = body;
+  if (isRecord(error)) {
+    if (body.status === 'fail') return 'data';
+    if (body.type === 'custom_segment') return 'filter-segment';
+    return typeof body.response_id === 'string' ? 'campaign-v5' : 'campaign-v1';
+  }
+  if (typeof body.code === 'string' && typeof body.target === 'string') return 'gateway';
+  if (typeof body.title === 'string') return typeof body.code === 'string' ? 'stats' : 'file-segment';
+  return undefined;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+type Described = Pick<Refusal, 'code' | 'message' | 'field' | 'detail' | 'faults'>;
+
+function describe(fault: CarillonFault, status: number): Described {
+  switch (fault.kind) {
+    case 'token':
+      return { code: fault.body.error_type, message: fault.body.reason };
+    case 'push':
+      return { code: fault.body.Error_Message, message: fault.body.Error_Message };
+    case 'data':
+      return { code: fault.body.error.type, message: fault.body.error.message };
+    case 'filter-segment':
+      return { code: fault.body.error.code, message: fault.body.error.message };
+    case 'campaign-v1':
+    case 'campaign-v5': {
+      const { code, message, details } = fault.body.error;
+      return { code, message, faults: details.map(({ target, message: what }) => ({ field: target, message: what })) };
+    }
+    case 'gateway':
+      return { code: fault.body.code, message: fault.body.message };
+    case 'stats':
+    case 'file-segment':
+      return { code: fault.body.title, message: fault.body.description ?? fault.body.title };
+    case 'problem': {
+      const { code, title, field, detail } = fault.body as Problem & { field?: string; detail?: string };
+      return { code, message: title, field, detail };
+    }
+    case 'foreign':
+    case 'unreachable':
+      return { code: String(status), message: `HTTP ${status}` };
+    default:
+      return fault satisfies never;
+  }
 }

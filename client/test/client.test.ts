@@ -26,11 +26,15 @@ test('the package offers what an integrator uses, and nothing of the console', (
   expect(Object.keys(everything).sort()).toEqual([
     'CarillonError',
     'SubscribeBrowserError',
+    'hostsOfDataCenter',
     'makeAccessTokens',
+    'makeCallbackReceiver',
     'makeCarillonClient',
     'signPush',
+    'signPushV2',
     'subscribeBrowser',
     'toCarillonError',
+    'verifyCallback',
   ]);
 });
 
@@ -41,7 +45,7 @@ async function readExample(
 ): Promise<(given: object) => Promise<unknown>> {
   const readme = await readFile(join(import.meta.dirname, '..', 'README.md'), 'utf8');
   const [, code] = [...readme.matchAll(/```ts\n(.*?)```/gs)].find(([, block]) => block!.includes(word))!;
-  const [, imported] = /import \{ (.*) \} from '@carillon\/client';/.exec(code!)!;
+  const [, imported] = /import \{ (.*) \} from '@carillon\/client(?:\/browser)?';/.exec(code!)!;
   let body = code!.replace(/import .*/, '').replace(/const (\{ )?(\w+)( \})? = await (?!.*await)/s, 'return await ');
   for (const [placeholder, value] of Object.entries(filledIn)) {
     expect(body).toContain(placeholder);
@@ -79,9 +83,10 @@ describe('the examples of the README', () => {
 test('the package is what its README says: no dependencies, and sources that a bundler or Node takes', async () => {
   const manifest = JSON.parse(await readFile(join(import.meta.dirname, '..', 'package.json'), 'utf8'));
   expect(manifest.dependencies).toBeUndefined();
-  const sources = await readdir(join(import.meta.dirname, '..', 'src'));
+  const folder = join(import.meta.dirname, '..', 'src');
+  const sources = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.ts'));
   for (const file of sources) {
-    const text = await readFile(join(import.meta.dirname, '..', 'src', file), 'utf8');
+    const text = await readFile(join(folder, file), 'utf8');
     for (const [, from] of text.matchAll(/from '(.*)';/g)) expect(from).toMatch(/^\.\//);
   }
 });

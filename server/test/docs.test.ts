@@ -3,6 +3,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { fillSections, renderSections } from '../../scripts/render-docs.ts';
+import { outcomeLetters } from '../src/storage/ledger/ledger-words.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const read = (path: string): Promise<string> => readFile(join(root, path), 'utf8');
@@ -49,7 +50,6 @@ describe('docs/states.md and the constraints of the tables name the same states,
     ['campaigns.status', 'campaigns', 'status'],
     ['runs.status', 'runs', 'status'],
     ['chunks.state', 'chunks', 'state'],
-    ['deliveries.outcome', 'deliveries', 'outcome'],
   ])('%s', async (heading, table, column) => {
     const page = await read('docs/states.md');
     const section = page.slice(page.indexOf(`(\`${heading}\`)`)).split('\n\n')[1]!;
@@ -63,6 +63,16 @@ describe('docs/states.md and the constraints of the tables name the same states,
       .reduce((longest, states) => (states.length > longest.length ? states : longest), []);
     expect(constrained.length).toBeGreaterThan(3);
     expect(documented.sort()).toEqual(constrained.sort());
+  });
+
+  test('deliveries.outcome', async () => {
+    const page = await read('docs/states.md');
+    const section = page.slice(page.indexOf('(`deliveries.outcome`)')).split('\n\n')[1]!;
+    const documented = [...section.matchAll(/`([A-Z_]+)`/g)].map(([, state]) => state!);
+    expect(documented.sort()).toEqual(Object.keys(outcomeLetters).sort());
+    const [, list] = /deliveries_outcome_check CHECK \([^[]*\[([^\]]+)\]/.exec(await read('server/schema.sql'))!;
+    const letters = [...list!.matchAll(/'([A-Z])'/g)].map(([, letter]) => letter!);
+    expect(letters.sort()).toEqual(Object.values(outcomeLetters).sort());
   });
 });
 

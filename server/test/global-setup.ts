@@ -48,6 +48,8 @@ export async function startTestServer(): Promise<{ url: string; stop(): Promise<
       full_page_writes: 'off',
       max_wal_size: '256MB',
       max_connections: '300',
+      // Making a database as files and dropping one look through all of it, and the tests hold little.
+      shared_buffers: '64MB',
       // A test that looks at plans analyzes its tables itself; at a moment of its own this would change them meanwhile.
       autovacuum: 'off',
     },

@@ -17,6 +17,7 @@ const licences = new Set([
     'BlueOak-1.0.0',
     'Unlicense',
     'Python-2.0',
+    'PSF-2.0',
   ],
   ...['(MIT OR CC0-1.0)', '(BSD-3-Clause OR GPL-2.0)'],
   // Asks for its own files to stay open; none of them is changed here.

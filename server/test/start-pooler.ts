@@ -30,10 +30,12 @@ export async function startPooler(url: string, { mode, roundRobin, sessions = 2 
   const folder = await mkdtemp(join(tmpdir(), 'carillon-pooler-'));
   const settings = join(folder, 'pgbouncer.ini');
   const database = target.pathname.slice(1);
+  // It refuses one that is empty, as of a server that trusts its own machine.
+  const password = target.password === '' ? '' : ` password=${target.password}`;
   await writeFile(
     settings,
     `[databases]
-${database} = host=${target.hostname} port=${target.port} user=${target.username} password=${target.password}
+${database} = host=${target.hostname} port=${target.port} user=${target.username}${password}
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = ${port}

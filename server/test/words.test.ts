@@ -81,6 +81,9 @@ const words: Word[] = [
     instead: 'batch',
     where: ['identifiers'],
     allowed: {
+      'client/src/generated/': 'the data API names its route bulk',
+      'client/src/carillon-users.ts': 'the data API names its route bulk',
+      'client/test/families.test.ts': 'the data API names its route bulk',
       'server/src/app/data/': 'the data API names its route bulk',
       'server/src/http/data/': 'the data API names its route bulk',
       'server/test/data/': 'the data API names its route bulk',

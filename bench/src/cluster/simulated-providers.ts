@@ -1,6 +1,6 @@
 import type { Platform } from '../../../server/src/domain/campaigns/content.ts';
 import { maxDeliveryAttempts } from '../../../server/src/domain/delivery/limits.ts';
-import { maxSpreadMilliseconds } from '../../../server/src/engine/fan-out/deliver-to-device.ts';
+import { maxSpreadMilliseconds } from '../../../server/src/engine/fan-out/settle-outcome.ts';
 import { retryDelaySeconds } from '../../../server/src/engine/fan-out/retry-delay.ts';
 import type { ClusterValues } from './cluster-values.ts';
 import type { Draws } from './draws.ts';

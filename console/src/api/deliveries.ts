@@ -22,9 +22,9 @@ export function makeDeliveryCalls({ ask }: ConsoleCaller) {
     /** Where the filtered rows are downloaded as CSV, at most 10,000, for a link. */
     fileUrl: (query: Omit<DeliveryFilters, 'after'> & { workspaceId: string }) => addressOf('deliveries.csv', query),
     /** @throws CarillonError 404 */
-    read: async ({ workspaceId, day, bucket, runId, deviceRowId }: DeliveryKey & { workspaceId: string }) => {
-      const params = { day, bucket: String(bucket), runId, deviceRowId };
-      const route = 'GET deliveries/:day/:bucket/:runId/:deviceRowId';
+    read: async ({ workspaceId, day, bucket, userId, runId, deviceRowId }: DeliveryKey & { workspaceId: string }) => {
+      const params = { day, bucket: String(bucket), userId, runId, deviceRowId };
+      const route = 'GET deliveries/:day/:bucket/:userId/:runId/:deviceRowId';
       return (await ask(route, { params, query: { workspaceId } })).delivery;
     },
     /** Why a user got a campaign or did not. @throws CarillonError 404 for an unknown campaign */

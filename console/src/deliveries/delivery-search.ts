@@ -36,11 +36,11 @@ export function toDeliveryFilters({ campaign, user, platform, outcome, code, aft
   };
 }
 
-export function writeRow({ day, bucket, runId, deviceRowId }: DeliveryKey): string {
-  return [day, bucket, runId, deviceRowId].join('~');
+export function writeRow({ day, bucket, userId, runId, deviceRowId }: DeliveryKey): string {
+  return [day, bucket, userId, runId, deviceRowId].join('~');
 }
 
 export function readRow(row: string): DeliveryKey {
-  const [day = '', bucket = '', runId = '', deviceRowId = ''] = row.split('~');
-  return { day, bucket: Number(bucket), runId, deviceRowId };
+  const [day = '', bucket = '', userId = '', runId = '', deviceRowId = ''] = row.split('~');
+  return { day, bucket: Number(bucket), userId, runId, deviceRowId };
 }

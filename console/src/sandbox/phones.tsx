@@ -95,6 +95,7 @@ export function Phones({ workspaceId }: { workspaceId: string }) {
               .join('\n')}
           />
         )}
+        {opened && <CopyableBlock label="screen" text={JSON.stringify(opened.screen, null, 2)} />}
         {opened && <CopyableBlock label="payload" text={JSON.stringify(opened.payload, null, 2)} />}
       </section>
     </>

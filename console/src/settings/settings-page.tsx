@@ -73,6 +73,39 @@ function SettingsForm({ settings }: { settings: WorkspaceSettings }) {
           ]}
           defaultValue={settings.quietMode}
         />
+        <NativeSelect
+          name="pushBodies"
+          label="Bodies of pushes"
+          description="Lenient takes null, empty texts, numbers as texts and words in any case"
+          data={[
+            { value: 'lenient', label: 'lenient: as real clients send them' },
+            { value: 'strict', label: 'strict: as the interface shows them' },
+          ]}
+          defaultValue={settings.pushBodies}
+        />
+        <NativeSelect
+          name="androidMode"
+          label="Android messages"
+          description="Data needs an app that shows messages itself; only then there are buttons, groups, coupons and reports of what was seen"
+          data={[
+            { value: 'data', label: 'data: the app shows them' },
+            { value: 'notification', label: 'notification: the system shows them' },
+            { value: 'both', label: 'both: the system in the background, the app in the foreground' },
+          ]}
+          defaultValue={settings.androidMode}
+        />
+        <TextInput
+          name="pushFrom"
+          label="Sender in Android data"
+          description="Value of push_from, by which the app knows whose message it is"
+          defaultValue={settings.pushFrom}
+        />
+        <TextInput
+          name="dataPrefix"
+          label="Prefix of keys for apps"
+          description="As svc in svc_message_id and beside aps, or none for the header prefix of the installation"
+          defaultValue={settings.dataPrefix}
+        />
         {change.error !== null && <Failure error={change.error} />}
         <Group>
           <Button type="submit" loading={change.isPending}>

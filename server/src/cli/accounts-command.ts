@@ -5,6 +5,7 @@ import { StartError } from '../start/start-errors.ts';
 import { findAccountByEmail } from '../storage/accounts/accounts.ts';
 import { withInstallation } from './command-context.ts';
 import type { CommandContext } from './command-context.ts';
+import { jsonOption } from './command-options.ts';
 import { printTable } from './print-table.ts';
 
 /** `carillon accounts`: who may use the console, and the way back in for an owner who forgot the password. */
@@ -13,7 +14,8 @@ export function registerAccounts(program: Command): void {
   accounts
     .command('list')
     .description('List the accounts with their roles')
-    .action(() => withInstallation(program, listAccounts));
+    .option(...jsonOption)
+    .action((options: { json?: true }) => withInstallation(program, (context) => listAccounts(context, options)));
   accounts
     .command('first-owner-link')
     .description('Create a link for the first owner of the console, while it has none')
@@ -25,7 +27,7 @@ export function registerAccounts(program: Command): void {
     .action((email: string) => withInstallation(program, (context) => makePasswordLink(context, { email })));
 }
 
-async function listAccounts({ database, clock }: CommandContext): Promise<void> {
+async function listAccounts({ database, clock }: CommandContext, options: { json?: true }): Promise<void> {
   const { accounts } = await listAccountsAndInvitations({ database, clock });
   printTable(
     ['ID', 'E-MAIL', 'NAME', 'ROLE', 'LAST SIGNED IN', 'STATE'],
@@ -37,6 +39,7 @@ async function listAccounts({ database, clock }: CommandContext): Promise<void> 
       account.signedInAt?.toISOString() ?? 'never',
       account.disabledAt ? 'disabled' : 'active',
     ]),
+    options,
   );
 }
 

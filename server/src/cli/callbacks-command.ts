@@ -4,7 +4,7 @@ import { ensureWebhookSecret } from '../engine/callbacks/webhook-secret.ts';
 import type { Queryable } from '../storage/database.ts';
 import { withInstallation } from './command-context.ts';
 import type { CommandContext } from './command-context.ts';
-import { workspaceOption } from './command-options.ts';
+import { jsonOption, workspaceOption } from './command-options.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
 import { printTable } from './print-table.ts';
 
@@ -14,8 +14,9 @@ export function registerCallbacks(program: Command): void {
   callbacks
     .command('list')
     .description('List the newest callbacks')
+    .option(...jsonOption)
     .option(...workspaceOption)
-    .action((options: { workspace?: string }) =>
+    .action((options: { workspace?: string; json?: true }) =>
       withInstallation(program, (context) => printCallbacks(context, options)),
     );
   callbacks
@@ -33,7 +34,7 @@ export function registerCallbacks(program: Command): void {
     .action((options: { workspace?: string }) => withInstallation(program, (context) => printSecret(context, options)));
 }
 
-async function printCallbacks(context: CommandContext, options: { workspace?: string }): Promise<void> {
+async function printCallbacks(context: CommandContext, options: { workspace?: string; json?: true }): Promise<void> {
   const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
   const callbacks = await listCallbacks(context, { workspaceId });
   printTable(
@@ -46,6 +47,7 @@ async function printCallbacks(context: CommandContext, options: { workspace?: st
       String(callback.resends),
       callback.url,
     ]),
+    options,
   );
 }
 

@@ -10,9 +10,10 @@ import { listCampaignRuns } from '../storage/runs/campaign-runs.ts';
 import type { CampaignRun } from '../storage/runs/campaign-runs.ts';
 import { withInstallation } from './command-context.ts';
 import type { CommandContext } from './command-context.ts';
-import { workspaceOption } from './command-options.ts';
+import { jsonOption, workspaceOption } from './command-options.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
 import { printTable, toPlainLine } from './print-table.ts';
+import { watchCampaign } from './watch-campaign.ts';
 
 /** `carillon campaigns`: lists campaigns, shows one, and pauses, resumes or stops it. */
 export function registerCampaigns(program: Command): void {
@@ -20,8 +21,9 @@ export function registerCampaigns(program: Command): void {
   campaigns
     .command('list')
     .description('List the newest campaigns')
+    .option(...jsonOption)
     .option(...workspaceOption)
-    .action((options: { workspace?: string }) =>
+    .action((options: { workspace?: string; json?: true }) =>
       withInstallation(program, (context) => campaignsCommand.list(context, options)),
     );
   for (const [name, description] of [
@@ -29,6 +31,7 @@ export function registerCampaigns(program: Command): void {
     ['pause', 'Pause a campaign: it sends nothing until it is resumed'],
     ['resume', 'Resume a paused campaign with its next moment, or with the run it was sending'],
     ['stop', 'Stop a campaign for good: what is not sent yet is not sent any more'],
+    ['watch', 'Tell what a campaign does until it sends nothing any more, for an hour at most'],
   ] as const) {
     campaigns
       .command(name)
@@ -49,6 +52,7 @@ type ChangeContext = Pick<CommandContext, 'database' | 'clock'>;
 export const campaignsCommand = {
   list: listCampaigns,
   show: showCampaign,
+  watch: watchCampaign,
   pause: (context: ChangeContext, options: CampaignOptions) => changeCampaign(context, { ...options, action: 'pause' }),
   resume: (context: ChangeContext, options: CampaignOptions) =>
     changeCampaign(context, { ...options, action: 'resume' }),
@@ -59,7 +63,7 @@ const maxCampaignsShown = 50;
 const maxRunsShown = 20;
 const occurrencesShown = 3;
 
-async function listCampaigns({ database }: ChangeContext, options: { workspace?: string }): Promise<void> {
+async function listCampaigns({ database }: ChangeContext, options: { workspace?: string; json?: true }): Promise<void> {
   const workspaceId = await findWorkspaceToUse(database, options.workspace);
   const campaigns = await listCampaignRecords(database, { workspaceId, limit: maxCampaignsShown });
   printTable(
@@ -71,6 +75,7 @@ async function listCampaigns({ database }: ChangeContext, options: { workspace?:
       shown(nextAtOf(campaign)),
       campaign.name,
     ]),
+    options,
   );
 }
 

@@ -3,9 +3,12 @@ import { makeClock } from '../clock.ts';
 import type { Clock } from '../clock.ts';
 import { ServiceError } from '../domain/errors.ts';
 import { makeFollowDatabaseClock } from '../engine/housekeeping/follow-database-clock.ts';
+import { makeOutgoingProxy } from '../engine/outgoing-http/outgoing-proxy.ts';
+import type { OutgoingProxy } from '../engine/outgoing-http/outgoing-proxy.ts';
 import { makeLog } from '../log.ts';
 import type { Logger } from '../log.ts';
-import { readConfig } from '../start/config.ts';
+import { prefixesOf } from '../domain/abbreviation.ts';
+import { proxySettingsOf, readConfig } from '../start/config.ts';
 import type { Config } from '../start/config.ts';
 import { openInstallation } from '../start/open-installation.ts';
 import type { OpenInstallation } from '../start/open-installation.ts';
@@ -18,7 +21,11 @@ export type CommandContext = OpenInstallation & {
   database: Database;
   clock: Clock;
   log: Logger;
+  /** How the internet is called; directly where there is none. */
+  proxy: OutgoingProxy | undefined;
   segmentUsersPerDay: number;
+  /** Spellings of the vendor's abbreviation in names such as `svc_push_opted`. */
+  prefixes: readonly string[];
 };
 
 // Most of them work across workspaces: an import holds three at once.
@@ -54,7 +61,15 @@ async function openAndClose(
     // The sandbox may have moved the clock; what a command writes must agree with the running node.
     const database = installation.acrossWorkspaces;
     await makeFollowDatabaseClock({ database, clock, onMoved: () => {} }).runOnce(clock.now());
-    await work({ ...installation, database, clock, log, segmentUsersPerDay: config.segmentUsersPerDay });
+    await work({
+      ...installation,
+      database,
+      clock,
+      log,
+      proxy: makeOutgoingProxy(proxySettingsOf(config), log),
+      segmentUsersPerDay: config.segmentUsersPerDay,
+      prefixes: prefixesOf(config.headerPrefix),
+    });
   } catch (error) {
     throw error instanceof ServiceError ? toRefusal(error) : error;
   } finally {

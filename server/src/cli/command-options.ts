@@ -3,6 +3,9 @@ import { InvalidArgumentError } from 'commander';
 /** `--workspace` as every command has it that works in one. */
 export const workspaceOption = ['--workspace <id>', 'workspace; default: the demo workspace'] as const;
 
+/** `--json` as every list has it. */
+export const jsonOption = ['--json', 'each row as one line of JSON'] as const;
+
 /** @throws InvalidArgumentError */
 export function parseCount(text: string): number {
   if (!/^[1-9]\d{0,7}$/.test(text)) throw new InvalidArgumentError('a whole number from 1 to 99,999,999');

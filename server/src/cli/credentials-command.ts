@@ -177,12 +177,13 @@ async function save(context: CommandContext, { given, workspace, unchecked }: Sa
 
 /** What the console's use cases of credentials need. A running sandbox says where its simulators are. */
 async function composeCredentials(context: CommandContext): Promise<CredentialDependencies> {
-  const { database, clock, log, encryption } = context;
+  const { database, clock, log, proxy, encryption } = context;
   const simulators = (await listNodes(database)).at(-1)?.simulators;
   const ask = makeAskProvider({
     clock,
     log,
     allowedNetworks: [],
+    proxy,
     endpoints: {
       ...realProviderEndpoints,
       ...(simulators && {

@@ -3,7 +3,7 @@ import { customerDigest } from '../app/data/delete-user.ts';
 import { listErasures } from '../storage/users/erasures.ts';
 import { withInstallation } from './command-context.ts';
 import type { CommandContext } from './command-context.ts';
-import { workspaceOption } from './command-options.ts';
+import { jsonOption, workspaceOption } from './command-options.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
 import { printTable } from './print-table.ts';
 
@@ -13,13 +13,14 @@ export function registerErasures(program: Command): void {
     .command('erasures')
     .description('Deletions of users')
     .command('list')
+    .option(...jsonOption)
     .description('List the newest deletions with what each removed')
     .option('--customer <id>', 'only those of this customer id')
     .option(...workspaceOption)
     .action((options: ListErasuresOptions) => withInstallation(program, (context) => printErasures(context, options)));
 }
 
-type ListErasuresOptions = { customer?: string; workspace?: string };
+type ListErasuresOptions = { customer?: string; workspace?: string; json?: true };
 
 const maxShown = 100;
 
@@ -39,5 +40,6 @@ async function printErasures({ database }: CommandContext, options: ListErasures
         .map(([table, count]) => `${table} ${count}`)
         .join(', '),
     ]),
+    options,
   );
 }

@@ -38,7 +38,7 @@ type ImportOptions = { file: string; kind: ImportKind; again?: true; workspace?:
 
 /** Streams a file of users, devices or events into the workspace, with a progress bar on a terminal. */
 async function loadFile(
-  context: Pick<CommandContext, 'database' | 'clock' | 'log'>,
+  context: Pick<CommandContext, 'database' | 'clock' | 'log' | 'prefixes'>,
   options: ImportOptions,
 ): Promise<void> {
   const workspaceId = await findWorkspaceToUse(context.database, options.workspace);

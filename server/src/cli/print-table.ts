@@ -1,5 +1,13 @@
-/** Prints rows under their titles, each column as wide as its longest cell. */
-export function printTable(titles: readonly string[], rows: readonly (readonly string[])[]): void {
+/**
+ * Prints rows under their titles, each column as wide as its longest cell; or, for programs, each as one line of JSON, whose
+ * members are named after the titles.
+ */
+export function printTable(
+  titles: readonly string[],
+  rows: readonly (readonly string[])[],
+  { json }: { json?: true } = {},
+): void {
+  if (json) return printJson(titles, rows);
   const lines = [titles, ...rows.map((cells) => cells.map(toPlainLine))];
   const widths = titles.map((_, column) => Math.max(...lines.map((cells) => cells[column]!.length)));
   for (const cells of lines) {
@@ -7,6 +15,20 @@ export function printTable(titles: readonly string[], rows: readonly (readonly s
     process.stdout.write(`${line.trimEnd()}\n`);
   }
 }
+
+function printJson(titles: readonly string[], rows: readonly (readonly string[])[]): void {
+  // LAST SIGNED IN is lastSignedIn.
+  const names = titles.map((title) =>
+    title.toLowerCase().replace(/[^a-z]+([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+  );
+  for (const cells of rows) {
+    const members = cells.map((cell, column) => [names[column]!, cell === nothing ? null : cell]);
+    process.stdout.write(`${JSON.stringify(Object.fromEntries(members))}\n`);
+  }
+}
+
+/** What a cell shows that has no value. */
+export const nothing = '–';
 
 /** Text others chose, without what would move the cursor of a terminal or turn the direction of text. */
 export function toPlainLine(text: string): string {

@@ -1,6 +1,8 @@
+import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { resetDemoWorkspace } from '../app/sandbox/reset-demo-workspace.ts';
 import { makeSimulatedSubscription } from '../engine/delivery/simulator/make-simulated-subscription.ts';
+import { callSandbox, findSandboxUrl } from './call-sandbox.ts';
 import { withInstallation } from './command-context.ts';
 import type { CommandContext } from './command-context.ts';
 import { parseCount } from './command-options.ts';
@@ -15,6 +17,29 @@ export function registerSandbox(program: Command): void {
     .description('Restore the demo workspace to its first start: same ids, same order, same keys')
     .action(() => withInstallation(program, resetSandbox));
   sandbox
+    .command('clock')
+    .description('Show the clock of a running sandbox, or move it, stopping wherever something is due')
+    .addOption(
+      new Option('--advance <time>', 'forward by so much: 45s, 15m, 12h, 30d')
+        .argParser(parseDuration)
+        .conflicts(['untilIdle', 'reset']),
+    )
+    .addOption(new Option('--until-idle', 'forward until nothing is due within 31 days').conflicts('reset'))
+    .option('--reset', 'back to real time')
+    .action((options: ClockOptions) => withInstallation(program, (context) => moveSandboxClock(context, options)));
+  sandbox
+    .command('faults')
+    .description('Make simulated providers, or routes of the API, of a running sandbox fail, or end all faults')
+    .addOption(
+      new Option('--set <json>', 'the faults from now on, as POST /sandbox/faults takes them').argParser(parseObject),
+    )
+    .addOption(new Option('--clear', 'no faults any more').conflicts('set'))
+    .action((options: FaultOptions, command: Command) =>
+      options.set === undefined && !options.clear
+        ? command.error("error: one of '--set <json>' and '--clear' is needed")
+        : withInstallation(program, (context) => setSandboxFaults(context, options)),
+    );
+  sandbox
     .command('generate-users')
     .description('Write a file of users with simulated devices, for import')
     .requiredOption('--users <number>', 'how many people, one device each', parseCount)
@@ -24,13 +49,68 @@ export function registerSandbox(program: Command): void {
     );
 }
 
-/**
- * The demo workspace back to its seed. Counters and faults are in the memory of a running node,
- * which ends them by `POST /sandbox/reset`.
- */
+type ClockOptions = { advance?: number; untilIdle?: true; reset?: true };
+type FaultOptions = { set?: object; clear?: true };
+
+/** The demo workspace back to its seed; by a running node, whose counters and faults end too, or without one. */
 async function resetSandbox(context: CommandContext): Promise<void> {
+  if ((await findSandboxUrl(context)) !== undefined) {
+    const { workspaceId } = await callSandbox<{ workspaceId: string }>(context, { path: '/reset', body: {} });
+    process.stdout.write(`Workspace  ${workspaceId}\nBack to its seed, without counters and faults.\n`);
+    return;
+  }
   const secret = context.secretFor('simulator');
   const makeSubscription = (id: string): string => makeSimulatedSubscription({ secret, id });
   const { workspaceId } = await resetDemoWorkspace({ ...context, makeSubscription });
-  process.stdout.write(`Workspace  ${workspaceId}\nBack to its seed. Counters and faults of a running node stay.\n`);
+  process.stdout.write(`Workspace  ${workspaceId}\nBack to its seed.\n`);
+}
+
+type Clock = {
+  now: string;
+  offsetSeconds: number;
+  advancing: { stops: number; remainingSeconds: number } | null;
+};
+
+const lookMilliseconds = 1_000;
+
+async function moveSandboxClock(context: CommandContext, options: ClockOptions): Promise<void> {
+  let clock = await callSandbox<Clock>(context, { path: '/clock', ...moveOf(options) });
+  while (clock.advancing) {
+    const { stops, remainingSeconds } = clock.advancing;
+    process.stderr.write(`${clock.now}, ${stops} stops, ${Math.round(remainingSeconds)} s to go\n`);
+    await new Promise((resolve) => setTimeout(resolve, lookMilliseconds));
+    clock = await callSandbox<Clock>(context, { path: '/clock' });
+  }
+  process.stdout.write(`Clock      ${clock.now}\nMoved by   ${Math.round(clock.offsetSeconds)} s\n`);
+}
+
+function moveOf({ advance, untilIdle, reset }: ClockOptions): { body?: object } {
+  if (advance !== undefined) return { body: { advanceSeconds: advance } };
+  if (untilIdle) return { body: { runUntilIdle: true } };
+  return reset ? { body: { reset: true } } : {};
+}
+
+async function setSandboxFaults(context: CommandContext, { set = {} }: FaultOptions): Promise<void> {
+  await callSandbox(context, { path: '/faults', body: set });
+  process.stdout.write(`${Object.keys(set).length === 0 ? 'No faults any more.' : 'The faults hold from now on.'}\n`);
+}
+
+const unitSeconds: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 };
+
+/** In seconds. @throws InvalidArgumentError */
+function parseDuration(text: string): number {
+  const [, count, unit] = /^(\d{1,7})([smhd])$/.exec(text) ?? [];
+  if (count === undefined || unit === undefined) throw new InvalidArgumentError('a number with s, m, h or d, as 30d');
+  return Number(count) * unitSeconds[unit]!;
+}
+
+/** @throws InvalidArgumentError */
+function parseObject(text: string): object {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value;
+  } catch {
+    // Told below.
+  }
+  throw new InvalidArgumentError('an object in JSON');
 }

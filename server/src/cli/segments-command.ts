@@ -11,10 +11,11 @@ import { parseCreate } from '../http/segments/parse-file-segment.ts';
 import { StartError } from '../start/start-errors.ts';
 import { withInstallation } from './command-context.ts';
 import type { CommandContext } from './command-context.ts';
-import { workspaceOption } from './command-options.ts';
+import { jsonOption, workspaceOption } from './command-options.ts';
 import { composeSegments } from './compose-segments.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
 import { printTable, toPlainLine } from './print-table.ts';
+import { watchUntil } from './watch-until.ts';
 
 /** `carillon segments`: lists segments, shows the result of files, and creates a segment from a file or an address. */
 export function registerSegments(program: Command): void {
@@ -22,8 +23,9 @@ export function registerSegments(program: Command): void {
   segments
     .command('list')
     .description('List the segments, newest first')
+    .option(...jsonOption)
     .option(...workspaceOption)
-    .action((options: { workspace?: string }) =>
+    .action((options: { workspace?: string; json?: true }) =>
       withInstallation(program, (context) => listSegments(context, options)),
     );
   segments
@@ -36,6 +38,7 @@ export function registerSegments(program: Command): void {
     .option('--file <path>', 'file with one value per line, up to 150 MB')
     .option('--url <address>', 'address to download that file from')
     .option('--callback-url <address>', 'receives the result when the segment is filled')
+    .option('--watch', 'wait until the segment is filled; 2 if that fails')
     .option(...workspaceOption)
     .action((options: CreateSegmentOptions) => withInstallation(program, (context) => createSegment(context, options)));
   segments
@@ -56,10 +59,11 @@ type CreateSegmentOptions = {
   file?: string;
   url?: string;
   callbackUrl?: string;
+  watch?: true;
   workspace?: string;
 };
 
-async function listSegments(context: CommandContext, options: { workspace?: string }): Promise<void> {
+async function listSegments(context: CommandContext, options: { workspace?: string; json?: true }): Promise<void> {
   const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
   const { segments, active, maxActive } = await listShownSegments(composeSegments(context), workspaceId);
   printTable(
@@ -71,8 +75,9 @@ async function listSegments(context: CommandContext, options: { workspace?: stri
       String(segment.userCount ?? '–'),
       segment.expiresAt?.toISOString() ?? '–',
     ]),
+    options,
   );
-  process.stdout.write(`${active} of ${maxActive} active\n`);
+  if (!options.json) process.stdout.write(`${active} of ${maxActive} active\n`);
 }
 
 async function createSegment(context: CommandContext, options: CreateSegmentOptions): Promise<void> {
@@ -86,6 +91,27 @@ async function createSegment(context: CommandContext, options: CreateSegmentOpti
   process.stdout.write(
     `Segment    ${segmentName}\nSegment id ${segmentId}\nOperation  ${operationId}\nAccepted; a running node fills it.\n`,
   );
+  if (options.watch) await watchOperation(context, { workspaceId, name: segmentName, operationId });
+}
+
+/** @throws StartError SETTING_INVALID when it cannot be filled */
+async function watchOperation(
+  context: CommandContext,
+  { operationId, ...named }: { workspaceId: string; name: string; operationId: string },
+): Promise<void> {
+  const look = async () => {
+    const { operations } = await readNamedSegment(composeSegments(context), named);
+    return operations.find(({ id }) => id === operationId)!;
+  };
+  const ended = await watchUntil(look, {
+    tell: ({ state, valuesFound }) => `${state}, ${valuesFound} lines`,
+    isOver: ({ state }) => state === 'SUCCEEDED' || state === 'FAILED',
+  });
+  if (ended.state === 'FAILED')
+    throw new StartError('SETTING_INVALID', `The segment is not filled: ${toPlainLine(ended.errorMessage ?? '')}`);
+  process.stdout.write(
+    `Lines      ${ended.valuesFound}\nProcessed  ${ended.valuesProcessed}\nUsers      ${ended.userCount}\n`,
+  );
 }
 
 const requestedBy = 'Command line';
@@ -95,14 +121,15 @@ function requestFromUrl(
   workspaceId: string,
   options: CreateSegmentOptions,
 ): Promise<AcceptedOperation> {
-  const command = parseCreate({
+  const body = {
     name: options.name,
     attribute_name: options.attribute,
     attribute_type: options.type,
     file_url: options.url,
     expiry_time: Number(options.expiryDays),
     ...(options.callbackUrl === undefined ? {} : { callback_url: options.callbackUrl }),
-  });
+  };
+  const command = parseCreate(body, context.prefixes);
   return requestFileOperation(composeSegments(context), {
     workspaceId,
     requestedBy,
@@ -118,14 +145,11 @@ async function postFromDisk(
   options: CreateSegmentOptions & { file: string },
 ): Promise<AcceptedOperation> {
   const { name, attribute, type, expiryDays, callbackUrl } = options;
-  const command = parseUpload({
-    kind: 'create',
-    name,
-    attributeName: attribute,
-    attributeType: type,
-    expiryDays,
-    ...(callbackUrl === undefined ? {} : { callbackUrl }),
-  });
+  const upload = { name, attributeName: attribute, attributeType: type, expiryDays };
+  const command = parseUpload(
+    { kind: 'create', ...upload, ...(callbackUrl === undefined ? {} : { callbackUrl }) },
+    context.prefixes,
+  );
   const file = await openFile(options.file);
   try {
     const bytes = file.createReadStream({ autoClose: false });

@@ -1,8 +1,12 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { changeWorkspace, parseControls } from '../app/workspaces/change-workspace.ts';
+import { changeWorkspace, parseAndroidPayload, parseControls } from '../app/workspaces/change-workspace.ts';
 import { WorkspaceRefusedError, createWorkspace } from '../app/workspaces/create-workspace.ts';
+import { payloadModes } from '../domain/campaigns/android-payload.ts';
+import type { PayloadMode } from '../domain/campaigns/android-payload.ts';
 import { presentFrequencyCap } from '../domain/eligibility/workspace-controls.ts';
+import { pushBodies } from '../domain/push/push-bodies.ts';
+import type { PushBodies } from '../domain/push/push-bodies.ts';
 import { listWorkspaces } from '../storage/installation/overview.ts';
 import { findWorkspace, findWorkspaceControls } from '../storage/installation/workspaces.ts';
 import { withInstallation, withInstallationOrNew } from './command-context.ts';
@@ -52,6 +56,13 @@ function addChangeOptions(command: Command): Command {
     .addOption(new Option('--quiet-mode <mode>', 'what falls into quiet hours').choices(['hold', 'drop']))
     .option('--minimum-delay <minutes>', 'minimum between messages of different campaigns to a user; "none" for none')
     .option('--zone-attribute <name>', "user attribute that names the user's time zone")
+    .addOption(new Option('--push-bodies <reading>', 'how bodies of pushes are read').choices([...pushBodies]))
+    .addOption(new Option('--android-mode <mode>', 'what Android messages are made of').choices([...payloadModes]))
+    .option('--push-from <name>', 'value of push_from in the data of Android messages')
+    .option(
+      '--data-prefix <prefix>',
+      'before our keys in that data, and of our part of what iPhones get; "none" for the header prefix of the installation',
+    )
     .addOption(onOff('--campaign-versioning <switch>', 'keep published revisions of a campaign (V5)'))
     .addOption(onOff('--v1-bare-array <switch>', 'return V1 searches as a bare array'))
     .addOption(onOff('--secret-at-refresh <switch>', 'require the client secret when a token is refreshed'))
@@ -75,6 +86,10 @@ type ChangeWorkspaceOptions = {
   quietMode?: 'hold' | 'drop';
   minimumDelay?: string;
   zoneAttribute?: string;
+  pushBodies?: PushBodies;
+  androidMode?: PayloadMode;
+  pushFrom?: string;
+  dataPrefix?: string;
   campaignVersioning?: Switch;
   v1BareArray?: Switch;
   secretAtRefresh?: Switch;
@@ -110,6 +125,12 @@ const workspacesCommand = {
         minimumDelay: options.minimumDelay,
         zoneAttribute: options.zoneAttribute,
       }),
+      ...parseAndroidPayload({
+        androidMode: options.androidMode,
+        pushFrom: options.pushFrom,
+        dataPrefix: options.dataPrefix,
+      }),
+      pushBodies: options.pushBodies,
       campaignVersioning: flag(options.campaignVersioning),
       v1SearchBareArray: flag(options.v1BareArray),
       secretRequiredAtRefresh: flag(options.secretAtRefresh),
@@ -122,6 +143,7 @@ const workspacesCommand = {
     const [workspace, controls] = [await findWorkspace(database, id), await findWorkspaceControls(database, id)];
     if (!workspace || !controls) throw new WorkspaceRefusedError(`There is no workspace ${toPlainLine(id)}.`);
     const { caps, quietHours, minimumDelayMinutes } = controls;
+    const { mode, pushFrom, dataPrefix } = workspace.androidPayload;
     const facts: [string, string][] = [
       ['Workspace', workspace.name],
       ['Id', workspace.id],
@@ -131,6 +153,10 @@ const workspacesCommand = {
       ['Quiet hours', quietHours ? `${quietHours.from}-${quietHours.to}, ${quietHours.mode.toLowerCase()}` : 'none'],
       ['Minimum delay', minimumDelayMinutes === null ? 'none' : `${minimumDelayMinutes} minutes`],
       ['Zone attribute', controls.zoneAttribute],
+      ['Push bodies', workspace.pushBodies],
+      ['Android mode', mode],
+      ['push_from', pushFrom],
+      ['Data prefix', dataPrefix ?? 'that of the installation'],
     ];
     for (const [title, value] of facts) process.stdout.write(`${title.padEnd(16)}${toPlainLine(value)}\n`);
   },

@@ -58,7 +58,7 @@ export const errorRegistry = {
   SEGMENT_HEADER_MISSING: 'Mandatory header missing in the request: <field>',
   SEGMENT_CREDENTIALS_INVALID: 'Invalid Workspace ID or API key used in the Authorization header',
   SEGMENT_KEY_NOT_ALLOWED: 'The API key does not cover segments.',
-  SEGMENT_CLIENT_NOT_FOUND: 'Carillon Client not found. Please check values for headers - SVC-APPKEY or SVC-DBNAME',
+  SEGMENT_CLIENT_NOT_FOUND: 'Carillon Client not found. Please check values for headers - <field>',
   SEGMENT_NOT_FOUND: 'Segment not found with the given name: <field>',
   SEGMENT_ID_NOT_FOUND: 'Custom segment not found with the given id: <field>',
   SEGMENT_ID_INVALID: 'Invalid bson object-id passed in the request',

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import type { JobBook } from './job-book.ts';
+import type { Rest } from './rest.ts';
 
 /**
  * A background job: `runOnce` does the work that is due and returns how much it was; the loop belongs to `startDuty`.
@@ -20,14 +21,14 @@ export type RunningJob = {
   stop(): Promise<void>;
 };
 
-export type JobDependencies = { clock: Clock; log: Logger; book?: JobBook | undefined };
+export type JobDependencies = { clock: Clock; log: Logger; book?: JobBook | undefined; rest?: Rest | undefined };
 
 /**
  * Runs a job until it is stopped: again immediately while there is work, otherwise after the interval or a wake-up. A
  * run that throws is logged and followed by the whole interval, at least a second, so that a broken database is not
  * hammered.
  */
-export function startJob(job: Job, { clock, log, book }: JobDependencies): RunningJob {
+export function startJob(job: Job, { clock, log, book, rest }: JobDependencies): RunningJob {
   let isStopped = false;
   let isWoken = false;
   let endWait: (() => void) | undefined;
@@ -55,7 +56,7 @@ export function startJob(job: Job, { clock, log, book }: JobDependencies): Runni
         log.error({ duty: job.name, err: error }, 'duty failed');
         pause = Math.max(pause, 1000);
       }
-      if (!isStopped && !isWoken) await wait(pause);
+      if (!isStopped && !isWoken) await wait(rest?.stretch(pause) ?? pause);
     }
   };
   const ended = loop();

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
+import type { PhoneDefaults } from '../domain/campaigns/android-payload.ts';
 import type { InteractionTokens } from '../domain/interactions/interaction-token.ts';
 import type { Encryption } from '../domain/encryption.ts';
 import type { RetentionDays } from '../domain/retention/retention-days.ts';
@@ -12,7 +13,7 @@ import { makeLoadCredentials } from './credentials/load-credentials.ts';
 import type { Delivery } from './delivery/deliver.ts';
 import type { JobBook } from './job-book.ts';
 import { startJob } from './job.ts';
-import { makeDeliverToDevice } from './fan-out/deliver-to-device.ts';
+import { makeDeliverToDevices } from './fan-out/deliver-to-devices.ts';
 import { makeEndRuns } from './fan-out/end-runs.ts';
 import { makePersonaliseDevices } from './fan-out/personalise-devices.ts';
 import { makeReleaseRuns } from './fan-out/release-runs.ts';
@@ -33,8 +34,10 @@ import type { KeptOutcomes } from './keep-outcomes.ts';
 import { makeSendEmails } from './email/send-emails.ts';
 import type { SmtpClient } from './email/smtp-client.ts';
 import { makeOutgoingClient } from './outgoing-http/outgoing-client.ts';
+import type { OutgoingProxy } from './outgoing-http/outgoing-proxy.ts';
 import { postOnce } from './outgoing-http/post-once.ts';
 import { startQueue } from './queue.ts';
+import type { Rest } from './rest.ts';
 import { makeFireDueCampaigns } from './scheduler/fire-due-campaigns.ts';
 import { makeFillSegments } from './segment-fill/fill-segments.ts';
 
@@ -49,6 +52,7 @@ export type WorkerDependencies = {
   delivery: Delivery;
   /** Signs what devices report with. */
   interactionTokens: InteractionTokens;
+  phoneDefaults: PhoneDefaults;
   /** Names this process in leases; unique per start. */
   owner: string;
   parallelChunks: number;
@@ -59,12 +63,14 @@ export type WorkerDependencies = {
   retention: RetentionDays;
   /** Networks that addresses chosen by callers may lead to although they are not public (decision D29). */
   allowedNetworks: readonly string[];
+  proxy?: OutgoingProxy | undefined;
   /** Sends reports; undefined keeps them to be read in the console. */
   smtpClient: SmtpClient | undefined;
   segmentUsersPerDay: number;
   /** How long an event waits before it is counted as a conversion. */
   conversionSettleSeconds: number;
   outcomes: KeptOutcomes;
+  rest?: Rest | undefined;
 };
 
 export type Worker = {
@@ -82,13 +88,15 @@ const parallelFills = 2;
 export const workerSessions = parallelFills;
 // Two slots of their own keep transactional sends quick while campaigns fill the others.
 const transactionalChunks = 2;
+// What is missed between two notifications is found by the jobs.
+const restingPollMilliseconds = 60_000;
 
 /** Starts everything a node of role `worker` does. */
 export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
-  const { database, clock, log, book } = deps;
-  const { outcomes } = deps;
+  const { database, clock, log, outcomes, rest } = deps;
+  const looping = { clock, log, book: deps.book, rest };
   const personaliseDevices = makePersonaliseDevices({ database });
-  const deliverToDevice = makeDeliverToDevice({
+  const deliverToDevices = makeDeliverToDevices({
     clock,
     log,
     delivery: deps.delivery,
@@ -96,8 +104,9 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     governor: makeGovernor({ database, clock, log, pause: (milliseconds) => setTimeout(milliseconds) }),
     random: Math.random,
     interactionTokens: deps.interactionTokens,
+    phoneDefaults: deps.phoneDefaults,
   });
-  const end = startJob(makeEndRuns({ database, clock }), { clock, log, book });
+  const end = startJob(makeEndRuns({ database, clock }), looping);
   const chunks = startChunkWorkers({
     database,
     clock,
@@ -105,31 +114,32 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     owner: deps.owner,
     parallelChunks: deps.parallelChunks,
     transactionalChunks,
+    rest,
     sendWindow: makeSendWindow({
       database,
       clock,
       log,
       windowDevices: deps.windowDevices,
       personaliseDevices,
-      deliverToDevice,
+      deliverToDevices,
       outcomes,
     }),
     outcomes,
     onChunkEnded: end.wake,
   });
-  const release = startJob(makeReleaseRuns({ database, wakeWorkers: chunks.wake }), { clock, log, book });
-  const sending = { personaliseDevices, deliverToDevice, outcomes };
+  const release = startJob(makeReleaseRuns({ database, wakeWorkers: chunks.wake }), looping);
+  const sending = { personaliseDevices, deliverToDevices, outcomes };
   const retry = startJob(
     makeRetryDeliveries({
       ...{ database, clock, log, ...sending },
       isCluster: () => isDistributed(database, 'deliveries'),
       onSettled: end.wake,
     }),
-    { clock, log, book },
+    looping,
   );
   const segments = startSegmentJobs(deps, { onFilled: release.wake });
   const dueKeeping = [makeExpireSegments({ database }), makeEraseDueUsers({ database })].map((job) =>
-    startJob(job, { clock, log, book }),
+    startJob(job, looping),
   );
   const housekeeping = [
     makeArchiveEndedKeys({ database }),
@@ -140,7 +150,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     makeDropOldDays({ database, clock, log, retention: deps.retention }),
     makeTrimOldRecords({ database, clock, log, retention: deps.retention }),
     makeAttributeConversions({ database, settleSeconds: deps.conversionSettleSeconds }),
-  ].map((job) => startJob(job, { clock, log, book }));
+  ].map((job) => startJob(job, looping));
   const wakeFanOut = (): void => {
     release.wake();
     chunks.wake();
@@ -148,18 +158,20 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     end.wake();
   };
   const { databaseUrl, lateSendMinutes } = deps;
-  const schedules = startJob(makeFireDueCampaigns({ database, lateSendMinutes, onFired: wakeFanOut }), {
-    clock,
-    log,
-    book,
-  });
+  const schedules = startJob(makeFireDueCampaigns({ database, lateSendMinutes, onFired: wakeFanOut }), looping);
   const wakeDue = (): void => {
     schedules.wake();
     wakeFanOut();
     segments.wake();
     for (const job of dueKeeping) job.wake();
   };
-  const queue = await startQueue({ databaseUrl, log, wakeFanOut, wakeSegments: segments.wake });
+  const queue = await startQueue({
+    databaseUrl,
+    log,
+    wakeFanOut,
+    wakeSegments: segments.wake,
+    ...(rest && { pollMilliseconds: restingPollMilliseconds }),
+  });
   return {
     wakeDue,
     wake() {
@@ -179,8 +191,9 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
 
 /** What follows a file operation: its fill, then callback and report; and runs that waited for the segment. */
 function startSegmentJobs(deps: WorkerDependencies, { onFilled }: { onFilled: () => void }) {
-  const { database, clock, log, book, smtpClient } = deps;
-  const outgoing = makeOutgoingClient({ allowedNetworks: deps.allowedNetworks });
+  const { database, clock, log, smtpClient, allowedNetworks, proxy } = deps;
+  const looping = { clock, log, book: deps.book, rest: deps.rest };
+  const outgoing = makeOutgoingClient({ allowedNetworks, proxy });
   const callbackJob = makeDeliverCallbacks({
     database,
     clock,
@@ -189,12 +202,8 @@ function startSegmentJobs(deps: WorkerDependencies, { onFilled }: { onFilled: ()
     post: (request) => postOnce(outgoing, request),
     outcomes: deps.outcomes,
   });
-  const callbacks = startJob(callbackJob, { clock, log, book });
-  const emails = startJob(makeSendEmails({ database, clock, smtpClient, outcomes: deps.outcomes }), {
-    clock,
-    log,
-    book,
-  });
+  const callbacks = startJob(callbackJob, looping);
+  const emails = startJob(makeSendEmails({ database, clock, smtpClient, outcomes: deps.outcomes }), looping);
   const fillJob = makeFillSegments({
     database,
     clock,
@@ -210,7 +219,7 @@ function startSegmentJobs(deps: WorkerDependencies, { onFilled }: { onFilled: ()
       onFilled();
     },
   });
-  const fills = Array.from({ length: parallelFills }, () => startJob(fillJob, { clock, log, book }));
+  const fills = Array.from({ length: parallelFills }, () => startJob(fillJob, looping));
   return {
     wake() {
       for (const job of [...fills, callbacks, ...(emails ? [emails] : [])]) job.wake();

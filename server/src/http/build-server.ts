@@ -8,6 +8,7 @@ import type { Logger } from '../log.ts';
 import { makeTrustProxy } from './caller-address.ts';
 import type { TrustedProxies } from './caller-address.ts';
 import { describeRoutes } from './describe-routes.ts';
+import type { Description } from './describe-routes.ts';
 import { readJsonBody } from './json-body.ts';
 import { toServiceError } from './to-service-error.ts';
 import { answerProtocolErrors, answerUnroutable } from './answer-protocol-errors.ts';
@@ -62,6 +63,8 @@ export type ServerOptions = {
   trustProxy: TrustedProxies;
   /** Domain whose hosts name a data center (decision D1). */
   serviceDomain?: string | undefined;
+  /** What the OpenAPI document says besides: where the node is reached, its version, the abbreviation in header names. */
+  described?: Partial<Description>;
   /** Receives each finished call, for the API log. */
   onCall?: (call: CompletedCall) => void;
   /** Does the work of a call for this workspace: the database lets it reach no other. */
@@ -121,7 +124,9 @@ export async function buildServer(options: ServerOptions, families: RouteFamily[
     logCall(options.log, call);
     if (request.routeOptions.config.isUnrecorded !== true) options.onCall?.(call);
   });
-  await describeRoutes(server as unknown as FastifyInstance);
+  const { serviceDomain } = options;
+  const described = { headerPrefix: 'SVC', version: '0.0.0', serviceDomain, ...options.described };
+  await describeRoutes(server as unknown as FastifyInstance, described);
   for (const family of families) await server.register(family);
   return server as unknown as FastifyInstance;
 }

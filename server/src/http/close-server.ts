@@ -1,18 +1,41 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Takes no new connection, and resolves when every request has been answered. What is not whole or not answered by then is
- * cut off: Node, once it closes, no longer looks for requests that take too long, and one client that sends half a
- * head would hold the stop of the node.
+ * Makes the stop of a server that does not listen yet. It takes no new connection, and resolves when every request has been
+ * answered. Node ends the connections that wait for a further request when it begins to close, and two kinds it does not: those
+ * on which nothing was said, which browsers and proxies open ahead, and those whose response was under way. What is not whole
+ * or not answered by the limit is cut off: Node, once it closes, no longer looks for requests that take too long, and one
+ * client that sends half a head would hold the stop of the node.
  */
-export async function closeServer(
-  server: FastifyInstance,
-  { maxMilliseconds }: { maxMilliseconds: number },
-): Promise<void> {
-  const limit = setTimeout(() => server.server.closeAllConnections(), maxMilliseconds);
-  try {
-    await server.close();
-  } finally {
-    clearTimeout(limit);
-  }
+export function makeCloseServer(server: FastifyInstance): (limit: { maxMilliseconds: number }) => Promise<void> {
+  const open = new Set<Socket>();
+  const answering = new Set<ServerResponse>();
+  let isClosing = false;
+  server.server.on('connection', (socket) => {
+    if (isClosing) socket.destroy();
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  server.server.on('request', ({ socket }, response: ServerResponse) => {
+    answering.add(response);
+    response.once('close', () => {
+      answering.delete(response);
+      // Its head may have promised to keep it.
+      if (isClosing) socket.end();
+    });
+  });
+  return async ({ maxMilliseconds }) => {
+    const limit = setTimeout(() => server.server.closeAllConnections(), maxMilliseconds);
+    isClosing = true;
+    try {
+      const closed = server.close();
+      for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
+      for (const response of answering) response.shouldKeepAlive = false;
+      await closed;
+    } finally {
+      clearTimeout(limit);
+    }
+  };
 }

@@ -1,4 +1,5 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { addWarnings } from './add-warnings.ts';
+import type { AnsweredCall } from './add-warnings.ts';
 import type { VendorHeaders } from './vendor-headers.ts';
 
 /** The part of JSON Schema that names fields; TypeBox objects are of this form. */
@@ -46,7 +47,7 @@ function collect(schema: Schema, value: unknown, walk: Walk): void {
   }
 }
 
-export type Warned = { request: FastifyRequest; reply: FastifyReply; shape: object };
+export type Warned = AnsweredCall & { shape: object };
 
 /** Answers with the warning header of decision D5, and keeps the warning for the API log, when fields are unknown. */
 export function warnOfUnknownFields(
@@ -56,9 +57,7 @@ export function warnOfUnknownFields(
 ): void {
   const paths = findUnknownFields(shape, body);
   if (paths.length === 0) return;
-  const warning = unknownFieldsWarning(paths);
-  request.facts.warnings.push(warning);
-  reply.header(vendorHeaders.nameOf('x-*-warning'), warning);
+  addWarnings(vendorHeaders, { request, reply }, [unknownFieldsWarning(paths)]);
 }
 
 /** The value of the warning header: field names are quoted as JSON and kept to printable ASCII. */

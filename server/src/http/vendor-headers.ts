@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { prefixesOf, spellAbbreviation } from '../domain/abbreviation.ts';
 
 /**
  * Reads headers whose names carry the service's abbreviation. The configured abbreviation and the neutral `SVC` are
@@ -9,12 +10,14 @@ export type VendorHeaders = {
   read(headers: IncomingHttpHeaders, name: string): string | undefined;
   /** The name under which this service answers, for example `x-svc-warning`. */
   nameOf(name: string): string;
+  /** Our own words, in which names are written with the neutral abbreviation, with that of this service. */
+  spell(words: string): string;
   /** The spellings in attribute names such as `svc_push_opted`, lower-case. */
   prefixes: readonly string[];
 };
 
 export function makeVendorHeaders(abbreviation: string): VendorHeaders {
-  const spellings = [...new Set([abbreviation.toLowerCase(), 'svc'])];
+  const spellings = prefixesOf(abbreviation);
   return {
     prefixes: spellings,
     read(headers, name) {
@@ -24,6 +27,7 @@ export function makeVendorHeaders(abbreviation: string): VendorHeaders {
       }
       return undefined;
     },
+    spell: (words) => spellAbbreviation(words, abbreviation),
     nameOf: (name) => name.toLowerCase().replace('*', spellings[0]!),
   };
 }

@@ -6,13 +6,14 @@ import type { Composition } from './composition.ts';
 /** Signing in by the company's account, where one is set. */
 export function startCompanySignIn({
   config,
+  proxy,
   clock,
   installation,
   started,
 }: Composition): CompanySignInUseCases | undefined {
   const { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret: clientSecret, oidcFirstRole } = config;
   if (issuer === undefined || clientId === undefined || clientSecret === undefined) return undefined;
-  const provider = makeCompanyProvider({ issuer, clientId, clientSecret, name: config.oidcName });
+  const provider = makeCompanyProvider({ issuer, clientId, clientSecret, name: config.oidcName, proxy });
   started.push({ stop: () => provider.close() });
   const rules = {
     domains: config.oidcDomains.map((domain) => domain.toLowerCase()),

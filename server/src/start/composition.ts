@@ -1,5 +1,8 @@
 import { makeSimulatedSubscription } from '../engine/delivery/simulator/make-simulated-subscription.ts';
+import type { SimulatorPlace } from '../engine/delivery/simulator/start-simulators.ts';
+import type { Rest } from '../engine/rest.ts';
 import type { DeliveryEndpoints } from '../engine/delivery/delivery-endpoints.ts';
+import type { OutgoingProxy } from '../engine/outgoing-http/outgoing-proxy.ts';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import type { Config } from './config.ts';
@@ -10,6 +13,11 @@ export type Composition = {
   config: Config;
   /** Where the providers are; a test puts stand-ins there, also for the simulated ones. */
   providers: DeliveryEndpoints;
+  simulatorsRunIn: SimulatorPlace;
+  /** Undefined: its jobs look as often as they should, whoever calls. */
+  rest: Rest | undefined;
+  /** How the internet is called; directly where there is none. */
+  proxy: OutgoingProxy | undefined;
   clock: Clock;
   log: Logger;
   installation: OpenInstallation;

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
+import type { PhoneDefaults } from '../domain/campaigns/android-payload.ts';
 import type { RetentionDays } from '../domain/retention/retention-days.ts';
+import { parseProxySettings, ProxySettingsError } from '../engine/outgoing-http/proxy-settings.ts';
+import type { ProxySettings } from '../engine/outgoing-http/proxy-settings.ts';
 import { parseProxyNetwork } from '../http/caller-address.ts';
 import type { TrustedProxies } from '../http/caller-address.ts';
 import { settings } from './settings-table.ts';
@@ -90,11 +93,29 @@ function requireTogether(config: Config): void {
     throw new ConfigError(
       'CARILLON_KEEP_RUNS_DAYS must be at least CARILLON_KEEP_LEDGER_DAYS: rows of the ledger belong to runs.',
     );
+  proxySettingsOf(config);
   const isPooled = config.databasePooler === 'transaction';
   if (isPooled && (config.databaseUrl === undefined || config.databaseDirectUrl === undefined))
     throw new ConfigError('CARILLON_DATABASE_POOLER=transaction needs DATABASE_URL and CARILLON_DATABASE_DIRECT_URL.');
   if (!isPooled && config.databaseDirectUrl !== undefined)
     throw new ConfigError('CARILLON_DATABASE_DIRECT_URL needs CARILLON_DATABASE_POOLER=transaction.');
+}
+
+/** The outgoing proxy, where there is one. @throws ConfigError */
+export function proxySettingsOf(config: Config): ProxySettings | undefined {
+  const { outgoingProxy: url, noProxy, proxyResolves: resolvesNames, proxyHosts: hosts } = config;
+  if (hosts.length > 0 && !resolvesNames) throw new ConfigError('CARILLON_PROXY_HOSTS needs CARILLON_PROXY_RESOLVES.');
+  if (url === undefined) {
+    if (noProxy.length > 0 || resolvesNames)
+      throw new ConfigError('CARILLON_NO_PROXY and CARILLON_PROXY_RESOLVES need CARILLON_OUTGOING_PROXY.');
+    return undefined;
+  }
+  try {
+    return parseProxySettings({ url, noProxy, resolvesNames, hosts });
+  } catch (error) {
+    if (!(error instanceof ProxySettingsError)) throw error;
+    throw new ConfigError(`${settings.outgoingProxy.variable} takes ${error.message}, not (hidden).`);
+  }
 }
 
 /** How long each kind of record is kept. */
@@ -222,5 +243,18 @@ function parseProxies(given: string): TrustedProxies | undefined {
   }
 }
 
-/** Default data folder: next to the code, so that a clone and its data are removed together. */
-export const defaultDataFolder = join(import.meta.dirname, '..', '..', '..', 'data');
+/**
+ * Default data folder: next to the code, so that a clone and its data are removed together. Beside an installed package
+ * npm would remove it: there it is where the command was called.
+ */
+export const defaultDataFolder = import.meta.dirname.split(sep).includes('node_modules')
+  ? join(process.cwd(), 'carillon-data')
+  : join(import.meta.dirname, '..', '..', '..', 'data');
+
+/** What phones are told where their workspace says nothing else. */
+export function phoneDefaultsOf({
+  headerPrefix,
+  publicUrl,
+}: Pick<Config, 'headerPrefix' | 'publicUrl'>): PhoneDefaults {
+  return { dataPrefix: headerPrefix.toLowerCase(), publicUrl };
+}

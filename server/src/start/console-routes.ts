@@ -27,7 +27,7 @@ import { carillonVersion } from './carillon-version.ts';
 import { startCompanySignIn } from './company-sign-in.ts';
 import { makeSubscriptionsOf } from './composition.ts';
 import type { Composition } from './composition.ts';
-import { listChangedSettings } from './config.ts';
+import { listChangedSettings, phoneDefaultsOf } from './config.ts';
 import { deliveryOptions } from './engine.ts';
 import { readMachine } from './read-machine.ts';
 import type { Readiness } from './readiness.ts';
@@ -65,12 +65,12 @@ export function makeConsoleRoutes(composition: Composition, parts: ConsoleParts)
     passwordSignIn: config.passwordSignIn,
     publicUrl: config.publicUrl,
     overview: makeConsoleOverview({ database: acrossWorkspaces, clock, readyCurl, findTroubles, isSandbox, limits }),
-    measure: measureContent,
+    measure: (shown) => measureContent(shown, phoneDefaultsOf(config)),
     composer: { ...useCases, limits: limits.authoring },
     campaigns: makeConsoleCampaigns({ ...useCases, limits: limits.authoring }),
-    keys: makeConsoleKeys(useCases),
+    keys: makeConsoleKeys({ ...useCases, headerPrefix: config.headerPrefix }),
     deliveries: makeConsoleDeliveries(useCases),
-    calls: makeConsoleCalls({ ...useCases, acrossWorkspaces }),
+    calls: makeConsoleCalls({ ...useCases, acrossWorkspaces, headerPrefix: config.headerPrefix }),
     settings: makeConsoleSettings({ ...useCases, headerPrefix: config.headerPrefix, limits }),
     credentials: {
       ...useCases,

@@ -15,7 +15,7 @@ import { startWorker } from '../engine/start-worker.ts';
 import type { Worker } from '../engine/start-worker.ts';
 import { carillonVersion } from './carillon-version.ts';
 import type { Composition } from './composition.ts';
-import { retentionOf } from './config.ts';
+import { phoneDefaultsOf, retentionOf } from './config.ts';
 import type { Config } from './config.ts';
 import { countConnections } from './count-connections.ts';
 import type { Readiness } from './readiness.ts';
@@ -27,7 +27,7 @@ export async function startEngine(
   composition: Composition,
   { phones, readiness, book, nodeId }: NodeParts,
 ): Promise<Worker> {
-  const { config, clock, log, installation, started } = composition;
+  const { config, proxy, clock, log, installation, started } = composition;
   const delivery = makeDelivery(deliveryOptions(composition, phones));
   started.push({ stop: () => delivery.close() });
   const outcomes = makeKeptOutcomes({ log, pause: (milliseconds) => setTimeout(milliseconds) });
@@ -37,6 +37,7 @@ export async function startEngine(
   });
   const worker = await startWorker({
     outcomes,
+    rest: composition.rest,
     database: installation.acrossWorkspaces,
     databaseUrl: installation.sessionUrl,
     clock,
@@ -44,6 +45,7 @@ export async function startEngine(
     encryption: installation.encryption,
     delivery,
     interactionTokens: makeInteractionTokens(installation.secretFor('interactions')),
+    phoneDefaults: phoneDefaultsOf(config),
     owner: nodeId,
     book,
     parallelChunks: config.workerChunks,
@@ -52,6 +54,7 @@ export async function startEngine(
     inboxMessages: config.inboxMessages,
     retention: retentionOf(config),
     allowedNetworks: allowedNetworksOf(config),
+    proxy,
     smtpClient:
       config.smtpUrl === undefined ? undefined : makeSmtpClient({ url: config.smtpUrl, from: config.emailFrom }),
     segmentUsersPerDay: config.segmentUsersPerDay,
@@ -63,11 +66,13 @@ export async function startEngine(
 
 /** How this node reaches the providers, for messages and for questions about credentials. */
 export function deliveryOptions(composition: Composition, phones: SandboxPhones | undefined): DeliveryOptions {
-  const { config, providers, clock, log, installation } = composition;
+  const { config, providers, proxy, clock, log, installation } = composition;
   return {
     clock,
     log,
     allowedNetworks: config.allowedNetworks,
+    proxy,
+    http2Client: config.http2Client,
     endpoints: { ...(phones ? { simulators: phones.endpoints } : {}), ...providers },
     shareToken: makeShareProviderToken({ ...installation, database: installation.acrossWorkspaces, log }),
   };

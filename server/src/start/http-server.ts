@@ -1,8 +1,10 @@
+import type { ServerResponse } from 'node:http';
 import { makeCallRecorder } from '../app/api-log/call-recorder.ts';
 import type { CallRecorder } from '../app/api-log/call-recorder.ts';
 import { buildServer, requestMilliseconds } from '../http/build-server.ts';
 import type { CompletedCall, RouteFamily } from '../http/build-server.ts';
-import { closeServer } from '../http/close-server.ts';
+import { makeCloseServer } from '../http/close-server.ts';
+import { carillonVersion } from './carillon-version.ts';
 import type { Composition } from './composition.ts';
 import type { Config } from './config.ts';
 import type { Readiness } from './readiness.ts';
@@ -10,7 +12,7 @@ import { StartError } from './start-errors.ts';
 
 /** Listens for requests and logs the calls; returns the address to call. @throws StartError PORT_TAKEN */
 export async function startHttpServer(
-  { config, clock, log, installation, started }: Composition,
+  { config, clock, log, rest, installation, started }: Composition,
   { families, readiness }: { families: RouteFamily[]; readiness: Readiness },
 ): Promise<string> {
   const calls = makeCallRecorder({ database: installation.acrossWorkspaces, clock, log });
@@ -18,6 +20,7 @@ export async function startHttpServer(
   const server = await buildServer(
     {
       ...{ log, clock, trustProxy: config.trustProxy, serviceDomain: config.serviceDomain },
+      described: { ...{ publicUrl: config.publicUrl, headerPrefix: config.headerPrefix }, version: carillonVersion },
       inWorkspace: installation.inWorkspace,
       onCall(call) {
         if (call.facts.errorName === 'STORAGE_REFUSES_WRITES') readiness.noteRefusedWrite();
@@ -26,12 +29,14 @@ export async function startHttpServer(
     },
     families,
   );
+  if (rest) server.server.on('request', (_request, response: ServerResponse) => response.on('close', rest.beginCall()));
+  const closeServer = makeCloseServer(server);
   const address = await listen(server, config);
   started.push({
     async stop() {
       readiness.noteStopping();
       await new Promise((resolve) => setTimeout(resolve, config.shutdownDelaySeconds * 1000));
-      await closeServer(server, { maxMilliseconds: requestMilliseconds });
+      await closeServer({ maxMilliseconds: requestMilliseconds });
     },
   });
   return config.publicUrl ?? address;

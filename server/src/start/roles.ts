@@ -50,10 +50,11 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
     reporter.wake();
   };
   const clockListener = { onClockStopped, onClockMoved };
+  composition.rest?.onWoken(() => worker?.wake());
   const followClock = makeFollowDatabaseClock({ database, clock, onMoved: onClockMoved });
   started.push(startJob(followClock, { clock, log, book: parts.book }));
 
-  const readyCurl = makeReadyCurl({ database, encryption });
+  const readyCurl = makeReadyCurl({ database, encryption, headerPrefix: config.headerPrefix });
   const { passwordSignIn } = config;
   const accounts = { database, clock, passwords: makePasswordHash(), passwordSignIn, isSandbox };
   const findDemo = (): DemoWorkspace | undefined => begun.demo;

@@ -18,6 +18,7 @@ import { explainRoutes } from '../http/explain/routes.ts';
 import { healthRoutes } from '../http/health/routes.ts';
 import { interactionRoutes } from '../http/interactions/routes.ts';
 import { pushRoutes } from '../http/push/routes.ts';
+import { apiFaultHook } from '../http/sandbox/api-fault-hook.ts';
 import { sandboxBrowserRoutes } from '../http/sandbox/browser-page.ts';
 import { sandboxRoutes } from '../http/sandbox/routes.ts';
 import { segmentRoutes } from '../http/segments/routes.ts';
@@ -45,7 +46,7 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
   const { config, clock, installation } = composition;
   const { acrossWorkspaces, encryption } = installation;
   const { phones, findDemo, readiness, clockListener } = parts;
-  const health = healthRoutes(readiness);
+  const health = healthRoutes({ ...readiness, proxyState: composition.proxy?.state });
   if (config.role === 'worker') return [health];
 
   const vendorHeaders = makeVendorHeaders(config.headerPrefix);
@@ -80,6 +81,7 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
   const ownHosts = [publicUrl && new URL(publicUrl).hostname, serviceDomain && `*.${serviceDomain}`, host];
   const allowedHosts = [...config.allowedHosts, ...ownHosts.filter((name) => name !== undefined)];
   return [
+    apiFaultHook(sandbox),
     ...families,
     sandboxRoutes({ ...sandbox, allowedHosts }),
     sandboxBrowserRoutes({ ...sandbox, allowedHosts, clientFolder: join(projectFolder, 'client') }),

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { makeApiFaults } from '../app/sandbox/api-faults.ts';
 import { makeClockAdvance } from '../app/sandbox/make-clock-advance.ts';
 import type { ClockListener } from '../app/sandbox/make-clock-advance.ts';
 import { resetDemoWorkspace } from '../app/sandbox/reset-demo-workspace.ts';
@@ -37,13 +38,20 @@ export async function refuseDemoData({ installation }: Composition): Promise<voi
 }
 
 /** The simulated providers and the phones behind them. */
-export async function startPhones({ clock, log, installation, started }: Composition): Promise<SandboxPhones> {
+export async function startPhones({
+  clock,
+  log,
+  installation,
+  started,
+  simulatorsRunIn,
+}: Composition): Promise<SandboxPhones> {
   const phones = await startSandboxPhones({
     database: installation.acrossWorkspaces,
     encryption: installation.encryption,
     clock,
     log,
     secret: installation.secretFor('simulator'),
+    simulatorsRunIn,
   });
   started.push(phones);
   return phones;
@@ -69,6 +77,7 @@ export function makeSandbox(
     clock,
     demoWorkspaceId: () => findDemo()?.workspaceId,
     simulators: phones,
+    apiFaults: makeApiFaults(),
     waitForMessage: phones.waitForMessage,
     clockAdvance,
     resetDemo: (note) => resetDemoWorkspace({ ...reset, settlePhones: phones.settle }, note),

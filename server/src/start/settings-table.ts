@@ -2,6 +2,7 @@ import { inboxMessages } from '../domain/sandbox/limits.ts';
 import { fileUsersPerDay } from '../domain/segments/limits.ts';
 import { lateSendMinutes } from '../domain/timing/limits.ts';
 import { erasureDelayHours } from '../domain/users/limits.ts';
+import { outgoingSettings } from './outgoing-settings.ts';
 import { retentionSettings } from './retention-settings.ts';
 
 /** The one table of settings. docs/settings.md is generated from it; a test holds them together. */
@@ -11,7 +12,8 @@ export const settings = {
     variable: 'CARILLON_DATA_DIR',
     flag: 'data-dir',
     default: undefined,
-    sentence: 'Folder of the embedded database and the generated master key. Default: `data` in the project.',
+    sentence:
+      'Folder of the embedded database and the generated master key. Default: `data` in the project, and `carillon-data` where it was called of an installed package.',
   },
   host: {
     kind: 'text',
@@ -110,7 +112,7 @@ export const settings = {
     pattern: /^[A-Za-z][A-Za-z0-9]{0,15}$/,
     default: 'SVC',
     sentence:
-      'Abbreviation in header and attribute names (`X-SVC-APPKEY`, `svc_push_opted`). `SVC` is accepted as well.',
+      'Abbreviation in header and attribute names (`X-SVC-APPKEY`, `svc_push_opted`), where `SVC` is accepted as well, and in what apps read of messages (`svc_message_id`, `svc` beside `aps`).',
   },
   serviceDomain: {
     kind: 'text',
@@ -140,6 +142,7 @@ export const settings = {
     default: [],
     sentence: 'Networks (CIDR, comma-separated) that outgoing calls may reach although they are not public.',
   },
+  ...outgoingSettings,
   logLevel: {
     kind: 'choice',
     variable: 'CARILLON_LOG_LEVEL',
@@ -165,6 +168,14 @@ export const settings = {
     default: 4,
     unit: 'chunks',
     sentence: 'Chunks of campaigns this process sends side by side. Each has one open window.',
+  },
+  http2Client: {
+    kind: 'choice',
+    variable: 'CARILLON_HTTP2',
+    choices: ['carillon', 'node'],
+    default: 'carillon',
+    sentence:
+      'Whose HTTP/2 calls the providers: this project’s own client, or with `node` that of Node.js, which sends a few times fewer messages a second of CPU; for when a provider and the first do not get along.',
   },
   windowDevices: {
     kind: 'integer',

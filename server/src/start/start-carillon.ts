@@ -1,8 +1,10 @@
 import { makeClock } from '../clock.ts';
 import { realProviderEndpoints } from '../engine/delivery/delivery-endpoints.ts';
+import { makeOutgoingProxy } from '../engine/outgoing-http/outgoing-proxy.ts';
 import { makeLog } from '../log.ts';
 import type { Logger } from '../log.ts';
 import type { Composition } from './composition.ts';
+import { proxySettingsOf } from './config.ts';
 import type { Config } from './config.ts';
 import { openInstallation } from './open-installation.ts';
 import type { RunningNode } from './roles.ts';
@@ -15,7 +17,7 @@ export type Carillon = RunningNode & {
   stop(): Promise<void>;
 };
 
-export type StartOptions = Partial<Pick<Composition, 'providers' | 'stopRequested'>>;
+export type StartOptions = Partial<Pick<Composition, 'providers' | 'simulatorsRunIn' | 'rest' | 'stopRequested'>>;
 
 /**
  * Composes one node: configuration → database, clock, encryption → use cases → roles.
@@ -25,10 +27,16 @@ export type StartOptions = Partial<Pick<Composition, 'providers' | 'stopRequeste
  */
 export async function startCarillon(
   config: Config,
-  { providers = realProviderEndpoints, stopRequested = new AbortController().signal }: StartOptions = {},
+  {
+    providers = realProviderEndpoints,
+    simulatorsRunIn = 'own thread',
+    rest,
+    stopRequested = new AbortController().signal,
+  }: StartOptions = {},
 ): Promise<Carillon> {
   const clock = makeClock();
   const log = makeLog({ level: config.logLevel, pretty: process.stderr.isTTY === true });
+  const proxy = makeOutgoingProxy(proxySettingsOf(config), log);
   const started: Composition['started'] = [];
   let stopped: Promise<void> | undefined;
   const stopParts = async (): Promise<void> => {
@@ -42,7 +50,18 @@ export async function startCarillon(
     started.push({ stop: installation.close });
     // Loaded once the database is as it must be: a start that cannot be is told before the rest is loaded.
     const { startRoles } = await import('./roles.ts');
-    const node = await startRoles({ config, providers, clock, log, installation, started, stopRequested });
+    const node = await startRoles({
+      config,
+      providers,
+      simulatorsRunIn,
+      rest,
+      proxy,
+      clock,
+      log,
+      installation,
+      started,
+      stopRequested,
+    });
     stopRequested.throwIfAborted();
     return { ...node, databaseExited: installation.embedded?.exited, log, stop };
   } catch (error) {

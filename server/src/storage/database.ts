@@ -172,7 +172,7 @@ export function inTransaction<Result>(
 /** How a transaction that stores something is committed. */
 function receiptOf(pool: ConnectionPool): Pick<Work<unknown>, 'commit' | 'readOutcome'> {
   const receipt = pool.nextReceipt();
-  return { commit: commitWithReceipt(receipt), readOutcome: () => readOutcome(pool, receipt) };
+  return { commit: (sent) => commitWithReceipt(receipt, sent), readOutcome: () => readOutcome(pool, receipt) };
 }
 
 /** Changes the schema, before there is a table of receipts. A change whose outcome is lost is looked up by its caller. */
@@ -180,7 +180,7 @@ export function inSchemaTransaction<Result>(
   session: Session,
   work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  return begin(session, { begin: 'begin', commit: 'commit', readOutcome: async () => 'unknown', work });
+  return begin(session, { begin: 'begin', commit: () => 'commit', readOutcome: async () => 'unknown', work });
 }
 
 /** Reads one state of the database, whatever is stored meanwhile. */
@@ -190,7 +190,7 @@ export function inSnapshot<Result>(
 ): Promise<Result> {
   const how = 'begin isolation level repeatable read read only';
   // There is nothing to store, so nothing is missing.
-  return begin(on, { begin: how, commit: 'commit', readOutcome: async () => 'stored', work });
+  return begin(on, { begin: how, commit: () => 'commit', readOutcome: async () => 'stored', work });
 }
 
 /**
@@ -209,7 +209,9 @@ export async function withSession<Result>(
   try {
     // This session is nobody else's, before or after, and no pooler is in between.
     if (workspaceId !== undefined) {
-      const binding = `select set_config('carillon.workspace_id', '${checkedId(workspaceId)}', false)`;
+      const id = checkedId(workspaceId);
+      const binding = `select set_config('carillon.workspace_id', '${id}', false), set_config('carillon.workspace_number',
+        coalesce((select number::text from workspaces where id = '${id}'), ''), false)`;
       await connection.run(plainQuery(binding));
     }
     const tag = makeTag({
@@ -259,11 +261,16 @@ export async function beyondPolicies<Result>(tx: Transaction, find: () => Promis
  * Every statement of the transaction has its own plan, for its own values and the tables as they are now. A plan that is
  * kept for all values does not see what is rare, and one that was made while a table was small reads all of it when it
  * has grown. Compiling a plan takes longer than what these statements read. A table that all workspaces share is read
- * as a whole only where no index serves, and nothing takes a core from those that wait for another answer.
+ * as a whole only where no index serves, and nothing takes a core from those that wait for another answer. By `set local`:
+ * of all ways to set something, a cluster repeats this one to its workers, who plan what is done there.
  */
 export async function planByValues(tx: Transaction): Promise<void> {
-  await tx`select set_config('plan_cache_mode', 'force_custom_plan', true), set_config('jit', 'off', true),
-    set_config('enable_seqscan', 'off', true), set_config('max_parallel_workers_per_gather', '0', true)`;
+  await tx`do $$ begin
+    set local plan_cache_mode = force_custom_plan;
+    set local jit = off;
+    set local enable_seqscan = off;
+    set local max_parallel_workers_per_gather = 0;
+  end $$`;
 }
 
 // SQLSTATE query_canceled.

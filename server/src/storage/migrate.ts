@@ -1,4 +1,3 @@
-import { runMigrations } from 'graphile-worker';
 import { createHash } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -72,6 +71,9 @@ async function applyMissing(session: Session, { files, at }: { files: Migration[
   const missing = files.filter((file) => !applied.some((row) => row.name === file.name));
   for (const file of missing) {
     await inSchemaTransaction(session, async (tx) => {
+      // A cluster changes the shards of a table over several connections at a time, and after that takes no function, type or
+      // role in the same transaction; one after the other it takes all. Elsewhere the setting means nothing.
+      await tx`select set_config('citus.multi_shard_modify_mode', 'sequential', true)`;
       // One by one: a cluster takes no change of a distributed table in a message with others.
       for (const statement of splitStatements(file.text)) await tx.unsafe(statement);
       await tx`insert into schema_migrations (name, digest, applied_at) values (${file.name}, ${file.digest}, ${at})`;
@@ -123,5 +125,7 @@ function refuseForeign(files: Migration[], applied: readonly { name: string; dig
 
 /** Brings the job queue's own schema (`graphile_worker`) up to date; several nodes may do so at once. */
 export async function migrateQueue(databaseUrl: string): Promise<void> {
+  // Loaded here: 80 files that a command beside a running node, which migrates nothing, has no use for.
+  const { runMigrations } = await import('graphile-worker');
   await runMigrations({ connectionString: databaseUrl, maxPoolSize: 2 });
 }

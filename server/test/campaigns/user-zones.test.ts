@@ -45,8 +45,9 @@ async function at(instant: string): Promise<string[]> {
 const codesOf = async (id: string): Promise<string[]> =>
   (
     await bundle.database`
-      select users.customer_id as customer, coalesce(code, outcome) as code from deliveries
-      join runs on runs.id = deliveries.run_id join users on users.id = deliveries.user_id
+      select users.customer_id as customer, coalesce(code, outcome) as code from readable_deliveries as deliveries
+      join runs on runs.id = deliveries.run_id
+      join users on users.bucket = deliveries.bucket and users.id = deliveries.user_id
       where runs.campaign_id = ${id} order by 1`
   ).map((row) => `${(row.customer as string).replace(/-0$/, '')} ${row.code}`);
 

@@ -51,6 +51,21 @@ describe('a draft', () => {
     expect(await search(['DRAFT'])).toEqual([expect.objectContaining(wanted)]);
   });
 
+  test('takes the options of a push, and says what is wrong with one', async () => {
+    const push = (options: object) => ({
+      campaign_content: { content: { push: { android: { ...android, options } } } },
+    });
+    const id = idOf(await create(campaign({ ...push({ color: '#0a7d5a', badge: { operation: 'clear' } }) })));
+    expect(await validate(id)).toEqual({ valid: true, errors: [] });
+    expect(await bundle.get(id)).toMatchObject(push({ color: '#0a7d5a', badge: { operation: 'clear' } }));
+    const answer = await patch(id, push({ color: 'green' }));
+    expect([answer.statusCode, faultsOf(answer)]).toEqual([
+      400,
+      ['campaign_content.content.push.android.options.color must be a colour such as #0a7d5a.'],
+    ]);
+    expect(await bundle.get(id)).toMatchObject(push({ color: '#0a7d5a' }));
+  });
+
   test('is changed by merging: objects are merged, null removes, lists are replaced', async () => {
     const id = await bundle.draft();
     const answer = await patch(id, {

@@ -15,6 +15,7 @@ import type { Database } from '../../src/storage/database.ts';
 import { splitStatements } from '../../src/storage/postgres/split-statements.ts';
 import { runCommand, startCommand } from '../cli/run-command.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
+import { idBytes } from '../../src/storage/ledger/ledger-bytes.ts';
 
 const name = `filled_${randomBytes(6).toString('hex')}`;
 const [owner, application, across] = [`${name}_owner`, `${name}_app`, `${name}_app_across`];
@@ -63,20 +64,26 @@ function urlOf(serverUrl: string, role?: string): string {
   return url.href;
 }
 
+async function numberOf(): Promise<number> {
+  const [row] = await coordinator()<{ number: number }[]>`select number from workspaces where id = ${workspaceId}`;
+  return row!.number;
+}
+
 async function fill(): Promise<void> {
   await coordinator()`select make_day_partition('deliveries', '2026-03-01')`;
   await coordinator()`
     insert into users (workspace_id, bucket, id, customer_id, created_at, updated_at)
-    select ${workspaceId}, number % 256, 'u' || number, 'c' || number, ${at}, ${at} from generate_series(1, ${rows}::int) as number`;
+    select ${workspaceId}, number % 256, lpad(to_hex(number), 24, '0'), 'c' || number, ${at}, ${at} from generate_series(1, ${rows}::int) as number`;
   await coordinator()`
     insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at, created_at, updated_at)
-    select workspace_id, bucket, 'd' || id, id, 'd', 'ANDROID', 'token', 'ACTIVE', ${at}, ${at}, ${at} from users`;
+    select workspace_id, bucket, 'd' || substr(id, 2), id, 'd', 'ANDROID', 'token', 'ACTIVE', ${at}, ${at}, ${at} from users`;
   await coordinator()`
     insert into push_addresses (workspace_id, address_hash, bucket, device_row_id)
     select workspace_id, sha256(id::bytea), bucket, id from devices`;
   await coordinator()`
-    insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, platform, outcome, attempts, sent_at)
-    select '2026-03-01', workspace_id, bucket, 'r', id, user_id, platform, 'ACCEPTED', 1, ${at} from devices`;
+    insert into deliveries (day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome, attempts, sent_at)
+    select '2026-03-01', ${await numberOf()}, bucket, 1, decode(id, 'hex'), decode(user_id, 'hex'), 'A', 'A', 1, ${at}
+    from devices`;
 }
 
 const config = () => ({ config: { databaseUrl: urlOf(inject('postgresUrl'), owner), dataFolder } });
@@ -217,8 +224,8 @@ describe('a filled database of an owner who is no superuser', () => {
       // Not in one transaction: the owner makes it, and a transaction reaches a shard that it changed as one role alone.
       await installation.acrossWorkspaces`select make_day_partition('deliveries', '2026-03-02')`;
       await installation.acrossWorkspaces`
-        insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, platform, outcome, attempts, sent_at)
-        values ('2026-03-02', ${workspaceId}, 7, 'r', 'd', 'u', 'WEB', 'ACCEPTED', 1, ${at})`;
+        insert into deliveries (day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome, attempts, sent_at)
+        values ('2026-03-02', ${await numberOf()}, 7, 1, ${idBytes('d'.repeat(24))}, ${idBytes('e'.repeat(24))}, 'W', 'A', 1, ${at})`;
       const read = async () =>
         (await installation.callDatabase`select 1 from deliveries where bucket = 7 and day > '2026-03-01'`).length;
       expect(await installation.inWorkspace(workspaceId, read)).toBe(1);

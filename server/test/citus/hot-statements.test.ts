@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { findAllUsersPage, findSegmentPage, findTargetUsersPage } from '../../src/storage/campaigns/audience.ts';
+import { inTransaction, planByValues } from '../../src/storage/database.ts';
 import type { Database, Queryable } from '../../src/storage/database.ts';
 import {
   addRunCounts,
@@ -22,7 +23,13 @@ const page = {
   ...{ after: { bucket, position: 'd' }, bound: 'f'.repeat(24) },
 };
 const delivery = {
-  ...{ bucket, deviceId: 'd', userId: 'u', platform: 'ANDROID' as const, outcome: 'ACCEPTED' as const },
+  ...{
+    bucket,
+    deviceId: 'd'.repeat(24),
+    userId: 'e'.repeat(24),
+    platform: 'ANDROID' as const,
+    outcome: 'ACCEPTED' as const,
+  },
   ...{ code: null, providerMessageId: null, attempts: 1, retryAt: null },
 };
 const due = { days: [day], at, limit: 500, kind: 'fresh' as const, leasedAt: at, leaseUntil: at };
@@ -42,17 +49,18 @@ const statements: Record<string, (tx: Queryable) => Promise<unknown>> = {
       ...{ workspaceId, runId, campaignId: 'c', at, isCounted: 'yes', forgottenUntil: at },
       users: [{ bucket, userId: 'u', revision: 1 }],
     }),
-  'its outcomes': (tx) => insertDeliveries(tx, { day, workspaceId, runId, sentAt: at, deliveries: [delivery] }),
+  'its outcomes': (tx) =>
+    insertDeliveries(tx, { day, workspaceNumber: 1, runNumber: 5, sentAt: at, deliveries: [delivery] }),
   'its counters': (tx) =>
     addRunCounts(tx, [{ workspaceId, runId, bucket, platform: 'ANDROID', outcome: 'ACCEPTED', devices: 1 }]),
   'its cursor': (tx) => moveCursor(tx, { runId, workspaceId, bucket, position: 'd' }),
   'where a chunk goes on': (tx) => findCursor(tx as Database, { runId, bucketFrom: bucket, bucketTo: bucket }),
   'devices that are gone': (tx) =>
     markDevicesGone(tx, { workspaceId, at, devices: [{ bucket, deviceId: 'd', code: 'GONE', goneSince: at }] }),
-  'a claim of what is due': (tx) => claimDueDeliveries(tx as Database, { ...due, of: { bucket, runIds: [runId] } }),
+  'a claim of what is due': (tx) => claimDueDeliveries(tx as Database, { ...due, of: { bucket, runNumbers: [5] } }),
   'its new outcomes': (tx) =>
     settleDeliveries(tx, {
-      deliveries: [{ ...delivery, day, workspaceId, runId, claimedAttempts: 1 }],
+      deliveries: [{ ...delivery, day, runNumber: 5, claimedAttempts: 1 }],
       sentAt: at,
     }),
 };
@@ -77,5 +85,13 @@ describe.skipIf(!isOnCluster)('a window of one bucket (skipped: no cluster; npm 
       );
       expect(new Set(counts), plan).toEqual(isGiven ? new Set() : new Set([1]));
     }
+  });
+
+  test('a transaction that is planned by its values is so on the workers too', async () => {
+    const plan = await inTransaction(bundle.application.acrossWorkspaces(), async (tx) => {
+      await planByValues(tx);
+      return tx`explain select from users where bucket = 7`;
+    });
+    expect(plan.map((row) => row['QUERY PLAN']).join('\n')).not.toContain('Seq Scan');
   });
 });

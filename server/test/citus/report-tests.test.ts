@@ -1,38 +1,32 @@
 import { expect, test } from 'vitest';
-import { reportTests } from './report-tests.ts';
+import { describeRun } from './describe-run.ts';
+import { addUp, listFailures, listSkips, totalsLine } from './report-tests.ts';
+import type { TestedFile } from './report-tests.ts';
 
-const failed = (fullName: string, message: string) => ({ fullName, status: 'failed', failureMessages: [message] });
-const passed = { fullName: 'fine', status: 'passed' };
+const failed = (name: string, fault: string) => ({ name, state: 'failed' as const, fault });
+const passed = { name: 'fine', state: 'passed' as const };
+const files: TestedFile[] = [
+  { file: 'a.test.ts', tests: [passed, failed('one', 'Error: 7 rows')] },
+  {
+    file: 'b.test.ts',
+    tests: [
+      failed('two', 'DatabaseError: shard_102008 of 0123456789abcdef01234567'),
+      failed('three', 'DatabaseError: shard_102009 of fedcba987654321001234567'),
+    ],
+  },
+  { file: 'c.test.ts', fault: 'Error: no import', tests: [] },
+  {
+    file: 'd.test.ts',
+    tests: [
+      passed,
+      { name: 'no', state: 'skipped' },
+      { name: 'not here', state: 'skipped', note: 'there is no server' },
+    ],
+  },
+];
 
 test('what failed is listed by its cause, the most frequent first, without what differs from run to run', () => {
-  const lines = reportTests(
-    {
-      testResults: [
-        {
-          name: '/root/a.test.ts',
-          status: 'failed',
-          assertionResults: [passed, failed('one', 'Error: 7 rows\n at x')],
-        },
-        {
-          name: '/root/b.test.ts',
-          status: 'failed',
-          assertionResults: [
-            failed('two', 'DatabaseError: shard_102008 of 0123456789abcdef01234567'),
-            failed('three', 'DatabaseError: shard_102009 of fedcba987654321001234567'),
-          ],
-        },
-        { name: '/root/c.test.ts', status: 'failed', message: 'Error: no import', assertionResults: [] },
-        {
-          name: '/root/d.test.ts',
-          status: 'passed',
-          assertionResults: [passed, { fullName: 'no', status: 'skipped' }],
-        },
-      ],
-    },
-    '/root',
-  );
-  expect(lines.filter(Boolean)).toEqual([
-    'On the cluster: 1 files passed, 3 failed; 2 tests passed, 3 failed, 1 skipped',
+  expect(listFailures(files).filter(Boolean)).toEqual([
     '2 × DatabaseError: shard_# of …',
     '  b.test.ts > two',
     '  b.test.ts > three',
@@ -41,4 +35,19 @@ test('what failed is listed by its cause, the most frequent first, without what 
     '1 × Error: no import',
     '  c.test.ts',
   ]);
+});
+
+test('files and tests are added up, and each one skipped is listed with its reason', () => {
+  expect(totalsLine(addUp(files))).toBe('1 files passed, 3 failed; 2 tests passed, 3 failed, 2 skipped');
+  expect(listSkips(files)).toEqual(['  d.test.ts > no', '  d.test.ts > not here: there is no server']);
+});
+
+test('a run is told batch by batch and as a whole, on the cluster and on one PostgreSQL', () => {
+  const ran = { workers: 2, arguments: ['--plain'] };
+  const lines = describeRun({ ...ran, batches: [{ onCluster: files, onPlain: [] }, { onCluster: files.slice(0, 1) }] });
+  expect(lines).toContain('batch 1: 4 files, a.test.ts to d.test.ts');
+  expect(lines).toContain('  2 passed, 3 failed, 2 skipped; on one PostgreSQL 0 passed, 0 failed, 0 skipped');
+  expect(lines).toContain('  1 passed, 1 failed, 0 skipped');
+  expect(lines).toContain('On the cluster:     1 files passed, 4 failed; 3 tests passed, 4 failed, 2 skipped');
+  expect(lines).toContain('  d.test.ts > not here: there is no server');
 });

@@ -1,22 +1,25 @@
 /**
  * The tests on a cluster: PostgreSQL with Citus, one coordinator and two workers, started for the run. The extension is
  * built from its source where it is missing (Debian, root, about ten minutes). Prints how many files and tests passed and
- * failed, the failed ones by their cause, and ends with 1 if there are any.
+ * failed of each batch and of all, the failed ones by their cause, what was skipped and why, and ends with 1 if any failed.
  *
- * Usage: npm run test:citus -- server/test/push; without files all of them. `--source /path/to/citus` is a git directory to
- * build from; `--workers 0` puts everything on one node; `--serve` only starts the cluster, and prints how to use it.
+ * Usage: npm run test:citus -- server/test/push; without files all of them. `--batch 16` is how many files are run at once
+ * on one template. `--plain` runs each batch on one PostgreSQL as well, and shows both; `--record` writes all that to
+ * docs/reports/cluster-suite.txt. `--source /path/to/citus` is a git directory to build from; `--workers 0` puts everything
+ * on one node; `--serve` only starts the cluster, and prints how to use it.
  */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { globSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { makeRefusalCounter } from './count-refusals.ts';
 import { buildCitus } from './build-citus.ts';
 import { findCitus } from './find-citus.ts';
-import { reportTests } from './report-tests.ts';
-import type { TestResults } from './report-tests.ts';
+import { describeRun } from './describe-run.ts';
+import type { Batch } from './describe-run.ts';
+import { addUp, totalsLine } from './report-tests.ts';
+import { runFiles } from './run-files.ts';
 import { startCitusCluster } from './start-citus-cluster.ts';
 import type { CitusCluster } from './start-citus-cluster.ts';
 
@@ -26,14 +29,25 @@ const { values, positionals } = parseArgs({
   options: {
     source: { type: 'string' },
     workers: { type: 'string', default: '2' },
+    batch: { type: 'string', default: '16' },
+    plain: { type: 'boolean', default: false },
+    record: { type: 'boolean', default: false },
     serve: { type: 'boolean', default: false },
   },
 });
 const workers = Number(values.workers);
-if (!/^\d$/.test(values.workers)) {
-  process.stderr.write('test:citus: --workers takes a number from 0 to 9\n');
+const batchFiles = Number(values.batch);
+const refuse = (sentence: string): never => {
+  process.stderr.write(`test:citus: ${sentence}\n`);
   process.exit(2);
-}
+};
+if (!/^\d$/.test(values.workers)) refuse('--workers takes a number from 0 to 9');
+if (!/^[1-9]\d{0,3}$/.test(values.batch)) refuse('--batch takes a number from 1 to 9999');
+// As vitest.config.ts has them; each argument is a part of a path, as for the runner.
+const files = globSync('{server,client,console,bench}/test/**/*.test.ts', { cwd: root })
+  .filter((file) => positionals.length === 0 || positionals.some((part) => file.includes(part)))
+  .sort();
+if (files.length === 0) refuse(`there are no tests whose path contains ${positionals.join(' or ')}`);
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const refusal = findCitus() === undefined ? await buildCitus(values.source, say) : undefined;
@@ -63,33 +77,27 @@ async function serve(served: CitusCluster): Promise<void> {
 }
 
 async function runTests(tested: CitusCluster): Promise<number> {
-  const folder = await mkdtemp(join(tmpdir(), 'carillon-citus-results-'));
-  const results = join(folder, 'results.json');
-  const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${results}`];
-  try {
-    const runner = spawn(
-      process.execPath,
-      [
-        '--disable-warning=ExperimentalWarning',
-        vitest,
-        'run',
-        '--configLoader',
-        'native',
-        ...reporters,
-        ...positionals,
-      ],
-      { cwd: root, env: { ...process.env, ...environmentOf(tested) }, stdio: 'inherit' },
-    );
-    const [code] = (await once(runner, 'close')) as [number | null];
-    const text = await readFile(results, 'utf8').catch(() => undefined);
-    if (text === undefined) say('The run ended without results.');
-    else for (const line of reportTests(JSON.parse(text) as TestResults, root)) say(line);
-    say('\nStatements that the cluster refused, in whatever test:');
-    const counted = [...refusals].sort(([, left], [, right]) => right.count - left.count);
-    for (const [message, { count, statement }] of counted) say(`  ${count} × ${message}\n      ${statement}`);
-    return code === 0 && text !== undefined ? 0 : 1;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
+  const batches: Batch[] = [];
+  for (let from = 0; from < files.length; from += batchFiles) {
+    const names = files.slice(from, from + batchFiles);
+    const onCluster = await runFiles(names, environmentOf(tested));
+    batches.push({ onCluster, ...(values.plain && { onPlain: await runFiles(names, {}) }) });
+    if (values.record) await record(batches);
+    say(`\nBatch ${batches.length} of ${Math.ceil(files.length / batchFiles)}: ${totalsLine(addUp(onCluster))}`);
   }
+  for (const line of describe(batches)) say(line);
+  say('\nStatements that the cluster refused, in whatever test:');
+  const counted = [...refusals].sort(([, left], [, right]) => right.count - left.count);
+  for (const [message, { count, statement }] of counted) say(`  ${count} × ${message}\n      ${statement}`);
+  return addUp(batches.flatMap(({ onCluster }) => onCluster)).failedFiles === 0 ? 0 : 1;
+}
+
+function describe(batches: readonly Batch[]): string[] {
+  return ['', ...describeRun({ batches, workers, arguments: process.argv.slice(2) })];
+}
+
+/** After each batch, so that a run that is cut short has told what it knew. */
+async function record(batches: readonly Batch[]): Promise<void> {
+  const path = join(root, 'docs', 'reports', 'cluster-suite.txt');
+  await writeFile(path, `${describe(batches).join('\n').trim()}\n`);
 }

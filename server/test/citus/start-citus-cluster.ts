@@ -19,6 +19,8 @@ export type CitusCluster = {
   workerUrls: string[];
   /** SIGKILL to all processes of the coordinator, then a start on the same folder and port. */
   killCoordinator(): Promise<void>;
+  /** @returns whether one had ended by itself, and was started again */
+  restartEnded(): Promise<boolean>;
   stop(): Promise<void>;
 };
 
@@ -29,21 +31,21 @@ export type CitusCluster = {
  */
 export async function startCitusCluster(
   programs: CitusPrograms,
-  { workers, coordinatorSettings = {}, onLine = () => {} }: ClusterOptions,
+  { workers, folder: given, settings = {}, coordinatorSettings = {}, onLine = () => {} }: ClusterOptions,
 ): Promise<CitusCluster> {
-  const folder = await mkdtemp(join(await findFastFolder(), 'carillon-citus-'));
-  await chmod(folder, 0o755);
+  const folder = given ?? (await makeFolder());
+  await mkdir(folder, { recursive: true, mode: 0o711 });
   const account = await findServerAccount([folder]);
   if (account.kind === 'none') throw new Error(`${account.name} cannot enter ${folder}: ${account.refusal}`);
   const servers: Server[] = [];
   const stop = async (): Promise<void> => {
     await Promise.all(servers.map((server) => server.stop()));
-    await rm(folder, { recursive: true, force: true });
+    if (given === undefined) await rm(folder, { recursive: true, force: true });
   };
   try {
     const names = ['coordinator', ...Array.from({ length: workers }, (_, index) => `worker-${index + 1}`)];
     for (const [index, name] of names.entries()) {
-      const more = index === 0 ? coordinatorSettings : {};
+      const more = { ...settings, ...(index === 0 && coordinatorSettings) };
       servers.push(await startServer(programs, { folder: join(folder, name), account, settings: more, onLine }));
     }
   } catch (error) {
@@ -51,14 +53,36 @@ export async function startCitusCluster(
     throw error;
   }
   const [url, ...workerUrls] = servers.map((server) => server.url);
-  return { url: url!, workerUrls, killCoordinator: () => servers[0]!.killAndRestart(), stop };
+  return {
+    url: url!,
+    workerUrls,
+    killCoordinator: () => servers[0]!.killAndRestart(),
+    async restartEnded() {
+      const restarted = await Promise.all(servers.map((server) => server.restartEnded()));
+      return restarted.includes(true);
+    },
+    stop,
+  };
 }
 
 type ClusterOptions = {
   workers: number;
+  /** One that stays, instead of a temporary one. */
+  folder?: string | undefined;
+  /** Of all servers, over those that make them fast. */
+  settings?: Record<string, string>;
   /** Besides what all nodes have. */
   coordinatorSettings?: Record<string, string>;
   onLine?: (line: string) => void;
+};
+
+/** What is answered is flushed, and dead rows are cleared away: as a server is set up whose data matter. */
+export const durableSettings = {
+  fsync: 'on',
+  synchronous_commit: 'on',
+  full_page_writes: 'on',
+  autovacuum: 'on',
+  max_wal_size: '4GB',
 };
 
 /** What the extension needs, and what makes a server fast whose data need not survive the machine. */
@@ -84,7 +108,12 @@ const commonSettings = {
   jit: 'off',
 };
 
-type Server = { url: string; killAndRestart(): Promise<void>; stop(): Promise<void> };
+type Server = {
+  url: string;
+  killAndRestart(): Promise<void>;
+  restartEnded(): Promise<boolean>;
+  stop(): Promise<void>;
+};
 
 async function startServer(
   { initdb, postgres }: CitusPrograms,
@@ -116,6 +145,12 @@ async function startServer(
       await killCluster(folder);
       await running.exited;
       running = await begin();
+    },
+    async restartEnded() {
+      const { exitCode, signalCode } = running.server;
+      if (exitCode === null && signalCode === null) return false;
+      running = await begin();
+      return true;
     },
     async stop() {
       // Fast: sessions are ended, not waited for.
@@ -160,6 +195,12 @@ async function untilReached(url: string): Promise<void> {
   } finally {
     await database.end({ timeoutSeconds: 1 });
   }
+}
+
+async function makeFolder(): Promise<string> {
+  const folder = await mkdtemp(join(await findFastFolder(), 'carillon-citus-'));
+  await chmod(folder, 0o755);
+  return folder;
 }
 
 async function findFastFolder(): Promise<string> {

@@ -32,6 +32,29 @@ test('workspaces set and show take caps, quiet hours and delays, and say what is
   expect((await run('workspaces', 'show', 'nowhere')).code).toBe(2);
 });
 
+test('workspaces set and show take what Android messages are made of, and say what is possible', async () => {
+  const { workspaceId } = bundle;
+  const set = (...options: string[]) => run('workspaces', 'set', workspaceId, ...options);
+  const show = async () => (await run('workspaces', 'show', workspaceId)).stdout;
+  expect(await show()).toContain(
+    'Android mode    data\npush_from       carillon\nData prefix     that of the installation\n',
+  );
+  const refused = await set('--data-prefix', 'gcm');
+  expect([refused.code, refused.stderr]).toEqual([
+    2,
+    'carillon: The prefix of data keys takes 1 to 16 lower-case letters and digits, a letter first, and is not gcm, ' +
+      'google or kv; none means that of the installation.\n',
+  ]);
+  expect(
+    (await set('--android-mode', 'both', '--push-bodies', 'strict', '--push-from', 'shop', '--data-prefix', 'acme'))
+      .code,
+  ).toBe(0);
+  expect(await show()).toContain('Android mode    both\npush_from       shop\nData prefix     acme\n');
+  expect(await show()).toContain('Push bodies     strict\n');
+  expect((await set('--android-mode', 'data', '--push-from', 'carillon', '--data-prefix', 'none')).code).toBe(0);
+  expect(await show()).toContain('Data prefix     that of the installation');
+});
+
 test('explain tells of each run and device what decided', async () => {
   const { database, workspaceId } = bundle;
   const push = async (campaignName: string): Promise<string> => {

@@ -95,4 +95,4 @@ test('a rotation that is killed goes on when it is run again, while the node ser
   const after = await runCommand(bundle, ['master-key', 'status']);
   expect(after.stdout).toContain('(no rotation is under way)');
   expect(after.stdout).toMatch(new RegExp(`\\d+ +${toKeyId} +[0-9a-f]{8}\n`));
-}, 60_000);
+});

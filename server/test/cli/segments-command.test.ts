@@ -113,7 +113,7 @@ describe('carillon segments', () => {
     expect([unknown.code, unknown.stderr]).toEqual([2, 'carillon: Segment not found with the given name: Nobody\n']);
     const [row] = await bundle.database`select count(*) as segments from segments`;
     expect(row!.segments).toBe(2);
-  }, 60_000);
+  });
 });
 
 describe('carillon callbacks', () => {
@@ -137,5 +137,5 @@ describe('carillon callbacks', () => {
     }
     const unknown = await run('callbacks', 'resend', 'a'.repeat(24));
     expect([unknown.code, unknown.stderr]).toEqual([2, 'carillon: There is nothing with that id.\n']);
-  }, 60_000);
+  });
 });

@@ -1,3 +1,4 @@
+import { makeApiFaults } from '../../src/app/sandbox/api-faults.ts';
 import type { InjectOptions } from 'fastify';
 import type { ConsoleAccountDependencies } from '../../src/app/accounts/account-dependencies.ts';
 import { createStartLink } from '../../src/app/accounts/create-start-link.ts';
@@ -78,9 +79,9 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
     campaigns: makeConsoleCampaigns({ database, clock, encryption, limits: documentedAuthoringLimits }),
     measure: () => ({ bytes: 0, most: 4096 }),
     composer: { database, clock, encryption, limits: documentedAuthoringLimits },
-    keys: makeConsoleKeys({ database, clock, encryption }),
+    keys: makeConsoleKeys({ database, clock, encryption, headerPrefix: 'Acme' }),
     deliveries: makeConsoleDeliveries({ database, clock }),
-    calls: makeConsoleCalls({ database, acrossWorkspaces: database }),
+    calls: makeConsoleCalls({ database, acrossWorkspaces: database, headerPrefix: 'Acme' }),
     sandbox: makeConsoleSandbox({
       clock,
       devices: makeVirtualDevices({
@@ -93,6 +94,7 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
         database,
         clock,
         demoWorkspaceId: () => undefined,
+        apiFaults: makeApiFaults(),
         simulators: { counters: async () => ({}), setFaults: async () => {}, reset: async () => {} },
         waitForMessage: async () => {},
         clockAdvance: makeClockAdvance({

@@ -96,7 +96,16 @@ function goodCalls({
   draftId,
   codes,
 }: Facts): Record<string, Change> {
-  const settings = { timeZone: 'UTC', frequencyCaps: 'none', quietHours: 'none', quietMode: 'HOLD' };
+  const settings = {
+    timeZone: 'UTC',
+    frequencyCaps: 'none',
+    quietHours: 'none',
+    quietMode: 'HOLD',
+    pushBodies: 'lenient',
+    androidMode: 'data',
+    pushFrom: 'carillon',
+    dataPrefix: 'none',
+  };
   const password = 'nine more green bottles';
   return {
     'POST /session/password': { path: 'session/password', body: { email: 'olga@example.com', password: goodPassword } },
@@ -278,4 +287,4 @@ test('no change on the console is left without its line of the audit log', async
     expect((await bundle.call(method, `${path}?workspaceId=${workspaceId}`, given)).status).toBeLessThan(300);
     expect(await readEverything(), route).not.toEqual(before);
   }
-}, 60_000);
+});

@@ -54,10 +54,10 @@ describe.skipIf(!hasChromium)(`campaigns in Chromium${skipReason}`, () => {
     await expectAccessible(page);
     expect(faults).toEqual([]);
     await context.close();
-  }, 60_000);
+  });
 
   test('the report of a campaign counts along while it is sent, and every word says what it counts', async () => {
-    const { page, context, faults } = await console.openSignedIn();
+    const { page, context, faults } = await console.openSession();
     const id = await send('Counted along', later);
     await page.goto(`${console.home}/campaigns/${id}`);
     await page.getByRole('heading', { name: 'Counted along' }).waitFor();
@@ -86,10 +86,10 @@ describe.skipIf(!hasChromium)(`campaigns in Chromium${skipReason}`, () => {
     await expectAccessible(page);
     expect(faults).toEqual([]);
     await context.close();
-  }, 60_000);
+  });
 
   test('a report in which all wait for another attempt says why and until when', async () => {
-    const { page, context, faults } = await console.openSignedIn();
+    const { page, context, faults } = await console.openSession();
     const fault = { fcm: { status: 503, headers: { 'retry-after': '600' } } };
     await console.bundle.call('POST', '/sandbox/faults', { body: fault });
     const id = await send('To a provider that is busy');
@@ -99,10 +99,10 @@ describe.skipIf(!hasChromium)(`campaigns in Chromium${skipReason}`, () => {
     await console.bundle.call('POST', '/sandbox/faults', { body: {} });
     expect(faults).toEqual([]);
     await context.close();
-  }, 60_000);
+  });
 
   test('stopping asks first, names what it hits, and a clone leads to the draft', async () => {
-    const { page, context, faults } = await console.openSignedIn();
+    const { page, context, faults } = await console.openSession();
     const id = await send('To be stopped', later);
     await page.goto(`${console.home}/campaigns/${id}`);
     await page.getByRole('button', { name: 'Stop' }).click();
@@ -122,5 +122,5 @@ describe.skipIf(!hasChromium)(`campaigns in Chromium${skipReason}`, () => {
     await page.getByText('DRAFT', { exact: true }).first().waitFor();
     expect(faults).toEqual([]);
     await context.close();
-  }, 60_000);
+  });
 });

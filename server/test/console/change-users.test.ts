@@ -2,6 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { listTimelineEntries } from '../../src/storage/users/user-timeline.ts';
 import { makeAccountsBundle } from './accounts-bundle.ts';
 import type { AccountsBundle } from './accounts-bundle.ts';
+import { ledgerRun } from '../ledger-run.ts';
+import { idBytes } from '../../src/storage/ledger/ledger-bytes.ts';
 
 let bundle: AccountsBundle;
 let cookie: string;
@@ -167,13 +169,14 @@ describe('the timeline', () => {
       insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at, started_at, ended_at)
       values (${run}, ${workspaceId}, ${campaign}, 1, 'SENT', '2026-03-01', '2026-03-02', '2026-03-01', '2026-03-01',
         '2026-03-01')`;
+    const { runNumber, workspaceNumber } = await ledgerRun(database, run);
     await database`
-      insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, platform, outcome, code,
+      insert into deliveries (day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome, code,
         attempts, sent_at)
-      values ('2026-03-01', ${workspaceId}, ${bucket}, ${run}, ${device}, ${id}, 'ANDROID', 'ACCEPTED', null, 1,
-        '2026-03-01T10:05:00Z'),
-        ('2026-03-01', ${workspaceId}, ${bucket}, ${run}, ${'e'.repeat(24)}, ${id}, 'IOS', 'GONE', 'Unregistered', 1,
-        '2026-03-01T10:05:00Z')`;
+      values ('2026-03-01', ${workspaceNumber}, ${bucket}, ${runNumber}, ${idBytes(device)}, ${idBytes(id)}, 'A',
+        'A', null, 1, '2026-03-01T10:05:00Z'),
+        ('2026-03-01', ${workspaceNumber}, ${bucket}, ${runNumber}, ${idBytes('e'.repeat(24))}, ${idBytes(id)}, 'I',
+        'G', 'Unregistered', 1, '2026-03-01T10:05:00Z')`;
     await database`
       insert into device_interactions (workspace_id, bucket, campaign_id, device_id, kind, run_id, platform, action,
         report_digests, count, first_at)

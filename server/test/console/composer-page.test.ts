@@ -61,7 +61,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
   test(
     'every step is by keyboard and without fault; what is wrong stands at its field, in the words of the server',
     async () => {
-      const { page, context, faults } = await console.openSignedIn({ viewport: { width: 1280, height: 900 } });
+      const { page, context, faults } = await console.openSession({ viewport: { width: 1280, height: 900 } });
       await page.goto(`${console.home}/campaigns/new?step=review`);
       // Everything was looked at in the review, so what is missing is told.
       await page.getByText('Fix these before sending').waitFor();
@@ -150,7 +150,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
   test(
     'a draft is kept where one says so, leaving asks before anything is lost, and only what was changed is sent',
     async () => {
-      const { page, context } = await console.openSignedIn();
+      const { page, context } = await console.openSession();
       await page.goto(`${console.home}/campaigns/new`);
       await page.getByRole('textbox', { name: 'Name' }).fill('Half of it');
       await page.getByRole('link', { name: 'Segments', exact: true }).click();
@@ -190,7 +190,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
       const start = { delivery_type: 'AT_FIXED_TIME', start_time: '2098-01-01T10:00', timezone: 'UTC' };
       const id = await draft(complete('Waiting', { scheduling_details: start }));
       await api('PATCH', `/v5/campaigns/${id}/status`, { action: 'PUBLISH' });
-      const { page, context } = await console.openSignedIn();
+      const { page, context } = await console.openSession();
       await page.goto(`${console.home}/campaigns/${id}/edit?step=schedule`);
       expect(await page.getByLabel('Now', { exact: true }).isDisabled()).toBe(true);
       await page.getByLabel('Day and time').fill('2098-02-01T11:30');
@@ -223,7 +223,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
         event_attributes: [{ attribute_name: 'team', attribute_data_type: 'string' }],
       };
       expect((await api('POST', '/v1.0/business_event', { ...event, created_by: 'a program' })).status).toBe(200);
-      const { page, context } = await console.openSignedIn();
+      const { page, context } = await console.openSession();
       await page.goto(`${console.home}/campaigns/new`);
       await page.getByRole('textbox', { name: 'Name' }).fill('Over');
       await stepLink(page, 'Schedule').click();
@@ -300,7 +300,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
         },
       };
       const id = await draft(parts);
-      const { page, context } = await console.openSignedIn();
+      const { page, context } = await console.openSession();
       await page.goto(`${console.home}/campaigns/${id}/edit`);
       await page.getByText('People who match filters').waitFor();
       await page.getByText('All changes saved.').waitFor();
@@ -327,7 +327,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
   test(
     'curl and TypeScript make the very campaign that the button makes',
     async () => {
-      const { page, context } = await console.openSignedIn();
+      const { page, context } = await console.openSession();
       await page.goto(`${console.home}/campaigns/new`);
       await page.getByRole('textbox', { name: 'Name' }).fill("It's the same");
       await stepLink(page, 'Content').click();
@@ -354,7 +354,10 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
       expect(madeByCurl).toEqual(made);
       await run(
         join(root, 'node_modules', '.bin', 'node'),
-        ['--disable-warning=ExperimentalWarning', '--input-type=module-typescript', '--eval', script],
+        [
+          ...['--disable-warning=ExperimentalWarning', '--conditions=carillon-source'],
+          ...['--input-type=module-typescript', '--eval', script],
+        ],
         { cwd: root, env: { ...process.env, CARILLON_CAMPAIGNS_KEY: key } },
       );
       const { id: byClient, ...madeByClient } = await newest();
@@ -372,7 +375,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
   test(
     'segments are left out, people are named, a count that takes too long says so, and who may not write is told',
     async () => {
-      const { page, context } = await console.openSignedIn();
+      const { page, context } = await console.openSession();
       await console.bundle.database`
         insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, version,
           user_count, created_by, created_at, updated_at)

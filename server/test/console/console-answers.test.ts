@@ -9,7 +9,7 @@ let cookie: string;
 beforeAll(async () => {
   bundle = await startCarillonBundle();
   ({ cookie } = await openSignedInClient(bundle));
-}, 60_000);
+});
 afterAll(() => bundle.stop());
 
 const idOf = (letter: string) => letter.repeat(24);
@@ -82,7 +82,7 @@ async function fill(): Promise<{ campaignId: string; userId: string; deviceRowId
   await database`insert into callback_attempts values (${idOf('f')}, 1, ${at}, 200, null, 12)`;
   await database`insert into mail_attempts values (${idOf('5')}, 1, ${at}, '550 no such mailbox', false, 12)`;
   const [phone] = await database<{ id: string; userId: string }[]>`
-    select devices.id, devices.user_id as "userId" from devices join users on users.id = devices.user_id
+    select devices.id, devices.user_id as "userId" from devices join users on users.id = devices.user_id and users.bucket = devices.bucket
     where users.customer_id = 'ada' and platform = 'ANDROID'`;
   return { campaignId: cid, userId: phone!.userId, deviceRowId: phone!.id };
 }
@@ -169,9 +169,9 @@ test('every answer of the console is what its shape says: no member too many, an
 
   // The log of deliveries.
   const { deliveries } = await ask('GET deliveries');
-  const { day, bucket, runId, deviceRowId: sentTo } = deliveries[0];
-  await ask('GET deliveries/:day/:bucket/:runId/:deviceRowId', {
-    params: { day, bucket: String(bucket), runId, deviceRowId: sentTo },
+  const { day, bucket, userId: sentUser, runId, deviceRowId: sentTo } = deliveries[0];
+  await ask('GET deliveries/:day/:bucket/:userId/:runId/:deviceRowId', {
+    params: { day, bucket: String(bucket), userId: sentUser, runId, deviceRowId: sentTo },
   });
   await ask('GET explain', { query: { campaignId, customerId: 'ada' } });
   await ask('GET explain', { query: { campaignId, customerId: 'nobody-of-that-id' } });
@@ -247,4 +247,4 @@ test('every answer of the console is what its shape says: no member too many, an
     'GET overview verdict findings',
     'GET system database replicas',
   ]);
-}, 60_000);
+});

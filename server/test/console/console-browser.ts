@@ -1,6 +1,7 @@
-import axe from 'axe-core';
+import type axe from 'axe-core';
 import type { Result, RunOnly, RunOptions } from 'axe-core';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { chromium } from 'playwright-core';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
@@ -15,9 +16,9 @@ export type ConsoleBrowser = Awaited<ReturnType<typeof startConsoleBrowser>>;
 
 /**
  * A page lives for seconds: what its scripts gain by compilers that optimize is less than these take, an eighth of all that
- * Chromium takes of the processor.
+ * Chromium takes of the processor. The plain one is quick enough to be worth it for axe.
  */
-const flags = ['--no-sandbox', '--js-flags=--no-opt --no-maglev --no-sparkplug'];
+const flags = ['--no-sandbox', '--js-flags=--no-opt --no-maglev'];
 
 let shared: Promise<Browser> | undefined;
 
@@ -55,15 +56,25 @@ export async function startConsoleBrowser(environment: Record<string, string> = 
     return { page, context, faults };
   }
 
+  /** The same, signed in by a session of its own. It has loaded nothing yet: a screen takes most of what a short walk takes. */
+  async function openSession(options: BrowserContextOptions = {}) {
+    const opened = await openPage(options);
+    const code = (await bundle.carillon.createConsoleLink()).split('#sign-in=')[1];
+    const answer = await opened.context.request.post(`${bundle.url}/console/api/session`, { data: { code } });
+    expect(answer.status()).toBe(204);
+    return opened;
+  }
+
   return {
     bundle,
     browser,
     home,
     openPage,
-    /** The same, signed in by a session of its own. */
+    openSession,
+    /** The same, which shows the overview. */
     async openSignedIn(options: BrowserContextOptions = {}) {
-      const opened = await openPage(options);
-      await opened.page.goto(await bundle.carillon.createConsoleLink());
+      const opened = await openSession(options);
+      await opened.page.goto(home);
       await opened.page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
       return opened;
     },
@@ -74,10 +85,13 @@ export async function startConsoleBrowser(environment: Record<string, string> = 
   };
 }
 
+/** Without its comments and long names: each document reads it anew, and it is sent there each time. */
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
 /** What axe has against a page, by these rules or tags of rules only. */
 export async function findViolations(page: Page, runOnly?: RunOnly): Promise<Pick<Result, 'id' | 'nodes'>[]> {
   // Once a document: reading its half megabyte takes longer than looking for colours.
-  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source);
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axeSource);
   return page.evaluate(
     async (options) => {
       const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run(options);

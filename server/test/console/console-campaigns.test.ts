@@ -298,7 +298,7 @@ describe('a provider that takes nothing', () => {
     await bundle.call('POST', '/sandbox/clock', { body: { advanceSeconds: 60 } });
     await bundle.call('POST', '/sandbox/faults', { body: { fcm: { status: 503, headers: { 'retry-after': '600' } } } });
     const [user] = await bundle.database`
-      select customer_id as "customerId" from users join devices on devices.user_id = users.id
+      select customer_id as "customerId" from users join devices on devices.user_id = users.id and devices.bucket = users.bucket
       where devices.platform = 'ANDROID' and devices.workspace_id = ${workspaceId} limit 1`;
     const targetUserAttributes = {
       ...{

@@ -25,7 +25,7 @@ test('the console explains why a person got a campaign, to who is signed in', as
     async () => (await database`select status from campaigns where id = ${campaignId}`)[0]?.status === 'SENT',
   );
   const [user] = await database`
-    select users.customer_id as id from devices join users on users.id = devices.user_id where platform = 'ANDROID' limit 1`;
+    select users.customer_id as id from devices join users on users.id = devices.user_id and users.bucket = devices.bucket where platform = 'ANDROID' limit 1`;
   const asked = { workspaceId, campaignId, customerId: user!.id as string };
   const told = await client.deliveries.explain(asked);
   expect(told).toMatchObject({ campaign: { id: campaignId, status: 'SENT', nextAt: null }, step: 'ACCEPTED' });

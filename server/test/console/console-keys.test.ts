@@ -124,5 +124,5 @@ describe.skipIf(!hasChromium)(`the screen of keys in Chromium${skipReason}`, () 
     await page.getByText('REVOKED').waitFor();
     expect(faults).toEqual([]);
     await console.stop();
-  }, 60_000);
+  });
 });

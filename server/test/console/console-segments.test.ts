@@ -207,11 +207,12 @@ describe('a file uploaded in the console', () => {
   });
 
   test('that turns out to be over 150 MB is answered while it is still being sent, and leaves nothing', async () => {
+    const block = Buffer.alloc(1024 * 1024, 'a@example.com\n');
     let blocks = 0;
     const body = new ReadableStream<Uint8Array>({
       pull(controller) {
         if ((blocks += 1) > 152) controller.close();
-        else controller.enqueue(Buffer.alloc(1024 * 1024, 'a@example.com\n'));
+        else controller.enqueue(block);
       },
     });
     const answer = await fetch(`${bundle.url}/console/api/segments/upload?${query({ name: 'Endless' })}`, {
@@ -226,7 +227,7 @@ describe('a file uploaded in the console', () => {
     ]);
     const [left] = await bundle.database`select count(*) as segments from segments where name = 'Endless'`;
     expect(left!.segments).toBe(0);
-  }, 60_000);
+  });
 
   test('that is refused unread is answered all the same', async () => {
     const answer = await postRaw(query({ name: 'Uploaded' }), { body: 'a@example.com\n'.repeat(2_000_000) });

@@ -30,7 +30,9 @@ describe.skipIf(!hasChromium)(`the shell of the console${skipReason}`, () => {
   });
 
   test('an address of a screen is answered with the console, which opens that screen; an unknown one says so', async () => {
-    const { page, context } = await console.openSignedIn();
+    const { page, context } = await console.openPage();
+    await page.goto(await console.bundle.carillon.createConsoleLink());
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     expect(new URL(page.url()).pathname).toBe(`/console/w/${console.bundle.workspaceId}`);
     await page.reload();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
@@ -72,7 +74,7 @@ describe.skipIf(!hasChromium)(`the shell of the console${skipReason}`, () => {
 
   test('with a second workspace the switch leads to it, and an address without one to the workspace used last', async () => {
     const other = await insertTestWorkspace(console.bundle.database, new Date('2026-01-01T00:00:00Z'));
-    const { page, context } = await console.openSignedIn();
+    const { page, context } = await console.openSession();
     await page.goto(console.home);
     await page.getByLabel('Workspace', { exact: true }).selectOption(other);
     await page.waitForURL(`**/console/w/${other}`);

@@ -24,7 +24,7 @@ describe.skipIf(!hasChromium)(`a marketer’s day in Chromium${skipReason}`, () 
   test('a file becomes a segment, a personal campaign goes to it at its time, and the phone shows it', async () => {
     const { bundle } = console;
     await bundle.database`update workspaces set time_zone = 'America/New_York' where id = ${bundle.workspaceId}`;
-    const owner = await console.openSignedIn();
+    const owner = await console.openSession();
     const invited = await owner.page.request.post(`${bundle.url}/console/api/invitations`, {
       data: { email: 'mara@example.com', role: 'marketer' },
     });

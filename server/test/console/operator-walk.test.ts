@@ -82,11 +82,11 @@ describe.skipIf(!hasChromium)(`an operator's first day in Chromium${skipReason}`
     const id = randomBytes(12).toString('hex');
     await database`
       insert into users (workspace_id, bucket, id, customer_id, created_at, updated_at)
-      values (${workspaceId}, 7, 'u1', 'ana', ${now}, ${now}) on conflict do nothing`;
+      values (${workspaceId}, 7, ${'1'.repeat(24)}, 'ana', ${now}, ${now}) on conflict do nothing`;
     await database`
       insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at,
         created_at, updated_at)
-      values (${workspaceId}, 7, ${'0'.repeat(24)}, 'u1', 'phone', 'ANDROID', ${`token-${'a'.repeat(140)}`}, 'ACTIVE',
+      values (${workspaceId}, 7, ${'0'.repeat(24)}, ${'1'.repeat(24)}, 'phone', 'ANDROID', ${`token-${'a'.repeat(140)}`}, 'ACTIVE',
         ${now}, ${now}, ${now}) on conflict do nothing`;
     await database`
       insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,

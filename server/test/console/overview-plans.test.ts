@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { platforms } from '../../src/domain/campaigns/content.ts';
 import type { Queryable } from '../../src/storage/database.ts';
-import { readCounted } from '../../src/storage/limits/limit-windows.ts';
+import { readCounted } from '../../src/storage/limits/limit-marks.ts';
 import {
   countRecentDeliveries,
   groupPausedSends,
@@ -20,7 +20,7 @@ import type { TestDatabase } from '../test-database.ts';
 const workspaceId = 'W';
 const at = new Date('2026-03-01T12:00:00Z');
 const since = new Date('2026-03-01T11:00:00Z');
-const recent = { platforms, workspaceId, days: ['2026-03-01'], since, most: 10_000 };
+const recent = { platforms, workspaceNumber: 0, days: ['2026-03-01'], since, most: 10_000 };
 let bundle: TestDatabase;
 
 // 20,000 runs of as many campaigns, nearly all sent; 60,000 deliveries of a day, of two workspaces.
@@ -54,21 +54,24 @@ beforeAll(async () => {
     insert into run_counts (run_id, workspace_id, bucket, platform, outcome, devices)
     select 'r' || number, 'W', 0, 'ANDROID', 'ACCEPTED', 40 from generate_series(1, 20000) as number`;
   await database`select make_day_partition('deliveries', '2026-03-01')`;
+  const rows = await database<{ id: string; number: number }[]>`select id, number from workspaces`;
+  const numbers = Object.fromEntries(rows.map(({ id, number }) => [id, number]));
+  recent.workspaceNumber = numbers.W!;
   await database`
-    insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, platform, outcome, code,
+    insert into deliveries (day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome, code,
       attempts, sent_at)
-    select '2026-03-01', case when number % 2 = 0 then 'W' else 'X' end, number % 256, 'r' || number, 'd' || number,
-      'u' || number, 'ANDROID',
-      case number % 20 when 2 then 'GONE' when 4 then 'REJECTED' else 'ACCEPTED' end,
+    select '2026-03-01', case when number % 2 = 0 then ${numbers.W!}::integer else ${numbers.X!}::integer end, number % 256, number,
+      decode('d' || lpad(to_hex(number), 23, '0'), 'hex'), decode('e' || lpad(to_hex(number), 23, '0'), 'hex'), 'A',
+      (case number % 20 when 2 then 'G' when 4 then 'R' else 'A' end)::"char",
       case number % 20 when 2 then 'UNREGISTERED' when 4 then 'INVALID_ARGUMENT' end, 1,
       '2026-03-01T00:00:00Z'::timestamptz + number * interval '1 second'
     from generate_series(1, 40000) as number`;
   // Nearly all that wait are another workspace's: reading all that wait, of every workspace, would be the dear way.
   await database`
-    insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, platform, outcome, code,
+    insert into deliveries (day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome, code,
       attempts, sent_at, retry_at)
-    select '2026-03-01', case when number % 200 = 0 then 'W' else 'X' end, number % 256, 'r' || number, 'w' || number,
-      'u' || number, 'ANDROID', 'WAITING', 'UNAVAILABLE', 1,
+    select '2026-03-01', case when number % 200 = 0 then ${numbers.W!}::integer else ${numbers.X!}::integer end, number % 256, number,
+      decode('f' || lpad(to_hex(number), 23, '0'), 'hex'), decode('e' || lpad(to_hex(number), 23, '0'), 'hex'), 'A', 'W', 'UNAVAILABLE', 1,
       '2026-03-01T00:00:00Z'::timestamptz + number * interval '1 second', '2026-03-01T13:00:00Z'
     from generate_series(1, 20000) as number`;
   await database`
@@ -99,13 +102,17 @@ test.each<[string, (tx: Queryable) => Promise<unknown>, string[]]>([
   [
     'deliveries of the last hour',
     (tx) => countRecentDeliveries(tx, recent),
-    ['deliveries_20260301_workspace_id_outcome'],
+    ['deliveries_20260301_workspace_number_platform', 'deliveries_20260301_workspace_number_outcome'],
   ],
-  ['failures of the last hour', (tx) => groupRecentFailures(tx, recent), ['deliveries_20260301_workspace_id_outcome']],
+  [
+    'failures of the last hour',
+    (tx) => groupRecentFailures(tx, recent),
+    ['deliveries_20260301_workspace_number_outcome'],
+  ],
   [
     'what waits for another attempt',
     (tx) => groupWaiting(tx, { ...recent, platform: 'ANDROID' }),
-    ['deliveries_20260301_workspace_id_outcome'],
+    ['deliveries_20260301_workspace_number_outcome'],
   ],
   [
     'push requests of a minute',

@@ -8,7 +8,7 @@ import { checkMasterKey } from '../../src/start/check-master-key.ts';
 import type { CheckedKeys } from '../../src/start/check-master-key.ts';
 import { makeReportNode } from '../../src/engine/housekeeping/report-node.ts';
 import { makeLog } from '../../src/log.ts';
-import { countWithinLimit } from '../../src/storage/limits/limit-windows.ts';
+import { countWithinLimit } from '../../src/storage/limits/limit-marks.ts';
 import { listNodes } from '../../src/storage/installation/nodes.ts';
 import { silenceAccount } from '../../src/storage/limits/send-budgets.ts';
 import { until } from '../carillon-bundle.ts';

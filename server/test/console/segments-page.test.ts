@@ -79,7 +79,7 @@ describe.skipIf(!hasChromium)(`segments in Chromium${skipReason}`, () => {
       callbackUrl: `${filesUrl}/done`,
     });
     await waitForFill(accepted.segmentId);
-    const { page, context, faults } = await console.openSignedIn();
+    const { page, context, faults } = await console.openSession();
     await page.goto(`${console.home}/segments/${accepted.segmentId}`);
     await page.getByText('DELIVERED').waitFor();
     await page.getByRole('button', { name: /1 – show/ }).click();
@@ -111,7 +111,7 @@ describe.skipIf(!hasChromium)(`segments in Chromium${skipReason}`, () => {
       payload: { ANDROID: { title: 'Hello', message: 'There' } },
       campaignDelivery: { type: 'later', date: '01/01/2099', time: '10:00 AM' },
     });
-    const { page, context } = await console.openSignedIn();
+    const { page, context } = await console.openSession();
     await page.goto(`${console.home}/segments/${id}`);
     await page.getByRole('link', { name: 'To the archived ones' }).click();
     await page.getByRole('link', { name: 'To be archived' }).click();
@@ -122,7 +122,7 @@ describe.skipIf(!hasChromium)(`segments in Chromium${skipReason}`, () => {
     const [line] = await client.accounts.listAudit({ workspaceId });
     expect(line).toMatchObject({ action: 'segment.archive', objectId: id, objectName: 'To be archived' });
     await context.close();
-  }, 60_000);
+  });
 
   test('what the API refuses is refused here: a field, a name that is taken, another workspace', async () => {
     const asked = { ...fetched, workspaceId, name: 'Buyers', fileUrl: `${filesUrl}/people.csv` };

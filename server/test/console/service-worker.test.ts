@@ -65,7 +65,7 @@ describe.skipIf(!hasChromium)(`the service worker${hasChromium ? '' : ' (skipped
   };
 
   /** A real send; the payload is what the simulated browser decrypted. */
-  async function send(name: string): Promise<Record<string, any>> {
+  async function send(name: string, options: object = {}): Promise<Record<string, any>> {
     await bundle.push({
       campaignName: name,
       targetPlatform: ['WEB'],
@@ -82,6 +82,7 @@ describe.skipIf(!hasChromium)(`the service worker${hasChromium ? '' : ' (skipped
           redirectURL: `${bundle.url}/sandbox/browser`,
           iconURL: 'https://example.com/icon.png',
           imageURL: 'https://example.com/image.png',
+          options,
         },
       },
       campaignDelivery: { type: 'soon' },
@@ -210,6 +211,162 @@ describe.skipIf(!hasChromium)(`the service worker${hasChromium ? '' : ' (skipped
     await untilShown(payload, 2);
     expect((await shown()).filter(({ title }) => title === 'Repeated in Chromium')).toHaveLength(1);
     expect(await figures(payload.campaign_id)).toEqual({ IMPRESSION: [2, 1] });
+  });
+
+  test('a push that nobody can read is shown all the same, under the name of the site, and leads to it', async () => {
+    // Browsers take the permission away when a push shows nothing.
+    const sends = [
+      'no JSON',
+      '',
+      '"text"',
+      'null',
+      '{}',
+      '{"actions":7,"message":null,"title":""}',
+      '{"title":"Bare"}',
+    ];
+    // These report nothing by which it could be seen that they were shown.
+    await worker.evaluate(() => {
+      const { notify } = carillon;
+      self.notified = 0;
+      carillon.notify = async (payload: object) => {
+        await notify(payload);
+        self.notified += 1;
+      };
+    });
+    for (const [index, data] of sends.entries()) {
+      await devtools.send('ServiceWorker.deliverPushMessage', { origin: bundle.url, registrationId, data });
+      const title = data === '{"title":"Bare"}' ? 'Bare' : new URL(bundle.url).hostname;
+      await until(async () => (await worker.evaluate(() => self.notified)) === index + 1);
+      expect((await shown()).map((notification) => notification.title)).toContain(title);
+      await worker.evaluate(() => {
+        self.clients.openWindow = async (url: string) => (self.wentTo = url);
+      });
+      await happen('notificationclick', { title });
+      expect(await worker.evaluate(() => self.wentTo)).toBe(`${bundle.url}/`);
+      await until(async () => (await shown()).every((notification) => notification.title !== title));
+    }
+    // As a part of a worker that shows pushes of others, it leaves these alone.
+    expect(
+      await worker.evaluate(() => {
+        carillon.isAlone = false;
+        const read = carillon.read({ json: () => ({ title: 'Of another' }) });
+        carillon.isAlone = true;
+        return read === undefined;
+      }),
+    ).toBe(true);
+  });
+
+  test('two buttons and an image; a click on the second opens its address and is counted under its name', async () => {
+    const button = (action: string) => ({ action, title: `To ${action}`, url: `https://shop.example/${action}` });
+    const payload = await send('Buttons in Chromium', {
+      additionalActions: [button('track'), { ...button('call'), iconURL: 'https://shop.example/c.png' }],
+      tag: 'order-17',
+      renotify: true,
+      requireInteraction: true,
+      lang: 'de',
+      dir: 'ltr',
+      timestamp: 1_790_000_000_000,
+      badgeURL: 'https://shop.example/b.png',
+    });
+    await deliver(payload);
+    await untilShown(payload);
+    const seen = await worker.evaluate(async () => {
+      const all = await self.registration.getNotifications({ tag: 'order-17' });
+      return all.map(({ actions, image, badge, lang, dir, renotify, timestamp }: any) => ({
+        actions: actions.map(({ action, title }: any) => [action, title]),
+        ...{ image, badge, lang, dir, renotify, timestamp },
+      }));
+    });
+    expect(seen).toEqual([
+      {
+        actions: [
+          ['track', 'To track'],
+          ['call', 'To call'],
+        ],
+        image: 'https://example.com/image.png',
+        badge: 'https://shop.example/b.png',
+        lang: 'de',
+        dir: 'ltr',
+        renotify: true,
+        timestamp: 1_790_000_000_000,
+      },
+    ]);
+    await worker.evaluate(() => {
+      self.clients.openWindow = async (url: string) => (self.wentTo = url);
+    });
+    await happen('notificationclick', { title: 'Buttons in Chromium', action: 'call' });
+    expect(await worker.evaluate(() => self.wentTo)).toBe('https://shop.example/call');
+    expect((await figures(payload.campaign_id)).CLICK).toEqual([1, 1]);
+    const [row] = await bundle.database`
+      select action from device_interactions where campaign_id = ${payload.campaign_id} and kind = 'CLICK'`;
+    expect(row).toEqual({ action: 'call' });
+  });
+
+  test('a declarative push is shown once: by the worker, whether or not the browser knows the declaration', async () => {
+    const payload = await send('Declared in Chromium', {
+      declarative: 'always',
+      tag: 'declared-17',
+      additionalActions: [{ action: 'track', title: 'To track', url: 'https://shop.example/track' }],
+    });
+    expect(payload).toMatchObject({ web_push: 8030, mutable: true });
+    expect(payload.notification.navigate).toBe(payload.redirectURL);
+    await deliver(payload);
+    await untilShown(payload);
+    const seen = await worker.evaluate(async () => {
+      const all = await self.registration.getNotifications({ tag: 'declared-17' });
+      return all.map(({ title, actions }: any) => [title, actions.map(({ action }: any) => action)]);
+    });
+    expect(seen).toEqual([['Declared in Chromium', ['track']]]);
+    expect((await figures(payload.campaign_id)).IMPRESSION).toEqual([1, 1]);
+  });
+
+  test('a browser that knows declarative web push shows one that the worker does not show', async ({ skip }) => {
+    const isKnown = await worker.evaluate(() => 'navigate' in (self as any).Notification.prototype);
+    skip(!isKnown, 'SKIPPED: this Chromium does not know declarative web push; Safari 18.4 does');
+    const payload = await send('Declared alone', { declarative: 'always', tag: 'declared-18' });
+    await worker.evaluate(() => (self.registration.showNotification = async () => {}));
+    await deliver(payload);
+    const declared = await until(() =>
+      worker.evaluate(async () => {
+        const [first] = await self.registration.getNotifications({ tag: 'declared-18' });
+        return first && { title: first.title, navigate: (first as any).navigate };
+      }),
+    );
+    expect(declared).toEqual({ title: 'Declared alone', navigate: payload.notification.navigate });
+    await worker.evaluate(() => delete (self.registration as any).showNotification);
+  });
+
+  test('an option that the browser refuses costs the option, not the notification', async () => {
+    const payload = await send('Refused option in Chromium');
+    // A worker that shows without a tag while asking to alert again is refused by every browser.
+    await deliver({ ...payload, actions: [{}], title: 'Refused option in Chromium' });
+    await untilShown(payload);
+    expect((await shown()).map(({ title }) => title)).toContain('Refused option in Chromium');
+  });
+
+  test('a subscription that the browser renews is told to the page', async () => {
+    const told = page.evaluate(
+      () =>
+        new Promise((resolve) => {
+          const { serviceWorker } = (globalThis as any).navigator;
+          serviceWorker.addEventListener('message', ({ data }: { data: { type: string } }) => {
+            if (data.type === 'carillon-subscription') resolve(data);
+          });
+        }),
+    );
+    const subscription = (endpoint: string) => ({ endpoint, keys: { p256dh: 'k', auth: 'a' } });
+    await worker.evaluate(
+      async ([old, renewed]) => {
+        const json = (value: object) => ({ options: {}, toJSON: () => value });
+        await carillon.renew({ oldSubscription: json(old!), newSubscription: json(renewed!) });
+      },
+      [subscription('https://push.test/old'), subscription('https://push.test/new')] as const,
+    );
+    expect(await told).toEqual({
+      type: 'carillon-subscription',
+      old: subscription('https://push.test/old'),
+      new: subscription('https://push.test/new'),
+    });
   });
 
   test('autoDismiss takes it off the screen by itself', async () => {

@@ -20,10 +20,10 @@ describe.skipIf(!hasChromium)(`people in Chromium${skipReason}`, () => {
       campaignDelivery: { type: 'soon' },
     });
     const campaignId = sent.json().cid as string;
-    await until(async () => (await bundle.database`select 1 from deliveries`).length > 0);
+    await until(async () => (await bundle.database`select 1 from readable_deliveries as deliveries`).length > 0);
     const [device] = await bundle.database`select push_id from devices where platform = 'ANDROID'`;
     const [owner] = await bundle.database`
-      select users.customer_id from devices join users on users.id = devices.user_id where push_id = ${device!.push_id}`;
+      select users.customer_id from devices join users on users.id = devices.user_id and users.bucket = devices.bucket where push_id = ${device!.push_id}`;
     const customerId = String(owner!.customer_id);
 
     const { page, context, faults } = await console.openSignedIn();

@@ -16,7 +16,8 @@ import { collectPlansOfSent } from '../collect-plans.ts';
 
 const users = 20_000;
 const workspaceId = 'W';
-const user = { workspaceId, bucket: 7, userId: 'u7' };
+const idOf = (number: number): string => number.toString(16).padStart(24, '0');
+const user = { workspaceId, bucket: 7, userId: idOf(7) };
 let bundle: TestDatabase;
 
 beforeAll(async () => {
@@ -39,43 +40,45 @@ beforeAll(async () => {
     from generate_series(1, 3) as number`;
   await database`
     insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
-    select 'W', number % 256, 'u' || number, 'person-' || number, '{}', '2026-03-01', '2026-03-01'
+    select 'W', number % 256, lpad(to_hex(number), 24, '0'), 'person-' || number, '{}', '2026-03-01', '2026-03-01'
     from generate_series(1, ${users}) as number`;
   await database`
     insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at,
       created_at, updated_at)
-    select 'W', number % 256, 'd' || number, 'u' || number, 'phone', 'ANDROID', 'p' || number, 'ACTIVE', '2026-03-01',
+    select 'W', number % 256, 'd' || lpad(to_hex(number), 23, '0'), lpad(to_hex(number), 24, '0'), 'phone', 'ANDROID', 'p' || number, 'ACTIVE', '2026-03-01',
       '2026-03-01', '2026-03-01' from generate_series(1, ${users}) as number`;
   await database`
     insert into identifiers (workspace_id, bucket, user_id, attribute, type, value)
-    select 'W', number % 256, 'u' || number, attribute, 'string', attribute || number
+    select 'W', number % 256, lpad(to_hex(number), 24, '0'), attribute, 'string', attribute || number
     from generate_series(1, ${users}) as number, unnest('{city,u_em,device:push_id}'::text[]) as attribute`;
   await database`
     insert into segment_members (workspace_id, bucket, segment_id, user_id, added_in, removed_in)
-    select 'W', number % 256, 's' || segment, 'u' || number, 1, case when segment = 2 then 2 end
+    select 'W', number % 256, 's' || segment, lpad(to_hex(number), 24, '0'), 1, case when segment = 2 then 2 end
     from generate_series(1, ${users}) as number, generate_series(1, 2) as segment`;
   await database`select make_day_partition('deliveries', '2026-03-01')`;
   await database`
-    insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, platform, outcome,
+    insert into deliveries (day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome,
       attempts, sent_at)
-    select '2026-03-01', 'W', number % 256, 'r' || run, 'd' || number, 'u' || number, 'ANDROID',
-      case when run = 1 then 'GONE' else 'ACCEPTED' end, 1, '2026-03-01T00:00:00Z'::timestamptz + run * interval '1 hour'
+    select '2026-03-01', (select workspaces.number from workspaces), number % 256,
+      (select runs.number from runs where runs.id = 'r' || run), decode('d' || lpad(to_hex(number), 23, '0'), 'hex'),
+      decode(lpad(to_hex(number), 24, '0'), 'hex'), 'A',
+      (case when run = 1 then 'G' else 'A' end)::"char", 1, '2026-03-01T00:00:00Z'::timestamptz + run * interval '1 hour'
     from generate_series(1, ${users}) as number, generate_series(1, 3) as run`;
   await database`select make_day_partition('events', '2026-03-01')`;
   await database`
     insert into events (day, workspace_id, bucket, id, user_id, name, attributes, occurred_at, received_at)
-    select '2026-03-01', 'W', number % 256, 'e' || number || '-' || place, 'u' || number, 'seen', '{}', '2026-03-01',
+    select '2026-03-01', 'W', number % 256, 'e' || number || '-' || place, lpad(to_hex(number), 24, '0'), 'seen', '{}', '2026-03-01',
       '2026-03-02' from generate_series(1, ${users}) as number, generate_series(1, 3) as place`;
   await database`
     insert into device_interactions (workspace_id, bucket, campaign_id, device_id, kind, run_id, platform,
       report_digests, count, first_at)
-    select 'W', number % 256, 'c', 'd' || number, 'CLICK', 'r2', 'ANDROID', '{"\\x01"}', 1, '2026-03-01'
+    select 'W', number % 256, 'c', 'd' || lpad(to_hex(number), 23, '0'), 'CLICK', 'r2', 'ANDROID', '{"\\x01"}', 1, '2026-03-01'
     from generate_series(1, ${users}) as number`;
   await database`
     insert into audit_log (id, workspace_id, at, actor_name, action, object_kind, object_id)
-    select lpad(number::text, 24, '0'), 'W', '2026-03-01', 'test', 'person.attributes', 'person', 'u' || number
+    select lpad(number::text, 24, '0'), 'W', '2026-03-01', 'test', 'person.attributes', 'person', lpad(to_hex(number), 24, '0')
     from generate_series(1, ${users}) as number`;
-  await database`update users set is_test = true where id in ('u7', 'u8')`;
+  await database`update users set is_test = true where id in (${idOf(7)}, ${idOf(8)})`;
   await database`analyze`;
 });
 afterAll(() => bundle.drop());
@@ -90,7 +93,7 @@ test.each<[string, (tx: Queryable) => Promise<unknown>, string[]]>([
     (tx) => listFoundUsers(tx, { workspaceId, users: [user] }),
     ['users_pkey', 'devices_workspace_id_bucket_user_id_device_id'],
   ],
-  ['one of them', (tx) => findUserRecord(tx, { workspaceId, id: 'u7' }), ['users_pkey']],
+  ['one of them', (tx) => findUserRecord(tx, { workspaceId, id: idOf(7) }), ['users_pkey']],
   ['devices', (tx) => listUserDevices(tx, user), ['devices_workspace_id_bucket_user_id_device_id']],
   ['segments', (tx) => listUserSegments(tx, user), ['segment_members_pkey']],
   ['test people', (tx) => listTestUsers(tx, { workspaceId, limit: 100 }), ['users_test']],
@@ -114,9 +117,9 @@ test.each<[string, (tx: Queryable) => Promise<unknown>, string[]]>([
 });
 
 test('a value is found under every attribute that has it, and names its attribute', async () => {
-  expect(await byValue(bundle.database, 'city7')).toEqual([{ bucket: 7, userId: 'u7', attribute: 'city' }]);
+  expect(await byValue(bundle.database, 'city7')).toEqual([{ bucket: 7, userId: idOf(7), attribute: 'city' }]);
   expect(await byValue(bundle.database, 'device:push_id8')).toEqual([
-    { bucket: 8, userId: 'u8', attribute: 'device:push_id' },
+    { bucket: 8, userId: idOf(8), attribute: 'device:push_id' },
   ]);
   expect(await byValue(bundle.database, 'ana')).toEqual([]);
 });

@@ -198,5 +198,5 @@ describe('carillon workspaces and credentials', () => {
       await drop();
       await rm(folder, { recursive: true });
     }
-  }, 60_000);
+  });
 });

@@ -139,6 +139,7 @@ test.each([
   [{ provider: 'apns', verdict: 'REFUSED', words: 'TopicDisallowed' }, 'bundle id'],
   [{ provider: 'apns', verdict: 'REFUSED', words: 'SomethingNew' }, 'Make a new key'],
   [{ provider: 'apns', verdict: 'UNKNOWN', words: 'NOT_CONNECTED' }, 'firewall'],
+  [{ provider: 'apns', verdict: 'UNKNOWN', words: 'PROXY_AUTH' }, 'CARILLON_OUTGOING_PROXY'],
   [{ provider: 'fcm', verdict: 'ACCEPTED', words: 'INVALID_ARGUMENT' }, 'Nothing to do'],
 ] as const)('%j: says what to do', (check, todo) => {
   expect(adviseOnCheck(check)).toContain(todo);

@@ -3,6 +3,7 @@ import { ensureDeliveriesPartition, insertDeliveries } from '../../src/storage/l
 import type { DeliveryOutcome } from '../../src/storage/ledger/deliveries.ts';
 import { start } from './data-bundle.ts';
 import type { DataBundle } from './data-bundle.ts';
+import { ledgerRun } from '../ledger-run.ts';
 
 export type History = { campaignId: string; runId: string; segmentId: string; eventId: string };
 
@@ -46,8 +47,7 @@ export async function addRun(bundle: DataBundle, customerId: string, outcome: De
     where users.workspace_id = ${workspaceId} and users.customer_id = ${customerId}`;
   await insertDeliveries(database, {
     day: '2026-03-01',
-    workspaceId,
-    runId,
+    ...(await ledgerRun(database, runId)),
     sentAt: start,
     deliveries: devices.map((device) => ({
       ...device,

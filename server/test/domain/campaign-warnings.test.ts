@@ -12,6 +12,7 @@ const campaign: WarnedCampaign = {
   controls: { caps: [], quietHours: null, minimumDelayMinutes: null, zoneAttribute: 'time_zone', timeZone: 'UTC' },
   credentials: { ANDROID: 'real' },
   eventAttributes: [],
+  androidMode: 'data',
 };
 const warn = (more: Partial<WarnedCampaign>) =>
   warnOfCampaign({ ...campaign, ...more }).map(({ code, tone, message }) => [code, tone, message]);
@@ -33,6 +34,28 @@ describe('platforms', () => {
       ['SIMULATED', 'note', expect.stringContaining('no real device')],
     ]);
   });
+});
+
+describe('the mode of Android messages', () => {
+  const buttons = {
+    content: {
+      ANDROID: { ...android, summary: 'S', additionalActions: [{ type: 'copy', value: 'V', name: 'N' } as const] },
+    },
+  };
+
+  test.each(['notification', 'both'] as const)('%s: what the system does not show is named', (androidMode) => {
+    expect(warn({ ...buttons, androidMode })).toEqual([
+      [
+        'PAYLOAD_MODE',
+        'warning',
+        `Android: while the app is in the background, mode ${androidMode} loses buttons, the summary.`,
+      ],
+    ]);
+    expect(warn({ androidMode })).toEqual([]);
+    expect(warn({ ...buttons, androidMode, platforms: [] })).toEqual([]);
+  });
+
+  test('data loses nothing', () => expect(warn(buttons)).toEqual([]));
 });
 
 describe('templates', () => {

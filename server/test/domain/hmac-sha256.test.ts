@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { hmacSha256 } from '../../src/domain/hmac-sha256.ts';
+import { hmacSha256, KeyedHmacSha256, messageStart } from '../../src/domain/hmac-sha256.ts';
 import { propertyRuns } from '../property-runs.ts';
 
 // RFC 4231 §4.2 to §4.7.
@@ -28,6 +28,21 @@ test('equals the platform for any key and any parts (property)', () => {
     fc.property(bytes, fc.array(bytes, { maxLength: 4 }), (key, parts) => {
       const expected = createHmac('sha256', key).update(Buffer.concat(parts)).digest();
       expect(hmacSha256(key, ...parts)).toEqual(expected);
+    }),
+    { numRuns: propertyRuns(100) },
+  );
+});
+
+test('under one key it is the same, for messages of any length one after another (property)', () => {
+  const bytes = fc.uint8Array({ maxLength: 400 });
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), fc.array(bytes, { maxLength: 6 }), (key, messages) => {
+      const keyed = new KeyedHmacSha256(key);
+      for (const message of messages) {
+        keyed.reserve(message.length).set(message, messageStart);
+        const digest = Buffer.from(keyed.digest(messageStart + message.length), 'latin1');
+        expect(digest).toEqual(hmacSha256(key, message));
+      }
     }),
     { numRuns: propertyRuns(100) },
   );

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseDeviceAttributes } from '../../src/domain/devices/device-attributes.ts';
 import { identifierOf } from '../../src/domain/users/identifier.ts';
-import { parseFaults } from '../../src/engine/delivery/simulator/faults.ts';
+import { parseFaults } from '../../src/domain/sandbox/faults.ts';
 
 // Members that every object of JavaScript has: a table that is looked up by a caller's word has them too.
 const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '__defineGetter__'];

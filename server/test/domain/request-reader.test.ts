@@ -114,7 +114,7 @@ const rows: [way: string, value: unknown, told: Told][] = [
 ];
 
 const readers = {
-  push: (body: Record<string, unknown>) => makePushReader(body, 'AUTO'),
+  push: (body: Record<string, unknown>) => makePushReader(body, { mode: 'AUTO', bodies: 'strict' }),
   search: makeCampaignReader,
   document: (body: Record<string, unknown>) => makeDocumentReader(body),
 } as const;
@@ -136,13 +136,13 @@ describe('the request reader', () => {
     const reader = makeDocumentReader({ a: { b: [{}, { c: 1 }] } });
     for (const part of reader.part('a').parts('b', 2)) part.text('c');
     expect(reader.faults).toEqual([{ field: 'a.b[1].c', reason: 'must be a text' }]);
-    const items = makePushReader({ a: ['x', 5] }, 'OFF').items('a', 2);
+    const items = makePushReader({ a: ['x', 5] }, { mode: 'OFF', bodies: 'strict' }).items('a', 2);
     for (const index of items.names()) items.text(index);
     expect(items.faults).toEqual([{ field: 'a[1]', reason: 'must be a text' }]);
   });
 
   test('a push is refused for a value that is not allowed before any other fault, in a list that is too long as well', () => {
-    const reader = makePushReader({ a: 1, b: [{}, {}, { c: 'no' }] }, 'OFF');
+    const reader = makePushReader({ a: 1, b: [{}, {}, { c: 'no' }] }, { mode: 'OFF', bodies: 'strict' });
     reader.text('a');
     const items = reader.items('b', 2);
     for (const index of items.names()) items.part(index).choice('c', ['yes']);

@@ -63,7 +63,7 @@ test('a runner that waits for ever for jobs it could not settle is left behind',
     await inTransaction(database, (tx) => enqueueFanOut(tx));
     await expect.poll(() => woken, { timeout: 5_000, interval: 1 + (count % 7) }).toBe(count);
   }
-}, 60_000);
+});
 
 /** Ends every connection from the server's side, as a restart does. */
 async function cutAll(): Promise<void> {

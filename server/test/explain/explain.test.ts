@@ -25,7 +25,8 @@ describe('GET /v5/campaigns/{id}/explain', () => {
     const id = await bundle.live();
     await bundle.deliver();
     const [run] = await bundle.runs(id);
-    const sentAt = (await bundle.database`select sent_at from deliveries limit 1`)[0]!.sent_at as Date;
+    const sentAt = (await bundle.database`select sent_at from readable_deliveries as deliveries limit 1`)[0]!
+      .sent_at as Date;
     const explanation = `The provider accepted the message at ${sentAt.toISOString()}.`;
     expect(await explain(id, 'user-0')).toMatchObject({
       ...{ campaign_id: id, campaign_status: 'SENT', customer_id: 'user-0', step: 'ACCEPTED', explanation },

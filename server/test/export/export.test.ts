@@ -70,7 +70,12 @@ describe('what is exported can be imported, and is the same', () => {
       const path = join(folder, `${kind}.${format}`);
       await writeFile(path, text);
       const result = await importFile(
-        { database: bundle.database, clock: bundle.clock, log: makeLog({ level: 'silent', pretty: false }) },
+        {
+          database: bundle.database,
+          clock: bundle.clock,
+          log: makeLog({ level: 'silent', pretty: false }),
+          prefixes: ['svc'],
+        },
         { workspaceId: copy, kind: kind as ImportKind, path, onProgress: () => {} },
       );
       expect([kind, result.rejected, result[kind]]).toEqual([kind, 0, rows]);

@@ -17,7 +17,7 @@ export function generateBody(operation: Operation, { workspaceId }: Caller, { se
   const bodySeed = seed * bodiesARoute + pick(Array.from({ length: bodiesARoute }, (_, index) => index));
   const name = `${operation.name} ${bodySeed}`;
   if (!made.has(name)) {
-    const family = familyOf(operation.body);
+    const family = familyOf(operation.bodyName);
     const words = { app_id: [workspaceId], appId: [workspaceId], ...family?.words };
     const arbitrary =
       arbitraries.get(operation.name) ?? bodyOf((family?.shape as Shape | undefined) ?? operation.body ?? {}, words);
@@ -28,25 +28,9 @@ export function generateBody(operation: Operation, { workspaceId }: Caller, { se
   return structuredClone(made.get(name));
 }
 
-function familyOf(shape: unknown): ShapeFamily | undefined {
-  const text = JSON.stringify(asPublished(shape));
-  return families.find((family) => family.text === text);
-}
-
-/** A shape as the document has it: it knows no `const`, and names of any text are its additional ones. */
-function asPublished(shape: unknown): unknown {
-  if (Array.isArray(shape)) return shape.map(asPublished);
-  if (shape === null || typeof shape !== 'object') return shape;
-  return Object.fromEntries(
-    Object.entries(shape).map(([name, value]) => {
-      if (name === 'const') return ['enum', [value]];
-      if (name === 'patternProperties') return ['additionalProperties', asPublished(Object.values(value as object)[0])];
-      return [name, asPublished(value)];
-    }),
-  );
-}
-
-const families = Object.values(shapeFamilies).map((family) => ({
-  ...family,
-  text: JSON.stringify(asPublished(family.shape)),
-}));
+/** The same shape bears the same name in the document and in the code. */
+const families = new Map(
+  Object.values(shapeFamilies).map((family) => [(family.shape as { title?: string }).title, family]),
+);
+const familyOf = (name: string | undefined): ShapeFamily | undefined =>
+  name === undefined ? undefined : families.get(name);

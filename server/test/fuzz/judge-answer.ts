@@ -11,6 +11,9 @@ const gateway = shapeOf({ code: text, target: text, message: text });
 const problem = shapeOf({ type: text, title: text, status: { type: 'integer' }, code: text });
 const unknownPath = shapeOf({ code: { const: 404 }, status: { const: 'error' }, reason: text });
 
+/** Of an unknown path, another method, a part of the path that is too long, an expectation, too large a head. */
+const beforeRoutes = [404, 405, 414, 417, 431];
+
 function shapeOf(properties: Record<string, Shape>): Shape {
   return { type: 'object', properties, required: Object.keys(properties) };
 }
@@ -29,7 +32,7 @@ export function judgeAnswer(request: FuzzRequest, answer: FuzzAnswer): string | 
   if (status === 429 && !/^[1-9]\d*$/.test(String(headers['retry-after']))) return '429 without Retry-After';
   if (status === 405 && headers.allow === undefined && method !== 'CONNECT') return '405 without Allow';
   const isOwn = request.wire === undefined && method === operation.method;
-  if (isOwn && status < 400 && !operation.answers.has(status)) return `${status} is not documented`;
+  if (isOwn && !operation.answers.has(status) && !beforeRoutes.includes(status)) return `${status} is not documented`;
   if (method === 'HEAD') return undefined;
   if (text === '') return status < 400 ? undefined : `${status} without a body`;
   const type = String(headers['content-type']);
@@ -61,12 +64,12 @@ function decode(path: string): string {
 }
 
 function refusalShapes({ operation, path, method, wire }: FuzzRequest, status: number): (Shape | undefined)[] {
-  const refusals = [...operation.answers].flatMap(([known, shape]) => (known >= 400 && shape ? [shape] : []));
-  // A route that documents no refusal has that of the routes nobody defined: Problem Details.
-  const shapes = refusals.length === 0 ? [problem] : refusals;
-  if (operation.schemes.includes('bearer')) shapes.push(gateway);
   // What no route was found for, and what is refused before one is looked for.
   const isOther = wire !== undefined || method !== operation.method;
+  const own = operation.answers.get(status);
+  const refusals = [...operation.answers].flatMap(([known, shape]) => (known >= 400 && shape ? [shape] : []));
+  const shapes = own && !isOther ? [own] : refusals;
+  if (isOther && operation.schemes.includes('bearer')) shapes.push(gateway);
   if (status === 404 || isOther) shapes.push(unknownPath);
   if (isOther || [414, 417, 421, 431].includes(status) || (status === 400 && isUnroutable(path))) shapes.push(problem);
   return shapes;

@@ -1,7 +1,7 @@
 import type { Shape } from '../http/body-arbitrary.ts';
 
 type Parameter = { name: string; in: 'path' | 'query' | 'header'; required?: boolean; schema?: Shape };
-type Content = Record<string, { schema?: Shape }>;
+type Content = Record<string, { schema?: Shape & { $ref?: string } }>;
 type Described = {
   tags?: string[];
   security?: Record<string, unknown>[];
@@ -20,24 +20,43 @@ export type Operation = {
   schemes: string[];
   parameters: Parameter[];
   body: Shape | undefined;
+  /** The name of the body's shape. */
+  bodyName: string | undefined;
   isForm: boolean;
   /** By status. Undefined where the document says nothing of the body. */
   answers: Map<number, Shape | undefined>;
 };
 
-/** Every route of an OpenAPI document, in its order. */
-export function readOperations(document: { paths: Record<string, Record<string, Described>> }): Operation[] {
+type Document = { paths: Record<string, Record<string, Described>>; components: { schemas: Record<string, unknown> } };
+
+/** Every route of an OpenAPI document, in its order; what its shapes refer to stands in them. */
+export function readOperations(document: Document): Operation[] {
+  const { schemas } = document.components;
   return Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, described]) =>
-      toOperation({ path, method: method.toUpperCase() }, described),
-    ),
+    Object.entries(methods).map(([method, described]) => ({
+      ...toOperation({ path, method: method.toUpperCase() }, resolve(described, schemas) as Described),
+      bodyName: nameOf(Object.values(described.requestBody?.content ?? {})[0]?.schema),
+    })),
   );
+}
+
+const place = '#/components/schemas/';
+const nameOf = (shape: { $ref?: string } | undefined): string | undefined => shape?.$ref?.slice(place.length);
+
+/** No shape of the document refers to itself. */
+function resolve(value: unknown, schemas: Record<string, unknown>): unknown {
+  if (Array.isArray(value)) return value.map((item) => resolve(item, schemas));
+  if (value === null || typeof value !== 'object') return value;
+  const { $ref, ...said } = value as { $ref?: unknown };
+  if (typeof $ref === 'string' && $ref.startsWith(place))
+    return { ...(resolve(schemas[$ref.slice(place.length)], schemas) as object), ...said };
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, resolve(member, schemas)]));
 }
 
 function toOperation(
   { path, method }: { path: string; method: string },
   { tags = [], security = [], parameters = [], requestBody, responses = {} }: Described,
-): Operation {
+): Omit<Operation, 'bodyName'> {
   const content = requestBody?.content ?? {};
   const isForm = content['application/x-www-form-urlencoded'] !== undefined;
   return {

@@ -7,6 +7,7 @@ export type Shape = {
   const?: unknown;
   enum?: unknown[];
   anyOf?: Shape[];
+  oneOf?: Shape[];
   properties?: Record<string, Shape>;
   required?: string[];
   items?: Shape;
@@ -31,7 +32,8 @@ export function bodyOf(shape: Shape, words: Words, path = ''): fc.Arbitrary<unkn
   if (given !== undefined) return given as fc.Arbitrary<unknown>;
   if ('const' in shape) return fc.constant(shape.const);
   if (shape.enum) return fc.constantFrom(...shape.enum);
-  if (shape.anyOf) return fc.oneof(...shape.anyOf.map((one) => bodyOf(one, words, path)));
+  const alternatives = shape.anyOf ?? shape.oneOf;
+  if (alternatives) return fc.oneof(...alternatives.map((one) => bodyOf(one, words, path)));
   switch (shape.type) {
     case 'object':
       return objectOf(shape, words, path);
@@ -96,7 +98,8 @@ type Visit = { path: string; put?: Put; replace: (member: Shape, at: { path: str
 
 function visit(shape: Shape, value: unknown, { path, put = (same) => same, replace }: Visit): void {
   if (path !== '') replace(shape, { path, put });
-  const own = shape.anyOf ? (shape.anyOf.find((one) => Check(one as never, value)) ?? {}) : shape;
+  const alternatives = shape.anyOf ?? shape.oneOf;
+  const own = alternatives ? (alternatives.find((one) => Check(one as never, value)) ?? {}) : shape;
   if (Array.isArray(value)) {
     value.forEach((item, index) =>
       visit(own.items ?? {}, item, {

@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { makeManualClock } from '../../src/clock.ts';
 import { buildServer } from '../../src/http/build-server.ts';
-import { closeServer } from '../../src/http/close-server.ts';
+import { makeCloseServer } from '../../src/http/close-server.ts';
 import { makeLog } from '../../src/log.ts';
 
 async function listen() {
@@ -20,9 +20,10 @@ async function listen() {
       });
     },
   ]);
+  const closeServer = makeCloseServer(server);
   await server.listen({ port: 0, host: '127.0.0.1' });
   const { port } = server.server.address() as AddressInfo;
-  return { server, port, answer, asked: asked.promise };
+  return { server, closeServer, port, answer, asked: asked.promise };
 }
 
 /** Says something, and reads until the connection ends. */
@@ -38,10 +39,10 @@ async function say(port: number, words: string): Promise<{ heard: Promise<string
 }
 
 test('what was asked is answered before the server is closed', async () => {
-  const { server, port, answer, asked } = await listen();
+  const { closeServer, port, answer, asked } = await listen();
   const { heard } = await say(port, 'GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
   await asked;
-  const closed = closeServer(server, { maxMilliseconds: 60_000 });
+  const closed = closeServer({ maxMilliseconds: 60_000 });
   answer.resolve('at last');
   await closed;
   expect(await heard).toContain('at last');
@@ -52,11 +53,33 @@ test.each([
   ['half a body', 'POST /slow HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{'],
   ['a request that is never answered', 'GET /slow HTTP/1.1\r\nHost: a\r\n\r\n'],
 ])('%s holds the close no longer than its limit', async (_what, words) => {
-  const { server, port } = await listen();
+  const { server, closeServer, port } = await listen();
   const connected = once(server.server, 'connection') as Promise<[Socket]>;
   const { heard } = await say(port, words);
   const [socket] = await connected;
   while (socket.bytesRead < words.length) await setImmediate();
-  await closeServer(server, { maxMilliseconds: 50 });
+  await closeServer({ maxMilliseconds: 50 });
   expect(await heard).toBe('');
 });
+
+test('a connection on which nothing was said does not hold the close', async () => {
+  const { server, closeServer, port } = await listen();
+  const silent = connect(port, '127.0.0.1').resume();
+  silent.on('error', () => {});
+  await once(server.server, 'connection');
+  await closeServer({ maxMilliseconds: 3_600_000 });
+});
+
+test.each(['keep-alive', 'close'])(
+  'nor does one whose request was answered during it (Connection: %s)',
+  async (kept) => {
+    const { closeServer, port, answer, asked } = await listen();
+    const { heard } = await say(port, `GET /slow HTTP/1.1\r\nHost: a\r\nConnection: ${kept}\r\n\r\n`);
+    await asked;
+    const closed = closeServer({ maxMilliseconds: 3_600_000 });
+    for (let turn = 0; turn < 100; turn += 1) await setImmediate();
+    answer.resolve('at last');
+    await closed;
+    expect(await heard).toMatch(/Connection: close.*at last/is);
+  },
+);

@@ -48,6 +48,18 @@ test('a job that failed three times in a row makes the node not ready and is nam
   expect(await ask('?verbose')).toEqual({ status: 200, body: { status: 'ok', troubles: [] } });
 });
 
+test('the outgoing proxy shows with `verbose`, and its faults do not make the node not ready', async () => {
+  const log = makeLog({ level: 'silent', pretty: false });
+  const health = healthRoutes({ ...readiness, proxyState: () => 'PROXY_AUTH' });
+  const server = await buildServer({ log, clock: makeClock(), trustProxy: false }, [health]);
+  const answers = await Promise.all(['/readyz', '/readyz?verbose'].map((url) => server.inject({ url })));
+  await server.close();
+  expect(answers.map((answer) => [answer.statusCode, answer.json()])).toEqual([
+    [200, { status: 'ok' }],
+    [200, { status: 'ok', troubles: [], proxy: 'PROXY_AUTH' }],
+  ]);
+});
+
 test('failures with a success between them are no reason', async () => {
   for (let time = 0; time < 5; time += 1) {
     book.note('release-runs', { at, error: full });

@@ -1,7 +1,10 @@
+import { parseYaml } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { listRoutes } from '../../../scripts/list-routes.ts';
 import { startCarillonBundle } from '../carillon-bundle.ts';
+import { refuseInserts } from '../refuse-inserts.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
 
 let bundle: CarillonBundle;
@@ -17,35 +20,37 @@ describe('what the service says of itself', () => {
   });
 
   test('a write that the database refuses for want of disk is a 503 to be repeated, and the node is not ready', async () => {
-    await bundle.database`create function refuse() returns trigger language plpgsql as
-      $$ begin raise exception 'could not extend file' using errcode = '53100'; end $$`;
-    await bundle.database`create trigger refuse before insert on users for each statement execute function refuse()`;
+    const accept = await refuseInserts(bundle.database, 'users');
     const customer = { type: 'customer', customer_id: 'new', attributes: { u_fn: 'New' } };
     const path = `/v1/customer/${bundle.workspaceId}`;
     const refused = await bundle.call('POST', path, { headers: bundle.basic(), body: customer });
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '30']);
     expect(refused.text).toContain('cannot store anything');
     expect((await bundle.call('GET', '/readyz')).json().troubles).toEqual(['writes']);
-    await bundle.database`drop trigger refuse on users`;
+    await accept();
   });
 
-  test('/openapi.json is valid OpenAPI 3.1 and describes every public route', async () => {
+  test('/openapi.json is valid OpenAPI 3.1 with every public route, and each host has the families that it serves', async () => {
     const document = (await bundle.call('GET', '/openapi.json')).json();
     const result = await new Validator().validate(document);
     expect(result.errors ?? []).toEqual([]);
     expect(result.valid).toBe(true);
     expect(document.openapi).toBe('3.1.0');
-    expect(Object.keys(document.paths)).toEqual(
-      expect.arrayContaining([
-        '/v1/oauth/token',
-        '/v1/oauth/refresh',
-        '/v1/oauth/revoke',
-        '/v2/transaction/sendpush',
-        '/v2.1/transaction/sendpush',
-        '/v1/customer/{app_id}',
-        '/v1/device/{app_id}',
-      ]),
+    const names = Object.entries(document.paths as Record<string, object>).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
+    expect(names.sort()).toEqual((await listRoutes()).map(({ method, path }) => `${method} ${path}`).sort());
+    const hostOf = (path: string) => document.paths[path].post.servers[0].url;
+    expect(hostOf('/v1/oauth/token')).toBe('https://oauth2-{dc}.svc.test');
+    expect(hostOf('/v2/custom-segments/file-segment')).toBe('https://api-{dc}.svc.test');
+    expect(hostOf('/v2.1/transaction/sendpush')).toBe('https://pushapi-{dc}.svc.test');
+    expect(document.servers).toEqual([{ url: '/', description: 'This installation' }]);
+  });
+
+  test('/openapi.yaml is the same document', async () => {
+    const answer = await bundle.call('GET', '/openapi.yaml');
+    expect(answer.headers.get('content-type')).toBe('application/yaml; charset=utf-8');
+    expect(parseYaml(answer.text)).toEqual((await bundle.call('GET', '/openapi.json')).json());
   });
 
   test('/docs is a page', async () => {

@@ -57,7 +57,64 @@ const filters = {
   filters: [{ filter_type: 'user_attributes', name: 'city', data_type: 'string', operator: 'exists' }],
 };
 
+/** Members of options that exclude each other, or need each other: whole ones. */
+const optionWords = {
+  ANDROID: [
+    {
+      deliveryMode: 'data',
+      visibility: 'secret',
+      color: '#0a7d5a',
+      icon: 'ic',
+      sticky: true,
+      timeoutSeconds: 1,
+      badge: { operation: 'set', value: 0 },
+      locKeys: { titleLocKey: 'k', titleLocArgs: ['a'], bodyLocKey: 'k', bodyLocArgs: ['a'] },
+      directBootOk: true,
+      bandwidthConstrainedOk: 'true',
+      restrictedSatelliteOk: false,
+      analyticsLabel: 'label',
+    },
+    { badge: { operation: 'clear' } },
+  ],
+  IOS: [
+    {
+      interruptionLevel: 'passive',
+      relevanceScore: 0.5,
+      targetContentId: 'id',
+      filterCriteria: 'work',
+      sound: { name: 'bell' },
+      contentAvailable: true,
+      launchImage: 'image',
+      locKeys: { subtitleLocKey: 'k', subtitleLocArgs: ['a'] },
+    },
+  ],
+  WEB: [
+    {
+      additionalActions: [{ action: 'a', title: 'A button', url: 'https://example.com/a' }],
+      badgeURL: 'https://example.com/b.png',
+      tag: 'tag',
+      renotify: true,
+      requireInteraction: true,
+      lang: 'en',
+      dir: 'auto',
+      vibrate: [1, 2],
+      timestamp: 1,
+      declarative: 'always',
+      appBadge: { operation: 'set', value: 3 },
+    },
+    { silent: true },
+  ],
+};
+
 const pushWords: Words = {
+  'payload.ANDROID.options': optionWords.ANDROID,
+  'payload.ANDROID.fallback.options': optionWords.ANDROID,
+  'payload.IOS.options': optionWords.IOS,
+  'payload.IOS.fallback.options': optionWords.IOS,
+  'payload.WEB.options': optionWords.WEB,
+  'payload.WEB.fallback.options': optionWords.WEB,
+  // What is silent has no texts, which the shape requires.
+  silent: [false, 'false'],
   Android: ['High', 'Low'],
   iOS: [1, 5, 10],
   iOSTargetDevice: ['apns_device_default_push', 'apns_device_provisional_push'],
@@ -118,9 +175,10 @@ const push = (shape: object): ShapeFamily => ({
   lenient: /^(campaignName|appId|signature|requestType)$|\.Summary$/,
   read: (body) =>
     parsePush(body, {
-      admitted: { name: 'A name', workspace: { timeZone: 'UTC' }, existing: undefined } as never,
+      admitted: { name: 'A name', workspace: { timeZone: 'UTC', pushBodies: 'strict' }, existing: undefined } as never,
       now,
       queryType: undefined,
+      prefixes,
     }),
 });
 
@@ -134,6 +192,12 @@ const searchWords: Words = {
 };
 
 const documentWords: Words = {
+  'campaign_content.content.push.android.options': optionWords.ANDROID,
+  'campaign_content.content.push.android.template_backup.options': optionWords.ANDROID,
+  'campaign_content.content.push.ios.options': optionWords.IOS,
+  'campaign_content.content.push.ios.template_backup.options': optionWords.IOS,
+  'campaign_content.content.push.web.options': optionWords.WEB,
+  'campaign_content.content.push.web.template_backup.options': optionWords.WEB,
   channel: ['PUSH'],
   platforms: [['ANDROID', 'IOS', 'WEB']],
   team: ['Default Team'],
@@ -281,8 +345,12 @@ export const shapeFamilies: Record<string, ShapeFamily> = {
     read: (body) => parseEventSearch(body, { version: 'V1' }),
   },
   'V5 events': { shape: businessEvents.v5EventSearchBody, read: (body) => parseEventSearch(body, { version: 'V5' }) },
-  'file segment': { shape: segments.createBody, words: fileWords, read: parseFile },
-  'file segment change': { shape: segments.changeBody, words: fileWords, read: (body) => parseFileChange(body, 'ADD') },
+  'file segment': { shape: segments.createBody, words: fileWords, read: (body) => parseFile(body, prefixes) },
+  'file segment change': {
+    shape: segments.changeBody,
+    words: fileWords,
+    read: (body) => parseFileChange(body, { kind: 'ADD', prefixes }),
+  },
   'file segment name': { shape: segments.nameBody, words: fileWords, read: parseNamed },
   'filter segment': { shape: segments.filterBody, words: filterWords, read: parseFilterSegment },
   'filter segment change': { shape: segments.filterChangeBody, words: filterWords, read: parseFilterChange },

@@ -24,7 +24,7 @@ const log = makeLog({ level: 'silent', pretty: false });
 async function load(name: string, kind: ImportKind, more: { again?: true; onProgress?: () => void } = {}) {
   const path = join(folder, name);
   const result = await importFile(
-    { database: bundle.database, clock: bundle.clock, log },
+    { database: bundle.database, clock: bundle.clock, log, prefixes: ['acme', 'svc'] },
     { workspaceId: bundle.workspaceId, kind, path, onProgress: () => {}, ...more },
   );
   const rejects = await readFile(`${path}.rejects.ndjson`, 'utf8').catch(() => '');
@@ -86,7 +86,7 @@ describe('devices', () => {
     await write(
       'devices.ndjson',
       ndjson([
-        { customer_id: 'has-devices', device_id: 'a', platform: 'ANDROID', push_id: 'p-a', svc_gaid: 'g' },
+        { customer_id: 'has-devices', device_id: 'a', platform: 'ANDROID', push_id: 'p-a', acme_gaid: 'g' },
         { customer_id: 'nobody-at-all', device_id: 'b', platform: 'ANDROID', push_id: 'p-b' },
         { customer_id: 'has-devices', device_id: 'c', platform: 'ANDROID', push_id: 'p-c', svc_gaid: 'g' },
         { customer_id: 'has-devices', device_id: 'd', platform: 'TV', push_id: 'p-d' },

@@ -29,7 +29,12 @@ async function load(content: string | Buffer, suffix = '.ndjson', kind: ImportKi
   await writeFile(path, content);
   const steps: number[] = [];
   const result = await importFile(
-    { database: bundle.database, clock: bundle.clock, log: makeLog({ level: 'silent', pretty: false }) },
+    {
+      database: bundle.database,
+      clock: bundle.clock,
+      log: makeLog({ level: 'silent', pretty: false }),
+      prefixes: ['svc'],
+    },
     { workspaceId: bundle.workspaceId, kind, path, onProgress: (progress) => void steps.push(progress.users) },
   );
   const rejects = await readFile(`${path}.rejects.ndjson`, 'utf8').catch(() => '');
@@ -214,7 +219,12 @@ test('a file that is not there fails before anything is stored', async () => {
   const [before] = await bundle.database`select count(*) as users from users`;
   await expect(
     importFile(
-      { database: bundle.database, clock: bundle.clock, log: makeLog({ level: 'silent', pretty: false }) },
+      {
+        database: bundle.database,
+        clock: bundle.clock,
+        log: makeLog({ level: 'silent', pretty: false }),
+        prefixes: ['svc'],
+      },
       { workspaceId: bundle.workspaceId, kind: 'users', path: join(folder, 'nowhere'), onProgress: () => {} },
     ),
   ).rejects.toMatchObject({ code: 'ENOENT' });

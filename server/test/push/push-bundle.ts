@@ -7,6 +7,7 @@ import { registerDevice } from '../../src/app/data/register-device.ts';
 import { upsertUser } from '../../src/app/data/upsert-user.ts';
 import { makeManualClock } from '../../src/clock.ts';
 import { makeEncryption } from '../../src/domain/encryption.ts';
+import type { PushBodies } from '../../src/domain/push/push-bodies.ts';
 import { signPush } from '../../src/domain/signature/sign-push.ts';
 import { buildServer } from '../../src/http/build-server.ts';
 import type { CompletedCall } from '../../src/http/build-server.ts';
@@ -22,20 +23,23 @@ export type PushBody = Record<string, unknown>;
 export type PushBundle = Awaited<ReturnType<typeof makePushBundle>>;
 
 /** A server with the push routes, one workspace with a push key, a database of its own, a clock that stands. */
-export async function makePushBundle(options: { requestsPerMinute?: number } = {}) {
+export async function makePushBundle(
+  options: { requestsPerMinute?: number; pushBodies?: PushBodies; headerPrefix?: string } = {},
+) {
   const test = await createTestDatabase();
   const { database } = test;
   const clock = makeManualClock(start);
   const encryption = makeEncryption(Buffer.alloc(32, 9));
   const calls: CompletedCall[] = [];
   const log = makeLog({ level: 'silent', pretty: false });
-  const deps = { database, clock, encryption, vendorHeaders: makeVendorHeaders('SVC') };
+  const deps = { database, clock, encryption, vendorHeaders: makeVendorHeaders(options.headerPrefix ?? 'SVC') };
   const makeServer = () =>
     buildServer({ log, clock, trustProxy: false, onCall: (call) => void calls.push(call) }, [
       pushRoutes({ ...deps, admitPush: makeAdmitPush({ ...deps, ...options }), acceptPush: makeAcceptPush(deps) }),
     ]);
   const server = await makeServer();
   const appId = await insertTestWorkspace(database, start);
+  await database`update workspaces set push_bodies = ${options.pushBodies ?? 'strict'} where id = ${appId}`;
   const { secret: key } = await createKey({ encryption }, database, {
     workspaceId: appId,
     kind: 'push',
@@ -86,7 +90,7 @@ export async function makePushBundle(options: { requestsPerMinute?: number } = {
           (select count(*) from push_requests) as requests`;
       return row as unknown as { campaigns: number; names: number; runs: number; chunks: number; requests: number };
     },
-    async addUser(customerId: string, attributes: Record<string, unknown> = {}) {
+    async addUser(customerId: string, attributes: Record<string, unknown> = {}, gaid?: string) {
       await inTransaction(database, async (tx) => {
         await upsertUser(tx, { workspaceId: appId, customerId, attributes, at: clock.now() });
         const device = {
@@ -95,6 +99,7 @@ export async function makePushBundle(options: { requestsPerMinute?: number } = {
           deviceId: 'phone',
           platform: 'ANDROID',
           pushId: `token-of-${customerId}`,
+          ...(gaid === undefined ? {} : { gaid }),
         } as const;
         await registerDevice(tx, { ...device, at: clock.now() });
       });

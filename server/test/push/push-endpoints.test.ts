@@ -57,6 +57,33 @@ describe('an accepted push (interface 2.11)', () => {
     });
   });
 
+  test('what the mode of Android messages does not show is accepted and named in a header', async () => {
+    const { appId, database } = bundle;
+    const ANDROID = {
+      title: 'T',
+      message: 'M',
+      summary: 'S',
+      groupKey: 'orders',
+      richContent: [{ type: 'coupon', value: 'SAVE5' }],
+      defaultAction: { type: 'deeplinking', value: 'shop://17' },
+      additionalActions: [{ type: 'copy', name: 'Copy', value: '17' }],
+    };
+    const send = () =>
+      bundle.send(goodBody({ campaignName: fresh(), targetPlatform: ['ANDROID'], payload: { ANDROID } }));
+    expect((await send()).headers['x-svc-warning']).toBeUndefined();
+    await database`update workspaces set android_mode = 'both' where id = ${appId}`;
+    // A node learns of it within a second: it remembers a workspace so long.
+    const warning = await expect
+      .poll(async () => (await send()).headers['x-svc-warning'], { timeout: 5_000, interval: 200 })
+      .toBeDefined()
+      .then(async () => (await send()).headers['x-svc-warning']);
+    const fields = ['additionalActions', 'groupKey', 'summary', 'richContent', 'defaultAction'];
+    expect(String(warning).split(', ')).toEqual(
+      fields.map((field) => `payload.ANDROID.${field} is not shown in mode both while the app is in the background`),
+    );
+    await database`update workspaces set android_mode = 'data' where id = ${appId}`;
+  });
+
   test('v2 carries appId and signature in the body and is the same command', async () => {
     const name = fresh();
     const answer = await bundle.sendV2(goodBody({ campaignName: name, campaignTags: ['a', 'b'] }));
@@ -219,6 +246,7 @@ describe('an accepted push (interface 2.11)', () => {
       bypassesQuietHours: true,
       ignoresMinimumDelay: false,
       ownDelayHours: null,
+      isSilent: false,
     });
   });
 
@@ -910,7 +938,7 @@ describe('the edge', () => {
       }),
       { numRuns: propertyRuns(300) },
     );
-  }, 60_000);
+  });
 });
 
 describe('the limit (interface 8, decision D31)', () => {

@@ -328,4 +328,4 @@ test('on a whole node, a push for tomorrow arrives when the clock is moved to it
   } finally {
     await node.stop();
   }
-}, 60_000);
+});

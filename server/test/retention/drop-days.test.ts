@@ -138,7 +138,7 @@ describe('dropping a day', () => {
     const { database, across } = bundle;
     await database`select make_day_partition('deliveries', ${today}::date)`;
     await inTransaction(database, async (reader) => {
-      await reader`select 1 from deliveries limit 1`;
+      await reader`select 1 from readable_deliveries as deliveries limit 1`;
       const dropped = drop(today, 14);
       const isQueued = async () =>
         (await database`select 1 from pg_locks where not granted and relation = 'deliveries'::regclass`).length > 0;

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { makeSimulatedSubscription } from '../../src/engine/delivery/simulator/make-simulated-subscription.ts';
 import { withSession } from '../../src/storage/database.ts';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';
+import { isAnybodyWaiting } from '../is-anybody-waiting.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
 
 let bundle: CarillonBundle;
@@ -44,7 +45,7 @@ describe('the page that makes a browser a device', () => {
     expect(deviceId).toMatch(/^browser-[0-9a-f]{16}$/);
     expect((await register(body)).json()).toEqual({ deviceId });
     const rows = await bundle.database`
-      select device_id, platform, state from devices join users on users.id = devices.user_id
+      select device_id, platform, state from devices join users on users.bucket = devices.bucket and users.id = devices.user_id
       where customer_id = 'someone new'`;
     expect(rows).toEqual([{ device_id: deviceId, platform: 'WEB', state: 'ACTIVE' }]);
   });
@@ -58,13 +59,10 @@ describe('the page that makes a browser a device', () => {
       // The other one is ended: the database looks for circles for whoever has waited this long.
       await session`set local deadlock_timeout = '60s'`;
       const [device] = await session`
-        select id, workspace_id from devices where push_id = ${JSON.stringify(body.subscription)} for update`;
+        select id, workspace_id, bucket from devices where push_id = ${JSON.stringify(body.subscription)}`;
+      await session`select 1 from devices where bucket = ${device!.bucket} and id = ${device!.id} for update`;
       answer = register(body);
-      await until(async () => {
-        const rows = await bundle.database`select 1 from pg_stat_activity where wait_event_type = 'Lock'
-          and datname = current_database()`;
-        return rows.length > 0;
-      });
+      await until(() => isAnybodyWaiting(bundle.database));
       await session`
         update push_addresses set device_row_id = device_row_id
         where workspace_id = ${device!.workspace_id} and device_row_id = ${device!.id}`;

@@ -43,9 +43,11 @@ test(`an advance of ${days} days sends a daily campaign once a day, at its hour,
   const there = await advance((days * dayMilliseconds) / 1000);
   expect(there.offsetSeconds).toBe(offsetSeconds + (days * dayMilliseconds) / 1000);
   const runs = await bundle.database`
-    select status, started_at as "startedAt",
-      (select array_agg(outcome) from deliveries where deliveries.run_id = runs.id) as outcomes
-    from runs where campaign_id = ${cid} order by started_at`;
+    with ledger as materialized (
+      select run_id, array_agg(outcome) as outcomes from readable_deliveries where campaign_id = ${cid} group by run_id
+    )
+    select status, started_at as "startedAt", outcomes
+    from runs left join ledger on ledger.run_id = runs.id where campaign_id = ${cid} order by started_at`;
   expect(runs).toHaveLength(days);
   const firstDay = Date.parse((runs[0]!.startedAt as Date).toISOString().slice(0, 10));
   runs.forEach(({ status, startedAt, outcomes }, index) => {
@@ -62,13 +64,29 @@ test('an advance lets each attempt be made when it is due', async () => {
   const { cid } = (await pushToAll('At the fourth attempt')).json();
   await until(async () => {
     const [row] = await bundle.database`
-      select 1 from deliveries join runs on runs.id = run_id where campaign_id = ${cid} and outcome = 'WAITING'`;
+      select 1 from readable_deliveries where campaign_id = ${cid} and outcome = 'WAITING'`;
     return row;
   });
   await advance(7200);
   const [delivery] = await bundle.database`
-    select outcome, attempts from deliveries join runs on runs.id = run_id where campaign_id = ${cid}`;
+    select outcome, attempts from readable_deliveries where campaign_id = ${cid}`;
   expect(delivery).toEqual({ outcome: 'ACCEPTED', attempts: 4 });
+});
+
+test('a clock that runs until it is idle stands where the last thing was due, and passes over what is further ahead', async () => {
+  await move({ reset: true });
+  const { now } = await readClock();
+  const inDays = (days: number) => asAmerican(new Date(Date.parse(now) + days * dayMilliseconds));
+  const later = async (name: string, days: number) =>
+    (await pushToAll(name, { type: 'later', date: inDays(days), time: '09:00 AM' })).json().cid as string;
+  const [near, far] = [await later('In three days', 3), await later('In fifty days', 50)];
+  const { offsetSeconds, advancing } = (await move({ runUntilIdle: true, withinSeconds: 10 * 86_400 })).json();
+  expect(advancing).toBeNull();
+  expect(Math.abs(offsetSeconds / 86_400 - 3)).toBeLessThan(1);
+  const runs = await bundle.database`
+    select campaign_id as id, status from runs where campaign_id in (${near}, ${far}) and status = 'SENT'`;
+  expect(runs).toEqual([{ id: near, status: 'SENT' }]);
+  expect((await move({ runUntilIdle: true, withinSeconds: 86_400 })).json().offsetSeconds).toBe(offsetSeconds);
 });
 
 test('an advance says how far it is, is the only one, and a reset ends it where it is', async () => {

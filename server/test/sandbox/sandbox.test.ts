@@ -49,8 +49,8 @@ describe('a push from the request to the phone', () => {
       ['WEB', 'For the web'],
     ]);
     const ledger = await bundle.database`
-      select deliveries.platform, deliveries.outcome, deliveries.attempts
-      from deliveries join runs on runs.id = deliveries.run_id where runs.campaign_id = ${cid} order by 1`;
+      select platform, outcome, attempts
+      from readable_deliveries where campaign_id = ${cid} order by 1`;
     expect([...ledger]).toEqual(
       ['ANDROID', 'IOS', 'WEB'].map((platform) => ({ platform, outcome: 'ACCEPTED', attempts: 1 })),
     );
@@ -75,7 +75,7 @@ describe('a push from the request to the phone', () => {
     });
     expect(found.map((message) => message.platform)).toEqual(['IOS']);
     const [row] = await bundle.database`
-      select count(*) as devices from deliveries join runs on runs.id = deliveries.run_id where runs.campaign_id = ${cid}`;
+      select count(*) as devices from readable_deliveries where campaign_id = ${cid}`;
     expect(row!.devices).toBe(1);
   });
 
@@ -90,6 +90,25 @@ describe('a push from the request to the phone', () => {
     expect(await answer.json()).toMatchObject({ status: 'Success' });
   });
 });
+
+type Told = { id: string; platform: string; title: string };
+
+/** The messages of that title in a stream of events; the id of each is that of its event. */
+async function* readEvents(stream: Response, title: string): AsyncGenerator<Told, undefined> {
+  let text = '';
+  for await (const piece of stream.body!.pipeThrough(new TextDecoderStream())) {
+    text += piece;
+    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+      const [, id, data] = /^event: message\nid: (.+)\ndata: (.+)$/.exec(text.slice(0, end)) ?? [];
+      text = text.slice(end + 2);
+      if (data === undefined) continue;
+      const message = JSON.parse(data) as Told;
+      expect(message.id).toBe(id);
+      if (message.title === title) yield message;
+    }
+  }
+  return undefined;
+}
 
 describe('the inbox', () => {
   test('waits for the first message newer than the one named', async () => {
@@ -111,6 +130,26 @@ describe('the inbox', () => {
     const answer = await bundle.call('GET', `/sandbox/inbox?${query}`);
     expect(answer.status).toBe(400);
     expect(answer.text).toContain(field);
+  });
+
+  test('tells of each message once as it arrives, and goes on after the id that a reader names', async () => {
+    const aborting = new AbortController();
+    const stream = await fetch(`${bundle.url}/sandbox/inbox/events`, { signal: aborting.signal });
+    expect([stream.status, stream.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+    const told = readEvents(stream, 'Told as it comes');
+    const payload = { title: 'Told as it comes', message: 'Text' };
+    await bundle.push(pushToAll({ targetPlatform: ['ANDROID', 'IOS'], payload: { ANDROID: payload, IOS: payload } }));
+    const first = (await told.next()).value!;
+    const second = (await told.next()).value!;
+    expect([first.platform, second.platform].toSorted()).toEqual(['ANDROID', 'IOS']);
+    const inbox: { title: string }[] = await bundle.inbox();
+    expect(inbox.filter(({ title }) => title === payload.title).toReversed()).toEqual([first, second]);
+    const again = await fetch(`${bundle.url}/sandbox/inbox/events`, {
+      signal: aborting.signal,
+      headers: { 'last-event-id': first.id },
+    });
+    expect((await readEvents(again, payload.title).next()).value).toEqual(second);
+    aborting.abort();
   });
 
   test('is emptied with its counters', async () => {
@@ -148,14 +187,13 @@ describe('fault switches', () => {
     const { cid } = (await bundle.push(pushToAll({ targetPlatform: ['ANDROID'] }))).json();
     await until(async () => {
       const [row] = await bundle.database`
-        select 1 from deliveries join runs on runs.id = deliveries.run_id
-        where runs.campaign_id = ${cid} and deliveries.outcome = 'WAITING'`;
+        select 1 from readable_deliveries where campaign_id = ${cid} and outcome = 'WAITING'`;
       return row;
     });
     await bundle.call('POST', '/sandbox/clock', { body: { advanceSeconds: 60 } });
     expect(await waitForRun(cid)).toBe('SENT');
     const [row] = await bundle.database`
-      select outcome, attempts from deliveries join runs on runs.id = deliveries.run_id where runs.campaign_id = ${cid}`;
+      select outcome, attempts from readable_deliveries where campaign_id = ${cid}`;
     expect(row).toEqual({ outcome: 'ACCEPTED', attempts: 2 });
     await bundle.call('POST', '/sandbox/faults', { body: {} });
   });
@@ -169,7 +207,7 @@ test('the inbox shows how each provider was asked to carry the message', async (
   });
   const transport = Object.fromEntries(messages.map((message) => [message.platform, message.transport]));
   expect(transport).toEqual({
-    ANDROID: { priority: 'HIGH', ttl: '1800s', collapse_key: expect.any(String) },
+    ANDROID: { priority: 'HIGH', ttl: '1800s' },
     IOS: {
       'apns-topic': expect.any(String),
       'apns-push-type': 'alert',
@@ -186,9 +224,9 @@ test('an event counts as a conversion within seconds', async () => {
   const { cid } = (await bundle.push(pushToAll({ conversionGoals: [goal] }))).json();
   expect(await waitForRun(cid)).toBe('SENT');
   const [user] = await bundle.database`
-    select customer_id as "customerId" from users join devices on devices.user_id = users.id
-    join deliveries on deliveries.device_id = devices.id join runs on runs.id = deliveries.run_id
-    where runs.campaign_id = ${cid} limit 1`;
+    select customer_id as "customerId" from users
+    join readable_deliveries as deliveries on deliveries.bucket = users.bucket and deliveries.user_id = users.id
+    where deliveries.campaign_id = ${cid} limit 1`;
   const begin = performance.now();
   await bundle.call('POST', `/v1/event/${bundle.workspaceId}`, {
     headers: bundle.basic(),
@@ -237,7 +275,7 @@ describe('the clock', () => {
     const { cid } = (await bundle.push(pushToAll())).json();
     expect(await waitForRun(cid)).toBe('SENT');
     const rows = await bundle.database`
-      select outcome from deliveries join runs on runs.id = deliveries.run_id where runs.campaign_id = ${cid}`;
+      select outcome from readable_deliveries where campaign_id = ${cid}`;
     expect(rows.map((row) => row.outcome)).toEqual(['ACCEPTED', 'ACCEPTED', 'ACCEPTED']);
   });
 });

@@ -65,7 +65,7 @@ const ended = (cid: string) =>
     if (!campaign) return undefined;
     const { runs, ...ending } = campaign;
     const [sent] = await bundle.database<{ devices: number }[]>`
-      select count(*) as devices from deliveries where run_id = any(${runs})`;
+      select count(*) as devices from readable_deliveries as deliveries where run_id = any(${runs})`;
     return { ...ending, devices: sent!.devices };
   });
 

@@ -43,7 +43,7 @@ export async function findBrokenRules(facts: Facts): Promise<string[]> {
       created_at as "createdAt", started_at as "startedAt", audience_bound as bound
     from runs order by created_at, id`;
   const deliveries = await database<StoredDelivery[]>`
-    select run_id as "runId", device_id as "deviceId", outcome, code, attempts from deliveries`;
+    select run_id as "runId", device_id as "deviceId", outcome, code, attempts from readable_deliveries as deliveries`;
   const gone = await database<{ id: string }[]>`select id from devices where state <> 'ACTIVE'`;
   const requestsOf = Map.groupBy(facts.providers.requests, ({ runId, deviceId }) => `${runId}/${deviceId}`);
   const seen: Seen = { ...facts, runs, deliveries, gone: new Set(gone.map(({ id }) => id)), requestsOf };
@@ -254,7 +254,7 @@ async function findMiscounted({ database, world }: Seen): Promise<string[]> {
     select coalesce(counts.run_id, ledger.run_id) as "runId", coalesce(counts.outcome, ledger.outcome) as outcome,
       coalesce(counts.devices, 0) as counted, coalesce(ledger.devices, 0) as stored
     from (select run_id, bucket, platform, outcome, sum(devices)::int as devices from run_counts group by 1, 2, 3, 4) as counts
-    full join (select run_id, bucket, platform, outcome, count(*)::int as devices from deliveries group by 1, 2, 3, 4) as ledger
+    full join (select run_id, bucket, platform, outcome, count(*)::int as devices from readable_deliveries as deliveries group by 1, 2, 3, 4) as ledger
       using (run_id, bucket, platform, outcome)
     where coalesce(counts.devices, 0) <> coalesce(ledger.devices, 0)`;
   return rows.map(

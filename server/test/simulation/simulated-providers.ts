@@ -1,7 +1,6 @@
 import type { Clock } from '../../src/clock.ts';
 import type { Platform } from '../../src/domain/campaigns/content.ts';
-import type { DeliveryRequest } from '../../src/engine/delivery/deliver.ts';
-import type { Outcome } from '../../src/engine/delivery/provider.ts';
+import type { DeliveryRequest, Outcome } from '../../src/engine/delivery/provider.ts';
 import { makeRandom } from '../torture/make-random.ts';
 
 /** What one transaction of a worker settles: a window of a chunk, or a batch of deliveries that were due again. */

@@ -80,13 +80,13 @@ export async function findDueWork(database: Database, clock: Clock): Promise<Due
     select
       (select min(next_at) from campaigns where status in ('SCHEDULED', 'ACTIVE')) as fire,
       exists (select 1 from runs where status = 'QUEUED') as "isQueued",
-      (select min(retry_at) from deliveries join runs on runs.id = run_id and runs.status = 'SENDING'
+      (select min(retry_at) from readable_deliveries as deliveries join runs on runs.id = run_id and runs.status = 'SENDING'
         where outcome = 'WAITING' and (lease_until is null or lease_until <= ${realNow})) as retry,
       (select min(not_before) from chunks join runs on runs.id = run_id and runs.status = 'SENDING'
         where state = 'READY' or state = 'CLAIMED' and lease_until <= ${realNow}) as chunk,
       least(
         (select min(lease_until) from chunks where state = 'CLAIMED' and lease_until > ${realNow}),
-        (select min(lease_until) from deliveries where outcome = 'WAITING' and lease_until > ${realNow})
+        (select min(lease_until) from readable_deliveries as deliveries where outcome = 'WAITING' and lease_until > ${realNow})
       ) as lease`;
   const { fire, retry, chunk, lease, isQueued } = row!;
   const isDue = (at: Date | null): boolean => at !== null && at <= now;

@@ -3,7 +3,10 @@ import type { ProviderCredentials } from '../../src/domain/provider-credential.t
 import { makeInteractionTokens } from '../../src/domain/interactions/interaction-token.ts';
 import { setImmediate } from 'node:timers/promises';
 import { makeKeptOutcomes } from '../../src/engine/keep-outcomes.ts';
-import { makeDeliverToDevice } from '../../src/engine/fan-out/deliver-to-device.ts';
+import { makeSingleBatch } from '../../src/engine/delivery/delivery-batch.ts';
+import type { DeliveryRequest } from '../../src/engine/delivery/provider.ts';
+import { makeDeliverToDevices } from '../../src/engine/fan-out/deliver-to-devices.ts';
+import type { DeliverToDevices } from '../../src/engine/fan-out/deliver-to-devices.ts';
 import { makeEndRuns } from '../../src/engine/fan-out/end-runs.ts';
 import { makePersonaliseDevices } from '../../src/engine/fan-out/personalise-devices.ts';
 import { makeReleaseRuns } from '../../src/engine/fan-out/release-runs.ts';
@@ -16,6 +19,7 @@ import type { Job } from '../../src/engine/job.ts';
 import { makeFireDueCampaigns } from '../../src/engine/scheduler/fire-due-campaigns.ts';
 import { makeLog } from '../../src/log.ts';
 import type { Database } from '../../src/storage/database.ts';
+import { isDistributed } from '../../src/storage/cluster/is-distributed.ts';
 import type { SimulatedProcess, SimulatedProviders, Wave } from './simulated-providers.ts';
 
 export type WorkerParts = {
@@ -60,19 +64,16 @@ export function makeSimulatedWorker(name: string, parts: WorkerParts) {
     waves.push(wave);
     return wave;
   };
-  const makeDeliver = (waveOf: () => Wave) =>
-    makeDeliverToDevice({
+  const makeDeliver = (waveOf: (request: DeliveryRequest) => Wave) =>
+    makeDeliverToDevices({
       clock,
       log,
       governor,
       random: parts.spread,
       interactionTokens: makeInteractionTokens(Buffer.alloc(32, 1)),
+      phoneDefaults: { dataPrefix: 'svc', publicUrl: undefined },
       loadCredentials: async () => parts.credentials,
-      delivery: {
-        deliver: (request) => providers.deliver(request, waveOf()),
-        probe: () => Promise.reject(new Error('the fan-out probes nothing')),
-        async close() {},
-      },
+      delivery: { openBatch: makeSingleBatch((request) => providers.deliver(request, waveOf(request))) },
     });
 
   let window: Wave | undefined;
@@ -84,7 +85,7 @@ export function makeSimulatedWorker(name: string, parts: WorkerParts) {
     outcomes,
     windowDevices: parts.windowDevices,
     personaliseDevices,
-    deliverToDevice: deliverWindow,
+    deliverToDevices: deliverWindow,
   });
   const chunks = makeChunkWorker(
     {
@@ -107,15 +108,26 @@ export function makeSimulatedWorker(name: string, parts: WorkerParts) {
     { isStopping: () => isStopping, onClaimed: () => {} },
   );
 
-  let batch: Wave | undefined;
-  const deliverBatch = makeDeliver(() => (batch ??= openWave('retry')));
+  // One for each message: on a cluster several batches are sent side by side, and stored each by itself.
+  const retried = new Map<string, Wave>();
+  const keyOf = (runNumber: number, deviceId: string): string => `${runNumber}/${deviceId}`;
+  const deliverBatch: DeliverToDevices = (to, devices) =>
+    makeDeliver(({ device }) => {
+      const key = keyOf(to.number, device.deviceId);
+      const wave = retried.get(key) ?? openWave('retry');
+      retried.set(key, wave);
+      return wave;
+    })(to, devices);
   const retry = makeRetryDeliveries({
-    ...{ database, clock, log, outcomes, personaliseDevices, deliverToDevice: deliverBatch },
-    isCluster: async () => false,
-    onSettled() {
-      // A batch has no word for what another worker took over: after a lease it may have been all of it.
-      if (batch) batch.end = clock.realNow().getTime() - batch.beganAt >= leaseMilliseconds ? 'unsure' : 'stored';
-      batch = undefined;
+    ...{ database, clock, log, outcomes, personaliseDevices, deliverToDevices: deliverBatch },
+    isCluster: () => isDistributed(database, 'deliveries'),
+    onSettled(due) {
+      for (const { runNumber, deviceId } of due) {
+        const wave = retried.get(keyOf(runNumber, deviceId));
+        retried.delete(keyOf(runNumber, deviceId));
+        // It is not said what another worker took over: after a lease it may have been this.
+        if (wave) wave.end = clock.realNow().getTime() - wave.beganAt >= leaseMilliseconds ? 'unsure' : 'stored';
+      }
     },
   });
   const run: Record<TaskName, () => Promise<unknown>> = {

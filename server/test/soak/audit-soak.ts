@@ -21,14 +21,14 @@ export async function auditSoak({ database, callNode }: SoakBundle, ledger: Ledg
       as accepted (campaign_id, customer_id)
     where not exists (
       select 1 from runs
-      join deliveries on deliveries.run_id = runs.id and deliveries.day = runs.day and deliveries.outcome = 'ACCEPTED'
+      join readable_deliveries as deliveries on deliveries.run_id = runs.id and deliveries.day = runs.day and deliveries.outcome = 'ACCEPTED'
       join users on users.workspace_id = deliveries.workspace_id and users.bucket = deliveries.bucket
         and users.id = deliveries.user_id
       where runs.campaign_id = accepted.campaign_id and users.customer_id = accepted.customer_id)`;
   const outcomes = await database<{ outcome: string; devices: number }[]>`
     select outcome, sum(devices)::bigint as devices from run_counts group by 1`;
   const refusedSteady = await database<{ outcome: string; code: string | null; devices: number }[]>`
-    select outcome, code, count(*) as devices from deliveries
+    select outcome, code, count(*) as devices from readable_deliveries as deliveries
     join users on users.workspace_id = deliveries.workspace_id and users.bucket = deliveries.bucket
       and users.id = deliveries.user_id
     where users.customer_id like 'demo-user-%' and outcome <> 'ACCEPTED'

@@ -31,7 +31,7 @@ async function makeClone(clone: Clone): Promise<string> {
     'client/src/client.ts': '',
     'package-lock.json': JSON.stringify({ packages: locked }),
     'node_modules/.package-lock.json': JSON.stringify({ packages: clone.installed }),
-    'node_modules/vite/bin/vite.js': 'console.error("the console was built")',
+    'node_modules/vite/bin/vite.js': 'console.error(`the console was built for ${process.env.NODE_ENV}`)',
     // Found before the real one, so that nothing is installed.
     'bin/npm': '#!/bin/sh\necho npm was called "$@" >&2\nexit 3\n',
     ...(clone.built ? { 'console/dist/index.html': '' } : {}),
@@ -66,7 +66,7 @@ function runBootstrap(
   // Root without its power over files is refused as its owner would be.
   const before = isRoot ? ['setpriv', '--bounding-set', '-dac_override,-dac_read_search'] : [];
   const [file, ...words] = [...before, process.execPath, join(folder, 'bootstrap.js'), script];
-  const environment = { PATH: `${join(folder, 'bin')}:${process.env.PATH}` };
+  const environment = { PATH: `${join(folder, 'bin')}:${process.env.PATH}`, NODE_ENV: 'development' };
   return new Promise((resolve) => {
     const child = execFile(file!, words, { cwd: folder, env: environment, timeout: 20_000 }, (_error, stdout, stderr) =>
       resolve({ code: child.exitCode!, stdout, stderr }),
@@ -119,9 +119,9 @@ test.each([
     expect(() => process.kill(Number(pid), 0)).toThrow('ESRCH');
 });
 
-test('a console older than its sources is built again', async () => {
+test('a console older than its sources is built again, for production whatever the caller is', async () => {
   const ran = await runBootstrap(await makeClone({ installed, built: 'before the sources' }));
-  expect(ran).toEqual({ code: 0, stdout: 'the script ran\n', stderr: 'the console was built\n' });
+  expect(ran).toEqual({ code: 0, stdout: 'the script ran\n', stderr: 'the console was built for production\n' });
 });
 
 test.each([

@@ -11,6 +11,7 @@ import { createKey } from '../../src/app/keys/create-key.ts';
 import { addRunCounts, ensureDeliveriesPartition, insertDeliveries } from '../../src/storage/ledger/deliveries.ts';
 import type { DeliveryOutcome } from '../../src/storage/ledger/deliveries.ts';
 import { makeDataBundle, start } from '../data/data-bundle.ts';
+import { ledgerRun } from '../ledger-run.ts';
 
 export { start } from '../data/data-bundle.ts';
 
@@ -60,7 +61,7 @@ export async function makeStatsBundle() {
         insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at, started_at, ended_at)
         values (${runId}, ${workspaceId}, ${campaignId}, 1, 'SENT', ${day}, ${sentAt}, ${sentAt}, ${sentAt}, ${sentAt})`;
       await ensureDeliveriesPartition(database, day);
-      const run = { day, workspaceId, runId };
+      const run = { day, ...(await ledgerRun(database, runId)) };
       for (const [number, one] of sent.entries()) {
         const { platform = 'ANDROID', outcome = 'ACCEPTED', code = null } = one;
         const [user] = await database<{ id: string; bucket: number }[]>`

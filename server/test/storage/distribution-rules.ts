@@ -20,6 +20,8 @@ export type Catalog = {
  * 3. no function that is not immutable is given a column where rows are changed
  * 4. a distributed table is not joined with a local one, but with what was selected of it; nor is a batch changed by a join
  * 5. distributed tables are joined by bucket
+ * 6. what is selected is inserted into a distributed table with `on conflict` or `returning`: otherwise it goes there by
+ *    COPY, which is refused to who is bound to a workspace
  */
 export function findBrokenRules(tree: ParseNode, catalog: Catalog): string[] {
   const walk: Walk = { catalog, faults: new Set(), classes: new Map(), queries: 0 };
@@ -50,6 +52,7 @@ function walkQuery(query: ParseNode, { walk, outer }: { walk: Walk; outer: Level
   const here = level.ranges.filter((_, place) => joined.has(place + 1));
   checkJoin(here, { walk, target: level.ranges[Number(query['resultRelation'] ?? 0) - 1] });
   checkLocks(query, { walk, level });
+  if (isInsert) checkInsert(query, { walk, level });
   checkFunctions(query, { walk, target: level.ranges[Number(query['resultRelation'] ?? 0) - 1] });
   // Common table expressions are asked once each, by themselves.
   for (const expression of listOf(query['cteList'])) walkQuery(nodeOf(expression['ctequery']), { walk, outer: [] });
@@ -100,6 +103,14 @@ function checkLocks(query: ParseNode, { walk, level }: { walk: Walk; level: Leve
     if (range.kind === 'distributed' && !isOneBucket(walk, range.bucket!))
       walk.faults.add(`1: rows of ${range.name} are locked, and not in one bucket`);
   }
+}
+
+function checkInsert(query: ParseNode, { walk, level }: { walk: Walk; level: Level }): void {
+  const target = level.ranges[Number(query['resultRelation']) - 1];
+  const isSelected = listOf(query['rtable']).some((node) => isNode(node['subquery']));
+  const isOwn = isNode(query['onConflict']) || listOf(query['returningList']).length > 0;
+  if (target?.kind === 'distributed' && isSelected && !isOwn)
+    walk.faults.add(`6: what is selected is inserted into ${target.name} as it is`);
 }
 
 function checkFunctions(query: ParseNode, { walk, target }: { walk: Walk; target: Range | undefined }): void {

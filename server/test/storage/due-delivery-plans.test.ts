@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { ensureDeliveriesPartition } from '../../src/storage/ledger/deliveries.ts';
 import { claimDueDeliveries, listDueBuckets, settleDeliveries } from '../../src/storage/ledger/due-deliveries.ts';
 import type { SettledDelivery } from '../../src/storage/ledger/due-deliveries.ts';
@@ -11,23 +11,26 @@ const at = new Date('2026-03-11T12:00:00Z');
 const lease = { leasedAt: at, leaseUntil: new Date('2026-03-11T12:01:00Z') };
 
 const delivery: Omit<SettledDelivery, 'day'> = {
-  ...{ workspaceId: 'W', runId: 'r', bucket: 1, deviceId: 'd', userId: 'u' },
+  ...{ runNumber: 5, bucket: 1, deviceId: 'd'.repeat(24), userId: 'e'.repeat(24) },
   ...{ platform: 'ANDROID', outcome: 'ACCEPTED', code: null, providerMessageId: null, retryAt: null },
   ...{ attempts: 2, claimedAttempts: 2 },
 };
 
+/** On a cluster each bucket is asked by itself. */
+const of = inject('workerUrls') === null ? 'all' : { bucket: 7, runNumbers: [5] };
+
 const statements: Record<string, (tx: Queryable) => Promise<unknown>> = {
   'the buckets of a claim': (tx) => listDueBuckets(tx as Database, { days, at, limit: 500, kind: 'fresh', ...lease }),
-  'a claim': (tx) => claimDueDeliveries(tx as Database, { days, at, limit: 500, kind: 'fresh', of: 'all', ...lease }),
+  'a claim': (tx) => claimDueDeliveries(tx as Database, { days, at, limit: 500, kind: 'fresh', of, ...lease }),
   'a claim of lost ones': (tx) =>
-    claimDueDeliveries(tx as Database, { days, at, limit: 50, kind: 'lost', of: 'all', ...lease }),
+    claimDueDeliveries(tx as Database, { days, at, limit: 50, kind: 'lost', of, ...lease }),
   'a claim of a suspect': (tx) =>
     claimDueDeliveries(tx as Database, {
       days,
       at,
       limit: 1,
       kind: 'suspect',
-      of: { bucket: 7, runIds: ['r'] },
+      of: { bucket: 7, runNumbers: [5] },
       ...lease,
     }),
   'the outcomes': (tx) => settleDeliveries(tx, { sentAt: at, deliveries: days.map((day) => ({ ...delivery, day })) }),

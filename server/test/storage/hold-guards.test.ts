@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { idBytes } from '../../src/storage/ledger/ledger-bytes.ts';
 import { settleDeliveries } from '../../src/storage/ledger/due-deliveries.ts';
 import type { Database, Queryable } from '../../src/storage/database.ts';
 import { inTransaction } from '../../src/storage/database.ts';
@@ -145,7 +146,7 @@ describe('what has no owner is held by the number of its attempt', () => {
   const id = '2'.repeat(24);
 
   test('a delivery: an attempt that is over settles nothing, and what is settled stays as it is', async () => {
-    const run = { day: '2026-03-01', workspaceId: bundle.workspaceId, runId: id };
+    const run = { day: '2026-03-01', runNumber: 7 };
     const delivery = {
       bucket: 1,
       deviceId: id,
@@ -156,16 +157,16 @@ describe('what has no owner is held by the number of its attempt', () => {
     };
     await bundle.database`select make_day_partition('deliveries', ${run.day}::date)`.catch(() => {});
     await bundle.database`
-      insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, platform, outcome, attempts,
-        sent_at, retry_at)
-      values (${run.day}::date, ${run.workspaceId}, 1, ${id}, ${id}, ${id}, 'IOS', 'WAITING', 2, ${at}, ${at})`;
-    const select = (tx: Queryable): Promise<Stored[]> => tx`select * from deliveries where run_id = ${id}`;
+      insert into deliveries (day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome,
+        attempts, sent_at, retry_at)
+      values (${run.day}::date, 1, 1, 7, ${idBytes(id)}, ${idBytes(id)}, 'I', 'W', 2, ${at}, ${at})`;
+    const select = (tx: Queryable): Promise<Stored[]> => tx`select * from deliveries where run_number = 7`;
     const settled = { ...run, ...delivery, outcome: 'ACCEPTED' as const, attempts: 2, retryAt: null };
     const settle = (tx: Queryable, claimedAttempts: number): Promise<number[]> =>
       settleDeliveries(tx, { deliveries: [{ ...settled, claimedAttempts }], sentAt: leaseUntil });
     expect(await tryOn(select, (tx) => settle(tx, 1))).toEqual({ said: [], isChanged: false });
     expect(await tryOn(select, (tx) => settle(tx, 2))).toEqual({ said: [0], isChanged: true });
-    await bundle.database`update deliveries set outcome = 'FAILED', retry_at = null where run_id = ${id}`;
+    await bundle.database`update deliveries set outcome = 'FAILED', retry_at = null where run_number = 7`;
     expect(await tryOn(select, (tx) => settle(tx, 2))).toEqual({ said: [], isChanged: false });
   });
 

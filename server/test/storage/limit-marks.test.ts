@@ -1,7 +1,9 @@
 import { inTransaction } from '../../src/storage/database.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { countWithinLimit } from '../../src/storage/limits/limit-windows.ts';
+import { countEachWithinLimit, countWithinLimit } from '../../src/storage/limits/limit-marks.ts';
+import type { LimitGrant } from '../../src/storage/limits/limit-marks.ts';
+import { collectPlans } from '../collect-plans.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 import { propertyRuns } from '../property-runs.ts';
@@ -13,6 +15,7 @@ beforeAll(async () => {
 afterAll(() => bundle.drop());
 
 const windowSeconds = 60;
+const rest = { operation: 'test', windowSeconds };
 const count = ({
   workspaceId,
   wanted,
@@ -59,7 +62,54 @@ test('exactly the limit passes in every window, whatever the batches: equal to a
     ),
     { numRuns: propertyRuns(60) },
   );
-}, 60_000);
+});
+
+test('workspaces that are counted together are counted as each by itself', async () => {
+  let run = 0;
+  const asked = fc.record({
+    pause: fc.integer({ min: 0, max: 40_000 }),
+    wanted: fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 3, maxLength: 3 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(asked, { minLength: 1, maxLength: 10 }), async (batches) => {
+      run += 1;
+      let now = 1_800_000_000_000;
+      for (const { pause, wanted } of batches) {
+        now += pause;
+        const counts = wanted.map((events, index) => ({ wanted: events, limit: 4 + 3 * index, at: now }));
+        const together = await inTransaction(bundle.database, (tx) =>
+          countEachWithinLimit(
+            tx,
+            // The last first: what is locked in another order than asked for comes back in the order asked.
+            counts.map((each, index) => ({ ...each, ...rest, workspaceId: `z${9 - index}-${run}`, at: new Date(now) })),
+          ),
+        );
+        const each: LimitGrant[] = [];
+        for (const [index, one] of counts.entries())
+          each.push(await count({ ...one, workspaceId: `a${index}-${run}` }));
+        expect(together).toEqual(each);
+      }
+    }),
+    { numRuns: propertyRuns(15) },
+  );
+});
+
+test('with marks of a long window the statement reads by the indexes alone', async () => {
+  const { database } = bundle;
+  const from = 1_800_000_000_000;
+  await database`
+    insert into limit_marks (operation, workspace_id, counted, at)
+    select 'test', 'w' || workspace, number, to_timestamp(${from / 1000}) + number * interval '1 millisecond'
+    from generate_series(1, 5) as workspace, generate_series(1, 8000) as number`;
+  await database`analyze limit_marks`;
+  const at = new Date(from + 63_000);
+  const counts = [1, 2, 3].map((number) => ({ ...rest, workspaceId: `w${number}`, wanted: 2, limit: 10_000, at }));
+  await inTransaction(database, (tx) => countEachWithinLimit(tx, counts));
+  const plans: string[] = [];
+  await inTransaction(database, (tx) => countEachWithinLimit(collectPlans(tx, plans) as typeof tx, counts));
+  expect(plans.join('\n')).toMatch(/limit_marks_time/);
+  expect(plans.join('\n')).not.toMatch(/Seq Scan on limit_marks/);
+});
 
 test('two concurrent nodes together pass no more than the limit', async () => {
   const grants = await Promise.all(

@@ -22,7 +22,7 @@ afterEach(async () => {
 /** Ends the connection from the server's side, as a restart or a fail-over does, and waits until it is gone. */
 async function cut(tx: Queryable): Promise<void> {
   const [{ pid }] = (await tx`select pg_backend_pid() as pid`) as unknown as [{ pid: number }];
-  await test_.database`select pg_terminate_backend(${pid}, 5000)`;
+  await test_.database`select pg_terminate_backend(${pid}::int, 5000)`;
   await new Promise((resolve) => setImmediate(resolve));
 }
 
@@ -69,7 +69,7 @@ describe('a transaction whose connection is lost between two statements', () => 
       const [{ pid }] = (await tx`select pg_backend_pid() as pid`) as unknown as [{ pid: number }];
       const sleeping = tx`select pg_sleep(60)`;
       sleeping.catch(() => {});
-      await test_.database`select pg_terminate_backend(${pid}, 5000)`;
+      await test_.database`select pg_terminate_backend(${pid}::int, 5000)`;
       await sleeping;
     });
     await expect(given).rejects.toThrow();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { inTransaction } from '../../src/storage/database.ts';
 import type { Queryable } from '../../src/storage/database.ts';
 import { addMembersByCustomerId, deleteRemovedMembers } from '../../src/storage/segments/segment-members.ts';
@@ -7,6 +7,7 @@ import { collectPlans } from '../collect-plans.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 
+const isOnCluster = inject('workerUrls') !== null;
 const members = 20_000;
 const segments = 40;
 const workspaceId = 'W';
@@ -56,7 +57,7 @@ const insertRun = (status: 'SENT' | 'QUEUED' | 'SENDING', audienceVersion: numbe
   values (${`r${audienceVersion}`}, 'W', 'c', 1, ${status}, '2026-03-01', '2026-03-02', '2026-03-01', 's1',
     ${audienceVersion}, '2026-03-01', ${status === 'SENT' ? '2026-03-01' : null})`;
 
-test.each<[string, (tx: Queryable) => Promise<unknown>, string]>([
+test.for<[string, (tx: Queryable) => Promise<unknown>, string]>([
   ['removed members', (tx) => deleteRemovedMembers(tx, { limit: 100 }), 'segment_members_removed'],
   [
     'members of a cohort',
@@ -67,7 +68,8 @@ test.each<[string, (tx: Queryable) => Promise<unknown>, string]>([
       }),
     'segment_members_pkey',
   ],
-])('%s are found through an index, however many members there are', async (_name, statement, index) => {
+])('%s are found through an index, however many members there are', async ([name, statement, index], { skip }) => {
+  skip(isOnCluster && name === 'members of a cohort', 'Citus makes no plan to show of an insert that has parameters');
   const plans: string[] = [];
   await statement(collectPlans(bundle.application.acrossWorkspaces(), plans));
   expect(plans).toHaveLength(1);

@@ -17,6 +17,24 @@ test('a migrated database has nothing left to apply, also for two concurrent nod
   expect(await Promise.all([migrate(bundle.database, at), migrate(bundle.database, at)])).toEqual([[], []]);
 });
 
+test('workspaces that were there before there were modes keep what their apps get, and refuse what they refused', async () => {
+  const { database } = bundle;
+  await database`alter table workspaces drop column android_mode, drop column push_from, drop column data_prefix,
+    drop column push_bodies`;
+  await database`alter table sandbox_messages drop column screen`;
+  await database`delete from schema_migrations where name like '%_android_payload.sql' or name like '%_push_bodies.sql'`;
+  const add = (id: string) =>
+    database`insert into workspaces (id, db_name, name, created_at) values (${id}, ${id}, 'A workspace', ${at})`;
+  await add('OLD');
+  expect(await migrate(database, at)).toHaveLength(2);
+  await add('NEW');
+  const rows = await database`select id, android_mode, push_from, data_prefix, push_bodies from workspaces order by id`;
+  expect(rows.map((row) => Object.values(row))).toEqual([
+    ['NEW', 'data', 'carillon', null, 'lenient'],
+    ['OLD', 'both', 'carillon', 'svc', 'strict'],
+  ]);
+});
+
 test('a database migrated by a newer version is refused by the name of the unknown migration', async () => {
   await bundle.database`insert into schema_migrations values ('999999_future.sql', 'x', ${at})`;
   await expect(migrate(bundle.database, at)).rejects.toThrow(SchemaTooNewError);

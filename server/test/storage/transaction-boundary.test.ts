@@ -263,6 +263,19 @@ describe('a connection that is cut between the last statement and the answer to 
     expect(await receipts()).toBe(1);
   });
 
+  test('on a cluster whatever may have changed something leaves one: what its workers store has no id here', async () => {
+    const receipts = async () =>
+      (await bundle.database<{ count: number }[]>`select count(*) from transaction_receipts`)[0]!.count;
+    const setting = "set local citus.shard_count = '32'";
+    await inTransaction(database, async (tx) => void (await tx.unsafe(`${setting}; select 1`)));
+    expect(await receipts()).toBe(0);
+    await inTransaction(database, async (tx) => {
+      await tx.unsafe(setting);
+      await tx`update notes set note = 'another' where false`;
+    });
+    expect(await receipts()).toBe(1);
+  });
+
   test('receipts are forgotten ten minutes after their transactions have ended, and those of a restored database', async () => {
     const clock = makeManualClock(new Date('2026-06-01T12:00:00Z'));
     const { runOnce } = makeDropOldReceipts({ database, clock });

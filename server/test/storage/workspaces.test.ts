@@ -14,7 +14,14 @@ test('a workspace is found by id and by database name, byte for byte', async () 
   const { database } = bundle;
   const given = { id: 'DEMO01', dbName: 'demo_db', name: 'Demo', timeZone: 'Asia/Kolkata' };
   await insertWorkspace(database, { ...given, createdAt });
-  const stored = { ...given, dataCenter: '01', secretRequiredAtRefresh: false, signatureV2Required: false };
+  const stored = {
+    ...given,
+    dataCenter: '01',
+    secretRequiredAtRefresh: false,
+    signatureV2Required: false,
+    pushBodies: 'lenient',
+    androidPayload: { mode: 'data', pushFrom: 'carillon', dataPrefix: null },
+  };
   expect(await findWorkspace(database, 'DEMO01')).toEqual(stored);
   expect(await findWorkspaceByDbName(database, 'demo_db')).toEqual(stored);
   expect(await findWorkspace(database, 'demo01')).toBeUndefined();

@@ -37,7 +37,8 @@ test('phones and browsers show what was rendered for them, and statistics count 
   });
   const rows = await bundle.database`
     select users.customer_id as who, deliveries.platform, deliveries.outcome, deliveries.code
-    from deliveries join runs on runs.id = deliveries.run_id join users on users.id = deliveries.user_id
+    from readable_deliveries as deliveries join runs on runs.id = deliveries.run_id
+    join users on users.bucket = deliveries.bucket and users.id = deliveries.user_id
     where runs.campaign_id = ${cid} order by deliveries.platform`;
   expect(rows.map((row) => Object.values(row))).toEqual([
     ['ada', 'ANDROID', 'ACCEPTED', null],

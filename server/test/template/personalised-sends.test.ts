@@ -55,7 +55,8 @@ async function deliver(campaignId: string) {
     shown[pushId.replace('push-', '')] = bundle.messages[place]!.content;
   const rows = await bundle.database`
     select users.customer_id, deliveries.outcome, deliveries.code, deliveries.attempts
-    from deliveries join runs on runs.id = deliveries.run_id join users on users.id = deliveries.user_id
+    from readable_deliveries as deliveries join runs on runs.id = deliveries.run_id
+    join users on users.bucket = deliveries.bucket and users.id = deliveries.user_id
     where runs.campaign_id = ${campaignId} order by 1`;
   const ledger = Object.fromEntries(rows.map((row) => [row.customer_id, [row.outcome, row.code]]));
   return { shown, ledger, campaignId };
@@ -346,7 +347,8 @@ describe('a campaign that a business event starts', () => {
     expectStatus(await trigger({ goals: 3 }), 200);
     await bundle.deliver();
     const runs = await bundle.runs(id);
-    const codes = await bundle.database`select distinct code from deliveries where run_id = ${runs[1].id}`;
+    const codes =
+      await bundle.database`select distinct code from readable_deliveries as deliveries where run_id = ${runs[1].id}`;
     expect([...codes]).toEqual([{ code: 'TEMPLATE_BUSINESS_EVENT_ATTRIBUTE' }]);
   });
 

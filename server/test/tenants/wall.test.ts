@@ -10,9 +10,11 @@ import type { Database, Queryable } from '../../src/storage/database.ts';
 import { ensureDeliveriesPartition } from '../../src/storage/ledger/deliveries.ts';
 import { acrossRoleOf, grantRights, readLoginRights } from '../../src/storage/installation/database-roles.ts';
 import { applicationRole } from '../global-setup.ts';
+import { insertSentRun } from '../insert-sent-run.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
+import { idBytes } from '../../src/storage/ledger/ledger-bytes.ts';
 
 const at = new Date('2026-03-01T09:00:00Z');
 const isCluster = inject('workerUrls') !== null;
@@ -41,9 +43,12 @@ beforeAll(async () => {
         status, created_by, created_at, updated_at)
       values (${id}, ${workspaceId}, 'Spring', 'PUSH', 'PUSH_API', 'ONE_TIME', 'ALL_USERS', '{ANDROID}', '{}', '{}',
         'SENT', 'API', ${at}, ${at})`;
+    await insertSentRun(database, { workspaceId, id: makeId(at), at });
     await database`
-      insert into deliveries (day, workspace_id, bucket, run_id, device_id, user_id, platform, outcome, attempts, sent_at)
-      values ('2026-03-01', ${workspaceId}, 0, ${id}, 'd1', 'u1', 'ANDROID', 'ACCEPTED', 1, ${at})`;
+      insert into deliveries (day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome,
+        attempts, sent_at)
+      select '2026-03-01', workspaces.number, 0, runs.number, ${idBytes(id)}, ${idBytes(id)}, 'A', 'A', 1, ${at}
+      from workspaces join runs on runs.workspace_id = workspaces.id where workspaces.id = ${workspaceId}`;
   }
 });
 afterAll(() => bundle.drop());
@@ -54,10 +59,12 @@ function listWorkspaceTables(): Promise<readonly { name: string; isGuarded: bool
     select pg_class.oid::regclass::text as name, relrowsecurity and relforcerowsecurity
       and exists (select 1 from pg_policy where polrelid = pg_class.oid and polname = 'own_workspace'
         and pg_get_expr(polqual, polrelid)
-          ~ '^\\(workspace_id = (\\( SELECT )?current_setting\\(''carillon.workspace_id''::text, true\\)'
+          ~ ('^\\(workspace_id = (\\( SELECT )?current_setting\\(''carillon.workspace_id''::text, true\\)'
+            || '|^\\(workspace_number = \\(NULLIF\\(current_setting\\(''carillon.workspace_number''::text, true\\)')
         and polcmd = '*' and polpermissive and polroles = '{0}')
       and (select count(*) = 2 from pg_policy where polrelid = pg_class.oid) as "isGuarded"
-    from pg_class join pg_attribute on attrelid = pg_class.oid and attname = 'workspace_id' and not attisdropped
+    from pg_class join pg_attribute on attrelid = pg_class.oid and attname in ('workspace_id', 'workspace_number')
+      and not attisdropped
     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
     order by name`;
 }
@@ -121,7 +128,10 @@ describe('a handle of the application', () => {
     expect(await withSession(bound, read)).toEqual(isCluster ? [] : [own]);
     expect(await withSession(bound, (session) => inTransaction(session, read))).toEqual([own]);
     expect([...(await bound`select 1 from users where workspace_id = ${other}`)]).toEqual([]);
-    expect([...(await bound`select 1 from deliveries_20260301 where workspace_id = ${other}`)]).toEqual([]);
+    expect([
+      ...(await bound`select 1 from deliveries_20260301
+      where workspace_number = (select number from workspaces where id = ${other})`),
+    ]).toEqual([]);
     await expect(insertUser(bound, other)).rejects.toThrow('row-level security');
     expect((await bound`update users set workspace_id = ${own} where workspace_id = ${other}`).count).toBe(0);
     await expect(bound`update users set workspace_id = ${other} where id = 'u1'`).rejects.toThrow('row-level security');
@@ -133,6 +143,18 @@ describe('a handle of the application', () => {
       expect([...(await application.forWorkspace(workspaceId)`select 1 from users`)]).toEqual([]);
     },
   );
+
+  test('reads the ledger in words, its own rows only and changes none', async () => {
+    const read = async (on: Queryable) =>
+      (await on`select workspace_id, platform, outcome from readable_deliveries order by 1`).map((row) => ({ ...row }));
+    const rowOf = (workspaceId: string) => ({ workspace_id: workspaceId, platform: 'ANDROID', outcome: 'ACCEPTED' });
+    expect(await read(application)).toEqual([]);
+    expect(await inTransaction(application.forWorkspace(own), read)).toEqual([rowOf(own)]);
+    expect(await read(application.acrossWorkspaces())).toEqual([own, other].sort().map(rowOf));
+    await expect(application.forWorkspace(own)`delete from readable_deliveries`).rejects.toThrow(
+      'cannot delete from view',
+    );
+  });
 
   test('that works across workspaces says so, and reads both', async () => {
     const [row] = await application.acrossWorkspaces()<{ workspaces: number }[]>`

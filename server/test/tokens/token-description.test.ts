@@ -19,7 +19,7 @@ test('the OpenAPI description names the three operations, their forms and the sh
   const { post } = paths['/v1/oauth/token'];
   const form = post.requestBody.content['application/x-www-form-urlencoded'].schema;
   expect(form.required).toEqual(['grant_type', 'client_id', 'client_secret']);
-  expect(Object.keys(post.responses)).toEqual(['200', '400', '401', '413', '415', '429']);
+  expect(Object.keys(post.responses)).toEqual(['200', '400', '401', '409', '413', '415', '421', '429', '500', '503']);
   const answer = post.responses['200'].content['application/json'].schema;
   expect(answer.required).toEqual(['status', 'data', 'access_token', 'token_type', 'expires_in', 'refresh_token']);
   const refreshed = paths['/v1/oauth/refresh'].post.responses['200'].content['application/json'].schema;

@@ -1,4 +1,5 @@
 import { parseSubscription } from '../../src/engine/delivery/webpush/parse-subscription.ts';
+import type { Database } from '../../src/storage/database.ts';
 import type { TortureBundle } from './torture-bundle.ts';
 
 export type Audit = {
@@ -29,7 +30,7 @@ export async function auditRun(
   const counts = devices.map((device) => received.get(`${device.platform}:${tokenOf(device)}`)?.requests ?? 0);
   const [ledger] = await database<{ rows: number; accepted: number }[]>`
     select count(*) as rows, count(*) filter (where outcome = 'ACCEPTED') as accepted
-    from deliveries where run_id in (select id from runs where campaign_id = ${campaignId})`;
+    from readable_deliveries as deliveries where run_id in (select id from runs where campaign_id = ${campaignId})`;
   const [counters] = await database<{ counted: number }[]>`
     select coalesce(sum(devices), 0)::bigint as counted from run_counts
     where run_id in (select id from runs where campaign_id = ${campaignId}) and outcome = 'ACCEPTED'`;
@@ -63,4 +64,15 @@ export function findBrokenPromises(audit: Audit, run: { status: string; reason: 
     'a repeat carries the same identity': audit.mixedIdentities === 0,
   };
   return Object.entries(promises).flatMap(([promise, isKept]) => (isKept ? [] : [promise]));
+}
+
+/** Counters that are not what the ledger has, by run, bucket, platform and outcome. */
+export async function countMismatches(database: Database): Promise<number> {
+  const [row] = await database<{ mismatches: number }[]>`
+    select count(*) as mismatches
+    from (select run_id, bucket, platform, outcome, sum(devices) as devices from run_counts group by 1, 2, 3, 4) as counts
+    full join (select run_id, bucket, platform, outcome, count(*) as devices from readable_deliveries group by 1, 2, 3, 4) as ledger
+      using (run_id, bucket, platform, outcome)
+    where coalesce(counts.devices, 0) <> coalesce(ledger.devices, 0)`;
+  return row!.mismatches;
 }

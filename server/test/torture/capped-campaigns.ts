@@ -48,7 +48,7 @@ async function auditCaps({ database, workspaceId, collector }: TortureBundle, ca
       count(*) as "ledgerRows", count(*) filter (where outcome = 'ACCEPTED') as accepted,
       count(*) filter (where outcome = 'WITHHELD' and code = 'FREQUENCY_CAP') as withheld,
       count(*) filter (where outcome = 'ACCEPTED' and message.run_ids = array[deliveries.run_id]) as "countedOnce"
-    from deliveries
+    from readable_deliveries as deliveries
     left join user_messages as message on message.workspace_id = deliveries.workspace_id
       and message.bucket = deliveries.bucket and message.user_id = deliveries.user_id`;
   const reached = first!.size + second!.size - gotBoth;

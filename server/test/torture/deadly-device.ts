@@ -32,7 +32,7 @@ export async function deadlyDevice(options: TortureOptions): Promise<Report> {
     const audit = await auditRun(bundle, campaignId);
     const [failed] = await database<{ devices: number; isFound: boolean }[]>`
       select count(*) as devices, bool_and(device_id = ${device!.id} and code = 'SET_ASIDE') as "isFound"
-      from deliveries where outcome <> 'ACCEPTED'`;
+      from readable_deliveries as deliveries where outcome <> 'ACCEPTED'`;
     const maxDeaths = 3 + Math.floor(Math.log2(options.windowDevices));
     const promises: Record<string, boolean> = {
       'the run ends SENT': run.status === 'SENT',

@@ -33,7 +33,7 @@ export async function everyZone(options: TortureOptions): Promise<Report> {
       isOver: () => areChunksEnded(bundle, campaignId),
     });
     const [held] = await database<{ devices: number }[]>`
-      select count(*) as devices from deliveries where outcome = 'WAITING' and code = 'QUIET_HOURS'`;
+      select count(*) as devices from readable_deliveries as deliveries where outcome = 'WAITING' and code = 'QUIET_HOURS'`;
     for (let hour = 0; hour < 24 && (await isWaiting(bundle)); hour += 1) {
       await bundle.advanceClock(hourMilliseconds);
       await bundle.waitFor('what is due', async () => ((await isDue(bundle)) ? undefined : true));
@@ -41,7 +41,7 @@ export async function everyZone(options: TortureOptions): Promise<Report> {
     const run = await bundle.waitForRunEnd(campaignId);
     const audit = await auditRun(bundle, campaignId);
     const failed = await database<{ deviceId: string; code: string }[]>`
-      select device_id as "deviceId", code from deliveries where outcome <> 'ACCEPTED' order by code`;
+      select device_id as "deviceId", code from readable_deliveries as deliveries where outcome <> 'ACCEPTED' order by code`;
     const woken = await countWoken(bundle, quiet);
     const maxDeaths = 3 + Math.floor(Math.log2(options.windowDevices));
     const isNamed = (device: { id: string }, code: string): boolean =>
@@ -112,19 +112,21 @@ async function areChunksEnded({ database }: TortureBundle, campaignId: string): 
 }
 
 async function isWaiting({ database }: TortureBundle): Promise<boolean> {
-  return (await database`select 1 from deliveries where outcome = 'WAITING' limit 1`).length > 0;
+  return (await database`select 1 from readable_deliveries as deliveries where outcome = 'WAITING' limit 1`).length > 0;
 }
 
 async function isDue({ database, now }: TortureBundle): Promise<boolean> {
   return (
-    (await database`select 1 from deliveries where outcome = 'WAITING' and retry_at <= ${now()} limit 1`).length > 0
+    (
+      await database`select 1 from readable_deliveries as deliveries where outcome = 'WAITING' and retry_at <= ${now()} limit 1`
+    ).length > 0
   );
 }
 
 /** Devices that were sent to while it was quiet where their users are. */
 async function countWoken({ database }: TortureBundle, { from, to }: { from: string; to: string }): Promise<number> {
   const rows = await database<{ zone: string | null; sentAt: Date }[]>`
-    select users.attributes ->> 'time_zone' as zone, deliveries.sent_at as "sentAt" from deliveries
+    select users.attributes ->> 'time_zone' as zone, deliveries.sent_at as "sentAt" from readable_deliveries as deliveries
     join users on users.workspace_id = deliveries.workspace_id and users.bucket = deliveries.bucket
       and users.id = deliveries.user_id
     where deliveries.outcome = 'ACCEPTED'`;

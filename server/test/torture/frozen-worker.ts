@@ -149,6 +149,9 @@ async function endLeasesOf({ database }: TortureBundle, windows: OpenWindow[]): 
 /** Another has stored each of these windows, and more. */
 async function arePassed({ database }: TortureBundle, windows: OpenWindow[]): Promise<boolean> {
   const [row] = await database<{ passed: number }[]>`
+    with cursors as materialized (
+      select run_id, bucket, position from run_cursors where run_id = any(${windows.map(({ runId }) => runId)})
+    )
     select count(*) as passed from chunks
     join unnest(${windows.map(({ runId }) => runId)}::text[], ${windows.map(({ number }) => number)}::int[],
       ${windows.map(({ attempt }) => attempt)}::int[], ${windows.map(({ bucket }) => bucket)}::int[],
@@ -157,9 +160,9 @@ async function arePassed({ database }: TortureBundle, windows: OpenWindow[]): Pr
     where chunks.attempt > held.attempt
       and (chunks.ended_at is not null
         or exists (
-          select 1 from run_cursors
-          where run_cursors.run_id = chunks.run_id and run_cursors.bucket between held.bucket and chunks.bucket_to
-            and (run_cursors.bucket, run_cursors.position) > (held.bucket, held.position collate "C")
+          select 1 from cursors
+          where cursors.run_id = chunks.run_id and cursors.bucket between held.bucket and chunks.bucket_to
+            and (cursors.bucket, cursors.position) > (held.bucket, held.position collate "C")
         ))`;
   return row!.passed === windows.length;
 }

@@ -133,13 +133,15 @@ async function compare(bundle: TortureBundle, answers: Answer[]): Promise<Compar
       count(deliveries.device_id) filter (where outcome <> 'ACCEPTED') as other
     from push_requests
     join campaigns on campaigns.id = push_requests.campaign_id
-    left join deliveries on deliveries.run_id = push_requests.run_id
+    left join readable_deliveries as deliveries on deliveries.run_id = push_requests.run_id
     group by push_requests.response_id, push_requests.request_id, campaigns.audience`;
   const stored = new Set(rows.map(({ requestId }) => requestId));
   const successes = new Set(answers.filter(({ kind }) => kind === 'Success').map(({ requestId }) => requestId));
   const kinds = { Success: 0, Fail: 0, '5xx': 0, other: 0 };
   for (const { kind } of answers) kinds[kind] += 1;
-  const [ledger] = await bundle.database<{ rows: number }[]>`select count(*) as rows from deliveries`;
+  const [ledger] = await bundle.database<
+    { rows: number }[]
+  >`select count(*) as rows from readable_deliveries as deliveries`;
   // Those of the demo's own users among them.
   const [audience] = await bundle.database<{ devices: number }[]>`
     select count(*) as devices from devices where workspace_id = ${bundle.workspaceId} and state <> 'OPTED_OUT'`;

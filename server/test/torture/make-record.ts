@@ -1,5 +1,5 @@
-import { spawnSync } from 'node:child_process';
 import { availableParallelism, totalmem } from 'node:os';
+import { readCommit } from '../read-commit.ts';
 import type { PlayedRound } from './play-rounds.ts';
 import { sumNumbers } from './scenario.ts';
 import type { Report } from './scenario.ts';
@@ -49,11 +49,4 @@ export function makeRecord({ seed, devices, rounds, minutes, played, whole }: Me
 /** Plays one drawn round alone, with its own moment and size. */
 export function commandOf({ scenario, seed, devices }: { scenario: string; seed: number; devices: number }): string {
   return `npm run test:torture -- --seed ${seed} --only ${scenario} --devices ${devices} --rounds 1`;
-}
-
-function readCommit(): string {
-  const git = (...words: string[]): string =>
-    spawnSync('git', words, { cwd: import.meta.dirname, encoding: 'utf8' }).stdout?.trim() ?? '';
-  const commit = git('rev-parse', '--short=10', 'HEAD') || 'unknown';
-  return git('status', '--porcelain') === '' ? commit : `${commit}, changed`;
 }

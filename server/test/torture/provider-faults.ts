@@ -85,7 +85,7 @@ async function runPhase(bundle: TortureBundle, gate: Gate, phase: Phase) {
   const run = await bundle.waitForRunEnd(campaignId);
   const audit = await auditRun(bundle, campaignId);
   const [attempts] = await bundle.database<{ mean: number; most: number }[]>`
-    select avg(attempts)::float as mean, max(attempts)::int as most from deliveries
+    select avg(attempts)::float as mean, max(attempts)::int as most from readable_deliveries as deliveries
     where run_id in (select id from runs where campaign_id = ${campaignId})`;
   const { mean, most } = attempts!;
   const arrived = total(await bundle.collector.arrived()) - before;
@@ -115,7 +115,7 @@ async function isOpen({ database }: TortureBundle, campaignId: string): Promise<
 /** Devices of these platforms that are not accepted at the first attempt. */
 async function countDisturbed({ database }: TortureBundle, campaignId: string, platforms: string[]): Promise<number> {
   const [row] = await database<{ disturbed: number }[]>`
-    select count(*) as disturbed from deliveries
+    select count(*) as disturbed from readable_deliveries as deliveries
     where run_id in (select id from runs where campaign_id = ${campaignId}) and platform = any(${platforms})
       and not (outcome = 'ACCEPTED' and attempts = 1)`;
   return row!.disturbed;
@@ -130,7 +130,7 @@ async function step(bundle: TortureBundle, campaignId: string): Promise<void> {
       select (select status from runs where campaign_id = ${campaignId}) = 'SENDING' as "isOpen",
         count(*) filter (where outcome = 'WAITING' and retry_at <= ${bundle.now()}) as due,
         concat_ws(' ', sum(attempts), count(*) filter (where outcome = 'WAITING'), max(retry_at)) as state
-      from deliveries where run_id in (select id from runs where campaign_id = ${campaignId})`;
+      from readable_deliveries as deliveries where run_id in (select id from runs where campaign_id = ${campaignId})`;
     const isQuiet = row!.state === before && row!.due === 0;
     before = row!.state;
     // Longer than one request takes, so that two equal looks mean that nothing is in flight.

@@ -4,10 +4,19 @@ import { isDocumented } from './make-caller.ts';
 import type { Caller } from './make-caller.ts';
 import type { Collector } from './start-collector.ts';
 
-type LoadOptions = { clients: number; users: number; prefix?: string };
+type LoadOptions = {
+  clients: number;
+  users: number;
+  prefix?: string;
+  /** From an answer to the next request, so that a load is not all that the workers can do. */
+  pauseMilliseconds?: number;
+};
 
 /** Clients that send one push after the other, half of them into a campaign of their own that they join again. */
-export function startPushLoad(caller: Pick<Caller, 'push'>, { clients, users, prefix = 'request' }: LoadOptions) {
+export function startPushLoad(
+  caller: Pick<Caller, 'push'>,
+  { clients, users, prefix = 'request', pauseMilliseconds = 0 }: LoadOptions,
+) {
   const answered: string[] = [];
   /** Requests that got another answer than Success. */
   const denied: string[] = [];
@@ -39,6 +48,7 @@ export function startPushLoad(caller: Pick<Caller, 'push'>, { clients, users, pr
         else unanswered += 1;
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
+      if (pauseMilliseconds > 0) await new Promise((resolve) => setTimeout(resolve, pauseMilliseconds));
     }
   };
   const ended = Promise.all(Array.from({ length: clients }, (_, number) => client(number)));
@@ -65,7 +75,7 @@ export async function findKept(
     select push_requests.request_id as "requestId", push_requests.campaign_id as "campaignId",
       push_requests.run_id as "runId", deliveries.device_id as "deviceId"
     from push_requests
-    left join deliveries on deliveries.run_id = push_requests.run_id and deliveries.outcome = 'ACCEPTED'`;
+    left join readable_deliveries as deliveries on deliveries.run_id = push_requests.run_id and deliveries.outcome = 'ACCEPTED'`;
   const byRequest = new Map(rows.map((row) => [row.requestId, row]));
   const received = new Map<string, Set<string>>();
   const receivedOf = (campaignId: string): Set<string> => {

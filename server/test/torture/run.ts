@@ -7,11 +7,15 @@
  * With `--random-rounds 200` the seed draws so many rounds: scenario, number of devices and moment of each. A round is
  * one kill, stop or cut, and its audit. What has no random moment runs once, as without. `--record` writes what was
  * measured to docs/reports/torture.json, from which `npm run docs:generate` renders a section of docs/reliability.md.
+ * `--cluster` puts each installation on a cluster of its own, of a coordinator and two workers, where Citus is installed;
+ * where a database is killed, it is the coordinator.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { drawRounds } from './draw-rounds.ts';
+import { findCitus } from '../citus/find-citus.ts';
+import { startKillableCluster } from '../citus/start-killable-cluster.ts';
 import { commandOf, makeRecord } from './make-record.ts';
 import { playOne, playRounds } from './play-rounds.ts';
 import type { PlayedRound } from './play-rounds.ts';
@@ -26,6 +30,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '20' },
     'random-rounds': { type: 'string', default: '0' },
     record: { type: 'boolean', default: false },
+    cluster: { type: 'boolean', default: false },
   },
 });
 const refuse = (sentence: string): never => {
@@ -41,11 +46,18 @@ if (values.only !== undefined && !(values.only in scenarios))
   refuse(`--only takes one of ${Object.keys(scenarios).join(', ')}`);
 if (values.record && (randomRounds === 0 || values.only !== undefined))
   refuse('--record wants --random-rounds, and all scenarios');
+if (values.record && values.cluster) refuse('--record is of one PostgreSQL, without --cluster');
+const citus = values.cluster ? findCitus() : undefined;
+if (values.cluster && citus === undefined)
+  refuse('--cluster: there is no Citus on this machine; npm run test:citus builds it');
 
-const options = { windowDevices: 250, parallelChunks: 4 };
+const startDatabase = citus && ((folder: string) => startKillableCluster(citus, { folder }));
+const options = { windowDevices: 250, parallelChunks: 4, startDatabase };
 const startedAt = performance.now();
 let count = 0;
-process.stdout.write(`seed ${seed}, ${devices} devices, ${rounds} rounds, ${randomRounds} random rounds\n`);
+process.stdout.write(
+  `seed ${seed}, ${devices} devices, ${rounds} rounds, ${randomRounds} random rounds${values.cluster ? ', on clusters' : ''}\n`,
+);
 const chosen = Object.entries(scenarios).filter(([name]) => values.only === undefined || values.only === name);
 const drawn = randomRounds === 0 ? [] : draw();
 const whole: Record<string, Report> = {};

@@ -1,11 +1,7 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeClock } from '../../src/clock.ts';
-import type { SimulatorEndpoints } from '../../src/engine/delivery/delivery-endpoints.ts';
 import { makeLog } from '../../src/log.ts';
 import { readConfig } from '../../src/start/config.ts';
 import { openInstallation } from '../../src/start/open-installation.ts';
@@ -17,21 +13,24 @@ import { makeCaller } from './make-caller.ts';
 import { nodeEnvironment } from './node-environment.ts';
 import { runCommand } from './run-command.ts';
 import { startCollector } from './start-collector.ts';
+import { startTortureNode } from './start-torture-node.ts';
 import type { TortureOptions } from './torture-bundle.ts';
 
 /**
- * The only node of an installation: of role `all`, on its own embedded database, with users in its demo workspace; and
- * the simulated providers in this process.
+ * The only node of an installation: of role `all`, on its own embedded database or on the one that the options start, with
+ * users in its demo workspace; and the simulated providers in this process.
  */
 export async function startSoleNode(options: TortureOptions) {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-torture-'));
+  const postgres = await options.startDatabase?.(join(folder, 'database'));
   const environment = {
-    ...nodeEnvironment(folder),
+    ...nodeEnvironment(folder, postgres),
+    ...(postgres && { CARILLON_MASTER_KEY: Buffer.alloc(32, 7).toString('base64') }),
     CARILLON_WINDOW_DEVICES: String(options.windowDevices),
     CARILLON_WORKER_CHUNKS: String(options.parallelChunks),
   };
   const { collector, line } = await prepare(options, { folder, environment });
-  let node = await startTortureNode(environment, collector.endpoints);
+  let node = await startTortureNode(environment, { endpoints: collector.endpoints });
   return {
     collector,
     workspaceId: line.workspaceId,
@@ -39,9 +38,10 @@ export async function startSoleNode(options: TortureOptions) {
     /** `with its database`: nothing of both is left; otherwise the database is found running without its owner. */
     async killAndRestart(what: 'alone' | 'with its database'): Promise<void> {
       node.process.kill('SIGKILL');
-      if (what === 'with its database') await killCluster(join(folder, 'postgres', 'cluster'));
+      if (what === 'with its database')
+        await (postgres?.killAndRestart() ?? killCluster(join(folder, 'postgres', 'cluster')));
       await node.ended;
-      node = await startTortureNode(environment, collector.endpoints);
+      node = await startTortureNode(environment, { endpoints: collector.endpoints });
     },
     /** Of the node as it runs now. */
     open: () => open(environment, node.databaseUrl),
@@ -49,6 +49,7 @@ export async function startSoleNode(options: TortureOptions) {
       node.process.kill('SIGTERM');
       await node.ended;
       await collector.stop();
+      await postgres?.stop();
       await rm(folder, { recursive: true, force: true });
     },
   };
@@ -85,23 +86,6 @@ async function prepare(options: TortureOptions, { folder, environment }: Place) 
 function open(environment: Record<string, string>, databaseUrl: string): Promise<OpenInstallation> {
   const config = readConfig({ environment: { ...environment, DATABASE_URL: databaseUrl }, arguments: [] });
   return openInstallation(config, { clock: makeClock(), log: makeLog({ level: 'error', pretty: false }) });
-}
-
-async function startTortureNode(environment: Record<string, string>, endpoints: SimulatorEndpoints) {
-  const script = join(import.meta.dirname, 'torture-node.ts');
-  const child: ChildProcess = spawn(
-    process.execPath,
-    ['--disable-warning=ExperimentalWarning', script, JSON.stringify(endpoints)],
-    {
-      env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...environment },
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    },
-  );
-  // Listened for from the start: it may end while something else is waited for.
-  const ended = once(child, 'close').then(() => undefined);
-  const ready = await Promise.race([once(child, 'message'), ended]);
-  if (!ready) throw new Error('the node ended before it was ready');
-  return { process: child, ended, ...(ready[0] as { url: string; databaseUrl: string }) };
 }
 
 const maxWaitMilliseconds = 180_000;

@@ -33,6 +33,8 @@ export type TortureOptions = {
   parallelChunks: number;
   /** Where rounds take the installation that they share. */
   shelf?: BundleShelf;
+  /** Instead of one PostgreSQL of ours; in a folder that the bundle removes in the end. */
+  startDatabase?: ((folder: string) => Promise<KillableDatabase>) | undefined;
 };
 
 /** What stands between the nodes and the database. */
@@ -50,8 +52,6 @@ export type BundleOptions = TortureOptions & {
   startFront?: (url: string) => Promise<Front>;
   /** For the database and the nodes; the bundle removes it in the end. */
   folder?: Folder;
-  /** Instead of one PostgreSQL of ours. */
-  startDatabase?: () => Promise<KillableDatabase>;
 };
 
 export type TortureBundle = Awaited<ReturnType<typeof openTortureBundle>>;
@@ -70,7 +70,8 @@ export function makeTortureBundle(options: BundleOptions): Promise<TortureBundle
 /** One that nobody shares. */
 export async function openTortureBundle(options: BundleOptions) {
   const folder = options.folder ?? (await makeFolder());
-  const postgres = await (options.startDatabase?.() ?? startKillableDatabase(join(folder.path, 'postgres')));
+  const startDatabase = options.startDatabase ?? startKillableDatabase;
+  const postgres = await startDatabase(join(folder.path, 'postgres'));
   try {
     return await startNodes(options, { folder, postgres });
   } catch (error) {
@@ -132,6 +133,8 @@ async function startNodes(
     secret,
     workspaceId,
     workers,
+    url,
+    encryption: installation.encryption,
     /** Connection strings: of the application's role, and of the one that owns the tables. */
     databaseUrl: postgres.url,
     ownerUrl: postgres.ownerUrl,

@@ -1,6 +1,6 @@
 /**
- * A node of role `all` as main.ts starts it, on its own embedded database, but for one part: the simulated providers are
- * those of the process that started it, which outlives this one and counts every request. Arguments: their origins as JSON.
+ * A node as main.ts starts it, but for one part: the simulated providers are those of another process, which outlives this
+ * one and counts every request. Arguments: their origins as JSON, then those of main.ts.
  */
 import closeWithGrace from 'close-with-grace';
 import { realProviderEndpoints } from '../../src/engine/delivery/delivery-endpoints.ts';
@@ -8,8 +8,11 @@ import type { SimulatorEndpoints } from '../../src/engine/delivery/delivery-endp
 import { readConfig } from '../../src/start/config.ts';
 import { startCarillon } from '../../src/start/start-carillon.ts';
 
-const simulators = JSON.parse(process.argv[2]!) as SimulatorEndpoints;
-const config = readConfig({ environment: process.env, arguments: ['--port', '0'] });
+const [origins, ...parameters] = process.argv.slice(2);
+const simulators = JSON.parse(origins!) as SimulatorEndpoints;
+const config = readConfig({ environment: process.env, arguments: parameters });
 const carillon = await startCarillon(config, { providers: { ...realProviderEndpoints, simulators } });
 closeWithGrace({ delay: 90_000, logger: false }, () => carillon.stop());
+// Nobody is left to count.
+process.on('disconnect', () => process.exit(1));
 process.send?.(carillon.block);

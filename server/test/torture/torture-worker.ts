@@ -7,7 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 import { makeClock } from '../../src/clock.ts';
 import { makeKeptOutcomes } from '../../src/engine/keep-outcomes.ts';
-import { readConfig, retentionOf } from '../../src/start/config.ts';
+import { readConfig, phoneDefaultsOf, retentionOf } from '../../src/start/config.ts';
 import { conversionSettleSeconds } from '../../src/domain/campaigns/limits.ts';
 import { makeInteractionTokens } from '../../src/domain/interactions/interaction-token.ts';
 import { makeShareProviderToken } from '../../src/engine/credentials/share-provider-token.ts';
@@ -42,9 +42,13 @@ const delivery = makeDelivery({ clock, log, allowedNetworks: [], endpoints, shar
 started.push({ stop: () => delivery.close() });
 // A device that ends whoever sends to it, as a message would that the runtime cannot bear.
 const deadly = process.env.TORTURE_DEADLY_ADDRESS;
-const deliver: typeof delivery.deliver = (request) => {
-  if (request.device.pushId === deadly) process.kill(process.pid, 'SIGKILL');
-  return delivery.deliver(request);
+const openBatch: typeof delivery.openBatch = (batch) => {
+  const send = delivery.openBatch(batch);
+  if (deadly === undefined) return send;
+  return (place) => {
+    if (batch.devices[place]!.pushId === deadly) process.kill(process.pid, 'SIGKILL');
+    send(place);
+  };
 };
 const followClock = makeFollowDatabaseClock({ database, clock, onMoved: () => worker.wake() });
 const worker = await startWorker({
@@ -53,8 +57,9 @@ const worker = await startWorker({
   clock,
   log,
   encryption,
-  delivery: { ...delivery, deliver },
+  delivery: { ...delivery, openBatch },
   interactionTokens: makeInteractionTokens(installation.secretFor('interactions')),
+  phoneDefaults: phoneDefaultsOf(config),
   // Whose a lease is can be seen by the process id.
   owner: `${process.pid}-${randomBytes(9).toString('base64url')}`,
   parallelChunks: config.workerChunks,

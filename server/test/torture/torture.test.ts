@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
+import { findCitus } from '../citus/find-citus.ts';
+import { startKillableCluster } from '../citus/start-killable-cluster.ts';
 import { apiCrash } from './api-crash.ts';
 import { cappedCampaigns } from './capped-campaigns.ts';
 import { killDatabase } from './kill-database.ts';
@@ -8,7 +10,10 @@ import type { Report } from './scenario.ts';
 import { stopWorkers } from './stop-workers.ts';
 
 // Small, so that every change is tried; `npm run test:torture` does the same with 100,000 devices and 20 rounds.
-const options = { seed: 7, devices: 2_000, rounds: 2, windowDevices: 50, parallelChunks: 4 };
+const citus = inject('workerUrls') === null ? undefined : findCitus();
+/** A cluster is tortured where the tests run on one: one of its own, whose coordinator may be killed. */
+const startDatabase = citus && ((folder: string) => startKillableCluster(citus, { folder }));
+const options = { seed: 7, devices: 2_000, rounds: 2, windowDevices: 50, parallelChunks: 4, startDatabase };
 const maxMilliseconds = 180_000;
 
 const scenarios: [string, () => Promise<Report>][] = [

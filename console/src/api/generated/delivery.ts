@@ -5,6 +5,7 @@ import type { Platform } from './platform.ts';
 export type DeliveryDetail = {
   day: string;
   bucket: number;
+  userId: string;
   runId: string;
   deviceRowId: string;
   platform: Platform;
@@ -22,7 +23,6 @@ export type DeliveryDetail = {
   /** Null: the person, the device is there no more. */
   customerId: string | null;
   deviceId: string | null;
-  userId: string;
   pushId: string | null;
   runStatus: string;
 
@@ -39,6 +39,7 @@ export type DeliveryDetail = {
 export type DeliveryKey = {
   day: string;
   bucket: number;
+  userId: string;
   runId: string;
   deviceRowId: string;
 };
@@ -54,9 +55,9 @@ export type DeliveryPage = {
 export type LoggedDelivery = {
   day: string;
   bucket: number;
+  userId: string;
   runId: string;
   deviceRowId: string;
-  userId: string;
   platform: Platform;
   outcome: string;
   code: string | null;

@@ -48,6 +48,16 @@ export type InboxMessage = {
   /** What the provider takes beside the message. */
   transport: Record<string, string>;
   payload: unknown;
+
+  /** What a person saw of it while the app was in the background; empty for messages of older versions. */
+  screen: {
+    shownBy?: 'app' | 'system' | 'extension' | 'worker' | 'nobody';
+    title?: string;
+    body?: string;
+    image?: string;
+    buttons?: string[];
+    reports?: ('impression' | 'click' | 'close')[];
+  };
 };
 
 export type LimitUse = {

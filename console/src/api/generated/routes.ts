@@ -66,7 +66,7 @@ export type ConsoleAnswers = {
   };
   'GET deliveries': DeliveryPage;
   'GET deliveries.csv': undefined;
-  'GET deliveries/:day/:bucket/:runId/:deviceRowId': {
+  'GET deliveries/:day/:bucket/:userId/:runId/:deviceRowId': {
     delivery: DeliveryDetail;
   };
   'GET entrance': Entrance;

@@ -36,4 +36,12 @@ export type WorkspaceSettings = {
 
   /** The attribute that holds a person's zone. */
   zoneAttribute: string;
+  pushBodies: 'lenient' | 'strict';
+  androidMode: 'data' | 'notification' | 'both';
+
+  /** Value of `push_from` in the data of Android messages. */
+  pushFrom: string;
+
+  /** Before our keys in it; `none`: that of the installation. */
+  dataPrefix: string;
 };

@@ -76,15 +76,15 @@ export function clientCodeOf({ origin, workspaceId, calls }: CodeOptions): strin
     case 'create':
       return [
         ...head,
-        `const { id } = await campaigns!.create(${literal(calls.body)});`,
-        'await campaigns!.publish(id);',
+        `const { id } = await campaigns.create(${literal(calls.body)});`,
+        'await campaigns.publish(id);',
       ].join('\n');
     case 'change':
       return [
         ...head,
         `const id = ${text(calls.id)};`,
-        ...(calls.change ? [`await campaigns!.change(id, ${literal(calls.change)});`] : []),
-        'await campaigns!.publish(id);',
+        ...(calls.change ? [`await campaigns.change(id, ${literal(calls.change)});`] : []),
+        'await campaigns.publish(id);',
       ].join('\n');
     case 'edit':
       return undefined;

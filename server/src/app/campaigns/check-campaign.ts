@@ -19,7 +19,7 @@ import type { Queryable } from '../../storage/database.ts';
 import { findAuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
 import { findBusinessEvent } from '../../storage/campaigns/business-events.ts';
 import { listProviderCredentials } from '../../storage/keys/provider-credentials.ts';
-import { findWorkspaceControls } from '../../storage/installation/workspaces.ts';
+import { findWorkspace, findWorkspaceControls } from '../../storage/installation/workspaces.ts';
 import { findCampaignSegment, prepareCampaign } from './prepare-campaign.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
 
@@ -165,5 +165,6 @@ async function findWarned(tx: Queryable, { workspaceId, prepared, occurrences, n
     controls: (await findWorkspaceControls(tx, workspaceId))!,
     credentials: await findPlatformCredentials(tx, workspaceId),
     eventAttributes: event?.attributes ?? [],
+    androidMode: (await findWorkspace(tx, workspaceId))!.androidPayload.mode,
   };
 }

@@ -1,9 +1,11 @@
+import type { AndroidPayload } from '../../domain/campaigns/android-payload.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import { unknownUser } from '../../domain/users/user-source.ts';
 import type { User } from '../../domain/users/user-source.ts';
 import { makePersonaliser } from '../../domain/template/personalise.ts';
 import type { Personal } from '../../domain/template/personalise.ts';
 import type { Database } from '../../storage/database.ts';
+import { findWorkspace } from '../../storage/installation/workspaces.ts';
 import { findUsers } from '../../storage/users/users.ts';
 import { invalidCampaign } from './prepare-campaign.ts';
 import { findNamedUsers, readShownCampaign } from './read-shown-campaign.ts';
@@ -22,6 +24,7 @@ export type Preview = {
   /** Empty for nobody in particular. */
   customerId: string;
   platforms: { platform: Platform; personal: Personal }[];
+  androidPayload: AndroidPayload;
 };
 
 /**
@@ -35,6 +38,7 @@ export async function previewCampaign({ database }: PreviewDependencies, request
   const personaliser = makePersonaliser(content, settings.templates);
   const user = await findUser(database, { ...request, reads: personaliser?.reads ?? [] });
   return {
+    androidPayload: (await findWorkspace(database, request.workspaceId))!.androidPayload,
     customerId: user.customerId,
     platforms: platforms.map((platform) => ({
       platform,

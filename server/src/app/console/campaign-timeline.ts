@@ -51,8 +51,8 @@ async function readOn(database: Database, { id, startedAt, until, before }: Read
   const last = settled.at(-1);
   const since = last ? new Date(last.at.getTime() + stepSeconds * 1000) : startedAt;
   const steps = new Map<number, TimelineStep>();
-  for (const { day, runIds } of await listRunDays(database, id))
-    for (const step of await readTimeline(database, { day, runIds, origin: startedAt, since, stepSeconds })) {
+  for (const day of await listRunDays(database, id))
+    for (const step of await readTimeline(database, { ...day, origin: startedAt, since, stepSeconds })) {
       const same = steps.get(step.at.getTime());
       steps.set(step.at.getTime(), same ? add(same, step) : step);
     }

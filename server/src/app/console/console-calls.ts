@@ -1,3 +1,4 @@
+import { spellAbbreviation } from '../../domain/abbreviation.ts';
 import { errorAdvice } from '../../domain/error-advice.ts';
 import { errorRegistry, ServiceError } from '../../domain/errors.ts';
 import type { ErrorName } from '../../domain/errors.ts';
@@ -18,12 +19,13 @@ export type ConsoleCallDependencies = {
   database: Database;
   /** Where the calls of nobody are: they are in no workspace. */
   acrossWorkspaces: Database;
+  headerPrefix: string;
 };
 
 export type ConsoleCalls = ReturnType<typeof makeConsoleCalls>;
 
 /** The API log as the console reads it: what callers sent, and why it was refused. */
-export function makeConsoleCalls({ database, acrossWorkspaces }: ConsoleCallDependencies) {
+export function makeConsoleCalls({ database, acrossWorkspaces, headerPrefix }: ConsoleCallDependencies) {
   return {
     /** Newest first. @throws ServiceError NOT_FOUND */
     async list({ workspaceId, ofNobody, ...filters }: CallQuery) {
@@ -32,21 +34,28 @@ export function makeConsoleCalls({ database, acrossWorkspaces }: ConsoleCallDepe
       const found = ofNobody
         ? await listCalls(acrossWorkspaces, { ...page, workspaceId: undefined })
         : await listCalls(database, { ...page, workspaceId });
-      return { calls: found.slice(0, perPage).map(explain), hasMore: found.length > perPage };
+      return {
+        calls: found.slice(0, perPage).map((call) => explain(call, headerPrefix)),
+        hasMore: found.length > perPage,
+      };
     },
 
     /** With its body, as far as it is kept. @throws ServiceError NOT_FOUND */
     async read(key: { workspaceId: string; id: string }) {
       const call = (await findCall(database, key)) ?? (await findCall(acrossWorkspaces, key));
       if (!call) throw new ServiceError('NOT_FOUND');
-      return explain(call);
+      return explain(call, headerPrefix);
     },
   };
 }
 
 /** The name of an error is not enough: its public text, the private detail and the advice say what to change. */
-function explain<Call extends ListedCall>(call: Call) {
+function explain<Call extends ListedCall>(call: Call, headerPrefix: string) {
   const { errorName } = call;
   const name = errorName !== null && Object.hasOwn(errorRegistry, errorName) ? (errorName as ErrorName) : null;
-  return { ...call, errorText: name && errorRegistry[name], advice: name && errorAdvice[name] };
+  return {
+    ...call,
+    errorText: name && errorRegistry[name],
+    advice: name && spellAbbreviation(errorAdvice[name], headerPrefix),
+  };
 }

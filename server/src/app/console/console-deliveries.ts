@@ -31,7 +31,7 @@ export type DeliveryQuery = {
 
 /** Where the next page begins: after a place of a day, or with the day. */
 export type DeliveryCursor = { day: string; place?: LogPlace };
-export type ListedDelivery = LoggedDelivery & LogNames;
+export type ListedDelivery = Omit<LoggedDelivery, 'runNumber'> & LogNames;
 export type DeliveryPage = {
   deliveries: ListedDelivery[];
   next: DeliveryCursor | undefined;
@@ -77,7 +77,7 @@ export function makeConsoleDeliveries({ database, clock }: { database: Database;
     }
     const shown = found.slice(0, size);
     const names = await nameLoggedDeliveries(database, { workspaceId, rows: shown });
-    const deliveries = shown.map((row, number) => ({ ...row, ...names[number]! }));
+    const deliveries = shown.map(({ runNumber: _, ...row }, number) => ({ ...row, ...names[number]! }));
     return { deliveries, next: nextOf({ found, shown, days }), keptSince };
   }
 
@@ -121,8 +121,8 @@ type Found = { found: LoggedDelivery[]; shown: LoggedDelivery[]; days: string[] 
 function nextOf({ found, shown, days }: Found): DeliveryCursor | undefined {
   const last = shown.at(-1);
   if (found.length > shown.length && last) {
-    const { at: sentAt, runId, deviceRowId: deviceId } = last;
-    return { day: last.day, place: { sentAt, runId, deviceId } };
+    const { at: sentAt, runNumber, deviceRowId: deviceId } = last;
+    return { day: last.day, place: { sentAt, runNumber, deviceId } };
   }
   const unseen = days[daysAtOnce];
   return unseen === undefined ? undefined : { day: unseen };

@@ -19,8 +19,13 @@ type Call = { by: SignedIn; workspaceId: string; url: string };
 export type MadeKey = { key: ApiKey; secret: string; curl: string };
 
 /** Keys as the console makes, shows, rotates and revokes them; each change with its line in the audit log. */
-export function makeConsoleKeys(deps: { database: Database; clock: Clock; encryption: Encryption }) {
-  const { database, clock } = deps;
+export function makeConsoleKeys(deps: {
+  database: Database;
+  clock: Clock;
+  encryption: Encryption;
+  headerPrefix: string;
+}) {
+  const { database, clock, headerPrefix } = deps;
 
   return {
     /** Newest first. @throws ServiceError NOT_FOUND */
@@ -38,7 +43,7 @@ export function makeConsoleKeys(deps: { database: Database; clock: Clock; encryp
         const { key, secret } = await createKey(deps, tx, { ...settings, workspaceId, at });
         const object = { id: key.id, name: key.name };
         await audit(tx, { actor: by, workspaceId, action: 'key.create', object, detail: { kind: key.kind }, at });
-        return { key, secret, curl: makeKeyCurl({ kind: key.kind, workspaceId, dbName, url, secret }) };
+        return { key, secret, curl: makeKeyCurl({ kind: key.kind, workspaceId, dbName, url, secret, headerPrefix }) };
       });
     },
 
@@ -51,7 +56,7 @@ export function makeConsoleKeys(deps: { database: Database; clock: Clock; encryp
         const { key, secret, endsAt } = await rotateKey(deps, tx, { workspaceId, keyId: id, overlapHours, at });
         const detail = { successor: key.id, endsAt: endsAt.toISOString() };
         await audit(tx, { actor: by, workspaceId, action: 'key.rotate', object: { id, name: key.name }, detail, at });
-        const curl = makeKeyCurl({ kind: key.kind, workspaceId, dbName, url, secret });
+        const curl = makeKeyCurl({ kind: key.kind, workspaceId, dbName, url, secret, headerPrefix });
         return { key, secret, curl, endsAt };
       });
     },

@@ -26,6 +26,7 @@ import type { ReadLimitsDependencies } from '../limits/read-limits.ts';
 import type { ReadyCurl } from '../sandbox/make-ready-curl.ts';
 import { failingJobs, isAlive, sends, showReport } from './node-health.ts';
 import { readConnectionBudget } from './read-connection-budget.ts';
+import { findWorkspaceNumber } from '../../storage/installation/workspaces.ts';
 import { readProviderAnswers } from './read-provider-answers.ts';
 import { readProviderHealth } from './read-provider-health.ts';
 
@@ -89,11 +90,13 @@ async function readLastHour(database: Database, { workspaceId, at }: LastHourQue
   const until = new Date(at.getTime() + aheadMilliseconds).toISOString().slice(0, 10);
   const days = await listLedgerDays(database, { until, limit: ledgerDays });
   const since = new Date(at.getTime() - hourMilliseconds);
-  const asked = { workspaceId, days, since, most: maxCounted, platforms };
+  const workspaceNumber = await findWorkspaceNumber(database, workspaceId);
+  if (workspaceNumber === undefined) throw new ServiceError('NOT_FOUND');
+  const asked = { workspaceNumber, days, since, most: maxCounted, platforms };
   const [counts, failures, answers] = await Promise.all([
     countRecentDeliveries(database, asked),
     groupRecentFailures(database, asked),
-    readProviderAnswers(database, { workspaceId, days, at, most: maxCounted }),
+    readProviderAnswers(database, { workspaceNumber, days, at, most: maxCounted }),
   ]);
   return {
     counts,

@@ -11,7 +11,7 @@ import {
   resetSandbox,
   setFaults,
 } from '../sandbox/control-sandbox.ts';
-import type { SandboxDependencies } from '../sandbox/control-sandbox.ts';
+import type { ClockMove, SandboxDependencies } from '../sandbox/control-sandbox.ts';
 import type { DeviceBehaviour, VirtualDevices } from '../sandbox/virtual-devices.ts';
 
 type By = { by: SignedIn };
@@ -57,7 +57,7 @@ export function makeConsoleSandbox({ clock, sandbox, devices }: ConsoleSandboxDe
     },
 
     /** @throws ServiceError PARAMETER_INVALID, CLOCK_ADVANCING */
-    async moveClock({ move, by }: By & { move: { advanceSeconds: number } | { reset: true } }) {
+    async moveClock({ move, by }: By & { move: ClockMove }) {
       await moveClock(sandbox, { move, note: noteOf({ by, action: 'sandbox.clock', detail: move }) });
       return read();
     },

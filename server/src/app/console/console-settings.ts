@@ -1,6 +1,8 @@
 import type { Clock } from '../../clock.ts';
+import type { PayloadMode } from '../../domain/campaigns/android-payload.ts';
 import { presentFrequencyCap } from '../../domain/eligibility/workspace-controls.ts';
 import type { QuietMode } from '../../domain/eligibility/workspace-controls.ts';
+import type { PushBodies } from '../../domain/push/push-bodies.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
@@ -9,7 +11,7 @@ import type { SignedIn } from '../accounts/account-dependencies.ts';
 import { audit } from '../accounts/audit.ts';
 import { readLimits } from '../limits/read-limits.ts';
 import type { ReadLimitsDependencies } from '../limits/read-limits.ts';
-import { changeWorkspace, parseControls } from '../workspaces/change-workspace.ts';
+import { changeWorkspace, parseAndroidPayload, parseControls } from '../workspaces/change-workspace.ts';
 import { WorkspaceRefusedError } from '../workspaces/create-workspace.ts';
 import { requireWorkspace } from '../workspaces/require-workspace.ts';
 
@@ -22,6 +24,10 @@ export type SettingTexts = {
   quietMode: QuietMode;
   minimumDelay: string;
   zoneAttribute: string;
+  pushBodies: PushBodies;
+  androidMode: PayloadMode;
+  pushFrom: string;
+  dataPrefix: string;
 };
 
 export type ConsoleSettings = ReturnType<typeof makeConsoleSettings>;
@@ -49,6 +55,10 @@ export function makeConsoleSettings({ database, clock, ...deps }: ConsoleSetting
       quietMode: quietHours?.mode ?? 'HOLD',
       minimumDelay: minimumDelayMinutes === null ? 'none' : String(minimumDelayMinutes),
       zoneAttribute,
+      pushBodies: workspace.pushBodies,
+      androidMode: workspace.androidPayload.mode,
+      pushFrom: workspace.androidPayload.pushFrom,
+      dataPrefix: workspace.androidPayload.dataPrefix ?? 'none',
     };
   }
 
@@ -83,6 +93,8 @@ export function makeConsoleSettings({ database, clock, ...deps }: ConsoleSetting
               name: texts.name,
               timeZone: texts.timeZone,
               ...parseControls(texts),
+              ...parseAndroidPayload(texts),
+              pushBodies: texts.pushBodies,
               devicesPerMinute: undefined,
               campaignVersioning: undefined,
               v1SearchBareArray: undefined,

@@ -11,7 +11,7 @@ const failureMilliseconds = 5 * 60_000;
 /** Messages accepted so shortly before the newest refusal say that not everything is refused. */
 const acceptedMilliseconds = 20_000;
 
-type Asked = { workspaceId: string; days: string[]; at: Date; most: number };
+type Asked = { workspaceNumber: number; days: string[]; at: Date; most: number };
 
 /** How each provider answered in the last minutes, from the ledger: both lanes, every node. */
 export function readProviderAnswers(database: Database, asked: Asked): Promise<ProviderAnswers[]> {

@@ -1,4 +1,4 @@
-import type { LimitCount } from '../../storage/limits/limit-windows.ts';
+import type { LimitCount } from '../../storage/limits/limit-marks.ts';
 import { countUses, peekUse } from './count-uses.ts';
 import type { UseGrant } from './count-uses.ts';
 import type { DataDependencies } from './data-dependencies.ts';

@@ -1,7 +1,7 @@
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
-import { countWithinLimit } from '../../storage/limits/limit-windows.ts';
-import type { LimitCount, LimitGrant } from '../../storage/limits/limit-windows.ts';
+import { countWithinLimit } from '../../storage/limits/limit-marks.ts';
+import type { LimitCount, LimitGrant } from '../../storage/limits/limit-marks.ts';
 
 export type UseGrant = LimitGrant & { limit: number };
 

@@ -10,7 +10,7 @@ import type { CustomerDevices, StagedUser } from './copy-batch.ts';
 import { eventFromCells, parseEventRow } from './parse-event-row.ts';
 import type { ImportedEvent } from './parse-event-row.ts';
 import { isRecord, parseDeviceRow, parseUserRow } from './parse-user-row.ts';
-import type { ImportedUser } from './parse-user-row.ts';
+import type { ImportedUser, UserRowRules } from './parse-user-row.ts';
 import type { FromCells } from './read-rows.ts';
 
 type Stored = Pick<ImportCounts, 'users' | 'devices' | 'events'> & { rejects: { line: number; reason: string }[] };
@@ -42,15 +42,15 @@ export type ImportBatches = {
 /** How the rows of a kind of file are gathered, staged and stored. */
 export function makeImportBatches(
   kind: ImportKind,
-  { workspaceId, zoneAttribute }: { workspaceId: string; zoneAttribute: string },
+  { workspaceId, ...rules }: { workspaceId: string } & UserRowRules,
 ): ImportBatches {
   switch (kind) {
     case 'users':
-      return batchUsers(workspaceId, zoneAttribute);
+      return batchUsers(workspaceId, rules);
     case 'devices':
-      return batchDevices(workspaceId);
+      return batchDevices(workspaceId, rules.prefixes);
     case 'events':
-      return batchEvents(workspaceId);
+      return batchEvents(workspaceId, rules.prefixes);
     default: {
       const never: never = kind;
       throw new Error(`unknown kind ${String(never)}`);
@@ -58,7 +58,7 @@ export function makeImportBatches(
   }
 }
 
-function batchUsers(workspaceId: string, zoneAttribute: string): ImportBatches {
+function batchUsers(workspaceId: string, rules: UserRowRules): ImportBatches {
   return {
     // A column `attributes:json` holds many at once, as an export writes them.
     fromCells: ({ customer_id, attributes, ...others }) => ({
@@ -81,7 +81,7 @@ function batchUsers(workspaceId: string, zoneAttribute: string): ImportBatches {
         isApart: (other) => isApart(own, other.customers()),
         customers: () => own,
         add(value, line) {
-          const parsed = parseUserRow(value, zoneAttribute);
+          const parsed = parseUserRow(value, rules);
           if ('reason' in parsed) return parsed.reason;
           // For a customer repeated within a batch the last line counts, and the batch has one row per customer.
           users.delete(parsed.user.customerId);
@@ -131,7 +131,7 @@ function combine(users: ImportedUser[]): ImportedUser[] {
   return [...combined.values()];
 }
 
-function batchDevices(workspaceId: string): ImportBatches {
+function batchDevices(workspaceId: string, prefixes: readonly string[]): ImportBatches {
   return {
     fromCells: (cells) => cells,
     prepare: makeDeviceStaging,
@@ -143,7 +143,7 @@ function batchDevices(workspaceId: string): ImportBatches {
         isApart: () => false,
         customers: () => undefined,
         add(value, line) {
-          const parsed = parseDeviceRow(value);
+          const parsed = parseDeviceRow(value, prefixes);
           if ('reason' in parsed) return parsed.reason;
           const { customerId, device } = parsed;
           const before = customers.get(customerId)?.devices ?? [];
@@ -166,7 +166,7 @@ function batchDevices(workspaceId: string): ImportBatches {
   };
 }
 
-function batchEvents(workspaceId: string): ImportBatches {
+function batchEvents(workspaceId: string, prefixes: readonly string[]): ImportBatches {
   return {
     fromCells: eventFromCells,
     prepare: makeEventStaging,
@@ -177,7 +177,7 @@ function batchEvents(workspaceId: string): ImportBatches {
         isApart: () => false,
         customers: () => undefined,
         add(value) {
-          const parsed = parseEventRow(value, now);
+          const parsed = parseEventRow(value, { now, prefixes });
           if ('reason' in parsed) return parsed.reason;
           events.push(parsed.event);
           return undefined;

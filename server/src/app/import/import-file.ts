@@ -45,7 +45,13 @@ export type ImportFile = {
   onProgress: (progress: ImportProgress) => void;
 };
 
-export type ImportDependencies = { database: Database; clock: Clock; log: Logger };
+export type ImportDependencies = {
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  /** Spellings of the vendor's abbreviation in names such as `svc_push_opted`. */
+  prefixes: readonly string[];
+};
 
 /** Another process is loading this file. */
 export class ImportUnderWayError extends Error {
@@ -91,7 +97,7 @@ async function load(deps: ImportDependencies, { file, key, sessions, totalBytes 
   if (progress.isKnown) return progress;
   const { workspaceId } = file;
   const zoneAttribute = await findZoneAttribute(session, workspaceId);
-  const batches = makeImportBatches(file.kind, { workspaceId, zoneAttribute });
+  const batches = makeImportBatches(file.kind, { workspaceId, zoneAttribute, prefixes: deps.prefixes });
   for (const one of sessions) await batches.prepare(one);
   const rejects = makeRejectsFile(`${file.path}.rejects.ndjson`, { isContinued: counts.lines > 0 });
   const writer = makeWriter(deps, { file, key, sessions, progress, rejects });

@@ -1,7 +1,7 @@
 import { attributesFault, textFault } from '../../domain/users/user-attributes.ts';
 import { isOffset, readEventPlatform, readEventTime } from '../../domain/events/event-fields.ts';
 import type { NewEvent } from '../../storage/users/events.ts';
-import { isRecord, prefixes, readCustomerId } from './parse-user-row.ts';
+import { isRecord, readCustomerId } from './parse-user-row.ts';
 import { maxAppVersionCharacters, maxEventNameCharacters, maxOffsetSeconds } from '../../domain/events/limits.ts';
 
 export type ImportedEvent = Omit<NewEvent, 'id'> & { customerId: string; deviceId: string | null };
@@ -10,7 +10,10 @@ export type ImportedEvent = Omit<NewEvent, 'id'> & { customerId: string; deviceI
  * A row of a file of events: an event, or the reason why it is not. `user_time` is required, because a file describes
  * the past.
  */
-export function parseEventRow(value: unknown, now: Date): { event: ImportedEvent } | { reason: string } {
+export function parseEventRow(
+  value: unknown,
+  { now, prefixes }: { now: Date; prefixes: readonly string[] },
+): { event: ImportedEvent } | { reason: string } {
   if (!isRecord(value)) return { reason: 'not a JSON object' };
   const { customer_id: customerId, action, attributes = {}, platform, user_timezone_offset: offset } = value;
   const fault = readCustomerId(customerId) ?? textReason(value, 'action', maxEventNameCharacters);

@@ -13,11 +13,17 @@ export type ImportedDevice = DeviceAttributes & { deviceId: string };
 
 export type ImportedUser = { customerId: string; attributes: Attributes; devices: ImportedDevice[] };
 
-// Import files are ours; the vendor's abbreviation in them is the neutral one.
-export const prefixes = ['svc'];
+export type UserRowRules = {
+  zoneAttribute: string;
+  /** Spellings of the vendor's abbreviation in names such as `svc_push_opted`. */
+  prefixes: readonly string[];
+};
 
 /** A row of a file of users: a user, or the reason why it is not. */
-export function parseUserRow(value: unknown, zoneAttribute: string): { user: ImportedUser } | { reason: string } {
+export function parseUserRow(
+  value: unknown,
+  { zoneAttribute, prefixes }: UserRowRules,
+): { user: ImportedUser } | { reason: string } {
   if (!isRecord(value)) return { reason: 'not a JSON object' };
   const { customer_id: customerId, attributes = {}, devices = [] } = value;
   const idFault = readCustomerId(customerId);
@@ -29,7 +35,7 @@ export function parseUserRow(value: unknown, zoneAttribute: string): { user: Imp
   const edited = Object.entries(attributes).find(([, change]) => isListEdit(change));
   if (edited) return { reason: `'${edited[0]}' edits a list, which a file cannot` };
   if (!Array.isArray(devices)) return { reason: "'devices' must be a list" };
-  const parsed = devices.map(parseDevice);
+  const parsed = devices.map((device) => parseDevice(device, prefixes));
   const refused = parsed.find((device) => 'reason' in device);
   if (refused) return refused as { reason: string };
   return { user: { customerId: customerId as string, attributes, devices: parsed as ImportedUser['devices'] } };
@@ -43,16 +49,19 @@ export function readCustomerId(customerId: unknown): string | undefined {
 }
 
 /** A row of a file of devices. */
-export function parseDeviceRow(value: unknown): { customerId: string; device: ImportedDevice } | { reason: string } {
+export function parseDeviceRow(
+  value: unknown,
+  prefixes: readonly string[],
+): { customerId: string; device: ImportedDevice } | { reason: string } {
   if (!isRecord(value)) return { reason: 'not a JSON object' };
   const { customer_id: customerId, ...rest } = value;
   const fault = readCustomerId(customerId);
   if (fault !== undefined) return { reason: fault };
-  const device = parseDevice(rest);
+  const device = parseDevice(rest, prefixes);
   return 'reason' in device ? device : { customerId: customerId as string, device };
 }
 
-function parseDevice(device: unknown): ImportedDevice | { reason: string } {
+function parseDevice(device: unknown, prefixes: readonly string[]): ImportedDevice | { reason: string } {
   if (!isRecord(device)) return { reason: 'a device must be an object' };
   const { device_id: deviceId, ...attributes } = device;
   if (typeof deviceId !== 'string' || deviceId === '' || deviceId.length > 512)

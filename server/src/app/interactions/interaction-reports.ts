@@ -11,7 +11,7 @@ import { interactionsDays } from '../../domain/retention/limits.ts';
 import { keptSince, retentionTime } from '../../domain/retention/retention-days.ts';
 import { sourceOfAddress } from '../../domain/limits/source-address.ts';
 import type { Database } from '../../storage/database.ts';
-import { makeCommitTogether } from '../push/commit-together.ts';
+import { makeWorkTogether } from '../push/work-together.ts';
 import { makeLimitReports } from './limit-reports.ts';
 import { recordInteractions } from './record-interactions.ts';
 import type { ReceivedReport } from './record-interactions.ts';
@@ -48,7 +48,7 @@ export function makeInteractionReports({
 }: InteractionDependencies) {
   const ofToken = makeLimitReports(limits.token, { clock, what: 'token' });
   const ofAddress = makeLimitReports(limits.address, { clock, what: 'address' });
-  const record = makeCommitTogether<ReceivedReport, boolean>(
+  const record = makeWorkTogether<ReceivedReport, boolean>(
     (reports) => {
       const now = retentionTime({ now: clock.now(), realNow: clock.realNow() });
       return recordInteractions({ database, since: keptSince(now, keptDays) }, reports);

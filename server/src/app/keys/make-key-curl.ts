@@ -1,13 +1,22 @@
 import type { KeyKind } from '../../domain/tokens/key-kinds.ts';
 
-export type KeyCurl = { kind: KeyKind; workspaceId: string; dbName: string; url: string; secret: string };
+export type KeyCurl = {
+  kind: KeyKind;
+  workspaceId: string;
+  dbName: string;
+  url: string;
+  secret: string;
+  /** Abbreviation in the names of headers. */
+  headerPrefix: string;
+};
 
 /**
  * A call that a key of that kind is for, ready to paste. The key is alone on the first line, so that it can be taken
  * from elsewhere; what is sent only shows on the phone of a customer `ada`.
  */
-export function makeKeyCurl({ kind, workspaceId, dbName, url, secret }: KeyCurl): string {
+export function makeKeyCurl({ kind, workspaceId, dbName, url, secret, headerPrefix }: KeyCurl): string {
   const lines = (...parts: string[]): string => [`KEY='${secret}'`, parts.join(' \\\n  ')].join('\n');
+  const prefix = headerPrefix.toUpperCase();
   switch (kind) {
     case 'oauth':
       return lines(
@@ -21,7 +30,7 @@ export function makeKeyCurl({ kind, workspaceId, dbName, url, secret }: KeyCurl)
         `curl ${url}/v1/customer/${workspaceId}`,
         `-u "${workspaceId}:$KEY"`,
         `-H 'Content-Type: application/json'`,
-        `-H 'SVC-DBNAME: ${dbName}'`,
+        `-H '${prefix}-DBNAME: ${dbName}'`,
         `-d '{"type":"customer","customer_id":"ada","attributes":{"first_name":"Ada"}}'`,
       );
     case 'push':
@@ -31,9 +40,9 @@ export function makeKeyCurl({ kind, workspaceId, dbName, url, secret }: KeyCurl)
         [
           `curl ${url}/v2.1/transaction/sendpush`,
           `-H 'Content-Type: application/json'`,
-          `-H 'X-SVC-APPKEY: ${workspaceId}'`,
-          '-H "X-SVC-PushAPI-Signature: $SIGNATURE"',
-          `-H 'X-SVC-Query-Type: user'`,
+          `-H 'X-${prefix}-APPKEY: ${workspaceId}'`,
+          `-H "X-${prefix}-PushAPI-Signature: $SIGNATURE"`,
+          `-H 'X-${prefix}-Query-Type: user'`,
           `-d '${JSON.stringify(pushToAda)}'`,
         ].join(' \\\n  '),
       ].join('\n');

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '../../storage/database.ts';
-import { findLimitWindows, readCounted } from '../../storage/limits/limit-windows.ts';
+import { readCounted } from '../../storage/limits/limit-marks.ts';
+import { findLimitWindows } from '../../storage/limits/limit-windows.ts';
 import { sumCountedUsers } from '../../storage/segments/segment-operations.ts';
 import { countActiveSegments } from '../../storage/segments/segments.ts';
 import type { AuthoringLimits } from '../campaigns/authoring-dependencies.ts';

@@ -5,15 +5,18 @@ import { deliverySettings, sendUntil } from '../../domain/campaigns/delivery-set
 import type { PushCommand } from '../../domain/push/push-command.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
+import type { UserKey } from '../../domain/users/bucket.ts';
+import { identifierOf } from '../../domain/users/identifier.ts';
 import type { Encryption } from '../../domain/encryption.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
 import { findCampaignByName } from '../../storage/campaigns/campaigns.ts';
 import { findSegmentByName } from '../../storage/segments/segments.ts';
-import { findSelectedUsers } from '../../storage/users/users.ts';
+import { findNamedUsersTogether, findSelectedUsers, withRetained } from '../../storage/users/users.ts';
+import type { AskedCustomerIds, NamedUserKey } from '../../storage/users/users.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import type { AdmittedPush } from './admit-push.ts';
-import { makeCommitTogether } from './commit-together.ts';
+import { makeWorkTogether } from './work-together.ts';
 import { storePushes } from './store-pushes.ts';
 import type { AcceptedPush, PushToStore, StoredPush } from './store-pushes.ts';
 import { maxSelectedUsers } from '../../domain/push/limits.ts';
@@ -25,6 +28,8 @@ export type AcceptPushRequest = {
   rawBody: string;
 };
 
+const batches = { batchItems: 500, waitingItems: 10_000 };
+
 export type AcceptPush = (request: AcceptPushRequest) => Promise<AcceptedPush>;
 
 /**
@@ -33,9 +38,13 @@ export type AcceptPush = (request: AcceptPushRequest) => Promise<AcceptedPush>;
  */
 export function makeAcceptPush(deps: { database: Database; clock: Clock; encryption: Encryption }): AcceptPush {
   const { database, clock } = deps;
-  const store = makeCommitTogether<PushToStore, StoredPush>(
+  const store = makeWorkTogether<PushToStore, StoredPush>(
     (pushes) => inTransaction(database, (tx) => storePushes(tx, pushes)),
-    { batchItems: 500, waitingItems: 10_000 },
+    batches,
+  );
+  const findNamed = makeWorkTogether<AskedCustomerIds, NamedUserKey[]>(
+    (asks) => findNamedUsersTogether(database, asks),
+    batches,
   );
 
   return async ({ admitted, command, idempotencyKey, rawBody }) => {
@@ -45,7 +54,9 @@ export function makeAcceptPush(deps: { database: Database; clock: Clock; encrypt
         ? await requireSegment(database, workspace.id, command.audience.name)
         : undefined;
     const targetUsers =
-      command.audience.kind === 'user' ? await matchUsers(database, workspace.id, command.audience) : undefined;
+      command.audience.kind === 'user'
+        ? await matchUsers({ database, findNamed }, workspace.id, command.audience)
+        : undefined;
     const push = preparePush({ admitted, command, segmentId, targetUsers, at: clock.now() });
     if (idempotencyKey === undefined) return toAccepted(await storeOrJoin(database, push, store));
     const once = { workspaceId: workspace.id, operation: 'sendpush', key: idempotencyKey, rawBody, at: push.at };
@@ -70,13 +81,10 @@ async function requireSegment(database: Database, workspaceId: string, name: str
 
 type UserAudience = Extract<PushCommand['audience'], { kind: 'user' }>;
 
-async function matchUsers(
-  database: Database,
-  workspaceId: string,
-  audience: UserAudience,
-): Promise<[number, string][]> {
-  // One more than allowed tells "too many" from "just enough" (decision D32).
-  const users = await findSelectedUsers(database, { workspaceId, selector: audience, limit: maxSelectedUsers + 1 });
+type FindUsers = { database: Database; findNamed: (asked: AskedCustomerIds) => Promise<NamedUserKey[]> };
+
+async function matchUsers(deps: FindUsers, workspaceId: string, audience: UserAudience): Promise<[number, string][]> {
+  const users = await findUsers(deps, workspaceId, audience);
   if (!users) {
     throw new ServiceError('PUSH_PARAMETER_INVALID', {
       field: 'targetUserAttributes.attribute',
@@ -85,6 +93,20 @@ async function matchUsers(
   }
   if (users.length > maxSelectedUsers) throw new ServiceError('PUSH_PARAMETER_INVALID', tooManyUsers);
   return users.map(({ bucket, userId }) => [bucket, userId]);
+}
+
+/** By customer id, as most are named, in one look-up with others that come at the same time. */
+async function findUsers(
+  { database, findNamed }: FindUsers,
+  workspaceId: string,
+  selector: UserAudience,
+): Promise<UserKey[] | undefined> {
+  // One more than allowed tells "too many" from "just enough" (decision D32).
+  const limit = maxSelectedUsers + 1;
+  if (identifierOf(selector.attribute, selector)?.kind !== 'customer-id')
+    return findSelectedUsers(database, { workspaceId, selector, limit });
+  const asked = { workspaceId, customerIds: selector.values };
+  return withRetained(database, { ...asked, limit, named: await findNamed(asked) });
 }
 
 type Preparation = {

@@ -1,17 +1,19 @@
 import type { Clock } from '../../clock.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import type { PushBodies } from '../../domain/push/push-bodies.ts';
 import { isStorableText } from '../../domain/storable-text.ts';
 import type { Encryption } from '../../domain/encryption.ts';
 import { findSigningKey } from '../../domain/signature/sign-push.ts';
 import { findSigningKeyV2 } from '../../domain/signature/sign-push-v2.ts';
 import type { Database } from '../../storage/database.ts';
-import { findCampaignByName } from '../../storage/campaigns/campaigns.ts';
+import { findCampaignsByNames } from '../../storage/campaigns/campaigns.ts';
 import type { StoredCampaign } from '../../storage/campaigns/campaigns.ts';
-import type { LimitGrant } from '../../storage/limits/limit-windows.ts';
+import type { LimitGrant } from '../../storage/limits/limit-marks.ts';
 import { noteUse } from '../keys/authenticate-key.ts';
 import type { PushSecret } from '../keys/list-push-secrets.ts';
 import { makeCountPushRequest } from './count-push-request.ts';
 import { rememberSignatureId } from './remember-signature-id.ts';
+import { makeWorkTogether } from './work-together.ts';
 import { makeFindWorkspaceContext } from './workspace-context.ts';
 import type { WorkspaceContext } from './workspace-context.ts';
 import { minPushNameCharacters, pushRequestsPerMinute } from '../../domain/push/limits.ts';
@@ -69,6 +71,11 @@ export function makeAdmitPush(deps: {
     requestsPerMinute: deps.requestsPerMinute ?? pushRequestsPerMinute,
   });
 
+  const findCampaign = makeWorkTogether(
+    (names: { workspaceId: string; name: string }[]) => findCampaignsByNames(database, names),
+    { batchItems: 500, waitingItems: 10_000 },
+  );
+
   return async (credentials) => {
     if (credentials.appId === undefined || credentials.appId === '') throw new ServiceError('PUSH_APP_ID_MISSING');
     const context = /^[A-Za-z0-9_-]{1,64}$/.test(credentials.appId) ? await findContext(credentials.appId) : undefined;
@@ -79,11 +86,16 @@ export function makeAdmitPush(deps: {
       throw new ServiceError('PUSH_RATE_LIMITED', { retryAfterSeconds: limit.retryAfterSeconds });
     const key = await checkSignature(deps, context, credentials);
     await noteSigned(deps, key);
-    const existing = await findCampaignByName(database, { workspaceId: context.workspace.id, name });
-    const joined = existing?.audience === 'USER' && credentials.audience === 'User' ? existing : undefined;
+    const existing = await findCampaign({ workspaceId: context.workspace.id, name });
+    const isForUsers = isUserAudience(credentials.audience, context.workspace.pushBodies);
+    const joined = existing?.audience === 'USER' && isForUsers ? existing : undefined;
     if (existing && !joined && !credentials.isRepeatable) throw new ServiceError('PUSH_NAME_DUPLICATE');
     return { workspace: context.workspace, name, keyId: key.keyId, signedBy: key.name, existing: joined, limit };
   };
+}
+
+function isUserAudience(sent: unknown, bodies: PushBodies): boolean {
+  return sent === 'User' || (bodies === 'lenient' && typeof sent === 'string' && sent.toLowerCase() === 'user');
 }
 
 /** A workspace addressed through another data center, or with another workspace's token, is treated as not found. */

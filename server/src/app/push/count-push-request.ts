@@ -1,9 +1,9 @@
 import type { Clock } from '../../clock.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
-import { countWithinLimit } from '../../storage/limits/limit-windows.ts';
-import type { LimitGrant } from '../../storage/limits/limit-windows.ts';
-import { makeCommitTogether } from './commit-together.ts';
+import { countEachWithinLimit } from '../../storage/limits/limit-marks.ts';
+import type { LimitGrant } from '../../storage/limits/limit-marks.ts';
+import { makeWorkTogether } from './work-together.ts';
 
 /**
  * Counts one push request against the workspace's limit. Requests that arrive together are counted together: one row
@@ -14,7 +14,7 @@ export function makeCountPushRequest(deps: {
   clock: Clock;
   requestsPerMinute: number;
 }): (workspaceId: string) => Promise<LimitGrant> {
-  return makeCommitTogether((workspaceIds) => countBatch(deps, workspaceIds), {
+  return makeWorkTogether((workspaceIds) => countBatch(deps, workspaceIds), {
     batchItems: 1_000,
     waitingItems: 20_000,
   });
@@ -26,21 +26,16 @@ async function countBatch(
 ): Promise<LimitGrant[]> {
   const wanted = new Map<string, number>();
   for (const id of workspaceIds) wanted.set(id, (wanted.get(id) ?? 0) + 1);
-  const grants = new Map<string, LimitGrant>();
-  await inTransaction(database, async (tx) => {
-    // In order of id: two nodes lock the same counters in the same order.
-    for (const workspaceId of [...wanted.keys()].sort()) {
-      const grant = await countWithinLimit(tx, {
-        operation: 'push',
-        workspaceId,
-        wanted: wanted.get(workspaceId)!,
-        limit: requestsPerMinute,
-        windowSeconds: 60,
-        at: clock.now(),
-      });
-      grants.set(workspaceId, grant);
-    }
-  });
+  const counts = [...wanted].map(([workspaceId, count]) => ({
+    operation: 'push',
+    workspaceId,
+    wanted: count,
+    limit: requestsPerMinute,
+    windowSeconds: 60,
+    at: clock.now(),
+  }));
+  const granted = await inTransaction(database, (tx) => countEachWithinLimit(tx, counts));
+  const grants = new Map(counts.map(({ workspaceId }, place) => [workspaceId, granted[place]!]));
   const left = new Map([...grants].map(([id, grant]) => [id, grant.granted]));
   return workspaceIds.map((id) => {
     const grant = grants.get(id)!;

@@ -4,7 +4,11 @@ import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { deleteSandboxMessages, listSandboxMessages } from '../../storage/installation/sandbox.ts';
 import type { SandboxMessage } from '../../storage/installation/sandbox.ts';
+import { parseFaults } from '../../domain/sandbox/faults.ts';
+import type { ApiFaults } from './api-faults.ts';
 import type { ClockAdvance, ClockProgress } from './make-clock-advance.ts';
+
+export type { SandboxMessage };
 
 /** What the sandbox may do to its phones; the simulators of the engine are of this form. */
 export type SimulatorControl = {
@@ -19,6 +23,7 @@ export type SandboxDependencies = {
   /** The workspace whose inbox is shown by default. */
   demoWorkspaceId: () => string | undefined;
   simulators: SimulatorControl;
+  apiFaults: ApiFaults;
   /** Settles when something arrives in the inbox, or after the time; whichever is first. */
   waitForMessage: (milliseconds: number) => Promise<void>;
   clockAdvance: ClockAdvance;
@@ -26,7 +31,14 @@ export type SandboxDependencies = {
   resetDemo: (note?: Note) => Promise<{ workspaceId: string }>;
 };
 
-export type InboxQuery = { workspaceId?: string; after: string; limit: number; waitMilliseconds: number };
+export type InboxQuery = {
+  workspaceId?: string;
+  after: string;
+  limit: number;
+  waitMilliseconds: number;
+  /** Whether nobody waits any more. */
+  isOver?: () => boolean;
+};
 
 /** What is written with a change, in its transaction. */
 type Note = (tx: Transaction) => Promise<void>;
@@ -34,17 +46,28 @@ type Noted = { note?: Note };
 
 /** Newest first; waits up to `waitMilliseconds` for a first message newer than `after`. */
 export async function readInbox(deps: SandboxDependencies, query: InboxQuery): Promise<SandboxMessage[]> {
-  const workspaceId = query.workspaceId ?? deps.demoWorkspaceId();
-  if (workspaceId === undefined)
-    throw new ServiceError('PARAMETER_INVALID', { field: 'workspaceId', reason: 'is required' });
+  const workspaceId = inboxWorkspace(deps, query);
   const deadline = performance.now() + query.waitMilliseconds;
   const asked = { workspaceId, afterId: query.after, limit: query.limit };
   for (;;) {
     const messages = await listSandboxMessages(deps.database, asked);
     const left = deadline - performance.now();
-    if (messages.length > 0 || left <= 0) return messages;
+    if (messages.length > 0 || left <= 0 || query.isOver?.()) return messages;
     await deps.waitForMessage(Math.min(left, 250));
   }
+}
+
+/** The id of the newest message; empty when there is none. */
+export async function findNewestMessage(deps: SandboxDependencies, scope: { workspaceId?: string }): Promise<string> {
+  const asked = { workspaceId: inboxWorkspace(deps, scope), afterId: '', limit: 1 };
+  return (await listSandboxMessages(deps.database, asked))[0]?.id ?? '';
+}
+
+function inboxWorkspace(deps: SandboxDependencies, scope: { workspaceId?: string }): string {
+  const workspaceId = scope.workspaceId ?? deps.demoWorkspaceId();
+  if (workspaceId === undefined)
+    throw new ServiceError('PARAMETER_INVALID', { field: 'workspaceId', reason: 'is required' });
+  return workspaceId;
 }
 
 /** What the simulated providers counted, per platform. */
@@ -67,30 +90,39 @@ export function readSandboxClock({
   return { now: clock.now(), offsetMilliseconds: clock.offsetMilliseconds(), advancing };
 }
 
+export type ClockMove = { advanceSeconds: number } | { runUntilIdle: true; withinSeconds?: number } | { reset: true };
+
+/** A campaign that repeats for ever is never idle. */
+const idleSeconds = 31 * 24 * 3600;
+
 /**
- * Moves the clock of all nodes forward, stopping where something is due, or back to real time with `reset`. Time never
- * runs backwards otherwise.
+ * Moves the clock of all nodes forward, stopping where something is due: so far, or until nothing is due for as long; or
+ * back to real time with `reset`. Time never runs backwards otherwise.
  *
  * @throws ServiceError PARAMETER_INVALID, CLOCK_ADVANCING
  */
 export async function moveClock(
   deps: SandboxDependencies,
-  { move, note }: Noted & { move: { advanceSeconds: number } | { reset: true } },
+  { move, note }: Noted & { move: ClockMove },
 ): Promise<SandboxClock> {
   if ('reset' in move) await deps.clockAdvance.reset(note);
+  else if ('runUntilIdle' in move)
+    await deps.clockAdvance.runUntilIdle({ withinMilliseconds: (move.withinSeconds ?? idleSeconds) * 1000, note });
   else await deps.clockAdvance.advance({ milliseconds: move.advanceSeconds * 1000, note });
   return readSandboxClock(deps);
 }
 
 /** The simulators are outside the database, so the note is stored first and removed if they refuse. */
 export async function setFaults(
-  { database, simulators }: SandboxDependencies,
+  { database, simulators, apiFaults }: SandboxDependencies,
   { faults, note }: Noted & { faults: object },
 ): Promise<void> {
+  const { api, ...ofProviders } = parseFaults(faults);
   await inTransaction(database, async (tx) => {
     await note?.(tx);
-    await simulators.setFaults(faults);
+    await simulators.setFaults(ofProviders);
   });
+  apiFaults.set(api);
 }
 
 /**
@@ -101,16 +133,21 @@ export async function setFaults(
  */
 export async function resetSandbox(deps: SandboxDependencies, { note }: Noted = {}): Promise<{ workspaceId: string }> {
   await deps.simulators.setFaults({});
+  deps.apiFaults.set([]);
   const demo = await deps.resetDemo(note);
   await deps.simulators.reset();
   return demo;
 }
 
 /** Empties the inbox, the counters and the fault switches; people and campaigns stay. */
-export async function clearInbox({ database, simulators }: SandboxDependencies, { note }: Noted = {}): Promise<void> {
+export async function clearInbox(
+  { database, simulators, apiFaults }: SandboxDependencies,
+  { note }: Noted = {},
+): Promise<void> {
   await inTransaction(database, async (tx) => {
     await note?.(tx);
     await deleteSandboxMessages(tx);
     await simulators.reset();
   });
+  apiFaults.set([]);
 }

@@ -33,6 +33,8 @@ export type ClockAdvance = {
   progress(): ClockProgress | undefined;
   /** Settles when the clock is where it should be, or while it is still on its way there. @throws ServiceError */
   advance(move: { milliseconds: number; note: Note }): Promise<void>;
+  /** Moves from one instant at which something is due to the next, until nothing is due within as long. @throws ServiceError */
+  runUntilIdle(move: { withinMilliseconds: number; note: Note }): Promise<void>;
   /** Back to real time; an advance under way ends where it is. */
   reset(note: Note): Promise<void>;
   /** Ends an advance under way where it is. */
@@ -61,27 +63,33 @@ export function makeClockAdvance(deps: ClockAdvanceDependencies): ClockAdvance {
     await current?.ended;
   }
 
+  type Move = { field: string; milliseconds: number; end: Advance['end']; note: Note };
+  async function begin({ field, milliseconds, end: endsAt, note }: Move): Promise<void> {
+    if (current) throw new ServiceError('CLOCK_ADVANCING');
+    const toOffset = clock.offsetMilliseconds() + milliseconds;
+    if (toOffset > maxMoveMilliseconds)
+      throw new ServiceError('PARAMETER_INVALID', { field, reason: 'is too far ahead' });
+    let fault: { error: unknown } | undefined;
+    const aborting = new AbortController();
+    const advance: Advance = { toOffset, end: endsAt, stops: 0, aborting, ended: Promise.resolve() };
+    current = advance;
+    advance.ended = inTransaction(database, async (tx) => note?.(tx))
+      .then(() => walk(deps, advance))
+      .catch((error: unknown) => {
+        fault = { error };
+        log.error({ err: error }, 'the clock was not moved as far as asked');
+      })
+      .finally(() => (current = undefined));
+    await Promise.race([advance.ended, deps.pause(maxAnswerMilliseconds)]);
+    if (fault) throw fault.error;
+  }
+
   return {
     progress: () => current && { stops: current.stops, remainingSeconds: remaining(current, clock) / 1000 },
 
-    async advance({ milliseconds, note }) {
-      if (current) throw new ServiceError('CLOCK_ADVANCING');
-      const toOffset = clock.offsetMilliseconds() + milliseconds;
-      if (toOffset > maxMoveMilliseconds)
-        throw new ServiceError('PARAMETER_INVALID', { field: 'advanceSeconds', reason: 'is too far ahead' });
-      let fault: { error: unknown } | undefined;
-      const advance: Advance = { toOffset, stops: 0, aborting: new AbortController(), ended: Promise.resolve() };
-      current = advance;
-      advance.ended = inTransaction(database, async (tx) => note?.(tx))
-        .then(() => walk(deps, advance))
-        .catch((error: unknown) => {
-          fault = { error };
-          log.error({ err: error }, 'the clock was not moved as far as asked');
-        })
-        .finally(() => (current = undefined));
-      await Promise.race([advance.ended, deps.pause(maxAnswerMilliseconds)]);
-      if (fault) throw fault.error;
-    },
+    advance: ({ milliseconds, note }) => begin({ field: 'advanceSeconds', milliseconds, end: 'there', note }),
+    runUntilIdle: ({ withinMilliseconds: milliseconds, note }) =>
+      begin({ field: 'withinSeconds', milliseconds, end: 'at the last stop', note }),
 
     async reset(note) {
       await end();
@@ -97,7 +105,14 @@ export function makeClockAdvance(deps: ClockAdvanceDependencies): ClockAdvance {
   };
 }
 
-type Advance = { toOffset: number; stops: number; aborting: AbortController; ended: Promise<void> };
+type Advance = {
+  toOffset: number;
+  /** Where the clock stands afterwards. */
+  end: 'there' | 'at the last stop';
+  stops: number;
+  aborting: AbortController;
+  ended: Promise<void>;
+};
 
 /** Moves of more than ten years are a slip of the hand. */
 const maxMoveMilliseconds = 10 * 366 * 24 * 3600 * 1000;
@@ -113,6 +128,7 @@ async function walk(deps: ClockAdvanceDependencies, advance: Advance): Promise<v
     const left = remaining(advance, clock);
     const due = await findNextDue(database, { after: doneUntil, until: new Date(now.getTime() + left) });
     // To the full second, so that what waits for attempts of its own milliseconds is not a stop for each of them.
+    if (!due && advance.end === 'at the last stop') return deps.onClockMoved();
     const step = due ? Math.max(0, Math.ceil(due.getTime() / 1000) * 1000 - now.getTime()) : left;
     const offset = clock.offsetMilliseconds() + Math.min(step, left);
     await setClockOffset(database, offset);

@@ -11,7 +11,13 @@ const campaignName = 'Hello from Carillon';
  * A curl that sends a push to the demo's Ada and works however often it is pasted: for audience `User` a repeated name
  * joins the campaign (interface 2.8). Undefined when the workspace has no push key.
  */
-export function makeReadyCurl(deps: { database: Database; encryption: Encryption }): ReadyCurl {
+export function makeReadyCurl(deps: {
+  database: Database;
+  encryption: Encryption;
+  /** Abbreviation in the names of headers. */
+  headerPrefix: string;
+}): ReadyCurl {
+  const prefix = deps.headerPrefix.toUpperCase();
   return async ({ workspaceId, url }) => {
     const [key] = await listPushSecrets(deps, workspaceId);
     if (!key) return undefined;
@@ -26,9 +32,9 @@ export function makeReadyCurl(deps: { database: Database; encryption: Encryption
     return [
       `curl ${url}/v2.1/transaction/sendpush \\`,
       `  -H 'Content-Type: application/json' \\`,
-      `  -H 'X-SVC-APPKEY: ${workspaceId}' \\`,
-      `  -H 'X-SVC-PushAPI-Signature: ${signPush({ appId: workspaceId, campaignName, key: key.secret })}' \\`,
-      `  -H 'X-SVC-Query-Type: user' \\`,
+      `  -H 'X-${prefix}-APPKEY: ${workspaceId}' \\`,
+      `  -H 'X-${prefix}-PushAPI-Signature: ${signPush({ appId: workspaceId, campaignName, key: key.secret })}' \\`,
+      `  -H 'X-${prefix}-Query-Type: user' \\`,
       `  -d '${JSON.stringify(body)}'`,
     ].join('\n');
   };

@@ -98,11 +98,17 @@ export function makeVirtualDevices({ database, clock, makeSubscription, interact
       await register({ workspaceId, customerId, deviceId, platform, behaviour }, note);
     },
 
-    /** What its app would tell of a message. @throws ServiceError NOT_FOUND for a message that asks for no reports */
+    /**
+     * What its app would tell of a message.
+     *
+     * @throws ServiceError NOT_FOUND for a message that asks for no reports, or that was shown without its app
+     */
     async report({ workspaceId, id, kind }: { workspaceId: string; id: string; kind: InteractionKind }): Promise<void> {
       const message = await findSandboxMessage(database, { workspaceId, id });
-      const token = message && findReportToken(message.payload);
-      if (token === undefined) throw new ServiceError('NOT_FOUND', { detail: 'no message that takes reports' });
+      // A message of an older version says nothing of its screen.
+      const canReport = message?.screen.reports?.includes(kind) ?? true;
+      const token = message && canReport ? findReportToken(message.payload) : undefined;
+      if (token === undefined) throw new ServiceError('NOT_FOUND', { detail: 'no message that takes this report' });
       await interactions.report({ token, kind, reportId: randomUUID(), address: '127.0.0.1' });
     },
   };

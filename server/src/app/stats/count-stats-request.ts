@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { statsRequestsPerMinute } from '../../domain/stats/limits.ts';
-import { countWithinLimit } from '../../storage/limits/limit-windows.ts';
-import type { LimitGrant } from '../../storage/limits/limit-windows.ts';
+import { countWithinLimit } from '../../storage/limits/limit-marks.ts';
+import type { LimitGrant } from '../../storage/limits/limit-marks.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
 

@@ -1,3 +1,5 @@
+import { isDataPrefix, isPushFrom } from '../../domain/campaigns/android-payload.ts';
+import type { PayloadMode } from '../../domain/campaigns/android-payload.ts';
 import { parseFrequencyCaps, parseQuietSpan } from '../../domain/eligibility/workspace-controls.ts';
 import type { QuietMode } from '../../domain/eligibility/workspace-controls.ts';
 import type { Queryable } from '../../storage/database.ts';
@@ -16,6 +18,13 @@ export type WorkspaceControlTexts = {
   /** Minutes. */
   minimumDelay: string | undefined;
   zoneAttribute: string | undefined;
+};
+
+export type AndroidPayloadTexts = {
+  androidMode: PayloadMode | undefined;
+  pushFrom: string | undefined;
+  /** `none`: the installation's. */
+  dataPrefix: string | undefined;
 };
 
 /**
@@ -38,6 +47,20 @@ export function parseControls(texts: WorkspaceControlTexts) {
   };
 }
 
+/** Reads how Android messages are to be written. @throws WorkspaceRefusedError with what is possible */
+export function parseAndroidPayload({ androidMode, pushFrom, dataPrefix }: AndroidPayloadTexts) {
+  const parse = (isPossible: (text: string) => boolean) => (text: string) => (isPossible(text) ? text : undefined);
+  return {
+    androidMode,
+    pushFrom: read(pushFrom, { parse: parse(isPushFrom), sentence: pushFromSentence }),
+    dataPrefix:
+      dataPrefix === 'none' ? null : read(dataPrefix, { parse: parse(isDataPrefix), sentence: dataPrefixSentence }),
+  };
+}
+
+const pushFromSentence = 'The value of push_from takes 1 to 64 letters, digits, dots, - and _.';
+const dataPrefixSentence =
+  'The prefix of data keys takes 1 to 16 lower-case letters and digits, a letter first, and is not gcm, google or kv; none means that of the installation.';
 const capSentence =
   `Frequency caps are up to ${maxCaps} rules such as 2/1d,5/7d, of different lengths: ` +
   `1 to ${maxCapMessages} messages in 1 to ${maxCapHours} hours (h) or 1 to ${maxCapHours / 24} days (d), or none.`;

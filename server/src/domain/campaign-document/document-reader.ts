@@ -21,7 +21,8 @@ const documentRules: ReadingRules = {
     textFault(text) ?? (text.length > maxCharacters ? `must have at most ${maxCharacters} characters` : undefined),
   toFlag: (value) =>
     typeof value === 'boolean' ? value : value === 'true' ? true : value === 'false' ? false : undefined,
-  toNumber: (value) => (typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value),
+  toNumber: (value) => (typeof value === 'string' && /^\d{1,15}(\.\d{1,9})?$/.test(value) ? Number(value) : value),
+  toPairText: (value) => value,
   // Case does not matter, as the samples of the interface differ.
   isChoice: (value, word) => typeof value === 'string' && String(word).toUpperCase() === value.toUpperCase(),
   choiceFault: (value, words) => `must be one of ${words.join(', ')} in this version, not ${quote(value)}`,

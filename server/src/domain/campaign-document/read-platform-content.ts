@@ -1,4 +1,5 @@
 import type { AndroidContent, IosContent, WebContent } from '../campaigns/content.ts';
+import { readAndroidOptions, readIosOptions, readWebOptions } from '../content-options/read-content-options.ts';
 import { readDefaultAction } from './read-default-action.ts';
 import type { RequestReader } from '../request-reader/request-reader.ts';
 import { maxGroupKeyCharacters } from '../push/limits.ts';
@@ -38,6 +39,7 @@ export function readAndroidContent(part: RequestReader): Omit<AndroidContent, 'f
       const value = button.template('click_action_value', 2_048) ?? '';
       return type === undefined ? [] : [{ type, name, value, ...(iconUrl === undefined ? {} : { iconUrl }) }];
     }),
+    ...readAndroidOptions(part),
   };
 }
 
@@ -50,22 +52,25 @@ export function readIosContent(part: RequestReader): Omit<IosContent, 'fallback'
   const subtitle = details.template('subtitle');
   const media = details.choice('rich_media_type', Object.keys(mediaTypes) as (keyof typeof mediaTypes)[]);
   const mediaUrl = details.templateUrl('rich_media_value', ['https:', 'http:']);
+  const enableBadge = advanced.flag('enable_ios_badge') ?? false;
+  const additionalActions = part
+    .parts('buttons', 1)
+    .map((button) => ({ category: button.requiredPlain('button_category', maxKey) }));
   if ((media === undefined) !== (mediaUrl === undefined))
     details.requires(media === undefined ? 'rich_media_type' : 'rich_media_value');
   return {
     ...readTexts(details),
     ...(subtitle === undefined ? {} : { subtitle }),
     ...readKeys(advanced),
-    enableBadge: advanced.flag('enable_ios_badge') ?? false,
+    enableBadge,
     richContent: [
       ...(media === undefined ? [] : item(mediaTypes[media], mediaUrl)),
       ...item('coupon', advanced.template('coupon_code', 2_048)),
       ...item('sound', advanced.template('sound_file', 2_048)),
     ],
     ...readDefaultAction(details),
-    additionalActions: part
-      .parts('buttons', 1)
-      .map((button) => ({ category: button.requiredPlain('button_category', maxKey) })),
+    additionalActions,
+    ...readIosOptions(part, { enablesBadge: enableBadge, hasCategory: additionalActions.length > 0 }),
   };
 }
 
@@ -84,6 +89,7 @@ export function readWebContent(part: RequestReader): Omit<WebContent, 'fallback'
     iconUrl: advanced.templateUrl('icon_url', ['https:', 'http:']) ?? '',
     ...(imageUrl === undefined ? {} : { imageUrl }),
     autoDismiss: details.flag('auto_dismiss_notification') ?? false,
+    ...readWebOptions(part),
   };
 }
 

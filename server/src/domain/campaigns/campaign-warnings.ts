@@ -4,8 +4,10 @@ import type { WorkspaceControls } from '../eligibility/workspace-controls.ts';
 import { quietUntil } from '../eligibility/quiet-hours.ts';
 import { makePersonaliser } from '../template/personalise.ts';
 import { localDate, localTime } from '../timing/local-time.ts';
+import type { PayloadMode } from './android-payload.ts';
 import type { CampaignContent, Platform } from './content.ts';
 import type { DeliverySettings } from './delivery-settings.ts';
+import { lostInMode } from './lost-in-mode.ts';
 
 /** What may surprise the sender of a campaign; none of it prevents the campaign from going live. */
 export type CampaignWarning = {
@@ -16,7 +18,8 @@ export type CampaignWarning = {
     | 'QUIET_HOURS'
     | 'FREQUENCY_CAP'
     | 'MINIMUM_DELAY'
-    | 'SHORT_LIVED';
+    | 'SHORT_LIVED'
+    | 'PAYLOAD_MODE';
   /** A note describes an effect; a warning means that some or all users will receive nothing. */
   tone: 'warning' | 'note';
   /** The step of the composer where it can be changed. */
@@ -33,6 +36,7 @@ export type WarnedCampaign = {
   controls: WorkspaceControls;
   credentials: Partial<Record<Platform, 'real' | 'simulated'>>;
   eventAttributes: readonly BusinessAttribute[];
+  androidMode: PayloadMode;
 };
 
 const names: Record<Platform, string> = { ANDROID: 'Android', IOS: 'iOS', WEB: 'Web' };
@@ -42,6 +46,7 @@ export function warnOfCampaign(campaign: WarnedCampaign): CampaignWarning[] {
   return [
     ...credentialWarnings(campaign),
     ...templateWarnings(campaign),
+    ...modeWarnings(campaign),
     ...quietWarnings(campaign),
     ...controlNotes(campaign),
   ];
@@ -70,6 +75,15 @@ function credentialWarnings({ platforms, credentials }: WarnedCampaign): Campaig
       message: `Providers are simulated here (${simulated}): no real device gets it.`,
     });
   return warnings;
+}
+
+function modeWarnings({ platforms, content, androidMode }: WarnedCampaign): CampaignWarning[] {
+  if (!platforms.includes('ANDROID') || !content.ANDROID) return [];
+  const mode = content.ANDROID.options?.deliveryMode ?? androidMode;
+  const lost = lostInMode(content.ANDROID, mode).map(({ words }) => words);
+  if (lost.length === 0) return [];
+  const message = `Android: while the app is in the background, mode ${mode} loses ${lost.join(', ')}.`;
+  return [{ code: 'PAYLOAD_MODE', tone: 'warning', part: 'content', message }];
 }
 
 /** A user with nothing but an id shows whether a template needs attributes that not every user has. */

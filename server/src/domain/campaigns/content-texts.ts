@@ -1,3 +1,5 @@
+import { changeOptionTexts } from '../content-options/change-option-texts.ts';
+import type { ChangeText, TextPlace } from './text-place.ts';
 import type { AndroidContent, DefaultAction, IosContent, Platform, WebContent } from './content.ts';
 
 /** The text at one place of the content, without the fallback. */
@@ -6,19 +8,6 @@ export type OwnContent = {
   IOS: Omit<IosContent, 'fallback'>;
   WEB: Omit<WebContent, 'fallback'>;
 };
-
-/** A place whose text may be a person's own, and what the text must be there. */
-export type TextPlace = {
-  /** As in `richContent[0].value`. */
-  field: string;
-  longest: number;
-  /** Absent: any text will do. */
-  schemes?: readonly string[];
-  isRequired: boolean;
-};
-
-/** @returns the text for that place; undefined to leave an optional place empty */
-export type ChangeText = (text: string, place: TextPlace) => string | undefined;
 
 const maxText = 4_096;
 const maxValue = 2_048;
@@ -49,6 +38,7 @@ function changeAndroid(content: OwnContent['ANDROID'], change: ChangeText): OwnC
   const { summary: _summary, ...rest } = content;
   return {
     ...rest,
+    ...changeOptionTexts<'ANDROID'>(content.options, change),
     ...changeShown(content, change),
     ...optional('summary', { text: content.summary, change, longest: maxText }),
     ...changeShared(content, change),
@@ -69,6 +59,7 @@ function changeIos(content: OwnContent['IOS'], change: ChangeText): OwnContent['
   const { subtitle: _subtitle, ...rest } = content;
   return {
     ...rest,
+    ...changeOptionTexts<'IOS'>(content.options, change),
     ...changeShown(content, change),
     ...optional('subtitle', { text: content.subtitle, change, longest: maxText }),
     ...changeShared(content, change),
@@ -82,6 +73,7 @@ function changeWeb(content: OwnContent['WEB'], change: ChangeText): OwnContent['
     change(content[field], { field, longest: maxValue, schemes: web, isRequired: true })!;
   return {
     ...rest,
+    ...changeOptionTexts<'WEB'>(content.options, change),
     ...changeShown(content, change),
     redirectUrl: requiredUrl('redirectUrl'),
     iconUrl: requiredUrl('iconUrl'),

@@ -1,3 +1,5 @@
+import type { AndroidOptions, IosOptions, WebOptions } from '../content-options/content-options.ts';
+
 /**
  * What a campaign shows on each platform, after the edge has parsed it (interface 2.8, fact 3.3). Wire spellings such
  * as `channel_id` and `iconURL` end in http/push/shapes.ts.
@@ -23,6 +25,7 @@ export type AndroidContent = AndroidText & {
   defaultAction?: DefaultAction;
   /** At most two. */
   additionalActions: { type: 'call' | 'snooze' | 'copy' | 'share'; value: string; name: string; iconUrl?: string }[];
+  options?: AndroidOptions;
   /** Shown instead when the personalisation of this content fails for a user. */
   fallback?: Omit<AndroidContent, 'fallback'>;
 };
@@ -39,6 +42,7 @@ export type IosContent = {
   defaultAction?: DefaultAction;
   /** The notification category that carries the buttons; one at most. */
   additionalActions: { category: string }[];
+  options?: IosOptions;
   fallback?: Omit<IosContent, 'fallback'>;
 };
 
@@ -50,6 +54,7 @@ export type WebContent = {
   imageUrl?: string;
   /** Gone after 8 seconds. */
   autoDismiss: boolean;
+  options?: WebOptions;
   fallback?: Omit<WebContent, 'fallback'>;
 };
 

@@ -26,6 +26,8 @@ export type DeliverySettings = {
   countsForCap: boolean;
   /** Goes out however soon after another campaign. */
   ignoresMinimumDelay: boolean;
+  /** For the app alone: nothing is shown, counted or held back. */
+  isSilent: boolean;
   /** Least hours between two messages of this campaign to one user. */
   ownDelayHours: number | null;
 };
@@ -48,6 +50,7 @@ export const defaultDeliverySettings: DeliverySettings = {
   countsForCap: true,
   ignoresMinimumDelay: true,
   ownDelayHours: null,
+  isSilent: false,
 };
 
 /**

@@ -22,6 +22,12 @@ const wrongCredential = 'Compare the credential with the app: carillon credentia
 const ours: Record<string, string> = {
   NOT_CONNECTED: 'Look whether this machine reaches the provider (firewall, proxy, DNS).',
   NOT_SENT: 'Look whether this machine reaches the provider steadily; connections broke before the message was out.',
+  PROXY_UNREACHABLE: 'The outgoing proxy did not answer: look whether it runs, and at CARILLON_OUTGOING_PROXY.',
+  PROXY_REFUSED:
+    'Let the outgoing proxy open tunnels (CONNECT) to this provider; its own log and the node’s have the status.',
+  PROXY_AUTH: 'The outgoing proxy wants other credentials than those in CARILLON_OUTGOING_PROXY.',
+  HOST_NOT_ALLOWED:
+    'The browser named a push service that is not known here: list its host in CARILLON_PROXY_HOSTS if it is one.',
   ADDRESS_BLOCKED:
     'The browser named a push service at an address that is not public; it is taken out of the audience.',
   STOPPED: 'The campaign was stopped before another attempt was due. Clone it to send the rest.',

@@ -1,14 +1,31 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ReportPass } from '../interactions/interaction-token.ts';
+import type { SettledPayload } from './android-payload.ts';
 import type { AndroidContent, IosContent, WebContent } from './content.ts';
 
 export type AndroidMessage = {
   platform: 'ANDROID';
   content: Omit<AndroidContent, 'fallback'>;
   priority: 'HIGH' | 'NORMAL';
+  payload: SettledPayload;
+  /** The app runs, and nobody sees anything. */
+  isSilent: boolean;
 };
-export type IosMessage = { platform: 'IOS'; content: Omit<IosContent, 'fallback'>; priority: 1 | 5 | 10 };
-export type WebMessage = { platform: 'WEB'; content: Omit<WebContent, 'fallback'>; urgency: 'low' | 'normal' | 'high' };
+export type IosMessage = {
+  platform: 'IOS';
+  content: Omit<IosContent, 'fallback'>;
+  priority: 1 | 5 | 10;
+  /** Name of the object beside `aps` that is the app's. */
+  dataPrefix: string;
+  isSilent: boolean;
+};
+export type WebMessage = {
+  platform: 'WEB';
+  content: Omit<WebContent, 'fallback'>;
+  urgency: 'low' | 'normal' | 'high';
+  /** Where a browser goes that opens it without the worker: by way of this service, which counts the click. */
+  link?: string;
+};
 
 /** One message for one device, rendered and ready to be planned by a provider. */
 export type Message = (AndroidMessage | IosMessage | WebMessage) & {
@@ -40,11 +57,10 @@ export type MessageIdentity = {
  * `collapseReplaceKey`, that key decides what replaces what, so two campaigns can share it.
  */
 export function messageIdentity(runId: string, deviceId: string, collapseReplaceKey?: string): MessageIdentity {
-  const digest = createHash('sha256').update(`${runId}:${deviceId}`).digest();
-  const hex = digest.toString('hex');
+  // As a text: a digest in a buffer of its own costs three times as much (decision 0027).
+  const hex = hash('sha256', `${runId}:${deviceId}`, 'hex');
   // Version 8 (RFC 9562 §5.8): a UUID whose bits are ours to define.
   const id = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
-  const collapse =
-    collapseReplaceKey === undefined ? digest : createHash('sha256').update(`key:${collapseReplaceKey}`).digest();
-  return { id, collapseId: collapse.toString('base64url').slice(0, 32) };
+  const collapse = collapseReplaceKey === undefined ? hex : hash('sha256', `key:${collapseReplaceKey}`, 'hex');
+  return { id, collapseId: Buffer.from(collapse.slice(0, 48), 'hex').toString('base64url') };
 }

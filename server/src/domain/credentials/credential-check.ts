@@ -15,6 +15,8 @@ export function adviseOnCheck({ provider, verdict, words }: Checked): string {
     return provider === 'webpush'
       ? 'Give the public key to your web page; browsers that subscribed with another key stay silent until they subscribe anew.'
       : 'Nothing to do.';
+  if (verdict === 'UNKNOWN' && words.startsWith('PROXY_'))
+    return 'The provider was not asked. Look at the outgoing proxy and at CARILLON_OUTGOING_PROXY, then check again.';
   if (verdict === 'UNKNOWN')
     return 'Look whether this machine reaches the provider (firewall, proxy, DNS), then check again.';
   const known = advice.find(([provider_, pattern]) => provider_ === provider && pattern.test(words));

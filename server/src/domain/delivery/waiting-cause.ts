@@ -25,6 +25,12 @@ export function tellWaitingCause({ platform, code }: { platform: Platform; code:
       return own('the credential could not be read from the database');
     case 'NOT_CONNECTED':
       return theirs(`${provider} could not be reached`);
+    case 'PROXY_UNREACHABLE':
+      return theirs('the outgoing proxy could not be reached');
+    case 'PROXY_REFUSED':
+      return theirs(`the outgoing proxy does not let messages through to ${provider}`);
+    case 'PROXY_AUTH':
+      return theirs('the outgoing proxy does not take its credentials');
     case 'NOT_SENT':
       return theirs(`the connection to ${provider} broke before the message was out`);
     case 'TIMEOUT':

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { platforms } from '../campaigns/content.ts';
 import type { Platform } from '../campaigns/content.ts';
-import { hmacSha256 } from '../hmac-sha256.ts';
+import { hmacSha256, KeyedHmacSha256, messageStart } from '../hmac-sha256.ts';
 import { isId } from '../ids.ts';
 
 /** Which message a device has got: everything that a report of it needs. */
@@ -58,12 +58,27 @@ export function makeInteractionTokens(key: Uint8Array): InteractionTokens {
     if (!timingSafeEqual(prove('report', [named]), bytes.subarray(-proofBytes))) return undefined;
     return { subject: decodeSubject(named), named };
   };
+  const isWeb = makeLastAsked(isWebAddress);
+  const mac = new KeyedHmacSha256(key);
+  const issueToken = (subject: InteractionSubject): string => {
+    const bytes = mac.reserve(purposes.report.length + headBytes + maxWorkspaceBytes + proofBytes);
+    const start = messageStart + bytes.write('report\0', messageStart, 'latin1');
+    const end = writeSubject(subject, bytes, start);
+    // The proof stands behind what it proves, in the token as here.
+    bytes.write(mac.digest(end), end, proofBytes, 'latin1');
+    return bytes.toString('base64url', start, end + proofBytes);
+  };
+  const proveClick = (subject: InteractionSubject, address: string): string => {
+    const bytes = mac.reserve(purposes.click.length + headBytes + maxWorkspaceBytes + 1 + 3 * address.length);
+    const start = messageStart + bytes.write('click\0', messageStart, 'latin1');
+    let end = writeSubject(subject, bytes, start);
+    end += bytes.write(`\0${address}`, end);
+    return Buffer.from(mac.digest(end).slice(0, proofBytes), 'latin1').toString('base64url');
+  };
   return {
     issue(subject, address) {
-      const named = encodeSubject(subject);
-      const token = Buffer.concat([named, prove('report', [named])]).toString('base64url');
-      if (address === undefined || !isWebAddress(address)) return { token };
-      return { token, clickProof: prove('click', [named, '\0', address]).toString('base64url') };
+      const token = issueToken(subject);
+      return address !== undefined && isWeb(address) ? { token, clickProof: proveClick(subject, address) } : { token };
     },
     open: (token) => openParts(token)?.subject,
     openClick(clickToken, address) {
@@ -81,19 +96,33 @@ export function isWebAddress(address: string): boolean {
   return /^https?:\/\//i.test(address) && URL.canParse(address);
 }
 
-function encodeSubject({ workspaceId, runId, bucket, deviceId, platform }: InteractionSubject): Buffer {
-  const workspace = Buffer.from(workspaceId);
-  if (!isId(runId) || !isId(deviceId) || workspace.length === 0 || workspace.length > maxWorkspaceBytes)
-    throw new RangeError(`not a message at a device: run ${runId}, device ${deviceId}`);
-  return Buffer.concat([
-    Buffer.from([version, platforms.indexOf(platform), bucket]),
-    Buffer.from(runId, 'hex'),
-    Buffer.from(deviceId, 'hex'),
-    workspace,
-  ]);
+/** A campaign asks for the same address again and again. */
+function makeLastAsked(ask: (text: string) => boolean): (text: string) => boolean {
+  let asked: { text: string; result: boolean } | undefined;
+  return (text) => {
+    if (asked?.text !== text) asked = { text, result: ask(text) };
+    return asked.result;
+  };
 }
 
-/** Of proved bytes, so they are as encodeSubject made them. */
+/** @returns where it ends */
+function writeSubject(
+  { workspaceId, runId, bucket, deviceId, platform }: InteractionSubject,
+  bytes: Buffer,
+  start: number,
+): number {
+  const workspaceBytes = Buffer.byteLength(workspaceId);
+  if (!isId(runId) || !isId(deviceId) || workspaceBytes === 0 || workspaceBytes > maxWorkspaceBytes)
+    throw new RangeError(`not a message at a device: run ${runId}, device ${deviceId}`);
+  bytes[start] = version;
+  bytes[start + 1] = platforms.indexOf(platform);
+  bytes[start + 2] = bucket;
+  bytes.write(runId, start + 3, 'hex');
+  bytes.write(deviceId, start + 15, 'hex');
+  return start + headBytes + bytes.write(workspaceId, start + headBytes);
+}
+
+/** Of proved bytes, so they are as writeSubject made them. */
 function decodeSubject(named: Buffer): InteractionSubject {
   return {
     platform: platforms[named.readUInt8(1)]!,

@@ -2,6 +2,7 @@ import * as accounts from '../accounts/limits.ts';
 import * as apiLog from '../api-log/limits.ts';
 import * as businessEvents from '../business-events/limits.ts';
 import * as campaigns from '../campaigns/limits.ts';
+import * as contentOptions from '../content-options/limits.ts';
 import * as delivery from '../delivery/limits.ts';
 import * as devices from '../devices/limits.ts';
 import * as eligibility from '../eligibility/limits.ts';
@@ -22,6 +23,7 @@ import * as users from '../users/limits.ts';
 import { accessLimitTexts } from './access-limit-texts.ts';
 import { campaignLimitTexts } from './campaign-limit-texts.ts';
 import { deliveryLimitTexts } from './delivery-limit-texts.ts';
+import { optionLimitTexts } from './option-limit-texts.ts';
 import { retentionLimitTexts } from './retention-limit-texts.ts';
 import { segmentLimitTexts } from './segment-limit-texts.ts';
 import { userLimitTexts } from './user-limit-texts.ts';
@@ -43,6 +45,7 @@ export type DocumentedLimit = LimitText & {
 
 const texts = {
   ...campaignLimitTexts,
+  ...optionLimitTexts,
   ...deliveryLimitTexts,
   ...userLimitTexts,
   ...segmentLimitTexts,
@@ -54,6 +57,7 @@ const texts = {
 export const limitConstants: { [Noun in keyof typeof texts]: Record<keyof (typeof texts)[Noun], LimitValue> } = {
   push,
   campaigns,
+  'content-options': contentOptions,
   'business-events': businessEvents,
   timing,
   eligibility,

@@ -22,4 +22,6 @@ export type PushCommand = {
   tags: string[];
   conversionGoals: ConversionGoal[];
   settings: DeliverySettings;
+  /** What was asked for and has no effect here. */
+  warnings: string[];
 };

@@ -18,11 +18,16 @@ export type ReadingRules = {
   /** Undefined for a value that is no flag. */
   toFlag(value: unknown): boolean | undefined;
   toNumber(value: unknown): unknown;
+  /** The text of a value of the caller's own, such as one of its pairs; anything else as it came. */
+  toPairText(value: unknown): unknown;
   isChoice(value: unknown, word: string | number): boolean;
   choiceFault(value: unknown, words: readonly (string | number)[]): Fault;
   listFault(value: unknown, maxItems: number): Fault | undefined;
-  /** Why a flag must have the one value that asks for what happens anyway (docs/decisions/0008). */
-  onlyFault(value: boolean): string;
+  /**
+   * Why a flag must have the one value that asks for what happens anyway (docs/decisions/0008); undefined: the other is
+   * taken, with a warning.
+   */
+  onlyFault(value: boolean): string | undefined;
   templates: { mode: TemplateMode; sources: readonly SourceName[] };
 };
 

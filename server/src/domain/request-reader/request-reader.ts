@@ -13,7 +13,10 @@ export class RequestReader {
   readonly members: Readonly<Record<string, unknown>>;
   readonly #noted: Noted;
 
-  constructor(members: Record<string, unknown>, { path = '', rules, noted = { faults: [], notAllowed: [] } }: Place) {
+  constructor(
+    members: Record<string, unknown>,
+    { path = '', rules, noted = { faults: [], notAllowed: [], warnings: [] } }: Place,
+  ) {
     this.members = members;
     this.path = path;
     this.rules = rules;
@@ -23,6 +26,11 @@ export class RequestReader {
   /** In the order of reading; those of the readers that were made from this one, too. */
   get faults(): RequestFault[] {
     return this.#noted.faults;
+  }
+
+  /** What was taken and has no effect. */
+  get warnings(): string[] {
+    return this.#noted.warnings;
   }
 
   /** The one fault to tell: a value that is not allowed before any other. One that is not allowed has no reason. */
@@ -38,7 +46,8 @@ export class RequestReader {
 
   get(name: string): unknown {
     const value = Object.hasOwn(this.members, name) ? this.members[name] : undefined;
-    return this.rules.isSent(value) ? value : undefined;
+    // An item of a list is there, whatever it is: it cannot be left out.
+    return Array.isArray(this.members) || this.rules.isSent(value) ? value : undefined;
   }
 
   names(): string[] {
@@ -57,6 +66,11 @@ export class RequestReader {
     const field = this.pathOf(name);
     if (fault === notAllowed) this.#noted.notAllowed.push(field);
     else this.#noted.faults.push({ field, reason: fault });
+  }
+
+  /** Notes what is taken, and will surprise. */
+  warn(name: string, words: string): void {
+    this.#noted.warnings.push(`${this.pathOf(name)} ${words}`);
   }
 
   /** Notes a member that is required and absent. @returns whether it was sent */
@@ -139,8 +153,35 @@ export class RequestReader {
     return undefined;
   }
 
+  /** A part of a whole, such as a volume. */
+  share(name: string): number | undefined {
+    const value = this.get(name);
+    if (value === undefined) return undefined;
+    const number = this.rules.toNumber(value);
+    if (typeof number === 'number' && number >= 0 && number <= 1) return number;
+    this.invalid(name, 'must be a number from 0 to 1');
+    return undefined;
+  }
+
   list(name: string, maxItems: number): unknown[] {
     return this.#items(name, maxItems) ?? [];
+  }
+
+  /** The members that were sent: what counts as absent is left out. */
+  sentMembers(): Record<string, unknown> {
+    return Object.fromEntries(
+      this.names().flatMap((name) => (this.get(name) === undefined ? [] : [[name, this.get(name)]])),
+    );
+  }
+
+  /** The same for pairs, of which an empty text is a value. */
+  pairMembers(): Record<string, unknown> {
+    return Object.fromEntries(
+      this.names().flatMap((name) => {
+        const value = this.members[name] === '' ? '' : this.get(name);
+        return value === undefined ? [] : [[name, value]];
+      }),
+    );
   }
 
   /** The items of a list as the members of a reader, named by their numbers. */
@@ -196,6 +237,13 @@ export class RequestReader {
     });
   }
 
+  /** The object of that name whose members are the caller's own: their values read as texts where that is certain. */
+  pairs(name: string): RequestReader {
+    const pairs = this.part(name);
+    const texts = Object.entries(pairs.pairMembers()).map(([key, value]) => [key, this.rules.toPairText(value)]);
+    return pairs.over(Object.fromEntries(texts));
+  }
+
   /** Other members at the same place, for what may be spelt or filled in differently. */
   over(members: Record<string, unknown>): RequestReader {
     return this.#at(members, this.path);
@@ -210,7 +258,10 @@ export class RequestReader {
   only(value: boolean, ...names: string[]): void {
     for (const name of names) {
       const sent = this.flag(name);
-      if (sent !== undefined && sent !== value) this.invalid(name, this.rules.onlyFault(value));
+      if (sent === undefined || sent === value) continue;
+      const fault = this.rules.onlyFault(value);
+      if (fault === undefined) this.warn(name, 'has no effect here');
+      else this.invalid(name, fault);
     }
   }
 
@@ -235,7 +286,7 @@ export class RequestReader {
   }
 }
 
-type Noted = { faults: RequestFault[]; notAllowed: string[] };
+type Noted = { faults: RequestFault[]; notAllowed: string[]; warnings: string[] };
 type Place = { path?: string; rules: ReadingRules; noted?: Noted };
 
 export function isObject(value: unknown): value is Record<string, unknown> {

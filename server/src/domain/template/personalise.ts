@@ -1,7 +1,8 @@
 import { storedNames, userSource } from '../users/user-source.ts';
 import type { User } from '../users/user-source.ts';
 import { changeTexts } from '../campaigns/content-texts.ts';
-import type { OwnContent, TextPlace } from '../campaigns/content-texts.ts';
+import type { OwnContent } from '../campaigns/content-texts.ts';
+import type { TextPlace } from '../campaigns/text-place.ts';
 import { platforms } from '../campaigns/content.ts';
 import type { CampaignContent, Platform } from '../campaigns/content.ts';
 import { Budget } from './budget.ts';

@@ -15,6 +15,15 @@ const standardNames: Record<string, IdentifierName> = {
   PUSH_ID: { kind: 'attribute', attribute: 'device:push_id' },
 };
 
+/**
+ * A name that carries the vendor's abbreviation under its neutral spelling, in which it is stored.
+ *
+ * @param prefixes spellings of the abbreviation, lower-case
+ */
+export function neutralName(name: string, prefixes: readonly string[]): string {
+  return prefixes.some((prefix) => name === `${prefix.toUpperCase()}_GAID`) ? 'SVC_GAID' : name;
+}
+
 /** What a name of the push API looks up; undefined when it is no standard name and not marked as custom. */
 export function identifierOf(name: string, { isCustom }: { isCustom: boolean }): IdentifierName | undefined {
   if (isCustom) return name === 'uid' ? { kind: 'customer-id' } : { kind: 'attribute', attribute: name };

@@ -6,7 +6,7 @@ const maxMilliseconds = 10_000;
 const maxBytes = 1024 * 1024;
 
 /**
- * `fetch` for openid-client, implemented with our own client: no redirects, cookies or proxy; limited in time and size.
+ * `fetch` for openid-client, implemented with our own client: no redirects, no cookies; limited in time and size.
  */
 export function makeBoundedFetch(outgoing: OutgoingClient): CustomFetch {
   return async (url, { method, headers, body, signal }) => {

@@ -1,6 +1,7 @@
 import * as openid from 'openid-client';
 import type { CompanyClaims } from '../../domain/accounts/company-rules.ts';
 import { makeOutgoingClient } from '../outgoing-http/outgoing-client.ts';
+import type { OutgoingProxy } from '../outgoing-http/outgoing-proxy.ts';
 import { makeBoundedFetch } from './bounded-fetch.ts';
 
 export type CompanyProviderSettings = {
@@ -8,6 +9,7 @@ export type CompanyProviderSettings = {
   clientId: string;
   clientSecret: string;
   name: string;
+  proxy?: OutgoingProxy | undefined;
 };
 
 type Checks = { state: string; nonce: string; codeVerifier: string };
@@ -22,8 +24,8 @@ const toleranceSeconds = 60;
  * and the answer's `iss` (RFC 9207). Its hosts are the operator's choice, so that they may be internal; calls are
  * bounded all the same.
  */
-export function makeCompanyProvider({ issuer, clientId, clientSecret, name }: CompanyProviderSettings) {
-  const outgoing = makeOutgoingClient({ allowedNetworks: ['0.0.0.0/0', '::/0'] });
+export function makeCompanyProvider({ issuer, clientId, clientSecret, name, proxy }: CompanyProviderSettings) {
+  const outgoing = makeOutgoingClient({ allowedNetworks: [], hosts: 'trusted', proxy });
   const fetchBounded = makeBoundedFetch(outgoing);
   let known: { readAt: number; configuration: Promise<openid.Configuration> } | undefined;
 

@@ -94,6 +94,20 @@ function probeMessage(platform: Exclude<Platform, 'WEB'>): Message {
     additionalActions: [],
   };
   return platform === 'ANDROID'
-    ? { ...base, platform, priority: 'NORMAL', content }
-    : { ...base, platform, priority: 5, content: { ...content, enableBadge: false } };
+    ? {
+        ...base,
+        platform,
+        priority: 'NORMAL',
+        content,
+        payload: { mode: 'data', pushFrom: 'carillon', dataPrefix: 'svc' },
+        isSilent: false,
+      }
+    : {
+        ...base,
+        platform,
+        priority: 5,
+        content: { ...content, enableBadge: false },
+        dataPrefix: 'svc',
+        isSilent: false,
+      };
 }

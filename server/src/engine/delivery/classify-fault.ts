@@ -1,12 +1,24 @@
-import type { Answer, Outcome } from './provider.ts';
+import type { Answer, Outcome, ProxyReason } from './provider.ts';
 import { retryAfterSeconds } from './retry-after.ts';
 
 type HttpAnswer = Extract<Answer, { kind: 'answer' }>;
 type Failure = Extract<Answer, { kind: 'failure' }>;
 
-/** What no answer means, for every provider: no connection → unreached; surely not sent → wait; maybe sent → unknown; a blocked address → dead. */
+const proxyCodes: Record<ProxyReason, string> = {
+  'proxy-unreachable': 'PROXY_UNREACHABLE',
+  'proxy-refused': 'PROXY_REFUSED',
+  'proxy-auth': 'PROXY_AUTH',
+};
+
+/**
+ * What no answer means, for every provider: no connection, or no way through the proxy → unreached; surely not sent → wait;
+ * maybe sent → unknown; a blocked address → dead. A host that the settings do not list is no fault of the device's.
+ */
 export function classifyFailure(failure: Failure): Outcome {
   if (failure.reason === 'address-blocked') return { kind: 'gone', code: 'ADDRESS_BLOCKED' };
+  if (failure.reason === 'host-not-allowed')
+    return { kind: 'rejected', code: 'HOST_NOT_ALLOWED', detail: failure.detail };
+  if (failure.reason in proxyCodes) return { kind: 'unreached', code: proxyCodes[failure.reason as ProxyReason] };
   if (failure.reason === 'unreachable') return { kind: 'unreached', code: 'NOT_CONNECTED' };
   if (failure.certainty === 'unsent') return { kind: 'wait', code: 'NOT_SENT', scope: 'device' };
   return { kind: 'unknown', code: failure.reason === 'timeout' ? 'TIMEOUT' : 'RESET' };

@@ -1,38 +1,46 @@
 import type { Clock } from '../../clock.ts';
 import type { Message } from '../../domain/campaigns/message.ts';
-import type { ProviderCredentials } from '../../domain/provider-credential.ts';
 import type { Logger } from '../../log.ts';
+import type { OutgoingProxy } from '../outgoing-http/outgoing-proxy.ts';
 import type { ShareProviderToken } from './apns/apns-provider-token.ts';
 import { makeApnsProvider } from './apns/make-apns-provider.ts';
 import type { DeliveryEndpoints } from './delivery-endpoints.ts';
 import { makeFcmProvider } from './fcm/make-fcm-provider.ts';
+import { makeLaneBatch } from './lane-batch.ts';
+import { makeSingleBatch } from './delivery-batch.ts';
+import type { DeliveryBatch, OpenBatch, SendTo } from './delivery-batch.ts';
 import { makeHttp2Transport } from './http2/http2-transport.ts';
-import type { DeliveryProvider, DeviceAddress, Outcome, Plan } from './provider.ts';
+import type { Http2Client } from './http2/http2-transport.ts';
+import type { DeliveryProvider, DeliveryRequest, DeviceAddress, Outcome, Plan, RoutedProvider } from './provider.ts';
+import { unusableCredential } from './request-writer.ts';
 import { makeWebPushProvider } from './webpush/make-web-push-provider.ts';
 
 export type Delivery = {
   /** Sends one message to one device through its provider. Never rejects. */
   deliver(request: DeliveryRequest): Promise<Outcome>;
+  /** For many messages of one run. */
+  openBatch: OpenBatch;
   /** The same question, with nothing delivered where the provider can be asked so (FCM's validate_only). */
   probe(request: DeliveryRequest): Promise<Outcome>;
   close(): Promise<void>;
 };
-
-export type DeliveryRequest = { message: Message; device: DeviceAddress; credentials: ProviderCredentials };
 
 export type DeliveryOptions = {
   clock: Clock;
   log: Logger;
   endpoints: DeliveryEndpoints;
   allowedNetworks: readonly string[];
+  proxy?: OutgoingProxy | undefined;
+  /** Whose HTTP/2 is spoken; this project's when it is left out. */
+  http2Client?: Http2Client;
   /** One Apple token for all nodes; each process has its own when this is left out. */
   shareToken?: ShareProviderToken;
 };
 
 /** The three providers behind one call, sharing one transport. */
 export function makeDelivery(options: DeliveryOptions): Delivery {
-  const { clock, log, endpoints, allowedNetworks, shareToken = async ({ make }) => make() } = options;
-  const transport = makeHttp2Transport({ log, allowedNetworks });
+  const { clock, log, endpoints, allowedNetworks, proxy, shareToken = async ({ make }) => make() } = options;
+  const transport = makeHttp2Transport({ log, allowedNetworks, proxy, client: options.http2Client });
   const { simulators } = endpoints;
   const fcm = makeFcmProvider({ clock, transport, endpoints: endpoints.fcm, simulator: simulators?.fcm });
   const apns = makeApnsProvider({
@@ -42,7 +50,7 @@ export function makeDelivery(options: DeliveryOptions): Delivery {
     simulatorOrigin: simulators?.apns,
     shareToken,
   });
-  const webpush = makeWebPushProvider({ clock, transport, simulator: simulators?.webPush });
+  const webpush = makeWebPushProvider({ clock, log, transport, simulator: simulators?.webPush });
 
   const send = async ({ message, device, credentials }: DeliveryRequest, change: ChangePlan): Promise<Outcome> => {
     const through = <C>(provider: DeliveryProvider<C>, credential: C | undefined): Promise<Outcome> | Outcome =>
@@ -63,8 +71,28 @@ export function makeDelivery(options: DeliveryOptions): Delivery {
     }
   };
 
+  const deliver = (request: DeliveryRequest): Promise<Outcome> => send(request, (plan) => plan);
+  const openSingleBatch = makeSingleBatch(deliver);
+  const openBatch = (batch: DeliveryBatch): SendTo => {
+    const through = <C>(provider: RoutedProvider<C>, credential: C | undefined): SendTo =>
+      batch.pace === 'promptly' || credential === undefined
+        ? openSingleBatch(batch)
+        : makeLaneBatch({ clock, transport, provider, credential, batch });
+    const { credentials, devices } = batch;
+    switch (devices[0]?.platform) {
+      case 'ANDROID':
+        return through(fcm, credentials.fcm);
+      case 'IOS':
+        return through(apns, credentials.apns);
+      default:
+        // Each push service has addresses of its own, and each message is encrypted.
+        return openSingleBatch(batch);
+    }
+  };
+
   return {
-    deliver: (request) => send(request, (plan) => plan),
+    deliver,
+    openBatch,
     probe: (request) => send(request, request.message.platform === 'ANDROID' ? validateOnly : (plan) => plan),
     async close() {
       await transport.close();
@@ -93,7 +121,6 @@ async function deliverThrough<C>(provider: DeliveryProvider<C>, sending: Sending
     if ('outcome' in planned) return planned.outcome;
     return provider.classify(await provider.send(sending.change(planned.plan), sending.credential), clock.realNow());
   } catch (error) {
-    // An unusable credential (a broken key, for example) throws here; it must not fail the whole window.
-    return { kind: 'stopped', code: 'CREDENTIAL_UNUSABLE', detail: (error as Error).message };
+    return unusableCredential(error);
   }
 }

@@ -1,5 +1,8 @@
 import type { Message } from '../../domain/campaigns/message.ts';
+import type { SubscriptionKeys } from './webpush/encrypt-web-push.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
+import type { ProviderCredentials } from '../../domain/provider-credential.ts';
+import type { Http2Target } from './http2/open-socket.ts';
 
 /** Where a message goes: the provider's own address of one device. */
 export type DeviceAddress = {
@@ -9,6 +12,8 @@ export type DeviceAddress = {
   pushId: string;
 };
 
+export type DeliveryRequest = { message: Message; device: DeviceAddress; credentials: ProviderCredentials };
+
 /** One HTTP/2 request, complete but for the authorisation that `send` adds. */
 export type Plan = {
   /** Scheme, host and port. */
@@ -16,7 +21,12 @@ export type Plan = {
   path: string;
   headers: Record<string, string>;
   body: Buffer;
+  /** The body is still to be encrypted, for a browser with these keys. */
+  encryptFor?: SubscriptionKeys;
 };
+
+/** The outgoing proxy opened no tunnel. */
+export type ProxyReason = 'proxy-unreachable' | 'proxy-refused' | 'proxy-auth';
 
 /** The result of a request: an HTTP response, or why there is none. */
 export type Answer =
@@ -25,7 +35,7 @@ export type Answer =
   | {
       kind: 'failure';
       certainty: 'unsent' | 'unknown';
-      reason: 'timeout' | 'reset' | 'refused' | 'unreachable' | 'address-blocked';
+      reason: 'timeout' | 'reset' | 'refused' | 'unreachable' | 'address-blocked' | 'host-not-allowed' | ProxyReason;
       detail: string;
     };
 
@@ -59,6 +69,28 @@ export type DeliveryProvider<Credential> = {
   send(plan: Plan, credential: Credential): Promise<Answer>;
   classify(answer: Answer, now: Date): Outcome;
   close(): Promise<void>;
+};
+
+/** Where messages go now, and the header that lets them in. */
+export type Route = { target: Http2Target; authorization: string };
+
+/** With what a provider lets the messages of a credential in. */
+export type Access<Credential> = {
+  /** The route now, or the answer of who refuses the credential. @throws for a credential that cannot be used */
+  find(credential: Credential): Promise<Route | { refusal: Answer }>;
+  /** Whether it is the token that the provider does not take, and not the message. */
+  isRefused(answer: Answer): boolean;
+  /** The route in the place of one whose token was refused; undefined when there is no other token. */
+  renew(credential: Credential, refused: Route): Promise<Route | { refusal: Answer } | undefined>;
+};
+
+/** A provider whose messages all take one route, so that many are sent through a lane. */
+export type RoutedProvider<Credential> = DeliveryProvider<Credential> & {
+  access: Access<Credential>;
+  /** What is read of the answer to a message that was accepted. `failures`: nothing, its id is the one it was sent with. */
+  reads: 'failures' | 'bodies';
+  /** An address as it stands in requests; undefined for one that has to be planned by itself. */
+  addressOf(pushId: string): string | undefined;
 };
 
 export type PlanInput<Credential> = { message: Message; device: DeviceAddress; credential: Credential };

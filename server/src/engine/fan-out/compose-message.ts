@@ -1,28 +1,29 @@
+import { settlePayload } from '../../domain/campaigns/android-payload.ts';
+import type { AndroidPayload, PhoneDefaults } from '../../domain/campaigns/android-payload.ts';
 import type { OwnContent } from '../../domain/campaigns/content-texts.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import { messageIdentity } from '../../domain/campaigns/message.ts';
 import type { Message } from '../../domain/campaigns/message.ts';
-import type { InteractionTokens } from '../../domain/interactions/interaction-token.ts';
+import type { InteractionTokens, ReportPass } from '../../domain/interactions/interaction-token.ts';
 import { deliverySettings } from '../../domain/campaigns/delivery-settings.ts';
+import type { DeliverySettings } from '../../domain/campaigns/delivery-settings.ts';
+import type { MessageParts } from '../delivery/delivery-batch.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import type { Recipient } from './personalise-devices.ts';
 
-type ComposedRun = Pick<RunToSend, 'id' | 'workspaceId' | 'campaignId' | 'content' | 'settings' | 'createdAt'>;
+type ComposedRun = Pick<
+  RunToSend,
+  'id' | 'workspaceId' | 'campaignId' | 'content' | 'settings' | 'createdAt' | 'androidPayload'
+>;
 type ComposedDevice = Pick<Recipient, 'id' | 'bucket' | 'platform' | 'personal'>;
+
+type Composed = { run: ComposedRun; device: ComposedDevice; tokens: InteractionTokens; phoneDefaults: PhoneDefaults };
 
 /**
  * The message of a run for one device, or undefined when the run has no content for the device's platform. Pure: the
  * same run and recipient give the same message on every attempt of every worker.
  */
-export function composeMessage({
-  run,
-  device,
-  tokens,
-}: {
-  run: ComposedRun;
-  device: ComposedDevice;
-  tokens: InteractionTokens;
-}): Message | undefined {
+export function composeMessage({ run, device, tokens, phoneDefaults }: Composed): Message | undefined {
   const settings = deliverySettings(run.settings);
   const base = {
     workspaceId: run.workspaceId,
@@ -32,47 +33,93 @@ export function composeMessage({
       ? {}
       : { inboxExpiresAt: new Date(run.createdAt.getTime() + settings.inboxExpiryHours * 3_600_000) }),
   };
-  const { platform, bucket, id: deviceId } = device;
-  const passTo = (address: string | undefined) =>
-    tokens.issue({ workspaceId: run.workspaceId, runId: run.id, bucket, deviceId, platform }, address);
   switch (device.platform) {
     case 'ANDROID': {
       const content = contentOf('ANDROID', { run, device });
       if (!content) return undefined;
-      const identity = messageIdentity(run.id, device.id, content.collapseReplaceKey);
       const ttlSeconds = settings.ttlMinutes.ANDROID * 60;
-      const report = passTo(content.defaultAction?.value);
       return {
         ...base,
+        ...phoneParts({ run, device, tokens, content, settings }),
         platform: 'ANDROID',
         content,
-        identity,
-        report,
         ttlSeconds,
         priority: settings.androidPriority,
+        payload: settlePayload(withMode(run.androidPayload, content), phoneDefaults),
+        isSilent: settings.isSilent,
       };
     }
     case 'IOS': {
       const content = contentOf('IOS', { run, device });
       if (!content) return undefined;
-      const identity = messageIdentity(run.id, device.id, content.collapseReplaceKey);
       const ttlSeconds = settings.ttlMinutes.IOS * 60;
-      const report = passTo(content.defaultAction?.value);
-      return { ...base, platform: 'IOS', content, identity, report, ttlSeconds, priority: settings.iosPriority };
+      const { iosPriority: priority, isSilent } = settings;
+      const parts = phoneParts({ run, device, tokens, content, settings });
+      const { dataPrefix } = settlePayload(run.androidPayload, phoneDefaults);
+      return { ...base, ...parts, platform: 'IOS', content, ttlSeconds, priority, dataPrefix, isSilent };
     }
     case 'WEB': {
       const content = contentOf('WEB', { run, device });
       if (!content) return undefined;
-      const identity = messageIdentity(run.id, device.id);
+      const identity = messageIdentity(run.id, device.id, content.options?.tag);
       const ttlSeconds = settings.ttlMinutes.WEB * 60;
-      const report = passTo(content.redirectUrl);
-      return { ...base, platform: 'WEB', content, identity, report, ttlSeconds, urgency: settings.webUrgency };
+      const report = passTo(content.redirectUrl, { run, device, tokens });
+      const link = linkOf(content.redirectUrl, { report, publicUrl: phoneDefaults.publicUrl });
+      return { ...base, platform: 'WEB', content, identity, report, ttlSeconds, urgency: settings.webUrgency, ...link };
     }
     default: {
       const never: never = device.platform;
       throw new Error(`unknown platform ${String(never)}`);
     }
   }
+}
+
+/**
+ * What of a run's messages to phones of one platform is each phone's own, when all get the same content; undefined when
+ * each message is to be composed by itself.
+ */
+export function makePartsOf({
+  run,
+  platform,
+  tokens,
+}: Pick<Composed, 'run' | 'tokens'> & { platform: Platform }): ((device: ComposedDevice) => MessageParts) | undefined {
+  const content = platform === 'WEB' ? undefined : run.content[platform];
+  if (!content) return undefined;
+  const settings = deliverySettings(run.settings);
+  return (device) => phoneParts({ run, device, tokens, content, settings });
+}
+
+type Phone = Omit<Composed, 'phoneDefaults'> & {
+  content: Pick<OwnContent['ANDROID' | 'IOS'], 'collapseReplaceKey' | 'defaultAction'>;
+  settings: DeliverySettings;
+};
+
+function phoneParts({ run, device, tokens, content, settings }: Phone): MessageParts {
+  const identity = messageIdentity(run.id, device.id, content.collapseReplaceKey);
+  // Of what nobody sees there is nothing to report.
+  if (settings.isSilent) return { identity };
+  return { identity, report: passTo(content.defaultAction?.value, { run, device, tokens }) };
+}
+
+function passTo(
+  address: string | undefined,
+  { run, device, tokens }: Pick<Composed, 'run' | 'device' | 'tokens'>,
+): ReportPass {
+  const { platform, bucket, id: deviceId } = device;
+  return tokens.issue({ workspaceId: run.workspaceId, runId: run.id, bucket, deviceId, platform }, address);
+}
+
+/** A content may choose for itself how it is shown. */
+function withMode(payload: AndroidPayload, { options }: OwnContent['ANDROID']): AndroidPayload {
+  return options?.deliveryMode === undefined ? payload : { ...payload, mode: options.deliveryMode };
+}
+
+type Counted = { report: ReportPass; publicUrl: string | undefined };
+
+/** The address by way of this service, which counts the click and redirects. */
+function linkOf(address: string, { report, publicUrl }: Counted): { link?: string } {
+  if (publicUrl === undefined || report.clickProof === undefined) return {};
+  return { link: `${publicUrl}/v1/click/${report.token}.${report.clickProof}?to=${encodeURIComponent(address)}` };
 }
 
 /** What the device shows: content rendered for the user, or the same content for all. The fallback stays here. */

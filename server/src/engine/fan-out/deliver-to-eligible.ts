@@ -14,7 +14,7 @@ import type { RunToSend } from '../../storage/runs/run-states.ts';
 import { findUsersForEligibility, reserveUserMessages } from '../../storage/users/user-messages.ts';
 import type { StoredEligibilityUser } from '../../storage/users/user-messages.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
-import type { DeliverToDevice } from './deliver-to-device.ts';
+import type { DeliverToDevices } from './deliver-to-devices.ts';
 import type { PersonaliseDevices } from './personalise-devices.ts';
 import { failRecipient } from './device-result.ts';
 import type { DeviceResult } from './device-result.ts';
@@ -24,7 +24,7 @@ export type DeliverToEligibleDependencies = {
   clock: Clock;
   log: Logger;
   personaliseDevices: PersonaliseDevices;
-  deliverToDevice: DeliverToDevice;
+  deliverToDevices: DeliverToDevices;
 };
 
 export type DeviceToDeliver = { device: AudienceDevice; attempt: number };
@@ -45,16 +45,20 @@ export function makeDeliverToEligible(deps: DeliverToEligibleDependencies): Deli
       const eligibility = eligibilities?.get(keyOf(device));
       return eligibility?.kind === 'send' ? undefined : eligibility;
     };
-    const admitted = devices.flatMap(({ device }) => (refusalOf(device) ? [] : [device]));
-    const recipients = (await deps.personaliseDevices(run, admitted)).values();
-    return Promise.all(
-      devices.map(({ device, attempt }) => {
-        const refusal = refusalOf(device);
-        return refusal
-          ? toResult({ device, attempt }, refusal)
-          : deps.deliverToDevice(run, recipients.next().value!, attempt);
-      }),
-    );
+    const admitted = eligibilities ? devices.filter(({ device }) => !refusalOf(device)) : devices;
+    const admittedDevices = admitted.map(({ device }) => device);
+    const recipients = await deps.personaliseDevices(run, admittedDevices);
+    const addressees =
+      recipients === admittedDevices
+        ? admitted
+        : admitted.map(({ attempt }, index) => ({ device: recipients[index]!, attempt }));
+    const sent = await deps.deliverToDevices(run, addressees);
+    if (admitted.length === devices.length) return sent;
+    const results = sent.values();
+    return devices.map((device) => {
+      const refusal = refusalOf(device.device);
+      return refusal ? toResult(device, refusal) : results.next().value!;
+    });
   };
 }
 

@@ -1,10 +1,13 @@
+import type { AndroidPayload, PhoneDefaults } from '../../domain/campaigns/android-payload.ts';
 import type { OwnContent } from '../../domain/campaigns/content-texts.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import { makeInteractionTokens } from '../../domain/interactions/interaction-token.ts';
 import { measureMessage } from '../delivery/measure-message.ts';
 import { composeMessage } from './compose-message.ts';
 
-type Shown = { workspaceId: string } & { [P in Platform]: { platform: P; content: OwnContent[P] } }[Platform];
+export type MeasuredContent = { workspaceId: string; androidPayload: AndroidPayload } & {
+  [P in Platform]: { platform: P; content: OwnContent[P] };
+}[Platform];
 
 // Whatever they are, a message carries as many characters of them.
 const anyId = '0'.repeat(24);
@@ -12,7 +15,10 @@ const anyTime = new Date(0);
 const tokens = makeInteractionTokens(new Uint8Array(32));
 
 /** How large the message of a rendered content is: that of a run, with ids of their true length. Pure. */
-export function measureContent({ workspaceId, platform, content }: Shown): { bytes: number; most: number } {
+export function measureContent(
+  { workspaceId, androidPayload, platform, content }: MeasuredContent,
+  phoneDefaults: PhoneDefaults,
+): { bytes: number; most: number } {
   const message = composeMessage({
     run: {
       id: anyId,
@@ -21,9 +27,11 @@ export function measureContent({ workspaceId, platform, content }: Shown): { byt
       settings: {},
       content: { [platform]: content },
       createdAt: anyTime,
+      androidPayload,
     },
     device: { id: anyId, bucket: 0, platform },
     tokens,
+    phoneDefaults,
   });
   return measureMessage(message!);
 }

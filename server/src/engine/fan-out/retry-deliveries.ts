@@ -5,16 +5,21 @@ import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
 import { addRunCounts, markDevicesGone } from '../../storage/ledger/deliveries.ts';
 import type { CountChange } from '../../storage/ledger/deliveries.ts';
-import { claimDueDeliveries, listDueBuckets, settleDeliveries } from '../../storage/ledger/due-deliveries.ts';
+import {
+  claimDueDeliveries,
+  findAddresses,
+  listDueBuckets,
+  settleDeliveries,
+} from '../../storage/ledger/due-deliveries.ts';
 import type { DueBucket, DueDelivery, SettledDelivery } from '../../storage/ledger/due-deliveries.ts';
-import { findRunsToSend, keepSendingRuns, listSendingDays, pauseRun } from '../../storage/runs/run-states.ts';
+import { findRunsToSendAgain, keepSendingRuns, listSendingDays, pauseRun } from '../../storage/runs/run-states.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import type { Job } from '../job.ts';
 import type { KeptOutcomes } from '../keep-outcomes.ts';
 import { makeLease } from '../make-lease.ts';
 import { eligibilityRulesOfRun, makeDeliverToEligible } from './deliver-to-eligible.ts';
 import type { DeliverToEligible, DeviceToDeliver } from './deliver-to-eligible.ts';
-import type { DeliverToDevice } from './deliver-to-device.ts';
+import type { DeliverToDevices } from './deliver-to-devices.ts';
 import type { PersonaliseDevices } from './personalise-devices.ts';
 import { leaseQuota, quotaFor } from './run-throttle.ts';
 import { goneDevices, setAside } from './device-result.ts';
@@ -37,11 +42,12 @@ export type RetryDeliveriesDependencies = {
   clock: Clock;
   log: Logger;
   personaliseDevices: PersonaliseDevices;
-  deliverToDevice: DeliverToDevice;
+  deliverToDevices: DeliverToDevices;
   outcomes: KeptOutcomes;
   /** Whether the ledger lies in the shards of a cluster. */
   isCluster: () => Promise<boolean>;
-  onSettled: () => void;
+  /** What became of these is stored, or another worker's to store. */
+  onSettled: (due: readonly DueDelivery[]) => void;
 };
 
 /**
@@ -77,81 +83,122 @@ type Batch = {
 
 /** What is due first, whatever its bucket: a batch, and when it was full several at once. */
 async function retryAll(deps: RetryDeliveriesDependencies, batch: Batch): Promise<number> {
-  const first = await retryBatch(deps, { ...batch, of: 'all' });
+  const first = await retryBatch(deps, batch);
   const parallel = batch.claim.kind === 'fresh' && first >= batchDevices ? parallelBatches : 0;
   const more = await Promise.all(
-    Array.from({ length: parallel }, () => retryBatch(deps, { ...batch, now: deps.clock.now(), of: 'all' })),
+    Array.from({ length: parallel }, () => retryBatch(deps, { ...batch, now: deps.clock.now() })),
   );
   return [first, ...more].reduce((sum, devices) => sum + devices, 0);
 }
 
-/** On a cluster: a batch of each bucket in which something is due, several at once. At most as many as were found. */
+/**
+ * On a cluster each bucket is claimed by itself, at most as many as were found, and stored by itself; what was claimed of
+ * several is sent together, or few devices in many buckets would wait for each other's responses.
+ */
 async function retryByBucket(deps: RetryDeliveriesDependencies, batch: Batch): Promise<number> {
   const { now: at, days, claim } = batch;
-  const asked = { days, at, ...makeLease(deps.clock, leaseMilliseconds), ...claim };
-  const buckets = await listDueBuckets(deps.database, asked);
-  const retried: number[] = [];
+  const buckets = await listDueBuckets(deps.database, {
+    days,
+    at,
+    ...makeLease(deps.clock, leaseMilliseconds),
+    ...claim,
+  });
+  let devices = 0;
   const work = async (): Promise<void> => {
-    for (let due = buckets.shift(); due !== undefined; due = buckets.shift()) {
-      // One that was paused or stopped since the look sends nothing more.
-      const of = { ...due, runIds: await keepSendingRuns(deps.database, due.runIds) };
-      if (of.runIds.length > 0) retried.push(await retryBatch(deps, { ...batch, now: deps.clock.now(), of }));
+    while (buckets.length > 0) {
+      const due: DueDelivery[] = [];
+      for (let next = buckets.shift(); next !== undefined; next = buckets.shift()) {
+        due.push(...(await claimBucket(deps, { batch, next, limit: claim.limit - due.length })));
+        if (due.length >= claim.limit) break;
+      }
+      await sendDue(deps, { deliver: batch.deliver, due, stored: 'by bucket' });
+      devices += due.length;
     }
   };
   await Promise.all(Array.from({ length: claim.kind === 'fresh' ? parallelBatches : 1 }, work));
-  return retried.reduce((sum, devices) => sum + devices, 0);
+  return devices;
 }
 
-async function retryBatch(
-  deps: RetryDeliveriesDependencies,
-  { deliver, now, days, claim, of }: Batch & { of: DueBucket | 'all' },
-): Promise<number> {
-  const { database, clock } = deps;
-  const due = await claimDueDeliveries(database, {
-    days,
-    of,
-    at: now,
+async function claimBucket(
+  { database, clock }: RetryDeliveriesDependencies,
+  { batch, next, limit }: { batch: Batch; next: DueBucket; limit: number },
+): Promise<DueDelivery[]> {
+  // One that was paused or stopped since the look sends nothing more.
+  const of = { ...next, runNumbers: await keepSendingRuns(database, next.runNumbers) };
+  if (of.runNumbers.length === 0) return [];
+  const { days, claim } = batch;
+  return claimDueDeliveries(database, {
+    ...{ days, of, at: clock.now() },
     ...makeLease(clock, leaseMilliseconds),
+    ...{ kind: claim.kind, limit },
+  });
+}
+
+async function retryBatch(deps: RetryDeliveriesDependencies, { deliver, now, days, claim }: Batch): Promise<number> {
+  const due = await claimDueDeliveries(deps.database, {
+    ...{ days, of: 'all', at: now },
+    ...makeLease(deps.clock, leaseMilliseconds),
     ...claim,
   });
-  if (due.length === 0) return 0;
-  const found = await findRunsToSend(database, [...new Set(due.map((delivery) => delivery.runId))]);
-  const runs = new Map(found.map((run) => [run.id, run]));
+  await sendDue(deps, { deliver, due, stored: 'at once' });
+  return due.length;
+}
+
+type Due = { deliver: DeliverToEligible; due: DueDelivery[]; stored: 'at once' | 'by bucket' };
+
+async function sendDue(deps: RetryDeliveriesDependencies, { deliver, due, stored }: Due): Promise<void> {
+  const { database, clock } = deps;
+  if (due.length === 0) return;
+  const found = await findRunsToSendAgain(database, [...new Set(due.map((delivery) => delivery.runNumber))]);
+  const runs = new Map(found.map((run) => [run.number, run]));
   const results: DeviceResult[] = [];
-  const places = Map.groupBy(due.keys(), (place) => due[place]!.runId);
+  const places = Map.groupBy(due.keys(), (place) => due[place]!.runNumber);
   await Promise.all(
-    [...places].map(async ([runId, own]) => {
-      const batch = { run: runs.get(runId)!, due: own.map((place) => due[place]!) };
+    [...places].map(async ([runNumber, own]) => {
+      const batch = { run: runs.get(runNumber)!, due: own.map((place) => due[place]!) };
       const sent = await sendAgain(deps, { ...batch, deliver });
       own.forEach((place, index) => (results[place] = sent[index]!));
     }),
   );
-  await deps.outcomes.store(() => settle(database, { due, runs, results, at: clock.now() }));
-  deps.onSettled();
-  return due.length;
+  const groups = Map.groupBy(due.keys(), (place) => (stored === 'by bucket' ? due[place]!.bucket : undefined));
+  for (const own of groups.values()) {
+    const group = { due: own.map((place) => due[place]!), results: own.map((place) => results[place]!) };
+    await deps.outcomes.store(() => settle(database, { ...group, runs, at: clock.now() }));
+  }
+  deps.onSettled(due);
 }
 
 type Again = { run: RunToSend; due: DueDelivery[]; deliver: DeliverToEligible };
+type Addressed = DueDelivery & { pushId: string };
 
 async function sendAgain(
   { database, clock }: RetryDeliveriesDependencies,
   { run, due, deliver }: Again,
 ): Promise<DeviceResult[]> {
   const at = clock.now();
+  const addresses = await findAddresses(database, { workspaceId: run.workspaceId, devices: due });
+  const there = new Map<DueDelivery, Addressed>();
+  for (const delivery of due) {
+    const pushId = addresses.get(delivery.deviceId);
+    if (pushId !== undefined) there.set(delivery, { ...delivery, pushId });
+  }
   // What was held has not been sent yet and goes at the pace of the run, like a window of it.
-  const held = due.filter((delivery) => delivery.pushId !== null && isHeld(delivery));
+  const held = due.filter((delivery) => there.has(delivery) && isHeld(delivery));
   const quota = held.length === 0 ? 0 : await leaseQuota(database, { run, at, wanted: held.length });
   const later = new Map(
     held.slice(quota).map((delivery, index) => [delivery, quotaFor(run, { at, devices: index + 1 })]),
   );
-  const going = due.filter((delivery) => delivery.pushId !== null && !later.has(delivery) && !isSpent(delivery));
-  const sent = await deliver(run, going.map(toDevice));
+  const going = due.filter((delivery) => there.has(delivery) && !later.has(delivery) && !isSpent(delivery));
+  const sent = await deliver(
+    run,
+    going.map((delivery) => toDevice(there.get(delivery)!)),
+  );
   const results = new Map(going.map((delivery, index) => [delivery, sent[index]!]));
   return due.map((delivery): DeviceResult => {
+    const found = there.get(delivery);
     // The device left, opted out or was dropped while the delivery waited.
-    if (delivery.pushId === null)
-      return { delivery: { ...delivery, outcome: 'GONE', code: 'DEVICE_LEFT', retryAt: null } };
-    if (isSpent(delivery)) return setAside(toDevice(delivery).device);
+    if (!found) return { delivery: { ...delivery, outcome: 'GONE', code: 'DEVICE_LEFT', retryAt: null } };
+    if (isSpent(delivery)) return setAside(toDevice(found).device);
     const retryAt = later.get(delivery);
     return retryAt ? { delivery: { ...delivery, attempts: delivery.attempts - 1, retryAt } } : results.get(delivery)!;
   });
@@ -166,12 +213,11 @@ function isHeld({ code }: DueDelivery): boolean {
   return code === 'QUIET_HOURS' || code === 'USER_TIME_ZONE';
 }
 
-function toDevice(due: DueDelivery): DeviceToDeliver {
-  const { bucket, deviceId: id, userId, platform, pushId } = due;
-  return { device: { bucket, id, userId, platform, pushId: pushId! }, attempt: due.attempts };
+function toDevice({ bucket, deviceId: id, userId, platform, pushId, attempts }: Addressed): DeviceToDeliver {
+  return { device: { bucket, id, userId, platform, pushId }, attempt: attempts };
 }
 
-type Settlement = { due: DueDelivery[]; runs: Map<string, RunToSend>; results: DeviceResult[]; at: Date };
+type Settlement = { due: DueDelivery[]; runs: Map<number, RunToSend>; results: DeviceResult[]; at: Date };
 
 /** One transaction for the batch. What another worker took over when our lease ran out keeps that worker's outcome. */
 async function settle(database: Database, { due, runs, results, at }: Settlement): Promise<void> {
@@ -184,23 +230,28 @@ async function settle(database: Database, { due, runs, results, at }: Settlement
     const stored = (await settleDeliveries(tx, { deliveries, sentAt: at })).sort((one, other) => one - other);
     await addRunCounts(
       tx,
-      stored.flatMap((place) => changesOf(deliveries[place]!)),
+      stored.flatMap((place) => changesOf(deliveries[place]!, runs.get(due[place]!.runNumber)!)),
     );
-    const byWorkspace = Map.groupBy(stored, (place) => due[place]!.workspaceId);
+    const byWorkspace = Map.groupBy(stored, (place) => runs.get(due[place]!.runNumber)!.workspaceId);
     for (const [workspaceId, places] of [...byWorkspace].sort(([one], [other]) => (one < other ? -1 : 1)))
       await markDevicesGone(tx, { workspaceId, at, devices: goneDevices(places.map((place) => results[place]!)) });
-    for (const stop of stopsOf(stored.map((place) => ({ ...due[place]!, ...results[place]! }))))
+    for (const stop of stopsOf(
+      stored.map((place) => ({ runId: runs.get(due[place]!.runNumber)!.id, ...due[place]!, ...results[place]! })),
+    ))
       await pauseRun(tx, stop);
   });
   // By itself: of several runs the rows of users come in no one order, and two batches could wait in a circle.
-  for (const [runId, places] of Map.groupBy(due.keys(), (place) => due[place]!.runId)) {
+  for (const [runNumber, places] of Map.groupBy(due.keys(), (place) => due[place]!.runNumber)) {
     const chunk = 'ENDED' as const;
-    const settled = { run: runs.get(runId)!, chunk, results: places.map((place) => results[place]!) };
+    const settled = { run: runs.get(runNumber)!, chunk, results: places.map((place) => results[place]!) };
     if (eligibilityRulesOfRun(settled.run)?.record) await inTransaction(database, (tx) => withdrawUnsent(tx, settled));
   }
 }
 
-function changesOf({ workspaceId, runId, bucket, platform, outcome }: SettledDelivery): CountChange[] {
+function changesOf(
+  { bucket, platform, outcome }: SettledDelivery,
+  { id: runId, workspaceId }: RunToSend,
+): CountChange[] {
   if (outcome === 'WAITING') return [];
   const change = { workspaceId, runId, bucket, platform };
   return [

@@ -4,7 +4,7 @@ import { deliverySettings, iosProvisional } from '../../domain/campaigns/deliver
 import { eligibilityCodes } from '../../domain/eligibility/decide-eligibility.ts';
 import { lastIdAt } from '../../domain/ids.ts';
 import { inTransaction } from '../../storage/database.ts';
-import type { Database } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
 import { findAllUsersPage, findSegmentPage, findTargetUsersPage } from '../../storage/campaigns/audience.ts';
 import type { PagedDevice } from '../../storage/campaigns/audience.ts';
 import { closeWindow, endChunk, openWindow } from '../../storage/runs/chunks.ts';
@@ -14,9 +14,12 @@ import type { Cursor } from '../../storage/runs/cursors.ts';
 import {
   addRunCounts,
   ensureDeliveriesPartition,
+  hasDelivery,
   insertDeliveries,
+  insertMissingDeliveries,
   markDevicesGone,
 } from '../../storage/ledger/deliveries.ts';
+import type { CountChange, DeliveriesToStore } from '../../storage/ledger/deliveries.ts';
 import { pauseRun } from '../../storage/runs/run-states.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import { bucketGroup } from './bucket-group.ts';
@@ -24,7 +27,7 @@ import { LostWorkError } from '../keep-outcomes.ts';
 import type { KeptOutcomes } from '../keep-outcomes.ts';
 import { leaseEnd } from './chunk-lease.ts';
 import { makeDeliverToEligible } from './deliver-to-eligible.ts';
-import type { DeliverToDevice } from './deliver-to-device.ts';
+import type { DeliverToDevices } from './deliver-to-devices.ts';
 import { isDatabaseFault } from '../../domain/outage.ts';
 import { goneDevices, setAside } from './device-result.ts';
 import type { DeviceResult } from './device-result.ts';
@@ -61,7 +64,7 @@ export type SendWindowDependencies = {
   /** Most devices in a window: what a crash may repeat. */
   windowDevices: number;
   personaliseDevices: PersonaliseDevices;
-  deliverToDevice: DeliverToDevice;
+  deliverToDevices: DeliverToDevices;
   outcomes: KeptOutcomes;
 };
 
@@ -171,42 +174,63 @@ type WindowToStore = Pick<Window, 'run' | 'chunk'> & {
   suspects: { suspectDevices: number | null; setAside: 0 | 1 };
 };
 
-async function storeWindow({ database, clock }: SendWindowDependencies, window: WindowToStore): Promise<void> {
+/** A device that has a row in this run already keeps it; hardly any has one, so that is looked at in a second try. */
+async function storeWindow(deps: SendWindowDependencies, window: WindowToStore): Promise<void> {
+  const store = (insert: InsertWindow) =>
+    inTransaction(deps.database, (tx) => storeWindowIn(tx, { deps, window, insert }));
+  try {
+    await store(async (tx, toStore) => {
+      await insertDeliveries(tx, toStore);
+      return window.results;
+    });
+  } catch (error) {
+    if (!hasDelivery(error)) throw error;
+    await store(async (tx, toStore) => {
+      const stored = await insertMissingDeliveries(tx, toStore);
+      return window.results.filter((result) => stored.has(result.delivery.deviceId));
+    });
+  }
+}
+
+/** @returns the results that have become rows */
+type InsertWindow = (tx: Transaction, toStore: DeliveriesToStore) => Promise<DeviceResult[]>;
+type StoreWindow = { deps: SendWindowDependencies; window: WindowToStore; insert: InsertWindow };
+
+async function storeWindowIn(tx: Transaction, { deps: { clock }, window, insert }: StoreWindow): Promise<void> {
   const { run, chunk, results } = window;
   const now = clock.now();
-  await inTransaction(database, async (tx) => {
-    // The chunk's row first: its lock decides whether this worker may store anything at all.
-    const isOurs = await closeWindow(tx, { ...chunk, ...window.suspects, leaseUntil: leaseEnd(clock) });
-    if (!isOurs) throw new LostWorkError();
-    await moveCursor(tx, { runId: run.id, workspaceId: run.workspaceId, ...window.end });
-    const stored = new Set(
-      await insertDeliveries(tx, {
-        day: run.day,
-        workspaceId: run.workspaceId,
-        runId: run.id,
-        sentAt: now,
-        deliveries: results.map((result) => result.delivery),
-      }),
-    );
-    const fresh = results.filter((result) => stored.has(result.delivery.deviceId));
-    await addRunCounts(
-      tx,
-      fresh.map(({ delivery: { bucket, platform, outcome } }) => ({
-        workspaceId: run.workspaceId,
-        runId: run.id,
-        bucket,
-        platform,
-        outcome,
-        devices: 1,
-      })),
-    );
-    await markDevicesGone(tx, { workspaceId: run.workspaceId, at: now, devices: goneDevices(fresh) });
-    await withdrawUnsent(tx, { run, chunk: 'HELD', results: fresh });
-    const stopped = results.find((result) => result.stopReason !== undefined);
-    if (stopped?.stopReason !== undefined)
-      await pauseRun(tx, { id: run.id, reason: stopped.stopReason, platform: stopped.delivery.platform });
-    if (window.isLast) await endChunk(tx, { ...chunk, state: 'DONE', at: now });
+  // The chunk's row first: its lock decides whether this worker may store anything at all.
+  const isOurs = await closeWindow(tx, { ...chunk, ...window.suspects, leaseUntil: leaseEnd(clock) });
+  if (!isOurs) throw new LostWorkError();
+  await moveCursor(tx, { runId: run.id, workspaceId: run.workspaceId, ...window.end });
+  const fresh = await insert(tx, {
+    day: run.day,
+    workspaceNumber: run.workspaceNumber,
+    runNumber: run.number,
+    sentAt: now,
+    deliveries: results.map((result) => result.delivery),
   });
+  await addRunCounts(tx, countChanges(run, fresh));
+  await markDevicesGone(tx, { workspaceId: run.workspaceId, at: now, devices: goneDevices(fresh) });
+  await withdrawUnsent(tx, { run, chunk: 'HELD', results: fresh });
+  const stopped = results.find((result) => result.stopReason !== undefined);
+  if (stopped?.stopReason !== undefined)
+    await pauseRun(tx, { id: run.id, reason: stopped.stopReason, platform: stopped.delivery.platform });
+  if (window.isLast) await endChunk(tx, { ...chunk, state: 'DONE', at: now });
+}
+
+/** One change for each counter, of which a window has a few. */
+function countChanges({ id: runId, workspaceId }: RunToSend, results: readonly DeviceResult[]): CountChange[] {
+  const changes: CountChange[] = [];
+  for (const { delivery } of results) {
+    const { bucket, platform, outcome } = delivery;
+    const known = changes.find(
+      (change) => change.bucket === bucket && change.outcome === outcome && change.platform === platform,
+    );
+    if (known) known.devices += 1;
+    else changes.push({ workspaceId, runId, bucket, platform, outcome, devices: 1 });
+  }
+  return changes;
 }
 
 /** Nothing left for the device: the gate held or withheld it. */

@@ -22,6 +22,6 @@ export async function withdrawUnsent(tx: Transaction, { run, chunk, results }: S
       users.set(`${delivery.bucket}/${delivery.userId}`, { bucket: delivery.bucket, userId: delivery.userId });
   if (users.size === 0) return;
   await planByValues(tx);
-  const { workspaceId, day } = run;
-  await withdrawUserMessages(tx, { workspaceId, runId: run.id, day, chunk, users: [...users.values()] });
+  const { workspaceId, day, id: runId, number: runNumber } = run;
+  await withdrawUserMessages(tx, { workspaceId, runId, runNumber, day, chunk, users: [...users.values()] });
 }

@@ -14,6 +14,7 @@ import type { ClaimedChunk } from '../../storage/runs/chunks.ts';
 import { findCursor } from '../../storage/runs/cursors.ts';
 import type { Cursor } from '../../storage/runs/cursors.ts';
 import { findRunsToSend } from '../../storage/runs/run-states.ts';
+import type { Rest } from '../rest.ts';
 import type { KeptOutcomes } from '../keep-outcomes.ts';
 import { makeLease } from '../make-lease.ts';
 import { leaseEnd, leaseMilliseconds } from './chunk-lease.ts';
@@ -41,6 +42,7 @@ export type WorkChunksDependencies = {
   transactionalChunks: number;
   sendWindow: SendWindow;
   outcomes: KeptOutcomes;
+  rest?: Rest | undefined;
   /** Called when a chunk has ended, so that its run can. */
   onChunkEnded: () => void;
 };
@@ -107,7 +109,7 @@ export function startChunkWorkers(deps: WorkChunksDependencies): ChunkWorkers {
         waits[lastLane].delete(end);
         resolve();
       };
-      const timer = setTimeout(end, pollMilliseconds);
+      const timer = setTimeout(end, deps.rest?.stretch(pollMilliseconds) ?? pollMilliseconds);
       waits[lastLane].add(end);
     });
   const wakeOne = (lastLane: 0 | 1): void => waits[lastLane].values().next().value?.();

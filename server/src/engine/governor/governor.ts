@@ -8,7 +8,7 @@ import type { SendAccount } from '../delivery/send-account.ts';
 import { makeAnswerWatch } from './answer-watch.ts';
 import { leaseBudget } from './lease-budget.ts';
 import { makeShare } from './share.ts';
-import type { Share } from './share.ts';
+import type { Share, Turns } from './share.ts';
 
 /**
  * Keeps every account within what its provider takes and asked for, over all nodes: silence after a refusal that
@@ -16,8 +16,8 @@ import type { Share } from './share.ts';
  * accounts, of the same workspace too, are not concerned (fault F4).
  */
 export type Governor = {
-  /** A message's turn. @returns undefined when it may go now, else the instant to try again */
-  turn(account: SendAccount, lane: 0 | 1): Promise<Date | undefined>;
+  /** Turns of as many messages: each is told once. */
+  takeTurns(account: SendAccount, turns: Turns): void;
   /** The provider asked the account to wait. */
   silence(account: SendAccount, silence: { until: Date; reason: string }): void;
   /** No connection to the provider: silence that doubles from time to time. @returns its end */
@@ -96,14 +96,16 @@ export function makeGovernor(deps: GovernorDependencies): Governor {
   }
 
   return {
-    async turn(account, lane) {
-      await readRestraints();
-      const now = clock.now();
-      const restraint = restraints.get(account.key);
-      if (restraint?.silentUntil && restraint.silentUntil > now) return restraint.silentUntil;
-      const isPenalised = restraint?.penaltyUntil && restraint.penaltyUntil > now;
-      const perMinute = isPenalised ? account.penaltyPerMinute : account.perMinute;
-      return perMinute === undefined ? undefined : shareOf(account, perMinute).take(lane);
+    takeTurns(account, turns) {
+      void readRestraints().then(() => {
+        const now = clock.now();
+        const restraint = restraints.get(account.key);
+        const silentUntil = restraint?.silentUntil && restraint.silentUntil > now ? restraint.silentUntil : undefined;
+        const isPenalised = restraint?.penaltyUntil && restraint.penaltyUntil > now;
+        const perMinute = isPenalised ? account.penaltyPerMinute : account.perMinute;
+        if (silentUntil === undefined && perMinute !== undefined) shareOf(account, perMinute).take(turns);
+        else for (let message = 0; message < turns.messages; message += 1) turns.onTurn(silentUntil);
+      });
     },
     silence,
     unreached(account) {

@@ -1,9 +1,14 @@
 import type { Clock } from '../../clock.ts';
 
 /** What a node holds of an account's budget for a second, and who waits for more. */
-export type Share = {
-  /** A message's turn. @returns undefined when it may go now, else the instant to try again */
-  take(lane: 0 | 1): Promise<Date | undefined>;
+export type Share = { take(turns: Turns): void };
+
+/** Turns of as many messages; each is told once. */
+export type Turns = {
+  lane: 0 | 1;
+  messages: number;
+  /** One message's turn: undefined when it may go now, else the instant to try again. */
+  onTurn(later: Date | undefined): void;
 };
 
 export type ShareDependencies = {
@@ -15,7 +20,8 @@ export type ShareDependencies = {
   pause(milliseconds: number): Promise<void>;
 };
 
-type Waiting = { lane: 0 | 1; end: (until: Date | undefined) => void };
+/** `left`: messages that had no turn yet. */
+type Waiting = { turns: Turns; left: number };
 
 export const leaseMilliseconds = 1_000;
 export const pauseMilliseconds = 250;
@@ -35,12 +41,21 @@ export function makeShare({ clock, perMinute, lease, pause }: ShareDependencies)
   let isLeasing = false;
 
   function serve(): void {
-    waiting.sort((one, other) => one.lane - other.lane);
-    for (const { end } of waiting.splice(0, held)) {
-      held -= 1;
-      end(undefined);
+    waiting.sort((one, other) => one.turns.lane - other.turns.lane);
+    for (let first = waiting[0]; first && held > 0; first = waiting[0]) {
+      const served = Math.min(held, first.left);
+      held -= served;
+      first.left -= served;
+      if (first.left === 0) waiting.shift();
+      give(first.turns, served);
     }
   }
+
+  function give({ onTurn }: Turns, messages: number): void {
+    for (let message = 0; message < messages; message += 1) onTurn(undefined);
+  }
+
+  const countWaiting = (): number => waiting.reduce((sum, { left }) => sum + left, 0);
 
   async function leaseForAll(): Promise<void> {
     isLeasing = true;
@@ -48,27 +63,31 @@ export function makeShare({ clock, perMinute, lease, pause }: ShareDependencies)
       if (leases > 0) await pause(pauseMilliseconds);
       const returned = held;
       held = 0;
-      const reserve = waiting.some(({ lane }) => lane === 0) ? 0 : urgentShare;
-      held = await lease({ wanted: Math.max(waiting.length, Math.ceil(perMinute / 600)), returned, reserve });
+      const reserve = waiting.some(({ turns }) => turns.lane === 0) ? 0 : urgentShare;
+      held = await lease({ wanted: Math.max(countWaiting(), Math.ceil(perMinute / 600)), returned, reserve });
       heldUntil = clock.realNow().getTime() + leaseMilliseconds;
       serve();
     }
     isLeasing = false;
     const now = clock.now().getTime();
-    for (const [index, { end }] of waiting.splice(0).entries())
-      end(new Date(now + Math.ceil(((index + 1) * 60_000) / perMinute)));
+    let place = 0;
+    for (const { turns, left } of waiting.splice(0))
+      for (let message = 0; message < left; message += 1) {
+        place += 1;
+        turns.onTurn(new Date(now + Math.ceil((place * 60_000) / perMinute)));
+      }
   }
 
   return {
-    take(lane) {
-      if (held > 0 && waiting.length === 0 && clock.realNow().getTime() < heldUntil) {
-        held -= 1;
-        return Promise.resolve(undefined);
-      }
-      return new Promise((end) => {
-        waiting.push({ lane, end });
+    take(turns) {
+      const isFresh = held > 0 && waiting.length === 0 && clock.realNow().getTime() < heldUntil;
+      const served = isFresh ? Math.min(held, turns.messages) : 0;
+      held -= served;
+      if (served < turns.messages) {
+        waiting.push({ turns, left: turns.messages - served });
         if (!isLeasing) void leaseForAll();
-      });
+      }
+      give(turns, served);
     },
   };
 }

@@ -36,11 +36,11 @@ const secondLookMilliseconds = 24 * 3_600_000;
 export function makeDropOldDays({ database, clock, log, retention }: DropOldDaysDependencies): Job {
   const neededUntil = new Map<string, number>();
   /** How far the failures of a day have been written down. */
-  let counted: { day: string; last: string } | undefined;
+  let counted: { day: string; last: number } | undefined;
 
   /** @returns whether all of the day's failures are written down */
   async function keepFailuresOf(day: string): Promise<boolean> {
-    const after = counted?.day === day ? counted.last : '';
+    const after = counted?.day === day ? counted.last : 0;
     const last = await keepFailures(database, { day, after, limit: runsAtOnce });
     counted = last === undefined ? undefined : { day, last };
     return last === undefined;

@@ -5,10 +5,16 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 import { Agent, errors } from 'undici';
+import { before } from './before.ts';
 import { decideAddress } from './decide-address.ts';
 import { decideUrl } from './decide-url.ts';
-import { AddressBlockedError, resolveAllowedAddress } from './resolve-allowed-address.ts';
+import { findRoute } from './find-route.ts';
+import type { RouteRules } from './find-route.ts';
+import type { OutgoingProxy } from './outgoing-proxy.ts';
+import { ProxyError } from './proxy-error.ts';
+import { AddressBlockedError } from './resolve-allowed-address.ts';
 import type { Resolver } from './resolve-allowed-address.ts';
+import { unbracket } from './proxy-settings.ts';
 
 /** The URL may not be called, whatever its host resolves to. The reason never contains an address. */
 export class OutgoingRefusedError extends Error {
@@ -55,24 +61,31 @@ export type OutgoingClient = {
 export type OutgoingClientOptions = {
   /** CIDR ranges the operator opened in addition to the public internet (decision D29). */
   allowedNetworks: readonly string[];
+  /** Who chose the hosts: others, or the operator, whose may be internal. */
+  hosts?: 'guarded' | 'trusted';
+  proxy?: OutgoingProxy | undefined;
   resolver?: Resolver;
-  /** Until the connection is established: name resolution, TCP and TLS together. */
+  /** Until the connection is established: name resolution, TCP, the proxy's answer and TLS together. */
   connectMilliseconds?: number;
   /** The longest silence while waiting for headers, and between two pieces of a body. */
   silenceMilliseconds?: number;
 };
 
 /**
- * The only way to call addresses chosen by others. It reads no proxy from the environment and keeps no cookies: a plain
- * undici `Agent` does neither, and a test in a network namespace verifies it.
+ * The only way to call addresses chosen by others. It knows no proxy but the one it is given, reads none from the
+ * environment and keeps no cookies: a plain undici `Agent` does neither, and a test in a network namespace verifies it.
  */
 export function makeOutgoingClient({
-  allowedNetworks,
+  hosts = 'guarded',
+  proxy,
   resolver,
   connectMilliseconds = 10_000,
   silenceMilliseconds = 30_000,
+  ...options
 }: OutgoingClientOptions): OutgoingClient {
-  const connecting = { allowedNetworks, connectMilliseconds, ...(resolver && { resolver }) };
+  const isGuarded = hosts === 'guarded';
+  const allowedNetworks = isGuarded ? options.allowedNetworks : everyNetwork;
+  const connecting = { isGuarded, allowedNetworks, proxy, connectMilliseconds, ...(resolver && { resolver }) };
   const agent = new Agent({
     // 0 closes each connection after its answer: addresses are checked when connecting, so a reused connection would
     // rely on an outdated check, and one that the other side has dropped would fail a call needlessly.
@@ -116,27 +129,35 @@ export function makeOutgoingClient({
   };
 }
 
+const everyNetwork = ['0.0.0.0/0', '::/0'];
+
 type Target = { hostname: string; protocol: string; port: string };
-type Connecting = { allowedNetworks: readonly string[]; connectMilliseconds: number; resolver?: Resolver };
+type Connecting = RouteRules & { isGuarded: boolean; connectMilliseconds: number };
 
 /**
  * Connects to the address that was checked, so there is no second resolution to attack; the name stays in `Host` and
- * SNI. Not one byte is sent before the connected socket's own address was checked too, hence TLS as a second step.
+ * SNI. Not one byte is sent before the connected socket's own address was checked too, hence TLS as a second step. A proxy is
+ * asked for the checked address, and for nothing else.
  */
-async function connectChecked({ hostname, protocol, port }: Target, options: Connecting): Promise<Socket> {
+async function connectChecked({ hostname, protocol, port: given }: Target, options: Connecting): Promise<Socket> {
   const limit = AbortSignal.timeout(options.connectMilliseconds);
   const isSecure = protocol === 'https:';
+  const port = Number(given || (isSecure ? 443 : 80));
   let socket: Socket | undefined;
   try {
-    const host = await before(limit, resolveAllowedAddress(hostname, options));
-    socket = connectTcp({ host, port: Number(port || (isSecure ? 443 : 80)), noDelay: true });
-    // Between two waits nobody else listens, and an error without a listener would end the process.
-    socket.on('error', ignore);
-    await once(socket, 'connect', { signal: limit });
-    const { remoteAddress } = socket;
-    if (remoteAddress === undefined) throw new Error('the connection closed at once');
-    if (!decideAddress(remoteAddress, options.allowedNetworks).allowed)
-      throw new AddressBlockedError('this address may not be called');
+    const { isGuarded } = options;
+    const { host, proxy } = await before(limit, findRoute({ host: unbracket(hostname), port, isGuarded }, options));
+    if (proxy) socket = await proxy.openTunnel({ host, port, isSecure }, limit);
+    else {
+      socket = connectTcp({ host, port, noDelay: true });
+      // Between two waits nobody else listens, and an error without a listener would end the process.
+      socket.on('error', ignore);
+      await once(socket, 'connect', { signal: limit });
+      const { remoteAddress } = socket;
+      if (remoteAddress === undefined) throw new Error('the connection closed at once');
+      if (!decideAddress(remoteAddress, options.allowedNetworks).allowed)
+        throw new AddressBlockedError('this address may not be called');
+    }
     if (!isSecure) return socket;
 
     const secure = connectTls({
@@ -151,20 +172,9 @@ async function connectChecked({ hostname, protocol, port }: Target, options: Con
     return secure;
   } catch (error) {
     socket?.destroy();
-    throw limit.aborted ? new errors.ConnectTimeoutError('no connection in time') : error;
-  }
-}
-
-/** The result of `work`, or the signal's reason if that comes first. */
-async function before<T>(limit: AbortSignal, work: Promise<T>): Promise<T> {
-  const stopped = Promise.withResolvers<never>();
-  const stop = (): void => stopped.reject(limit.reason);
-  limit.addEventListener('abort', stop, { once: true });
-  try {
-    return await Promise.race([work, stopped.promise]);
-  } finally {
-    // A signal may live as long as the process.
-    limit.removeEventListener('abort', stop);
+    if (limit.aborted && !(error instanceof ProxyError))
+      throw new errors.ConnectTimeoutError('no connection in time', { cause: error });
+    throw error;
   }
 }
 

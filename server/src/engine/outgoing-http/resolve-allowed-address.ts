@@ -3,7 +3,7 @@ import { decideAddress } from './decide-address.ts';
 
 /** The host may not be called. The message names neither the address nor what answers there. */
 export class AddressBlockedError extends Error {
-  override readonly name = 'AddressBlockedError';
+  override readonly name: string = 'AddressBlockedError';
 }
 
 export type Resolver = (host: string) => Promise<{ address: string }[]>;

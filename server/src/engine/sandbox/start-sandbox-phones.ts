@@ -11,7 +11,7 @@ import { toStorable } from '../../domain/storable-text.ts';
 import { insertSandboxMessages } from '../../storage/installation/sandbox.ts';
 import { openCredentials } from '../credentials/load-credentials.ts';
 import { startSimulators } from '../delivery/simulator/start-simulators.ts';
-import type { SimulatorAccount, Simulators } from '../delivery/simulator/start-simulators.ts';
+import type { SimulatorAccount, SimulatorPlace, Simulators } from '../delivery/simulator/start-simulators.ts';
 
 export type SandboxPhonesDependencies = {
   database: Database;
@@ -20,6 +20,7 @@ export type SandboxPhonesDependencies = {
   log: Logger;
   /** Derives the keys of the simulated browsers; the same on every node of the installation. */
   secret: Buffer;
+  simulatorsRunIn: SimulatorPlace;
 };
 
 export type SandboxPhones = Simulators & {
@@ -38,6 +39,7 @@ export async function startSandboxPhones(deps: SandboxPhonesDependencies): Promi
     log,
     clock,
     secret: deps.secret,
+    runIn: deps.simulatorsRunIn,
     accounts: await readAccounts(database, encryption),
     async onDelivered(messages) {
       const rows = messages.map((message) => ({

@@ -1,11 +1,15 @@
 import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
 import { createBusinessEvent } from '../../app/business-events/create-business-event.ts';
 import { listEventsWithDbName } from '../../app/business-events/list-business-events.ts';
 import { triggerBusinessEvent } from '../../app/business-events/trigger-business-event.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { v1Refusals } from '../campaigns/v1-call.ts';
+import { v1Dialect } from '../campaigns/v1-call.ts';
 import { readBody } from '../campaigns/parse-search.ts';
 import { callerOf } from '../campaigns/warn-of-parts.ts';
+import { describeOperation } from '../openapi/describe-operation.ts';
+import type { Dialect } from '../openapi/describe-operation.ts';
+import { requestHeaders } from '../openapi/document-headers.ts';
 import { refuseOtherMethods } from '../refuse-other-methods.ts';
 import { warnOfUnknownFields } from '../unknown-fields.ts';
 import type { BusinessEventRouteDependencies } from './business-event-route-dependencies.ts';
@@ -21,7 +25,12 @@ import {
 } from './shapes.ts';
 
 const base = '/v1.0/business_event';
-const documented = { tags: ['Business events'], security: [{ campaignsKey: [] }, { bearer: [] }] };
+const { isDeprecated: _deprecated, answerHeaders: _headers, ...ofCampaigns } = v1Dialect;
+const dialect: Dialect = {
+  ...ofCampaigns,
+  tag: 'Business events',
+  headers: { '*-APPKEY': Type.Optional(requestHeaders.appKey) },
+};
 
 export function addV1BusinessEvents(server: FastifyInstance, deps: BusinessEventRouteDependencies): void {
   addCreate(server, deps);
@@ -31,8 +40,13 @@ export function addV1BusinessEvents(server: FastifyInstance, deps: BusinessEvent
 
 function addCreate(server: FastifyInstance, deps: BusinessEventRouteDependencies): void {
   const { vendorHeaders } = deps;
-  const response = { 200: v1EventAnswer, ...v1Refusals };
-  const schema = { ...documented, summary: 'Create a business event, V1', body: eventBody, response };
+  const schema = describeOperation(dialect, {
+    operationId: 'createBusinessEvent',
+    summary: 'Create a business event, V1',
+    body: eventBody,
+    isRepeatable: true,
+    answers: { 200: v1EventAnswer },
+  });
   server.post(base, { schema }, async (request, reply) => {
     const body = readBody(request);
     const { id } = await createBusinessEvent(deps, { ...callerOf(request), ...parseEvent(body) });
@@ -45,8 +59,13 @@ function addCreate(server: FastifyInstance, deps: BusinessEventRouteDependencies
 function addTrigger(server: FastifyInstance, deps: BusinessEventRouteDependencies): void {
   const { vendorHeaders } = deps;
   const url = `${base}/trigger`;
-  const response = { 200: v1TriggerAnswer, ...v1Refusals };
-  const schema = { ...documented, summary: 'Trigger a business event, V1', body: v1TriggerBody, response };
+  const schema = describeOperation(dialect, {
+    operationId: 'triggerBusinessEventV1',
+    summary: 'Trigger a business event, V1',
+    body: v1TriggerBody,
+    isRepeatable: true,
+    answers: { 200: v1TriggerAnswer },
+  });
   server.post(url, { schema }, async (request, reply) => {
     const body = readBody(request);
     const caller = callerOf(request);
@@ -70,8 +89,12 @@ function addTrigger(server: FastifyInstance, deps: BusinessEventRouteDependencie
 function addSearch(server: FastifyInstance, deps: BusinessEventRouteDependencies): void {
   const { vendorHeaders } = deps;
   const url = `${base}/search`;
-  const response = { 200: v1EventsAnswer, ...v1Refusals };
-  const schema = { ...documented, summary: 'Find business events, V1', body: v1EventSearchBody, response };
+  const schema = describeOperation(dialect, {
+    operationId: 'searchBusinessEventsV1',
+    summary: 'Find business events, V1',
+    body: v1EventSearchBody,
+    answers: { 200: v1EventsAnswer },
+  });
   server.post(url, { schema }, async (request, reply) => {
     const body = readBody(request);
     const workspaceId = request.facts.workspaceId!;

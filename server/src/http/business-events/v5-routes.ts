@@ -2,9 +2,9 @@ import type { FastifyInstance } from 'fastify';
 import { listEvents } from '../../app/business-events/list-business-events.ts';
 import { triggerBusinessEvent } from '../../app/business-events/trigger-business-event.ts';
 import { readBody } from '../campaigns/parse-search.ts';
-import { v5CampaignError } from '../campaigns/shapes.ts';
-import { requestIdHeader, v5Refusals, v5Security } from '../campaigns/v5-call.ts';
+import { requestIdHeader, v5Dialect } from '../campaigns/v5-call.ts';
 import { callerOf } from '../campaigns/warn-of-parts.ts';
+import { describeOperation } from '../openapi/describe-operation.ts';
 import { refuseOtherMethods } from '../refuse-other-methods.ts';
 import { warnOfUnknownFields } from '../unknown-fields.ts';
 import type { BusinessEventRouteDependencies } from './business-event-route-dependencies.ts';
@@ -13,7 +13,7 @@ import { presentV5Events, presentV5Trigger } from './present.ts';
 import { v5EventQuery, v5EventSearchBody, v5EventsAnswer, v5TriggerAnswer, v5TriggerBody } from './shapes.ts';
 
 const base = '/v5/business-events';
-const documented = { tags: ['Business events'], security: v5Security };
+const dialect = { ...v5Dialect, tag: 'Business events' };
 
 export function addV5BusinessEvents(server: FastifyInstance, deps: BusinessEventRouteDependencies): void {
   addTrigger(server, deps);
@@ -23,9 +23,14 @@ export function addV5BusinessEvents(server: FastifyInstance, deps: BusinessEvent
 
 function addTrigger(server: FastifyInstance, deps: BusinessEventRouteDependencies): void {
   const url = `${base}/triggers`;
-  const problems = { 404: v5CampaignError, 409: v5CampaignError, 422: v5CampaignError };
-  const response = { 200: v5TriggerAnswer, ...v5Refusals, ...problems };
-  const schema = { ...documented, summary: 'Trigger a business event, V5', body: v5TriggerBody, response };
+  const schema = describeOperation(dialect, {
+    operationId: 'triggerBusinessEvent',
+    summary: 'Trigger a business event, V5',
+    body: v5TriggerBody,
+    isRepeatable: true,
+    answers: { 200: v5TriggerAnswer },
+    refuses: [404, 422],
+  });
   server.post(url, { schema }, async (request, reply) => {
     const body = readBody(request);
     const dialect = { version: 'V5', requestIdHeader: requestIdHeader(deps, request) } as const;
@@ -39,8 +44,12 @@ function addTrigger(server: FastifyInstance, deps: BusinessEventRouteDependencie
 }
 
 function addList(server: FastifyInstance, deps: BusinessEventRouteDependencies): void {
-  const response = { 200: v5EventsAnswer, ...v5Refusals };
-  const schema = { ...documented, summary: 'List business events, V5', querystring: v5EventQuery, response };
+  const schema = describeOperation(dialect, {
+    operationId: 'listBusinessEvents',
+    summary: 'List business events, V5',
+    querystring: v5EventQuery,
+    answers: { 200: v5EventsAnswer },
+  });
   server.get(base, { schema }, async (request) => {
     const asked = parseEventPage(request.query as Record<string, unknown>);
     const workspaceId = request.facts.workspaceId!;
@@ -51,8 +60,12 @@ function addList(server: FastifyInstance, deps: BusinessEventRouteDependencies):
 
 function addSearch(server: FastifyInstance, deps: BusinessEventRouteDependencies): void {
   const url = `${base}/search`;
-  const response = { 200: v5EventsAnswer, ...v5Refusals };
-  const schema = { ...documented, summary: 'Find business events, V5', body: v5EventSearchBody, response };
+  const schema = describeOperation(dialect, {
+    operationId: 'searchBusinessEvents',
+    summary: 'Find business events, V5',
+    body: v5EventSearchBody,
+    answers: { 200: v5EventsAnswer },
+  });
   server.post(url, { schema }, async (request, reply) => {
     const body = readBody(request);
     const dialect = { version: 'V5', requestIdHeader: requestIdHeader(deps, request) } as const;

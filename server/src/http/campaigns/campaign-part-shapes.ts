@@ -1,42 +1,52 @@
 import { Type } from 'typebox';
 import { pushContent as push } from './push-content-shapes.ts';
 import { flag, number, part, text, texts, tree, whole } from './shape-members.ts';
+import { named } from '../openapi/named.ts';
 
-const basicDetails = part({
-  name: text(),
-  platforms: Type.Optional(Type.Array(Type.String(), { description: 'ANDROID, IOS, WEB' })),
-  platform_specific_details: part({
-    android: part({ push_amp_plus_enabled: flag('false') }),
-    ios: part({
-      send_to_all_eligible_device: flag('true'),
-      exclude_provisional_push_devices: flag('false'),
-      send_to_only_provisional_push_enabled_devices: flag('false'),
+const basicDetails = named(
+  'CampaignBasicDetails',
+  part({
+    name: text(),
+    platforms: Type.Optional(Type.Array(Type.String(), { description: 'ANDROID, IOS, WEB' })),
+    platform_specific_details: part({
+      android: part({ push_amp_plus_enabled: flag('false') }),
+      ios: part({
+        send_to_all_eligible_device: flag('true'),
+        exclude_provisional_push_devices: flag('false'),
+        send_to_only_provisional_push_enabled_devices: flag('false'),
+      }),
     }),
+    tags: texts(),
+    team: text('Default Team'),
+    business_event: text('Name of the event of a BUSINESS_EVENT_TRIGGERED campaign'),
+    geofences: Type.Optional(Type.Array(Type.Unsafe<unknown>({}), { description: 'Refused' })),
+    broadcast_live_activity_id: text('Refused'),
+    send_to_triggered_platform_only: flag('false'),
   }),
-  tags: texts(),
-  team: text('Default Team'),
-  business_event: text('Name of the event of a BUSINESS_EVENT_TRIGGERED campaign'),
-  geofences: Type.Optional(Type.Array(Type.Unsafe<unknown>({}), { description: 'Refused' })),
-  broadcast_live_activity_id: text('Refused'),
-  send_to_triggered_platform_only: flag('false'),
-});
+);
 
-const campaignContent = part({
-  locales: texts(),
-  variation_details: tree('One variation'),
-  content: part({ push, default: part({ variation_1: part({ push }) }) }, '`push`, or below default and variation_1'),
-});
+const campaignContent = named(
+  'CampaignContent',
+  part({
+    locales: texts(),
+    variation_details: tree('One variation'),
+    content: part({ push, default: part({ variation_1: part({ push }) }) }, '`push`, or below default and variation_1'),
+  }),
+);
 
-const periodicDetails = part({
-  sending_frequency: text('DAILY, WEEKLY or MONTHLY'),
-  repeat_frequency: whole(1, 365, 'Days; weeks up to 52, months up to 12'),
-  no_of_occurences: whole(1, 1_000),
-  repeat_on_date_of_month: Type.Optional(Type.Array(Type.Integer({ minimum: 1, maximum: 31 }))),
-  repeat_on_days_of_week: Type.Optional(Type.Array(Type.String(), { description: 'MONDAY to SUNDAY' })),
-  repeat_on_days_of_week_for_month: Type.Optional(
-    Type.Array(Type.Object({ week_granularity: text('FIRST to FIFTH, or LAST'), repeat_on_days_of_week: texts() })),
-  ),
-});
+const periodicDetails = named(
+  'CampaignPeriod',
+  part({
+    sending_frequency: text('DAILY, WEEKLY or MONTHLY'),
+    repeat_frequency: whole(1, 365, 'Days; weeks up to 52, months up to 12'),
+    no_of_occurences: whole(1, 1_000),
+    repeat_on_date_of_month: Type.Optional(Type.Array(Type.Integer({ minimum: 1, maximum: 31 }))),
+    repeat_on_days_of_week: Type.Optional(Type.Array(Type.String(), { description: 'MONDAY to SUNDAY' })),
+    repeat_on_days_of_week_for_month: Type.Optional(
+      Type.Array(Type.Object({ week_granularity: text('FIRST to FIFTH, or LAST'), repeat_on_days_of_week: texts() })),
+    ),
+  }),
+);
 
 /** The parts of a push campaign's record (fact 6.2): they document the fields and tell unknown ones. */
 export const campaignPartShapes = {
@@ -45,75 +55,90 @@ export const campaignPartShapes = {
   basic_details: basicDetails,
   campaign_content: campaignContent,
   trigger_condition: tree('Refused'),
-  segmentation_details: part({
-    is_all_user_campaign: flag(),
-    included_filters: tree('As in filter segments'),
-    excluded_filters: tree('As in filter segments'),
-    send_campaign_to_opt_out_users: flag('false'),
-  }),
-  scheduling_details: part({
-    delivery_type: text('ASAP, AT_FIXED_TIME or SEND_IN_USER_TIMEZONE'),
-    start_time: text('YYYY-MM-DDThh:mm:ss'),
-    expiry_time: text('YYYY-MM-DDThh:mm:ss'),
-    timezone: text('V5; default: the zone of the workspace. V1 is in UTC'),
-    periodic_details: periodicDetails,
-    bts_details: tree('Refused'),
-    user_timezone_details: part({
-      send_if_user_timezone_has_passed: flag('Default false: not sent to them'),
+  segmentation_details: named(
+    'CampaignAudience',
+    part({
+      is_all_user_campaign: flag(),
+      included_filters: tree('As in filter segments'),
+      excluded_filters: tree('As in filter segments'),
+      send_campaign_to_opt_out_users: flag('false'),
     }),
-  }),
-  delivery_controls: part({
-    bypass_dnd: flag('Default false'),
-    count_for_frequency_capping: flag('Default: what is not ignored counts'),
-    ignore_frequency_capping: flag('Default false'),
-    ignore_global_minimum_delay: flag('Default false'),
-    send_message_in_offline_mode: flag('false'),
-    queuing_enabled: flag('false'),
-    campaign_throttle_rpm: whole(1, 10_000_000, 'Devices a minute'),
-    minimum_delay_between_two_notification_in_hour: whole(1, 720, 'Between messages of this campaign'),
-    max_time_to_show_message_of_same_camapign: number('Refused'),
-    expiry_time_of_sync_data_in_hour: number('Refused'),
-    send_limit_value: number('Refused'),
-    send_limit_granularity_in_hours: number('Refused'),
-    queue_duration: number('Refused'),
-    limit_send_config: part({
-      enabled: flag('false'),
-      max_count: number('Refused'),
-      window_value: number('Refused'),
-      window_unit: text('Refused'),
-    }),
-  }),
-  advanced: part({
-    expiration_settings: part({
-      expire_notification_after_value: whole(0, 168, 'At most seven days'),
-      expire_notification_after_type: text('HOUR or DAY'),
-      remove_from_inbox_after_value: number('Refused'),
-      remove_from_inbox_after_type: text('Refused'),
-    }),
-    platform_level_priority: part({
-      android_specific_priority: part({ send_with_priority: text('HIGH or NORMAL') }),
-      ios_specific_priority: part({
-        apns_priority: text('1, 5 or 10'),
-        interruption_level: text('ACTIVE'),
-        relevance_score: whole(0, 0),
+  ),
+  scheduling_details: named(
+    'CampaignSchedule',
+    part({
+      delivery_type: text('ASAP, AT_FIXED_TIME or SEND_IN_USER_TIMEZONE'),
+      start_time: text('YYYY-MM-DDThh:mm:ss'),
+      expiry_time: text('YYYY-MM-DDThh:mm:ss'),
+      timezone: text('V5; default: the zone of the workspace. V1 is in UTC'),
+      periodic_details: periodicDetails,
+      bts_details: tree('Refused'),
+      user_timezone_details: part({
+        send_if_user_timezone_has_passed: flag('Default false: not sent to them'),
       }),
     }),
-  }),
-  conversion_goal_details: part({
-    attribution_window_in_hours: whole(36, 36),
-    goals: Type.Optional(
-      Type.Array(
-        Type.Object({
-          goal_name: text(),
-          goal_event_name: text(),
-          goal_event_attribute: tree('name, type, operator, value'),
-          is_primary_goal: flag('The first goal'),
-          revenue_attribute: text('Refused'),
-          revenue_currency: text('Refused'),
+  ),
+  delivery_controls: named(
+    'CampaignDeliveryControls',
+    part({
+      bypass_dnd: flag('Default false'),
+      count_for_frequency_capping: flag('Default: what is not ignored counts'),
+      ignore_frequency_capping: flag('Default false'),
+      ignore_global_minimum_delay: flag('Default false'),
+      send_message_in_offline_mode: flag('false'),
+      queuing_enabled: flag('false'),
+      campaign_throttle_rpm: whole(1, 10_000_000, 'Devices a minute'),
+      minimum_delay_between_two_notification_in_hour: whole(1, 720, 'Between messages of this campaign'),
+      max_time_to_show_message_of_same_camapign: number('Refused'),
+      expiry_time_of_sync_data_in_hour: number('Refused'),
+      send_limit_value: number('Refused'),
+      send_limit_granularity_in_hours: number('Refused'),
+      queue_duration: number('Refused'),
+      limit_send_config: part({
+        enabled: flag('false'),
+        max_count: number('Refused'),
+        window_value: number('Refused'),
+        window_unit: text('Refused'),
+      }),
+    }),
+  ),
+  advanced: named(
+    'CampaignAdvanced',
+    part({
+      expiration_settings: part({
+        expire_notification_after_value: whole(0, 168, 'At most seven days'),
+        expire_notification_after_type: text('HOUR or DAY'),
+        remove_from_inbox_after_value: number('Refused'),
+        remove_from_inbox_after_type: text('Refused'),
+      }),
+      platform_level_priority: part({
+        android_specific_priority: part({ send_with_priority: text('HIGH or NORMAL') }),
+        ios_specific_priority: part({
+          apns_priority: text('1, 5 or 10'),
+          interruption_level: text('ACTIVE'),
+          relevance_score: whole(0, 0),
         }),
+      }),
+    }),
+  ),
+  conversion_goal_details: named(
+    'CampaignGoals',
+    part({
+      attribution_window_in_hours: whole(36, 36),
+      goals: Type.Optional(
+        Type.Array(
+          Type.Object({
+            goal_name: text(),
+            goal_event_name: text(),
+            goal_event_attribute: tree('name, type, operator, value'),
+            is_primary_goal: flag('The first goal'),
+            revenue_attribute: text('Refused'),
+            revenue_currency: text('Refused'),
+          }),
+        ),
       ),
-    ),
-  }),
+    }),
+  ),
   control_group_details: part({
     is_campaign_control_group_enabled: flag('false'),
     campaign_control_group_percentage: whole(0, 0),

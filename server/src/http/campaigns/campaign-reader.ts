@@ -32,6 +32,7 @@ const campaignRules: ReadingRules = {
   textFault,
   toFlag: (value) => (typeof value === 'boolean' ? value : undefined),
   toNumber: (value) => value,
+  toPairText: (value) => value,
   isChoice: (value, word) => value === word,
   choiceFault: (value, words) =>
     typeof value === 'string' && textFault(value, maxTextCharacters) === undefined

@@ -21,9 +21,17 @@ export function presentPushContent(stored: Record<string, unknown>) {
   };
 }
 
-function withBackup<C extends { fallback?: object }>(content: C, present: (content: C) => object) {
+function withBackup<C extends { fallback?: object; options?: object }>(
+  content: C,
+  present: (content: C) => object,
+): object {
   const { fallback } = content;
-  return { ...present(content), ...(fallback ? { template_backup: present(fallback as C) } : {}) };
+  const { options } = content;
+  return {
+    ...present(content),
+    ...(options === undefined ? {} : { options }),
+    ...(fallback ? { template_backup: withBackup(fallback as C, present) } : {}),
+  };
 }
 
 function presentAndroid(content: AndroidContent) {

@@ -1,5 +1,7 @@
 import { Type } from 'typebox';
+import { androidOptions, iosOptions, webOptions } from '../content-option-shapes.ts';
 import { flag, part, text, tree } from './shape-members.ts';
+import { named } from '../openapi/named.ts';
 
 const action = {
   default_click_action: text('DEEPLINKING, NAVIGATE_TO_A_SCREEN or RICH_LANDING'),
@@ -15,6 +17,7 @@ const keys = { coupon_code: text(), sound_file: text(), group_key: text(), colla
 
 const android = {
   ...template,
+  options: androidOptions,
   basic_details: part({
     notification_channel: text(),
     title: text(),
@@ -44,6 +47,7 @@ const android = {
 };
 const ios = {
   ...template,
+  options: iosOptions,
   basic_details: part({
     title: text(),
     message: text(),
@@ -59,6 +63,7 @@ const ios = {
 };
 const web = {
   ...template,
+  options: webOptions,
   basic_details: part({
     title: text(),
     message: text(),
@@ -71,8 +76,11 @@ const web = {
   timer: tree('Refused'),
 };
 /** What a push shows on each platform (fact 6.2). */
-export const pushContent = part({
-  android: part({ ...android, template_backup: part(android) }),
-  ios: part({ ...ios, template_backup: part(ios) }),
-  web: part({ ...web, template_backup: part(web) }),
-});
+export const pushContent = named(
+  'CampaignPushContent',
+  part({
+    android: part({ ...android, template_backup: part(android) }),
+    ios: part({ ...ios, template_backup: part(ios) }),
+    web: part({ ...web, template_backup: part(web) }),
+  }),
+);

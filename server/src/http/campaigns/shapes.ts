@@ -1,7 +1,11 @@
 import { Type } from 'typebox';
-import type { TProperties } from 'typebox';
+import type { TProperties, TSchema } from 'typebox';
 import { campaignChannels, campaignDeliveryTypes } from '../../domain/campaigns/campaign-search.ts';
 import { campaignStatuses } from '../../domain/campaigns/campaign-states.ts';
+import { codeShape } from '../openapi/code-shape.ts';
+import { named } from '../openapi/named.ts';
+import { campaignV1Errors } from './present-v1.ts';
+import { campaignV5Errors } from './present-v5.ts';
 
 /**
  * Bodies and answers of campaign search. They document the fields and tell unknown ones; the parser holds the rules.
@@ -58,27 +62,34 @@ const searchBody = (ownPage: TProperties, filters: TProperties) =>
 const v1Page = { request_id: Type.String(), ...page(100) };
 const v5Page = { request_id: Type.Optional(Type.String()), ...page(15) };
 
-export const v1SearchBody = searchBody(v1Page, v1Filters);
-export const v5SearchBody = searchBody(v5Page, { ...v5Filters, ...versionFilter });
+export const v1SearchBody = named('CampaignSearchV1', searchBody(v1Page, v1Filters));
+export const v5SearchBody = named('CampaignSearchV5', searchBody(v5Page, { ...v5Filters, ...versionFilter }));
 /** What a workspace without campaign versioning knows (interface 2.12). */
 export const v5SearchBodyWithoutVersions = searchBody(v5Page, v5Filters);
 /** The filters of the light list (fact 4.7). */
-export const v5MetaBody = searchBody(v5Page, {
-  ...sameFilters,
-  id: Type.Optional(Type.String()),
-  delivery_type: Type.Optional(Type.String({ description: typesDescription })),
-  ...versionFilter,
-});
-export const v1PageBody = Type.Object(v1Page);
-export const v5PageBody = Type.Object(v5Page);
+export const v5MetaBody = named(
+  'CampaignMetaSearchV5',
+  searchBody(v5Page, {
+    ...sameFilters,
+    id: Type.Optional(Type.String()),
+    delivery_type: Type.Optional(Type.String({ description: typesDescription })),
+    ...versionFilter,
+  }),
+);
+export const v1PageBody = named('ExecutionsPageV1', Type.Object(v1Page));
+export const v5PageBody = named('ExecutionsPageV5', Type.Object(v5Page));
 
 const part = (description: string) => Type.Optional(Type.Unsafe<unknown>({ type: 'object', description }));
 
+/** Upper-case in both versions (decision D44). */
+const shownStatuses = campaignStatuses.filter((status) => (status as string) !== 'QUEUED');
+
 const record = {
-  status: Type.String(),
-  channel: Type.String(),
+  status: codeShape(shownStatuses, 'A run that waits for its turn is SCHEDULED'),
+  channel: codeShape(campaignChannels, 'SMS campaigns are found when asked for'),
   campaign_delivery_type: Type.String(),
   created_by: Type.String(),
+  updated_by: Type.Optional(Type.String({ description: 'Who changed it last' })),
   created_at: Type.String({ description: 'UTC: 2024-07-04 08:00:54.847000' }),
   updated_at: Type.String(),
   sent_time: Type.Optional(Type.String()),
@@ -91,55 +102,80 @@ const record = {
   conversion_goal_details: part('Goals'),
 };
 
-const v1Campaign = Type.Object({ campaign_id: Type.String(), ...record });
-export const v1SearchAnswer = Type.Union([
-  Type.Object({ total_count: Type.Integer(), campaigns: Type.Array(v1Campaign) }),
-  Type.Array(v1Campaign, { description: 'When the workspace chose it; X-Total-Count beside' }),
-]);
+const v1Campaign = named('CampaignV1', Type.Object({ campaign_id: Type.String(), ...record }));
+export const v1SearchAnswer = named(
+  'CampaignsFoundV1',
+  Type.Union([
+    Type.Object({ total_count: Type.Integer(), campaigns: Type.Array(v1Campaign) }),
+    Type.Array(v1Campaign, { description: 'When the workspace chose it; X-Total-Count beside' }),
+  ]),
+);
 
-const v5Campaign = Type.Object({
-  id: Type.String(),
-  campaign_id: Type.String({ description: 'Shared by all versions' }),
-  version_number: Type.Optional(Type.Integer({ description: 'With campaign versioning only' })),
-  ...record,
-});
+const v5Campaign = named(
+  'CampaignV5',
+  Type.Object({
+    id: Type.String(),
+    campaign_id: Type.String({ description: 'Shared by all versions' }),
+    version_number: Type.Optional(Type.Integer({ description: 'With campaign versioning only' })),
+    ...record,
+  }),
+);
 
-const envelope = (data: TProperties) =>
-  Type.Object({ response_id: Type.String(), type: Type.Literal('campaign'), data: Type.Object(data) });
-export const v5SearchAnswer = envelope({ campaigns: Type.Array(v5Campaign) });
-export const v5CampaignAnswer = envelope(v5Campaign.properties);
+const envelope = (data: TSchema) => Type.Object({ response_id: Type.String(), type: Type.Literal('campaign'), data });
+export const v5SearchAnswer = named('CampaignsFoundV5', envelope(Type.Object({ campaigns: Type.Array(v5Campaign) })));
+export const v5CampaignAnswer = named('CampaignAnswerV5', envelope(v5Campaign));
 
 const execution = {
   campaign_id: Type.String(),
   sent_time: Type.Union([Type.String(), Type.Null()], { description: '2024-06-24T14:30:18.908000; null: not yet' }),
   status: Type.String({ description: 'SCHEDULED, SENDING, PAUSED, SENT, FAILED, STOPPED or MISSED' }),
 };
-export const v1ExecutionsAnswer = Type.Object({
-  executions: Type.Array(Type.Object(execution)),
-  total_instances: Type.Integer(),
-});
-export const v5ExecutionsAnswer = envelope({
-  executions: Type.Array(Type.Object({ id: Type.String(), ...execution })),
-  total_instances: Type.Integer(),
-});
+export const v1ExecutionsAnswer = named(
+  'ExecutionsV1',
+  Type.Object({
+    executions: Type.Array(Type.Object(execution)),
+    total_instances: Type.Integer(),
+  }),
+);
+export const v5ExecutionsAnswer = named(
+  'ExecutionsV5',
+  envelope(
+    Type.Object({
+      executions: Type.Array(Type.Object({ id: Type.String(), ...execution })),
+      total_instances: Type.Integer(),
+    }),
+  ),
+);
 
-const details = Type.Array(Type.Object({ target: Type.String(), message: Type.String() }));
-export const v1CampaignError = Type.Object({
-  error: Type.Object({
-    code: Type.String(),
-    message: Type.String(),
-    target: Type.String(),
-    details,
-    request_id: Type.String(),
+const detail = { target: Type.String(), message: Type.String() };
+export const v1CampaignError = named(
+  'CampaignErrorV1',
+  Type.Object({
+    error: Type.Object({
+      code: codeShape(
+        [...Object.values(campaignV1Errors).map(({ code }) => code), '500 Internal Server Error'],
+        'The status in words',
+      ),
+      message: Type.String(),
+      target: Type.String({ description: 'What it is about; empty if nothing' }),
+      details: Type.Array(Type.Object({ code: Type.Optional(Type.String()), ...detail })),
+      request_id: Type.String({ description: 'As sent; empty if none was' }),
+    }),
   }),
-});
-export const v5CampaignError = Type.Object({
-  response_id: Type.String(),
-  error: Type.Object({
-    code: Type.String(),
-    message: Type.String(),
-    target: Type.Optional(Type.String()),
-    details,
-    request_id: Type.Optional(Type.String()),
+);
+export const v5CampaignError = named(
+  'CampaignErrorV5',
+  Type.Object({
+    response_id: Type.String({ description: 'Finds this call in the API log' }),
+    error: Type.Object({
+      code: codeShape(
+        [...Object.values(campaignV5Errors).map(({ code }) => code), 'INTERNAL_ERROR'],
+        'What kind of refusal it is',
+      ),
+      message: Type.String(),
+      target: Type.Optional(Type.String()),
+      details: Type.Array(Type.Object(detail)),
+      request_id: Type.Optional(Type.String()),
+    }),
   }),
-});
+);

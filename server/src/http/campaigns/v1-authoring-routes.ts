@@ -5,6 +5,7 @@ import { createLiveCampaign } from '../../app/campaigns/create-live-campaign.ts'
 import { editCampaign } from '../../app/campaigns/edit-campaign.ts';
 import { listCampaignMeta } from '../../app/campaigns/search-campaigns.ts';
 import { testCampaign } from '../../app/campaigns/test-campaign.ts';
+import { describeOperation } from '../openapi/describe-operation.ts';
 import { refuseOtherMethods } from '../refuse-other-methods.ts';
 import { warnOfUnknownFields } from '../unknown-fields.ts';
 import {
@@ -12,6 +13,7 @@ import {
   v1CreateAnswer,
   v1CreateBody,
   v1MetaAnswer,
+  v1StatusAnswer,
   v1StatusBody,
   v1TestAnswer,
   v1TestBody,
@@ -22,12 +24,10 @@ import { parseMeta, readBody } from './parse-search.ts';
 import { parseTest } from './parse-test.ts';
 import { presentMeta } from './present-meta.ts';
 import { presentTestResults } from './present-test.ts';
-import { v1CampaignError, v1SearchBody } from './shapes.ts';
-import { v1Documented, v1Refusals } from './v1-call.ts';
+import { v1SearchBody } from './shapes.ts';
+import { operationIdOf, v1Dialect } from './v1-call.ts';
 import { withUtcTimes } from './v1-times.ts';
 import { callerOf, warnOfParts } from './warn-of-parts.ts';
-
-const conflict = { 409: v1CampaignError };
 
 /** Campaigns made and changed through V1 (fact 6.1), below one of its two prefixes. */
 export function addV1Authoring(server: FastifyInstance, deps: CampaignRouteDependencies, base: string): void {
@@ -39,13 +39,13 @@ export function addV1Authoring(server: FastifyInstance, deps: CampaignRouteDepen
 }
 
 function addCreate(server: FastifyInstance, deps: CampaignRouteDependencies, url: string): void {
-  const response = { 201: v1CreateAnswer, ...v1Refusals, ...conflict };
-  const schema = {
-    ...v1Documented,
+  const schema = describeOperation(v1Dialect, {
+    operationId: operationIdOf('createCampaignV1', url),
     summary: 'Create a campaign that is live at once, V1',
     body: v1CreateBody,
-    response,
-  };
+    isRepeatable: true,
+    answers: { 201: v1CreateAnswer },
+  });
   server.post(url, { schema }, async (request, reply) => {
     const asked = parseCreate(readBody(request), { version: 'V1' });
     const parts = withUtcTimes(asked.parts, 'UTC');
@@ -57,13 +57,15 @@ function addCreate(server: FastifyInstance, deps: CampaignRouteDependencies, url
 }
 
 function addChange(server: FastifyInstance, deps: CampaignRouteDependencies, url: string): void {
-  const schema = {
-    ...v1Documented,
+  const schema = describeOperation(v1Dialect, {
+    operationId: operationIdOf('changeCampaignV1', url),
     summary: 'Change a campaign, or publish a draft, V1',
-    params: Type.Object({ id: Type.String() }),
+    params: Type.Object({ id: Type.String({ description: 'The id of the campaign' }) }),
     body: v1ChangeBody,
-    response: { 204: Type.Null(), ...v1Refusals, ...conflict },
-  };
+    isRepeatable: true,
+    answers: { 204: Type.Null() },
+    refuses: [404, 422],
+  });
   server.patch(url, { schema }, async (request, reply) => {
     const { change, updatedBy } = parseChange(readBody(request), { version: 'V1' });
     const { id } = request.params as { id: string };
@@ -80,8 +82,14 @@ function addChange(server: FastifyInstance, deps: CampaignRouteDependencies, url
 }
 
 function addStatus(server: FastifyInstance, deps: CampaignRouteDependencies, url: string): void {
-  const response = { 200: Type.Object({}), ...v1Refusals, ...conflict };
-  const schema = { ...v1Documented, summary: 'Stop, pause or resume campaigns, V1', body: v1StatusBody, response };
+  const schema = describeOperation(v1Dialect, {
+    operationId: operationIdOf('changeCampaignStatusV1', url),
+    summary: 'Stop, pause or resume campaigns, V1',
+    body: v1StatusBody,
+    isRepeatable: true,
+    answers: { 200: v1StatusAnswer },
+    refuses: [404, 422],
+  });
   server.post(url, { schema }, async (request, reply) => {
     const body = readBody(request);
     const asked = parseV1Status(body);
@@ -93,13 +101,13 @@ function addStatus(server: FastifyInstance, deps: CampaignRouteDependencies, url
 }
 
 function addTest(server: FastifyInstance, deps: CampaignRouteDependencies, url: string): void {
-  const response = { 200: v1TestAnswer, ...v1Refusals, ...conflict };
-  const schema = {
-    ...v1Documented,
+  const schema = describeOperation(v1Dialect, {
+    operationId: operationIdOf('testCampaignV1', url),
     summary: 'Send a test of a campaign to named users, V1',
     body: v1TestBody,
-    response,
-  };
+    isRepeatable: true,
+    answers: { 200: v1TestAnswer },
+  });
   server.post(url, { schema }, async (request, reply) => {
     const asked = parseTest(readBody(request), { version: 'V1' });
     const { results } = await testCampaign(deps, { ...callerOf(request), ...asked });
@@ -110,8 +118,12 @@ function addTest(server: FastifyInstance, deps: CampaignRouteDependencies, url: 
 }
 
 function addMeta(server: FastifyInstance, deps: CampaignRouteDependencies, url: string): void {
-  const response = { 200: v1MetaAnswer, ...v1Refusals };
-  const schema = { ...v1Documented, summary: 'List campaigns in short, V1', body: v1SearchBody, response };
+  const schema = describeOperation(v1Dialect, {
+    operationId: operationIdOf('listCampaignMetaV1', url),
+    summary: 'List campaigns in short, V1',
+    body: v1SearchBody,
+    answers: { 200: v1MetaAnswer },
+  });
   server.post(url, { schema }, async (request, reply) => {
     const body = readBody(request);
     const dialect = { version: 'V1', versioning: 'off' } as const;

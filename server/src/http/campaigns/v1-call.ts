@@ -1,18 +1,24 @@
-import { Type } from 'typebox';
-import { gatewayError } from '../auth/shapes.ts';
+import type { Dialect } from '../openapi/describe-operation.ts';
+import { answerHeaders, requestHeaders } from '../openapi/document-headers.ts';
+import { campaignV1Errors } from './present-v1.ts';
 import { v1CampaignError } from './shapes.ts';
 
 /** What every route of V1 shares. */
-export const v1Documented = {
-  tags: ['Campaigns'],
-  deprecated: true,
-  security: [{ campaignsKey: [] }, { bearer: [] }],
+export const v1Dialect: Dialect = {
+  tag: 'Campaigns',
+  credentials: ['campaignsKey', 'bearer'],
+  headers: { '*-APPKEY': requestHeaders.appKey },
+  answerHeaders: answerHeaders.deprecation,
+  refusals: {
+    errors: campaignV1Errors,
+    shape: v1CampaignError,
+    codeOf: (name) => campaignV1Errors[name]?.code,
+  },
+  isLimited: true,
+  isDeprecated: true,
 };
-export const v1Refusals = {
-  400: v1CampaignError,
-  401: Type.Union([v1CampaignError, gatewayError]),
-  403: gatewayError,
-  404: v1CampaignError,
-  422: v1CampaignError,
-  429: v1CampaignError,
-};
+
+/** Below the prefix of decision D3 the same operations are there once more. */
+export function operationIdOf(id: string, base: string): string {
+  return base.startsWith('/core-services/') ? `${id}CoreServices` : id;
+}

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { listExecutions } from '../../app/campaigns/list-executions.ts';
 import { readSearchSettings, searchCampaigns } from '../../app/campaigns/search-campaigns.ts';
 import type { RouteFamily } from '../build-server.ts';
+import { describeOperation } from '../openapi/describe-operation.ts';
 import { refuseOtherMethods } from '../refuse-other-methods.ts';
 import { toServiceError } from '../to-service-error.ts';
 import { warnOfUnknownFields } from '../unknown-fields.ts';
@@ -13,7 +14,7 @@ import { parsePage, parseSearch, readBody } from './parse-search.ts';
 import { presentV1Campaign, presentV1Error, presentV1Executions } from './present-v1.ts';
 import { v1ExecutionsAnswer, v1PageBody, v1SearchAnswer, v1SearchBody } from './shapes.ts';
 import { addV1Authoring } from './v1-authoring-routes.ts';
-import { v1Documented, v1Refusals } from './v1-call.ts';
+import { operationIdOf, v1Dialect } from './v1-call.ts';
 
 /** Campaigns, their search and executions, V1 (interface 4.6, fact 6.1), with and without the prefix (decision D3). */
 export function campaignV1Routes(deps: CampaignRouteDependencies): RouteFamily {
@@ -35,12 +36,13 @@ export function campaignV1Routes(deps: CampaignRouteDependencies): RouteFamily {
 
 function addSearch(server: FastifyInstance, deps: CampaignRouteDependencies, url: string): void {
   const { vendorHeaders } = deps;
-  const schema = {
-    ...v1Documented,
+  const schema = describeOperation(v1Dialect, {
+    operationId: operationIdOf('searchCampaignsV1', url),
     summary: 'Search campaigns, or find one by its id, V1',
     body: v1SearchBody,
-    response: { 200: v1SearchAnswer, ...v1Refusals },
-  };
+    answers: { 200: v1SearchAnswer },
+    answerHeaders: { 'X-Total-Count': Type.Integer({ description: 'With a list: how many there are' }) },
+  });
   server.post(url, { schema }, async (request, reply) => {
     const workspaceId = request.facts.workspaceId!;
     const body = readBody(request);
@@ -58,13 +60,14 @@ function addSearch(server: FastifyInstance, deps: CampaignRouteDependencies, url
 
 function addExecutions(server: FastifyInstance, deps: CampaignRouteDependencies, url: string): void {
   const { vendorHeaders } = deps;
-  const schema = {
-    ...v1Documented,
+  const schema = describeOperation(v1Dialect, {
+    operationId: operationIdOf('listExecutionsV1', url),
     summary: 'List the child campaigns of a recurring campaign, V1',
-    params: Type.Object({ parent_id: Type.String() }),
+    params: Type.Object({ parent_id: Type.String({ description: 'The id of the recurring campaign' }) }),
     body: v1PageBody,
-    response: { 200: v1ExecutionsAnswer, ...v1Refusals },
-  };
+    answers: { 200: v1ExecutionsAnswer },
+    refuses: [404, 422],
+  });
   server.post(url, { schema }, async (request, reply) => {
     const body = readBody(request);
     const asked = parsePage(body, { version: 'V1', versioning: 'off' });

@@ -9,6 +9,7 @@ import {
 } from '../../app/campaigns/draft-campaigns.ts';
 import { previewCampaign } from '../../app/campaigns/preview-campaign.ts';
 import { testCampaign } from '../../app/campaigns/test-campaign.ts';
+import { describeOperation } from '../openapi/describe-operation.ts';
 import { refuseOtherMethods } from '../refuse-other-methods.ts';
 import { warnOfUnknownFields } from '../unknown-fields.ts';
 import {
@@ -32,14 +33,10 @@ import { parseTest } from './parse-test.ts';
 import { presentPreview } from './present-preview.ts';
 import { presentTestResults } from './present-test.ts';
 import { presentV5 } from './present-v5.ts';
-import { v5CampaignError } from './shapes.ts';
-import { requestIdHeader, v5Base, v5Refusals, v5Security, v5Tags } from './v5-call.ts';
+import { requestIdHeader, v5Base, v5Dialect } from './v5-call.ts';
 import { callerOf, warnOfParts } from './warn-of-parts.ts';
 
-const documented = { tags: v5Tags, security: v5Security };
-const params = Type.Object({ id: Type.String() });
-const gone = { 404: v5CampaignError };
-const conflict = { 409: v5CampaignError };
+const params = Type.Object({ id: Type.String({ description: 'The id of the draft or the campaign' }) });
 
 /** Drafts of V5: made, changed, checked, published; live ones stopped, paused, resumed; tests (fact 6.1). */
 export function addV5Authoring(server: FastifyInstance, deps: CampaignRouteDependencies): void {
@@ -52,8 +49,13 @@ export function addV5Authoring(server: FastifyInstance, deps: CampaignRouteDepen
 }
 
 function addCreate(server: FastifyInstance, deps: CampaignRouteDependencies): void {
-  const response = { 201: v5CreateAnswer, ...v5Refusals, ...conflict };
-  const schema = { ...documented, summary: 'Create a draft of a campaign, V5', body: v5CreateBody, response };
+  const schema = describeOperation(v5Dialect, {
+    operationId: 'createCampaign',
+    summary: 'Create a draft of a campaign, V5',
+    body: v5CreateBody,
+    isRepeatable: true,
+    answers: { 201: v5CreateAnswer },
+  });
   server.post(v5Base, { schema }, async (request, reply) => {
     const body = readBody(request);
     const asked = parseCreate(body, { version: 'V5', requestIdHeader: requestIdHeader(deps, request) });
@@ -66,8 +68,14 @@ function addCreate(server: FastifyInstance, deps: CampaignRouteDependencies): vo
 
 function addTest(server: FastifyInstance, deps: CampaignRouteDependencies): void {
   const url = `${v5Base}/test`;
-  const response = { 200: v5TestAnswer, ...v5Refusals, ...gone, ...conflict };
-  const schema = { ...documented, summary: 'Send a test of a campaign to named users, V5', body: v5TestBody, response };
+  const schema = describeOperation(v5Dialect, {
+    operationId: 'testCampaign',
+    summary: 'Send a test of a campaign to named users, V5',
+    body: v5TestBody,
+    isRepeatable: true,
+    answers: { 200: v5TestAnswer },
+    refuses: [404],
+  });
   server.post(url, { schema }, async (request, reply) => {
     const asked = parseTest(readBody(request), { version: 'V5', requestIdHeader: requestIdHeader(deps, request) });
     const { results } = await testCampaign(deps, { ...callerOf(request), ...asked, requestId: undefined });
@@ -79,9 +87,14 @@ function addTest(server: FastifyInstance, deps: CampaignRouteDependencies): void
 
 function addPreview(server: FastifyInstance, deps: CampaignRouteDependencies): void {
   const url = `${v5Base}/preview`;
-  const response = { 200: v5PreviewAnswer, ...v5Refusals, ...gone };
-  const summary = 'Render a campaign or a draft for one user, V5; nothing is sent';
-  server.post(url, { schema: { ...documented, summary, body: v5PreviewBody, response } }, async (request, reply) => {
+  const schema = describeOperation(v5Dialect, {
+    operationId: 'previewCampaign',
+    summary: 'Render a campaign or a draft for one user, V5; nothing is sent',
+    body: v5PreviewBody,
+    answers: { 200: v5PreviewAnswer },
+    refuses: [404],
+  });
+  server.post(url, { schema }, async (request, reply) => {
     const asked = parsePreview(readBody(request));
     const preview = await previewCampaign(deps, { ...asked, workspaceId: request.facts.workspaceId! });
     warnOfParts(deps, { request, reply, shape: v5PreviewBody });
@@ -92,8 +105,15 @@ function addPreview(server: FastifyInstance, deps: CampaignRouteDependencies): v
 
 /** Beside the GET of v5-routes.ts, which refuses the other methods of this address. */
 function addChange(server: FastifyInstance, deps: CampaignRouteDependencies): void {
-  const response = { 200: v5ChangeAnswer, ...v5Refusals, ...gone, ...conflict };
-  const schema = { ...documented, summary: 'Change a draft, V5', params, body: v5ChangeBody, response };
+  const schema = describeOperation(v5Dialect, {
+    operationId: 'changeCampaign',
+    summary: 'Change a draft, V5',
+    params,
+    body: v5ChangeBody,
+    isRepeatable: true,
+    answers: { 200: v5ChangeAnswer },
+    refuses: [404],
+  });
   server.patch(`${v5Base}/:id`, { schema }, async (request, reply) => {
     const asked = parseChange(readBody(request), { version: 'V5', requestIdHeader: requestIdHeader(deps, request) });
     const { id } = request.params as { id: string };
@@ -105,10 +125,16 @@ function addChange(server: FastifyInstance, deps: CampaignRouteDependencies): vo
 
 function addValidate(server: FastifyInstance, deps: CampaignRouteDependencies): void {
   const url = `${v5Base}/:id/validate`;
-  const response = { 200: v5ValidateAnswer, ...v5Refusals, ...gone };
-  const schema = { ...documented, summary: 'Check whether a draft could be published now, V5', params, response };
+  const schema = describeOperation(v5Dialect, {
+    operationId: 'validateCampaign',
+    summary: 'Check whether a draft could be published now, V5',
+    params,
+    answers: { 200: v5ValidateAnswer },
+    // It has no body, and refuses one that is too large and what is no media type.
+    refuses: [404, 409, 413, 415],
+  });
   void server.register(async (scope) => {
-    // It takes no body; clients that send an empty one with a content type mean no harm.
+    // Clients that send an empty body with a content type mean no harm.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, _body, done) => done(null));
     scope.post(url, { schema }, async (request) => {
@@ -126,9 +152,15 @@ function addValidate(server: FastifyInstance, deps: CampaignRouteDependencies): 
 
 function addStatus(server: FastifyInstance, deps: CampaignRouteDependencies): void {
   const url = `${v5Base}/:id/status`;
-  const response = { 200: v5StatusAnswer, ...v5Refusals, ...gone, ...conflict, 422: v5CampaignError };
-  const summary = 'Publish a draft; stop, pause or resume a campaign, V5';
-  const schema = { ...documented, summary, params, body: v5StatusBody, response };
+  const schema = describeOperation(v5Dialect, {
+    operationId: 'changeCampaignStatus',
+    summary: 'Publish a draft; stop, pause or resume a campaign, V5',
+    params,
+    body: v5StatusBody,
+    isRepeatable: true,
+    answers: { 200: v5StatusAnswer },
+    refuses: [404, 422],
+  });
   server.patch(url, { schema }, async (request, reply) => {
     const body = readBody(request);
     const action = parseV5Status(body, requestIdHeader(deps, request));

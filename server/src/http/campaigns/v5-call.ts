@@ -1,18 +1,24 @@
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { gatewayError } from '../auth/shapes.ts';
+import type { Dialect } from '../openapi/describe-operation.ts';
+import { requestHeaders } from '../openapi/document-headers.ts';
 import type { CampaignRouteDependencies } from './campaign-route-dependencies.ts';
+import { campaignV5Errors } from './present-v5.ts';
 import { v5CampaignError } from './shapes.ts';
 
-/** What every route of V5 shares. */
 export const v5Base = '/v5/campaigns';
-export const v5Tags = ['Campaigns'];
-export const v5Security = [{ campaignsKey: [] }, { bearer: [] }];
-export const v5Refusals = {
-  400: v5CampaignError,
-  401: Type.Union([v5CampaignError, gatewayError]),
-  403: Type.Union([v5CampaignError, gatewayError]),
-  429: v5CampaignError,
+
+/** What every route of V5 shares. */
+export const v5Dialect: Dialect = {
+  tag: 'Campaigns',
+  credentials: ['campaignsKey', 'bearer'],
+  headers: { '*-APPKEY': Type.Optional(requestHeaders.appKey), 'X-*-Request-Id': requestHeaders.requestId },
+  refusals: {
+    errors: campaignV5Errors,
+    shape: v5CampaignError,
+    codeOf: (name) => campaignV5Errors[name]?.code,
+  },
+  isLimited: true,
 };
 
 export function requestIdHeader(

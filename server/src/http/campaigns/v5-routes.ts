@@ -8,6 +8,7 @@ import {
   searchCampaigns,
 } from '../../app/campaigns/search-campaigns.ts';
 import type { RouteFamily } from '../build-server.ts';
+import { describeOperation } from '../openapi/describe-operation.ts';
 import { refuseOtherMethods } from '../refuse-other-methods.ts';
 import { toServiceError } from '../to-service-error.ts';
 import { warnOfUnknownFields } from '../unknown-fields.ts';
@@ -18,7 +19,6 @@ import { parseMeta, parsePage, parseSearch, readBody } from './parse-search.ts';
 import { presentV5, presentV5Campaign, presentV5Error, presentV5Executions, presentV5Meta } from './present-v5.ts';
 import {
   v5CampaignAnswer,
-  v5CampaignError,
   v5ExecutionsAnswer,
   v5MetaBody,
   v5PageBody,
@@ -27,7 +27,7 @@ import {
   v5SearchBodyWithoutVersions,
 } from './shapes.ts';
 import { addV5Authoring } from './v5-authoring-routes.ts';
-import { requestIdHeader, v5Base, v5Refusals, v5Security, v5Tags } from './v5-call.ts';
+import { requestIdHeader, v5Base, v5Dialect } from './v5-call.ts';
 
 /** Campaign search, one campaign, and executions, V5 (interface 4.6, decision D42, D43). */
 export function campaignV5Routes(deps: CampaignRouteDependencies): RouteFamily {
@@ -49,14 +49,12 @@ export function campaignV5Routes(deps: CampaignRouteDependencies): RouteFamily {
 function addSearch(server: FastifyInstance, deps: CampaignRouteDependencies): void {
   const { vendorHeaders } = deps;
   const url = `${v5Base}/search`;
-  const summary = 'Search campaigns, V5';
-  const schema = {
-    tags: v5Tags,
-    summary,
-    security: v5Security,
+  const schema = describeOperation(v5Dialect, {
+    operationId: 'searchCampaigns',
+    summary: 'Search campaigns, V5',
     body: v5SearchBody,
-    response: { 200: v5SearchAnswer, ...v5Refusals },
-  };
+    answers: { 200: v5SearchAnswer },
+  });
   server.post(url, { schema }, async (request, reply) => {
     const workspaceId = request.facts.workspaceId!;
     const body = readBody(request);
@@ -74,9 +72,12 @@ function addSearch(server: FastifyInstance, deps: CampaignRouteDependencies): vo
 function addMeta(server: FastifyInstance, deps: CampaignRouteDependencies): void {
   const { vendorHeaders } = deps;
   const url = `${v5Base}/meta`;
-  const summary = 'List campaigns in short, V5';
-  const response = { 200: v5MetaAnswer, ...v5Refusals };
-  const schema = { tags: v5Tags, summary, security: v5Security, body: v5MetaBody, response };
+  const schema = describeOperation(v5Dialect, {
+    operationId: 'listCampaignMeta',
+    summary: 'List campaigns in short, V5',
+    body: v5MetaBody,
+    answers: { 200: v5MetaAnswer },
+  });
   server.post(url, { schema }, async (request, reply) => {
     const workspaceId = request.facts.workspaceId!;
     const body = readBody(request);
@@ -92,13 +93,13 @@ function addMeta(server: FastifyInstance, deps: CampaignRouteDependencies): void
 
 function addOne(server: FastifyInstance, deps: CampaignRouteDependencies): void {
   const url = `${v5Base}/:id`;
-  const schema = {
-    tags: v5Tags,
+  const schema = describeOperation(v5Dialect, {
+    operationId: 'getCampaign',
     summary: 'Get a campaign, V5',
-    security: v5Security,
-    params: Type.Object({ id: Type.String() }),
-    response: { 200: v5CampaignAnswer, ...v5Refusals, 404: v5CampaignError },
-  };
+    params: Type.Object({ id: Type.String({ description: 'The id of the campaign or of one of its versions' }) }),
+    answers: { 200: v5CampaignAnswer },
+    refuses: [404],
+  });
   server.get(url, { schema }, async (request) => {
     const workspaceId = request.facts.workspaceId!;
     const { id } = request.params as { id: string };
@@ -111,14 +112,14 @@ function addOne(server: FastifyInstance, deps: CampaignRouteDependencies): void 
 function addExecutions(server: FastifyInstance, deps: CampaignRouteDependencies): void {
   const { vendorHeaders } = deps;
   const url = `${v5Base}/:parent_campaign_id/executions`;
-  const schema = {
-    tags: v5Tags,
+  const schema = describeOperation(v5Dialect, {
+    operationId: 'listExecutions',
     summary: 'List the child campaigns of a recurring campaign, V5',
-    security: v5Security,
-    params: Type.Object({ parent_campaign_id: Type.String() }),
+    params: Type.Object({ parent_campaign_id: Type.String({ description: 'The id of the recurring campaign' }) }),
     body: v5PageBody,
-    response: { 200: v5ExecutionsAnswer, ...v5Refusals, 404: v5CampaignError, 422: v5CampaignError },
-  };
+    answers: { 200: v5ExecutionsAnswer },
+    refuses: [404, 422],
+  });
   server.post(url, { schema }, async (request, reply) => {
     const workspaceId = request.facts.workspaceId!;
     const body = readBody(request);

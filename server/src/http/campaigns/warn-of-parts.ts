@@ -1,12 +1,14 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import type { AuthoringCaller } from '../../app/campaigns/authoring-dependencies.ts';
 import { readCampaign } from '../../domain/campaign-document/read-campaign.ts';
+import { addWarnings } from '../add-warnings.ts';
+import type { AnsweredCall } from '../add-warnings.ts';
 import { unknownFieldsWarning, warnOfUnknownFields } from '../unknown-fields.ts';
 import type { CampaignRouteDependencies } from './campaign-route-dependencies.ts';
 import { takeParts } from './parse-authoring.ts';
 import { readBody } from './parse-search.ts';
 
-type Warning = { request: FastifyRequest; reply: FastifyReply; shape: object };
+type Warning = AnsweredCall & { shape: object };
 
 /** Unknown members of the body and of its filters, in one header (decision D5). */
 export function warnOfParts(
@@ -17,11 +19,7 @@ export function warnOfParts(
   warnOfUnknownFields(vendorHeaders, body, { request, reply, shape });
   const { unknownFields } = readCampaign(takeParts(body));
   if (unknownFields.length === 0) return;
-  const name = vendorHeaders.nameOf('x-*-warning');
-  const warning = unknownFieldsWarning(unknownFields);
-  request.facts.warnings.push(warning);
-  const earlier = reply.getHeader(name);
-  reply.header(name, earlier === undefined ? warning : `${String(earlier)}, ${warning}`);
+  addWarnings(vendorHeaders, { request, reply }, [unknownFieldsWarning(unknownFields)]);
 }
 
 /** Who asks, with what tells a repeat. */

@@ -24,12 +24,13 @@ const filters = {
 const Filters = Type.Object(filters);
 const Search = Type.Object({
   ...filters,
-  after: Type.Optional(Type.String({ pattern: `^${day}(~${instant}~[0-9a-f]{24}~[0-9a-f]{24})?$` })),
+  after: Type.Optional(Type.String({ pattern: `^${day}(~${instant}~[0-9]{1,15}~[0-9a-f]{24})?$` })),
 });
 const Workspace = Type.Object({ workspaceId });
 const Key = Type.Object({
   day: Type.String({ pattern: `^${day}$` }),
   bucket: Type.String({ pattern: '^[0-9]{1,3}$' }),
+  userId: id,
   runId: id,
   deviceRowId: id,
 });
@@ -65,7 +66,7 @@ export function consoleDeliveryRoutes(
     },
   );
   server.get(
-    `${api}/deliveries/:day/:bucket/:runId/:deviceRowId`,
+    `${api}/deliveries/:day/:bucket/:userId/:runId/:deviceRowId`,
     {
       schema: {
         hide: true,
@@ -85,7 +86,7 @@ export function consoleDeliveryRoutes(
 
 /** The shape is checked before. */
 function parseCursor(text: string): DeliveryCursor {
-  const [of, sentAt, runId, deviceId] = text.split('~') as [string, string?, string?, string?];
+  const [of, sentAt, runNumber, deviceId] = text.split('~') as [string, string?, string?, string?];
   if (sentAt === undefined) return { day: of };
-  return { day: of, place: { sentAt: new Date(sentAt), runId: runId!, deviceId: deviceId! } };
+  return { day: of, place: { sentAt: new Date(sentAt), runNumber: Number(runNumber), deviceId: deviceId! } };
 }

@@ -3,13 +3,18 @@ import { Platform } from './platform-shapes.ts';
 import { described, orNull } from './shape-parts.ts';
 
 export const DeliveryKey = described(
-  Type.Object({ day: Type.String(), bucket: Type.Number(), runId: Type.String(), deviceRowId: Type.String() }),
+  Type.Object({
+    day: Type.String(),
+    bucket: Type.Number(),
+    userId: Type.String(),
+    runId: Type.String(),
+    deviceRowId: Type.String(),
+  }),
   'Names a row of the ledger.',
 );
 
 export const LoggedDelivery = Type.Object({
   ...DeliveryKey.properties,
-  userId: Type.String(),
   platform: Platform,
   outcome: Type.String(),
   code: orNull(Type.String()),
@@ -30,8 +35,7 @@ export const DeliveryPage = Type.Object({
 });
 
 export const DeliveryDetail = Type.Object({
-  ...Type.Omit(LoggedDelivery, ['userId']).properties,
-  userId: Type.String(),
+  ...LoggedDelivery.properties,
   pushId: orNull(Type.String()),
   runStatus: Type.String(),
   sendUntil: Type.String({ description: 'Attempts end then.' }),

@@ -16,6 +16,19 @@ export const InboxMessage = Type.Object({
   receivedAt: Type.String(),
   transport: described(Type.Record(Type.String(), Type.String()), 'What the provider takes beside the message.'),
   payload: Type.Unknown(),
+  screen: described(
+    Type.Partial(
+      Type.Object({
+        shownBy: oneOf(['app', 'system', 'extension', 'worker', 'nobody']),
+        title: Type.String(),
+        body: Type.String(),
+        image: Type.String(),
+        buttons: Type.Array(Type.String()),
+        reports: Type.Array(oneOf(['impression', 'click', 'close'])),
+      }),
+    ),
+    'What a person saw of it while the app was in the background; empty for messages of older versions.',
+  ),
 });
 
 export const CredentialCheck = described(

@@ -34,9 +34,9 @@ export type UploadCommand = FileOperationCommand & { fileUrl: null };
  *
  * @throws ServiceError SEGMENT_FIELD_MISSING, SEGMENT_FIELD_INVALID
  */
-export function parseUpload({ expiryDays, ...upload }: Upload): UploadCommand {
+export function parseUpload({ expiryDays, ...upload }: Upload, prefixes: readonly string[]): UploadCommand {
   const days = expiryDays === undefined ? {} : { expiryDays: Number(expiryDays) };
-  return { ...parseOperation({ ...upload, ...days, fileUrl: noAddress }), fileUrl: null };
+  return { ...parseOperation({ ...upload, ...days, fileUrl: noAddress }, prefixes), fileUrl: null };
 }
 
 /**
@@ -45,7 +45,7 @@ export function parseUpload({ expiryDays, ...upload }: Upload): UploadCommand {
  *
  * @throws ServiceError SEGMENT_FIELD_MISSING, SEGMENT_FIELD_INVALID
  */
-export function parseOperation(asked: Static<typeof FetchBody>): FileOperationCommand {
+export function parseOperation(asked: Static<typeof FetchBody>, prefixes: readonly string[]): FileOperationCommand {
   const body = {
     name: asked.name,
     attribute_name: asked.attributeName,
@@ -55,7 +55,9 @@ export function parseOperation(asked: Static<typeof FetchBody>): FileOperationCo
     ...(asked.expiryDays === undefined ? {} : { expiry_time: asked.expiryDays }),
   };
   const kind = kinds[asked.kind];
-  return kind === 'CREATE' ? { ...parseCreate(body), source: 'CONSOLE' } : parseChange(body, kind);
+  return kind === 'CREATE'
+    ? { ...parseCreate(body, prefixes), source: 'CONSOLE' }
+    : parseChange(body, { kind, prefixes });
 }
 
 const kinds = { create: 'CREATE', add: 'ADD', remove: 'REMOVE', replace: 'REPLACE' } as const;

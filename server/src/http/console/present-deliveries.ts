@@ -3,7 +3,7 @@ import { presentCsv } from './present-csv.ts';
 
 /** A text for the address; parseCursor of the routes reads it. */
 export function presentCursor({ day, place }: DeliveryCursor): string {
-  return place ? [day, place.sentAt.toISOString(), place.runId, place.deviceId].join('~') : day;
+  return place ? [day, place.sentAt.toISOString(), place.runNumber, place.deviceId].join('~') : day;
 }
 
 const columns = [

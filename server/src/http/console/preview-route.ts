@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { previewCampaign } from '../../app/campaigns/preview-campaign.ts';
 import type { Preview, PreviewDependencies } from '../../app/campaigns/preview-campaign.ts';
+import type { AndroidPayload } from '../../domain/campaigns/android-payload.ts';
 import type { OwnContent } from '../../domain/campaigns/content-texts.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import { parsePreview } from '../campaigns/parse-preview.ts';
@@ -16,7 +17,10 @@ import { PreviewAnswer } from './composer-shapes.ts';
 
 export type ConsolePreviewDependencies = PreviewDependencies & {
   /** How much a provider would be handed, and the most it takes. */
-  measure: (shown: { workspaceId: string } & ShownContent) => { bytes: number; most: number };
+  measure: (shown: { workspaceId: string; androidPayload: AndroidPayload } & ShownContent) => {
+    bytes: number;
+    most: number;
+  };
 };
 
 type ShownContent = { [P in Platform]: { platform: P; content: OwnContent[P] } }[Platform];
@@ -54,7 +58,9 @@ export function consolePreviewRoute(server: FastifyInstance, deps: ConsolePrevie
 
         function sizeOf({ platform, personal }: Rendered) {
           if (!('content' in personal)) return {};
-          return { payload: deps.measure({ workspaceId, platform, content: personal.content } as never) };
+          const { androidPayload } = preview;
+          const { content } = personal;
+          return { payload: deps.measure({ workspaceId, androidPayload, platform, content } as never) };
         }
       },
     );

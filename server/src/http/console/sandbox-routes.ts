@@ -15,11 +15,8 @@ const ClockMove = Type.Union([
   Type.Object({ reset: Type.Literal(true) }, closed),
 ]);
 // What a fault may hold is checked where it strikes.
-const Faults = Type.Object({
-  fcm: Type.Optional(Type.Object({})),
-  apns: Type.Optional(Type.Object({})),
-  webpush: Type.Optional(Type.Object({})),
-});
+const someFaults = Type.Optional(Type.Union([Type.Object({}), Type.Array(Type.Object({}))]));
+const Faults = Type.Object({ fcm: someFaults, apns: someFaults, webpush: someFaults, api: someFaults });
 
 const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
 const Id = Type.Object({ id: Type.String({ pattern: '^[0-9a-f]{24}$' }) });

@@ -10,6 +10,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import { maxFileBytes } from '../../domain/segments/limits.ts';
 import { refuseCrossSite } from '../refuse-cross-site.ts';
 import { consoleApi as api } from './console-access.ts';
+import type { VendorHeaders } from '../vendor-headers.ts';
 import { FetchBody, parseOperation, parseUpload, UploadQuery } from './parse-upload.ts';
 import {
   presentCallback,
@@ -24,7 +25,10 @@ import { readUpload } from './read-upload.ts';
 import { CallbackDetail, CallbackPage, EmailDetail, EmailPage } from './message-shapes.ts';
 import { AcceptedUpload, CampaignOfSegment, SegmentDetail, SegmentList } from './segment-shapes.ts';
 
-export type ConsoleSegmentRouteDependencies = { segments: ConsoleSegments };
+export type ConsoleSegmentRouteDependencies = {
+  segments: ConsoleSegments;
+  vendorHeaders: Pick<VendorHeaders, 'prefixes'>;
+};
 
 const id = Type.String({ pattern: '^[0-9a-f]{24}$' });
 const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
@@ -120,11 +124,11 @@ export function consoleSegmentRoutes(server: FastifyInstance, deps: ConsoleSegme
         secret: await segments.readWebhookSecret({ workspaceId: workspaceOf(request), by: request.signedIn }),
       }),
   );
-  addChanges(server, segments);
+  addChanges(server, deps);
   server.register(async (uploads) => serveUploads(uploads, deps));
 }
 
-function addChanges(server: FastifyInstance, segments: ConsoleSegments): void {
+function addChanges(server: FastifyInstance, { segments, vendorHeaders }: ConsoleSegmentRouteDependencies): void {
   const schema = { hide: true, querystring: Workspace };
   const config = { permission: 'segments.write' as const };
   const one = { ...schema, params: Id };
@@ -132,7 +136,7 @@ function addChanges(server: FastifyInstance, segments: ConsoleSegments): void {
     `${api}/segments/fetch`,
     { schema: { ...schema, body: FetchBody, response: { 202: AcceptedUpload } }, config },
     async (request, reply) => {
-      const command = parseOperation(request.body as Static<typeof FetchBody>);
+      const command = parseOperation(request.body as Static<typeof FetchBody>, vendorHeaders.prefixes);
       const accepted = await segments.fetchFile({ workspaceId: workspaceOf(request), by: request.signedIn, command });
       return reply.code(202).send(accepted);
     },
@@ -187,7 +191,7 @@ function serveUploads(server: FastifyInstance, deps: ConsoleSegmentRouteDependen
         // Fastify's bodyLimit does not apply to streams; an announced size over the limit is refused before anything is
         // read.
         if (Number(request.headers['content-length']) > maxFileBytes) throw fileTooLarge();
-        const command = parseUpload(upload);
+        const command = parseUpload(upload, deps.vendorHeaders.prefixes);
         const bytes = readUpload(body);
         const accepted = await deps.segments.postFile({ workspaceId, by: request.signedIn, command, bytes });
         return await reply.code(202).send(accepted);

@@ -2,7 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import type { ConsoleSettings } from '../../app/console/console-settings.ts';
+import { payloadModes } from '../../domain/campaigns/android-payload.ts';
 import { consoleApi as api } from './console-access.ts';
+import { pushBodies } from '../../domain/push/push-bodies.ts';
+import { oneOf } from './shape-parts.ts';
 import { FixedSettings, WorkspaceSettings } from './settings-shapes.ts';
 
 const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
@@ -16,6 +19,10 @@ const Settings = Type.Object(
     quietMode: Type.Union([Type.Literal('HOLD'), Type.Literal('DROP')]),
     minimumDelay: text,
     zoneAttribute: text,
+    pushBodies: oneOf(pushBodies),
+    androidMode: oneOf(payloadModes),
+    pushFrom: text,
+    dataPrefix: text,
   },
   { additionalProperties: false },
 );

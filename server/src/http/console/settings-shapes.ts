@@ -11,6 +11,10 @@ export const WorkspaceSettings = described(
     quietMode: oneOf(['HOLD', 'DROP']),
     minimumDelay: Type.String({ description: 'Minutes between two messages to a person.' }),
     zoneAttribute: Type.String({ description: "The attribute that holds a person's zone." }),
+    pushBodies: oneOf(['lenient', 'strict']),
+    androidMode: oneOf(['data', 'notification', 'both']),
+    pushFrom: Type.String({ description: 'Value of `push_from` in the data of Android messages.' }),
+    dataPrefix: Type.String({ description: 'Before our keys in it; `none`: that of the installation.' }),
   }),
   'In the form users type them; `none` for a control that is not set.',
 );

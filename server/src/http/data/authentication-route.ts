@@ -5,13 +5,16 @@ import { authenticateKey } from '../../app/keys/authenticate-key.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { dataCenterOfHost } from '../../domain/tokens/data-center.ts';
 import { opensAsPassword } from '../../domain/tokens/scopes.ts';
+import { describeOperation } from '../openapi/describe-operation.ts';
+import { requestHeaders } from '../openapi/document-headers.ts';
 import { refuseOtherMethods } from '../refuse-other-methods.ts';
 import { warnOfUnknownFields } from '../unknown-fields.ts';
 import { answerLimit, readDataBody } from './data-call.ts';
 import type { DataBody } from './data-call.ts';
+import { dataDialect } from './data-route.ts';
 import type { DataRouteDependencies } from './data-route.ts';
 import { invalid, requireText } from './parse-data.ts';
-import { authenticationAnswer, authenticationBody, dataError } from './shapes.ts';
+import { authenticationAnswer, authenticationBody } from './shapes.ts';
 import { maxDataBodyBytes } from '../../domain/users/limits.ts';
 
 const url = '/v1/integrations/authentication';
@@ -25,21 +28,18 @@ export function addAuthenticationRoute(server: FastifyInstance, deps: DataRouteD
   server.post(url, {
     bodyLimit: maxDataBodyBytes,
     config: { dataOperation: operation, isBodySecret: true },
-    schema: {
-      tags: ['Data'],
-      summary: 'Test the credentials of an integration',
-      body: authenticationBody,
-      response: {
-        200: authenticationAnswer,
-        400: dataError,
-        401: dataError,
-        403: dataError,
-        409: dataError,
-        413: dataError,
-        415: dataError,
-        429: dataError,
+    schema: describeOperation(
+      // Its credentials are in the body; what they do not cover the gateway refuses.
+      { ...dataDialect, credentials: [] },
+      {
+        operationId: 'testConnection',
+        summary: 'Test the credentials of an integration',
+        headers: { '*-APPKEY': requestHeaders.appKey },
+        body: authenticationBody,
+        answers: { 200: authenticationAnswer },
+        refuses: [401, 403, 409],
       },
-    },
+    ),
     onRequest: async (request) => {
       if (request.headers['content-type'] === undefined) throw new ServiceError('MEDIA_TYPE_MISSING');
     },

@@ -7,13 +7,15 @@ import type { DataDependencies } from '../../app/data/data-dependencies.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeRequireApiKey } from '../auth/api-key.ts';
 import type { BearerDependencies } from '../auth/bearer.ts';
-import { gatewayError } from '../auth/shapes.ts';
+import { describeOperation } from '../openapi/describe-operation.ts';
+import type { Dialect } from '../openapi/describe-operation.ts';
 import { refuseOtherMethods } from '../refuse-other-methods.ts';
 import { warnOfUnknownFields } from '../unknown-fields.ts';
 import type { VendorHeaders } from '../vendor-headers.ts';
 import { checkIdentity } from './check-identity.ts';
 import { answerLimit, checkDataWorkspace, readDataBody } from './data-call.ts';
 import type { DataBody } from './data-call.ts';
+import { dataErrors } from './present.ts';
 import { dataAnswer, dataError } from './shapes.ts';
 import { maxDataBodyBytes } from '../../domain/users/limits.ts';
 
@@ -21,13 +23,24 @@ export type DataRouteDependencies = DataDependencies & BearerDependencies & { ve
 
 export type HandledCall = { request: FastifyRequest; body: DataBody; workspaceId: string };
 
+/** What every route of the family shares. */
+export const dataDialect: Dialect = {
+  tag: 'Data',
+  credentials: ['dataKey', 'bearer'],
+  refusals: { errors: dataErrors, shape: dataError, codeOf: (name) => dataErrors[name]?.type },
+  isLimited: true,
+};
+
 export type DataRoute = {
+  operationId: string;
   url: string;
   summary: string;
   /** Where the workspace is named in addition to the credentials. */
   workspaceIn: { path: string } | { query: string };
   shape: TSchema;
   answer?: TSchema;
+  /** Takes Idempotency-Key. */
+  isRepeatable?: true;
   maxBodyBytes?: number;
   /** The limits that a request is counted in, always in one order. The first is shown when nothing was counted. */
   operations: readonly [DataOperation, ...DataOperation[]];
@@ -47,23 +60,16 @@ export function addDataRoute(server: FastifyInstance, deps: DataRouteDependencie
   server.post(url, {
     bodyLimit: route.maxBodyBytes ?? maxDataBodyBytes,
     config: { dataOperation: route.operations[0] },
-    schema: {
-      tags: ['Data'],
+    schema: describeOperation(dataDialect, {
+      operationId: route.operationId,
       summary: route.summary,
-      security: [{ dataKey: [] }, { bearer: [] }],
       ...describeWorkspace(workspaceIn),
       body: shape,
-      response: {
-        200: route.answer ?? dataAnswer,
-        400: dataError,
-        401: Type.Union([dataError, gatewayError]),
-        403: gatewayError,
-        409: dataError,
-        413: dataError,
-        415: dataError,
-        429: dataError,
-      },
-    },
+      ...(route.isRepeatable ? { isRepeatable: true } : {}),
+      answers: { 200: route.answer ?? dataAnswer },
+      // Another workspace's id.
+      refuses: [409],
+    }),
     onRequest: async (request, reply) => {
       if (request.headers['content-type'] === undefined) throw new ServiceError('MEDIA_TYPE_MISSING');
       checkIdentity(request);
@@ -83,9 +89,11 @@ export function addDataRoute(server: FastifyInstance, deps: DataRouteDependencie
   refuseOtherMethods(server, url, ['POST']);
 }
 
+const workspaceNamed = Type.String({ description: 'The Workspace ID; the same as in the credentials' });
+
 function describeWorkspace(workspaceIn: DataRoute['workspaceIn']) {
-  if ('path' in workspaceIn) return { params: Type.Object({ [workspaceIn.path]: Type.String() }) };
-  return { querystring: Type.Object({ [workspaceIn.query]: Type.String() }) };
+  if ('path' in workspaceIn) return { params: Type.Object({ [workspaceIn.path]: workspaceNamed }) };
+  return { querystring: Type.Object({ [workspaceIn.query]: workspaceNamed }) };
 }
 
 function readNamedWorkspace(request: FastifyRequest, workspaceIn: DataRoute['workspaceIn']): unknown {

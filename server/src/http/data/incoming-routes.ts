@@ -20,7 +20,10 @@ const maxFaultsKept = 20;
 export function incomingRoutes(prefixes: readonly string[]): DataRoute[] {
   return [
     {
+      operationId: 'upsertCustomer',
       url: '/v1/customer/:app_id',
+      isRepeatable: true,
+
       summary: 'Create or update a user',
       workspaceIn: { path: 'app_id' },
       shape: customerBody,
@@ -32,7 +35,10 @@ export function incomingRoutes(prefixes: readonly string[]): DataRoute[] {
       },
     },
     {
+      operationId: 'upsertDevice',
       url: '/v1/device/:app_id',
+      isRepeatable: true,
+
       summary: 'Create or update a device of a user',
       workspaceIn: { path: 'app_id' },
       shape: deviceBody(prefixes),
@@ -44,7 +50,10 @@ export function incomingRoutes(prefixes: readonly string[]): DataRoute[] {
       },
     },
     {
+      operationId: 'trackEvents',
       url: '/v1/event/:workspace_id',
+      isRepeatable: true,
+
       summary: 'Track what a user did',
       workspaceIn: { path: 'workspace_id' },
       shape: eventBody,
@@ -57,7 +66,10 @@ export function incomingRoutes(prefixes: readonly string[]): DataRoute[] {
       },
     },
     {
+      operationId: 'importInBulk',
       url: '/v1/transition/:workspace_id',
+      isRepeatable: true,
+
       summary: 'Users, devices and events in bulk',
       workspaceIn: { path: 'workspace_id' },
       shape: transitionBody(prefixes),

@@ -13,7 +13,10 @@ const workspaceIn = { query: 'app_id' };
 /** What is done with people who are there: exported, merged, deleted, their devices blocked (fact 5). */
 export const usersRoutes: DataRoute[] = [
   {
+    operationId: 'blockDevices',
     url: '/v1/devices/manage',
+    isRepeatable: true,
+
     summary: "Block a user's devices, or unblock them",
     workspaceIn,
     shape: blockBody,
@@ -26,7 +29,9 @@ export const usersRoutes: DataRoute[] = [
     },
   },
   {
+    operationId: 'exportCustomers',
     url: '/v1/customers/export',
+
     summary: 'Get users with their attributes, up to 20',
     workspaceIn,
     shape: exportBody,
@@ -41,7 +46,10 @@ export const usersRoutes: DataRoute[] = [
     },
   },
   {
+    operationId: 'mergeCustomers',
     url: '/v1/customer/merge',
+    isRepeatable: true,
+
     summary: 'Merge users into others, up to 50',
     workspaceIn,
     shape: mergeBody,
@@ -54,7 +62,10 @@ export const usersRoutes: DataRoute[] = [
     },
   },
   {
+    operationId: 'deleteCustomer',
     url: '/v1/customer/delete',
+    isRepeatable: true,
+
     summary: 'Delete a user and all that is known of them',
     workspaceIn,
     shape: deleteBody,

@@ -9,8 +9,8 @@ import type { RouteFamily } from '../build-server.ts';
 import { makeRequireCampaignAccess } from '../campaigns/campaign-access.ts';
 import type { CampaignAccessDependencies } from '../campaigns/campaign-route-dependencies.ts';
 import { presentV5, presentV5Error } from '../campaigns/present-v5.ts';
-import { v5CampaignError } from '../campaigns/shapes.ts';
-import { v5Base, v5Refusals, v5Security } from '../campaigns/v5-call.ts';
+import { v5Base, v5Dialect } from '../campaigns/v5-call.ts';
+import { describeOperation } from '../openapi/describe-operation.ts';
 import { refuseOtherMethods } from '../refuse-other-methods.ts';
 import { toServiceError } from '../to-service-error.ts';
 import { presentExplanation } from './present.ts';
@@ -27,14 +27,14 @@ export function explainRoutes(deps: ExplainRouteDependencies): RouteFamily {
     );
     server.addHook('onRequest', makeRequireCampaignAccess(deps, { appKey: 'optional' }));
     const url = `${v5Base}/:id/explain`;
-    const schema = {
-      tags: ['Campaigns'],
+    const schema = describeOperation(v5Dialect, {
+      operationId: 'explainDelivery',
       summary: 'Explain why a user received a campaign or did not',
-      security: v5Security,
-      params: Type.Object({ id: Type.String() }),
+      params: Type.Object({ id: Type.String({ description: 'The id of the campaign' }) }),
       querystring: explainQuery,
-      response: { 200: explainAnswer, ...v5Refusals, 404: v5CampaignError },
-    };
+      answers: { 200: explainAnswer },
+      refuses: [404],
+    });
     server.get(url, { schema }, async (request) => {
       const { id: campaignId } = request.params as { id: string };
       const asked = { workspaceId: request.facts.workspaceId!, campaignId, ...parseQuery(request) };

@@ -1,5 +1,7 @@
 import { Type } from 'typebox';
 import { steps } from '../../domain/explain/explain-run.ts';
+import { codeShape } from '../openapi/code-shape.ts';
+import { named } from '../openapi/named.ts';
 
 export const explainQuery = Type.Object({
   customer_id: Type.String({ maxLength: 512, description: 'Whom it is about' }),
@@ -7,7 +9,7 @@ export const explainQuery = Type.Object({
 });
 
 const nullable = (description: string) => Type.Union([Type.String({ description }), Type.Null()]);
-const step = Type.String({ description: `What decided: ${steps.join(', ')}` });
+const step = named('ExplanationStep', codeShape(steps, 'What decided'));
 
 const device = Type.Object({
   device_id: nullable("The app's name of the device; null when it is there no more"),
@@ -29,17 +31,20 @@ const run = Type.Object({
   devices: Type.Array(device),
 });
 
-export const explainAnswer = Type.Object({
-  response_id: Type.String(),
-  type: Type.Literal('campaign'),
-  data: Type.Object({
-    campaign_id: Type.String(),
-    campaign_name: Type.String(),
-    campaign_status: Type.String(),
-    next_send: nullable('ISO 8601'),
-    customer_id: Type.String(),
-    step: Type.String({ description: 'Of the newest run; NO_RUN or UNKNOWN_PERSON where there is none' }),
-    explanation: Type.String(),
-    runs: Type.Array(run),
+export const explainAnswer = named(
+  'DeliveryExplanation',
+  Type.Object({
+    response_id: Type.String(),
+    type: Type.Literal('campaign'),
+    data: Type.Object({
+      campaign_id: Type.String(),
+      campaign_name: Type.String(),
+      campaign_status: Type.String(),
+      next_send: nullable('ISO 8601'),
+      customer_id: Type.String(),
+      step: Type.String({ description: 'Of the newest run; NO_RUN or UNKNOWN_PERSON where there is none' }),
+      explanation: Type.String(),
+      runs: Type.Array(run),
+    }),
   }),
-});
+);

@@ -1,35 +1,76 @@
 import { Type } from 'typebox';
+import { proxyStates } from '../../domain/readiness/proxy-state.ts';
+import type { ProxyState } from '../../domain/readiness/proxy-state.ts';
 import type { RouteFamily } from '../build-server.ts';
+import { describeOperation } from '../openapi/describe-operation.ts';
+import type { Dialect } from '../openapi/describe-operation.ts';
+import { named } from '../openapi/named.ts';
+import { problemRefusals } from '../openapi/problem.ts';
 
 export type HealthDependencies = {
   /** Names what is not ready; empty when everything is. Bounded in time. */
   findTroubles: () => Promise<string[]>;
+  /** Of the outgoing proxy, where there is one. */
+  proxyState?: (() => ProxyState) | undefined;
 };
 
-const Answer = Type.Object({ status: Type.String(), troubles: Type.Optional(Type.Array(Type.String())) });
+const Answer = named(
+  'Health',
+  Type.Object({
+    status: Type.Union([Type.Literal('ok'), Type.Literal('not ready')]),
+    troubles: Type.Optional(Type.Array(Type.String(), { description: 'What is missing; docs/operations.md has them' })),
+    proxy: Type.Optional(
+      Type.Union(
+        proxyStates.map((state) => Type.Literal(state)),
+        { description: 'With `verbose`: what came of the last call of the outgoing proxy, where there is one' },
+      ),
+    ),
+  }),
+);
+
+const dialect: Dialect = { tag: 'Health', credentials: [], refusals: problemRefusals([]) };
 
 /**
  * `/livez`: the process answers. `/readyz`: it can do its work, or what it lacks; `?verbose` lists what is missing also
- * when that is nothing.
+ * when that is nothing, and how the outgoing proxy does. A proxy that fails is no trouble: the node takes requests, and what
+ * it is to send waits.
  */
-export function healthRoutes({ findTroubles }: HealthDependencies): RouteFamily {
+export function healthRoutes({ findTroubles, proxyState }: HealthDependencies): RouteFamily {
   return async (server) => {
     server.get(
       '/livez',
-      { schema: { tags: ['Health'], summary: 'The process answers', response: { 200: Answer } } },
+      {
+        schema: describeOperation(dialect, {
+          operationId: 'readLiveness',
+          summary: 'The process answers',
+          answers: { 200: Answer },
+        }),
+      },
       async () => ({
         status: 'ok',
       }),
     );
     server.get(
       '/readyz',
-      { schema: { tags: ['Health'], summary: 'The service can do its work', response: { 200: Answer, 503: Answer } } },
+      {
+        schema: describeOperation(dialect, {
+          operationId: 'readReadiness',
+          summary: 'The service can do its work',
+          querystring: Type.Object({
+            verbose: Type.Optional(
+              Type.Unsafe<unknown>({ description: 'Lists what is missing also when that is nothing' }),
+            ),
+          }),
+          answers: { 200: Answer, 503: Answer },
+        }),
+      },
       async (request, reply) => {
         const troubles = await findTroubles();
         const isVerbose = Object.hasOwn(request.query as object, 'verbose');
         return reply.code(troubles.length === 0 ? 200 : 503).send({
           status: troubles.length === 0 ? 'ok' : 'not ready',
           ...(isVerbose || troubles.length > 0 ? { troubles } : {}),
+          ...(isVerbose && proxyState ? { proxy: proxyState() } : {}),
         });
       },
     );

@@ -6,17 +6,25 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { RouteFamily } from '../build-server.ts';
 import { callerAddress } from '../caller-address.ts';
 import { parseJson } from '../json-body.ts';
+import { describeOperation } from '../openapi/describe-operation.ts';
+import type { Dialect } from '../openapi/describe-operation.ts';
+import { problemRefusals } from '../openapi/problem.ts';
 import { refuseOtherMethods } from '../refuse-other-methods.ts';
 import { warnOfUnknownFields } from '../unknown-fields.ts';
 import type { VendorHeaders } from '../vendor-headers.ts';
-import { clickParameters, clickQuery, interactionBody, problem } from './shapes.ts';
+import { clickParameters, clickQuery, interactionBody } from './shapes.ts';
 import { maxReportBodyBytes } from '../../domain/interactions/limits.ts';
 
 export type InteractionRouteDependencies = { interactions: InteractionReports; vendorHeaders: VendorHeaders };
 
 const reportUrl = '/v1/interactions';
 const clickUrl = '/v1/click/:token';
-const tags = ['Interactions'];
+const dialect: Dialect = {
+  tag: 'Interactions',
+  // The token that came with a message is the credential.
+  credentials: [],
+  refusals: problemRefusals(['INTERACTION_TOKEN_UNKNOWN', 'INTERACTION_RATE_LIMITED']),
+};
 
 /** What devices report: without a key, from any page's origin. The token that came with a message is the credential. */
 export function interactionRoutes(deps: InteractionRouteDependencies): RouteFamily {
@@ -34,28 +42,31 @@ export function interactionRoutes(deps: InteractionRouteDependencies): RouteFami
     );
     server.post(reportUrl, {
       bodyLimit: maxReportBodyBytes,
-      schema: {
-        tags,
+      schema: describeOperation(dialect, {
+        operationId: 'reportInteraction',
         summary: 'Report that a message was shown, clicked or closed',
-        security: [],
+        description:
+          'The body is JSON, also when it is sent as text/plain, which a page may post without asking first.',
         consumes: ['application/json', 'text/plain'],
         body: interactionBody,
-        response: { 204: Type.Null(), 400: problem, 404: problem, 413: problem, 415: problem, 429: problem },
-      },
+        answers: { 204: Type.Null() },
+        refuses: [404, 429],
+      }),
       handler: (request, reply) => report(deps, { request, reply }),
     });
     refuseOtherMethods(server, reportUrl, ['POST', 'OPTIONS']);
 
     server.get(clickUrl, {
       exposeHeadRoute: false,
-      schema: {
-        tags,
+      schema: describeOperation(dialect, {
+        operationId: 'followClick',
         summary: 'Count a click and go to the address of the message',
-        security: [],
         params: clickParameters,
         querystring: clickQuery,
-        response: { 302: Type.Null(), 400: problem, 404: problem, 429: problem },
-      },
+        answers: { 302: Type.Null() },
+        answerHeaders: { Location: Type.String({ description: 'The address of the message' }) },
+        refuses: [404, 429],
+      }),
       handler: (request, reply) => click(deps, { request, reply }),
     });
     refuseOtherMethods(server, clickUrl, ['GET']);

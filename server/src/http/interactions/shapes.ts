@@ -1,15 +1,19 @@
 import { Type } from 'typebox';
 import { interactionKinds } from '../../domain/interactions/interaction.ts';
 import type { InteractionKind } from '../../domain/interactions/interaction.ts';
+import { named } from '../openapi/named.ts';
 
-export const interactionBody = Type.Object({
-  token: Type.String({ minLength: 1, maxLength: 200, description: 'As it came with the message' }),
-  kind: Type.Unsafe<InteractionKind>({ type: 'string', enum: [...interactionKinds] }),
-  action: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'The button that was clicked' })),
-  id: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 64, description: 'Your own name of this report; a repeat counts once' }),
-  ),
-});
+export const interactionBody = named(
+  'InteractionReport',
+  Type.Object({
+    token: Type.String({ minLength: 1, maxLength: 200, description: 'As it came with the message' }),
+    kind: Type.Unsafe<InteractionKind>({ type: 'string', enum: [...interactionKinds] }),
+    action: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'The button that was clicked' })),
+    id: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 64, description: 'Your own name of this report; a repeat counts once' }),
+    ),
+  }),
+);
 
 export const clickParameters = Type.Object({
   token: Type.String({ description: 'Report token, a dot, and the click proof, as they came with the message' }),
@@ -18,6 +22,3 @@ export const clickParameters = Type.Object({
 export const clickQuery = Type.Object({
   to: Type.String({ maxLength: 4096, description: 'The address of the message, unchanged' }),
 });
-
-/** Problem Details (RFC 9457). */
-export const problem = Type.Object({ type: Type.String(), title: Type.String(), status: Type.Integer() });

@@ -6,11 +6,19 @@ import type {
   Platform,
   WebContent,
 } from '../../domain/campaigns/content.ts';
+import {
+  readAndroidOptions,
+  readIosOptions,
+  readWebOptions,
+} from '../../domain/content-options/read-content-options.ts';
 import type { RequestReader } from '../../domain/request-reader/request-reader.ts';
 import { maxGroupKeyCharacters, maxRichItems } from '../../domain/push/limits.ts';
 
 /** Reads `payload`: one entry for each targeted platform (fact 3.3). */
-export function parseContent(body: RequestReader, platforms: readonly Platform[]): CampaignContent {
+export function parseContent(
+  body: RequestReader,
+  { platforms, isSilent }: { platforms: readonly Platform[]; isSilent: boolean },
+): CampaignContent {
   body.requires('payload');
   const payload = body.findPart('payload');
   if (!payload) return {};
@@ -19,11 +27,28 @@ export function parseContent(body: RequestReader, platforms: readonly Platform[]
     if (payload.isAbsent(platform)) payload.invalid(platform, 'is required for this platform');
     const entry = payload.findPart(platform);
     if (!entry) continue;
-    if (platform === 'ANDROID') content.ANDROID = withFallback(parseAndroid, entry);
+    if (isSilent && platform === 'WEB') body.part('advancedSettings').invalid('silent', 'WEB cannot be silent');
+    else if (isSilent) readSilent(content, { entry, platform });
+    else if (platform === 'ANDROID') content.ANDROID = withFallback(parseAndroid, entry);
     else if (platform === 'IOS') content.IOS = withFallback(parseIos, entry);
     else content.WEB = withFallback(parseWeb, entry);
   }
   return content;
+}
+
+/** Nothing to show: pairs for the app, and nothing else. */
+function readSilent(content: CampaignContent, { entry, platform }: { entry: RequestReader; platform: Platform }): void {
+  for (const name of ['title', 'message'])
+    if (!entry.isAbsent(name) && entry.get(name) !== '') entry.invalid(name, 'must be empty in a silent message');
+  const { title: _title, message: _message, defaultAction: _action, ...others } = entry.members;
+  const shown = entry.over(others);
+  for (const name of shown.names()) if (!shown.isAbsent(name)) shown.invalid(name, 'cannot be in a silent message');
+  const keyValuePairs = parsePairs(entry.part('defaultAction'));
+  if (Object.keys(keyValuePairs).length === 0) entry.part('defaultAction').invalid('kvPairs', 'is required');
+  const bare = { title: '', message: '', richContent: [], additionalActions: [] };
+  const defaultAction = { type: 'navigation', value: '', keyValuePairs } as const;
+  if (platform === 'ANDROID') content.ANDROID = { ...bare, defaultAction };
+  else content.IOS = { ...bare, defaultAction, enableBadge: false };
 }
 
 /** A fallback has the same members; missing ones are taken from the content. `{}` is no fallback. */
@@ -32,14 +57,15 @@ function withFallback<Content extends object>(
   entry: RequestReader,
 ): Content & { fallback?: Content } {
   const content = parse(entry);
-  const fallback = entry.findPart('fallback');
-  if (!fallback || fallback.names().length === 0) return content;
+  const given = entry.findPart('fallback');
+  const members = given?.sentMembers() ?? {};
+  if (!given || Object.keys(members).length === 0) return content;
   const { fallback: _own, ...own } = entry.members;
-  return { ...content, fallback: parse(fallback.over({ ...own, ...fallback.members })) };
+  return { ...content, fallback: parse(given.over({ ...own, ...members })) };
 }
 
 function parseAndroid(entry: RequestReader): Omit<AndroidContent, 'fallback'> {
-  const summary = entry.over({ summary: entry.members.summary ?? entry.members.Summary }).template('summary');
+  const summary = entry.over({ summary: entry.get('summary') ?? entry.members.Summary }).template('summary');
   const channelId = entry.plain('channel_id', 256);
   return {
     ...parseTexts(entry),
@@ -49,6 +75,7 @@ function parseAndroid(entry: RequestReader): Omit<AndroidContent, 'fallback'> {
     richContent: parseRichContent(entry, ['image', 'coupon', 'sound']),
     ...parseDefaultAction(entry),
     additionalActions: parseAndroidActions(entry),
+    ...readAndroidOptions(entry),
   };
 }
 
@@ -58,11 +85,12 @@ function parseIos(entry: RequestReader): Omit<IosContent, 'fallback'> {
   const media = richContent.filter(({ type }) => type === 'image' || type === 'audio' || type === 'video');
   if (media.length > 1) entry.invalid('richContent', 'may hold one of image, audio and video');
   const actions = entry.items('additionalActions', 1);
+  const enableBadge = entry.flag('enableIosBadge') ?? false;
   return {
     ...parseTexts(entry),
     ...(subtitle === undefined ? {} : { subtitle }),
     ...parseKeys(entry),
-    enableBadge: entry.flag('enableIosBadge') ?? false,
+    enableBadge,
     richContent,
     ...parseDefaultAction(entry),
     additionalActions: actions.names().map((index) => {
@@ -70,6 +98,7 @@ function parseIos(entry: RequestReader): Omit<IosContent, 'fallback'> {
       action.plain('category');
       return { category: action.requiredText('category', 256) };
     }),
+    ...readIosOptions(entry, { enablesBadge: enableBadge, hasCategory: actions.names().length > 0 }),
   };
 }
 
@@ -83,6 +112,7 @@ function parseWeb(entry: RequestReader): Omit<WebContent, 'fallback'> {
     iconUrl: requiredUrl('iconURL'),
     ...(imageUrl === undefined ? {} : { imageUrl }),
     autoDismiss: entry.flag('autoDismiss') ?? false,
+    ...readWebOptions(entry),
   };
 }
 
@@ -125,14 +155,19 @@ function parseDefaultAction(entry: RequestReader): { defaultAction?: DefaultActi
   action.requires('type');
   const type = action.choice('type', ['richlanding', 'navigation', 'deeplinking']);
   const value = action.requiredTemplate('value', 2_048);
+  const keyValuePairs = parsePairs(action);
+  return type === undefined ? {} : { defaultAction: { type, value, keyValuePairs } };
+}
+
+function parsePairs(action: RequestReader): Record<string, string> {
   const keyValuePairs: Record<string, string> = {};
-  const pairs = action.part('kvPairs');
+  const pairs = action.pairs('kvPairs');
   for (const name of pairs.names()) {
     // The names are checked as well, and reported at the pairs.
     action.over({ kvPairs: name }).plain('kvPairs');
     keyValuePairs[name] = pairs.template(name) ?? '';
   }
-  return type === undefined ? {} : { defaultAction: { type, value, keyValuePairs } };
+  return keyValuePairs;
 }
 
 function parseAndroidActions(entry: RequestReader): AndroidContent['additionalActions'] {

@@ -25,7 +25,9 @@ function parseAttribute(attrs: RequestReader | undefined): ConversionGoal['attri
   const type = attrs.choice('type', ['string', 'numeric']);
   const operator = type && attrs.choice('filter', Object.keys(goalOperators[type]));
   if (type === undefined || operator === undefined) return undefined;
-  const value = attrs.get('value');
+  // An empty text is a value of its own: an attribute may be compared with it.
+  const isEmptyText = attrs.members.value === '' && goalOperators[type][operator] !== 'none';
+  const value = isEmptyText ? '' : attrs.get('value');
   const fault = goalValueFault(goalOperators[type][operator]!, value);
   if (fault !== undefined) attrs.invalid('value', fault);
   const attribute = { name, type, operator };

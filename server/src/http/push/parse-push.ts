@@ -5,6 +5,7 @@ import type { Platform } from '../../domain/campaigns/content.ts';
 import { deliverySettings } from '../../domain/campaigns/delivery-settings.ts';
 import type { PushAudience, PushCommand } from '../../domain/push/push-command.ts';
 import { notAllowed } from '../../domain/request-reader/reading-rules.ts';
+import { neutralName } from '../../domain/users/identifier.ts';
 import type { RequestReader } from '../../domain/request-reader/request-reader.ts';
 import type { TemplateMode } from '../../domain/template/template-mode.ts';
 import { parseTiming } from '../../domain/timing/parse-timing.ts';
@@ -12,7 +13,7 @@ import type { Timing } from '../../domain/timing/timing.ts';
 import { parseContent } from './parse-content.ts';
 import { parseGoals } from './parse-goals.ts';
 import { parseSettings, templateModeOf } from './parse-settings.ts';
-import { makePushReader, refuseFirstFault, toPushFlag } from './push-reader.ts';
+import { makePushReader, refuseFirstFault } from './push-reader.ts';
 import { maxPushTags, maxSelectorValues } from '../../domain/push/limits.ts';
 import { maxCampaignNameCharacters } from '../../domain/campaigns/limits.ts';
 
@@ -22,7 +23,9 @@ export type ParseContext = {
   admitted: AdmittedPush;
   now: Date;
   /** The query-type header of v2.1; undefined in v2, which does not have it. */
-  queryType: { value: string | undefined } | undefined;
+  queryType: { name: string; value: string | undefined } | undefined;
+  /** Spellings of the vendor's abbreviation in names such as `SVC_GAID`, lower-case. */
+  prefixes: readonly string[];
 };
 
 /**
@@ -31,16 +34,21 @@ export type ParseContext = {
  *
  * @throws ServiceError PUSH_VALUE_NOT_ALLOWED, PUSH_PARAMETER_INVALID
  */
-export function parsePush(body: PushBody, { admitted, now, queryType }: ParseContext): PushCommand {
-  const reader = makePushReader(body, readTemplateMode(body, admitted));
+export function parsePush(body: PushBody, { admitted, now, queryType, prefixes }: ParseContext): PushCommand {
+  const { pushBodies: bodies } = admitted.workspace;
+  const reader = makePushReader(body, { mode: readTemplateMode(body, admitted), bodies });
   if ([...admitted.name].length > maxCampaignNameCharacters)
     reader.invalid('campaignName', `must have at most ${maxCampaignNameCharacters} characters`);
-  const audience = parseAudience(reader);
-  if (queryType) checkQueryType(reader, queryType.value);
+  const audience = parseAudience(reader, prefixes);
+  if (queryType) checkQueryType(reader, queryType);
   const sentPlatforms = parsePlatforms(reader);
   // A joined campaign's stored data wins (decision D33); the content must cover the platforms it is stored with.
   const platforms = admitted.existing?.platforms ?? sentPlatforms;
-  const content = parseContent(reader, platforms);
+  // Faults of the flag are told with the other settings.
+  const { isSilent } = admitted.existing
+    ? deliverySettings(admitted.existing.settings)
+    : { isSilent: readSettingFlag(body, { admitted, name: 'silent' }) ?? false };
+  const content = parseContent(reader, { platforms, isSilent });
   const timing = readTiming(reader, { now, workspaceTimeZone: admitted.workspace.timeZone });
   const sentTags = reader.items('campaignTags', maxPushTags);
   const tags = sentTags.names().map((index) => sentTags.text(index, 256) ?? '');
@@ -58,6 +66,7 @@ export function parsePush(body: PushBody, { admitted, now, queryType }: ParseCon
     tags,
     conversionGoals,
     settings,
+    warnings: reader.warnings,
   };
 }
 
@@ -65,40 +74,48 @@ function parsePlatforms(body: RequestReader): Platform[] {
   if (!body.requires('targetPlatform')) return [];
   const items = body.list('targetPlatform', 10);
   if (items.length === 0) body.invalid('targetPlatform', 'must name a platform');
-  const named = everyPlatform.filter((platform) => items.includes(platform));
-  if (named.length < new Set(items).size) body.invalid('targetPlatform', notAllowed);
+  const isNamed = (platform: Platform) => items.some((item) => body.rules.isChoice(item, platform));
+  const named = everyPlatform.filter(isNamed);
+  if (!items.every((item) => named.some((platform) => body.rules.isChoice(item, platform))))
+    body.invalid('targetPlatform', notAllowed);
   return named;
 }
 
 const audiences = ['All Users', 'Custom Segment', 'User'] as const;
 
-function parseAudience(body: RequestReader): PushAudience {
+function parseAudience(body: RequestReader, prefixes: readonly string[]): PushAudience {
   body.requires('targetAudience');
   const audience = body.choice('targetAudience', audiences);
   if (audience === 'Custom Segment') return { kind: 'segment', name: body.requiredText('customSegmentName', 256) };
-  return audience === 'User' ? parseUser(body) : { kind: 'all-users' };
+  return audience === 'User' ? parseUser(body, prefixes) : { kind: 'all-users' };
 }
 
-function parseUser(body: RequestReader): PushAudience {
+function parseUser(body: RequestReader, prefixes: readonly string[]): PushAudience {
   if (body.isAbsent('targetUserAttributes')) body.invalid('targetUserAttributes', 'is required for audience User');
   const attributes = body.part('targetUserAttributes');
-  const attribute = attributes.requiredText('attribute', 256);
+  const named = attributes.requiredText('attribute', 256);
   attributes.requires('comparisonParameter');
   const comparison = attributes.choice('comparisonParameter', ['is', 'in']);
   const isCustom = attributes.flag('isCustom') ?? false;
+  // An attribute of the caller's own may have any name.
+  const attribute = isCustom ? named : neutralName(named, prefixes);
+  const toText = (value: unknown): unknown => body.rules.toPairText(value);
+  const sent = attributes.members.attributeValue;
+  const values = attributes.over({ attributeValue: Array.isArray(sent) ? sent.map(toText) : toText(sent) });
   if (comparison !== 'in')
-    return { kind: 'user', attribute, isCustom, values: [attributes.requiredText('attributeValue')] };
-  const items = attributes.items('attributeValue', maxSelectorValues);
+    return { kind: 'user', attribute, isCustom, values: [values.requiredText('attributeValue')] };
+  const items = values.items('attributeValue', maxSelectorValues);
   if (items.names().length === 0) attributes.invalid('attributeValue', 'must be a list of 1 to 50 texts');
   return { kind: 'user', attribute, isCustom, values: items.names().map((index) => items.requiredText(index)) };
 }
 
+type QueryType = NonNullable<ParseContext['queryType']>;
+
 /** v2.1 names the audience in a header as well; the two must agree (decision D34). */
-function checkQueryType(body: RequestReader, queryType: string | undefined): void {
-  const field = 'X-SVC-Query-Type';
+function checkQueryType(body: RequestReader, { name: field, value: queryType }: QueryType): void {
   const audience = body.get('targetAudience');
   if (queryType === undefined) body.missing(field);
-  else if (typeof audience === 'string' && queryType !== audience.toLowerCase())
+  else if (typeof audience === 'string' && !body.rules.isChoice(queryType, audience.toLowerCase()))
     body.invalid(field, 'differs from targetAudience');
 }
 
@@ -108,15 +125,21 @@ function readTiming(body: RequestReader, context: { now: Date; workspaceTimeZone
   delivery.requires('type');
   const type = delivery.choice('type', ['soon', 'later', 'periodic']);
   if (type === undefined) return { kind: 'soon' };
-  const timing = parseTiming({ ...delivery.members, type }, context);
+  const timing = parseTiming({ ...delivery.sentMembers(), type }, context);
   if (!('fault' in timing)) return timing;
   body.invalid(timing.fault.field, timing.fault.reason);
   return { kind: 'soon' };
 }
 
 /** A joined campaign's stored data wins here too (decision D33). What is no flag is refused with the other settings. */
-function readTemplateMode(body: PushBody, { existing }: AdmittedPush): TemplateMode {
+function readTemplateMode(body: PushBody, admitted: AdmittedPush): TemplateMode {
+  const { existing } = admitted;
   if (existing) return deliverySettings(existing.settings).templates;
-  const settings = body.advancedSettings as { useJinjaPersonalization?: unknown } | null | undefined;
-  return templateModeOf(toPushFlag(settings?.useJinjaPersonalization));
+  return templateModeOf(readSettingFlag(body, { admitted, name: 'useJinjaPersonalization' }));
+}
+
+/** A setting by which the rest is read; its own fault is told in its place. */
+function readSettingFlag(body: PushBody, { admitted, name }: { admitted: AdmittedPush; name: string }) {
+  const reader = makePushReader(body, { mode: 'AUTO', bodies: admitted.workspace.pushBodies });
+  return reader.part('advancedSettings').flag(name);
 }

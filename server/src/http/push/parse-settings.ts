@@ -11,11 +11,14 @@ export function parseSettings(body: RequestReader): DeliverySettings {
   if (!settings) return defaultDeliverySettings;
   // The other side of these does not exist in this version; it is refused by name, never ignored (decision D30).
   settings.only(false, 'preCacheSegment', 'pushAmp+');
+  const isSilent = settings.flag('silent') ?? false;
   return {
     ttlMinutes: parseTtl(settings.part('ttl')),
     ...parsePriorities(settings),
     ...parseThrottle(settings),
     ...parseControls(settings),
+    ...(isSilent ? parseSilent(settings) : {}),
+    isSilent,
     iosDevices: parseIosDevices(settings),
     inboxExpiryHours: settings.integer('inboxExpiry', { minimum: 1, maximum: maxInboxExpiryHours }) ?? null,
     templates: templateModeOf(settings.flag('useJinjaPersonalization')),
@@ -57,12 +60,29 @@ function parsePriorities(settings: RequestReader): Priorities {
   };
 }
 
+/**
+ * What nobody sees disturbs nobody: it wakes no phone unless that is asked for, and neither hours nor caps hold it back.
+ */
+function parseSilent(settings: RequestReader): Partial<DeliverySettings> {
+  const isHigh = settings.part('notificationPrioritySettings').choice('Android', ['High', 'Low']) === 'High';
+  if (isHigh)
+    settings.part('notificationPrioritySettings').warn('Android', 'High for a silent message makes FCM lower the app');
+  return {
+    androidPriority: isHigh ? 'HIGH' : 'NORMAL',
+    iosPriority: 5,
+    ignoresCap: true,
+    countsForCap: false,
+    bypassesQuietHours: true,
+    ignoresMinimumDelay: true,
+  };
+}
+
 function parseTtl(ttl: RequestReader): DeliverySettings['ttlMinutes'] {
   const range = { minimum: 0, maximum: maxTtlMinutes };
   const { ttlMinutes } = defaultDeliverySettings;
   return {
     ANDROID: ttl.integer('ANDROID', range) ?? ttlMinutes.ANDROID,
-    IOS: ttlMinutes.IOS,
+    IOS: ttl.integer('IOS', range) ?? ttlMinutes.IOS,
     WEB: ttl.integer('WEB', range) ?? ttlMinutes.WEB,
   };
 }

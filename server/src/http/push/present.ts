@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import type { AcceptedPush } from '../../app/push/store-pushes.ts';
+import { errorRegistry } from '../../domain/errors.ts';
 import type { ErrorName, ServiceError } from '../../domain/errors.ts';
 
 /**
@@ -32,6 +33,9 @@ export const pushErrorStatuses: Partial<Record<ErrorName, number>> = {
   STORAGE_UNAVAILABLE: 503,
   STORAGE_REFUSES_WRITES: 503,
 };
+
+/** What `Error_Message` says; a field and a reason stand where the registry has a mark. */
+export const pushFailureTexts = Object.keys(pushErrorStatuses).map((name) => errorRegistry[name as ErrorName]);
 
 export function presentAcceptedPush({ requestId, responseId, campaignId }: AcceptedPush) {
   return { status: 'Success', requestId, responseId, cid: campaignId };

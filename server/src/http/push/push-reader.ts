@@ -1,11 +1,14 @@
 import { ServiceError } from '../../domain/errors.ts';
+import type { PushBodies } from '../../domain/push/push-bodies.ts';
 import { notAllowed } from '../../domain/request-reader/reading-rules.ts';
 import type { ReadingRules } from '../../domain/request-reader/reading-rules.ts';
 import { RequestReader } from '../../domain/request-reader/request-reader.ts';
 import type { TemplateMode } from '../../domain/template/template-mode.ts';
 
-export function makePushReader(body: Record<string, unknown>, mode: TemplateMode): RequestReader {
-  return new RequestReader(body, { rules: rulesOf[mode] });
+export type PushReading = { mode: TemplateMode; bodies: PushBodies };
+
+export function makePushReader(body: Record<string, unknown>, { mode, bodies }: PushReading): RequestReader {
+  return new RequestReader(body, { rules: { ...rulesOf[bodies], templates: { mode, sources } } });
 }
 
 /** The refusal that comes first in decision D31. @throws ServiceError PUSH_VALUE_NOT_ALLOWED, PUSH_PARAMETER_INVALID */
@@ -17,12 +20,10 @@ export function refuseFirstFault(reader: RequestReader): void {
   throw new ServiceError('PUSH_PARAMETER_INVALID', { field, reason });
 }
 
-/** Flags are also taken as texts, as samples of the interface send them. */
-export function toPushFlag(value: unknown): boolean | undefined {
-  return value === true || value === 'true' ? true : value === false || value === 'false' ? false : undefined;
-}
+type Rules = Omit<ReadingRules, 'templates'>;
 
-const rules: Omit<ReadingRules, 'templates'> = {
+/** Every kind of value as the interface shows it. Flags are also texts, as in its samples. */
+const strictRules: Rules = {
   tells: 'first',
   isSent: (value) => value !== undefined,
   isAbsent: (value) => value === undefined,
@@ -33,8 +34,10 @@ const rules: Omit<ReadingRules, 'templates'> = {
     if (!text.isWellFormed()) return 'must be well-formed Unicode';
     return text.length > maxCharacters ? `must have at most ${maxCharacters} characters` : undefined;
   },
-  toFlag: toPushFlag,
+  toFlag: (value) =>
+    value === true || value === 'true' ? true : value === false || value === 'false' ? false : undefined,
   toNumber: (value) => value,
+  toPairText: (value) => value,
   isChoice: (value, word) => value === word,
   choiceFault: () => notAllowed,
   listFault(value, maxItems) {
@@ -44,9 +47,30 @@ const rules: Omit<ReadingRules, 'templates'> = {
   onlyFault: () => 'this value is not available in this version',
 };
 
-const sources = ['UserAttribute'] as const;
-const rulesOf: Record<TemplateMode, ReadingRules> = {
-  ON: { ...rules, templates: { mode: 'ON', sources } },
-  OFF: { ...rules, templates: { mode: 'OFF', sources } },
-  AUTO: { ...rules, templates: { mode: 'AUTO', sources } },
+/**
+ * Every kind of value as serializers and forms send it, too; docs/bodies.md lists the kinds. What is not certain is refused as
+ * ever: a text for a number of a text's, half a number, a word that is not among the words.
+ */
+const lenientRules: Rules = {
+  ...strictRules,
+  isSent: isFilled,
+  isAbsent: (value) => !isFilled(value),
+  toFlag(value) {
+    const word = typeof value === 'string' ? value.toLowerCase() : value;
+    return strictRules.toFlag(word);
+  },
+  toNumber: (value) => (typeof value === 'string' && /^\d{1,15}(\.\d{1,9})?$/.test(value) ? Number(value) : value),
+  toPairText: (value) => (typeof value === 'boolean' || Number.isSafeInteger(value) ? String(value) : value),
+  isChoice: (value, word) =>
+    value === word || (typeof value === 'string' && value.toLowerCase() === String(word).toLowerCase()),
+  onlyFault: () => undefined,
 };
+
+/** Null, an empty text, an empty object, and the empty list that some send for an empty object, are not sent. */
+function isFilled(value: unknown): boolean {
+  if (value === undefined || value === null || value === '') return false;
+  return typeof value !== 'object' || Object.keys(value).length > 0;
+}
+
+const rulesOf: Record<PushBodies, Rules> = { strict: strictRules, lenient: lenientRules };
+const sources = ['UserAttribute'] as const;

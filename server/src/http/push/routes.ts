@@ -1,20 +1,32 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
 import type { AcceptPush } from '../../app/push/accept-push.ts';
 import type { AdmitPush } from '../../app/push/admit-push.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { dataCenterOfHost } from '../../domain/tokens/data-center.ts';
 import { isBearer, makeRequireBearer } from '../auth/bearer.ts';
 import type { BearerDependencies } from '../auth/bearer.ts';
-import { gatewayError } from '../auth/shapes.ts';
 import type { RouteFamily } from '../build-server.ts';
+import { describeOperation } from '../openapi/describe-operation.ts';
+import type { Dialect } from '../openapi/describe-operation.ts';
 import { toServiceError } from '../to-service-error.ts';
 import { refuseOtherMethods } from '../refuse-other-methods.ts';
+import { addWarnings } from '../add-warnings.ts';
 import { warnOfUnknownFields } from '../unknown-fields.ts';
 import type { VendorHeaders } from '../vendor-headers.ts';
 import { parsePush } from './parse-push.ts';
 import type { PushBody } from './parse-push.ts';
-import { presentAcceptedPush, presentPushError } from './present.ts';
-import { pushAnswer, pushBodyV2, pushBodyV21 } from './shapes.ts';
+import { presentContentWarnings } from './present-content-warnings.ts';
+import { presentAcceptedPush, presentPushError, pushErrorStatuses } from './present.ts';
+import {
+  identityHeaders,
+  pushAnswer,
+  pushBodyV2,
+  pushBodyV21,
+  pushFailure,
+  pushFault,
+  strongSignatureHeaders,
+} from './shapes.ts';
 import { maxPushBodyBytes, pushRequestsPerMinute } from '../../domain/push/limits.ts';
 
 export type PushRouteDependencies = BearerDependencies & {
@@ -24,6 +36,16 @@ export type PushRouteDependencies = BearerDependencies & {
 };
 
 type Version = 'v2' | 'v2.1';
+
+const dialect: Dialect = {
+  tag: 'Push',
+  // What is asked for is the signature.
+  credentials: ['bearer'],
+  areCredentialsOptional: true,
+  headers: strongSignatureHeaders,
+  refusals: { errors: pushErrorStatuses, shape: pushFailure, fault: pushFault },
+  isLimited: true,
+};
 
 /** POST /v2/transaction/sendpush and /v2.1/transaction/sendpush: two dialects of one command (interface 4.4, 4.5). */
 export function pushRoutes(deps: PushRouteDependencies): RouteFamily {
@@ -38,16 +60,19 @@ export function pushRoutes(deps: PushRouteDependencies): RouteFamily {
       const url = `/${version}/transaction/sendpush`;
       server.post(url, {
         bodyLimit: maxPushBodyBytes,
-        schema: {
-          tags: ['Push'],
+        schema: describeOperation(dialect, {
+          operationId: version === 'v2' ? 'sendPushV2' : 'sendPushV21',
           summary: `Create and send a push campaign, ${version}`,
           description:
             version === 'v2'
               ? 'appId and signature travel in the body.'
               : 'appId, signature and query type travel in headers.',
+          ...(version === 'v2' ? {} : { headers: identityHeaders }),
           body: version === 'v2' ? pushBodyV2 : pushBodyV21,
-          response: { 200: pushAnswer, 400: pushAnswer, 401: gatewayError, 403: gatewayError, 429: pushAnswer },
-        },
+          isRepeatable: true,
+          answers: { 200: pushAnswer },
+          answerHeaders: { 'X-*-Next-Sends': Type.String({ description: 'The next sends of a recurring campaign' }) },
+        }),
         // A Bearer token is optional, but if sent it must be valid (decision D16).
         preHandler: async (request, reply) => {
           if (isBearer(request)) await requirePushScope(request, reply);
@@ -65,7 +90,7 @@ async function sendPush(deps: PushRouteDependencies, version: Version, { request
   const body = readBody(request);
   const rawBody = request.rawBody;
   hideSignature(request, body);
-  if (body.requestType !== undefined && body.requestType !== 'push')
+  if (!isBlank(body.requestType) && text(body.requestType)?.toLowerCase() !== 'push')
     throw new ServiceError('PUSH_REQUEST_TYPE_INVALID');
   const identity =
     version === 'v2' ? { appId: text(body.appId), signature: text(body.signature) } : readHeaders(deps, request, body);
@@ -82,15 +107,20 @@ async function sendPush(deps: PushRouteDependencies, version: Version, { request
   });
   request.facts.workspaceId = admitted.workspace.id;
   request.facts.keyId = admitted.keyId;
+  if (admitted.workspace.pushBodies === 'strict') refuseLenientIdentity(body, version);
   reply.headers({
     'x-ratelimit-limit': String(pushRequestsPerMinute),
     'x-ratelimit-remaining': String(admitted.limit.remaining),
     'x-ratelimit-reset': '60',
   });
-  const queryType =
-    version === 'v2' ? undefined : { value: deps.vendorHeaders.read(request.headers, 'x-*-query-type')?.trim() };
-  const command = parsePush(body, { admitted, now: deps.clock.now(), queryType });
+  const { vendorHeaders, clock } = deps;
+  const sentType = vendorHeaders.read(request.headers, 'x-*-query-type')?.trim();
+  const queryType = version === 'v2' ? undefined : { name: vendorHeaders.spell('X-SVC-Query-Type'), value: sentType };
+  const { prefixes } = vendorHeaders;
+  const command = parsePush(body, { admitted, now: clock.now(), queryType, prefixes });
   warnOfUnknownFields(deps.vendorHeaders, body, { request, reply, shape: version === 'v2' ? pushBodyV2 : pushBodyV21 });
+  const warnings = [...command.warnings, ...presentContentWarnings(command, admitted.workspace.androidPayload)];
+  addWarnings(deps.vendorHeaders, { request, reply }, warnings);
   const accepted = await deps.acceptPush({ admitted, command, idempotencyKey, rawBody });
   // The members of the response are those of interface 2.11; the next sends are in a header.
   if (accepted.nextSends.length > 0)
@@ -107,6 +137,21 @@ function readBody(request: FastifyRequest): PushBody {
   return body as PushBody;
 }
 
+/** What is read before the workspace is known, and with it that its bodies are strict. @throws ServiceError */
+function refuseLenientIdentity(body: PushBody, version: Version): void {
+  if (body.requestType !== undefined && body.requestType !== 'push')
+    throw new ServiceError('PUSH_REQUEST_TYPE_INVALID');
+  if (version === 'v2') return;
+  if (body.appId !== undefined && isBlank(body.appId))
+    throw new ServiceError('PUSH_APP_ID_INVALID', { detail: 'appId of the body differs from the header' });
+  if (body.signature !== undefined && isBlank(body.signature))
+    throw new ServiceError('PUSH_SIGNATURE_INVALID', { detail: 'signature of the body differs from the header' });
+}
+
+function isBlank(value: unknown): boolean {
+  return value === undefined || value === null || value === '';
+}
+
 function text(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
@@ -119,10 +164,10 @@ function readHeaders(
 ): { appId: string | undefined; signature: string | undefined } {
   const appId = vendorHeaders.read(headers, 'x-*-appkey');
   const signature = vendorHeaders.read(headers, 'x-*-pushapi-signature');
-  if (appId !== undefined && body.appId !== undefined && body.appId !== appId) {
+  if (appId !== undefined && !isBlank(body.appId) && body.appId !== appId) {
     throw new ServiceError('PUSH_APP_ID_INVALID', { detail: 'appId of the body differs from the header' });
   }
-  const differs = signature !== undefined && body.signature !== undefined && body.signature !== signature;
+  const differs = signature !== undefined && !isBlank(body.signature) && body.signature !== signature;
   // An unusable signature keeps its place in the order of checks: after the name and the limit.
   return { appId, signature: differs ? 'differs from the body' : signature };
 }

@@ -1,4 +1,7 @@
 import { Type } from 'typebox';
+import { androidOptions, iosOptions, webOptions } from '../content-option-shapes.ts';
+import { named } from '../openapi/named.ts';
+import { pushFailureTexts } from './present.ts';
 
 /**
  * The push request as the wire has it (interface 2.8 to 2.10, fact 3.1 to 3.5). It documents the fields and tells
@@ -9,11 +12,14 @@ const Whole = (minimum: number, maximum: number, description: string) =>
   Type.Optional(Type.Integer({ minimum, maximum, description }));
 const BooleanLike = Type.Optional(Type.Union([Type.Boolean(), Type.Literal('true'), Type.Literal('false')]));
 
-const DefaultAction = Type.Object({
-  type: Type.Union([Type.Literal('richlanding'), Type.Literal('navigation'), Type.Literal('deeplinking')]),
-  value: Type.String(),
-  kvPairs: Type.Optional(Type.Record(Type.String(), Type.String())),
-});
+const DefaultAction = named(
+  'PushDefaultAction',
+  Type.Object({
+    type: Type.Union([Type.Literal('richlanding'), Type.Literal('navigation'), Type.Literal('deeplinking')]),
+    value: Type.String(),
+    kvPairs: Type.Optional(Type.Record(Type.String(), Type.String())),
+  }),
+);
 const RichContent = Type.Optional(Type.Array(Type.Object({ type: Type.String(), value: Type.String() })));
 
 const androidFields = {
@@ -29,6 +35,7 @@ const androidFields = {
   additionalActions: Type.Optional(
     Type.Array(Type.Object({ type: Type.String(), value: Text(), name: Text(), iconURL: Text() }), { maxItems: 2 }),
   ),
+  options: androidOptions,
 };
 const iosFields = {
   message: Type.String(),
@@ -40,6 +47,7 @@ const iosFields = {
   richContent: RichContent,
   defaultAction: Type.Optional(DefaultAction),
   additionalActions: Type.Optional(Type.Array(Type.Object({ category: Type.String() }), { maxItems: 1 })),
+  options: iosOptions,
 };
 const webFields = {
   message: Type.String(),
@@ -48,33 +56,44 @@ const webFields = {
   iconURL: Type.String(),
   imageURL: Text('https'),
   autoDismiss: BooleanLike,
+  options: webOptions,
 };
 
 const withFallback = <Fields extends Record<string, object>>(fields: Fields) =>
   Type.Object({ ...fields, fallback: Type.Optional(Type.Partial(Type.Object(fields as never))) } as never);
 
-const advancedSettings = Type.Object({
-  ttl: Type.Optional(Type.Object({ ANDROID: Whole(0, 10_080, 'Minutes'), WEB: Whole(0, 10_080, 'Minutes') })),
-  ignoreFC: BooleanLike,
-  countFC: BooleanLike,
-  notificationPrioritySettings: Type.Optional(
-    Type.Object({
-      Android: Type.Optional(Type.String()),
-      iOS: Type.Optional(Type.Union([Type.Literal(1), Type.Literal(5), Type.Literal(10)])),
-    }),
-  ),
-  'pushAmp+': BooleanLike,
-  preCacheSegment: BooleanLike,
-  campaignThrottleTime: Whole(1, 360, 'Minutes'),
-  campaignThrottleRpm: Whole(1, 10_000_000, 'Devices a minute'),
-  useJinjaPersonalization: BooleanLike,
-  ignoreMinimumDelay: BooleanLike,
-  inboxExpiry: Whole(1, 87_600, 'Hours'),
-  iOSTargetDevice: Text(),
-  deliverWhenActive: BooleanLike,
-  bypassDND: BooleanLike,
-  sendAtHighPriority: BooleanLike,
-});
+const advancedSettings = named(
+  'PushAdvancedSettings',
+  Type.Object({
+    ttl: Type.Optional(
+      Type.Object({
+        ANDROID: Whole(0, 10_080, 'Minutes'),
+        IOS: Whole(0, 10_080, 'Minutes'),
+        WEB: Whole(0, 10_080, 'Minutes'),
+      }),
+    ),
+    silent: BooleanLike,
+    ignoreFC: BooleanLike,
+    countFC: BooleanLike,
+    notificationPrioritySettings: Type.Optional(
+      Type.Object({
+        Android: Type.Optional(Type.String()),
+        iOS: Type.Optional(Type.Union([Type.Literal(1), Type.Literal(5), Type.Literal(10)])),
+      }),
+    ),
+    'pushAmp+': BooleanLike,
+    preCacheSegment: BooleanLike,
+    campaignThrottleTime: Whole(1, 360, 'Minutes'),
+    campaignThrottleRpm: Whole(1, 10_000_000, 'Devices a minute'),
+    useJinjaPersonalization: BooleanLike,
+    ignoreMinimumDelay: BooleanLike,
+    inboxExpiry: Whole(1, 87_600, 'Hours'),
+    iOSTargetDevice: Text(),
+    deliverWhenActive: BooleanLike,
+    bypassDND: BooleanLike,
+    sendAtHighPriority: BooleanLike,
+  }),
+);
 
 const commonFields = {
   campaignName: Type.String({ minLength: 5, maxLength: 256 }),
@@ -92,50 +111,106 @@ const commonFields = {
     }),
   ),
   payload: Type.Object({
-    ANDROID: Type.Optional(withFallback(androidFields)),
-    IOS: Type.Optional(withFallback(iosFields)),
-    WEB: Type.Optional(withFallback(webFields)),
+    ANDROID: Type.Optional(named('PushAndroidContent', withFallback(androidFields))),
+    IOS: Type.Optional(named('PushIosContent', withFallback(iosFields))),
+    WEB: Type.Optional(named('PushWebContent', withFallback(webFields))),
   }),
-  campaignDelivery: Type.Object({
-    type: Type.Union([Type.Literal('soon'), Type.Literal('later'), Type.Literal('periodic')]),
-    date: Text('MM/DD/YYYY'),
-    time: Text('hh:mm AM/PM'),
-    endDate: Text('MM/DD/YYYY'),
-    timezone: Text('IANA name'),
-    repeatAfter: Text('Days between sends, 1 to 365'),
-  }),
+  campaignDelivery: named(
+    'PushDelivery',
+    Type.Object({
+      type: Type.Union([Type.Literal('soon'), Type.Literal('later'), Type.Literal('periodic')]),
+      date: Text('MM/DD/YYYY'),
+      time: Text('hh:mm AM/PM'),
+      endDate: Text('MM/DD/YYYY'),
+      timezone: Text('IANA name'),
+      repeatAfter: Text('Days between sends, 1 to 365'),
+    }),
+  ),
   campaignTags: Type.Optional(Type.Array(Type.String())),
   conversionGoals: Type.Optional(
     Type.Array(
-      Type.Object({
-        name: Type.String(),
-        eventName: Type.String(),
-        attrs: Type.Optional(
-          Type.Object({
-            name: Type.String(),
-            filter: Type.String(),
-            type: Type.Union([Type.Literal('string'), Type.Literal('numeric')]),
-            value: Type.Optional(Type.Union([Type.String(), Type.Number(), Type.Array(Type.String())])),
-          }),
-        ),
-      }),
+      named(
+        'PushConversionGoal',
+        Type.Object({
+          name: Type.String(),
+          eventName: Type.String(),
+          attrs: Type.Optional(
+            Type.Object({
+              name: Type.String(),
+              filter: Type.String(),
+              type: Type.Union([Type.Literal('string'), Type.Literal('numeric')]),
+              value: Type.Optional(Type.Union([Type.String(), Type.Number(), Type.Array(Type.String())])),
+            }),
+          ),
+        }),
+      ),
       { maxItems: 5 },
     ),
   ),
   advancedSettings: Type.Optional(advancedSettings),
 };
 
-export const pushBodyV21 = Type.Object({
-  ...commonFields,
-  appId: Text('Only equal to the header'),
-  signature: Text('Only equal to the header'),
-});
-export const pushBodyV2 = Type.Object({ ...commonFields, appId: Type.String(), signature: Type.String() });
+export const pushBodyV21 = named(
+  'PushRequestV21',
+  Type.Object({
+    ...commonFields,
+    appId: Text('Only equal to the header'),
+    signature: Text('Only equal to the header'),
+  }),
+);
+export const pushBodyV2 = named(
+  'PushRequestV2',
+  Type.Object({ ...commonFields, appId: Type.String(), signature: Type.String() }),
+);
 
-export const pushAnswer = Type.Object({
-  status: Type.Union([Type.Literal('Success'), Type.Literal('Fail')]),
-  requestId: Type.String(),
-  responseId: Type.String(),
-  cid: Type.Optional(Type.String()),
-  Error_Message: Type.Optional(Type.String()),
-});
+const answered = { requestId: Type.String(), responseId: Type.String() };
+
+/** Interface 2.11: `cid` on success only, `Error_Message` on failure only. */
+export const pushSuccess = named(
+  'PushSuccess',
+  Type.Object({
+    status: Type.Literal('Success'),
+    ...answered,
+    cid: Type.String({ description: 'The id of the campaign' }),
+  }),
+);
+export const pushFailure = named(
+  'PushFailure',
+  Type.Object({
+    status: Type.Literal('Fail'),
+    ...answered,
+    Error_Message: Type.String({ description: `One of: ${pushFailureTexts.join('; ')}` }),
+  }),
+);
+export const pushAnswer = named('PushAnswer', Type.Union([pushSuccess, pushFailure]));
+
+/** A fault of ours (fact 3.6). */
+export const pushFault = named(
+  'PushFault',
+  Type.Object({
+    code: Type.Literal(500),
+    status: Type.Literal('error'),
+    reason: Type.String(),
+    reference: Type.String({ description: 'Finds this call in the API log' }),
+  }),
+);
+
+/** v2.1 in headers, v2 in the body (interface 4.4, 4.5). */
+export const identityHeaders = {
+  'X-*-APPKEY': Type.String({ description: 'Workspace ID. The id of a test account ends in _DEBUG' }),
+  'X-*-PushAPI-Signature': Type.String({
+    description: 'Lowercase hex SHA-256 of <app id>|<campaign name>|<push key> (interface 5)',
+  }),
+  'X-*-Query-Type': Type.Unsafe<string>({
+    type: 'string',
+    enum: ['all users', 'user', 'custom segment'],
+    description: 'targetAudience in lower case',
+  }),
+};
+
+/** The stronger signature, in addition: over id, time and body, and good for one request. */
+export const strongSignatureHeaders = {
+  'X-*-PushAPI-Signature-V2': Text('v1, a comma and the Base64 of HMAC-SHA-256 over id.timestamp.body'),
+  'webhook-id': Text('Unique to this request; with the stronger signature'),
+  'webhook-timestamp': Text('Seconds since 1970; with the stronger signature'),
+};

@@ -12,6 +12,8 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { RouteFamily } from '../build-server.ts';
 import { guardSandbox } from './guard-sandbox.ts';
 import type { SandboxGuard } from './guard-sandbox.ts';
+import { describeSandbox } from './describe-sandbox.ts';
+import { browserDevice, registeredDevice } from './shapes.ts';
 
 export type SandboxBrowserDependencies = BrowserDependencies &
   SandboxGuard & {
@@ -19,18 +21,6 @@ export type SandboxBrowserDependencies = BrowserDependencies &
     clientFolder: string;
   };
 
-const BrowserDevice = Type.Object(
-  {
-    customerId: Type.String({ minLength: 1, maxLength: 512 }),
-    subscription: Type.Object({
-      endpoint: Type.String({ maxLength: 2048 }),
-      keys: Type.Object({ p256dh: Type.String({ maxLength: 200 }), auth: Type.String({ maxLength: 100 }) }),
-    }),
-  },
-  { additionalProperties: false },
-);
-
-const tags = ['Sandbox'];
 const headers = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; worker-src 'self'; " +
@@ -49,7 +39,14 @@ export function sandboxBrowserRoutes(deps: SandboxBrowserDependencies): RouteFam
     const page = await own('page.html');
     server.get(
       '/sandbox/browser',
-      { schema: { tags, summary: 'A page that receives real web pushes in this browser' } },
+      {
+        schema: describeSandbox({
+          operationId: 'openBrowserPage',
+          summary: 'A page that receives real web pushes in this browser',
+          answers: { 200: Type.String() },
+          answerType: 'text/html',
+        }),
+      },
       (_request, reply) => reply.headers(headers).type('text/html; charset=utf-8').send(page),
     );
     const helper = await readFile(join(clientFolder, 'src', 'subscribe-browser.ts'), 'utf8');
@@ -66,7 +63,15 @@ export function sandboxBrowserRoutes(deps: SandboxBrowserDependencies): RouteFam
     server.get('/sandbox/browser/settings', { schema: { hide: true } }, () => readBrowserSettings(deps));
     server.post(
       '/sandbox/browser/devices',
-      { schema: { tags, summary: "Make a browser's subscription a device of a customer", body: BrowserDevice } },
+      {
+        schema: describeSandbox({
+          operationId: 'registerBrowser',
+          summary: "Make a browser's subscription a device of a customer",
+          body: browserDevice,
+          answers: { 200: registeredDevice },
+          refuses: [404],
+        }),
+      },
       (request) => registerBrowser(deps, parseBrowser(request)),
     );
   };
@@ -80,7 +85,7 @@ function serve(server: FastifyInstance, { url, type, text }: ServedFile): void {
 
 /** The rules are those of the data API. @throws ServiceError PARAMETER_INVALID */
 function parseBrowser(request: FastifyRequest): RegisterBrowserCommand {
-  const { customerId, subscription } = request.body as Static<typeof BrowserDevice>;
+  const { customerId, subscription } = request.body as Static<typeof browserDevice>;
   const reason = customerIdFault(customerId);
   if (reason !== undefined) throw new ServiceError('PARAMETER_INVALID', { field: 'customerId', reason });
   const parsed = parseDeviceAttributes({ platform: 'web', push_id: subscription }, []);

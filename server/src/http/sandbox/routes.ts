@@ -10,34 +10,19 @@ import {
   resetSandbox,
   setFaults,
 } from '../../app/sandbox/control-sandbox.ts';
+import { presentMessage } from './present-message.ts';
 import type { SandboxClock, SandboxDependencies } from '../../app/sandbox/control-sandbox.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { RouteFamily } from '../build-server.ts';
-import { problem } from '../interactions/shapes.ts';
+import { describeSandbox } from './describe-sandbox.ts';
 import { guardSandbox } from './guard-sandbox.ts';
 import type { SandboxGuard } from './guard-sandbox.ts';
+import { addInboxEvents } from './inbox-events.ts';
+import { clock, clockMove, counters, demo, faults, inbox, inboxQuery } from './shapes.ts';
 
-const InboxQuery = Type.Object({
-  workspaceId: Type.Optional(Type.String({ maxLength: 64 })),
-  after: Type.Optional(Type.String({ pattern: '^[0-9a-f]{24}$', description: 'Only messages newer than this id' })),
-  limit: Type.Optional(Type.String({ pattern: '^[0-9]{1,4}$', description: '1 to 1000, default 100' })),
-  wait: Type.Optional(
-    Type.String({
-      pattern: '^[0-9]{1,5}(\\.[0-9]{1,6})?$',
-      description: 'Milliseconds to wait for a first message, up to 30000',
-    }),
-  ),
-});
-
-const ClockMove = Type.Union([
-  Type.Object({ advanceSeconds: Type.Number({ minimum: 0, maximum: 400_000_000 }) }, { additionalProperties: false }),
-  Type.Object({ reset: Type.Literal(true) }, { additionalProperties: false }),
-]);
-
-const tags = ['Sandbox'];
-const refusals = { 400: problem, 403: problem, 413: problem, 415: problem, 421: problem };
-const answers = { 200: Type.Unknown(), ...refusals };
-const noContent = { 204: Type.Null(), ...refusals };
+const noContent = { 204: Type.Null() };
+/** They take no body, and refuse one that is too large or of a type that nobody reads. */
+const bodyAnyway = [413, 415];
 
 /**
  * The stand-in's own routes: the phones' inbox, the clock, fault switches. They exist in sandbox mode only and need no
@@ -49,18 +34,26 @@ export function sandboxRoutes(deps: SandboxDependencies & SandboxGuard): RouteFa
     server.get(
       '/sandbox/inbox',
       {
-        schema: {
-          tags,
+        schema: describeSandbox({
+          operationId: 'readInbox',
           summary: 'Messages the simulated devices received, newest first',
-          querystring: InboxQuery,
-          response: answers,
-        },
+          querystring: inboxQuery,
+          answers: { 200: inbox },
+        }),
       },
       (request) => answerInbox(deps, request),
     );
+    addInboxEvents(server, deps);
     server.delete(
       '/sandbox/inbox',
-      { schema: { tags, summary: 'Empty the inbox, the counters and the fault switches', response: noContent } },
+      {
+        schema: describeSandbox({
+          operationId: 'clearInbox',
+          summary: 'Empty the inbox, the counters and the fault switches',
+          answers: noContent,
+          refuses: bodyAnyway,
+        }),
+      },
       async (_request, reply) => {
         await clearInbox(deps);
         return reply.code(204).send();
@@ -69,46 +62,69 @@ export function sandboxRoutes(deps: SandboxDependencies & SandboxGuard): RouteFa
     server.post(
       '/sandbox/reset',
       {
-        schema: {
-          tags,
+        schema: describeSandbox({
+          operationId: 'resetSandbox',
           summary: 'Make the demo workspace, the counters and the faults what the first start made them',
-          response: answers,
-        },
+          answers: { 200: demo },
+          refuses: bodyAnyway,
+        }),
       },
       () => resetSandbox(deps),
     );
     server.get(
       '/sandbox/counters',
-      { schema: { tags, summary: 'What the simulators counted, per platform', response: answers } },
+      {
+        schema: describeSandbox({
+          operationId: 'readCounters',
+          summary: 'What the simulators counted, per platform',
+          answers: { 200: counters },
+        }),
+      },
       () => readCounters(deps),
     );
     server.get(
       '/sandbox/clock',
-      { schema: { tags, summary: 'The time of this installation', response: answers } },
+      {
+        schema: describeSandbox({
+          operationId: 'readClock',
+          summary: 'The time of this installation',
+          answers: { 200: clock },
+        }),
+      },
       async () => presentClock(readSandboxClock(deps)),
     );
     server.post(
       '/sandbox/clock',
       {
-        schema: {
-          tags,
-          summary: 'Move the clock forward, stopping where something is due, or back to real time',
-          body: ClockMove,
-          response: { ...answers, 409: problem },
-        },
+        schema: describeSandbox({
+          operationId: 'moveClock',
+          summary: 'Move the clock forward, stopping where something is due, until nothing is, or back to real time',
+          body: clockMove,
+          answers: { 200: clock },
+          refuses: [409],
+        }),
       },
-      async (request) => presentClock(await moveClock(deps, { move: request.body as Static<typeof ClockMove> })),
+      async (request) => presentClock(await moveClock(deps, { move: request.body as Static<typeof clockMove> })),
     );
     server.post(
       '/sandbox/faults',
-      { schema: { tags, summary: 'Make the simulated providers fail; {} ends all faults', response: noContent } },
+      {
+        schema: describeSandbox({
+          operationId: 'setFaults',
+          summary: 'Make the simulated providers fail; {} ends all faults',
+          body: faults,
+          answers: noContent,
+        }),
+        // The simulators name a wrong switch; a body of another kind is refused below.
+        validatorCompiler: () => () => true,
+      },
       (request, reply) => switchFaults(deps, request, reply),
     );
   };
 }
 
 async function answerInbox(deps: SandboxDependencies, request: FastifyRequest): Promise<{ messages: unknown[] }> {
-  const query = request.query as Static<typeof InboxQuery>;
+  const query = request.query as Static<typeof inboxQuery>;
   const limit = Number(query.limit ?? '100');
   if (limit < 1 || limit > 1000)
     throw new ServiceError('PARAMETER_INVALID', { field: 'limit', reason: 'must be 1 to 1000' });
@@ -118,7 +134,7 @@ async function answerInbox(deps: SandboxDependencies, request: FastifyRequest): 
     limit,
     waitMilliseconds: Math.min(Number(query.wait ?? '0'), 30_000),
   });
-  return { messages: messages.map((message) => ({ ...message, receivedAt: message.receivedAt.toISOString() })) };
+  return { messages: messages.map(presentMessage) };
 }
 
 async function switchFaults(

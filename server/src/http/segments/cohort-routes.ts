@@ -1,11 +1,13 @@
-import { Type } from 'typebox';
 import { syncCohort } from '../../app/segments/sync-cohort.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { clientNotFound } from './client-not-found.ts';
 import { makeRequireApiKey } from '../auth/api-key.ts';
-import { gatewayError } from '../auth/shapes.ts';
 import type { RouteFamily } from '../build-server.ts';
-import { presentAccepted, presentDataError } from '../data/present.ts';
+import { dataErrors, presentAccepted, presentDataError } from '../data/present.ts';
 import { dataAnswer, dataError } from '../data/shapes.ts';
+import { describeOperation } from '../openapi/describe-operation.ts';
+import type { Dialect } from '../openapi/describe-operation.ts';
+import { requestHeaders } from '../openapi/document-headers.ts';
 import { refuseOtherMethods } from '../refuse-other-methods.ts';
 import { makeRequestId } from '../request-id.ts';
 import { toServiceError } from '../to-service-error.ts';
@@ -16,6 +18,13 @@ import { cohortBody } from './shapes.ts';
 import { maxDataBodyBytes } from '../../domain/users/limits.ts';
 
 const url = '/v1/integrations/cohortsync';
+
+const dialect: Dialect = {
+  tag: 'Segments',
+  credentials: ['dataKey', 'bearer'],
+  headers: { '*-APPKEY': requestHeaders.appKey },
+  refusals: { errors: dataErrors, shape: dataError, codeOf: (name) => dataErrors[name]?.type },
+};
 
 /** POST /v1/integrations/cohortsync (fact 2.4): a partner's segment, kept in step without files. */
 export function cohortRoutes(deps: SegmentRouteDependencies): RouteFamily {
@@ -32,25 +41,18 @@ export function cohortRoutes(deps: SegmentRouteDependencies): RouteFamily {
     );
     server.post(url, {
       bodyLimit: maxDataBodyBytes,
-      schema: {
-        tags: ['Segments'],
+      schema: describeOperation(dialect, {
+        operationId: 'syncCohort',
         summary: "Add members to a partner's segment, or remove them",
-        security: [{ dataKey: [] }, { bearer: [] }],
         body: cohortBody,
-        response: {
-          200: dataAnswer,
-          400: dataError,
-          401: Type.Union([dataError, gatewayError]),
-          403: gatewayError,
-          409: dataError,
-          429: dataError,
-        },
-      },
+        answers: { 200: dataAnswer },
+        refuses: [409, 429],
+      }),
       onRequest: requireKey,
       handler: async (request, reply) => {
         const workspaceId = request.facts.workspaceId!;
         const appKey = vendorHeaders.read(request.headers, '*-appkey');
-        if (appKey !== workspaceId) throw new ServiceError('SEGMENT_CLIENT_NOT_FOUND', { detail: 'SVC-APPKEY' });
+        if (appKey !== workspaceId) throw clientNotFound(vendorHeaders, vendorHeaders.spell('SVC-APPKEY'));
         const { body } = request;
         if (body === undefined) throw new ServiceError('BODY_EMPTY');
         if (body === null || typeof body !== 'object' || Array.isArray(body)) throw new ServiceError('BODY_MALFORMED');

@@ -1,18 +1,20 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
-import { Type } from 'typebox';
 import type { TObject } from 'typebox';
 import { archiveNamedSegment, unarchiveNamedSegment } from '../../app/segments/archive-segments.ts';
 import { requestFileOperation } from '../../app/segments/request-file-operation.ts';
 import { isWorkspaceNamed } from '../../app/workspaces/is-workspace-named.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { clientNotFound } from './client-not-found.ts';
 import { makeRequireApiKey } from '../auth/api-key.ts';
-import { gatewayError } from '../auth/shapes.ts';
 import type { RouteFamily } from '../build-server.ts';
+import { describeOperation } from '../openapi/describe-operation.ts';
+import type { Dialect } from '../openapi/describe-operation.ts';
+import { requestHeaders } from '../openapi/document-headers.ts';
 import { refuseOtherMethods } from '../refuse-other-methods.ts';
 import { toServiceError } from '../to-service-error.ts';
 import { warnOfUnknownFields } from '../unknown-fields.ts';
 import { parseChange, parseCreate, parseNamed } from './parse-file-segment.ts';
-import { presentSegmentAccepted, presentSegmentError } from './present.ts';
+import { presentSegmentAccepted, presentSegmentError, segmentErrors } from './present.ts';
 import type { SegmentRouteDependencies } from './segment-route-dependencies.ts';
 import { changeBody, createBody, nameBody, segmentAccepted, segmentError } from './shapes.ts';
 
@@ -20,35 +22,54 @@ type Body = Record<string, unknown>;
 type Answer = { status: number; body: unknown };
 type Handle = (deps: SegmentRouteDependencies, request: FastifyRequest, body: Body) => Promise<Answer>;
 
-type Route = { method: HTTPMethods; url: string; summary: string; shape: TObject; status: number; handle: Handle };
+type Route = {
+  operationId: string;
+  method: HTTPMethods;
+  url: string;
+  summary: string;
+  shape: TObject;
+  status: number;
+  handle: Handle;
+};
+
+const dialect: Dialect = {
+  tag: 'Segments',
+  credentials: ['dataKey', 'bearer'],
+  headers: { '*-DBNAME': requestHeaders.dbName },
+  refusals: { errors: segmentErrors, shape: segmentError },
+};
 
 const base = '/v2/custom-segments';
 
 const routes: Route[] = [
   {
+    operationId: 'createFileSegment',
     method: 'POST',
     url: `${base}/file-segment`,
     summary: 'Create a segment from a file',
     shape: createBody,
     status: 202,
-    handle: (deps, request, body) => operate(deps, request, parseCreate(body)),
+    handle: (deps, request, body) => operate(deps, request, parseCreate(body, deps.vendorHeaders.prefixes)),
   },
   ...(['ADD', 'REMOVE', 'REPLACE'] as const).map((kind): Route => {
-    const [path, summary] = {
-      ADD: ['add-users', 'Add the users of a file to a segment'] as const,
-      REMOVE: ['remove-users', 'Remove the users of a file from a segment'] as const,
-      REPLACE: ['replace', 'Replace the users of a segment by those of a file'] as const,
+    const [operationId, path, summary] = {
+      ADD: ['addUsersOfFile', 'add-users', 'Add the users of a file to a segment'] as const,
+      REMOVE: ['removeUsersOfFile', 'remove-users', 'Remove the users of a file from a segment'] as const,
+      REPLACE: ['replaceUsersByFile', 'replace', 'Replace the users of a segment by those of a file'] as const,
     }[kind];
     return {
+      operationId,
       method: 'PUT',
       url: `${base}/file-segment/${path}`,
       summary,
       shape: changeBody,
       status: 202,
-      handle: (deps, request, body) => operate(deps, request, parseChange(body, kind)),
+      handle: (deps, request, body) =>
+        operate(deps, request, parseChange(body, { kind, prefixes: deps.vendorHeaders.prefixes })),
     };
   }),
   {
+    operationId: 'archiveSegment',
     method: 'PATCH',
     url: `${base}/archive`,
     summary: 'Archive a segment',
@@ -61,6 +82,7 @@ const routes: Route[] = [
     },
   },
   {
+    operationId: 'unarchiveSegment',
     method: 'PATCH',
     url: `${base}/unarchive`,
     summary: 'Make an archived segment active again',
@@ -100,21 +122,15 @@ function addRoute(server: FastifyInstance, deps: SegmentRouteDependencies, route
   server.route({
     method: route.method,
     url: route.url,
-    schema: {
-      tags: ['Segments'],
+    schema: describeOperation(dialect, {
+      operationId: route.operationId,
       summary: route.summary,
-      security: [{ dataKey: [] }, { bearer: [] }],
       body: route.shape,
-      response: {
-        [route.status]: segmentAccepted,
-        400: segmentError,
-        401: Type.Union([segmentError, gatewayError]),
-        403: Type.Union([segmentError, gatewayError]),
-        404: segmentError,
-        409: segmentError,
-        429: segmentError,
-      },
-    },
+      // Archiving is the same however often it is asked for.
+      ...(route.status === 202 ? { isRepeatable: true } : {}),
+      answers: { [route.status]: segmentAccepted },
+      refuses: [404, 409, 429],
+    }),
     onRequest: route.onRequest,
     handler: async (request, reply) => {
       const body = readBody(request);
@@ -149,8 +165,7 @@ function makeRequireDbName(deps: SegmentRouteDependencies): Hook {
     if (dbName === undefined || dbName === '')
       throw new ServiceError('SEGMENT_HEADER_MISSING', { field: vendorHeaders.nameOf('*-dbname').toUpperCase() });
     const named = { workspaceId: request.facts.workspaceId!, dbName, appKey: undefined };
-    if (!(await isWorkspaceNamed(deps, named)))
-      throw new ServiceError('SEGMENT_CLIENT_NOT_FOUND', { detail: 'another database name' });
+    if (!(await isWorkspaceNamed(deps, named))) throw clientNotFound(vendorHeaders, 'another database name');
   };
 }
 

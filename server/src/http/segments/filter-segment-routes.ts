@@ -9,30 +9,37 @@ import {
 } from '../../app/segments/filter-segments.ts';
 import { isWorkspaceNamed } from '../../app/workspaces/is-workspace-named.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { clientNotFound } from './client-not-found.ts';
 import { isStorableText } from '../../domain/storable-text.ts';
 import { makeRequireApiKey } from '../auth/api-key.ts';
-import { gatewayError } from '../auth/shapes.ts';
 import type { RouteFamily } from '../build-server.ts';
+import { describeOperation } from '../openapi/describe-operation.ts';
+import type { Dialect } from '../openapi/describe-operation.ts';
+import { requestHeaders } from '../openapi/document-headers.ts';
 import { refuseOtherMethods } from '../refuse-other-methods.ts';
 import { toServiceError } from '../to-service-error.ts';
 import { unknownFieldsWarning, warnOfUnknownFields } from '../unknown-fields.ts';
 import { parseFilterChange, parseFilterSegment } from './parse-filter-segment.ts';
-import { presentFilterSegmentError, presentSegment, presentSegmentList } from './present-filter-segment.ts';
+import {
+  filterSegmentErrors,
+  presentFilterSegmentError,
+  presentSegment,
+  presentSegmentList,
+} from './present-filter-segment.ts';
 import type { SegmentRouteDependencies } from './segment-route-dependencies.ts';
 import { filterBody, filterChangeBody, filterSegmentError, segmentAnswer, segmentList } from './shapes.ts';
 
 const url = '/v3/custom-segments';
-const tags = ['Segments'];
-const security = [{ dataKey: [] }, { bearer: [] }];
-const refusals = {
-  400: filterSegmentError,
-  401: Type.Union([filterSegmentError, gatewayError]),
-  403: Type.Union([filterSegmentError, gatewayError]),
-  404: filterSegmentError,
-  409: filterSegmentError,
-  412: filterSegmentError,
-  413: filterSegmentError,
-  429: filterSegmentError,
+const dialect: Dialect = {
+  tag: 'Segments',
+  credentials: ['dataKey', 'bearer'],
+  // One of the two is enough.
+  headers: { '*-APPKEY': Type.Optional(requestHeaders.appKey), '*-DBNAME': Type.Optional(requestHeaders.dbName) },
+  refusals: {
+    errors: filterSegmentErrors,
+    shape: filterSegmentError,
+    codeOf: (name) => filterSegmentErrors[name]?.code,
+  },
 };
 
 /** Filter segments and the look-up of all segments, v3 (fact 2.3). */
@@ -64,13 +71,13 @@ function addCollection(server: FastifyInstance, deps: SegmentRouteDependencies):
   server.get(
     url,
     {
-      schema: {
-        tags,
+      schema: describeOperation(dialect, {
+        operationId: 'listSegments',
         summary: 'List segments, or find one by its exact name',
-        security,
-        querystring: Type.Object({ name: Type.Optional(Type.String()) }),
-        response: { 200: segmentList, ...refusals },
-      },
+        querystring: Type.Object({ name: Type.Optional(Type.String({ description: 'The exact name' })) }),
+        answers: { 200: segmentList },
+        refuses: [429],
+      }),
     },
     async (request) => {
       const workspaceId = request.facts.workspaceId!;
@@ -84,13 +91,14 @@ function addCollection(server: FastifyInstance, deps: SegmentRouteDependencies):
   server.post(
     url,
     {
-      schema: {
-        tags,
+      schema: describeOperation(dialect, {
+        operationId: 'createFilterSegment',
         summary: 'Create a filter segment',
-        security,
         body: filterBody,
-        response: { 201: segmentAnswer, ...refusals },
-      },
+        isRepeatable: true,
+        answers: { 201: segmentAnswer },
+        refuses: [404, 409, 412, 429],
+      }),
     },
     async (request, reply) => {
       const workspaceId = request.facts.workspaceId!;
@@ -115,7 +123,13 @@ function addOne(server: FastifyInstance, deps: SegmentRouteDependencies): void {
   server.get(
     `${url}/:id`,
     {
-      schema: { tags, summary: 'Get a segment', security, params, response: { 200: segmentAnswer, ...refusals } },
+      schema: describeOperation(dialect, {
+        operationId: 'getSegment',
+        summary: 'Get a segment',
+        params,
+        answers: { 200: segmentAnswer },
+        refuses: [404, 429],
+      }),
     },
     async (request) => {
       const workspaceId = request.facts.workspaceId!;
@@ -126,14 +140,14 @@ function addOne(server: FastifyInstance, deps: SegmentRouteDependencies): void {
   server.patch(
     `${url}/:id`,
     {
-      schema: {
-        tags,
+      schema: describeOperation(dialect, {
+        operationId: 'changeFilterSegment',
         summary: 'Change a filter segment',
-        security,
         params,
         body: filterChangeBody,
-        response: { 200: segmentAnswer, ...refusals },
-      },
+        answers: { 200: segmentAnswer },
+        refuses: [404, 409, 412, 429],
+      }),
     },
     async (request, reply) => {
       const workspaceId = request.facts.workspaceId!;
@@ -155,8 +169,7 @@ async function requireWorkspaceHeader(deps: SegmentRouteDependencies, request: F
   const isNamed =
     (appKey !== undefined || dbName !== undefined) &&
     (await isWorkspaceNamed(deps, { workspaceId: request.facts.workspaceId!, appKey, dbName }));
-  if (!isNamed)
-    throw new ServiceError('SEGMENT_CLIENT_NOT_FOUND', { detail: 'headers name another workspace or none' });
+  if (!isNamed) throw clientNotFound(vendorHeaders, 'headers name another workspace or none');
 }
 
 function readId(request: FastifyRequest): string {

@@ -1,5 +1,6 @@
 import type { ChangeFileSegment, CreateFileSegment, FileSource } from '../../app/segments/request-file-operation.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { neutralName } from '../../domain/users/identifier.ts';
 import {
   maxExpiryDays,
   maxReportEmails,
@@ -13,18 +14,21 @@ type Body = Record<string, unknown>;
 const maxEmail = 254;
 
 /** @throws ServiceError SEGMENT_FIELD_MISSING, SEGMENT_FIELD_INVALID */
-export function parseCreate(body: Body): CreateFileSegment {
+export function parseCreate(body: Body, prefixes: readonly string[]): CreateFileSegment {
   requireFields(body, ['name', 'attribute_name', 'attribute_type', 'file_url', 'expiry_time']);
   const expiryDays = body.expiry_time;
   if (!Number.isInteger(expiryDays) || (expiryDays as number) < minExpiryDays || (expiryDays as number) > maxExpiryDays)
     throw invalid('expiry_time', `must be a whole number of days from ${minExpiryDays} to ${maxExpiryDays}`);
-  return { kind: 'CREATE', ...parseFile(body), expiryDays: expiryDays as number, source: 'API' };
+  return { kind: 'CREATE', ...parseFile(body, prefixes), expiryDays: expiryDays as number, source: 'API' };
 }
 
 /** @throws ServiceError SEGMENT_FIELD_MISSING, SEGMENT_FIELD_INVALID */
-export function parseChange(body: Body, kind: ChangeFileSegment['kind']): ChangeFileSegment {
+export function parseChange(
+  body: Body,
+  { kind, prefixes }: { kind: ChangeFileSegment['kind']; prefixes: readonly string[] },
+): ChangeFileSegment {
   requireFields(body, ['name', 'attribute_name', 'attribute_type', 'file_url']);
-  return { kind, ...parseFile(body), segmentId: parseSegmentId(body) };
+  return { kind, ...parseFile(body, prefixes), segmentId: parseSegmentId(body) };
 }
 
 /** @throws ServiceError SEGMENT_FIELD_MISSING, SEGMENT_FIELD_INVALID */
@@ -33,7 +37,10 @@ export function parseNamed(body: Body): { name: string; segmentId: string | unde
   return { name: body.name === undefined ? '' : parseName(body.name), segmentId: parseSegmentId(body) };
 }
 
-function parseFile(body: Body): FileSource & {
+function parseFile(
+  body: Body,
+  prefixes: readonly string[],
+): FileSource & {
   name: string;
   attributeName: string;
   attributeType: 'string' | 'double';
@@ -42,7 +49,7 @@ function parseFile(body: Body): FileSource & {
   if (type !== 'string' && type !== 'double') throw invalid('attribute_type', 'must be string or double');
   return {
     name: parseName(body.name),
-    attributeName: parseText(body.attribute_name, 'attribute_name'),
+    attributeName: neutralName(parseText(body.attribute_name, 'attribute_name'), prefixes),
     attributeType: type,
     fileUrl: parseUrl(body.file_url, 'file_url'),
     callbackUrl: body.callback_url === undefined ? null : parseUrl(body.callback_url, 'callback_url'),

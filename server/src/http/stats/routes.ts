@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
 import { countStatsRequest } from '../../app/stats/count-stats-request.ts';
 import { readCampaignStats } from '../../app/stats/read-campaign-stats.ts';
 import type { StatsDependencies } from '../../app/stats/read-campaign-stats.ts';
@@ -7,33 +6,27 @@ import { ServiceError } from '../../domain/errors.ts';
 import { makeRequireApiKey } from '../auth/api-key.ts';
 import { acrossOf } from '../auth/bearer.ts';
 import type { BearerDependencies } from '../auth/bearer.ts';
-import { gatewayError } from '../auth/shapes.ts';
 import type { RouteFamily } from '../build-server.ts';
+import { describeOperation } from '../openapi/describe-operation.ts';
+import type { Dialect } from '../openapi/describe-operation.ts';
+import { requestHeaders } from '../openapi/document-headers.ts';
 import { refuseOtherMethods } from '../refuse-other-methods.ts';
 import { toServiceError } from '../to-service-error.ts';
 import { warnOfUnknownFields } from '../unknown-fields.ts';
 import type { VendorHeaders } from '../vendor-headers.ts';
 import { invalid, parseStats } from './parse-stats.ts';
-import { presentStats, presentStatsError } from './present.ts';
+import { presentStats, presentStatsError, statsErrors } from './present.ts';
 import { statsAnswer, statsBody, statsError } from './shapes.ts';
 import { maxStatsBodyBytes, statsRequestsPerMinute } from '../../domain/stats/limits.ts';
 
 export type StatsRouteDependencies = StatsDependencies & BearerDependencies & { vendorHeaders: VendorHeaders };
 
-const schema = {
-  tags: ['Statistics'],
-  summary: 'Read the statistics of campaigns',
-  security: [{ campaignsKey: [] }, { bearer: [] }],
-  body: statsBody,
-  response: {
-    200: statsAnswer,
-    400: statsError,
-    401: Type.Union([statsError, gatewayError]),
-    403: Type.Union([statsError, gatewayError]),
-    413: statsError,
-    415: statsError,
-    429: statsError,
-  },
+const dialect: Dialect = {
+  tag: 'Statistics',
+  credentials: ['campaignsKey', 'bearer'],
+  headers: { '*-APPKEY': requestHeaders.appKey },
+  refusals: { errors: statsErrors, shape: statsError },
+  isLimited: true,
 };
 
 /** POST /v1/campaign-stats (fact 7), with and without the prefix (decision D3). */
@@ -46,7 +39,16 @@ export function statsRoutes(deps: StatsRouteDependencies): RouteFamily {
     server.setErrorHandler((error, request, reply) =>
       presentStatsError(toServiceError(error, request), { request, reply }),
     );
-    for (const url of ['/core-services/v1/campaign-stats', '/v1/campaign-stats']) {
+    for (const [url, operationId] of [
+      ['/v1/campaign-stats', 'readCampaignStats'],
+      ['/core-services/v1/campaign-stats', 'readCampaignStatsCoreServices'],
+    ] as const) {
+      const schema = describeOperation(dialect, {
+        operationId,
+        summary: 'Read the statistics of campaigns',
+        body: statsBody,
+        answers: { 200: statsAnswer },
+      });
       server.post(url, { bodyLimit: maxStatsBodyBytes, schema, onRequest: requireAccess }, async (request, reply) => {
         const body = readBody(request);
         const asked = parseStats(body);

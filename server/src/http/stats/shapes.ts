@@ -1,59 +1,80 @@
 import { Type } from 'typebox';
+import { codeShape } from '../openapi/code-shape.ts';
+import { named } from '../openapi/named.ts';
+import { statsErrors } from './present.ts';
 
 /**
  * Bodies of the statistics (fact 7). They document the fields and tell unknown ones; parse-stats.ts holds the rules.
  */
-export const statsBody = Type.Object({
-  request_id: Type.String({ description: 'Echoed as response_id' }),
-  campaign_ids: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: 10 })),
-  start_date: Type.String({ description: 'YYYY-MM-DD in the zone of the workspace' }),
-  end_date: Type.String({ description: 'YYYY-MM-DD, included; at most 30 days after start_date' }),
-  attribution_type: Type.String({
-    description:
-      'VIEW_THROUGH, CLICK_THROUGH, IN_SESSION, TOTAL_CONVERSIONS or CLICK_CONVERSIONS; conversions are known for TOTAL_CONVERSIONS',
+export const statsBody = named(
+  'StatsRequest',
+  Type.Object({
+    request_id: Type.String({ description: 'Echoed as response_id' }),
+    campaign_ids: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: 10 })),
+    start_date: Type.String({ description: 'YYYY-MM-DD in the zone of the workspace' }),
+    end_date: Type.String({ description: 'YYYY-MM-DD, included; at most 30 days after start_date' }),
+    attribution_type: Type.String({
+      description:
+        'VIEW_THROUGH, CLICK_THROUGH, IN_SESSION, TOTAL_CONVERSIONS or CLICK_CONVERSIONS; conversions are known for TOTAL_CONVERSIONS',
+    }),
+    metric_type: Type.Union([Type.Literal('TOTAL'), Type.Literal('UNIQUE')]),
+    offset: Type.Optional(Type.Integer({ minimum: 0, description: 'Campaigns to pass over; default 0' })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10, description: 'Default 10' })),
   }),
-  metric_type: Type.Union([Type.Literal('TOTAL'), Type.Literal('UNIQUE')]),
-  offset: Type.Optional(Type.Integer({ minimum: 0, description: 'Campaigns to pass over; default 0' })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10, description: 'Default 10' })),
-});
+);
 
 const Figure = Type.Union([Type.Number(), Type.Null()], { description: 'null: not known' });
 
-const allVariations = Type.Object({
-  performance_stats: Type.Object({
-    attempted: Figure,
-    sent: Figure,
-    failed: Figure,
-    impression: Figure,
-    click: Figure,
-    ctr: Figure,
-    sent_rate: Figure,
-    failure_rate: Figure,
+const allVariations = named(
+  'StatsFigures',
+  Type.Object({
+    performance_stats: Type.Object({
+      attempted: Figure,
+      sent: Figure,
+      failed: Figure,
+      impression: Figure,
+      click: Figure,
+      ctr: Figure,
+      sent_rate: Figure,
+      failure_rate: Figure,
+    }),
+    conversion_goal_stats: Type.Record(
+      Type.String(),
+      Type.Object({ conversions: Figure, total: Figure, unique: Figure }),
+    ),
+    delivery_funnel: Type.Object({ sent: Figure, impressions: Figure }),
+    failure_breakdown: Type.Union([Type.Record(Type.String(), Type.Integer()), Type.Null()]),
   }),
-  conversion_goal_stats: Type.Record(
-    Type.String(),
-    Type.Object({ conversions: Figure, total: Figure, unique: Figure }),
-  ),
-  delivery_funnel: Type.Object({ sent: Figure, impressions: Figure }),
-  failure_breakdown: Type.Union([Type.Record(Type.String(), Type.Integer()), Type.Null()]),
-});
+);
 
-const platformStats = Type.Object({
-  locales: Type.Object({
-    all_locales: Type.Object({ variations: Type.Object({ all_variations: allVariations }) }),
+const platformStats = named(
+  'PlatformStats',
+  Type.Object({
+    locales: Type.Object({
+      all_locales: Type.Object({ variations: Type.Object({ all_variations: allVariations }) }),
+    }),
   }),
-});
+);
 
-export const statsAnswer = Type.Object({
-  response_id: Type.String(),
-  total_campaigns: Type.Integer(),
-  current_page: Type.Integer(),
-  total_pages: Type.Integer(),
-  data: Type.Record(Type.String(), Type.Array(Type.Object({ platforms: Type.Record(Type.String(), platformStats) }))),
-});
+export const statsAnswer = named(
+  'CampaignStats',
+  Type.Object({
+    response_id: Type.String(),
+    total_campaigns: Type.Integer(),
+    current_page: Type.Integer(),
+    total_pages: Type.Integer(),
+    data: Type.Record(Type.String(), Type.Array(Type.Object({ platforms: Type.Record(Type.String(), platformStats) }))),
+  }),
+);
 
-export const statsError = Type.Object({
-  title: Type.String(),
-  description: Type.String(),
-  code: Type.String({ description: 'Eight letters that find this call in the API log' }),
-});
+export const statsError = named(
+  'StatsError',
+  Type.Object({
+    title: codeShape(
+      Object.values(statsErrors).map(({ title }) => title),
+      'What kind of refusal it is',
+    ),
+    description: Type.String(),
+    code: Type.String({ description: 'Eight letters that find this call in the API log' }),
+  }),
+);

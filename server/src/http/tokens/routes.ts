@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
 import type { TSchema } from 'typebox';
 import { generateToken } from '../../app/tokens/generate-token.ts';
 import type { IssuedTokens } from '../../app/tokens/issue-access-token.ts';
@@ -10,13 +9,15 @@ import { ServiceError } from '../../domain/errors.ts';
 import { dataCenterOfHost } from '../../domain/tokens/data-center.ts';
 import { readBasic } from '../auth/basic.ts';
 import { callerAddress } from '../caller-address.ts';
+import { describeOperation } from '../openapi/describe-operation.ts';
+import type { Dialect } from '../openapi/describe-operation.ts';
 import { toServiceError } from '../to-service-error.ts';
 import { unknownFieldsWarning } from '../unknown-fields.ts';
 import type { VendorHeaders } from '../vendor-headers.ts';
 import { makeVendorHeaders } from '../vendor-headers.ts';
 import { parseForm } from './form.ts';
 import type { Form } from './form.ts';
-import { presentIssuedTokens, presentTokenError } from './present.ts';
+import { presentIssuedTokens, presentTokenError, tokenErrors } from './present.ts';
 import {
   assertGrantType,
   errorAnswer,
@@ -41,6 +42,14 @@ export type TokenRouteDependencies = TokenDependencies & {
 };
 
 const mediaType = 'application/x-www-form-urlencoded';
+
+const dialect: Dialect = {
+  tag: 'Tokens',
+  // They are in the form, or in the header that a form may be replaced by (RFC 6749 §2.3.1).
+  credentials: [],
+  refusals: { errors: tokenErrors, shape: errorAnswer, codeOf: (name) => tokenErrors[name]?.errorType },
+};
+
 const queryCredentials = ['client_secret', 'refresh_token', 'client_id', 'access_token', 'token'];
 
 /** POST /v1/oauth/token, /refresh and /revoke (interface 4.1, 4.2; decision D10 to D19). */
@@ -58,6 +67,7 @@ export function tokenRoutes(deps: TokenRouteDependencies): FastifyPluginAsync {
     prepareScope(server);
 
     route(server, '/v1/oauth/token', {
+      operationId: 'generateToken',
       summary: 'Generate an access token',
       form: tokenForm,
       answer: generatedAnswer,
@@ -73,6 +83,7 @@ export function tokenRoutes(deps: TokenRouteDependencies): FastifyPluginAsync {
     });
 
     route(server, '/v1/oauth/refresh', {
+      operationId: 'refreshToken',
       summary: 'Refresh an access token',
       form: refreshForm,
       answer: refreshedAnswer,
@@ -89,6 +100,7 @@ export function tokenRoutes(deps: TokenRouteDependencies): FastifyPluginAsync {
     });
 
     route(server, '/v1/oauth/revoke', {
+      operationId: 'revokeToken',
       summary: 'Revoke an access or refresh token (RFC 7009)',
       form: revokeForm,
       answer: revokedAnswer,
@@ -133,27 +145,28 @@ function prepareScope(server: FastifyInstance): void {
 }
 
 type TokenRoute = {
+  operationId: string;
   summary: string;
   form: TSchema;
   answer: TSchema;
   handler(request: FastifyRequest, reply: FastifyReply): Promise<unknown>;
 };
 
-function route(server: FastifyInstance, path: string, { summary, form, answer, handler }: TokenRoute): void {
-  const refusals = { 400: errorAnswer, 401: errorAnswer, 413: errorAnswer, 415: errorAnswer, 429: errorAnswer };
+function route(server: FastifyInstance, path: string, { form, answer, handler, ...named }: TokenRoute): void {
   server.route({
     method: 'POST',
     url: path,
     bodyLimit: maxTokenBodyBytes,
-    schema: {
-      summary,
-      tags: ['Tokens'],
-      security: [],
+    schema: describeOperation(dialect, {
+      ...named,
+      description:
+        'Credentials may also be sent as Basic authentication instead of client_id and client_secret; both must agree when both are sent.',
+      ...(path.endsWith('/revoke') ? {} : { isRepeatable: true }),
       consumes: [mediaType],
-      headers: Type.Object({ 'idempotency-key': Type.Optional(Type.String()) }),
       body: form,
-      response: { 200: answer, ...refusals },
-    },
+      answers: { 200: answer },
+      refuses: [401, 429],
+    }),
     handler,
   });
   server.route({

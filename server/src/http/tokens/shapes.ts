@@ -1,7 +1,10 @@
 import { Type } from 'typebox';
 import { ServiceError } from '../../domain/errors.ts';
 import type { BasicCredentials } from '../auth/basic.ts';
+import { codeShape } from '../openapi/code-shape.ts';
+import { named } from '../openapi/named.ts';
 import type { Form } from './form.ts';
+import { tokenErrors } from './present.ts';
 
 /** Client credentials of a token request: in the form, or in the Authorization header (decision D18). */
 export type Credentials = { clientId: string; clientSecret: string | undefined };
@@ -59,27 +62,36 @@ const grantType = (value: string) => Type.Literal(value, { description: `Always 
 const clientId = Type.String({ description: 'The Workspace ID.' });
 const clientSecret = Type.String({ description: 'The API key value; its authentication type must be OAuth 2.0.' });
 
-export const tokenForm = Type.Object({
-  grant_type: grantType('client_credentials'),
-  client_id: clientId,
-  client_secret: clientSecret,
-});
+export const tokenForm = named(
+  'TokenRequest',
+  Type.Object({
+    grant_type: grantType('client_credentials'),
+    client_id: clientId,
+    client_secret: clientSecret,
+  }),
+);
 
-export const refreshForm = Type.Object({
-  grant_type: grantType('refresh_token'),
-  client_id: clientId,
-  refresh_token: Type.String({ description: 'The refresh token returned by generation; valid 30 days.' }),
-  client_secret: Type.Optional(
-    Type.String({ description: 'Optional, unless the workspace requires it; checked when sent.' }),
-  ),
-});
+export const refreshForm = named(
+  'RefreshRequest',
+  Type.Object({
+    grant_type: grantType('refresh_token'),
+    client_id: clientId,
+    refresh_token: Type.String({ description: 'The refresh token returned by generation; valid 30 days.' }),
+    client_secret: Type.Optional(
+      Type.String({ description: 'Optional, unless the workspace requires it; checked when sent.' }),
+    ),
+  }),
+);
 
-export const revokeForm = Type.Object({
-  token: Type.String({ description: 'An access token, or a refresh token with all access tokens from it.' }),
-  token_type_hint: Type.Optional(Type.String({ description: 'Not needed; any value is accepted.' })),
-  client_id: clientId,
-  client_secret: clientSecret,
-});
+export const revokeForm = named(
+  'RevokeRequest',
+  Type.Object({
+    token: Type.String({ description: 'An access token, or a refresh token with all access tokens from it.' }),
+    token_type_hint: Type.Optional(Type.String({ description: 'Not needed; any value is accepted.' })),
+    client_id: clientId,
+    client_secret: clientSecret,
+  }),
+);
 
 const issued = {
   access_token: Type.String({ description: 'The Bearer token.' }),
@@ -92,21 +104,34 @@ const generated = {
 };
 
 /** Interface 2.2, and the members of RFC 6749 §5.1 at top level (decision D18). */
-export const generatedAnswer = Type.Object({
-  status: Type.Literal('SUCCESS'),
-  data: Type.Object(generated),
-  ...generated,
-});
+export const generatedAnswer = named(
+  'GeneratedToken',
+  Type.Object({ status: Type.Literal('SUCCESS'), data: Type.Object(generated), ...generated }),
+);
 
-export const refreshedAnswer = Type.Object({ status: Type.Literal('SUCCESS'), data: Type.Object(issued), ...issued });
+export const refreshedAnswer = named(
+  'RefreshedToken',
+  Type.Object({ status: Type.Literal('SUCCESS'), data: Type.Object(issued), ...issued }),
+);
 
-export const revokedAnswer = Type.Object({ status: Type.Literal('SUCCESS') });
+export const revokedAnswer = named('RevokedToken', Type.Object({ status: Type.Literal('SUCCESS') }));
+
+const refusals = Object.values(tokenErrors);
 
 /** Interface 2.3, and the members of RFC 6749 §5.2 (decision D18). */
-export const errorAnswer = Type.Object({
-  status: Type.Literal('FAILURE'),
-  error_type: Type.String({ description: 'Error code, for example ER011.' }),
-  reason: Type.String({ description: 'Human-readable description.' }),
-  error: Type.String({ description: 'Error code of RFC 6749 §5.2.' }),
-  error_description: Type.String(),
-});
+export const errorAnswer = named(
+  'TokenError',
+  Type.Object({
+    status: Type.Literal('FAILURE'),
+    error_type: codeShape(
+      refusals.map(({ errorType }) => errorType),
+      'Error code, for example ER011.',
+    ),
+    reason: Type.String({ description: 'Human-readable description.' }),
+    error: codeShape(
+      refusals.map(({ error }) => error),
+      'Error code of RFC 6749 §5.2.',
+    ),
+    error_description: Type.String(),
+  }),
+);

@@ -25,6 +25,8 @@ export type DatabaseUrls = {
 };
 
 export type EmbeddedPostgres = DatabaseUrls & {
+  /** Connection string of whoever may make databases, to the one that every server has. */
+  superuserUrl: string;
   /** Settles when the server process ends, whoever ended it. */
   exited: Promise<void>;
   /** Fast shutdown: open transactions are rolled back, everything committed is on disk. */
@@ -99,6 +101,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 
   return {
     ...urlsOf(passwords, server.port),
+    superuserUrl: superuserUrl('postgres'),
     exited: server.exited,
     stop,
   };

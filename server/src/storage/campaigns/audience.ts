@@ -207,24 +207,27 @@ export async function countAudienceUsers(
   tx: Queryable,
   { workspaceId, audience, platforms }: Asked & { platforms: readonly Platform[] },
 ): Promise<{ reach: Reach; users: number }[]> {
-  const best = tx`
-    min(case
-      when devices.state is null then 5
+  const rank = tx`
+    case
       when devices.state = 'ACTIVE' and devices.platform = any(${[...platforms]}) then 0
       when devices.state = 'ACTIVE' then 1
       when devices.state = 'OPTED_OUT' then 2
       when devices.state = 'BLOCKED' then 3
       else 4
-    end) as best`;
-  const users =
+    end as rank`;
+  // Not by an outer join: behind the wall of a workspace a cluster refuses one over several buckets.
+  const ranks =
     audience.kind === 'all'
-      ? tx`select ${best} from devices where devices.workspace_id = ${workspaceId} group by bucket, user_id`
+      ? tx`select bucket, user_id, ${rank} from devices where devices.workspace_id = ${workspaceId}`
       : tx`
-          select ${best}
+          select member.bucket, member.user_id, 5 as rank
           from (${membersOf(tx, { workspaceId, audience })}) as member
-          left join devices on devices.workspace_id = ${workspaceId} and devices.bucket = member.bucket
-            and devices.user_id = member.user_id
-          group by member.bucket, member.user_id`;
+          union all
+          select member.bucket, member.user_id, ${rank}
+          from (${membersOf(tx, { workspaceId, audience })}) as member
+          join devices on devices.workspace_id = ${workspaceId} and devices.bucket = member.bucket
+            and devices.user_id = member.user_id`;
+  const users = tx`select min(rank) as best from (${ranks}) as ranked group by bucket, user_id`;
   const rows = await tx<{ reach: Reach; users: number }[]>`
     select ('{REACHED,OTHER_PLATFORM,OPTED_OUT,BLOCKED,GONE,NO_DEVICE}'::text[])[person.best + 1] as reach,
       count(*) as users

@@ -1,6 +1,7 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
 import { partitionOf } from '../ledger/deliveries.ts';
 import type { Queryable } from '../database.ts';
+import { isOutcome, outcomeLetters, outcomeWord, platformLetters, platformWord } from '../ledger/ledger-words.ts';
 
 export type FailureGroup = {
   platform: Platform;
@@ -13,14 +14,16 @@ export type FailureGroup = {
   lastAt: Date;
 };
 
-export type RunDay = { day: string; runIds: string[] };
+/** Runs of one day, by their numbers in the ledger. */
+export type RunDay = { day: string; workspaceNumber: number; runNumbers: number[] };
 
 /** Runs of a campaign by the day of the ledger that has their rows, if it is kept. Index: runs_campaign. */
 export async function listRunDays(tx: Queryable, campaignId: string): Promise<RunDay[]> {
   return tx<RunDay[]>`
-    select day::text as day, array_agg(id) as "runIds" from runs
+    select runs.day::text as day, workspaces.number as "workspaceNumber", array_agg(runs.number) as "runNumbers"
+    from runs join workspaces on workspaces.id = runs.workspace_id
     where campaign_id = ${campaignId} and to_regclass('deliveries_' || to_char(day, 'YYYYMMDD')) is not null
-    group by day order by day`;
+    group by runs.day, workspaces.number order by runs.day`;
 }
 
 // The looks for the newest rows of so many groups are put into one statement.
@@ -40,30 +43,36 @@ export async function groupFailures(tx: Queryable, asked: RunDay): Promise<Failu
   });
 }
 
-type CountedFailures = Pick<FailureGroup, 'platform' | 'outcome' | 'devices'> & { runId: string; code: string | null };
+type CountedFailures = Pick<FailureGroup, 'platform' | 'outcome' | 'devices'> & {
+  runNumber: number;
+  code: string | null;
+};
 
 /** The index alone is read. Index: deliveries_failed. */
-async function countFailureGroups(tx: Queryable, { day, runIds }: RunDay): Promise<CountedFailures[]> {
+async function countFailureGroups(tx: Queryable, { day, runNumbers }: RunDay): Promise<CountedFailures[]> {
   return tx<CountedFailures[]>`
-    select run_id as "runId", platform, outcome, code, count(*) as devices from ${tx(partitionOf(day))}
-    where run_id = any(${runIds}) and outcome in ('GONE', 'REJECTED', 'EXPIRED', 'FAILED', 'WITHHELD')
-    group by run_id, platform, outcome, code
-    order by devices desc, platform, coalesce(code, outcome)
+    select run_number as "runNumber", ${platformWord(tx, tx`platform`)} as platform,
+      ${outcomeWord(tx, tx`outcome`)} as outcome, code, count(*) as devices
+    from ${tx(partitionOf(day))}
+    where run_number = any(${runNumbers}::bigint[]) and outcome <> 'A' and outcome <> 'W'
+    group by run_number, platform, outcome, code
+    order by devices desc, 2, coalesce(code, ${outcomeWord(tx, tx`outcome`)})
     limit 1000`;
 }
 
 type NewestFailure = Pick<FailureGroup, 'sampleDeviceId' | 'lastAt'> & { place: number };
 
-/** One row of the ledger a group, by the places of the groups. Index: deliveries_log_run_code. */
+/** One row of the ledger a group, by the places of the groups. Index: deliveries_failed. */
 async function findNewestFailures(
   tx: Queryable,
   { day, groups, first }: RunDay & { groups: CountedFailures[]; first: number },
 ): Promise<NewestFailure[]> {
-  const newest = ({ runId, platform, outcome, code }: CountedFailures, place: number) => tx`
-    (select ${first + place}::int as place, device_id as "sampleDeviceId", sent_at as "lastAt"
+  const newest = ({ runNumber, platform, outcome, code }: CountedFailures, place: number) => tx`
+    (select ${first + place}::int as place, encode(device_id, 'hex') as "sampleDeviceId", sent_at as "lastAt"
     from ${tx(partitionOf(day))}
-    where run_id = ${runId} and outcome <> 'ACCEPTED' and ${code === null ? tx`code is null` : tx`code = ${code}`}
-      and outcome = ${outcome} and platform = ${platform}
+    where run_number = ${runNumber}::bigint and outcome <> 'A'
+      and ${code === null ? tx`code is null` : tx`code = ${code}`}
+      and outcome = ${outcomeLetters[outcome]}::"char" and platform = ${platformLetters[platform]}::"char"
     order by sent_at desc limit 1)`;
   const each = groups.map((group, place) => (place === 0 ? newest(group, 0) : tx`union all ${newest(group, place)}`));
   return tx<NewestFailure[]>`select place, "sampleDeviceId", "lastAt" from (${each}) as found order by place`;
@@ -77,13 +86,17 @@ export type CampaignWaitingGroup = {
   nextAt: Date;
 };
 
-/** What waits for another attempt, of one day's runs, by why, with the next attempt. Index: deliveries_log_run. */
-export async function groupCampaignWaiting(tx: Queryable, { day, runIds }: RunDay): Promise<CampaignWaitingGroup[]> {
+/** What waits for another attempt, of one day's runs, by why, with the next attempt. Index: deliveries_failed. */
+export async function groupCampaignWaiting(
+  tx: Queryable,
+  { day, runNumbers }: RunDay,
+): Promise<CampaignWaitingGroup[]> {
   return tx<CampaignWaitingGroup[]>`
-    select platform, coalesce(code, outcome) as code, count(*) as devices, max(attempts) as attempts,
-      min(retry_at) as "nextAt"
+    select ${platformWord(tx, tx`platform`)} as platform, coalesce(code, 'WAITING') as code, count(*) as devices,
+      max(attempts) as attempts, min(retry_at) as "nextAt"
     from ${tx(partitionOf(day))}
-    where run_id = any(${runIds}) and outcome = 'WAITING'
+    where run_number = any(${runNumbers}::bigint[]) and ${isOutcome(tx, 'WAITING')}
+      and platform in ('A', 'I', 'W')
     group by 1, 2
     order by devices desc, 1, 2
     limit 100`;
@@ -92,21 +105,28 @@ export async function groupCampaignWaiting(tx: Queryable, { day, runIds }: RunDa
 export type TimelineStep = { at: Date; accepted: number; notDelivered: number };
 
 /**
- * What became final in each step of time from a moment on, oldest first; steps without any are left out. The index
- * alone is read, each entry of the day's runs: about 0.5 s a million. Index: deliveries_log_run.
+ * What became final in each step of time from a moment on, oldest first; steps without any are left out. The indexes
+ * alone are read, each entry of the day's runs: about 0.5 s a million. Indexes: deliveries_log, deliveries_failed.
  */
 export async function readTimeline(
   tx: Queryable,
   asked: RunDay & { origin: Date; since: Date; stepSeconds: number },
 ): Promise<TimelineStep[]> {
+  const { day, workspaceNumber, runNumbers, origin, since, stepSeconds } = asked;
+  const step = tx`date_bin(make_interval(secs => ${stepSeconds}), sent_at, ${origin}::timestamptz)`;
+  const ofRuns = tx`run_number = any(${runNumbers}::bigint[]) and platform in ('A', 'I', 'W')
+    and sent_at >= ${since}`;
   return tx<TimelineStep[]>`
-    select date_bin(make_interval(secs => ${asked.stepSeconds}), sent_at, ${asked.origin}::timestamptz) as at,
-      count(*) filter (where outcome = 'ACCEPTED') as accepted,
-      count(*) filter (where outcome <> 'ACCEPTED') as "notDelivered"
-    from ${tx(partitionOf(asked.day))}
-    where run_id = any(${asked.runIds}) and sent_at >= ${asked.since}
-      and outcome in ('ACCEPTED', 'GONE', 'REJECTED', 'EXPIRED', 'FAILED', 'WITHHELD')
-      and platform in ('ANDROID', 'IOS', 'WEB')
-    group by 1
-    order by 1`;
+    select at, sum(accepted)::bigint as accepted, sum(not_delivered)::bigint as "notDelivered"
+    from (
+      select ${step} as at, count(*) as accepted, 0 as not_delivered from ${tx(partitionOf(day))}
+      where workspace_number = ${workspaceNumber} and outcome = 'A' and ${ofRuns}
+      group by 1
+      union all
+      select ${step}, 0, count(*) from ${tx(partitionOf(day))}
+      where outcome <> 'A' and outcome <> 'W' and ${ofRuns}
+      group by 1
+    ) as counted
+    group by at
+    order by at`;
 }

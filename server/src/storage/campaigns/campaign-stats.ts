@@ -2,6 +2,7 @@ import type { Platform } from '../../domain/campaigns/content.ts';
 import type { ConversionGoal } from '../../domain/campaigns/conversion-goal.ts';
 import type { DeliveryOutcome } from '../ledger/deliveries.ts';
 import type { Queryable } from '../database.ts';
+import { outcomeWord, platformWord } from '../ledger/ledger-words.ts';
 
 /** Runs that began in a span of time: from its first moment to before its end. */
 export type StatsSpan = { startsAt: Date; endsBefore: Date };
@@ -66,7 +67,7 @@ export type OutcomeNumbers = { campaignId: string; platform: Platform; outcome: 
  * whole table if it were joined directly. Index: runs_campaign.
  */
 const runsInSpan = (tx: Queryable, asked: Asked) => tx`
-  select runs.id, runs.day, runs.campaign_id from runs
+  select runs.id, runs.number, runs.day, runs.campaign_id from runs
   where runs.campaign_id = any(${asked.campaignIds}) and ${inSpan(tx, asked)}`;
 
 /** Deliveries by outcome, from the counters of the runs. Indexes: runs_campaign, run_counts primary key. */
@@ -89,15 +90,16 @@ export type FailureNumbers = { campaignId: string; platform: Platform; cause: st
 export async function countFailures(tx: Queryable, asked: Asked): Promise<FailureNumbers[]> {
   const days = await listDaysInSpan(tx, asked);
   if (days.length === 0) return [];
+  const cause = tx`coalesce(deliveries.code, ${outcomeWord(tx, tx`deliveries.outcome`)})`;
   return tx<FailureNumbers[]>`
     with asked as materialized (${runsInSpan(tx, asked)})
-    select asked.campaign_id as "campaignId", deliveries.platform,
-      coalesce(deliveries.code, deliveries.outcome) as cause, count(*) as devices
+    select asked.campaign_id as "campaignId", ${platformWord(tx, tx`deliveries.platform`)} as platform,
+      ${cause} as cause, count(*) as devices
     from asked
     join deliveries on deliveries.day = any(${days}::date[]) and deliveries.day = asked.day
-      and deliveries.run_id = asked.id and deliveries.outcome in ('GONE', 'REJECTED', 'EXPIRED', 'FAILED', 'WITHHELD')
-    group by asked.campaign_id, deliveries.platform, coalesce(deliveries.code, deliveries.outcome)
-    order by coalesce(deliveries.code, deliveries.outcome) collate "C"`;
+      and deliveries.run_number = asked.number and deliveries.outcome <> 'A' and deliveries.outcome <> 'W'
+    group by asked.campaign_id, deliveries.platform, ${cause}
+    order by ${cause} collate "C"`;
 }
 
 /** The days of the ledger that have the runs' rows. Index: runs_campaign. */

@@ -66,17 +66,32 @@ export type StoredCampaign = {
   settings: Record<string, unknown>;
 };
 
-/** The campaign that holds a name. Indexes: campaign_names key, campaigns primary key. */
+/** The campaign that holds a name. */
 export async function findCampaignByName(
   tx: Queryable,
   { workspaceId, name }: { workspaceId: string; name: string },
 ): Promise<StoredCampaign | undefined> {
-  const [campaign] = await tx<StoredCampaign[]>`
-    select campaigns.id, campaigns.audience, campaigns.platforms, campaigns.content, campaigns.settings
-    from campaign_names
-    join campaigns on campaigns.id = campaign_names.campaign_id
-    where campaign_names.workspace_id = ${workspaceId} and campaign_names.name = ${name}`;
+  const [campaign] = await findCampaignsByNames(tx, [{ workspaceId, name }]);
   return campaign;
+}
+
+/**
+ * Those that hold several names, in the order asked. Indexes: campaign_names key, campaigns primary key, one look a name.
+ */
+export async function findCampaignsByNames(
+  tx: Queryable,
+  names: readonly { workspaceId: string; name: string }[],
+): Promise<(StoredCampaign | undefined)[]> {
+  const rows = await tx<(StoredCampaign & { place: number })[]>`
+    select asked.place::int as place, campaigns.id, campaigns.audience, campaigns.platforms, campaigns.content,
+      campaigns.settings
+    from unnest(${names.map(({ workspaceId }) => workspaceId)}::text[], ${names.map(({ name }) => name)}::text[])
+      with ordinality as asked (workspace_id, name, place)
+    join campaign_names on campaign_names.workspace_id = asked.workspace_id collate "C"
+      and campaign_names.name = asked.name collate "C"
+    join campaigns on campaigns.id = campaign_names.campaign_id`;
+  const found = new Map(rows.map(({ place, ...campaign }) => [place, campaign]));
+  return names.map((_, index) => found.get(index + 1));
 }
 
 /** A campaign of audience `USER` that a request joins. */

@@ -97,8 +97,8 @@ const grantTables = (tx: Queryable) => tx`
   begin
     execute format('grant usage on schema public to %s', grantees);
     for granted in
-      select pg_class.oid::regclass as name, relname = 'schema_migrations' as is_read from pg_class
-      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and relname !~ '^segment_(lines|matches)_[0-9a-f]{24}_'
+      select pg_class.oid::regclass as name, relkind = 'v' or relname = 'schema_migrations' as is_read from pg_class
+      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v') and relname !~ '^segment_(lines|matches)_[0-9a-f]{24}_'
         and not (
           has_table_privilege(current_setting('carillon.application'), pg_class.oid, 'select')
           and has_table_privilege(current_setting('carillon.across'), pg_class.oid, 'select')
@@ -155,7 +155,8 @@ const allowAcross = (tx: Queryable) => tx`
         order by rolname
       ) as roles
       from pg_class
-      join pg_attribute on attrelid = pg_class.oid and attname = 'workspace_id' and not attisdropped
+      join pg_attribute on attrelid = pg_class.oid and attname in ('workspace_id', 'workspace_number')
+        and not attisdropped
       left join pg_policy on polrelid = pg_class.oid and polname = 'across_workspaces'
       where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and relrowsecurity
     loop

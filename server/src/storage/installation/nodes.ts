@@ -87,7 +87,7 @@ export async function endLeasesOfPredecessors(database: Database, at: Date): Pro
     const days = await listOpenDays(tx);
     const retries = await tx`
       update deliveries set lease_until = ${at}
-      where day = any(${days}::date[]) and outcome = 'WAITING' and lease_until > ${at}`;
+      where day = any(${days}::date[]) and outcome = 'W' and lease_until > ${at}`;
     const files = await tx`
       update segment_operations set lease_until = ${at} where state = 'FILLING' and lease_until > ${at}`;
     const callbacks =

@@ -1,6 +1,8 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
 import type { Fragment, Queryable } from '../database.ts';
 import { inKnownZone } from './workspaces.ts';
+import type { DeliveryOutcome } from '../ledger/deliveries.ts';
+import { isOutcome, platformLetters } from '../ledger/ledger-words.ts';
 
 export type WorkspaceSummary = { id: string; dbName: string; name: string; timeZone: string };
 
@@ -179,25 +181,26 @@ export async function listScheduledSends(
 export type RecentCount = { platform: Platform; outcome: string; devices: number };
 export type RecentFailure = RecentCount & { code: string; lastAt: Date };
 
-type Recent = { workspaceId: string; days: string[]; since: Date; most: number; platforms: readonly Platform[] };
+type Recent = { workspaceNumber: number; days: string[]; since: Date; most: number; platforms: readonly Platform[] };
 
 export type WaitingGroup = { code: string; devices: number; lastAt: Date };
 
 /**
  * Deliveries of a platform that wait for another attempt, by why, with the newest attempt; at most `most` are read.
- * Index: deliveries_log. The outcome is looked up, not written: for the written one the planner may take the index of all
+ * Index: deliveries_log_other. The outcome is looked up, not written: for the written one the planner may take the index of all
  * that wait, of every workspace, and sort it.
  */
 export async function groupWaiting(
   tx: Queryable,
-  asked: { workspaceId: string; days: string[]; platform: Platform; most: number },
+  asked: { workspaceNumber: number; days: string[]; platform: Platform; most: number },
 ): Promise<WaitingGroup[]> {
   return tx<WaitingGroup[]>`
     select coalesce(waiting.code, 'WAITING') as code, count(*) as devices, max(waiting.sent_at) as "lastAt"
     from (
       select code, sent_at from deliveries
-      where day = any(${asked.days}::date[]) and workspace_id = ${asked.workspaceId}
-        and outcome = (select 'WAITING'::text) and platform = ${asked.platform}
+      where day = any(${asked.days}::date[]) and workspace_number = ${asked.workspaceNumber}
+        and outcome <> 'A' and outcome = (select 'W'::"char")
+        and platform = ${platformLetters[asked.platform]}::"char"
       order by sent_at desc limit ${asked.most}
     ) as waiting
     group by 1
@@ -210,18 +213,18 @@ function eachKind(tx: Queryable, { recent, outcomes, look }: Looks): Fragment[] 
   return kinds.map((kind, place) => (place === 0 ? look(kind) : tx`union all ${look(kind)}`));
 }
 
-type Kind = { platform: Platform; outcome: string };
-type Looks = { recent: Recent; outcomes: readonly string[]; look: (kind: Kind) => Fragment };
+type Kind = { platform: Platform; outcome: DeliveryOutcome };
+type Looks = { recent: Recent; outcomes: readonly DeliveryOutcome[]; look: (kind: Kind) => Fragment };
 
-const failedOutcomes = ['GONE', 'REJECTED', 'EXPIRED', 'FAILED'];
+const failedOutcomes: DeliveryOutcome[] = ['GONE', 'REJECTED', 'EXPIRED', 'FAILED'];
 
 const isRecent = (tx: Queryable, { recent, platform, outcome }: Kind & { recent: Recent }) => tx`
-  day = any(${recent.days}::date[]) and workspace_id = ${recent.workspaceId} and outcome = ${outcome}
-  and platform = ${platform} and sent_at > ${recent.since}`;
+  day = any(${recent.days}::date[]) and workspace_number = ${recent.workspaceNumber}
+  and ${isOutcome(tx, outcome)} and platform = ${platformLetters[platform]}::"char" and sent_at > ${recent.since}`;
 
 /**
  * How many deliveries became final since, per platform and outcome; at most `most` of each are counted. Index alone:
- * deliveries_log of each day.
+ * deliveries_log, deliveries_log_other of each day.
  */
 export async function countRecentDeliveries(tx: Queryable, recent: Recent): Promise<RecentCount[]> {
   const look = ({ platform, outcome }: Kind) => tx`
@@ -236,7 +239,7 @@ export async function countRecentDeliveries(tx: Queryable, recent: Recent): Prom
 
 /**
  * Why deliveries failed since, the most frequent reason first; the newest `most` of each platform and outcome are looked
- * at. Index: deliveries_log of each day.
+ * at. Index: deliveries_log_other of each day.
  */
 export async function groupRecentFailures(tx: Queryable, recent: Recent): Promise<RecentFailure[]> {
   const look = ({ platform, outcome }: Kind) => tx`

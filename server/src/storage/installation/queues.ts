@@ -39,7 +39,7 @@ export async function readQueues(tx: Queryable, at: Date): Promise<QueueState[]>
   const count = (rows: Fragment) => tx`(select count(*) from (select 1 from ${rows} limit ${most}) as counted)`;
   const none = tx`0::bigint`;
   const days = await listOpenDays(tx);
-  const retries = tx`deliveries where day = any(${days}::date[]) and outcome = 'WAITING'`;
+  const retries = tx`deliveries where day = any(${days}::date[]) and outcome = 'W'`;
   return tx<QueueState[]>`
     select 'runs' as name, ${count(tx`runs where status = 'QUEUED' and due_at is null`)} as waiting,
       ${count(tx`runs where status = 'SENDING'`)} as running,
@@ -130,12 +130,12 @@ export async function findNextDue(
  * distributed table with one of the coordinator. Indexes: runs_open, deliveries_waiting of the runs' days.
  */
 async function findNextRetry(tx: Queryable, { after, until }: { after: Date; until: Date }): Promise<Date | undefined> {
-  const { days, ids } = await listSendingRuns(tx);
-  if (ids.length === 0) return undefined;
+  const { days, numbers } = await listSendingRuns(tx);
+  if (numbers.length === 0) return undefined;
   const [row] = await tx<{ at: Date | null }[]>`
     select min(retry_at) as at from deliveries
-    where day = any(${days}::date[]) and outcome = 'WAITING' and retry_at > ${after} and retry_at <= ${until}
-      and run_id = any(${ids})`;
+    where day = any(${days}::date[]) and outcome = 'W' and retry_at > ${after} and retry_at <= ${until}
+      and run_number = any(${numbers}::bigint[])`;
   return row?.at ?? undefined;
 }
 
@@ -178,19 +178,19 @@ export async function hasDueWork(tx: Queryable, at: Date): Promise<boolean> {
  * key, deliveries_waiting of the runs' days.
  */
 async function hasDueDeliveries(tx: Queryable, at: Date): Promise<boolean> {
-  const { days, ids } = await listSendingRuns(tx);
-  if (ids.length === 0) return false;
-  const waiting = await tx<{ id: string; isDue: boolean; isLater: boolean }[]>`
-    select run_id as id, bool_or(retry_at <= ${at}) as "isDue", bool_or(retry_at > ${at}) as "isLater"
-    from deliveries where day = any(${days}::date[]) and outcome = 'WAITING' and run_id = any(${ids})
-    group by run_id`;
+  const { days, numbers } = await listSendingRuns(tx);
+  if (numbers.length === 0) return false;
+  const waiting = await tx<{ number: number; isDue: boolean; isLater: boolean }[]>`
+    select run_number as number, bool_or(retry_at <= ${at}) as "isDue", bool_or(retry_at > ${at}) as "isLater"
+    from deliveries where day = any(${days}::date[]) and outcome = 'W' and run_number = any(${numbers}::bigint[])
+    group by run_number`;
   if (waiting.some(({ isDue }) => isDue)) return true;
-  const later = waiting.filter(({ isLater }) => isLater).map(({ id }) => id);
+  const later = waiting.filter(({ isLater }) => isLater).map(({ number }) => number);
   const [row] = await tx<{ isLeft: boolean }[]>`
     select
       -- Those that began to send since the first look are among them.
       exists (
-        select 1 from runs where status = 'SENDING' and id <> all(${later}) and not exists (
+        select 1 from runs where status = 'SENDING' and number <> all(${later}::bigint[]) and not exists (
           select 1 from chunks
           where chunks.run_id = runs.id and chunks.state in ('READY', 'CLAIMED') and chunks.not_before > ${at}
         )
@@ -199,7 +199,8 @@ async function hasDueDeliveries(tx: Queryable, at: Date): Promise<boolean> {
 }
 
 /** Index: runs_open. */
-async function listSendingRuns(tx: Queryable): Promise<{ days: string[]; ids: string[] }> {
-  const rows = await tx<{ id: string; day: string }[]>`select id, day::text as day from runs where status = 'SENDING'`;
-  return { days: [...new Set(rows.map(({ day }) => day))], ids: rows.map(({ id }) => id) };
+async function listSendingRuns(tx: Queryable): Promise<{ days: string[]; numbers: number[] }> {
+  const rows = await tx<{ number: number; day: string }[]>`
+    select number, day::text as day from runs where status = 'SENDING'`;
+  return { days: [...new Set(rows.map(({ day }) => day))], numbers: rows.map(({ number }) => number) };
 }

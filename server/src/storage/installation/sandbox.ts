@@ -1,4 +1,5 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
+import type { Screen } from '../../domain/sandbox/screen.ts';
 import type { Queryable } from '../database.ts';
 
 /** Rows of these are a workspace's by what they belong to. */
@@ -61,7 +62,11 @@ export async function emptyWorkspace(tx: Queryable, workspaceId: string): Promis
   // Versions go before what they are versions of.
   await tx`update campaigns set version_of = null, version_number = null where workspace_id = ${workspaceId}
     and version_of is not null`;
-  for (const table of emptiedTables) await tx`delete from ${tx(table)} where workspace_id = ${workspaceId}`;
+  for (const table of emptiedTables)
+    if (table === 'deliveries')
+      await tx`
+        delete from deliveries where workspace_number = (select number from workspaces where id = ${workspaceId})`;
+    else await tx`delete from ${tx(table)} where workspace_id = ${workspaceId}`;
 }
 
 /** A workspace's settings as a new one has them. Index: primary key. */
@@ -75,7 +80,8 @@ export async function restoreWorkspace(
       signature_v2_required = default, webhook_secret_sealed = default, campaign_versioning = default,
       v1_search_bare_array = default, devices_per_minute = default, cap_messages = default, cap_hours = default,
       quiet_from = default, quiet_to = default, quiet_mode = default, minimum_delay_minutes = default,
-      zone_attribute = default
+      zone_attribute = default, android_mode = default, push_from = default, data_prefix = default,
+      push_bodies = default
     where id = ${id}`;
 }
 
@@ -113,6 +119,7 @@ export type SandboxMessage = {
   /** How the provider was asked to carry it, under its own names. */
   transport: Record<string, string>;
   payload: unknown;
+  screen: Screen;
   receivedAt: Date;
 };
 
@@ -120,10 +127,12 @@ export type SandboxMessage = {
 export async function insertSandboxMessages(tx: Queryable, messages: SandboxMessage[]): Promise<void> {
   await tx`
     insert into sandbox_messages (
-      id, workspace_id, platform, device_token, title, body, collapse_id, campaign_id, message_id, transport, payload, received_at
+      id, workspace_id, platform, device_token, title, body, collapse_id, campaign_id, message_id, transport, payload, screen,
+      received_at
     )
     select message.id, message.workspace_id, message.platform, message.device_token, message.title, message.body,
-      message.collapse_id, message.campaign_id, message.message_id, message.transport, message.payload, message.received_at
+      message.collapse_id, message.campaign_id, message.message_id, message.transport, message.payload, message.screen,
+      message.received_at
     from unnest(
       ${messages.map((message) => message.id)}::text[], ${messages.map((message) => message.workspaceId)}::text[],
       ${messages.map((message) => message.platform)}::text[], ${messages.map((message) => message.deviceToken)}::text[],
@@ -132,9 +141,11 @@ export async function insertSandboxMessages(tx: Queryable, messages: SandboxMess
       ${messages.map((message) => message.messageId)}::text[],
       ${messages.map((message) => JSON.stringify(message.transport))}::text[]::jsonb[],
       ${messages.map((message) => JSON.stringify(message.payload))}::text[]::jsonb[],
+      ${messages.map((message) => JSON.stringify(message.screen))}::text[]::jsonb[],
       ${messages.map((message) => message.receivedAt.toISOString())}::timestamptz[]
     ) as message (
-      id, workspace_id, platform, device_token, title, body, collapse_id, campaign_id, message_id, transport, payload, received_at
+      id, workspace_id, platform, device_token, title, body, collapse_id, campaign_id, message_id, transport, payload, screen,
+      received_at
     )`;
 }
 
@@ -146,7 +157,7 @@ export async function listSandboxMessages(
   return tx<SandboxMessage[]>`
     select id, workspace_id as "workspaceId", platform, device_token as "deviceToken", title, body,
       collapse_id as "collapseId", campaign_id as "campaignId", message_id as "messageId", transport, payload,
-      received_at as "receivedAt"
+      screen, received_at as "receivedAt"
     from sandbox_messages
     where workspace_id = ${page.workspaceId} and id > ${page.afterId}
     order by id desc
@@ -157,9 +168,9 @@ export async function listSandboxMessages(
 export async function findSandboxMessage(
   tx: Queryable,
   { workspaceId, id }: { workspaceId: string; id: string },
-): Promise<{ payload: unknown } | undefined> {
-  const [row] = await tx<{ payload: unknown }[]>`
-    select payload from sandbox_messages where id = ${id} and workspace_id = ${workspaceId}`;
+): Promise<{ payload: unknown; screen: Partial<Screen> } | undefined> {
+  const [row] = await tx<{ payload: unknown; screen: Partial<Screen> }[]>`
+    select payload, screen from sandbox_messages where id = ${id} and workspace_id = ${workspaceId}`;
   return row;
 }
 

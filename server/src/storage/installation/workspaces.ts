@@ -1,3 +1,5 @@
+import type { AndroidPayload, PayloadMode } from '../../domain/campaigns/android-payload.ts';
+import type { PushBodies } from '../../domain/push/push-bodies.ts';
 import type { FrequencyCap, QuietMode, WorkspaceControls } from '../../domain/eligibility/workspace-controls.ts';
 import { resolveTimeZoneAlias } from '../../domain/timing/time-zone.ts';
 import type { Queryable } from '../database.ts';
@@ -12,6 +14,8 @@ export type Workspace = {
   dataCenter: string;
   secretRequiredAtRefresh: boolean;
   signatureV2Required: boolean;
+  androidPayload: AndroidPayload;
+  pushBodies: PushBodies;
 };
 
 /** Adds a workspace. A taken id or database name is refused by the primary key and the unique index. */
@@ -29,17 +33,25 @@ export async function insertWorkspace(
 export async function findWorkspace(tx: Queryable, id: string): Promise<Workspace | undefined> {
   const [row] = await tx<Workspace[]>`
     select id, db_name as "dbName", name, time_zone as "timeZone", data_center as "dataCenter",
-      secret_required_at_refresh as "secretRequiredAtRefresh", signature_v2_required as "signatureV2Required"
+      secret_required_at_refresh as "secretRequiredAtRefresh", signature_v2_required as "signatureV2Required",
+      ${androidPayload(tx)} as "androidPayload", push_bodies as "pushBodies"
     from workspaces
     where id = ${id}`;
   return row && inKnownZone(row);
+}
+
+/** The number of a workspace in the ledger, whose rows have no room for its id. Index: primary key. */
+export async function findWorkspaceNumber(tx: Queryable, id: string): Promise<number | undefined> {
+  const [row] = await tx<{ number: number }[]>`select number from workspaces where id = ${id}`;
+  return row?.number;
 }
 
 /** The workspace whose data is available under that database name. Index: unique db_name. */
 export async function findWorkspaceByDbName(tx: Queryable, dbName: string): Promise<Workspace | undefined> {
   const [row] = await tx<Workspace[]>`
     select id, db_name as "dbName", name, time_zone as "timeZone", data_center as "dataCenter",
-      secret_required_at_refresh as "secretRequiredAtRefresh", signature_v2_required as "signatureV2Required"
+      secret_required_at_refresh as "secretRequiredAtRefresh", signature_v2_required as "signatureV2Required",
+      ${androidPayload(tx)} as "androidPayload", push_bodies as "pushBodies"
     from workspaces
     where db_name = ${dbName}`;
   return row && inKnownZone(row);
@@ -48,6 +60,13 @@ export async function findWorkspaceByDbName(tx: Queryable, dbName: string): Prom
 /** An alias stored before names were checked, as the zone it stands for. */
 export function inKnownZone<Row extends { timeZone: string }>(row: Row): Row {
   return { ...row, timeZone: resolveTimeZoneAlias(row.timeZone) };
+}
+
+/** How a workspace writes its Android messages, as one object, for statements that read its row. */
+export function androidPayload(tx: Queryable) {
+  return tx`jsonb_build_object(
+    'mode', workspaces.android_mode, 'pushFrom', workspaces.push_from, 'dataPrefix', workspaces.data_prefix
+  )`;
 }
 
 /** The controls of a workspace as one object, for statements that read its row. */
@@ -94,6 +113,11 @@ export type WorkspaceChanges = {
   minimumDelayMinutes: number | null | undefined;
   zoneAttribute: string | undefined;
   campaignVersioning: boolean | undefined;
+  pushBodies: PushBodies | undefined;
+  androidMode: PayloadMode | undefined;
+  pushFrom: string | undefined;
+  /** Null for the installation's. */
+  dataPrefix: string | null | undefined;
   v1SearchBareArray: boolean | undefined;
   secretRequiredAtRefresh: boolean | undefined;
   signatureV2Required: boolean | undefined;
@@ -101,7 +125,7 @@ export type WorkspaceChanges = {
 
 /** Changes a workspace. Index: primary key. @returns whether there is one */
 export async function updateWorkspace(tx: Queryable, { id, ...changes }: WorkspaceChanges & { id: string }) {
-  const { devicesPerMinute, frequencyCaps: caps, quietSpan, minimumDelayMinutes } = changes;
+  const { devicesPerMinute, frequencyCaps: caps, quietSpan, minimumDelayMinutes, dataPrefix } = changes;
   const rows = await tx`
     update workspaces
     set name = coalesce(${changes.name ?? null}, name),
@@ -117,6 +141,10 @@ export async function updateWorkspace(tx: Queryable, { id, ...changes }: Workspa
         else ${minimumDelayMinutes ?? null}::int end,
       zone_attribute = coalesce(${changes.zoneAttribute ?? null}, zone_attribute),
       campaign_versioning = coalesce(${changes.campaignVersioning ?? null}, campaign_versioning),
+      push_bodies = coalesce(${changes.pushBodies ?? null}, push_bodies),
+      android_mode = coalesce(${changes.androidMode ?? null}, android_mode),
+      push_from = coalesce(${changes.pushFrom ?? null}, push_from),
+      data_prefix = case when ${dataPrefix === undefined} then data_prefix else ${dataPrefix ?? null} end,
       v1_search_bare_array = coalesce(${changes.v1SearchBareArray ?? null}, v1_search_bare_array),
       secret_required_at_refresh = coalesce(${changes.secretRequiredAtRefresh ?? null}, secret_required_at_refresh),
       signature_v2_required = coalesce(${changes.signatureV2Required ?? null}, signature_v2_required)

@@ -1,10 +1,13 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
+import { packMessageIdAsHex } from '../../domain/ledger/message-id.ts';
 import type { Database, Queryable } from '../database.ts';
+import { joinIdBytes } from './ledger-bytes.ts';
 import { makeDay, partitionName } from '../retention/day-partitions.ts';
 import { isInBuckets } from '../users/in-buckets.ts';
+import { outcomeLetters, platformLetters } from './ledger-words.ts';
 
 /** How a delivery stands. `WAITING` is tried again at `retryAt`; all others are final. */
-export type DeliveryOutcome = 'ACCEPTED' | 'GONE' | 'REJECTED' | 'EXPIRED' | 'FAILED' | 'WITHHELD' | 'WAITING';
+export type DeliveryOutcome = keyof typeof outcomeLetters;
 
 export type Delivery = {
   bucket: number;
@@ -19,7 +22,7 @@ export type Delivery = {
 };
 
 /** The run a batch of deliveries belongs to. `day` (YYYY-MM-DD) names the partition. */
-export type DeliveryRun = { day: string; workspaceId: string; runId: string };
+export type DeliveryRun = { day: string; runNumber: number };
 
 /**
  * Makes the partition of a day when `prepare-days` has not. Only other changes of the ledger's partitions wait for it. It
@@ -36,36 +39,66 @@ export function partitionOf(day: string): string {
   return partitionName({ table: 'deliveries', day });
 }
 
+export type DeliveriesToStore = DeliveryRun & { workspaceNumber: number; sentAt: Date; deliveries: Delivery[] };
+
 /**
- * Stores the outcomes of one window. A device that has a row in this run keeps it: the first stored outcome stands.
+ * Stores the outcomes of one window, none of whose devices has a row in this run: as nearly every window is. A plain insert
+ * writes an eighth less to the database's log than one that looks for conflicts.
+ *
+ * @throws DatabaseError 23505 (`hasDelivery`) when a device has a row; the transaction is over then
+ */
+export async function insertDeliveries(tx: Queryable, window: DeliveriesToStore): Promise<void> {
+  await insertRows(tx, { window, devices: 'have no row' });
+}
+
+/** That a device of the window had a row. */
+export function hasDelivery(error: unknown): boolean {
+  return (error as { code?: unknown }).code === '23505';
+}
+
+/**
+ * The same where some devices may have rows: each keeps its own, the first stored outcome stands.
  *
  * @returns the devices whose row was new
  */
-export async function insertDeliveries(
+export async function insertMissingDeliveries(tx: Queryable, window: DeliveriesToStore): Promise<Set<string>> {
+  const rows = await insertRows(tx, { window, devices: 'may have rows' });
+  return new Set(rows.map((row) => row.deviceId!));
+}
+
+function insertRows(
   tx: Queryable,
-  run: DeliveryRun & { sentAt: Date; deliveries: Delivery[] },
-): Promise<string[]> {
-  const { deliveries } = run;
-  const rows = await tx<{ deviceId: string }[]>`
+  { window, devices }: { window: DeliveriesToStore; devices: 'have no row' | 'may have rows' },
+): Promise<{ deviceId: string | null }[]> {
+  const { deliveries } = window;
+  const conflict =
+    devices === 'have no row' ? tx`` : tx`on conflict (bucket, user_id, device_id, day, run_number) do nothing`;
+  // Nobody asks which rows are new where all are. A cluster inserts by COPY what returns nothing, and refuses that under policies.
+  const returned = devices === 'have no row' ? tx`null` : tx`encode(device_id, 'hex')`;
+  // What has one length is one value that the server cuts: to write an array takes a worker longer than all else here.
+  const deviceIds = joinIdBytes(deliveries.map((row) => row.deviceId));
+  const userIds = joinIdBytes(deliveries.map((row) => row.userId));
+  const platforms = deliveries.map((row) => platformLetters[row.platform]).join('');
+  const outcomes = deliveries.map((row) => outcomeLetters[row.outcome]).join('');
+  return tx<{ deviceId: string | null }[]>`
     insert into deliveries (
-      day, workspace_id, bucket, run_id, device_id, user_id, platform, outcome, code, provider_message_id, attempts,
+      day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome, code, provider_message_id, attempts,
       sent_at, retry_at
     )
-    select ${run.day}::date, ${run.workspaceId}, delivery.bucket, ${run.runId}, delivery.device_id, delivery.user_id,
-      delivery.platform, delivery.outcome, delivery.code, delivery.provider_message_id, delivery.attempts,
-      ${run.sentAt}, delivery.retry_at
+    select ${window.day}::date, ${window.workspaceNumber}::integer, delivery.bucket, ${window.runNumber}::bigint,
+      substring(${deviceIds}::bytea from 12 * delivery.place::integer - 11 for 12),
+      substring(${userIds}::bytea from 12 * delivery.place::integer - 11 for 12),
+      substr(${platforms}::text, delivery.place::integer, 1)::"char",
+      substr(${outcomes}::text, delivery.place::integer, 1)::"char", delivery.code, decode(delivery.provider_message_id, 'hex'),
+      delivery.attempts, ${window.sentAt}, delivery.retry_at
     from unnest(
-      ${deliveries.map((row) => row.bucket)}::smallint[], ${deliveries.map((row) => row.deviceId)}::text[],
-      ${deliveries.map((row) => row.userId)}::text[], ${deliveries.map((row) => row.platform)}::text[],
-      ${deliveries.map((row) => row.outcome)}::text[], ${deliveries.map((row) => row.code)}::text[],
-      ${deliveries.map((row) => row.providerMessageId)}::text[], ${deliveries.map((row) => row.attempts)}::smallint[],
+      ${deliveries.map((row) => row.bucket)}::smallint[], ${deliveries.map((row) => row.code)}::text[],
+      ${deliveries.map(({ providerMessageId: id }) => (id === null ? null : packMessageIdAsHex(id)))}::text[],
+      ${deliveries.map((row) => row.attempts)}::smallint[],
       ${deliveries.map((row) => row.retryAt?.toISOString() ?? null)}::timestamptz[]
-    ) as delivery (
-      bucket, device_id, user_id, platform, outcome, code, provider_message_id, attempts, retry_at
-    )
-    on conflict (day, workspace_id, bucket, run_id, device_id) do nothing
-    returning device_id as "deviceId"`;
-  return rows.map((row) => row.deviceId);
+    ) with ordinality as delivery (bucket, code, provider_message_id, attempts, retry_at, place)
+    ${conflict}
+    returning ${returned} as "deviceId"`;
 }
 
 export type CountChange = {

@@ -1,10 +1,14 @@
 import type { CampaignContent, Platform } from '../../domain/campaigns/content.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
 import type { Fragment, Queryable } from '../database.ts';
+import { findWorkspaceNumber } from '../installation/workspaces.ts';
 import type { DeliveryOutcome } from './deliveries.ts';
+import { findRunIds } from '../runs/run-numbers.ts';
+import { idBytes, unpackedOrNull } from './ledger-bytes.ts';
+import { isOutcome, outcomeLetters, outcomeWord, platformLetters, platformWord } from './ledger-words.ts';
 
 /** Where a page of a day ends: the next one begins after it. */
-export type LogPlace = { sentAt: Date; runId: string; deviceId: string };
+export type LogPlace = { sentAt: Date; runNumber: number; deviceId: string };
 
 export type LogFilters = {
   workspaceId: string;
@@ -23,6 +27,8 @@ export type LoggedDelivery = {
   day: string;
   bucket: number;
   runId: string;
+  /** The run in the ledger. */
+  runNumber: number;
   /** Id of the row of the device. */
   deviceRowId: string;
   userId: string;
@@ -58,23 +64,35 @@ const looksAtOnce = 64;
  */
 export async function listLoggedDeliveries(tx: Queryable, filters: LogFilters): Promise<LoggedDelivery[]> {
   const { day, user, campaignId, code } = filters;
-  const runIds = campaignId === undefined ? undefined : await listRunsOfDay(tx, { campaignId, day });
+  const workspaceNumber = await findWorkspaceNumber(tx, filters.workspaceId);
+  if (workspaceNumber === undefined) return [];
+  const runs = campaignId === undefined ? undefined : await listRunsOfDay(tx, { campaignId, day });
   const looks: Look[] = [];
-  const eachRun = runIds?.map((runId) => ({ runId })) ?? [{}];
-  if (user) for (const isAccepted of [true, false]) looks.push({ user, isAccepted, runIds });
-  else if (code !== undefined) looks.push(...eachRun);
+  if (user) looks.push({ user, runNumbers: runs });
+  else if (code !== undefined && !runs) looks.push({});
   else
-    for (const outcome of filters.outcomes)
-      for (const platform of filters.platforms) looks.push(...eachRun.map((run) => ({ ...run, outcome, platform })));
-  const found: LoggedDelivery[] = [];
-  for (let first = 0; first < looks.length; first += looksAtOnce)
-    found.push(...(await takeLooks(tx, { filters, looks: looks.slice(first, first + looksAtOnce) })));
-  return looks.length <= looksAtOnce ? found : found.toSorted(newestFirst).slice(0, filters.limit);
+    for (const outcome of filters.outcomes.filter((one) => code === undefined || one !== 'ACCEPTED'))
+      for (const platform of filters.platforms)
+        if (runs) looks.push(...runs.map((runNumber) => ({ runNumber, outcome, platform })));
+        else looks.push({ outcome, platform });
+  const found: FoundDelivery[] = [];
+  for (let first = 0; first < looks.length; first += looksAtOnce) {
+    const some = looks.slice(first, first + looksAtOnce);
+    found.push(...(await takeLooks(tx, { filters, workspaceNumber, looks: some })));
+  }
+  const newest = looks.length <= looksAtOnce ? found : found.toSorted(newestFirst).slice(0, filters.limit);
+  const runIds = await findRunIds(
+    tx,
+    newest.map(({ runNumber }) => runNumber),
+  );
+  return newest.map((row) => ({ ...row, day, runId: runIds.get(row.runNumber)! }));
 }
 
-function newestFirst(one: LoggedDelivery, other: LoggedDelivery): number {
+type FoundDelivery = Omit<LoggedDelivery, 'runId' | 'day'>;
+
+function newestFirst(one: FoundDelivery, other: FoundDelivery): number {
   if (one.at.getTime() !== other.at.getTime()) return other.at.getTime() - one.at.getTime();
-  if (one.runId !== other.runId) return one.runId < other.runId ? 1 : -1;
+  if (one.runNumber !== other.runNumber) return other.runNumber - one.runNumber;
   return one.deviceRowId < other.deviceRowId ? 1 : -1;
 }
 
@@ -82,64 +100,75 @@ function newestFirst(one: LoggedDelivery, other: LoggedDelivery): number {
 async function listRunsOfDay(
   tx: Queryable,
   { campaignId, day }: { campaignId: string; day: string },
-): Promise<string[]> {
-  const rows = await tx<{ id: string }[]>`
-    select id from runs where campaign_id = ${campaignId} and day = ${day}::date`;
-  return rows.map(({ id }) => id);
+): Promise<number[]> {
+  const rows = await tx<{ number: number }[]>`
+    select number from runs where campaign_id = ${campaignId} and day = ${day}::date`;
+  return rows.map(({ number }) => number);
 }
 
 /** What one look asks for, in the order of one index. */
 type Look = {
-  runId?: string;
+  runNumber?: number;
   outcome?: DeliveryOutcome;
   platform?: Platform;
   user?: UserKey;
-  isAccepted?: boolean;
   /** Of a user's deliveries those of these runs. */
-  runIds?: string[] | undefined;
+  runNumbers?: number[] | undefined;
 };
 
 /**
- * The newest of all looks. Indexes: deliveries_log; of a campaign deliveries_log_run; of a code deliveries_log_code,
- * deliveries_log_run_code; of a user deliveries_user, deliveries_user_other.
+ * The newest of all looks. Indexes: deliveries_log for what was accepted, deliveries_log_other for all else; of a code
+ * deliveries_log_code, of a campaign's code deliveries_failed; of a user the primary key.
  */
 async function takeLooks(
   tx: Queryable,
-  { filters, looks }: { filters: LogFilters; looks: Look[] },
-): Promise<LoggedDelivery[]> {
+  { filters, workspaceNumber, looks }: { filters: LogFilters; workspaceNumber: number; looks: Look[] },
+): Promise<FoundDelivery[]> {
   const { limit } = filters;
-  const each = looks.map((look, number) =>
-    number === 0 ? oneLook(tx, { filters, look }) : tx`union all ${oneLook(tx, { filters, look })}`,
-  );
+  const each = looks.map((look, number) => {
+    const rows = oneLook(tx, { filters, workspaceNumber, look });
+    return number === 0 ? rows : tx`union all ${rows}`;
+  });
   if (each.length === 0) return [];
-  return tx<LoggedDelivery[]>`
-    select ${filters.day} as day, bucket, run_id as "runId", device_id as "deviceRowId", user_id as "userId", platform, outcome,
-      code, provider_message_id as "providerMessageId", attempts, sent_at as at, retry_at as "retryAt"
+  const rows = await tx<FoundRow[]>`
+    select bucket, run_number as "runNumber", encode(device_id, 'hex') as "deviceRowId",
+      encode(user_id, 'hex') as "userId", ${platformWord(tx, tx`platform`)} as platform,
+      ${outcomeWord(tx, tx`outcome`)} as outcome, code, provider_message_id as "providerMessageId", attempts,
+      sent_at as at, retry_at as "retryAt"
     from (${each}) as found
-    order by sent_at desc, run_id desc, device_id desc
+    order by sent_at desc, run_number desc, device_id desc
     limit ${limit}`;
+  return rows.map((row) => ({ ...row, providerMessageId: unpackedOrNull(row.providerMessageId) }));
 }
 
-function oneLook(tx: Queryable, { filters, look }: { filters: LogFilters; look: Look }): Fragment {
-  const { workspaceId, day, after, code, limit } = filters;
-  const { runId, runIds, user, outcome, platform } = look;
+type FoundRow = Omit<FoundDelivery, 'providerMessageId'> & { providerMessageId: Buffer | null };
+
+function oneLook(
+  tx: Queryable,
+  { filters, workspaceNumber, look }: { filters: LogFilters; workspaceNumber: number; look: Look },
+): Fragment {
+  const { day, after, code, limit } = filters;
+  const { runNumber, runNumbers, user, outcome, platform } = look;
   const isOfUser = user
-    ? tx`and bucket = ${user.bucket} and user_id = ${user.userId}
-        and ${look.isAccepted ? tx`outcome = 'ACCEPTED'` : tx`outcome <> 'ACCEPTED'`}
-        ${runIds === undefined ? tx`` : tx`and run_id = any(${runIds})`}`
+    ? tx`and bucket = ${user.bucket} and user_id = ${idBytes(user.userId)}
+        ${runNumbers === undefined ? tx`` : tx`and run_number = any(${runNumbers}::bigint[])`}`
     : tx``;
-  const isOfCode = code === undefined ? tx`` : tx`and code = ${code} ${user ? tx`` : tx`and outcome <> 'ACCEPTED'`}`;
+  const isOfCode = code === undefined ? tx`` : tx`and code = ${code} ${user ? tx`` : tx`and outcome <> 'A'`}`;
   const isOfKind =
     outcome === undefined
-      ? tx`and platform = any(${[...filters.platforms]}) and outcome = any(${[...filters.outcomes]})`
-      : tx`and outcome = ${outcome} and platform = ${platform!}`;
+      ? tx`and platform = any(${filters.platforms.map((one) => platformLetters[one])}::"char"[])
+        and outcome = any(${filters.outcomes.map((one) => outcomeLetters[one])}::"char"[])`
+      : tx`and ${isOutcome(tx, outcome)} and platform = ${platformLetters[platform!]}::"char"`;
+  const isAfter = after
+    ? tx`and (sent_at, run_number, device_id) < (${after.sentAt}, ${after.runNumber}::bigint, ${idBytes(after.deviceId)})`
+    : tx``;
   return tx`
-    (select bucket, run_id, device_id, user_id, platform, outcome, code, provider_message_id, attempts, sent_at, retry_at
+    (select bucket, run_number, device_id, user_id, platform, outcome, code, provider_message_id, attempts, sent_at,
+      retry_at
     from deliveries
-    where day = ${day}::date and workspace_id = ${workspaceId} ${isOfUser} ${isOfCode} ${isOfKind}
-      ${runId === undefined ? tx`` : tx`and run_id = ${runId}`}
-      ${after ? tx`and (sent_at, run_id, device_id) < (${after.sentAt}, ${after.runId}, ${after.deviceId})` : tx``}
-    order by sent_at desc, run_id desc, device_id desc
+    where day = ${day}::date and workspace_number = ${workspaceNumber} ${isOfUser} ${isOfCode} ${isOfKind}
+      ${runNumber === undefined ? tx`` : tx`and run_number = ${runNumber}::bigint`} ${isAfter}
+    order by sent_at desc, run_number desc, device_id desc
     limit ${limit})`;
 }
 
@@ -208,9 +237,16 @@ async function findDeviceNames(
   return new Map(rows.map(({ id, deviceId }) => [id, deviceId]));
 }
 
-export type LogKey = { workspaceId: string; day: string; bucket: number; runId: string; deviceRowId: string };
+export type LogKey = {
+  workspaceId: string;
+  day: string;
+  bucket: number;
+  userId: string;
+  runId: string;
+  deviceRowId: string;
+};
 
-export type OpenedDelivery = LoggedDelivery &
+export type OpenedDelivery = Omit<LoggedDelivery, 'runNumber'> &
   LogNames & {
     pushId: string | null;
     runStatus: string;
@@ -222,29 +258,57 @@ export type OpenedDelivery = LoggedDelivery &
 
 /** One delivery with what was sent. Indexes: primary keys of the ledger, runs, campaigns, users and devices. */
 export async function findLoggedDelivery(tx: Queryable, key: LogKey): Promise<OpenedDelivery | undefined> {
-  const [row] = await tx<OpenedDelivery[]>`
-    with opened as materialized (
-      select deliveries.day, deliveries.bucket, deliveries.run_id, deliveries.device_id, deliveries.user_id,
-        deliveries.platform, deliveries.outcome, deliveries.code, deliveries.provider_message_id, deliveries.attempts,
-        deliveries.sent_at, deliveries.retry_at, users.customer_id, devices.device_id as device_name, devices.push_id
-      from deliveries
-      left join users on users.workspace_id = ${key.workspaceId} and users.bucket = ${key.bucket}
-        and users.id = deliveries.user_id
-      left join devices on devices.workspace_id = ${key.workspaceId} and devices.bucket = ${key.bucket}
-        and devices.id = deliveries.device_id
-      where deliveries.day = ${key.day}::date and deliveries.workspace_id = ${key.workspaceId}
-        and deliveries.bucket = ${key.bucket} and deliveries.run_id = ${key.runId}
-        and deliveries.device_id = ${key.deviceRowId}
-    )
-    select opened.day::text as day, opened.bucket, opened.run_id as "runId", opened.device_id as "deviceRowId",
-      opened.user_id as "userId", opened.platform, opened.outcome, opened.code,
-      opened.provider_message_id as "providerMessageId", opened.attempts, opened.sent_at as at,
-      opened.retry_at as "retryAt", campaigns.id as "campaignId", campaigns.name as "campaignName",
-      opened.customer_id as "customerId", opened.device_name as "deviceId", opened.push_id as "pushId",
-      runs.status as "runStatus", runs.send_until as "sendUntil", coalesce(runs.content, campaigns.content) as content,
-      campaigns.settings
-    from opened
-    join runs on runs.id = opened.run_id
-    join campaigns on campaigns.id = runs.campaign_id`;
-  return row;
+  const [run] = await tx<SentRun[]>`
+    select runs.number as "runNumber", workspaces.number as "workspaceNumber", campaigns.id as "campaignId",
+      campaigns.name as "campaignName", runs.status as "runStatus", runs.send_until as "sendUntil",
+      coalesce(runs.content, campaigns.content) as content, campaigns.settings
+    from runs
+    join campaigns on campaigns.id = runs.campaign_id
+    join workspaces on workspaces.id = runs.workspace_id
+    where runs.id = ${key.runId} and runs.workspace_id = ${key.workspaceId}`;
+  if (!run) return undefined;
+  const { workspaceNumber, runNumber, ...sent } = run;
+  const row = await findDeliveryOfRun(tx, { ...key, runNumber, workspaceNumber });
+  const { workspaceId: _, ...named } = key;
+  return row && { ...row, ...sent, ...named };
+}
+
+type SentRun = Omit<OpenedDelivery, keyof OpenedRow | 'day' | 'bucket' | 'userId' | 'runId' | 'deviceRowId'> & {
+  runNumber: number;
+  workspaceNumber: number;
+};
+type OpenedRow = Pick<
+  OpenedDelivery,
+  | 'platform'
+  | 'outcome'
+  | 'code'
+  | 'providerMessageId'
+  | 'attempts'
+  | 'at'
+  | 'retryAt'
+  | 'customerId'
+  | 'deviceId'
+  | 'pushId'
+>;
+
+/** Indexes: primary keys of the ledger, users and devices. */
+async function findDeliveryOfRun(
+  tx: Queryable,
+  key: LogKey & { runNumber: number; workspaceNumber: number },
+): Promise<OpenedRow | undefined> {
+  const [row] = await tx<(Omit<OpenedRow, 'providerMessageId'> & { providerMessageId: Buffer | null })[]>`
+    select ${platformWord(tx, tx`deliveries.platform`)} as platform,
+      ${outcomeWord(tx, tx`deliveries.outcome`)} as outcome, deliveries.code,
+      deliveries.provider_message_id as "providerMessageId", deliveries.attempts, deliveries.sent_at as at,
+      deliveries.retry_at as "retryAt", users.customer_id as "customerId", devices.device_id as "deviceId",
+      devices.push_id as "pushId"
+    from deliveries
+    left join users on users.workspace_id = ${key.workspaceId} and users.bucket = ${key.bucket}
+      and users.id = ${key.userId}
+    left join devices on devices.workspace_id = ${key.workspaceId} and devices.bucket = ${key.bucket}
+      and devices.id = ${key.deviceRowId}
+    where deliveries.day = ${key.day}::date and deliveries.bucket = ${key.bucket}
+      and deliveries.user_id = ${idBytes(key.userId)} and deliveries.device_id = ${idBytes(key.deviceRowId)}
+      and deliveries.run_number = ${key.runNumber}::bigint and deliveries.workspace_number = ${key.workspaceNumber}`;
+  return row && { ...row, providerMessageId: unpackedOrNull(row.providerMessageId) };
 }

@@ -3,9 +3,11 @@ import type { Lease } from '../../domain/lease.ts';
 import { utcDay } from '../runs/runs.ts';
 import { isInBuckets } from '../users/in-buckets.ts';
 import type { Delivery, DeliveryRun } from './deliveries.ts';
+import { idBytesOf, packedOrNull, unpackedOrNull } from './ledger-bytes.ts';
+import { outcomeLetters, platformWord } from './ledger-words.ts';
 
-/** A delivery that is due again, with all that is needed to send it. */
-export type DueDelivery = Delivery & DeliveryRun & { pushId: string | null };
+/** A delivery that is due again. */
+export type DueDelivery = Delivery & DeliveryRun;
 
 /** Which deliveries are due, on the days of runs that are being sent. */
 export type DueClaim = {
@@ -16,7 +18,7 @@ export type DueClaim = {
 } & Lease;
 
 /** Where something is due: a bucket, and the runs that have it there. */
-export type DueBucket = { bucket: number; runIds: string[] };
+export type DueBucket = { bucket: number; runNumbers: number[] };
 
 /**
  * The buckets of what is due again longest, at most `limit` deliveries. Nothing is locked: it says where to claim.
@@ -24,10 +26,10 @@ export type DueBucket = { bucket: number; runIds: string[] };
  */
 export async function listDueBuckets(database: Database, claim: DueClaim): Promise<DueBucket[]> {
   return database<DueBucket[]>`
-    select due.bucket, array_agg(distinct due.run_id) as "runIds"
+    select due.bucket, array_agg(distinct due.run_number) as "runNumbers"
     from (
-      select deliveries.bucket, deliveries.run_id, deliveries.retry_at from deliveries
-      where ${isDue(database, claim)} and deliveries.run_id in (select id from runs where status = 'SENDING')
+      select deliveries.bucket, deliveries.run_number, deliveries.retry_at from deliveries
+      where ${isDue(database, claim)} and deliveries.run_number in (${sendingRuns(database)})
       order by deliveries.retry_at
       limit ${claim.limit}
     ) as due
@@ -35,27 +37,29 @@ export async function listDueBuckets(database: Database, claim: DueClaim): Promi
     order by min(due.retry_at)`;
 }
 
+const sendingRuns = (tx: Queryable): Fragment => tx`select number from runs where status = 'SENDING'`;
+
 /**
  * Takes deliveries that are due again, of one bucket or of all, oldest first, with the attempt counted before anything is
  * sent: a worker that dies leaves them due again when its lease ends. On a cluster rows of several buckets cannot be locked,
- * nor looked at beside the runs: there it is one bucket, and the runs are named. Index: deliveries_waiting of the partitions of these days; planned over those of a
- * year, it would take a tenth of a second.
+ * nor looked at beside the runs: there it is one bucket, and the runs are named. Index: deliveries_waiting of the partitions
+ * of these days; planned over those of a year, it would take a tenth of a second.
  */
 export async function claimDueDeliveries(
-  database: Database,
+  tx: Queryable,
   claim: DueClaim & { of: DueBucket | 'all' },
 ): Promise<DueDelivery[]> {
   const { of } = claim;
-  const isInBucket = of === 'all' ? database`true` : database`deliveries.bucket = ${of.bucket}::smallint`;
+  const isInBucket = of === 'all' ? tx`true` : tx`deliveries.bucket = ${of.bucket}::smallint`;
   const isOfRun =
     of === 'all'
-      ? database`deliveries.run_id in (select id from runs where status = 'SENDING')`
-      : database`deliveries.run_id = any(${of.runIds})`;
-  const rows = await database<(Omit<DueDelivery, 'day'> & { day: Date })[]>`
+      ? tx`deliveries.run_number in (${sendingRuns(tx)})`
+      : tx`deliveries.run_number = any(${of.runNumbers}::bigint[])`;
+  const rows = await tx<ClaimedRow[]>`
     with due as (
-      select deliveries.day, deliveries.workspace_id, deliveries.bucket, deliveries.run_id, deliveries.device_id
+      select deliveries.day, deliveries.bucket, deliveries.user_id, deliveries.device_id, deliveries.run_number
       from deliveries
-      where ${isInBucket} and ${isDue(database, claim)} and ${isOfRun}
+      where ${isInBucket} and ${isDue(tx, claim)} and ${isOfRun}
       order by deliveries.retry_at
       limit ${claim.limit}
       for update of deliveries skip locked
@@ -63,21 +67,46 @@ export async function claimDueDeliveries(
     update deliveries
     set lease_until = ${claim.leaseUntil}, attempts = deliveries.attempts + 1
     from due
-    left join devices on devices.workspace_id = due.workspace_id and devices.bucket = due.bucket
-      and devices.id = due.device_id and devices.state = 'ACTIVE'
     where ${isInBucket} and deliveries.day = any(${claim.days}::date[]) and deliveries.day = due.day
-      and deliveries.workspace_id = due.workspace_id and deliveries.bucket = due.bucket
-      and deliveries.run_id = due.run_id and deliveries.device_id = due.device_id
-    returning deliveries.day, deliveries.workspace_id as "workspaceId", deliveries.run_id as "runId",
-      deliveries.bucket, deliveries.device_id as "deviceId", deliveries.user_id as "userId", deliveries.platform, deliveries.outcome, deliveries.code,
-      deliveries.provider_message_id as "providerMessageId", deliveries.attempts, deliveries.retry_at as "retryAt",
-      devices.push_id as "pushId"`;
-  // A shard makes no text of a day: how it is written is a setting.
-  return rows.map((due) => ({ ...due, day: utcDay(due.day) }));
+      and deliveries.bucket = due.bucket and deliveries.user_id = due.user_id
+      and deliveries.device_id = due.device_id and deliveries.run_number = due.run_number
+    returning deliveries.day, deliveries.run_number as "runNumber", deliveries.bucket,
+      encode(deliveries.device_id, 'hex') as "deviceId", encode(deliveries.user_id, 'hex') as "userId",
+      ${platformWord(tx, tx`deliveries.platform`)} as platform, 'WAITING' as outcome, deliveries.code,
+      deliveries.provider_message_id as "providerMessageId",
+      deliveries.attempts, deliveries.retry_at as "retryAt"`;
+  return rows.map(({ day, providerMessageId, ...due }) => ({
+    ...due,
+    // A shard makes no text of a day: how it is written is a setting.
+    day: utcDay(day),
+    providerMessageId: unpackedOrNull(providerMessageId),
+  }));
+}
+
+type ClaimedRow = Omit<DueDelivery, 'day' | 'providerMessageId'> & { day: Date; providerMessageId: Buffer | null };
+
+/**
+ * The addresses of devices that are active still, by their ids: the others left, opted out or were dropped while their
+ * delivery waited. Index: devices primary key, one look a device.
+ */
+export async function findAddresses(
+  tx: Queryable,
+  { workspaceId, devices }: { workspaceId: string; devices: readonly { bucket: number; deviceId: string }[] },
+): Promise<Map<string, string>> {
+  const isThere = isInBuckets(tx, { column: tx`devices.bucket`, buckets: devices.map(({ bucket }) => bucket) });
+  const rows = await tx<{ id: string; pushId: string }[]>`
+    select devices.id, devices.push_id as "pushId"
+    from unnest(
+      ${devices.map(({ bucket }) => bucket)}::smallint[], ${devices.map(({ deviceId }) => deviceId)}::text[]
+    ) as given (bucket, id)
+    join devices on devices.workspace_id = ${workspaceId} and ${isThere} and devices.bucket = given.bucket
+      and devices.id = given.id collate "C"
+    where devices.state = 'ACTIVE'`;
+  return new Map(rows.map(({ id, pushId }) => [id, pushId]));
 }
 
 function isDue(tx: Queryable, claim: DueClaim): Fragment {
-  return tx`deliveries.day = any(${claim.days}::date[]) and deliveries.outcome = 'WAITING'
+  return tx`deliveries.day = any(${claim.days}::date[]) and deliveries.outcome = 'W'
     and deliveries.retry_at <= ${claim.at}
     and ${isClaimable(tx, claim)}`;
 }
@@ -110,26 +139,27 @@ export async function settleDeliveries(
   const isThere = isInBuckets(tx, { column: tx`deliveries.bucket`, buckets: deliveries.map(({ bucket }) => bucket) });
   const rows = await tx<{ place: number }[]>`
     with settled as (
-      select given.place, deliveries.day, deliveries.workspace_id, deliveries.bucket, deliveries.run_id,
-        deliveries.device_id, given.outcome, given.code, given.provider_message_id, given.attempts, given.retry_at
+      select given.place, deliveries.day, deliveries.bucket, deliveries.user_id, deliveries.device_id,
+        deliveries.run_number, given.outcome, given.code, given.provider_message_id, given.attempts, given.retry_at
       from unnest(
-        ${deliveries.map((row) => row.day)}::date[], ${deliveries.map((row) => row.workspaceId)}::text[],
-        ${deliveries.map((row) => row.bucket)}::smallint[], ${deliveries.map((row) => row.runId)}::text[],
-        ${deliveries.map((row) => row.deviceId)}::text[], ${deliveries.map((row) => row.claimedAttempts)}::smallint[],
-        ${deliveries.map((row) => row.outcome)}::text[], ${deliveries.map((row) => row.code)}::text[],
-        ${deliveries.map((row) => row.providerMessageId)}::text[],
+        ${deliveries.map((row) => row.day)}::date[], ${deliveries.map((row) => row.bucket)}::smallint[],
+        ${idBytesOf(deliveries.map((row) => row.userId))}::bytea[],
+        ${idBytesOf(deliveries.map((row) => row.deviceId))}::bytea[],
+        ${deliveries.map((row) => row.runNumber)}::bigint[],
+        ${deliveries.map((row) => row.claimedAttempts)}::smallint[],
+        ${deliveries.map((row) => outcomeLetters[row.outcome])}::"char"[], ${deliveries.map((row) => row.code)}::text[],
+        ${deliveries.map((row) => packedOrNull(row.providerMessageId))}::bytea[],
         ${deliveries.map((row) => row.attempts)}::smallint[],
         ${deliveries.map((row) => row.retryAt?.toISOString() ?? null)}::timestamptz[]
       ) with ordinality as given (
-        day, workspace_id, bucket, run_id, device_id, claimed, outcome, code, provider_message_id, attempts, retry_at,
-        place
+        day, bucket, user_id, device_id, run_number, claimed, outcome, code, provider_message_id, attempts, retry_at, place
       )
-      join deliveries on deliveries.day = given.day and deliveries.workspace_id = given.workspace_id collate "C"
-        and deliveries.bucket = given.bucket and deliveries.run_id = given.run_id collate "C"
-        and deliveries.device_id = given.device_id collate "C"
-      where ${isThere} and deliveries.day = any(${days}::date[]) and deliveries.outcome = 'WAITING'
+      join deliveries on deliveries.day = given.day and deliveries.bucket = given.bucket
+        and deliveries.user_id = given.user_id and deliveries.device_id = given.device_id
+        and deliveries.run_number = given.run_number
+      where ${isThere} and deliveries.day = any(${days}::date[]) and deliveries.outcome = 'W'
         and deliveries.attempts = given.claimed
-      order by deliveries.day, deliveries.workspace_id, deliveries.bucket, deliveries.run_id, deliveries.device_id
+      order by deliveries.day, deliveries.bucket, deliveries.user_id, deliveries.device_id, deliveries.run_number
       for update of deliveries
     )
     update deliveries
@@ -137,8 +167,8 @@ export async function settleDeliveries(
       sent_at = ${sentAt}, retry_at = settled.retry_at, lease_until = null, attempts = settled.attempts
     from settled
     where ${isThere} and deliveries.day = any(${days}::date[]) and deliveries.day = settled.day
-      and deliveries.workspace_id = settled.workspace_id and deliveries.bucket = settled.bucket and deliveries.run_id = settled.run_id
-      and deliveries.device_id = settled.device_id
+      and deliveries.bucket = settled.bucket and deliveries.user_id = settled.user_id
+      and deliveries.device_id = settled.device_id and deliveries.run_number = settled.run_number
     returning (settled.place - 1)::int as place`;
   return rows.map(({ place }) => place);
 }

@@ -1,8 +1,12 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
 import type { Attributes } from '../../domain/users/user-attributes.ts';
+import { listRunDays } from '../campaigns/campaign-ledger.ts';
+import type { RunDay } from '../campaigns/campaign-ledger.ts';
 import { inSnapshot } from '../database.ts';
 import type { Database, Queryable, Transaction } from '../database.ts';
 import type { EventPlatform } from '../users/events.ts';
+import { idText, unpackedOrNull } from './ledger-bytes.ts';
+import { outcomeWord, platformWord } from './ledger-words.ts';
 
 /** Rows of a page; the reader asks for the next when it has written these. */
 const pageRows = 1_000;
@@ -122,34 +126,32 @@ export type DeliveryToExport = {
   sentAt: Date;
 };
 
-/** The ledger of a campaign, run by run, in the partitions of their days. Indexes: runs_campaign, deliveries and users primary keys. */
+/**
+ * The ledger of a campaign, run by run, in the partitions of their days. Indexes: runs_campaign, deliveries_log and
+ * deliveries_log_other of each day, users primary key.
+ */
 export async function* streamDeliveries(
   tx: Queryable,
   { workspaceId, campaignId }: { workspaceId: string; campaignId: string },
 ): Pages<DeliveryToExport> {
-  const days = await listRunDays(tx, { workspaceId, campaignId });
-  if (days.length === 0) return;
-  yield* tx<DeliveryToExport[]>`
+  const runDays = await listRunDays(tx, campaignId);
+  if (runDays.length === 0) return;
+  const [{ workspaceNumber }] = runDays as [RunDay];
+  const days = runDays.map(({ day }) => day);
+  const pages = tx<(Omit<DeliveryToExport, 'providerMessageId'> & { providerMessageId: Buffer | null })[]>`
     with exported as materialized (
-      select id, day, created_at from runs where campaign_id = ${campaignId} and workspace_id = ${workspaceId}
+      select id, number, day, created_at from runs where campaign_id = ${campaignId} and workspace_id = ${workspaceId}
     )
-    select exported.id as "runId", users.customer_id as "customerId", deliveries.device_id as "deviceId",
-      deliveries.platform, deliveries.outcome, deliveries.code,
+    select exported.id as "runId", users.customer_id as "customerId",
+      encode(deliveries.device_id, 'hex') as "deviceId", ${platformWord(tx, tx`deliveries.platform`)} as platform,
+      ${outcomeWord(tx, tx`deliveries.outcome`)} as outcome, deliveries.code,
       deliveries.provider_message_id as "providerMessageId", deliveries.attempts, deliveries.sent_at as "sentAt"
     from exported
     join deliveries on deliveries.day = any(${days}::date[]) and deliveries.day = exported.day
-      and deliveries.workspace_id = ${workspaceId} and deliveries.run_id = exported.id
+      and deliveries.workspace_number = ${workspaceNumber} and deliveries.run_number = exported.number
     left join users on users.workspace_id = ${workspaceId} and users.bucket = deliveries.bucket
-      and users.id = deliveries.user_id
+      and users.id = ${idText(tx, tx`deliveries.user_id`)}
     order by exported.created_at, exported.id, deliveries.bucket, deliveries.device_id`.cursor(pageRows);
-}
-
-/** Index: runs_campaign. */
-async function listRunDays(
-  tx: Queryable,
-  { workspaceId, campaignId }: { workspaceId: string; campaignId: string },
-): Promise<string[]> {
-  const rows = await tx<{ day: string }[]>`
-    select distinct day::text as day from runs where campaign_id = ${campaignId} and workspace_id = ${workspaceId}`;
-  return rows.map(({ day }) => day);
+  for await (const rows of pages)
+    yield rows.map((row) => ({ ...row, providerMessageId: unpackedOrNull(row.providerMessageId) }));
 }

@@ -4,6 +4,7 @@ import type { StoredInteractionKind } from '../../domain/interactions/interactio
 import type { CountedReports, FigureGain } from '../../domain/interactions/select-new-reports.ts';
 import type { Fragment, Queryable, Transaction } from '../database.ts';
 import type { TakenEvent } from '../users/events.ts';
+import { platformWord } from './ledger-words.ts';
 
 /** A report of a device about a message, ready to be counted. */
 export type DeviceReport = {
@@ -172,7 +173,7 @@ export type ReachedEvent = {
  * The campaigns that may claim each event: those whose message a provider accepted for the user at most `windowHours`
  * before it. One row per event and campaign, with the newest of these deliveries. A run may have been made days before it
  * sent; of the ledger the days of the runs that were under way in that time are looked into. Indexes: events primary key,
- * deliveries_user of the runs' days.
+ * primary key of the runs' days.
  */
 export async function findReachedEvents(
   tx: Queryable,
@@ -187,18 +188,19 @@ export async function findReachedEvents(
     select distinct on (events.id, run.campaign_id)
       events.id as "eventId", events.workspace_id as "workspaceId", events.bucket, events.user_id as "userId",
       events.name, events.attributes, events.occurred_at as "occurredAt", run.campaign_id as "campaignId",
-      deliveries.run_id as "runId", deliveries.platform
+      run.id as "runId", ${platformWord(tx, tx`deliveries.platform`)} as platform
     from ${takenOf(tx, taken)}
     join events on events.day = any(${eventDays}::date[]) and events.day = taken.day
       and events.workspace_id = taken.workspace_id collate "C" and events.bucket = taken.bucket
       and events.id = taken.event_id collate "C"
-    join deliveries on deliveries.day = any(${runDays}::date[]) and deliveries.workspace_id = events.workspace_id
-      and deliveries.bucket = events.bucket and deliveries.user_id = events.user_id and deliveries.outcome = 'ACCEPTED'
+    join deliveries on deliveries.day = any(${runDays}::date[]) and deliveries.bucket = events.bucket
+      and deliveries.user_id = decode(events.user_id, 'hex') and deliveries.outcome = 'A'
       and deliveries.sent_at between events.occurred_at - ${windowHours}::int * interval '1 hour' and events.occurred_at
     join unnest(
-      ${runs.map(({ id }) => id)}::text[], ${runs.map(({ campaignId }) => campaignId)}::text[]
-    ) as run (id, campaign_id) on run.id collate "C" = deliveries.run_id
-    order by events.id, run.campaign_id, deliveries.sent_at desc, deliveries.run_id desc, deliveries.device_id`;
+      ${runs.map(({ id }) => id)}::text[], ${runs.map(({ number }) => number)}::bigint[],
+      ${runs.map(({ campaignId }) => campaignId)}::text[]
+    ) as run (id, number, campaign_id) on run.number = deliveries.run_number
+    order by events.id, run.campaign_id, deliveries.sent_at desc, deliveries.run_number desc, deliveries.device_id`;
   return reached
     .map((event) => ({ ...event, goals: goalsOf.get(event.campaignId)! }))
     .filter(({ goals, name }) => goals.some(({ eventName }) => eventName === name));
@@ -229,7 +231,7 @@ async function listEventSpans(
     group by events.workspace_id`;
 }
 
-type ReachingRun = { id: string; day: string; campaignId: string; goals: ConversionGoal[] };
+type ReachingRun = { id: string; number: number; day: string; campaignId: string; goals: ConversionGoal[] };
 
 /**
  * Runs that were under way in these times, of campaigns with a goal of these names. Nodes' clocks differ a little, and a
@@ -241,7 +243,7 @@ async function listReachingRuns(tx: Queryable, spans: EventSpan[]): Promise<Reac
   for (const { workspaceId, opensAt, closesAt, names } of spans)
     found.push(
       ...(await tx<ReachingRun[]>`
-        select runs.id, runs.day::text as day, campaigns.id as "campaignId", campaigns.conversion_goals as goals
+        select runs.id, runs.number, runs.day::text as day, campaigns.id as "campaignId", campaigns.conversion_goals as goals
         from campaigns join runs on runs.campaign_id = campaigns.id
         where campaigns.workspace_id = ${workspaceId} and campaigns.conversion_goals <> '[]'
           and exists (

@@ -9,6 +9,8 @@ import type { UserKey } from '../../domain/users/bucket.ts';
 import type { Queryable } from '../database.ts';
 import { listRunsThatSent } from '../retention/run-failures.ts';
 import { isGivenBucket } from '../users/given-bucket.ts';
+import { givenInLedger } from './ledger-bytes.ts';
+import { outcomeWord, platformWord } from './ledger-words.ts';
 
 /** A user of whom something is asked, with what is known under it. */
 type OfUser<Row> = Row & UserKey;
@@ -40,6 +42,8 @@ export async function findCampaignToExplain(
 
 export type RunToExplain = {
   id: string;
+  /** The run in the ledger. */
+  number: number;
   status: RunStatus;
   statusReason: string | null;
   createdAt: Date;
@@ -61,7 +65,7 @@ export async function listRunsToExplain(
   { campaignId, runId, limit }: { campaignId: string; runId: string | undefined; limit: number },
 ): Promise<RunToExplain[]> {
   const runs = await tx<RunToExplain[]>`
-    select runs.id, runs.status, runs.status_reason as "statusReason", runs.created_at as "createdAt",
+    select runs.id, runs.number, runs.status, runs.status_reason as "statusReason", runs.created_at as "createdAt",
       runs.started_at as "startedAt", runs.day::text as day, runs.audience_bound as "audienceBound",
       runs.audience_segment_id as "segmentId", runs.audience_version as version, runs.target_users as "targetUsers",
       case when runs.audience_segment_id is null then false
@@ -95,20 +99,20 @@ export async function listDevicesToExplain(
 
 type Asked = { workspaceId: string; run: RunToExplain; users: UserKey[] };
 
-/** The ledger's rows of users in a run. Indexes: deliveries_user, deliveries_user_other of the run's day. */
+/** The ledger's rows of users in a run. Index: primary key of the run's day. */
 export async function listDeliveriesToExplain(
   tx: Queryable,
-  { workspaceId, run, users }: Asked,
+  { run, users }: Asked,
 ): Promise<OfUser<ExplainedDelivery>[]> {
   const inBucket = isGivenBucket(tx, { column: tx`deliveries.bucket`, given: tx`given.bucket`, rows: users });
   return tx<OfUser<ExplainedDelivery>[]>`
-    select deliveries.bucket, deliveries.user_id as "userId", deliveries.device_id as "deviceId", deliveries.platform,
-      deliveries.outcome, deliveries.code, deliveries.attempts, deliveries.sent_at as "sentAt",
+    select deliveries.bucket, encode(deliveries.user_id, 'hex') as "userId",
+      encode(deliveries.device_id, 'hex') as "deviceId", ${platformWord(tx, tx`deliveries.platform`)} as platform,
+      ${outcomeWord(tx, tx`deliveries.outcome`)} as outcome, deliveries.code, deliveries.attempts, deliveries.sent_at as "sentAt",
       deliveries.retry_at as "retryAt"
-    from ${given(tx, users)}
-    join deliveries on deliveries.day = ${run.day}::date and deliveries.workspace_id = ${workspaceId}
-      and ${inBucket} and deliveries.user_id = given.user_id collate "C"
-      and deliveries.run_id = ${run.id} and (deliveries.outcome = 'ACCEPTED' or deliveries.outcome <> 'ACCEPTED')
+    from ${givenInLedger(tx, users)}
+    join deliveries on deliveries.day = ${run.day}::date and ${inBucket} and deliveries.user_id = given.user_id
+      and deliveries.run_number + 0 = ${run.number}::bigint
     order by deliveries.bucket, deliveries.device_id`;
 }
 

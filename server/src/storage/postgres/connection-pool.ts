@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { Connection, ConnectionError, holders, isForgottenStatement } from './connection.ts';
+import { ConnectionWatch, WatchedClient, sessionWords } from './connection-watch.ts';
+import type { WatchTimes } from './connection-watch.ts';
 import { plainQuery, quoteName } from './statement.ts';
 import type { Query, Row, Rows } from './statement.ts';
 import { makeDecoder } from './values.ts';
@@ -20,6 +22,8 @@ export type ConnectionPoolOptions = {
   connectMilliseconds?: number;
   /** Whose rights the statements have, when not the login's own. */
   role?: string | undefined;
+  /** When statements that nobody answers are given up. */
+  watchTimes?: WatchTimes;
 };
 
 const usualConnectMilliseconds = 10_000;
@@ -44,14 +48,14 @@ export class ConnectionPool {
 
   constructor(options: ConnectionPoolOptions) {
     this.#options = options;
+    const connectionString = withKnownSslMode(options.url);
+    const watch = new ConnectionWatch({ connectionString }, options.watchTimes);
     this.#pool = new pg.Pool({
-      connectionString: withKnownSslMode(options.url),
+      connectionString,
       Client: clientThatConnectsWithin(options.connectMilliseconds ?? usualConnectMilliseconds),
       max: options.connections,
       connectionTimeoutMillis: waitMilliseconds,
       idleTimeoutMillis: idleMilliseconds,
-      keepAlive: true,
-      keepAliveInitialDelayMillis: 60_000,
       types: { getTypeParser: makeDecoder as typeof pg.types.getTypeParser },
       ...(options.pooler === 'none' && { application_name: options.name, onConnect: makePrepareSession(options) }),
     });
@@ -61,7 +65,9 @@ export class ConnectionPool {
       // A session may end at any time; without a listener the error would end the process.
       client.on('error', (error) => holders.get(client)?.lose(error));
       client.on('end', () => holders.get(client)?.lose(undefined));
+      watch.add(client as pg.PoolClient & WatchedClient);
     });
+    this.#pool.on('remove', (client) => watch.remove(client as pg.PoolClient & WatchedClient));
   }
 
   /** Behind a pooler the role, too, is of one transaction only. */
@@ -127,12 +133,16 @@ export class ConnectionPool {
     return { poolId: this.#id, number: (this.#transactions += 1) };
   }
 
-  /** Sent in front of a transaction's first statement, in the same message as `begin`. */
+  /**
+   * Sent in front of a transaction's first statement, in the same message as `begin`. In a block of its own: a cluster
+   * repeats to its workers what `set local` is part of, and in the message that would be all of it.
+   */
   transactionSettings(): string {
     if (this.#options.pooler === 'none') return '';
     const name = this.#options.name.replaceAll("'", "''");
-    const role = roleSetting('set local role', this.#options.role);
-    return `; set local application_name = '${name}'; set local idle_in_transaction_session_timeout = ${stuckMilliseconds}${role}`;
+    const role = roleSetting('; set local role', this.#options.role);
+    return `; do $settings$ begin set local application_name = '${name}';
+      set local idle_in_transaction_session_timeout = ${stuckMilliseconds}${role}; end $settings$`;
   }
 
   /** Ends when the held connections are given back; those that are not in time are closed under their holders. */
@@ -153,7 +163,7 @@ export class ConnectionPool {
  * that was lost after it was prepared, when both came in one piece: who holds it must be told.
  */
 function clientThatConnectsWithin(milliseconds: number): new () => pg.Client {
-  return class extends pg.Client {
+  return class extends WatchedClient {
     constructor(config?: pg.ClientConfig) {
       super({ ...config, connectionTimeoutMillis: milliseconds });
       this.on('error', (error) => lostBefore.set(this, error));
@@ -166,14 +176,19 @@ const lostBefore = new WeakMap<pg.ClientBase, Error>();
 
 // Not as startup parameters, which poolers refuse.
 function makePrepareSession({ role }: ConnectionPoolOptions) {
-  const text = `set client_encoding = 'UTF8'; set idle_in_transaction_session_timeout = ${stuckMilliseconds}${roleSetting('set role', role)}`;
-  return async (client: pg.ClientBase): Promise<void> => {
-    await client.query(text);
-  };
+  return (client: pg.ClientBase): Promise<void> => prepareSession(client, roleSetting('; set role', role));
+}
+
+async function prepareSession(client: pg.ClientBase, more: string): Promise<void> {
+  const text = `set client_encoding = 'UTF8'; set idle_in_transaction_session_timeout = ${stuckMilliseconds}; ${sessionWords}${more};
+    select pg_backend_pid() as pid`;
+  // Several statements in one text have a result each.
+  const results = (await client.query(text)) as unknown as pg.QueryResult<{ pid: number }>[];
+  (client as WatchedClient).sessionId = results.at(-1)!.rows[0]!.pid;
 }
 
 function roleSetting(set: string, role: string | undefined): string {
-  return role === undefined ? '' : `; ${set} ${quoteName(role)}`;
+  return role === undefined ? '' : `${set} ${quoteName(role)}`;
 }
 
 /** `sslmode` as PostgreSQL's own programs take it: `require` encrypts, and only the two `verify-` modes check whom. */
@@ -259,10 +274,14 @@ export type QueuePool = {
  * gone before its connections: an embedded database that shuts down at that moment would end this process.
  */
 export function openQueuePool(url: string): QueuePool {
+  const connectionString = withKnownSslMode(url);
+  const watch = new ConnectionWatch({ connectionString });
   const pool = new pg.Pool({
-    connectionString: withKnownSslMode(url),
+    connectionString,
+    Client: WatchedClient,
     max: queueConnections,
     connectionTimeoutMillis: 10_000,
+    onConnect: (client: pg.ClientBase) => prepareSession(client, ''),
   });
   // The library hears of a lost connection by the statement that fails.
   pool.on('error', () => {});
@@ -270,8 +289,12 @@ export function openQueuePool(url: string): QueuePool {
   pool.on('connect', (client) => {
     clients.add(client);
     client.on('error', () => {});
+    watch.add(client as pg.PoolClient & WatchedClient);
   });
-  pool.on('remove', (client) => clients.delete(client));
+  pool.on('remove', (client) => {
+    clients.delete(client);
+    watch.remove(client as pg.PoolClient & WatchedClient);
+  });
   return {
     pool,
     async close() {

@@ -11,11 +11,18 @@ const pauseMilliseconds = 100;
 /**
  * Commits with a receipt, in one message, so that it costs no round trip. A transaction that has changed nothing leaves
  * none, and so needs no flush to disk. Without `on conflict`: if the outcome was asked for first, this fails, and with it
- * the transaction.
+ * the transaction. What was changed on the workers of a cluster alone has no transaction id on the coordinator: there
+ * whatever may have changed something leaves a receipt.
  */
-export function commitWithReceipt({ poolId, number }: Receipt): string {
+export function commitWithReceipt({ poolId, number }: Receipt, sent: 'changes' | 'questions'): string {
+  const isOnCluster = sent === 'changes' ? ` or current_setting('citus.shard_count', true) is not null` : '';
   return `insert into transaction_receipts (pool_id, number, is_stored) select '${poolId}', ${number}, true
-    where pg_current_xact_id_if_assigned() is not null; commit`;
+    where pg_current_xact_id_if_assigned() is not null${isOnCluster}; commit`;
+}
+
+/** Whether a statement may change rows; one that is only like it costs a receipt, on a cluster. */
+export function mayChangeRows(text: string): boolean {
+  return /\b(?:insert|update|delete|merge|copy|truncate)\b/i.test(text);
 }
 
 /**

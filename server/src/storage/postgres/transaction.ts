@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Connection } from './connection.ts';
+import { mayChangeRows } from './receipts.ts';
 import type { TransactionOutcome } from './receipts.ts';
 import { makeTag, plainQuery } from './statement.ts';
 import type { Pieces, Query, Row, Rows, Sender, Tag } from './statement.ts';
@@ -14,8 +15,8 @@ export interface Transaction extends Tag {
 export type Begin = {
   /** `begin`, and how. */
   begin: string;
-  /** `commit`, and what is sent with it. */
-  commit: string;
+  /** `commit`, and what is sent with it, after statements that may have changed something, or none of these. */
+  commit(sent: 'changes' | 'questions'): string;
   /** Asked when the answer to the commit was lost. */
   readOutcome(): Promise<TransactionOutcome>;
   acrossRole?: string | undefined;
@@ -106,6 +107,7 @@ class TransactionScope implements Sender {
   /** The first statement that failed: after it the database takes nothing more of this transaction. */
   #fault: unknown;
   #isOver = false;
+  #sent: 'changes' | 'questions' = 'questions';
   #cursors = 0;
 
   constructor(connection: Connection) {
@@ -114,6 +116,7 @@ class TransactionScope implements Sender {
 
   async send(query: Query): Promise<Rows<Row[]>> {
     this.#refuseWhenOver();
+    if (mayChangeRows(query.text)) this.#sent = 'changes';
     try {
       return (await this.#connection.run(query)).rows;
     } catch (error) {
@@ -124,6 +127,7 @@ class TransactionScope implements Sender {
 
   async copyFrom(text: string, pieces: Pieces): Promise<number> {
     this.#refuseWhenOver();
+    this.#sent = 'changes';
     try {
       return await this.#connection.copyFrom(text, pieces);
     } catch (error) {
@@ -155,7 +159,7 @@ class TransactionScope implements Sender {
     let command: string;
     try {
       // Never a prepared statement: one that is gone would fail the transaction it is to store.
-      ({ command } = await this.#connection.run(plainQuery(commit)));
+      ({ command } = await this.#connection.run(plainQuery(commit(this.#sent))));
     } catch (error) {
       if (!this.#isRefusal(error)) return settle(await readOutcome(), error);
       await this.rollBack();

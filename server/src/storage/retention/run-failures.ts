@@ -3,34 +3,59 @@ import type { FailureGroup } from '../campaigns/campaign-ledger.ts';
 import type { FailureNumbers, StatsSpan } from '../campaigns/campaign-stats.ts';
 import type { Queryable } from '../database.ts';
 import { partitionOf } from '../ledger/deliveries.ts';
+import { outcomeWord, platformWord } from '../ledger/ledger-words.ts';
 
 /**
  * Writes down why deliveries of a day failed, for the next `limit` runs after `after`: what the statistics need when the
- * day is dropped. A run is counted as a whole in one statement; one that was counted before stays as it is. Index:
- * deliveries_failed of the day.
+ * day is dropped. A run is counted as a whole; one that was counted before stays as it is. Index: deliveries_failed of
+ * the day.
  *
- * @returns the last run that was counted; undefined when there was none left
+ * @returns the number of the last run that was counted; undefined when there was none left
  */
 export async function keepFailures(
   tx: Queryable,
-  { day, after, limit }: { day: string; after: string; limit: number },
-): Promise<string | undefined> {
+  asked: { day: string; after: number; limit: number },
+): Promise<number | undefined> {
+  const failures = await countFailuresOfDay(tx, asked);
+  const last = failures.at(-1)?.runNumber;
+  if (last === undefined) return undefined;
+  await tx`
+    insert into run_failures (run_id, workspace_id, platform, outcome, code, devices, last_at)
+    select runs.id, runs.workspace_id, counted.platform, counted.outcome, counted.code, counted.devices, counted.last_at
+    from unnest(
+      ${failures.map(({ runNumber }) => runNumber)}::bigint[], ${failures.map(({ platform }) => platform)}::text[],
+      ${failures.map(({ outcome }) => outcome)}::text[], ${failures.map(({ code }) => code)}::text[],
+      ${failures.map(({ devices }) => devices)}::bigint[],
+      ${failures.map(({ lastAt }) => lastAt.toISOString())}::timestamptz[]
+    ) as counted (run_number, platform, outcome, code, devices, last_at)
+    join runs on runs.number = counted.run_number
+    order by runs.id, counted.platform, counted.outcome, counted.code
+    on conflict (run_id, platform, outcome, code) do nothing`;
+  return last;
+}
+
+type FailuresOfRun = Omit<FailureGroup, 'sampleDeviceId'> & { runNumber: number };
+
+/** In the order of the runs' numbers. */
+async function countFailuresOfDay(
+  tx: Queryable,
+  { day, after, limit }: { day: string; after: number; limit: number },
+): Promise<FailuresOfRun[]> {
   const ledger = tx(partitionOf(day));
-  const failed = tx`outcome in ('GONE', 'REJECTED', 'EXPIRED', 'FAILED', 'WITHHELD')`;
-  const [row] = await tx<{ last: string | null }[]>`
-    with run as (
-      select distinct run_id from ${ledger} where ${failed} and run_id > ${after} order by run_id limit ${limit}
-    ), kept as (
-      insert into run_failures (run_id, workspace_id, platform, outcome, code, devices, last_at)
-      select run_id, workspace_id, platform, outcome, coalesce(code, outcome), count(*), max(sent_at)
-      from ${ledger}
-      where ${failed} and run_id in (select run_id from run)
-      group by run_id, workspace_id, platform, outcome, coalesce(code, outcome)
-      order by run_id, platform, outcome, coalesce(code, outcome)
-      on conflict (run_id, platform, outcome, code) do nothing
+  const failed = tx`outcome <> 'A' and outcome <> 'W'`;
+  const outcome = outcomeWord(tx, tx`ledger.outcome`);
+  return tx<FailuresOfRun[]>`
+    with run as materialized (
+      select distinct run_number from ${ledger} where ${failed} and run_number > ${after}::bigint
+      order by run_number limit ${limit}
     )
-    select max(run_id) as last from run`;
-  return row!.last ?? undefined;
+    select run_number as "runNumber", ${platformWord(tx, tx`platform`)} as platform, ${outcome} as outcome,
+      coalesce(code, ${outcome}) as code, count(*) as devices,
+      max(sent_at) as "lastAt"
+    from ${ledger} as ledger
+    where ${failed} and run_number in (select run_number from run)
+    group by run_number, platform, ledger.outcome, coalesce(code, ${outcome})
+    order by run_number`;
 }
 
 // A run whose day is there is counted from the ledger.

@@ -1,13 +1,18 @@
+import type { AndroidPayload } from '../../domain/campaigns/android-payload.ts';
 import type { CampaignContent, Platform } from '../../domain/campaigns/content.ts';
 import type { WorkspaceControls } from '../../domain/eligibility/workspace-controls.ts';
 import type { StoredTiming } from '../../domain/timing/stored-timing.ts';
-import { workspaceControls } from '../installation/workspaces.ts';
+import { androidPayload, workspaceControls } from '../installation/workspaces.ts';
 import type { Database, Queryable } from '../database.ts';
 
 /** What a worker must know of a run to send it. */
 export type RunToSend = {
   id: string;
+  /** The run in the ledger. */
+  number: number;
   workspaceId: string;
+  /** The workspace in the ledger. */
+  workspaceNumber: number;
   campaignId: string;
   audience: 'ALL_USERS' | 'SEGMENT' | 'USER';
   platforms: Platform[];
@@ -35,17 +40,19 @@ export type RunToSend = {
   isTest: boolean;
   timing: StoredTiming;
   controls: WorkspaceControls;
+  androidPayload: AndroidPayload;
 };
 
 const columns = (tx: Queryable) => tx`
-  runs.id, runs.workspace_id as "workspaceId", runs.campaign_id as "campaignId", campaigns.audience,
+  runs.id, runs.number, runs.workspace_id as "workspaceId", workspaces.number as "workspaceNumber",
+  runs.campaign_id as "campaignId", campaigns.audience,
   campaigns.platforms, coalesce(runs.content, campaigns.content) as content, campaigns.settings,
   runs.business_event as "businessEvent",
   campaigns.segment_id as "segmentId", runs.audience_segment_id as "audienceSegmentId",
   runs.audience_version as "audienceVersion", runs.audience_devices as "audienceDevices", runs.target_users as "targetUsers",
   runs.audience_bound as "audienceBound", runs.day::text as day, runs.lane, runs.devices_per_minute as "devicesPerMinute",
   runs.send_until as "sendUntil", runs.created_at as "createdAt", runs.started_at as "startedAt", runs.moment as occurrence,
-  runs.is_test as "isTest", campaigns.timing, ${workspaceControls(tx)} as controls`;
+  runs.is_test as "isTest", campaigns.timing, ${workspaceControls(tx)} as controls, ${androidPayload(tx)} as "androidPayload"`;
 
 /** Reads a run that is still queued. Index: primary key. */
 export async function findQueuedRun(tx: Queryable, id: string): Promise<RunToSend | undefined> {
@@ -66,6 +73,16 @@ export async function findRunsToSend(database: Database, ids: string[]): Promise
     join campaigns on campaigns.id = runs.campaign_id
     join workspaces on workspaces.id = runs.workspace_id
     where runs.id = any(${ids})`;
+}
+
+/** Reads runs by their numbers in the ledger. Index: runs_number_key. */
+export async function findRunsToSendAgain(database: Database, numbers: number[]): Promise<RunToSend[]> {
+  return database<RunToSend[]>`
+    select ${columns(database)}
+    from runs
+    join campaigns on campaigns.id = runs.campaign_id
+    join workspaces on workspaces.id = runs.workspace_id
+    where runs.number = any(${numbers}::bigint[])`;
 }
 
 /** QUEUED → FAILED with its campaign: there is nobody it could be sent to, and the reason says why. */
@@ -208,9 +225,9 @@ export async function listOpenDays(tx: Queryable): Promise<string[]> {
   return rows.map(({ day }) => day);
 }
 
-/** Those of the runs that are being sent. Index: primary key. */
-export async function keepSendingRuns(tx: Queryable, ids: readonly string[]): Promise<string[]> {
-  const rows = await tx<{ id: string }[]>`
-    select id from runs where id = any(${ids as string[]}) and status = 'SENDING'`;
-  return rows.map(({ id }) => id);
+/** Those of the runs, by their numbers in the ledger, that are being sent. Index: runs_number_key. */
+export async function keepSendingRuns(tx: Queryable, numbers: readonly number[]): Promise<number[]> {
+  const rows = await tx<{ number: number }[]>`
+    select number from runs where number = any(${numbers}::bigint[]) and status = 'SENDING'`;
+  return rows.map(({ number }) => number);
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { addressHash } from '../../domain/devices/device-identifier.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
 import type { Queryable } from '../database.ts';
+import { idBytes, idBytesOf } from '../ledger/ledger-bytes.ts';
 import { countOneLess } from './merged-users.ts';
 
 /** Whose rows: a user, and the rows merged into it. Each is looked for by itself, in the shard of its bucket. */
@@ -29,7 +30,7 @@ export async function eraseIdentifiers(tx: Queryable, user: User): Promise<numbe
   });
 }
 
-type SentMessage = { runId: string; deviceId: string };
+type SentMessage = { runNumber: number; deviceId: string };
 
 /**
  * What devices reported of the person's messages, wherever the devices stood then, and a mark of each device so that
@@ -47,9 +48,9 @@ export async function eraseInteractions(tx: Queryable, user: User): Promise<numb
   for (const { deviceId } of sent) deviceIds.add(deviceId);
   if (deviceIds.size > 0) await markErasedDevices(tx, { workspaceId, deviceIds: [...deviceIds] });
   if (sent.length === 0) return 0;
-  const campaigns = await findCampaignsOf(tx, [...new Set(sent.map(({ runId }) => runId))]);
-  const reported = sent.flatMap(({ runId, deviceId }) => {
-    const campaignId = campaigns.get(runId);
+  const campaigns = await findCampaignsOf(tx, [...new Set(sent.map(({ runNumber }) => runNumber))]);
+  const reported = sent.flatMap(({ runNumber, deviceId }) => {
+    const campaignId = campaigns.get(runNumber);
     return campaignId === undefined ? [] : [{ campaignId, deviceId }];
   });
   let erased = 0;
@@ -58,13 +59,12 @@ export async function eraseInteractions(tx: Queryable, user: User): Promise<numb
   return erased;
 }
 
-/** Indexes: deliveries_user, deliveries_user_other. */
+/** Index: primary key of each day. */
 async function listSentMessages(tx: Queryable, row: Row): Promise<SentMessage[]> {
   return tx<SentMessage[]>`
-    select distinct run_id as "runId", device_id as "deviceId"
+    select distinct run_number as "runNumber", encode(device_id, 'hex') as "deviceId"
     from deliveries
-    where workspace_id = ${row.workspaceId} and bucket = ${row.bucket} and user_id = ${row.userId}
-      and (outcome = 'ACCEPTED' or outcome <> 'ACCEPTED')`;
+    where bucket = ${row.bucket} and user_id = ${idBytes(row.userId)}`;
 }
 
 /** Index: devices (workspace_id, bucket, user_id, device_id). */
@@ -90,11 +90,11 @@ async function markErasedDevices(
     on conflict (workspace_id, device_digest) do nothing`;
 }
 
-/** Index: runs primary key. */
-async function findCampaignsOf(tx: Queryable, runIds: string[]): Promise<Map<string, string>> {
-  const rows = await tx<{ id: string; campaignId: string }[]>`
-    select id, campaign_id as "campaignId" from runs where id = any(${runIds})`;
-  return new Map(rows.map(({ id, campaignId }) => [id, campaignId]));
+/** Index: runs_number_key. */
+async function findCampaignsOf(tx: Queryable, runNumbers: number[]): Promise<Map<number, string>> {
+  const rows = await tx<{ number: number; campaignId: string }[]>`
+    select number, campaign_id as "campaignId" from runs where number = any(${runNumbers}::bigint[])`;
+  return new Map(rows.map(({ number, campaignId }) => [number, campaignId]));
 }
 
 /** Index: device_interactions primary key. */
@@ -253,18 +253,19 @@ export async function anonymiseDeliveries(tx: Queryable, { salt, ...user }: Salt
   });
 }
 
-/** As above. Indexes: deliveries_user, deliveries_user_other. */
+/** As above. Index: primary key of each day. */
 async function renameDeliveries(
   tx: Queryable,
   { salt, deviceIds, ...row }: Row & { salt: string; deviceIds: string[] },
 ): Promise<number> {
   const rows = await tx`
     update deliveries
-    set user_id = ${nameless(salt, row.userId)}, device_id = renamed.new_id, provider_message_id = null
-    from unnest(${deviceIds}::text[], ${deviceIds.map((id) => nameless(salt, id))}::text[]) as renamed (old_id, new_id)
-    where deliveries.workspace_id = ${row.workspaceId} and deliveries.bucket = ${row.bucket}
-      and deliveries.user_id = ${row.userId} and deliveries.device_id = renamed.old_id collate "C"
-      and (deliveries.outcome = 'ACCEPTED' or deliveries.outcome <> 'ACCEPTED')`;
+    set user_id = ${idBytes(nameless(salt, row.userId))}, device_id = renamed.new_id, provider_message_id = null
+    from unnest(
+      ${idBytesOf(deviceIds)}::bytea[], ${idBytesOf(deviceIds.map((id) => nameless(salt, id)))}::bytea[]
+    ) as renamed (old_id, new_id)
+    where deliveries.bucket = ${row.bucket} and deliveries.user_id = ${idBytes(row.userId)}
+      and deliveries.device_id = renamed.old_id`;
   return rows.count;
 }
 

@@ -1,6 +1,7 @@
 import { bucketOf } from '../../domain/users/bucket.ts';
 import type { Queryable } from '../database.ts';
 import type { MovedDevice } from '../devices/moved-devices.ts';
+import { idBytes, idBytesOf } from '../ledger/ledger-bytes.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
 
 type Named = { workspaceId: string; customerId: string };
@@ -86,6 +87,7 @@ export async function moveEvents(tx: Queryable, { workspaceId, from, to, devices
     ), reattributed as (
       insert into unattributed_events (workspace_id, bucket, event_id, day, received_at)
       select ${workspaceId}, ${to.bucket}, event_id, day, received_at from unattributed
+      returning 1
     )
     insert into events (
       day, workspace_id, bucket, id, user_id, name, attributes, occurred_at, received_at, platform, app_version,
@@ -96,7 +98,8 @@ export async function moveEvents(tx: Queryable, { workspaceId, from, to, devices
       coalesce(renamed.new_id, moved.device_row_id)
     from moved
     left join unnest(${devices.map((device) => device.from)}::text[], ${devices.map((device) => device.to)}::text[])
-      as renamed (old_id, new_id) on renamed.old_id = moved.device_row_id`;
+      as renamed (old_id, new_id) on renamed.old_id = moved.device_row_id
+    returning 1`;
 }
 
 /** Moves the conversions that a user's events were. Rows of one bucket of the primary key are read. */
@@ -116,30 +119,29 @@ export async function moveConversions(tx: Queryable, { workspaceId, from, to }: 
 /**
  * Moves the ledger's rows of a user. A row keeps the id that its device had when it was sent, by which its reports are
  * known; only a delivery that waits for another attempt takes the new one, because the attempt looks its device up. An
- * attempt under way meanwhile is not recorded, and made again. Indexes: deliveries_user, deliveries_user_other.
+ * attempt under way meanwhile is not recorded, and made again. Index: primary key of each day.
  */
-export async function moveDeliveries(
-  tx: Queryable,
-  { workspaceId, from, to, devices }: MergeWithDevices,
-): Promise<void> {
+export async function moveDeliveries(tx: Queryable, { from, to, devices }: MergeWithDevices): Promise<void> {
   await tx`
     with moved as (
       delete from deliveries
-      where workspace_id = ${workspaceId} and bucket = ${from.bucket} and user_id = ${from.userId}
-        and (outcome = 'ACCEPTED' or outcome <> 'ACCEPTED')
-      returning day, run_id, device_id, platform, outcome, code, provider_message_id, attempts, sent_at, retry_at
+      where bucket = ${from.bucket} and user_id = ${idBytes(from.userId)}
+      returning day, workspace_number, run_number, device_id, platform, outcome, code, provider_message_id, attempts,
+        sent_at, retry_at
     )
     insert into deliveries (
-      day, workspace_id, bucket, run_id, device_id, user_id, platform, outcome, code, provider_message_id, attempts,
-      sent_at, retry_at
+      day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome, code, provider_message_id,
+      attempts, sent_at, retry_at
     )
-    select moved.day, ${workspaceId}, ${to.bucket}, moved.run_id,
-      case when moved.outcome = 'WAITING' then coalesce(renamed.new_id, moved.device_id) else moved.device_id end,
-      ${to.userId}, moved.platform, moved.outcome, moved.code, moved.provider_message_id, moved.attempts,
+    select moved.day, moved.workspace_number, ${to.bucket}, moved.run_number,
+      case when moved.outcome = 'W' then coalesce(renamed.new_id, moved.device_id) else moved.device_id end,
+      ${idBytes(to.userId)}, moved.platform, moved.outcome, moved.code, moved.provider_message_id, moved.attempts,
       moved.sent_at, moved.retry_at
     from moved
-    left join unnest(${devices.map((device) => device.from)}::text[], ${devices.map((device) => device.to)}::text[])
-      as renamed (old_id, new_id) on renamed.old_id = moved.device_id`;
+    left join unnest(
+      ${idBytesOf(devices.map((device) => device.from))}::bytea[], ${idBytesOf(devices.map((device) => device.to))}::bytea[]
+    ) as renamed (old_id, new_id) on renamed.old_id = moved.device_id
+    returning 1`;
 }
 
 /**

@@ -2,6 +2,7 @@ import type { EligibilityUser, UserMessage } from '../../domain/eligibility/deci
 import type { Fragment, Queryable } from '../database.ts';
 import type { Merge } from './merged-users.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
+import { givenInLedger } from '../ledger/ledger-bytes.ts';
 import { isGivenBucket } from './given-bucket.ts';
 
 /** What the gate of a run must know of a user. `revision` 0: nothing is written down yet. */
@@ -140,6 +141,8 @@ export async function reserveUserMessages(tx: Queryable, reserved: Reserved): Pr
 type Unsent = {
   workspaceId: string;
   runId: string;
+  /** The run in the ledger. */
+  runNumber: number;
   day: string;
   /** A device of the user may be in a window that is open: only where the chunk is held by the caller, or has ended. */
   chunk: 'HELD' | 'ENDED';
@@ -191,22 +194,17 @@ async function listDoneRanges(tx: Queryable, runId: string): Promise<{ from: num
 }
 
 /**
- * Users of whom a device took the message of the run, or waits for it. One look a user and outcome, which has an index of
- * its own: the run is compared behind it, because of a ledger without statistics yet the planner might read the run's part
- * of the bucket. Indexes: deliveries_user, deliveries_user_other of the run's day.
+ * Users of whom a device took the message of the run, or waits for it. One look a user: the run is compared behind it,
+ * because of a ledger without statistics yet the planner might read the run's part of the bucket. Index: primary key of
+ * the run's day.
  */
 async function findTakers(tx: Queryable, asked: Unsent): Promise<Set<string>> {
   const inBucket = isGivenBucket(tx, { column: tx`deliveries.bucket`, given: tx`given.bucket`, rows: asked.users });
-  const takers = (outcome: Fragment) => tx`
-    select given.user_id as "userId"
-    from ${givenUsers(tx, asked)}
-    join deliveries on deliveries.day = ${asked.day}::date and deliveries.workspace_id = given.workspace_id collate "C"
-      and ${inBucket} and deliveries.user_id = given.user_id collate "C" and ${outcome}
-      and deliveries.run_id || '' = ${asked.runId}`;
   const rows = await tx<{ userId: string }[]>`
-    ${takers(tx`deliveries.outcome = 'ACCEPTED'`)}
-    union all
-    ${takers(tx`deliveries.outcome <> 'ACCEPTED' and deliveries.outcome = 'WAITING'`)}`;
+    select encode(given.user_id, 'hex') as "userId"
+    from ${givenInLedger(tx, asked.users)}
+    join deliveries on deliveries.day = ${asked.day}::date and ${inBucket} and deliveries.user_id = given.user_id
+      and deliveries.run_number + 0 = ${asked.runNumber}::bigint and deliveries.outcome in ('A', 'W')`;
   return new Set(rows.map(({ userId }) => userId));
 }
 

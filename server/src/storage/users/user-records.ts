@@ -1,10 +1,12 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
 import type { Attributes } from '../../domain/users/user-attributes.ts';
 import type { DeliveryOutcome } from '../ledger/deliveries.ts';
-import type { Fragment, Queryable } from '../database.ts';
+import { idBytes } from '../ledger/ledger-bytes.ts';
+import type { Queryable } from '../database.ts';
 import { allBuckets } from '../segments/segment-members.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
 import { isGivenBucket } from './given-bucket.ts';
+import { outcomeWord, platformWord } from '../ledger/ledger-words.ts';
 
 type User = UserKey & { workspaceId: string };
 
@@ -176,29 +178,28 @@ export type UserMessage = {
   at: Date;
 };
 
-/** The newest rows of the ledger of a user. Indexes: deliveries_user, deliveries_user_other of each day there is. */
+/** The newest rows of the ledger of a user. Indexes: primary key of each day there is, runs_number_key. */
 export async function listUserMessages(tx: Queryable, user: User & { limit: number }): Promise<UserMessage[]> {
   const { workspaceId, bucket, userId, limit } = user;
-  const part = (outcomes: Fragment) => tx`
-    (select day, run_id, device_id, platform, outcome, code, attempts, sent_at
-    from deliveries
-    where workspace_id = ${workspaceId} and bucket = ${bucket} and user_id = ${userId} and ${outcomes}
-    order by sent_at desc limit ${limit})`;
   return tx<UserMessage[]>`
-    with message as materialized (
-      select sent.run_id, devices.device_id, sent.device_id as row_id, sent.platform, sent.outcome, sent.code,
-        sent.attempts, sent.sent_at
-      from (${part(tx`outcome = 'ACCEPTED'`)} union all ${part(tx`outcome <> 'ACCEPTED'`)}) as sent
-      left join devices on devices.workspace_id = ${workspaceId} and devices.bucket = ${bucket}
-        and devices.id = sent.device_id
-      order by sent.sent_at desc, sent.run_id desc, sent.device_id
+    with sent as materialized (
+      select run_number, encode(device_id, 'hex') as row_id, ${platformWord(tx, tx`platform`)} as platform,
+        ${outcomeWord(tx, tx`outcome`)} as outcome, code, attempts, sent_at
+      from deliveries
+      where bucket = ${bucket} and user_id = ${idBytes(userId)}
+      order by sent_at desc, run_number desc, device_id
       limit ${limit}
+    ), message as materialized (
+      select sent.*, devices.device_id
+      from sent
+      left join devices on devices.workspace_id = ${workspaceId} and devices.bucket = ${bucket}
+        and devices.id = sent.row_id collate "C"
     )
-    select message.run_id as "runId", runs.campaign_id as "campaignId", campaigns.name as "campaignName",
+    select runs.id as "runId", runs.campaign_id as "campaignId", campaigns.name as "campaignName",
       message.device_id as "deviceId", message.platform, message.outcome, message.code, message.attempts,
       message.sent_at as at
     from message
-    join runs on runs.id = message.run_id
+    join runs on runs.number = message.run_number
     join campaigns on campaigns.id = runs.campaign_id
-    order by message.sent_at desc, message.run_id desc, message.row_id`;
+    order by message.sent_at desc, message.run_number desc, message.row_id`;
 }

@@ -1,6 +1,8 @@
 import type { UserKey } from '../../domain/users/bucket.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import type { Fragment, Queryable } from '../database.ts';
+import { idBytes } from '../ledger/ledger-bytes.ts';
+import { outcomeWord, platformWord } from '../ledger/ledger-words.ts';
 
 export const timelineEntryKinds = [
   'EVENT',
@@ -45,7 +47,7 @@ type TimelinePage = UserKey & { workspaceId: string; after: TimelinePosition | u
  * What happened to a person and what was done, newest first. Each source gives its newest rows after the place in the order
  * of its index, so that a page costs the same wherever it is. Events are sought in the days that are kept. What lies in
  * the person's bucket is gathered before campaigns are named, because it lies in one shard. Indexes: events_user,
- * deliveries_user, deliveries_user_other, device_interactions_device, audit_log_object; devices of a user,
+ * deliveries_pkey of each day, device_interactions_device, audit_log_object; devices of a user,
  * merged_users_retained, users primary key.
  */
 export async function listTimelineEntries(tx: Queryable, page: TimelinePage): Promise<TimelineEntry[]> {
@@ -58,7 +60,7 @@ export async function listTimelineEntries(tx: Queryable, page: TimelinePage): Pr
       select stored.at, stored.key, stored.kind, coalesce(stored.name, campaigns.name) as name,
         campaigns.id as campaign_id, stored.device_id, stored.platform, stored.outcome, stored.code, stored.detail
       from stored
-      left join runs on runs.id = stored.run_id
+      left join runs on runs.number = stored.run_number
       left join campaigns on campaigns.id = coalesce(stored.campaign_id, runs.campaign_id)
       union all
       (select at, ('a' || id) collate "C", 'CHANGED', action, null, null, null, null, null,
@@ -91,23 +93,19 @@ function entriesOfBucket(tx: Queryable, page: TimelinePage): Fragment {
   const { workspaceId, bucket, userId, limit, after } = page;
   const ofUser = tx`workspace_id = ${workspaceId} and bucket = ${bucket} and user_id = ${userId}`;
   const newest = (at: Fragment, key: Fragment) => newestAfter(tx, { page, at, key });
-  const messages = (outcomes: Fragment) => tx`
-    (select sent_at, ('m' || run_id || device_id) collate "C", 'MESSAGE', null, run_id, null, device_id, platform, outcome,
-      code, '{}'::jsonb
-    from deliveries where ${ofUser} and ${outcomes}
-      ${newest(tx`sent_at`, tx`('m' || run_id || device_id) collate "C"`)})`;
+  const message = tx`('m' || lpad(run_number::text, 19, '0') || encode(device_id, 'hex')) collate "C"`;
   return tx`
     with owned as materialized (
       select id, device_id, platform, registered_at, blocked_at, gone_at, gone_reason, block_reason from devices
       where ${ofUser}
     ), entry as (
-      (select occurred_at as at, ('e' || id) collate "C" as key, 'EVENT' as kind, name, null as run_id,
-        null as campaign_id, device_row_id as device, platform, null as outcome, null as code, attributes as detail
+      (select occurred_at as at, ('e' || id) collate "C" as key, 'EVENT' as kind, name,
+        null::bigint as run_number, null as campaign_id, device_row_id as device, platform, null as outcome, null as code, attributes as detail
       from events where ${ofUser} ${newest(tx`occurred_at`, tx`('e' || id) collate "C"`)})
       union all
-      ${messages(tx`outcome = 'ACCEPTED'`)}
-      union all
-      ${messages(tx`outcome <> 'ACCEPTED'`)}
+      (select sent_at, ${message}, 'MESSAGE', null, run_number, null, encode(device_id, 'hex'),
+        ${platformWord(tx, tx`platform`)}, ${outcomeWord(tx, tx`outcome`)}, code, '{}'::jsonb
+      from deliveries where bucket = ${bucket} and user_id = ${idBytes(userId)} ${newest(tx`sent_at`, message)})
       union all
       select reported.first_at, reported.key, reported.kind, null, null, reported.campaign_id, owned.id,
         reported.platform, null, null,
@@ -128,7 +126,7 @@ function entriesOfBucket(tx: Queryable, page: TimelinePage): Fragment {
       select created_at, 'c' collate "C", 'CREATED', null, null, null, null, null, null, null, '{}'
       from users where workspace_id = ${workspaceId} and bucket = ${bucket} and id = ${userId}
     )
-    select entry.at, entry.key, entry.kind, entry.name, entry.run_id, entry.campaign_id, devices.device_id, entry.platform,
+    select entry.at, entry.key, entry.kind, entry.name, entry.run_number, entry.campaign_id, devices.device_id, entry.platform,
       entry.outcome, entry.code, entry.detail
     from entry
     left join devices on devices.workspace_id = ${workspaceId} and devices.bucket = ${bucket}

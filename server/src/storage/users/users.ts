@@ -108,6 +108,8 @@ export async function deleteUser(tx: Queryable, user: UserKey & { workspaceId: s
 }
 
 type NamedUser = { bucket: number; customerId: string };
+export type NamedUserKey = UserKey & { customerId: string };
+export type AskedCustomerIds = { workspaceId: string; customerIds: readonly string[] };
 
 const locate = (customerIds: Iterable<string>): NamedUser[] =>
   [...new Set(customerIds)].map((customerId) => ({ bucket: bucketOf(customerId), customerId }));
@@ -115,9 +117,17 @@ const locate = (customerIds: Iterable<string>): NamedUser[] =>
 /** Users that customer ids mean, in order, at most `limit`; a merged one means the user it was merged into. */
 export async function findUsersByCustomerIds(
   tx: Queryable,
-  { workspaceId, customerIds, limit }: { workspaceId: string; customerIds: readonly string[]; limit: number },
+  { workspaceId, customerIds, limit }: AskedCustomerIds & { limit: number },
 ): Promise<UserKey[]> {
   const named = await findNamedUsers(tx, { workspaceId, customerIds });
+  return withRetained(tx, { workspaceId, customerIds, limit, named });
+}
+
+/** The same where the users of the customer ids are found already. */
+export async function withRetained(
+  tx: Queryable,
+  { workspaceId, customerIds, limit, named }: AskedCustomerIds & { limit: number; named: readonly NamedUserKey[] },
+): Promise<UserKey[]> {
   // After the look at the users: one that is merged away between the two is found by the second.
   const known = new Set(named.map(({ customerId }) => customerId));
   const retained = await findRetainedUsers(tx, {
@@ -130,19 +140,36 @@ export async function findUsersByCustomerIds(
     .slice(0, limit);
 }
 
-/** Users of customer ids, in no order. Index: users (workspace_id, bucket, customer_id), one look a user. */
-export async function findNamedUsers(
+/** Users of customer ids, in no order. */
+export async function findNamedUsers(tx: Queryable, asked: AskedCustomerIds): Promise<NamedUserKey[]> {
+  const [found] = await findNamedUsersTogether(tx, [asked]);
+  return found!;
+}
+
+/**
+ * Users of customer ids of several workspaces, for each ask those that it named, in no order. Index: users (workspace_id,
+ * bucket, customer_id), one look a customer id.
+ */
+export async function findNamedUsersTogether(
   tx: Queryable,
-  { workspaceId, customerIds }: { workspaceId: string; customerIds: readonly string[] },
-): Promise<(UserKey & { customerId: string })[]> {
-  const wanted = locate(customerIds);
-  if (wanted.length === 0) return [];
+  asks: readonly AskedCustomerIds[],
+): Promise<NamedUserKey[][]> {
+  const wanted = asks.flatMap(({ workspaceId, customerIds }, ask) =>
+    locate(customerIds).map((named) => ({ ...named, workspaceId, ask })),
+  );
+  const found = asks.map((): NamedUserKey[] => []);
+  if (wanted.length === 0) return found;
   const inBucket = isGivenBucket(tx, { column: tx`users.bucket`, given: tx`named.bucket`, rows: wanted });
-  return tx<(UserKey & { customerId: string })[]>`
-    select users.bucket, users.id as "userId", users.customer_id as "customerId"
-    from ${namesOf(tx, wanted)}
-    join users on users.workspace_id = ${workspaceId} and ${inBucket}
+  const rows = await tx<(NamedUserKey & { ask: number })[]>`
+    select named.ask, users.bucket, users.id as "userId", users.customer_id as "customerId"
+    from unnest(
+      ${wanted.map(({ ask }) => ask)}::int[], ${wanted.map(({ workspaceId }) => workspaceId)}::text[],
+      ${wanted.map(({ bucket }) => bucket)}::smallint[], ${wanted.map(({ customerId }) => customerId)}::text[]
+    ) as named (ask, workspace_id, bucket, customer_id)
+    join users on users.workspace_id = named.workspace_id collate "C" and ${inBucket}
       and users.customer_id = named.customer_id collate "C"`;
+  for (const { ask, ...user } of rows) found[ask]!.push(user);
+  return found;
 }
 
 /** Whom customer ids were merged into, in no order. Index: merged_users primary key, one look a customer id. */

@@ -88,7 +88,9 @@ describe('what an event counts for (interface 2.10)', () => {
   test('campaigns of other workspaces never count it', async () => {
     const campaignId = await bundle.addCampaign([bought]);
     await bundle.addRun(campaignId, [{ customerId: 'ann' }]);
-    await bundle.database`update deliveries set workspace_id = 'OTHER'`;
+    await bundle.database`
+      insert into workspaces (id, db_name, name, created_at) values ('OTHER', 'other', 'Other', '2026-01-01')`;
+    await bundle.database`update campaigns set workspace_id = 'OTHER' where id = ${campaignId}`;
     await bundle.track('ann', { name: 'Bought', afterHours: 1 });
     await bundle.attribute();
     expect(await goalsMet()).toEqual([]);

@@ -180,6 +180,16 @@ const failureRows: Row[] = [
     { kind: 'failure', certainty: 'unsent', reason: 'address-blocked', detail: '' },
     { kind: 'gone', code: 'ADDRESS_BLOCKED' },
   ],
+  ...(['proxy-unreachable', 'proxy-refused', 'proxy-auth'] as const).map((reason): Row => [
+    `${reason}: no attempt was made`,
+    { kind: 'failure', certainty: 'unsent', reason, detail: '' },
+    { kind: 'unreached', code: reason.toUpperCase().replace('-', '_') },
+  ]),
+  [
+    'a host that the settings do not list keeps its device',
+    { kind: 'failure', certainty: 'unsent', reason: 'host-not-allowed', detail: 'why' },
+    { kind: 'rejected', code: 'HOST_NOT_ALLOWED', detail: 'why' },
+  ],
 ];
 
 describe('what a provider answers means', () => {

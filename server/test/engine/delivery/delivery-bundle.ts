@@ -6,7 +6,9 @@ import { messageIdentity } from '../../../src/domain/campaigns/message.ts';
 import type { Message } from '../../../src/domain/campaigns/message.ts';
 import type { Platform } from '../../../src/domain/campaigns/content.ts';
 import { makeDelivery } from '../../../src/engine/delivery/deliver.ts';
+import type { Delivery } from '../../../src/engine/delivery/deliver.ts';
 import { realProviderEndpoints } from '../../../src/engine/delivery/delivery-endpoints.ts';
+import type { Http2Client } from '../../../src/engine/delivery/http2/http2-transport.ts';
 import type { Outcome } from '../../../src/engine/delivery/provider.ts';
 import { makeSimulatedSubscription } from '../../../src/engine/delivery/simulator/make-simulated-subscription.ts';
 import { startSimulators } from '../../../src/engine/delivery/simulator/start-simulators.ts';
@@ -16,8 +18,11 @@ import { makeLog } from '../../../src/log.ts';
 const workspaceId = 'WORKSPACE';
 const interactionTokens = makeInteractionTokens(Buffer.alloc(32, 1));
 
+/** What calls the providers must not change what comes of it. */
+export const http2Clients: Http2Client[] = ['carillon', 'node'];
+
 /** Real providers before real HTTP/2 simulators, in this process. */
-export async function startDeliveryBundle() {
+export async function startDeliveryBundle(http2Client: Http2Client = 'carillon') {
   const clock = makeManualClock(new Date('2026-11-21T12:00:00Z'));
   const log = makeLog({ level: 'silent', pretty: false });
   const [fcm, apns, webpush] = await makeSimulatedCredentials('abcdef123456');
@@ -45,6 +50,7 @@ export async function startDeliveryBundle() {
       clock,
       log,
       allowedNetworks,
+      http2Client,
       endpoints: { ...realProviderEndpoints, simulators: simulators.endpoints },
     });
   const delivery = makeSender();
@@ -63,23 +69,70 @@ export async function startDeliveryBundle() {
     credentials,
     addresses,
     subscription: (id: string) => makeSimulatedSubscription({ secret, id }),
-    /** Sends one message; `pushId` is the platform's usual device unless given. */
+    /**
+     * Sends one message; `pushId` is the platform's usual device unless given. By Node's HTTP/2 it goes by itself, by ours in
+     * a batch, as one of a campaign does: both must say the same.
+     */
     send(
       platform: Platform,
       options: { number?: number; pushId?: string; credentials?: typeof credentials | object; message?: object } = {},
     ): Promise<Outcome> {
       const deviceId = String(options.number ?? 0);
-      return delivery.deliver({
-        message: { ...makeMessage(platform, deviceId), ...options.message } as Message,
-        device: { deviceId, platform, pushId: options.pushId ?? addresses[platform] },
-        credentials: options.credentials ?? credentials,
-      });
+      const message = { ...makeMessage(platform, deviceId), ...options.message } as Message;
+      const pushId = options.pushId ?? addresses[platform];
+      const given = options.credentials ?? credentials;
+      if (http2Client === 'node')
+        return delivery.deliver({ message, device: { deviceId, platform, pushId }, credentials: given });
+      return sendTogether(delivery, { messages: [message], pushIds: [pushId], credentials: given }).then(
+        ([outcome]) => outcome!,
+      );
     },
     async stop() {
       await delivery.close();
       await simulators.stop();
     },
   };
+}
+
+export type TestBatch = {
+  messages: Message[];
+  pushIds: string[];
+  credentials: object;
+  /** The messages differ in what is their devices' own; otherwise each is made whole. */
+  form?: 'shared' | 'none';
+  /** A message that cannot be made. */
+  broken?: number;
+};
+
+/** Sends messages together, as a window of a campaign, and waits for all outcomes. Rejects when one is told twice. */
+export function sendTogether(
+  { openBatch }: Pick<Delivery, 'openBatch'>,
+  { messages, pushIds, credentials, form = 'shared', broken }: TestBatch,
+): Promise<Outcome[]> {
+  return new Promise((resolve, reject) => {
+    const outcomes: Outcome[] = [];
+    let told = 0;
+    const tell = (place: number, outcome: Outcome): void => {
+      if (outcomes[place] !== undefined) reject(new Error(`two outcomes of message ${place}`));
+      outcomes[place] = outcome;
+      told += 1;
+      if (told === messages.length) resolve(outcomes);
+    };
+    const messageOf = (place: number): Message => {
+      if (place === broken) throw new Error('a message that cannot be made');
+      return messages[place]!;
+    };
+    const send = openBatch({
+      credentials,
+      devices: messages.map(({ platform }, place) => ({ id: String(place), platform, pushId: pushIds[place]! })),
+      messageOf,
+      partsOf: form === 'shared' ? messageOf : undefined,
+      pace: 'in turn',
+      onOutcome: tell,
+      onFault: (place, error) => tell(place, { kind: 'rejected', code: 'FAULT', detail: (error as Error).message }),
+    });
+    for (const place of messages.keys()) send(place);
+  });
 }
 
 export function makeMessage(platform: Platform, deviceId: string): Message {
@@ -100,6 +153,8 @@ export function makeMessage(platform: Platform, deviceId: string): Message {
         ...base,
         platform,
         priority: 'HIGH',
+        payload: { mode: 'both', pushFrom: 'carillon', dataPrefix: 'svc' },
+        isSilent: false,
         content: { title: 'Title', message: 'Text', richContent: [], additionalActions: [] },
       };
     case 'IOS':
@@ -107,6 +162,8 @@ export function makeMessage(platform: Platform, deviceId: string): Message {
         ...base,
         platform,
         priority: 10,
+        dataPrefix: 'svc',
+        isSilent: false,
         content: { title: 'Title', message: 'Text', enableBadge: false, richContent: [], additionalActions: [] },
       };
     case 'WEB':

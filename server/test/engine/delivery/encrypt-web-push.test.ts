@@ -86,7 +86,8 @@ test('a payload of 3,993 bytes goes out as 4,096, and one of 3,994 is refused be
   };
   const bodyLength = (textLength: number): number => {
     const planned = plan(textLength);
-    return 'plan' in planned ? planned.plan.body.length : 0;
+    if (!('plan' in planned)) return 0;
+    return encryptWebPush(planned.plan.body, planned.plan.encryptFor!).length;
   };
   const longest = 4096 - bodyLength(0);
   expect(bodyLength(longest)).toBe(4096);

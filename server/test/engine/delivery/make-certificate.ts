@@ -1,16 +1,17 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 
 /**
- * A certificate for `localhost` that signs itself (X.509, RFC 5280 §4.1), good for a day: Node makes keys, but no
+ * A certificate, for `localhost` unless other names are given, that signs itself (X.509, RFC 5280 §4.1), good for a day: Node makes keys, but no
  * certificates, and one in the repository would run out.
  */
-export function makeCertificate(): { key: string; cert: string } {
+export function makeCertificate(names = ['localhost']): { key: string; cert: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const algorithm = der(0x30, oid('2a8648ce3d040302')); // ecdsa-with-SHA256
-  const name = der(0x30, der(0x31, der(0x30, oid('550403'), der(0x0c, Buffer.from('localhost')))));
+  const name = der(0x30, der(0x31, der(0x30, oid('550403'), der(0x0c, Buffer.from(names[0]!)))));
   const day = 86_400_000;
   const validity = der(0x30, utcTime(new Date(Date.now() - day)), utcTime(new Date(Date.now() + day)));
-  const altName = der(0x30, oid('551d11'), der(0x04, der(0x30, der(0x82, Buffer.from('localhost')))));
+  const alternatives = names.map((each) => der(0x82, Buffer.from(each)));
+  const altName = der(0x30, oid('551d11'), der(0x04, der(0x30, ...alternatives)));
   const authority = der(
     0x30,
     oid('551d13'),

@@ -46,9 +46,19 @@ test.each<[Platform, number]>([
 test('content is measured with everything sent along with it: ids and the report token', () => {
   const content = { title: 'T', message: 'M', richContent: [], additionalActions: [] };
   const shown = { platform: 'ANDROID', content } as const;
-  const { bytes } = measureContent({ workspaceId: 'WORKSPACE', ...shown });
-  const longer = measureContent({ workspaceId: 'WORKSPACE', ...shown, content: { ...content, title: 'TTT' } });
-  expect(bytes).toBeGreaterThan(300);
+  const defaults = { dataPrefix: 'svc', publicUrl: undefined };
+  const measure = (mode: 'both' | 'data', title: string) =>
+    measureContent(
+      {
+        workspaceId: 'WORKSPACE',
+        androidPayload: { mode, pushFrom: 'carillon', dataPrefix: null },
+        ...shown,
+        content: { ...content, title },
+      },
+      defaults,
+    ).bytes;
+  expect(measure('both', 'T')).toBeGreaterThan(300);
   // Shown by the system, and read by the app.
-  expect(longer.bytes - bytes).toBe(4);
+  expect(measure('both', 'TTT') - measure('both', 'T')).toBe(4);
+  expect(measure('data', 'TTT') - measure('data', 'T')).toBe(2);
 });

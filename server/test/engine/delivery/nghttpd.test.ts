@@ -12,6 +12,7 @@ import { makeManualClock } from '../../../src/clock.ts';
 import type { Platform } from '../../../src/domain/campaigns/content.ts';
 import { makeDelivery } from '../../../src/engine/delivery/deliver.ts';
 import { realProviderEndpoints } from '../../../src/engine/delivery/delivery-endpoints.ts';
+import type { Http2Client } from '../../../src/engine/delivery/http2/http2-transport.ts';
 import { makeLog } from '../../../src/log.ts';
 import { makeMessage } from './delivery-bundle.ts';
 
@@ -82,12 +83,13 @@ function freePort(): Promise<number> {
   });
 }
 
-async function makeSender(origin: string) {
+async function makeSender(origin: string, http2Client: Http2Client) {
   const [fcm, apns] = await makeSimulatedCredentials('abcdef123456');
   const delivery = makeDelivery({
     clock: makeManualClock(new Date('2026-11-21T12:00:00Z')),
     log: makeLog({ level: 'silent', pretty: false }),
     allowedNetworks: [],
+    http2Client,
     endpoints: {
       ...realProviderEndpoints,
       simulators: {
@@ -113,27 +115,32 @@ const files = {
 };
 
 describe.skipIf(!hasProgram)(`our senders against nghttpd${hasProgram ? '' : ` (skipped: no ${program})`}`, () => {
-  test.each<[Exclude<Platform, 'WEB'>, number]>([
-    ['ANDROID', 1],
-    ['ANDROID', 8],
-    ['ANDROID', 100],
-    ['IOS', 1],
-    ['IOS', 8],
-    ['IOS', 100],
-  ])('%s: 2,000 requests at once are all answered, with at most %d streams open', async (platform, streams) => {
-    const server = await startNghttpd(files, streams);
-    const send = await makeSender(server.origin);
-    const outcomes = await Promise.all(Array.from({ length: 2_000 }, (_, number) => send(platform, number)));
-    expect(new Set(outcomes.map(({ kind }) => kind))).toEqual(new Set(['accepted']));
-    // Only when the server has ended is its log complete.
-    for (const step of undo.splice(0).reverse()) await step();
-    const connections = [...server.connections.values()];
-    // One more for FCM's access token.
-    const requests = connections.reduce((sum, connection) => sum + connection.requests, 0);
-    expect(requests).toBe(platform === 'ANDROID' ? 2_001 : 2_000);
-    expect(Math.max(...connections.map(({ maxOpen }) => maxOpen))).toBeLessThanOrEqual(streams);
-    expect(server.faults).toEqual([]);
-    // With room for many the room is used.
-    if (streams > 1) expect(Math.max(...connections.map(({ maxOpen }) => maxOpen))).toBeGreaterThan(1);
-  });
+  test.each<[Http2Client, Exclude<Platform, 'WEB'>, number]>([
+    ['carillon', 'ANDROID', 1],
+    ['carillon', 'ANDROID', 8],
+    ['carillon', 'ANDROID', 100],
+    ['carillon', 'IOS', 1],
+    ['carillon', 'IOS', 8],
+    ['carillon', 'IOS', 100],
+    ['node', 'ANDROID', 100],
+    ['node', 'IOS', 8],
+  ])(
+    '%s, %s: 2,000 requests at once are all answered, with at most %d streams open',
+    async (client, platform, streams) => {
+      const server = await startNghttpd(files, streams);
+      const send = await makeSender(server.origin, client);
+      const outcomes = await Promise.all(Array.from({ length: 2_000 }, (_, number) => send(platform, number)));
+      expect(new Set(outcomes.map(({ kind }) => kind))).toEqual(new Set(['accepted']));
+      // Only when the server has ended is its log complete.
+      for (const step of undo.splice(0).reverse()) await step();
+      const connections = [...server.connections.values()];
+      // One more for FCM's access token.
+      const requests = connections.reduce((sum, connection) => sum + connection.requests, 0);
+      expect(requests).toBe(platform === 'ANDROID' ? 2_001 : 2_000);
+      expect(Math.max(...connections.map(({ maxOpen }) => maxOpen))).toBeLessThanOrEqual(streams);
+      expect(server.faults).toEqual([]);
+      // With room for many the room is used.
+      if (streams > 1) expect(Math.max(...connections.map(({ maxOpen }) => maxOpen))).toBeGreaterThan(1);
+    },
+  );
 });

@@ -3,23 +3,19 @@ import type { Platform } from '../../../src/domain/campaigns/content.ts';
 import { makeApnsProvider } from '../../../src/engine/delivery/apns/make-apns-provider.ts';
 import { makeFcmProvider } from '../../../src/engine/delivery/fcm/make-fcm-provider.ts';
 import { makeHttp2Transport } from '../../../src/engine/delivery/http2/http2-transport.ts';
+import type { Http2Client } from '../../../src/engine/delivery/http2/http2-transport.ts';
 import { realProviderEndpoints } from '../../../src/engine/delivery/delivery-endpoints.ts';
 import type { Outcome } from '../../../src/engine/delivery/provider.ts';
 import { magicTokens } from '../../../src/domain/sandbox/magic-tokens.ts';
-import type { Fault } from '../../../src/engine/delivery/simulator/faults.ts';
+import type { Fault } from '../../../src/domain/sandbox/faults.ts';
 import { makeWebPushProvider } from '../../../src/engine/delivery/webpush/make-web-push-provider.ts';
 import { makeLog } from '../../../src/log.ts';
-import { makeMessage, startDeliveryBundle } from './delivery-bundle.ts';
+import { http2Clients, makeMessage, startDeliveryBundle } from './delivery-bundle.ts';
 
 // Every row of the outcome tables (delivery 1 to 3), through the real senders, over HTTP/2, from the fault
 // switches of the simulators.
 const switchOf = { ANDROID: 'fcm', IOS: 'apns', WEB: 'webpush' } as const;
 let bundle: Awaited<ReturnType<typeof startDeliveryBundle>>;
-
-beforeAll(async () => {
-  bundle = await startDeliveryBundle();
-});
-afterAll(() => bundle.stop());
 
 type Row = [what: string, fault: Fault, expected: Partial<Outcome>];
 type Kind = Outcome['kind'];
@@ -118,7 +114,8 @@ const refusals = [
   'BadEnvironmentKeyIdInToken',
 ];
 const apnsRows: Row[] = [
-  ['200', { status: 200, headers: { 'apns-id': 'an-id' } }, { kind: 'accepted', providerMessageId: 'an-id' }],
+  // Apple's id is the one that it was sent, and is not read again of a batch.
+  ['200', { status: 200 }, { kind: 'accepted' }],
   ...['BadDeviceToken', 'DeviceTokenNotForTopic'].map((text): Row => [
     `400 ${text}`,
     reason(400, text),
@@ -289,12 +286,15 @@ const transportRows: Row[] = [
   ['one stream at a time', { maxStreams: 1 }, { kind: 'accepted' }],
 ];
 
-const rows: Record<Platform, Row[]> = {
-  ANDROID: [...fcmRows, ...hostileRows('ANDROID'), ...waitRows, ...transportRows],
-  IOS: [...apnsRows, ...hostileRows('IOS'), ...waitRows, ...transportRows],
-  WEB: [...webRows, ...hostileRows('WEB'), ...waitRows, ...transportRows],
+/** What a body says is read by the same code whoever carried it: all of them by Node's client with FULL=1 only. */
+const tables = (http2Client: Http2Client): Record<Platform, Row[]> => {
+  const hostile = http2Client === 'node' && process.env.FULL !== '1' ? () => [] : hostileRows;
+  return {
+    ANDROID: [...fcmRows, ...hostile('ANDROID'), ...waitRows, ...transportRows],
+    IOS: [...apnsRows, ...hostile('IOS'), ...waitRows, ...transportRows],
+    WEB: [...webRows, ...hostile('WEB'), ...waitRows, ...transportRows],
+  };
 };
-const count = Object.values(rows).flat().length;
 
 /** What the ledger can keep, whatever the provider said. */
 function checkShape(outcome: Outcome): void {
@@ -313,65 +313,73 @@ function checkShape(outcome: Outcome): void {
     expect(outcome.goneSince.getTime()).toBeLessThanOrEqual(bundle.clock.now().getTime());
 }
 
-describe(`an answer of a provider comes to the documented outcome (${count} rows)`, () => {
-  const every = (['ANDROID', 'IOS', 'WEB'] as const).flatMap((platform) =>
-    rows[platform].map(([what, fault, expected]) => ({ platform, what, fault, expected })),
-  );
-  test.each(every)('$platform: $what', async ({ platform, fault, expected }) => {
-    await bundle.simulators.reset();
-    // Google's token endpoint has the same switch; with a token at hand the fault strikes the message.
-    expect(await bundle.send(platform)).toMatchObject({ kind: 'accepted' });
-    await bundle.simulators.setFaults({ [switchOf[platform]]: fault });
-    const outcome = await bundle.send(platform);
-    expect(outcome).toMatchObject(expected);
-    checkShape(outcome);
+describe.each(http2Clients)('by the HTTP/2 client %s', (http2Client) => {
+  beforeAll(async () => {
+    bundle = await startDeliveryBundle(http2Client);
   });
-});
+  afterAll(() => bundle.stop());
 
-test('an old provider token that Apple calls expired is renewed, once', async () => {
-  await bundle.simulators.reset();
-  expect(await bundle.send('IOS')).toMatchObject({ kind: 'accepted' });
-  bundle.clock.advance(30 * 60_000);
-  bundle.simulators.syncClock();
-  await bundle.simulators.setFaults({ apns: { ...reason(403, 'ExpiredProviderToken'), count: 1 } });
-  expect(await bundle.send('IOS')).toMatchObject({ kind: 'accepted' });
-  await bundle.simulators.setFaults({ apns: reason(403, 'ExpiredProviderToken') });
-  expect(await bundle.send('IOS')).toMatchObject({ kind: 'stopped', code: 'ExpiredProviderToken' });
-});
+  describe('an answer of a provider comes to the documented outcome', () => {
+    const rows = tables(http2Client);
+    const every = (['ANDROID', 'IOS', 'WEB'] as const).flatMap((platform) =>
+      rows[platform].map(([what, fault, expected]) => ({ platform, what, fault, expected })),
+    );
+    test.each(every)('$platform: $what', async ({ platform, fault, expected }) => {
+      await bundle.simulators.reset();
+      // Google's token endpoint has the same switch; with a token at hand the fault strikes the message.
+      expect(await bundle.send(platform)).toMatchObject({ kind: 'accepted' });
+      await bundle.simulators.setFaults({ [switchOf[platform]]: fault });
+      const outcome = await bundle.send(platform);
+      expect(outcome).toMatchObject(expected);
+      checkShape(outcome);
+    });
+  });
 
-test('no answer in time is unknown with every provider', async () => {
-  await bundle.simulators.reset();
-  const { clock, credentials } = bundle;
-  const log = makeLog({ level: 'silent', pretty: false });
-  const transport = makeHttp2Transport({ log, allowedNetworks: [], requestMilliseconds: 200 });
-  const simulator = bundle.simulators.endpoints;
-  const { fcm: fcmEndpoints, apns: apnsEndpoints } = realProviderEndpoints;
-  const silent = magicTokens.find(({ outcome }) => outcome === 'silent')!;
-  const send = async (platform: Platform): Promise<Outcome> => {
-    const providers = {
-      ANDROID: makeFcmProvider({ clock, transport, endpoints: fcmEndpoints, simulator: simulator.fcm }),
-      IOS: makeApnsProvider({
-        clock,
-        transport,
-        endpoints: apnsEndpoints,
-        simulatorOrigin: simulator.apns,
-        shareToken: async ({ make }) => make(),
-      }),
-      WEB: makeWebPushProvider({ clock, transport, simulator: simulator.webPush }),
+  test('an old provider token that Apple calls expired is renewed, once', async () => {
+    await bundle.simulators.reset();
+    expect(await bundle.send('IOS')).toMatchObject({ kind: 'accepted' });
+    bundle.clock.advance(30 * 60_000);
+    bundle.simulators.syncClock();
+    await bundle.simulators.setFaults({ apns: { ...reason(403, 'ExpiredProviderToken'), count: 1 } });
+    expect(await bundle.send('IOS')).toMatchObject({ kind: 'accepted' });
+    await bundle.simulators.setFaults({ apns: reason(403, 'ExpiredProviderToken') });
+    expect(await bundle.send('IOS')).toMatchObject({ kind: 'stopped', code: 'ExpiredProviderToken' });
+  });
+
+  test('no answer in time is unknown with every provider', async () => {
+    await bundle.simulators.reset();
+    const { clock, credentials } = bundle;
+    const log = makeLog({ level: 'silent', pretty: false });
+    const transport = makeHttp2Transport({ log, allowedNetworks: [], client: http2Client, requestMilliseconds: 200 });
+    const simulator = bundle.simulators.endpoints;
+    const { fcm: fcmEndpoints, apns: apnsEndpoints } = realProviderEndpoints;
+    const silent = magicTokens.find(({ outcome }) => outcome === 'silent')!;
+    const send = async (platform: Platform): Promise<Outcome> => {
+      const providers = {
+        ANDROID: makeFcmProvider({ clock, transport, endpoints: fcmEndpoints, simulator: simulator.fcm }),
+        IOS: makeApnsProvider({
+          clock,
+          transport,
+          endpoints: apnsEndpoints,
+          simulatorOrigin: simulator.apns,
+          shareToken: async ({ make }) => make(),
+        }),
+        WEB: makeWebPushProvider({ clock, log, transport, simulator: simulator.webPush }),
+      };
+      const pushId = {
+        ANDROID: `${silent.fcm}-${'a'.repeat(100)}`,
+        IOS: silent.apns.padEnd(64, '0'),
+        WEB: bundle.subscription(silent.web),
+      }[platform];
+      const provider = providers[platform];
+      const credential = credentials[switchOf[platform]] as never;
+      const device = { deviceId: '0', platform, pushId };
+      const planned = provider.plan({ message: makeMessage(platform, '0'), device, credential });
+      if (!('plan' in planned)) return planned.outcome;
+      return provider.classify(await provider.send(planned.plan, credential), clock.now());
     };
-    const pushId = {
-      ANDROID: `${silent.fcm}-${'a'.repeat(100)}`,
-      IOS: silent.apns.padEnd(64, '0'),
-      WEB: bundle.subscription(silent.web),
-    }[platform];
-    const provider = providers[platform];
-    const credential = credentials[switchOf[platform]] as never;
-    const device = { deviceId: '0', platform, pushId };
-    const planned = provider.plan({ message: makeMessage(platform, '0'), device, credential });
-    if (!('plan' in planned)) return planned.outcome;
-    return provider.classify(await provider.send(planned.plan, credential), clock.now());
-  };
-  for (const platform of ['ANDROID', 'IOS', 'WEB'] as const)
-    expect(await send(platform)).toEqual({ kind: 'unknown', code: 'TIMEOUT' });
-  await transport.close();
+    for (const platform of ['ANDROID', 'IOS', 'WEB'] as const)
+      expect(await send(platform)).toEqual({ kind: 'unknown', code: 'TIMEOUT' });
+    await transport.close();
+  });
 });

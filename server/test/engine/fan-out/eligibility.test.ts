@@ -35,7 +35,7 @@ const codes = async (runId: string) =>
   Object.fromEntries(
     (
       await bundle.database`
-        select coalesce(code, outcome) as code, count(*) as devices from deliveries where run_id = ${runId}
+        select coalesce(code, outcome) as code, count(*) as devices from readable_deliveries as deliveries where run_id = ${runId}
         group by 1 order by 1`
     ).map((row) => [row.code as string, row.devices as number]),
   );
@@ -217,7 +217,8 @@ describe('quiet hours', () => {
     expect(await bundle.retry()).toBe(6);
     expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 24 });
     expect(bundle.sent).toHaveLength(24);
-    const [most] = await bundle.database`select max(attempts) as attempts from deliveries where run_id = ${runId}`;
+    const [most] =
+      await bundle.database`select max(attempts) as attempts from readable_deliveries as deliveries where run_id = ${runId}`;
     expect(most!.attempts).toBe(1);
     await bundle.end();
     expect((await bundle.states(campaignId)).run).toBe('SENT');
@@ -301,9 +302,9 @@ describe('without caps, quiet hours and delays', () => {
     const deliver = makeDeliverToEligible({
       ...{ database, clock: bundle.clock, log: bundle.log },
       personaliseDevices: makePersonaliseDevices({ database }),
-      async deliverToDevice(_run, { id }) {
-        delivered.push(id);
-        return undefined as never;
+      async deliverToDevices(_run, addressees) {
+        delivered.push(...addressees.map(({ device }) => device.id));
+        return [];
       },
     });
     const device = { id: 'd', bucket: 0, userId: 'u', platform: 'ANDROID', pushId: 'p' } as const;
@@ -367,7 +368,7 @@ describe('a user whose time zone is stored under another name than IANA’s', ()
     const sent = await send();
     const noted = await bundle.database`
       select users.attributes ->> 'time_zone' as zone, outcome, code, retry_at as "retryAt"
-      from deliveries join users on users.bucket = deliveries.bucket and users.id = deliveries.user_id
+      from readable_deliveries as deliveries join users on users.bucket = deliveries.bucket and users.id = deliveries.user_id
       where run_id = ${sent.runId}`;
     expect(noted).toHaveLength(aliases.length + unknown.length + 40);
     for (const { zone, outcome, code, retryAt } of noted) {

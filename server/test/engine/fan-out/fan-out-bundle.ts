@@ -14,7 +14,8 @@ import type { ProviderCredentials } from '../../../src/domain/provider-credentia
 import { makeLog } from '../../../src/log.ts';
 import { storePushes } from '../../../src/app/push/store-pushes.ts';
 import type { Outcome } from '../../../src/engine/delivery/provider.ts';
-import { makeDeliverToDevice } from '../../../src/engine/fan-out/deliver-to-device.ts';
+import { makeSingleBatch } from '../../../src/engine/delivery/delivery-batch.ts';
+import { makeDeliverToDevices } from '../../../src/engine/fan-out/deliver-to-devices.ts';
 import { makeEndRuns } from '../../../src/engine/fan-out/end-runs.ts';
 import { makePersonaliseDevices } from '../../../src/engine/fan-out/personalise-devices.ts';
 import { makeReleaseRuns } from '../../../src/engine/fan-out/release-runs.ts';
@@ -68,15 +69,16 @@ export async function makeFanOutBundle() {
   const messages: Message[] = [];
   let answer: (device: Sent, nth: number) => Outcome | Promise<Outcome> = () => ({ kind: 'accepted' });
   const makeDeliver = () =>
-    makeDeliverToDevice({
+    makeDeliverToDevices({
       clock,
       log,
       governor: makeGovernor({ database, clock, log, pause: async () => {} }),
       random: () => 0.5,
       interactionTokens: makeInteractionTokens(Buffer.alloc(32, 1)),
+      phoneDefaults: { dataPrefix: 'svc', publicUrl: undefined },
       loadCredentials: async () => simulatedCredentials,
       delivery: {
-        async deliver({ message, device }) {
+        openBatch: makeSingleBatch(async ({ message, device }) => {
           const request: Sent = {
             deviceId: device.deviceId,
             pushId: device.pushId,
@@ -86,9 +88,7 @@ export async function makeFanOutBundle() {
           sent.push(request);
           messages.push(message);
           return answer(request, sent.length);
-        },
-        probe: () => Promise.reject(new Error('the fan-out probes nothing')),
-        async close() {},
+        }),
       },
     });
   const outcomes = makeKeptOutcomes({ log, pause: () => setImmediate() });
@@ -98,9 +98,9 @@ export async function makeFanOutBundle() {
     if (devices.some(({ pushId }) => isBroken(pushId))) throw new TypeError('a page cannot be made');
     return personalise(run, devices);
   };
-  const deliverToDevice = makeDeliver();
+  const deliverToDevices = makeDeliver();
   const makeWindow = (windowDevices: number) =>
-    makeSendWindow({ database, clock, log, windowDevices, personaliseDevices, deliverToDevice, outcomes });
+    makeSendWindow({ database, clock, log, windowDevices, personaliseDevices, deliverToDevices, outcomes });
 
   return {
     ...test,
@@ -190,7 +190,7 @@ export async function makeFanOutBundle() {
         clock,
         log,
         personaliseDevices,
-        deliverToDevice,
+        deliverToDevices,
         outcomes,
         isCluster: async () => ledger === 'on a cluster' || (await isDistributed(database, 'deliveries')),
         onSettled: () => {},
@@ -252,7 +252,7 @@ export async function makeFanOutBundle() {
     },
     async ledger(runId: string): Promise<{ outcome: string; devices: number }[]> {
       const rows = await database`
-        select outcome, count(*) as devices from deliveries where run_id = ${runId} group by outcome order by outcome`;
+        select outcome, count(*) as devices from readable_deliveries as deliveries where run_id = ${runId} group by outcome order by outcome`;
       return [...rows] as never;
     },
     async counters(runId: string): Promise<Record<string, number>> {

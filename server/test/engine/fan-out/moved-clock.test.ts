@@ -62,6 +62,7 @@ test('a second attempt outlives it too', async () => {
   expect(await retried).toBe(20);
   expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 20 });
   expect(bundle.sent).toHaveLength(40);
-  const [most] = await bundle.database`select max(attempts) as attempts from deliveries where run_id = ${runId}`;
+  const [most] =
+    await bundle.database`select max(attempts) as attempts from readable_deliveries as deliveries where run_id = ${runId}`;
   expect(most!.attempts).toBe(2);
 });

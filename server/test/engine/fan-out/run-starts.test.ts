@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { inTransaction } from '../../../src/storage/database.ts';
 import { pauseCampaignRuns, resumeCampaignRuns, stopCampaignRuns } from '../../../src/storage/runs/campaign-runs.ts';
 import { until } from '../../carillon-bundle.ts';
@@ -88,13 +88,12 @@ describe('while the devices of a run are counted', () => {
     expect(await countOf('chunks')).toBe(2);
   });
 
-  test('a node dies: nothing is half done, and the next look starts the run', async (context) => {
-    context.skip(inject('workerUrls') !== null, 'who counts waits on a worker, which the coordinator does not show');
+  test('a node dies: nothing is half done, and the next look starts the run', async () => {
     const { campaignId, runId } = await bundle.accept({ segmentId: await addFilterSegment() });
     await expect(
       whileCounting(async ({ pid }) => {
-        // Its locks end with it.
-        await bundle.database`select pg_terminate_backend(${pid})`;
+        // Its locks end with it. A cluster has a function of this name for numbers of another kind, of type bigint.
+        await bundle.database`select pg_terminate_backend(${pid}::int)`;
         await until(
           async () => (await bundle.database`select 1 from pg_stat_activity where pid = ${pid}`).length === 0,
         );

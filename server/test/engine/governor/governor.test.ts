@@ -29,6 +29,10 @@ afterEach(() => test_.drop());
 const node = (pause: (milliseconds: number) => Promise<void> = async () => {}) =>
   makeGovernor({ database: test_.database, clock, log: makeLog({ level: 'silent', pretty: false }), pause });
 
+/** One message's turn. */
+const turnOf = (governor: ReturnType<typeof node>, of: SendAccount, lane: 0 | 1): Promise<Date | undefined> =>
+  new Promise((onTurn) => governor.takeTurns(of, { lane, messages: 1, onTurn }));
+
 const account = (more: Partial<SendAccount> = {}): SendAccount => ({
   key: 'fcm:shop',
   perMinute: undefined,
@@ -122,7 +126,7 @@ describe('an account with a quota', () => {
     const governor = node();
     const quota = account({ perMinute: 6_100 });
     clock.advance(0);
-    const turns = await Promise.all(Array.from({ length: 50 }, () => governor.turn(quota, 1)));
+    const turns = await Promise.all(Array.from({ length: 50 }, () => turnOf(governor, quota, 1)));
     // The first second of a ramp is a tenth: 10, of which mass sends leave one to urgent messages.
     expect(turns.filter((turn) => turn === undefined)).toHaveLength(9);
     const later = turns.filter((turn) => turn !== undefined).map((turn) => turn.getTime());
@@ -136,20 +140,48 @@ describe('an account with a quota', () => {
     const quota = account({ perMinute: 610 });
     await Promise.all([
       ...Array.from({ length: 5 }, async () => {
-        if (!(await governor.turn(quota, 1))) order.push('mass');
+        if (!(await turnOf(governor, quota, 1))) order.push('mass');
       }),
-      governor.turn(quota, 0).then((until) => until ?? order.push('urgent')),
+      turnOf(governor, quota, 0).then((until) => until ?? order.push('urgent')),
     ]);
     expect(order[0]).toBe('urgent');
     expect(order).toContain('mass');
   });
 
+  test('turns taken together are as many as turns taken one by one, and urgent ones go between them', async () => {
+    const governor = node(async () => clock.advance(second));
+    const quota = account({ perMinute: 610 });
+    const turns: (Date | undefined)[] = [];
+    const order: string[] = [];
+    const all = new Promise<void>((resolve) =>
+      governor.takeTurns(quota, {
+        lane: 1,
+        messages: 60,
+        onTurn(later) {
+          turns.push(later);
+          if (!later) order.push('mass');
+          if (turns.length === 60) resolve();
+        },
+      }),
+    );
+    const urgent = turnOf(governor, quota, 0).then(() => order.push('urgent'));
+    await Promise.all([all, urgent]);
+    // Three seconds of leases, each a quarter of a second apart by the test's clock of whole ones.
+    const sent = turns.filter((turn) => turn === undefined).length;
+    expect(sent).toBeGreaterThan(3);
+    expect(sent).toBeLessThan(60);
+    expect(order.indexOf('urgent')).toBeLessThan(sent);
+    const later = turns.filter((turn) => turn !== undefined).map((turn) => turn.getTime());
+    expect(later).toHaveLength(60 - sent);
+    expect(later).toEqual([...new Set(later)].toSorted((one, other) => one - other));
+  });
+
   test('gives back what a lease did not use', async () => {
     const governor = node();
     const quota = account({ perMinute: 61_000 });
-    expect(await governor.turn(quota, 0)).toBeUndefined();
+    expect(await turnOf(governor, quota, 0)).toBeUndefined();
     clock.advance(2 * second);
-    expect(await governor.turn(quota, 0)).toBeUndefined();
+    expect(await turnOf(governor, quota, 0)).toBeUndefined();
     const [row] = await test_.database`select tokens from send_budgets where key = 'fcm:shop'`;
     expect(row!.tokens).toBeGreaterThanOrEqual(0);
     expect(row!.tokens).toBeLessThan(200);
@@ -159,16 +191,16 @@ describe('an account with a quota', () => {
 describe('silence', () => {
   test('that one node was asked for is kept by the others, a second later, and by no other account', async () => {
     const [one, other] = [node(), node()];
-    expect(await other.turn(account(), 1)).toBeUndefined();
+    expect(await turnOf(other, account(), 1)).toBeUndefined();
     const until = new Date(start.getTime() + 90 * second);
     one.silence(account(), { until, reason: 'QUOTA_EXCEEDED' });
-    expect(await one.turn(account(), 1)).toEqual(until);
+    expect(await turnOf(one, account(), 1)).toEqual(until);
     await row('fcm:shop');
     clock.advance(second);
-    expect(await other.turn(account(), 1)).toEqual(until);
-    expect(await other.turn(account({ key: 'fcm:other' }), 1)).toBeUndefined();
+    expect(await turnOf(other, account(), 1)).toEqual(until);
+    expect(await turnOf(other, account({ key: 'fcm:other' }), 1)).toBeUndefined();
     clock.advance(90 * second);
-    expect(await other.turn(account(), 1)).toBeUndefined();
+    expect(await turnOf(other, account(), 1)).toBeUndefined();
   });
 
   test('is not ended by a shorter one', async () => {
@@ -176,7 +208,7 @@ describe('silence', () => {
     const until = new Date(start.getTime() + 90 * second);
     governor.silence(account(), { until, reason: 'QUOTA_EXCEEDED' });
     governor.silence(account(), { until: new Date(start.getTime() + 5 * second), reason: 'QUOTA_EXCEEDED' });
-    expect(await governor.turn(account(), 1)).toEqual(until);
+    expect(await turnOf(governor, account(), 1)).toEqual(until);
   });
 
   test('after a failed connection doubles up to two minutes, and starts over after a response', () => {
@@ -218,7 +250,7 @@ describe('a push service that finds a site noisy (delivery 3)', () => {
       lengths.push((until.getTime() - clock.now().getTime()) / day);
       clock.advance(2 * second);
       const other = node();
-      const turns = await Promise.all(Array.from({ length: 30 }, () => other.turn(site, 1)));
+      const turns = await Promise.all(Array.from({ length: 30 }, () => turnOf(other, site, 1)));
       expect(turns.filter((turn) => turn === undefined).length).toBeLessThan(17);
       clock.advance(until.getTime() - clock.now().getTime());
     }

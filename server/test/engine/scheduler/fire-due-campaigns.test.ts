@@ -140,8 +140,9 @@ describe('an occurrence', () => {
   test('every third day keeps its local time over both clock changes (fault F11)', async () => {
     setClock('2026-03-06T15:00:00Z');
     const id = await schedule({ time: '09:00 AM', timezone: 'America/New_York', repeatAfter: '3' });
+    // Each hour from 11:00 to 16:00 UTC; 09:00 there is 13:00 or 14:00. One at any other hour of the day would be MISSED.
     for (let at = bundle.clock.now().getTime(); at < Date.parse('2026-11-05T00:00:00Z'); at += 60 * minute)
-      await fireAt(new Date(at).toISOString());
+      if (Math.abs(new Date(at).getUTCHours() - 13.5) < 3) await fireAt(new Date(at).toISOString());
     const all = await occurrences(id);
     expect(all.slice(0, 3)).toEqual([
       '2026-03-07T14:00:00.000Z',

@@ -299,8 +299,8 @@ describe('the size limit', () => {
   });
 
   test.each([
-    ['gzip', () => createGzip()],
-    ['br', () => createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: 5 } })],
+    ['gzip', () => createGzip({ level: 1 })],
+    ['br', () => createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })],
     ['zstd', () => createZstdCompress()],
   ])('200 MiB of zeros in %s stop at the limit, with flat memory', async (encoding, makeEncoder) => {
     const packed = await packZeros(makeEncoder());

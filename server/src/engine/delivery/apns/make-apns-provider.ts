@@ -1,13 +1,14 @@
 import type { Clock } from '../../../clock.ts';
 import type { ApnsCredential } from '../../../domain/provider-credential.ts';
 import { readJsonAnswer } from '../classify-fault.ts';
-import type { Http2Target } from '../http2/http2-session.ts';
+import type { Http2Target } from '../http2/open-socket.ts';
 import type { Http2Transport } from '../http2/http2-transport.ts';
-import type { Answer, DeliveryProvider } from '../provider.ts';
+import type { Access, Answer, RoutedProvider } from '../provider.ts';
+import { sendByRoute } from '../send-by-route.ts';
 import { makeApnsProviderTokens } from './apns-provider-token.ts';
 import type { ShareProviderToken } from './apns-provider-token.ts';
 import { classifyApnsAnswer } from './classify-apns-answer.ts';
-import { planApnsRequest } from './plan-apns-request.ts';
+import { isDeviceToken, planApnsRequest } from './plan-apns-request.ts';
 
 export type ApnsProviderOptions = {
   clock: Clock;
@@ -25,7 +26,7 @@ export function makeApnsProvider({
   endpoints,
   simulatorOrigin,
   shareToken,
-}: ApnsProviderOptions): DeliveryProvider<ApnsCredential> {
+}: ApnsProviderOptions): RoutedProvider<ApnsCredential> {
   const tokens = makeApnsProviderTokens({ clock, share: shareToken });
 
   function targetOf(credential: ApnsCredential): Http2Target {
@@ -36,25 +37,32 @@ export function makeApnsProvider({
     return { key, origin, isGuarded: false, connectTo: simulatorOrigin };
   }
 
+  const routeOf = (credential: ApnsCredential, token: string) => ({
+    target: targetOf(credential),
+    authorization: `${scheme}${token}`,
+  });
+  const access: Access<ApnsCredential> = {
+    find: async (credential) => routeOf(credential, await tokens.get(credential)),
+    isRefused: isTokenRefused,
+    async renew(credential, { authorization }) {
+      const next = await tokens.replace(credential, authorization.slice(scheme.length));
+      return next === undefined ? undefined : routeOf(credential, next);
+    },
+  };
+
   return {
     plan: (input) => planApnsRequest(input, { origin: endpoints[input.credential.environment], now: clock.realNow() }),
-    async send(plan, credential) {
-      const target = targetOf(credential);
-      const sendWith = (token: string): Promise<Answer> =>
-        transport.request(target, {
-          path: plan.path,
-          headers: { ...plan.headers, authorization: `bearer ${token}` },
-          body: plan.body,
-        });
-      const token = await tokens.get(credential);
-      const answer = await sendWith(token);
-      const next = isTokenRefused(answer) ? await tokens.replace(credential, token) : undefined;
-      return next === undefined ? answer : sendWith(next);
-    },
+    send: (plan, credential) => sendByRoute({ transport, access, credential }, plan),
     classify: classifyApnsAnswer,
     close: async () => {},
+    access,
+    // Apple answers with the `apns-id` that it was sent (delivery 2).
+    reads: 'failures',
+    addressOf: (pushId) => (isDeviceToken(pushId) ? pushId.toLowerCase() : undefined),
   };
 }
+
+const scheme = 'bearer ';
 
 /** Too old, or from the future, which Apple calls invalid (delivery 2). */
 const tokenRefusals: unknown[] = ['ExpiredProviderToken', 'InvalidProviderToken'];

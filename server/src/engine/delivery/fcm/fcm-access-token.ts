@@ -5,7 +5,7 @@ import type { FcmCredential } from '../../../domain/provider-credential.ts';
 import { readJsonAnswer } from '../classify-fault.ts';
 import { isYoungToken } from '../is-young-token.ts';
 import type { Http2Transport } from '../http2/http2-transport.ts';
-import type { Http2Target } from '../http2/http2-session.ts';
+import type { Http2Target } from '../http2/open-socket.ts';
 import type { Answer } from '../provider.ts';
 
 export type FcmAccessTokens = {

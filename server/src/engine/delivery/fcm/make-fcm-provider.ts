@@ -1,8 +1,9 @@
 import type { Clock } from '../../../clock.ts';
 import type { FcmCredential } from '../../../domain/provider-credential.ts';
 import type { Http2Transport } from '../http2/http2-transport.ts';
-import type { Http2Target } from '../http2/http2-session.ts';
-import type { Answer, DeliveryProvider, Plan } from '../provider.ts';
+import type { Http2Target } from '../http2/open-socket.ts';
+import type { Access, Answer, RoutedProvider } from '../provider.ts';
+import { sendByRoute } from '../send-by-route.ts';
 import { classifyFcmAnswer } from './classify-fcm-answer.ts';
 import { makeFcmAccessTokens } from './fcm-access-token.ts';
 import { planFcmRequest } from './plan-fcm-request.ts';
@@ -23,7 +24,7 @@ export function makeFcmProvider({
   transport,
   endpoints,
   simulator,
-}: FcmProviderOptions): DeliveryProvider<FcmCredential> {
+}: FcmProviderOptions): RoutedProvider<FcmCredential> {
   const tokens = makeFcmAccessTokens({ clock, transport });
 
   function targetOf(name: keyof FcmEndpoints, credential: FcmCredential): Http2Target {
@@ -37,31 +38,34 @@ export function makeFcmProvider({
     return { ...target, connectTo: simulator[name] };
   }
 
-  async function sendOnce(plan: Plan, credential: FcmCredential): Promise<{ answer: Answer; token?: string }> {
-    const access = await tokens.get(credential, targetOf('tokenOrigin', credential));
-    if ('refusal' in access) return { answer: refusedToken(access.refusal) };
-    const answer = await transport.request(targetOf('messagesOrigin', credential), {
-      path: plan.path,
-      headers: { ...plan.headers, authorization: `Bearer ${access.token}` },
-      body: plan.body,
-    });
-    return { answer, token: access.token };
-  }
+  const access: Access<FcmCredential> = {
+    async find(credential) {
+      const found = await tokens.get(credential, targetOf('tokenOrigin', credential));
+      if ('refusal' in found) return { refusal: refusedToken(found.refusal) };
+      return { target: targetOf('messagesOrigin', credential), authorization: `${scheme}${found.token}` };
+    },
+    isRefused: (answer) => answer.kind === 'answer' && answer.status === 401,
+    renew(credential, { authorization }) {
+      tokens.forget(credential, authorization.slice(scheme.length));
+      return access.find(credential);
+    },
+  };
 
   return {
     plan: (input) => planFcmRequest(input, endpoints.messagesOrigin),
-    async send(plan, credential) {
-      const { answer, token } = await sendOnce(plan, credential);
-      const isTokenRefused = answer.kind === 'answer' && answer.status === 401;
-      if (!isTokenRefused || token === undefined) return answer;
-      // A token may be withdrawn before its time; one fresh one decides whether it is the credential.
-      tokens.forget(credential, token);
-      return (await sendOnce(plan, credential)).answer;
-    },
+    send: (plan, credential) => sendByRoute({ transport, access, credential }, plan),
     classify: classifyFcmAnswer,
     close: async () => {},
+    access,
+    // The id of an accepted message stands in the body.
+    reads: 'bodies',
+    addressOf: (pushId) => (isPlain.test(pushId) ? pushId : undefined),
   };
 }
+
+const scheme = 'Bearer ';
+/** What JSON writes as it is. */
+const isPlain = /^[ !#-[\]-~]*$/;
 
 /** The token service refused the account: the same as a refused message, in the account's own words. */
 function refusedToken(refusal: Answer): Answer {

@@ -1,16 +1,23 @@
-import { makeConnectionState, openStream, settleStream } from './connection-state.ts';
-import type { ClientStream, ConnectionEvents, ConnectionState } from './connection-state.ts';
-import { ConnectionError, FrameReader, errorCodes } from './frames.ts';
-import { HpackError } from './hpack-decoder.ts';
+import type { OutgoingRequest } from './answer-listener.ts';
+import { makeConnectionState, settleStream } from './connection-state.ts';
+import type { ConnectionEvents, ConnectionState } from './connection-state.ts';
+import { breakStream } from './end-streams.ts';
+import { FrameReader } from './frame-reader.ts';
+import { ConnectionError, errorCodes } from './frames.ts';
+import { HpackError } from './hpack-error.ts';
 import { receiveFrame } from './receive-frames.ts';
 import { sendGoaway, sendPing, sendPreface, sendRequest, sendReset } from './send-frames.ts';
-import type { ClientRequest } from './send-frames.ts';
-import { timedOut, toBrokenAnswer, unsent } from './stream-answers.ts';
+import { timedOut, unsent } from './stream-answers.ts';
 
 /** One HTTP/2 connection seen from the client, without its socket: bytes come in by `receive` and leave by `write`. */
 export type ClientConnection = {
-  /** Sends a request on a stream of its own; `settle` is called once, whatever happens. */
-  request(request: ClientRequest, on: Pick<ClientStream, 'deadline' | 'settle'>): void;
+  /**
+   * Sends a request on a stream of its own; its listener is called once, whatever happens, and never before this has
+   * returned.
+   *
+   * @returns whether anything was written
+   */
+  request(request: OutgoingRequest, deadline: number): boolean;
   receive(bytes: Buffer): void;
   /** Gives up streams whose deadline has passed. */
   expire(now: number): void;
@@ -23,6 +30,8 @@ export type ClientConnection = {
   end(detail: string): void;
   openStreams(): number;
   streamLimit(): number;
+  /** What the peer takes of bodies now, all streams together. */
+  sendWindowBytes(): number;
   /** Takes no new request: GOAWAY came or was sent, or the stream numbers are used up. */
   isLeaving(): boolean;
 };
@@ -30,43 +39,59 @@ export type ClientConnection = {
 /** RFC 9113, as far as a client of push services needs it. */
 export function makeClientConnection(on: ConnectionEvents): ClientConnection {
   const connection = makeConnectionState(on);
-  const reader = new FrameReader();
+  const { streams } = connection;
+  const reader = new FrameReader((frame) => receiveFrame(connection, frame));
   sendPreface(connection);
   return {
-    request(request, { deadline, settle }) {
-      let stream: ClientStream | undefined;
+    request(request, deadline) {
       try {
-        stream = openStream(connection, { deadline, settle });
-        sendRequest(stream, request);
+        if (connection.isLeaving) throw new Error('the connection is ending');
+        sendRequest(connection, request, deadline);
+        return true;
       } catch (error) {
-        // Nothing of it was written: the header block did not come to be.
-        if (stream) connection.streams.delete(stream.id);
-        settle(unsent((error as Error).message));
+        // Nothing of it was written: the header block did not come to be. Told later, because who hears it sends the next
+        // one, and of thousands that cannot be sent each would be told within the one before.
+        const { listener, ticket } = request;
+        queueMicrotask(() => listener.onAnswer(ticket, unsent((error as Error).message)));
+        return false;
       }
     },
     receive(bytes) {
       if (connection.isEnded) return;
       try {
-        for (const frame of reader.push(bytes)) receiveFrame(connection, frame);
+        reader.push(bytes);
       } catch (error) {
         breakOff(connection, error as Error);
       }
+      tellSpace(connection);
     },
     expire(now) {
       // Streams are in the order of their deadlines, because all wait equally long.
-      for (const stream of connection.streams.values()) {
-        if (stream.deadline > now) return;
-        sendReset(stream, { code: errorCodes.cancel, answer: timedOut });
+      for (let slot = streams.oldest(); slot >= 0 && streams.deadlines[slot]! <= now; slot = streams.oldest()) {
+        on.onTimedOut();
+        sendReset(connection, slot, { code: errorCodes.cancel, answer: timedOut });
       }
+      tellSpace(connection);
     },
     ping: () => sendPing(connection),
     isSilent: () => connection.isPinging,
     leave: () => sendGoaway(connection, errorCodes.noError),
-    end: (detail) => end(connection, detail),
-    openStreams: () => connection.streams.size,
+    end(detail) {
+      end(connection, detail);
+      tellSpace(connection);
+    },
+    openStreams: () => streams.size,
     streamLimit: () => (connection.isReady ? connection.peer.streams : 0),
+    sendWindowBytes: () => connection.sendWindowBytes,
     isLeaving: () => connection.isLeaving,
   };
+}
+
+/** Once for all frames that came together, because telling costs more than a frame. */
+function tellSpace(connection: ConnectionState): void {
+  if (!connection.hasSpaceNews) return;
+  connection.hasSpaceNews = false;
+  connection.on.onSpace();
 }
 
 /** The peer violated the protocol: it is notified, and all open streams end. */
@@ -84,6 +109,10 @@ function codeOf(error: Error): number {
 function end(connection: ConnectionState, detail: string): void {
   connection.isLeaving = true;
   connection.isEnded = true;
-  for (const stream of [...connection.streams.values()])
-    settleStream(stream, stream.isWritten ? toBrokenAnswer(stream, detail) : unsent(detail));
+  const { streams, writtenId } = connection;
+  for (const id of streams.openIds()) {
+    const slot = streams.slotOf(id);
+    if (id <= writtenId) breakStream(connection, slot, detail);
+    else settleStream(connection, slot, unsent(detail));
+  }
 }

@@ -1,9 +1,10 @@
 import type { Answer } from '../provider.ts';
-import { frameBytes, maxWindowBytes, usualWindowBytes } from './frames.ts';
-import { makeHpackEncoder } from './hpack-encoder.ts';
-import type { HpackEncoder } from './hpack-encoder.ts';
-import { makeOutgoingBytes } from './outgoing-bytes.ts';
-import type { OutgoingBytes } from './outgoing-bytes.ts';
+import { frameBytes, usualWindowBytes } from './frames.ts';
+import { HpackEncoder } from './hpack-encoder.ts';
+import { OutgoingBytes } from './outgoing-bytes.ts';
+import type { WriteBytes } from './outgoing-bytes.ts';
+import type { Header } from './request-head.ts';
+import { StreamTable } from './stream-table.ts';
 
 /**
  * What one connection knows. Made once with all its members, so that the functions that send and receive, which run for
@@ -13,15 +14,14 @@ export type ConnectionState = {
   readonly on: ConnectionEvents;
   readonly encoder: HpackEncoder;
   readonly out: OutgoingBytes;
-  /** Open streams in the order of their requests. */
-  readonly streams: Map<number, ClientStream>;
-  /** Streams whose body waits for a window. */
-  readonly waiting: Set<ClientStream>;
-  /** Streams whose first frame is collected and not yet handed to the socket. */
-  readonly collected: ClientStream[];
+  readonly streams: StreamTable;
+  /** Numbers of the streams whose body waits for a window, in their order. */
+  readonly waiting: Set<number>;
   /** What the peer's SETTINGS say. */
   readonly peer: { initialWindowBytes: number; frameBytes: number; streams: number };
-  nextStreamId: number;
+  /** The last stream whose first frame is collected; and handed to the socket: until then nothing was sent. */
+  collectedId: number;
+  writtenId: number;
   /** What the peer still takes on the connection. */
   sendWindowBytes: number;
   /** Received since the peer was last given room. */
@@ -33,39 +33,24 @@ export type ConnectionState = {
   isEnded: boolean;
   /** A PING is not answered yet. */
   isPinging: boolean;
+  /** A stream ended or a limit changed since the owner was last told. */
+  hasSpaceNews: boolean;
   /** A header list whose END_HEADERS has not come. */
   block: HeaderBlock | undefined;
 };
 
 export type ConnectionEvents = {
-  write: (bytes: Buffer) => void;
+  /** Headers that every request of this connection begins with. */
+  pseudo: readonly Header[];
+  write: WriteBytes;
   /** The peer's first SETTINGS are here, so its limits are known. */
   onReady: () => void;
-  /** A stream ended or a limit changed. */
-  onFreeStream: () => void;
+  /** Streams ended or a limit changed: once for all that came together. */
+  onSpace: () => void;
+  /** A request was given up because its time was over. */
+  onTimedOut: () => void;
   /** The peer broke the protocol; GOAWAY is written, the socket is to be closed. */
   onBroken: (error: Error) => void;
-};
-
-/** One request on its way. */
-export type ClientStream = {
-  readonly connection: ConnectionState;
-  readonly id: number;
-  readonly settle: (answer: Answer) => void;
-  /** Milliseconds of the monotonic clock. */
-  readonly deadline: number;
-  /** What the peer still takes on this stream. */
-  sendWindowBytes: number;
-  /** Body that waits for a window. */
-  pending: Buffer | undefined;
-  /** Whether its first frame has been handed to the socket: until then nothing was sent. */
-  isWritten: boolean;
-  status: number;
-  headers: Record<string, string> | undefined;
-  readonly body: Buffer[];
-  bodyBytes: number;
-  /** Received since the peer was last given room. */
-  unacknowledgedBytes: number;
 };
 
 export type HeaderBlock = { streamId: number; isLast: boolean; pieces: Buffer[]; bytes: number };
@@ -74,62 +59,51 @@ export type HeaderBlock = { streamId: number; isLast: boolean; pieces: Buffer[];
 export const maxStreams = 1_000;
 
 export function makeConnectionState(on: ConnectionEvents): ConnectionState {
-  const collected: ClientStream[] = [];
-  const out = makeOutgoingBytes((bytes) => {
-    for (const stream of collected.splice(0)) stream.isWritten = true;
-    on.write(bytes);
-  });
-  return {
+  const connection: ConnectionState = {
     on,
-    encoder: makeHpackEncoder(),
-    out,
-    streams: new Map(),
+    encoder: new HpackEncoder(on.pseudo),
+    out: new OutgoingBytes((bytes, onWritten) => {
+      connection.writtenId = connection.collectedId;
+      on.write(bytes, onWritten);
+    }),
+    streams: new StreamTable(),
     waiting: new Set(),
-    collected,
     peer: { initialWindowBytes: usualWindowBytes, frameBytes, streams: maxStreams },
-    nextStreamId: 1,
+    collectedId: 0,
+    writtenId: 0,
     sendWindowBytes: usualWindowBytes,
     unacknowledgedBytes: 0,
     isReady: false,
     isLeaving: false,
     isEnded: false,
     isPinging: false,
+    hasSpaceNews: false,
     block: undefined,
   };
+  return connection;
 }
 
-/** @throws Error when the connection takes no more requests */
-export function openStream(
-  connection: ConnectionState,
-  { deadline, settle }: Pick<ClientStream, 'deadline' | 'settle'>,
-): ClientStream {
-  if (connection.isLeaving) throw new Error('the connection is ending');
-  const stream: ClientStream = {
-    connection,
-    id: connection.nextStreamId,
-    settle,
-    deadline,
-    sendWindowBytes: connection.peer.initialWindowBytes,
-    pending: undefined,
-    isWritten: false,
-    status: 0,
-    headers: undefined,
-    body: [],
-    bodyBytes: 0,
-    unacknowledgedBytes: 0,
-  };
-  connection.nextStreamId += 2;
-  if (connection.nextStreamId > maxWindowBytes) connection.isLeaving = true;
-  connection.streams.set(stream.id, stream);
-  connection.collected.push(stream);
-  return stream;
+/** Ends an open stream with the outcome of its request. */
+export function settleStream(connection: ConnectionState, slot: number, answer: Answer): void {
+  const { streams } = connection;
+  const [listener, ticket] = [streams.listeners[slot]!, streams.tickets[slot]!];
+  closeStream(connection, slot);
+  listener.onAnswer(ticket, answer);
 }
 
-/** Ends a stream with the outcome of its request; a second call has no effect. */
-export function settleStream(stream: ClientStream, answer: Answer): void {
-  const { streams, waiting, on } = stream.connection;
-  if (!streams.delete(stream.id)) return;
-  waiting.delete(stream);
-  stream.settle(answer);
-  on.onFreeStream();
+/** Ends an open stream whose listener reads no more of its 2xx than the status. */
+export function acceptStream(connection: ConnectionState, slot: number): void {
+  const { streams } = connection;
+  const listener = streams.listeners[slot]!;
+  const ticket = streams.tickets[slot]!;
+  const status = streams.statuses[slot]!;
+  closeStream(connection, slot);
+  listener.onAccepted(ticket, status);
+}
+
+function closeStream(connection: ConnectionState, slot: number): void {
+  const { streams, waiting } = connection;
+  if (waiting.size > 0) waiting.delete(streams.ids[slot]!);
+  streams.close(slot);
+  connection.hasSpaceNews = true;
 }

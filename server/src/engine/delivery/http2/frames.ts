@@ -42,7 +42,8 @@ export const frameBytes = 16_384;
 export const usualWindowBytes = 65_535;
 export const maxWindowBytes = 2 ** 31 - 1;
 
-export type Frame = { type: number; flags: number; streamId: number; payload: Buffer };
+/** One frame within what arrived: its payload is `bytes` from `from` to `to`. */
+export type Frame = { type: number; flags: number; streamId: number; bytes: Buffer; from: number; to: number };
 
 /** The whole connection is broken: it ends with GOAWAY and this code. */
 export class ConnectionError extends Error {
@@ -58,43 +59,20 @@ export function broken(message: string, code: number = errorCodes.protocolError)
   return new ConnectionError(code, message);
 }
 
-/** Cuts what arrives into frames; a payload is valid until the next piece is pushed. */
-export class FrameReader {
-  #rest: Buffer = Buffer.alloc(0);
-
-  /** @throws ConnectionError for a frame longer than allowed, before its payload is waited for */
-  *push(piece: Buffer): Generator<Frame> {
-    const bytes = this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece]);
-    let place = 0;
-    while (bytes.length - place >= frameHeaderBytes) {
-      const length = bytes.readUIntBE(place, 3);
-      if (length > frameBytes) throw new ConnectionError(errorCodes.frameSizeError, `a frame of ${length} bytes`);
-      const end = place + frameHeaderBytes + length;
-      if (bytes.length < end) break;
-      yield {
-        type: bytes[place + 3]!,
-        flags: bytes[place + 4]!,
-        streamId: bytes.readUInt32BE(place + 5) & 0x7fffffff,
-        payload: bytes.subarray(place + frameHeaderBytes, end),
-      };
-      place = end;
-    }
-    this.#rest = place === bytes.length ? Buffer.alloc(0) : Buffer.from(bytes.subarray(place));
-  }
+export function payloadOf({ bytes, from, to }: Frame): Buffer {
+  return bytes.subarray(from, to);
 }
 
-export type FrameHead = { length: number; type: number; flags: number; streamId: number };
-
-export function writeFrameHead(into: Buffer, place: number, head: FrameHead): number {
-  into.writeUIntBE(head.length, place, 3);
-  into[place + 3] = head.type;
-  into[place + 4] = head.flags;
-  return into.writeUInt32BE(head.streamId, place + 5);
-}
-
-export function makeFrame(head: Omit<FrameHead, 'length'>, payload: Uint8Array): Buffer {
+export function makeFrame(
+  { type, flags, streamId }: { type: number; flags: number; streamId: number },
+  payload: Uint8Array,
+): Buffer {
   const frame = Buffer.alloc(frameHeaderBytes + payload.length);
-  frame.set(payload, writeFrameHead(frame, 0, { ...head, length: payload.length }));
+  frame.writeUIntBE(payload.length, 0, 3);
+  frame[3] = type;
+  frame[4] = flags;
+  frame.writeUInt32BE(streamId, 5);
+  frame.set(payload, frameHeaderBytes);
   return frame;
 }
 
@@ -104,10 +82,11 @@ export function uint32(value: number): Buffer {
   return bytes;
 }
 
-/** @returns the payload without padding (RFC 9113 §6.1) @throws ConnectionError */
-export function withoutPadding({ flags: given, payload }: Frame): Buffer {
-  if ((given & flags.padded) === 0) return payload;
-  const padding = payload[0] ?? 0;
-  if (payload.length < 1 + padding) throw broken('more padding than frame');
-  return payload.subarray(1, payload.length - padding);
+/** Leaves out the padding of a payload (RFC 9113 §6.1). @throws ConnectionError */
+export function dropPadding(frame: Frame): void {
+  if ((frame.flags & flags.padded) === 0) return;
+  const padding = frame.from < frame.to ? frame.bytes[frame.from]! : 0;
+  if (frame.to - frame.from < 1 + padding) throw broken('more padding than frame');
+  frame.from += 1;
+  frame.to -= padding;
 }

@@ -1,8 +1,6 @@
-import { endOfString, huffmanTree, staticTable } from './hpack-tables.ts';
-
-export class HpackError extends Error {
-  override readonly name = 'HpackError';
-}
+import { decodeHuffman, isHuffmanText } from './huffman.ts';
+import { HpackError } from './hpack-error.ts';
+import { staticTable } from './hpack-tables.ts';
 
 /** More than any provider sends, and far from what would hurt. */
 const maxHeaders = 200;
@@ -34,6 +32,63 @@ export function decodeHeaders(block: Buffer): [name: string, value: string][] {
   }
   return headers;
 }
+
+/**
+ * The status of a block that begins with a 2xx of the static table, found without making a text of any field: each is
+ * checked and passed over.
+ *
+ * @returns 0 for any other block: it is to be decoded
+ */
+export function findSuccess(bytes: Buffer, from: number, to: number): number {
+  let place = from;
+  // RFC 7541 §4.2: the answer to a table size of 0.
+  if (place < to && bytes[place] === 0x20) place += 1;
+  if (place >= to) return 0;
+  const status = successes[bytes[place]! & 0x7f]!;
+  if (bytes[place]! < 0x80 || status === 0) return 0;
+  place += 1;
+  for (let fields = 1; place < to; fields += 1) {
+    const first = bytes[place]!;
+    // A table size, or more than anybody sends.
+    if (fields >= maxHeaders || (first >= 0x20 && first < 0x40)) return 0;
+    place += 1;
+    if (first >= 0x80) {
+      if (first === 0x80 || first > 0x80 + staticTable.length) return 0;
+      continue;
+    }
+    const full = first >= 0x40 ? 0x3f : 0x0f;
+    let nameIndex = first & full;
+    if (nameIndex === full) {
+      nameIndex += bytes[place]!;
+      // More would be beyond the static table.
+      if (place >= to || bytes[place]! >= 0x80) return 0;
+      place += 1;
+    }
+    if (nameIndex > staticTable.length) return 0;
+    for (let texts = nameIndex === 0 ? 2 : 1; texts > 0; texts -= 1) {
+      if (place >= to) return 0;
+      const isHuffman = bytes[place]! >= 0x80;
+      let length = bytes[place]! & 0x7f;
+      place += 1;
+      if (length === 0x7f) {
+        // Two bytes of length: beyond that it is decoded.
+        if (place >= to || bytes[place]! >= 0x80) return 0;
+        length += bytes[place]!;
+        place += 1;
+      }
+      const end = place + length;
+      if (end > to || (isHuffman && !isHuffmanText(bytes, place, end))) return 0;
+      place = end;
+    }
+  }
+  return status;
+}
+
+/** By index of the static table: 200, 204 and 206. */
+const successes = Uint16Array.from({ length: 128 }, (_, index) => {
+  const [name, value] = staticTable[index - 1] ?? ['', ''];
+  return name === ':status' && value.startsWith('2') ? Number(value) : 0;
+});
 
 function fromTable(index: number): readonly [string, string] {
   const entry = staticTable[index - 1];
@@ -76,41 +131,13 @@ class BlockReader {
     const length = this.integer(7);
     const end = this.#place + length;
     if (length > maxTextBytes || end > this.#block.length) throw new HpackError('a text beyond its block');
-    const bytes = this.#block.subarray(this.#place, end);
+    const from = this.#place;
     this.#place = end;
-    return isHuffman ? decodeHuffman(bytes) : bytes.toString('latin1');
+    return isHuffman ? decodeHuffman(this.#block, from, end) : this.#block.toString('latin1', from, end);
   }
 
   #byte(): number {
     if (this.isAtEnd()) throw new HpackError('a block that breaks off');
     return this.#block[this.#place++]!;
   }
-}
-
-/** The rest of the last byte must be ones, at most seven (RFC 7541 §5.2). */
-function decodeHuffman(bytes: Buffer): string {
-  const symbols: number[] = [];
-  let node = 0;
-  let bitsSince = 0;
-  let areOnes = true;
-  for (const byte of bytes) {
-    for (let bit = 7; bit >= 0; bit -= 1) {
-      const value = (byte >>> bit) & 1;
-      bitsSince += 1;
-      areOnes &&= value === 1;
-      const next = huffmanTree[node + value]!;
-      if (next >= 0) {
-        node = next;
-        continue;
-      }
-      const symbol = -1 - next;
-      if (symbol === endOfString) throw new HpackError('an end of string within a text');
-      symbols.push(symbol);
-      node = 0;
-      bitsSince = 0;
-      areOnes = true;
-    }
-  }
-  if (bitsSince > 7 || !areOnes) throw new HpackError('a text padded wrongly');
-  return Buffer.from(symbols).toString('latin1');
 }

@@ -1,44 +1,40 @@
-import { connect as connectTcp, isIP } from 'node:net';
 import type { Socket } from 'node:net';
-import { connect as connectTls, TLSSocket } from 'node:tls';
 import type { Logger } from '../../../log.ts';
-import { resolveAllowedAddress } from '../../outgoing-http/resolve-allowed-address.ts';
-import type { Answer } from '../provider.ts';
+import type { OutgoingProxy } from '../../outgoing-http/outgoing-proxy.ts';
+import type { OutgoingRequest } from './answer-listener.ts';
 import { makeClientConnection } from './client-connection.ts';
 import type { ClientConnection } from './client-connection.ts';
-import { timedOut } from './stream-answers.ts';
-
-export type Http2Request = { path: string; headers: Record<string, string>; body: Buffer };
-
-export type Http2Target = {
-  /** Names the pool: requests of one credential share sessions, others never see them. */
-  key: string;
-  /** Scheme, host and port as the provider knows it; becomes `:authority`. */
-  origin: string;
-  /** Where to connect instead, for the sandbox: a loopback origin. */
-  connectTo?: string;
-  /** The host was chosen by somebody else: every address it resolves to must be allowed (decision D29). */
-  isGuarded: boolean;
-};
+import { openSocket } from './open-socket.ts';
+import type { Http2Target } from './open-socket.ts';
 
 export type Http2SessionOptions = {
   log: Logger;
   allowedNetworks: readonly string[];
+  proxy: OutgoingProxy | undefined;
+  /** Until the peer's SETTINGS have come. */
   connectMilliseconds: number;
   requestMilliseconds: number;
-  onFreeStream: () => void;
+  /** Streams ended, or a limit changed. */
+  onSpace: () => void;
   onClosed: () => void;
 };
 
+/** A connection that is ready for requests: ours, or Node's (`open-node-session.ts`). */
 export type Http2Session = {
-  request(request: Http2Request, settle: (answer: Answer) => void): void;
+  /** There must be a free stream. */
+  send(request: OutgoingRequest): void;
   hasFreeStream(): boolean;
+  /** A free stream, and the peer takes bytes of a body: what is sent now leaves now. */
+  hasSpace(): boolean;
   openStreams(): number;
   /** Takes no new requests: GOAWAY was received or the session is closing. */
   isLeaving(): boolean;
   close(): void;
   closeGracefully(milliseconds: number): Promise<void>;
 };
+
+/** @throws the connection's error, AddressBlockedError, ProxyError, or a time-out after `connectMilliseconds` */
+export type OpenHttp2Session = (target: Http2Target, options: Http2SessionOptions) => Promise<Http2Session>;
 
 const pingMilliseconds = 60_000;
 const idleMilliseconds = 10 * 60_000;
@@ -49,26 +45,17 @@ const maxUnsentBytes = 16 * 1024 * 1024;
 /**
  * Connects and waits for the peer's SETTINGS, because they say how many streams there may be: Apple allows one until it
  * has seen a valid token.
- *
- * @throws the connection's error, AddressBlockedError, or a time-out after `connectMilliseconds`
  */
-export async function openHttp2Session(target: Http2Target, options: Http2SessionOptions): Promise<Http2Session> {
-  const url = new URL(target.connectTo ?? target.origin);
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  const address = target.isGuarded ? await resolveAllowedAddress(host, options) : host;
-  const isSecure = url.protocol === 'https:';
-  const port = Number(url.port || (isSecure ? 443 : 80));
-  // Connecting to the checked address, under the host's own name for TLS, leaves no second resolution to attack.
-  const socket = isSecure
-    ? // An address has no server name (RFC 6066 §3); its certificate is compared with the address itself.
-      connectTls({ host: address, port, servername: isIP(host) ? '' : host, ALPNProtocols: ['h2'] })
-    : connectTcp({ host: address, port });
-  // Small requests must not wait for the answer to the last packet (RFC 896), over TLS least of all: measured, a fifth
-  // of the rate.
-  socket.setNoDelay(true);
+export const openHttp2Session: OpenHttp2Session = async (target, options) => {
+  let receive: (bytes: Buffer) => void = () => {};
+  const begunAt = performance.now();
+  const { allowedNetworks, proxy, connectMilliseconds } = options;
+  const onBytes = (bytes: Buffer): void => receive(bytes);
+  const socket = await openSocket(target, { allowedNetworks, proxy, connectMilliseconds, onBytes });
   return new Promise((resolve, reject) => {
-    const limit = setTimeout(() => socket.destroy(new Error('no connection in time')), options.connectMilliseconds);
-    const session = attach(socket, {
+    const remaining = Math.max(0, connectMilliseconds - (performance.now() - begunAt));
+    const limit = setTimeout(() => socket.destroy(new Error('no connection in time')), remaining);
+    const { session, connection } = attach(socket, {
       ...options,
       origin: new URL(target.origin),
       onReady() {
@@ -82,8 +69,9 @@ export async function openHttp2Session(target: Http2Target, options: Http2Sessio
         options.onClosed();
       },
     });
+    receive = (bytes) => connection.receive(bytes);
   });
-}
+};
 
 type Attachment = Omit<Http2SessionOptions, 'onClosed'> & {
   origin: URL;
@@ -91,24 +79,32 @@ type Attachment = Omit<Http2SessionOptions, 'onClosed'> & {
   onClosed: (detail: string) => void;
 };
 
-function attach(socket: Socket, options: Attachment): Http2Session {
+function attach(socket: Socket, options: Attachment): { session: Http2Session; connection: ClientConnection } {
   const { log, requestMilliseconds } = options;
-  const scheme = options.origin.protocol.slice(0, -1);
   const authority = options.origin.host;
   let detail = 'the connection was closed';
   let idleSince = performance.now();
   let sweep: NodeJS.Timeout | undefined;
+  /** Of requests that leave with the next write: reading the clock for each would cost as much as a frame. */
+  let deadline = 0;
 
   const connection = makeClientConnection({
-    write(bytes) {
-      socket.write(bytes);
+    pseudo: [
+      [':method', 'POST'],
+      [':scheme', options.origin.protocol.slice(0, -1)],
+      [':authority', authority],
+    ],
+    write(bytes, onWritten) {
+      deadline = 0;
+      socket.write(bytes, onWritten);
       if (socket.writableLength > maxUnsentBytes) socket.destroy(new Error('the peer reads nothing'));
     },
     onReady: options.onReady,
-    onFreeStream() {
+    onSpace() {
       if (connection.openStreams() === 0 && !socket.destroyed) rest();
-      options.onFreeStream();
+      options.onSpace();
     },
+    onTimedOut: () => silence.probe(),
     onBroken(error) {
       detail = error.message;
       socket.destroySoon();
@@ -142,8 +138,6 @@ function attach(socket: Socket, options: Attachment): Http2Session {
     if (connection.openStreams() === 0) socket.end();
   }
 
-  requireHttp2(socket);
-  socket.on('data', (bytes: Buffer) => connection.receive(bytes));
   socket.on('end', () => socket.end());
   socket.on('error', (error) => {
     detail = error.message;
@@ -157,33 +151,22 @@ function attach(socket: Socket, options: Attachment): Http2Session {
     options.onClosed(detail);
   });
 
-  return {
-    request({ path, headers, body }, settle) {
-      const pseudo: [string, string][] = [
-        [':method', 'POST'],
-        [':scheme', scheme],
-        [':authority', authority],
-        [':path', path],
-      ];
-      connection.request(
-        { headers: [...pseudo, ...Object.entries(headers)], body },
-        {
-          deadline: performance.now() + requestMilliseconds,
-          settle(answer) {
-            if (answer === timedOut) silence.probe();
-            settle(answer);
-          },
-        },
-      );
+  const hasFreeStream = (): boolean =>
+    !connection.isLeaving() && !socket.destroyed && connection.openStreams() < connection.streamLimit();
+  const session: Http2Session = {
+    send(request) {
+      if (deadline === 0) deadline = performance.now() + requestMilliseconds;
+      if (!connection.request(request, deadline)) deadline = 0;
       if (sweep === undefined && connection.openStreams() > 0) work();
     },
-    hasFreeStream: () =>
-      !connection.isLeaving() && !socket.destroyed && connection.openStreams() < connection.streamLimit(),
+    hasFreeStream,
+    hasSpace: () => connection.sendWindowBytes() > 0 && hasFreeStream(),
     openStreams: () => connection.openStreams(),
     isLeaving: () => connection.isLeaving() || socket.destroyed,
     close,
     closeGracefully: (milliseconds) => closeInTime(socket, { milliseconds, close }),
   };
+  return { session, connection };
 }
 
 /** A peer that answers no PING is gone, though its connection may look open for ever. */
@@ -203,13 +186,6 @@ function watchSilence(socket: Socket, { connection, milliseconds }: Watched) {
 }
 
 type Watched = { connection: Pick<ClientConnection, 'isSilent' | 'ping'>; milliseconds: number };
-
-function requireHttp2(socket: Socket): void {
-  if (!(socket instanceof TLSSocket)) return;
-  socket.once('secureConnect', () => {
-    if (socket.alpnProtocol !== 'h2') socket.destroy(new Error('the server does not speak HTTP/2'));
-  });
-}
 
 type Ending = { milliseconds: number; close: () => void };
 

@@ -1,12 +1,20 @@
 import type { Logger } from '../../../log.ts';
+import type { OutgoingProxy } from '../../outgoing-http/outgoing-proxy.ts';
 import type { Answer } from '../provider.ts';
-import type { Http2Request, Http2Target } from './http2-session.ts';
+import { openHttp2Session } from './http2-session.ts';
+import { openNodeSession } from './open-node-session.ts';
+import type { Http2Target } from './open-socket.ts';
+import type { Http2Request } from './promised-requests.ts';
+import { makeRequestLane } from './request-lane.ts';
+import type { LaneOwner, RequestLane } from './request-lane.ts';
 import { dispatch, failWaiting, makeSessionPool } from './session-pool.ts';
 import type { SessionPool } from './session-pool.ts';
 
 export type Http2Transport = {
   /** Sends one request over a pooled session. Never rejects: a network fault is an answer of kind `failure`. */
   request(target: Http2Target, request: Http2Request): Promise<Answer>;
+  /** For many requests: no promise, and no object, is made for one. The requests name `owner` as their listener. */
+  openLane(target: Http2Target, owner: LaneOwner): RequestLane;
   /** Lets open requests end, at most five seconds, then closes every session. */
   close(): Promise<void>;
 };
@@ -15,11 +23,17 @@ export type Http2TransportOptions = {
   log: Logger;
   /** Networks beyond the public ones that guarded targets may reach. */
   allowedNetworks: readonly string[];
+  /** One for all targets of the transport, so that no session of another way is ever shared. */
+  proxy?: OutgoingProxy | undefined;
+  /** Whose HTTP/2 is spoken: this project's, or that of Node, which is slower and a second opinion. */
+  client?: Http2Client | undefined;
   /** Sessions per target; a second one is opened when the first has no free stream. */
   sessionsPerTarget?: number;
   connectMilliseconds?: number;
   requestMilliseconds?: number;
 };
+
+export type Http2Client = 'carillon' | 'node';
 
 export const defaultSessionsPerTarget = 2;
 // A worker has at most some thousand requests open; more waiting than this means something is badly wrong.
@@ -33,12 +47,15 @@ const maxTargets = 500;
  */
 export function makeHttp2Transport(options: Http2TransportOptions): Http2Transport {
   const {
+    client = 'carillon',
     sessionsPerTarget = defaultSessionsPerTarget,
     connectMilliseconds = 10_000,
     requestMilliseconds = 15_000,
   } = options;
   const pools = new Map<string, SessionPool>();
-  const rules = { ...options, sessionsPerTarget, connectMilliseconds, requestMilliseconds, isClosed: false };
+  const openSession = client === 'node' ? openNodeSession : openHttp2Session;
+  const limits = { sessionsPerTarget, connectMilliseconds, requestMilliseconds };
+  const rules = { ...options, ...limits, proxy: options.proxy, openSession, isClosed: false };
 
   function poolOf(target: Http2Target): SessionPool {
     let pool = pools.get(target.key);
@@ -52,10 +69,11 @@ export function makeHttp2Transport(options: Http2TransportOptions): Http2Transpo
 
   function dropIdlePool(): void {
     for (const [key, pool] of pools) {
-      if (pool.waiting.length > 0 || pool.opening > 0 || pool.sessions.some((session) => session.openStreams() > 0))
-        continue;
+      const isWaiting = pool.waiting.length > 0 || pool.hungry.size > 0 || pool.opening > 0;
+      if (isWaiting || pool.sessions.some((session) => session.openStreams() > 0)) continue;
       for (const session of pool.sessions) session.close();
       pools.delete(key);
+      pool.isDropped = true;
       return;
     }
   }
@@ -69,10 +87,11 @@ export function makeHttp2Transport(options: Http2TransportOptions): Http2Transpo
           settle({ kind: 'failure', certainty: 'unsent', reason: 'refused', detail });
           return;
         }
-        pool.waiting.push({ request, tries: 1, settle });
+        pool.waiting.push({ ...request, tries: 1, settle });
         dispatch(pool);
       });
     },
+    openLane: (target, owner) => makeRequestLane(target, { owner, poolOf }),
     async close() {
       rules.isClosed = true;
       const sessions = [...pools.values()].flatMap((pool) => {

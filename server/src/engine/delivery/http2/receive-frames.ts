@@ -1,14 +1,16 @@
 import { maxStreams, settleStream } from './connection-state.ts';
 import type { ConnectionState } from './connection-state.ts';
+import { breakStream, endStream } from './end-streams.ts';
 import {
   broken,
+  dropPadding,
   errorCodes,
   flags,
   frameBytes,
   frameTypes,
   maxWindowBytes,
+  payloadOf,
   settingIds,
-  withoutPadding,
 } from './frames.ts';
 import type { Frame } from './frames.ts';
 import { receiveContinuation, receiveHeaders } from './receive-headers.ts';
@@ -22,7 +24,7 @@ import {
   sendSettingsAcknowledgement,
   sendWaitingBodies,
 } from './send-frames.ts';
-import { lost, maxBodyBytes, toAnswer, toBrokenAnswer, unsent } from './stream-answers.ts';
+import { isAccepted, lost, maxBodyBytes, unsent } from './stream-answers.ts';
 
 /** @throws ConnectionError, HpackError when the peer breaks the protocol */
 export function receiveFrame(connection: ConnectionState, frame: Frame): void {
@@ -59,56 +61,81 @@ export function receiveFrame(connection: ConnectionState, frame: Frame): void {
 function receiveData(connection: ConnectionState, frame: Frame): void {
   assertUsed(connection, frame.streamId);
   // Padding counts too (RFC 9113 §6.1), and so do streams that are closed by now.
-  connection.unacknowledgedBytes += frame.payload.length;
+  const received = frame.to - frame.from;
+  connection.unacknowledgedBytes += received;
   if (connection.unacknowledgedBytes > receiveWindowBytes)
     throw broken('more than the window', errorCodes.flowControlError);
   renewConnectionWindow(connection);
-  const data = withoutPadding(frame);
-  const stream = connection.streams.get(frame.streamId);
-  if (!stream) return;
-  if (!stream.headers)
-    return sendReset(stream, { code: errorCodes.protocolError, answer: lost('a body without headers') });
-  const freeBytes = maxBodyBytes - stream.bodyBytes;
-  if (freeBytes > 0) stream.body.push(Buffer.from(data.subarray(0, freeBytes)));
-  stream.bodyBytes += Math.min(freeBytes, data.length);
-  if ((frame.flags & flags.endStream) !== 0) return settleStream(stream, toAnswer(stream));
+  dropPadding(frame);
+  const { streams } = connection;
+  const slot = streams.slotOf(frame.streamId);
+  if (slot < 0) return;
+  if (streams.statuses[slot] === 0)
+    return sendReset(connection, slot, { code: errorCodes.protocolError, answer: lost('a body without headers') });
+  const isLast = (frame.flags & flags.endStream) !== 0;
+  if (isLast && isWholeBody(connection, slot, frame)) return endStreamWithBody(connection, slot, frame);
+  if (frame.to > frame.from && !isAccepted(connection, slot)) keepBody(connection, slot, frame);
+  if (isLast) return endStream(connection, slot);
   // What is beyond is read and dropped, as long as the request may take: some servers count the rest of a cancelled
   // answer against the connection for ever, and in the end refuse every new stream (Node's does at 10 MB).
-  stream.unacknowledgedBytes += frame.payload.length;
-  renewStreamWindow(stream);
+  renewStreamWindow(connection, slot, received);
 }
 
-function receiveReset(connection: ConnectionState, { streamId, payload }: Frame): void {
-  assertUsed(connection, streamId);
-  if (payload.length !== 4) throw broken('RST_STREAM of a wrong length', errorCodes.frameSizeError);
-  const stream = connection.streams.get(streamId);
-  if (!stream) return;
-  const code = payload.readUInt32BE(0);
+/** As nearly every answer whose headers nobody reads: nothing of it was kept, and all of it is in this frame. */
+function isWholeBody({ streams }: ConnectionState, slot: number, { from, to }: Frame): boolean {
+  return (
+    streams.listeners[slot]!.reads === 'bodies' && streams.details[slot] === undefined && to - from <= maxBodyBytes
+  );
+}
+
+function endStreamWithBody(connection: ConnectionState, slot: number, { bytes, from, to }: Frame): void {
+  const status = connection.streams.statuses[slot]!;
+  settleStream(connection, slot, { kind: 'answer', status, headers: {}, body: bytes.toString('utf8', from, to) });
+}
+
+function keepBody({ streams }: ConnectionState, slot: number, { bytes, from, to }: Frame): void {
+  const detail = streams.detailOf(slot);
+  const kept = Math.min(maxBodyBytes - detail.bodyBytes, to - from);
+  if (kept > 0) detail.body.push(Buffer.from(bytes.subarray(from, from + kept)));
+  detail.bodyBytes += kept;
+}
+
+function receiveReset(connection: ConnectionState, frame: Frame): void {
+  assertUsed(connection, frame.streamId);
+  if (frame.to - frame.from !== 4) throw broken('RST_STREAM of a wrong length', errorCodes.frameSizeError);
+  const slot = connection.streams.slotOf(frame.streamId);
+  if (slot < 0) return;
+  const code = frame.bytes.readUInt32BE(frame.from);
   // REFUSED_STREAM promises that nothing was processed (RFC 9113 §8.7).
-  if (code === errorCodes.refusedStream) return settleStream(stream, unsent('the stream was refused'));
-  settleStream(stream, toBrokenAnswer(stream, `the stream ended with code ${code}`));
+  if (code === errorCodes.refusedStream) settleStream(connection, slot, unsent('the stream was refused'));
+  else breakStream(connection, slot, `the stream ended with code ${code}`);
 }
 
-function receiveSettings(connection: ConnectionState, { streamId, flags: given, payload }: Frame): void {
+function receiveSettings(connection: ConnectionState, frame: Frame): void {
+  const { streamId, flags: given } = frame;
+  const payload = payloadOf(frame);
   const isAcknowledgement = (given & flags.ack) !== 0;
-  if (streamId !== 0 || payload.length % 6 !== 0 || (isAcknowledgement && payload.length > 0))
+  if (streamId !== 0) throw broken('SETTINGS on a stream');
+  if (payload.length % 6 !== 0 || (isAcknowledgement && payload.length > 0))
     throw broken('SETTINGS of a wrong form', errorCodes.frameSizeError);
   if (isAcknowledgement) {
     if (!connection.isReady) throw broken('the first frame is an acknowledgement');
     return;
   }
+  const { initialWindowBytes } = connection.peer;
   for (let place = 0; place < payload.length; place += 6)
     applySetting(connection, { id: payload.readUInt16BE(place), value: payload.readUInt32BE(place + 2) });
+  moveWindows(connection, connection.peer.initialWindowBytes - initialWindowBytes);
   sendSettingsAcknowledgement(connection);
   if (!connection.isReady) {
     connection.isReady = true;
     connection.on.onReady();
   }
   sendWaitingBodies(connection);
-  connection.on.onFreeStream();
+  connection.hasSpaceNews = true;
 }
 
-function applySetting({ encoder, peer, streams }: ConnectionState, { id, value }: { id: number; value: number }): void {
+function applySetting({ encoder, peer }: ConnectionState, { id, value }: { id: number; value: number }): void {
   switch (id) {
     case settingIds.headerTableSize:
       return encoder.limitTable(value);
@@ -117,7 +144,6 @@ function applySetting({ encoder, peer, streams }: ConnectionState, { id, value }
       return;
     case settingIds.initialWindowSize:
       if (value > maxWindowBytes) throw broken('a window too large', errorCodes.flowControlError);
-      for (const stream of streams.values()) stream.sendWindowBytes += value - peer.initialWindowBytes;
       peer.initialWindowBytes = value;
       return;
     case settingIds.maxFrameSize:
@@ -132,43 +158,69 @@ function applySetting({ encoder, peer, streams }: ConnectionState, { id, value }
   }
 }
 
-function receivePing(connection: ConnectionState, { streamId, flags: given, payload }: Frame): void {
+/**
+ * Open streams follow the window that new ones begin with (RFC 9113 §6.9.2). Once for a frame, because a frame may name it
+ * thousands of times.
+ */
+function moveWindows({ streams }: ConnectionState, bytes: number): void {
+  if (bytes === 0 || streams.size === 0) return;
+  const { ids, sendWindows } = streams;
+  for (let slot = 0; slot < ids.length; slot += 1) {
+    if (ids[slot] === 0) continue;
+    sendWindows[slot]! += bytes;
+    if (sendWindows[slot]! > maxWindowBytes) throw broken('a window too large', errorCodes.flowControlError);
+  }
+}
+
+function receivePing(connection: ConnectionState, frame: Frame): void {
+  const { streamId, flags: given } = frame;
+  const payload = payloadOf(frame);
   if (streamId !== 0) throw broken('PING on a stream');
   if (payload.length !== 8) throw broken('PING of a wrong length', errorCodes.frameSizeError);
   if ((given & flags.ack) !== 0) connection.isPinging = false;
   else answerPing(connection, payload);
 }
 
-function receiveGoaway(connection: ConnectionState, { streamId, payload }: Frame): void {
-  if (streamId !== 0 || payload.length < 8) throw broken('GOAWAY of a wrong form', errorCodes.frameSizeError);
+function receiveGoaway(connection: ConnectionState, frame: Frame): void {
+  const { streamId } = frame;
+  const payload = payloadOf(frame);
+  if (streamId !== 0) throw broken('GOAWAY on a stream');
+  if (payload.length < 8) throw broken('GOAWAY of a wrong length', errorCodes.frameSizeError);
   const last = payload.readUInt32BE(0) & 0x7fffffff;
   connection.isLeaving = true;
   // Streams beyond the last one were not processed and go out again elsewhere (RFC 9113 §6.8).
-  for (const stream of [...connection.streams.values()])
-    if (stream.id > last) settleStream(stream, unsent('the peer goes away'));
-  connection.on.onFreeStream();
+  const { streams } = connection;
+  for (const id of last < streams.nextId ? streams.openIds() : [])
+    if (id > last) settleStream(connection, streams.slotOf(id), unsent('the peer goes away'));
+  connection.hasSpaceNews = true;
 }
 
-function receiveWindowUpdate(connection: ConnectionState, { streamId, payload }: Frame): void {
-  if (payload.length !== 4) throw broken('WINDOW_UPDATE of a wrong length', errorCodes.frameSizeError);
-  const more = payload.readUInt32BE(0) & 0x7fffffff;
+function receiveWindowUpdate(connection: ConnectionState, { streamId, bytes, from, to }: Frame): void {
+  if (to - from !== 4) throw broken('WINDOW_UPDATE of a wrong length', errorCodes.frameSizeError);
+  const more = bytes.readUInt32BE(from) & 0x7fffffff;
+  // RFC 9113 §6.9 and §6.9.1: too little is another error than too much.
+  const code = more === 0 ? errorCodes.protocolError : errorCodes.flowControlError;
   if (streamId === 0) {
+    const before = connection.sendWindowBytes;
     connection.sendWindowBytes += more;
-    if (more === 0 || connection.sendWindowBytes > maxWindowBytes)
-      throw broken('a wrong window', errorCodes.flowControlError);
-    sendWaitingBodies(connection);
+    if (more === 0 || connection.sendWindowBytes > maxWindowBytes) throw broken('a wrong window', code);
+    connection.hasSpaceNews = true;
+    // While there was a window, none waited for this one.
+    if (before <= 0) sendWaitingBodies(connection);
     return;
   }
   assertUsed(connection, streamId);
-  const stream = connection.streams.get(streamId);
-  if (!stream) return;
-  stream.sendWindowBytes += more;
-  if (more === 0 || stream.sendWindowBytes > maxWindowBytes)
-    return sendReset(stream, { code: errorCodes.flowControlError, answer: lost('a wrong window') });
-  if (stream.pending) sendBody(stream);
+  const { streams } = connection;
+  const slot = streams.slotOf(streamId);
+  if (slot < 0) return;
+  const windowBytes = streams.sendWindows[slot]! + more;
+  streams.sendWindows[slot] = windowBytes;
+  if (more === 0 || windowBytes > maxWindowBytes)
+    return sendReset(connection, slot, { code, answer: lost('a wrong window') });
+  if (streams.details[slot]?.pending) sendBody(connection, slot);
 }
 
 /** Even-numbered streams belong to the peer, which has none; future streams are idle (RFC 9113 §5.1). */
-function assertUsed({ nextStreamId }: ConnectionState, streamId: number): void {
-  if (streamId % 2 === 0 || streamId >= nextStreamId) throw broken(`a frame on stream ${streamId}, which is idle`);
+function assertUsed({ streams }: ConnectionState, streamId: number): void {
+  if (streamId % 2 === 0 || streamId >= streams.nextId) throw broken(`a frame on stream ${streamId}, which is idle`);
 }

@@ -1,62 +1,89 @@
-import { settleStream } from './connection-state.ts';
-import type { ClientStream, ConnectionState, HeaderBlock } from './connection-state.ts';
-import { broken, errorCodes, flags, withoutPadding } from './frames.ts';
+import type { ConnectionState, HeaderBlock } from './connection-state.ts';
+import { endStream } from './end-streams.ts';
+import { broken, dropPadding, errorCodes, flags, payloadOf } from './frames.ts';
 import type { Frame } from './frames.ts';
-import { decodeHeaders } from './hpack-decoder.ts';
+import { decodeHeaders, findSuccess } from './hpack-decoder.ts';
 import { maxBlockBytes, sendReset } from './send-frames.ts';
-import { lost, toAnswer } from './stream-answers.ts';
+import { isSuccess, lost } from './stream-answers.ts';
 
 /** @throws ConnectionError, HpackError */
 export function receiveHeaders(connection: ConnectionState, frame: Frame): void {
-  let payload = withoutPadding(frame);
+  dropPadding(frame);
   if ((frame.flags & flags.priority) !== 0) {
-    if (payload.length < 5) throw broken('HEADERS too short', errorCodes.frameSizeError);
-    payload = payload.subarray(5);
+    if (frame.to - frame.from < 5) throw broken('HEADERS too short', errorCodes.frameSizeError);
+    frame.from += 5;
   }
   const isLast = (frame.flags & flags.endStream) !== 0;
-  connection.block = { streamId: frame.streamId, isLast, pieces: [], bytes: 0 };
-  addToBlock(connection.block, payload);
-  if ((frame.flags & flags.endHeaders) !== 0) endBlock(connection, connection.block);
+  if ((frame.flags & flags.endHeaders) === 0) {
+    connection.block = { streamId: frame.streamId, isLast, pieces: [], bytes: 0 };
+    addToBlock(connection.block, frame);
+    return;
+  }
+  const slot = connection.streams.slotOf(frame.streamId);
+  if (slot >= 0 && receiveSuccess(connection, slot, frame)) {
+    if (isLast) endStream(connection, slot);
+    return;
+  }
+  receiveBlock(connection, { streamId: frame.streamId, isLast, bytes: payloadOf(frame) });
+}
+
+/** The answer that nearly all requests get, when no more of it is read than that: found without decoding a text. */
+function receiveSuccess({ streams }: ConnectionState, slot: number, frame: Frame): boolean {
+  if (streams.statuses[slot] !== 0 || streams.listeners[slot]!.reads === 'all') return false;
+  const status = findSuccess(frame.bytes, frame.from, frame.to);
+  streams.statuses[slot] = status;
+  return status !== 0;
 }
 
 /** @throws ConnectionError, HpackError */
 export function receiveContinuation(connection: ConnectionState, frame: Frame): void {
   const { block } = connection;
   if (!block) throw broken('CONTINUATION of nothing');
-  addToBlock(block, frame.payload);
-  if ((frame.flags & flags.endHeaders) !== 0) endBlock(connection, block);
+  addToBlock(block, frame);
+  if ((frame.flags & flags.endHeaders) === 0) return;
+  connection.block = undefined;
+  receiveBlock(connection, { ...block, bytes: Buffer.concat(block.pieces) });
 }
 
-function addToBlock(block: HeaderBlock, piece: Buffer): void {
-  block.pieces.push(Buffer.from(piece));
-  block.bytes += piece.length;
+function addToBlock(block: HeaderBlock, frame: Frame): void {
+  block.pieces.push(Buffer.from(payloadOf(frame)));
+  block.bytes += frame.to - frame.from;
   if (block.bytes > maxBlockBytes || block.pieces.length > 100)
     throw broken('headers without end', errorCodes.enhanceYourCalm);
 }
 
-function endBlock(connection: ConnectionState, { streamId, isLast, pieces }: HeaderBlock): void {
-  connection.block = undefined;
-  const stream = connection.streams.get(streamId);
+type WholeBlock = { streamId: number; isLast: boolean; bytes: Buffer };
+
+function receiveBlock(connection: ConnectionState, { streamId, isLast, bytes }: WholeBlock): void {
   // Decoded for a stream that is gone as well: what it breaks is the connection's.
-  const headers = decodeHeaders(Buffer.concat(pieces));
-  if (stream) receiveHeaderList(stream, { headers, isLast });
+  const headers = decodeHeaders(bytes);
+  const { streams } = connection;
+  const slot = streams.slotOf(streamId);
+  if (slot < 0) return;
+  // Push services do not use trailers.
+  if (streams.statuses[slot] === 0) {
+    const status = statusOf(headers);
+    // 103 and its like come before the answer, and end nothing (RFC 9113 §8.1).
+    if (status === 0 || (status < 200 && isLast)) {
+      const answer = lost('an answer without a status');
+      return sendReset(connection, slot, { code: errorCodes.protocolError, answer });
+    }
+    if (status < 200) return;
+    streams.statuses[slot] = status;
+    if (!passesOver(connection, slot)) streams.detailOf(slot).headers = joinHeaders(headers);
+  }
+  if (isLast) endStream(connection, slot);
 }
 
-function receiveHeaderList(
-  stream: ClientStream,
-  { headers, isLast }: { headers: [string, string][]; isLast: boolean },
-): void {
-  // Push services do not use trailers.
-  if (!stream.headers) {
-    const status = Number(headers.find(([name]) => name === ':status')?.[1]);
-    if (!Number.isInteger(status) || status < 100 || status > 999)
-      return sendReset(stream, { code: errorCodes.protocolError, answer: lost('an answer without a status') });
-    // 103 and its like come before the answer (RFC 9113 §8.1).
-    if (status < 200 && !isLast) return;
-    stream.status = status;
-    stream.headers = joinHeaders(headers);
-  }
-  if (isLast) settleStream(stream, toAnswer(stream));
+/** Whether the listener reads no headers of this answer. */
+function passesOver({ streams }: ConnectionState, slot: number): boolean {
+  return streams.listeners[slot]!.reads !== 'all' && isSuccess(streams.statuses[slot]!);
+}
+
+/** Three digits (RFC 9110 §15), or 0. */
+function statusOf(headers: [string, string][]): number {
+  const status = headers.find(([name]) => name === ':status')?.[1] ?? '';
+  return /^[1-9]\d\d$/.test(status) ? Number(status) : 0;
 }
 
 /** Repeated headers as one list (RFC 9110 §5.2); names of HTTP/2 are lower-case. */

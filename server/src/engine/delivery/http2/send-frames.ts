@@ -1,6 +1,7 @@
+import type { OutgoingRequest } from './answer-listener.ts';
 import type { Answer } from '../provider.ts';
 import { settleStream } from './connection-state.ts';
-import type { ClientStream, ConnectionState } from './connection-state.ts';
+import type { ConnectionState } from './connection-state.ts';
 import {
   flags,
   frameBytes,
@@ -10,11 +11,7 @@ import {
   settingIds,
   uint32,
   usualWindowBytes,
-  writeFrameHead,
 } from './frames.ts';
-import type { Header } from './hpack-encoder.ts';
-
-export type ClientRequest = { headers: readonly Header[]; body: Buffer };
 
 /** What is taken on the connection before the peer is given more room; on one stream it is `streamWindowBytes`. */
 export const receiveWindowBytes = 4 * 1024 * 1024;
@@ -25,49 +22,87 @@ export const maxBlockBytes = 64 * 1024;
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 const nothing = Buffer.alloc(0);
 
-/** Header block and, when it fits the windows, the body, in one piece of memory. */
-export function sendRequest(stream: ClientStream, { headers, body }: ClientRequest): void {
-  const { encoder, out } = stream.connection;
-  const into = out.reserve(frameHeaderBytes + frameBytes);
-  const length = encoder.encode(headers, into.subarray(frameHeaderBytes));
-  writeFrameHead(into, 0, { length, type: frameTypes.headers, flags: flags.endHeaders, streamId: stream.id });
-  out.commit(frameHeaderBytes + length);
-  stream.pending = body;
-  sendBody(stream);
+const headersFrame = (frameTypes.headers << 8) | flags.endHeaders;
+const dataFrame = frameTypes.data << 8;
+const lastDataFrame = dataFrame | flags.endStream;
+
+/**
+ * Header block and body on a stream of its own; what the windows do not take of the body is copied and waits. The
+ * listener gets its answer when this has returned.
+ *
+ * @throws TypeError, RangeError for headers that cannot be sent; nothing is written then
+ */
+export function sendRequest(connection: ConnectionState, request: OutgoingRequest, deadline: number): void {
+  const { encoder, out, streams, peer } = connection;
+  const { body } = request;
+  const bodyBytes = body.length;
+  const blockBytes = encoder.maxBytes(request);
+  if (blockBytes > frameBytes) throw new RangeError(`headers of ${blockBytes} bytes`);
+  const isWhole =
+    bodyBytes <= connection.sendWindowBytes && bodyBytes <= peer.initialWindowBytes && bodyBytes <= peer.frameBytes;
+  out.reserve(frameHeaderBytes + blockBytes + (isWhole ? frameHeaderBytes + bodyBytes : 0));
+  const start = out.to + frameHeaderBytes;
+  const end = encoder.encode(request, out.bytes, start);
+  const slot = streams.open();
+  const id = streams.ids[slot]!;
+  streams.tickets[slot] = request.ticket;
+  streams.listeners[slot] = request.listener;
+  streams.deadlines[slot] = deadline;
+  streams.sendWindows[slot] = peer.initialWindowBytes;
+  connection.collectedId = id;
+  if (!streams.hasNumbers()) connection.isLeaving = true;
+  out.head(end - start, headersFrame, id);
+  if (isWhole) {
+    out.bytes.set(body, out.to + frameHeaderBytes);
+    out.head(bodyBytes, lastDataFrame, id);
+    streams.sendWindows[slot]! -= bodyBytes;
+    connection.sendWindowBytes -= bodyBytes;
+  } else {
+    streams.detailOf(slot).pending = Buffer.from(body);
+    sendBody(connection, slot);
+  }
 }
 
 /** Writes as much of the body as both windows take; the end of an empty one needs no window (RFC 9113 §6.9). */
-export function sendBody(stream: ClientStream): void {
-  const { connection } = stream;
-  while (stream.pending) {
-    const left = stream.pending.length;
-    const allowed = Math.min(stream.sendWindowBytes, connection.sendWindowBytes, connection.peer.frameBytes, left);
-    if (allowed <= 0 && left > 0) {
-      connection.waiting.add(stream);
+export function sendBody(connection: ConnectionState, slot: number): void {
+  const { out, streams, waiting, peer } = connection;
+  const id = streams.ids[slot]!;
+  const detail = streams.details[slot];
+  while (detail?.pending) {
+    const { pending } = detail;
+    const windowBytes = Math.min(streams.sendWindows[slot]!, connection.sendWindowBytes);
+    if (windowBytes <= 0 && pending.length > 0) {
+      waiting.add(id);
       return;
     }
-    const bytes = Math.max(0, allowed);
-    const isLast = bytes === left;
-    const head = { type: frameTypes.data, flags: isLast ? flags.endStream : 0, streamId: stream.id };
-    connection.out.add(makeFrame(head, stream.pending.subarray(0, bytes)));
-    stream.sendWindowBytes -= bytes;
+    const bytes = Math.min(pending.length, windowBytes, peer.frameBytes);
+    const isLast = bytes === pending.length;
+    out.reserve(frameHeaderBytes + bytes);
+    out.bytes.set(pending.subarray(0, bytes), out.to + frameHeaderBytes);
+    out.head(bytes, isLast ? lastDataFrame : dataFrame, id);
+    streams.sendWindows[slot]! -= bytes;
     connection.sendWindowBytes -= bytes;
-    stream.pending = isLast ? undefined : stream.pending.subarray(bytes);
+    detail.pending = isLast ? undefined : pending.subarray(bytes);
   }
-  connection.waiting.delete(stream);
+  waiting.delete(id);
 }
 
 /** The window of the connection or of the streams has grown. */
 export function sendWaitingBodies(connection: ConnectionState): void {
-  for (const stream of connection.waiting) {
+  for (const id of connection.waiting) {
     if (connection.sendWindowBytes <= 0) return;
-    sendBody(stream);
+    sendBody(connection, connection.streams.slotOf(id));
   }
 }
 
-export function sendReset(stream: ClientStream, { code, answer }: { code: number; answer: Answer }): void {
-  stream.connection.out.add(makeFrame({ type: frameTypes.rstStream, flags: 0, streamId: stream.id }, uint32(code)));
-  settleStream(stream, answer);
+export function sendReset(
+  connection: ConnectionState,
+  slot: number,
+  { code, answer }: { code: number; answer: Answer },
+): void {
+  const streamId = connection.streams.ids[slot]!;
+  connection.out.add(makeFrame({ type: frameTypes.rstStream, flags: 0, streamId }, uint32(code)));
+  settleStream(connection, slot, answer);
 }
 
 /** The client's greeting (RFC 9113 §3.4). */
@@ -90,11 +125,15 @@ export function renewConnectionWindow(connection: ConnectionState): void {
   connection.unacknowledgedBytes = 0;
 }
 
-export function renewStreamWindow(stream: ClientStream): void {
-  if (stream.unacknowledgedBytes <= streamWindowBytes / 2) return;
-  const more = uint32(stream.unacknowledgedBytes);
-  stream.connection.out.add(makeFrame({ type: frameTypes.windowUpdate, flags: 0, streamId: stream.id }, more));
-  stream.unacknowledgedBytes = 0;
+/** The same for one stream, which has received so many bytes more. */
+export function renewStreamWindow({ out, streams }: ConnectionState, slot: number, received: number): void {
+  if (received === 0) return;
+  const detail = streams.detailOf(slot);
+  detail.unacknowledgedBytes += received;
+  if (detail.unacknowledgedBytes <= streamWindowBytes / 2) return;
+  const streamId = streams.ids[slot]!;
+  out.add(makeFrame({ type: frameTypes.windowUpdate, flags: 0, streamId }, uint32(detail.unacknowledgedBytes)));
+  detail.unacknowledgedBytes = 0;
 }
 
 export function sendPing(connection: ConnectionState): void {

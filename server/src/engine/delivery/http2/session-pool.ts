@@ -1,54 +1,115 @@
 import type { Logger } from '../../../log.ts';
+import { HostNotAllowedError } from '../../outgoing-http/decide-host-name.ts';
+import type { OutgoingProxy } from '../../outgoing-http/outgoing-proxy.ts';
+import { ProxyError } from '../../outgoing-http/proxy-error.ts';
+import { AddressBlockedError } from '../../outgoing-http/resolve-allowed-address.ts';
 import type { Answer } from '../provider.ts';
-import { openHttp2Session } from './http2-session.ts';
-import type { Http2Request, Http2Session, Http2Target } from './http2-session.ts';
+import type { Http2Session, OpenHttp2Session } from './http2-session.ts';
+import type { Http2Target } from './open-socket.ts';
+import { PromisedRequests } from './promised-requests.ts';
+import type { PromisedRequest } from './promised-requests.ts';
+import { unsent } from './stream-answers.ts';
 
-/** The sessions of one target and the requests that wait for a stream of theirs. */
+/** The sessions of one target and what waits for a stream of theirs. */
 export type SessionPool = {
   target: Http2Target;
   /** One object for all pools of a transport: `isClosed` becomes true for all at once. */
   rules: Readonly<PoolRules>;
   sessions: Http2Session[];
   opening: number;
-  waiting: Waiting[];
+  promised: PromisedRequests;
+  waiting: PromisedRequest[];
+  /** Lanes that were refused a request since they last heard of space. */
+  hungry: Set<HungryLane>;
   /** Sessions opened since a request last got a stream. */
   openedInVain: number;
-  /** Runs while requests wait; restarts whenever one gets a stream. */
+  /** Runs while something waits; `hasProgress`: a stream was got since it was started. */
   standstill: NodeJS.Timeout | undefined;
+  hasProgress: boolean;
+  /** Another pool may have been made for the target. */
+  isDropped: boolean;
 };
 
-type PoolRules = {
+export type HungryLane = { onSpace(): void; onUnreachable(failure: Answer): void };
+
+export type PoolRules = {
   log: Logger;
+  openSession: OpenHttp2Session;
   allowedNetworks: readonly string[];
+  proxy: OutgoingProxy | undefined;
   sessionsPerTarget: number;
   connectMilliseconds: number;
   requestMilliseconds: number;
   isClosed: boolean;
 };
 
-type Waiting = { request: Http2Request; tries: number; settle: (answer: Answer) => void };
-
 // A refused stream was not processed (RFC 9113 §8.7), so it is sent again on another session.
 const maxTries = 3;
 
 export function makeSessionPool(target: Http2Target, rules: PoolRules): SessionPool {
-  return { target, rules, sessions: [], opening: 0, waiting: [], openedInVain: 0, standstill: undefined };
+  const pool: SessionPool = {
+    target,
+    rules,
+    sessions: [],
+    opening: 0,
+    promised: new PromisedRequests((request, answer) => settle(pool, request, answer)),
+    waiting: [],
+    hungry: new Set(),
+    openedInVain: 0,
+    standstill: undefined,
+    hasProgress: false,
+    isDropped: false,
+  };
+  return pool;
 }
 
-/** Gives waiting requests to sessions with free streams; opens another session when there is none. */
+/** Gives waiting requests to sessions with free streams, then space to lanes; opens another session when there is none. */
 export function dispatch(pool: SessionPool): void {
   while (pool.waiting.length > 0) {
-    const session = pool.sessions.find((candidate) => candidate.hasFreeStream());
+    const session = findSession(pool, (candidate) => candidate.hasFreeStream());
     if (!session) break;
-    const next = pool.waiting.shift()!;
-    pool.openedInVain = 0;
-    watchStandstill(pool);
-    run(pool, session, next);
+    noteProgress(pool);
+    run(pool, session, pool.waiting.shift()!);
   }
-  if (pool.standstill === undefined) watchStandstill(pool);
-  const wantsSession = pool.waiting.length > 0 && pool.opening === 0;
-  if (!wantsSession || pool.sessions.filter((session) => !session.isLeaving()).length >= pool.rules.sessionsPerTarget)
-    return;
+  if (pool.waiting.length === 0 && pool.hungry.size > 0 && findSpace(pool)) {
+    const lanes = [...pool.hungry];
+    pool.hungry.clear();
+    for (const lane of lanes) lane.onSpace();
+  }
+  openIfWanted(pool);
+  watchStandstill(pool);
+}
+
+/** A session that can take a lane's request now. */
+export function findSpace(pool: SessionPool): Http2Session | undefined {
+  return findSession(pool, hasSpace);
+}
+
+const hasSpace = (session: Http2Session): boolean => session.hasSpace();
+
+function findSession(pool: SessionPool, isFit: (session: Http2Session) => boolean): Http2Session | undefined {
+  for (const session of pool.sessions) if (isFit(session)) return session;
+  return undefined;
+}
+
+export function noteProgress(pool: SessionPool): void {
+  pool.openedInVain = 0;
+  pool.hasProgress = true;
+}
+
+/** There is no space for the lane, which hears when there is. */
+export function waitForSpace(pool: SessionPool, lane: HungryLane): void {
+  if (pool.hungry.has(lane)) return;
+  pool.hungry.add(lane);
+  openIfWanted(pool);
+  watchStandstill(pool);
+}
+
+function openIfWanted(pool: SessionPool): void {
+  if (pool.opening > 0 || (pool.waiting.length === 0 && pool.hungry.size === 0)) return;
+  let remaining = 0;
+  for (const session of pool.sessions) if (!session.isLeaving()) remaining += 1;
+  if (remaining >= pool.rules.sessionsPerTarget) return;
   // A peer that ends every connection before it serves one would be called without pause.
   if (pool.openedInVain < maxTries) void open(pool);
   else {
@@ -57,13 +118,27 @@ export function dispatch(pool: SessionPool): void {
   }
 }
 
+/** Everything that waits is told that nothing of it was sent. */
 export function failWaiting(pool: SessionPool, error: Error): void {
-  const reason = error.name === 'AddressBlockedError' ? 'address-blocked' : 'unreachable';
+  const failure: Answer = { kind: 'failure', certainty: 'unsent', reason: reasonOf(error), detail: error.message };
   const failed = pool.waiting.splice(0);
+  const lanes = [...pool.hungry];
+  pool.hungry.clear();
   watchStandstill(pool);
-  for (const waiting of failed) {
-    waiting.settle({ kind: 'failure', certainty: 'unsent', reason, detail: error.message });
-  }
+  for (const waiting of failed) waiting.settle(failure);
+  for (const lane of lanes) lane.onUnreachable(failure);
+}
+
+const proxyReasons = {
+  PROXY_UNREACHABLE: 'proxy-unreachable',
+  PROXY_REFUSED: 'proxy-refused',
+  PROXY_AUTH: 'proxy-auth',
+} as const;
+
+function reasonOf(error: Error) {
+  if (error instanceof ProxyError) return proxyReasons[error.code];
+  if (error instanceof HostNotAllowedError) return 'host-not-allowed';
+  return error instanceof AddressBlockedError ? 'address-blocked' : 'unreachable';
 }
 
 /**
@@ -71,28 +146,30 @@ export function failWaiting(pool: SessionPool, error: Error): void {
  * either.
  */
 function watchStandstill(pool: SessionPool): void {
-  clearTimeout(pool.standstill);
-  pool.standstill = undefined;
-  if (pool.waiting.length === 0) return;
+  const isWaiting = pool.waiting.length > 0 || pool.hungry.size > 0;
+  if (!isWaiting || pool.hasProgress) {
+    clearTimeout(pool.standstill);
+    pool.standstill = undefined;
+    pool.hasProgress = false;
+  }
+  if (!isWaiting || pool.standstill !== undefined) return;
   pool.standstill = setTimeout(() => {
     pool.standstill = undefined;
-    failWaiting(pool, new Error('no stream was free in time'));
+    if (pool.hasProgress) watchStandstill(pool);
+    else failWaiting(pool, new Error('no stream was free in time'));
   }, pool.rules.connectMilliseconds + pool.rules.requestMilliseconds);
 }
 
 async function open(pool: SessionPool): Promise<void> {
-  const { log, allowedNetworks, connectMilliseconds, requestMilliseconds } = pool.rules;
+  const { openSession, ...rules } = pool.rules;
   pool.opening += 1;
   pool.openedInVain += 1;
   // Assigned before the connection is ready: a peer may end it in the same packet as its greeting.
   let session: Http2Session | undefined;
   try {
-    session = await openHttp2Session(pool.target, {
-      log,
-      allowedNetworks,
-      connectMilliseconds,
-      requestMilliseconds,
-      onFreeStream: () => dispatch(pool),
+    session = await openSession(pool.target, {
+      ...rules,
+      onSpace: () => dispatch(pool),
       onClosed: () => {
         pool.sessions = pool.sessions.filter((other) => other !== session);
         dispatch(pool);
@@ -111,13 +188,19 @@ async function open(pool: SessionPool): Promise<void> {
   dispatch(pool);
 }
 
-function run(pool: SessionPool, session: Http2Session, waiting: Waiting): void {
-  session.request(waiting.request, (answer) => {
-    const isUnsent = answer.kind === 'failure' && answer.certainty === 'unsent';
-    if (isUnsent && waiting.tries < maxTries && !pool.rules.isClosed) {
-      waiting.tries += 1;
-      pool.waiting.push(waiting);
-      dispatch(pool);
-    } else waiting.settle(answer);
-  });
+function run(pool: SessionPool, session: Http2Session, request: PromisedRequest): void {
+  try {
+    session.send(pool.promised.begin(request));
+  } catch (error) {
+    request.settle(unsent((error as Error).message));
+  }
+}
+
+function settle(pool: SessionPool, request: PromisedRequest, answer: Answer): void {
+  const isUnsent = answer.kind === 'failure' && answer.certainty === 'unsent';
+  if (isUnsent && request.tries < maxTries && !pool.rules.isClosed) {
+    request.tries += 1;
+    pool.waiting.push(request);
+    dispatch(pool);
+  } else request.settle(answer);
 }

@@ -1,20 +1,26 @@
 import type { Answer } from '../provider.ts';
-import type { ClientStream } from './connection-state.ts';
+import type { ConnectionState } from './connection-state.ts';
 
 /** The interesting answers have a few hundred bytes; a hostile push service could send without end. */
 export const maxBodyBytes = 64 * 1024;
 
-export function toAnswer(stream: ClientStream): Answer {
-  const body = Buffer.concat(stream.body).toString('utf8');
-  return { kind: 'answer', status: stream.status, headers: stream.headers!, body };
+export function toAnswer({ streams }: ConnectionState, slot: number): Answer {
+  const detail = streams.details[slot];
+  const body = detail === undefined || detail.body.length === 0 ? '' : textOf(detail.body);
+  return { kind: 'answer', status: streams.statuses[slot]!, headers: detail?.headers ?? {}, body };
 }
 
-/**
- * The response of a stream that broke off. A 2xx status is conclusive without the body; any other response is treated
- * as missing, because its body would decide.
- */
-export function toBrokenAnswer(stream: ClientStream, detail: string): Answer {
-  return stream.headers && stream.status >= 200 && stream.status < 300 ? toAnswer(stream) : lost(detail);
+function textOf(pieces: Buffer[]): string {
+  return (pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)).toString('utf8');
+}
+
+/** Whether the status alone decides: the listener reads no more of a 2xx. */
+export function isAccepted({ streams }: ConnectionState, slot: number): boolean {
+  return isSuccess(streams.statuses[slot]!) && streams.listeners[slot]!.reads === 'failures';
+}
+
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
 }
 
 export function unsent(detail: string): Answer {

@@ -1,8 +1,8 @@
 import { constants, createServer } from 'node:http2';
 import type { Http2Server, Http2Session, IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
-import { makeFaultSwitch } from './faults.ts';
-import type { Fault } from './faults.ts';
+import { makeFaultSwitch } from '../../../domain/sandbox/fault-switch.ts';
+import type { Fault } from '../../../domain/sandbox/faults.ts';
 import type { DeliveredMessage, Simulate, SimulatedAnswer, SimulatedRequest } from './simulator-account.ts';
 
 export type SimulatorCounters = { received: number; accepted: number; refused: number };
@@ -11,12 +11,14 @@ export type ServedSimulator = {
   /** Loopback origin (h2c). */
   origin: string;
   counters: SimulatorCounters;
-  setFault(fault: Fault | undefined): void;
+  setFaults(faults: Fault[]): void;
   stop(): Promise<void>;
 };
 
 export type ServeOptions = {
   simulate: Simulate;
+  /** The address of the device that a request is for. */
+  deviceOf: (request: { path: string; body: Buffer }) => string | undefined;
   times: () => Pick<SimulatedRequest, 'now' | 'shownAt'>;
   /** Resolves when there is room for more; the answer waits for it. */
   onDelivered: (message: DeliveredMessage) => Promise<void> | undefined;
@@ -31,15 +33,19 @@ const lingerMilliseconds = 5_000;
 export async function serveSimulator(options: ServeOptions): Promise<ServedSimulator> {
   const counters: SimulatorCounters = { received: 0, accepted: 0, refused: 0 };
   const sessions = new Set<Http2Session>();
-  let fault: Fault | undefined;
-  let strike = makeFaultSwitch(undefined);
+  let faults: Fault[] = [];
+  let strike = makeFaultSwitch(faults);
+  /** Of the connection rather than of a request. */
+  const findOf = (name: 'maxStreams' | 'goawayEvery'): number | undefined =>
+    faults.find((fault) => fault[name] !== undefined)?.[name];
   const server = createServer({ settings: { maxConcurrentStreams: usualStreams, initialWindowSize: 1024 * 1024 } });
 
   server.on('session', (session) => {
     sessions.add(session);
     session.on('close', () => sessions.delete(session));
     session.on('error', () => {});
-    if (fault?.maxStreams !== undefined) session.settings({ maxConcurrentStreams: fault.maxStreams });
+    const maxStreams = findOf('maxStreams');
+    if (maxStreams !== undefined) session.settings({ maxConcurrentStreams: maxStreams });
   });
   const streamsOf = new WeakMap<Http2Session, number>();
   const lastStreamOf = new WeakMap<Http2Session, number>();
@@ -53,7 +59,7 @@ export async function serveSimulator(options: ServeOptions): Promise<ServedSimul
     }
     const streams = (streamsOf.get(session) ?? 0) + 1;
     streamsOf.set(session, streams);
-    if (fault?.goawayEvery !== undefined && streams === fault.goawayEvery) {
+    if (streams === findOf('goawayEvery')) {
       lastStreamOf.set(session, stream.id!);
       session.goaway(constants.NGHTTP2_NO_ERROR, stream.id!);
       // The client closes first, as with real providers: closing while bytes still arrive would reset the connection
@@ -63,20 +69,22 @@ export async function serveSimulator(options: ServeOptions): Promise<ServedSimul
     }
     // Google's token endpoint shares the server but is no device.
     if (headers[':path'] !== '/token') counters.received += 1;
-    void answer({ stream, headers, struck: strike() });
+    void answer({ stream, headers });
   });
 
-  type Call = { stream: ServerHttp2Stream; headers: IncomingHttpHeaders; struck: Fault | undefined };
+  type Call = { stream: ServerHttp2Stream; headers: IncomingHttpHeaders };
 
-  async function answer({ stream, headers, struck }: Call): Promise<void> {
+  async function answer({ stream, headers }: Call): Promise<void> {
     const body = await readBody(stream);
+    const path = String(headers[':path']);
+    const needsDevice = faults.some(({ device }) => device !== undefined);
+    const struck = strike({ device: needsDevice ? options.deviceOf({ path, body }) : undefined });
     if (struck?.delayMilliseconds) await new Promise((resolve) => setTimeout(resolve, struck.delayMilliseconds));
     if (struck?.reset) {
       counters.refused += 1;
       stream.close(constants.NGHTTP2_INTERNAL_ERROR);
       return;
     }
-    const path = String(headers[':path']);
     const given: SimulatedAnswer =
       struck?.status === undefined
         ? await options.simulate({ method: String(headers[':method']), path, headers, body, ...options.times() })
@@ -99,12 +107,12 @@ export async function serveSimulator(options: ServeOptions): Promise<ServedSimul
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     counters,
-    setFault(next) {
-      fault = next;
+    setFaults(next) {
+      faults = next;
       strike = makeFaultSwitch(next);
       // One that was cut is still in the set until its close event, and throws.
       for (const session of sessions)
-        if (!session.destroyed) session.settings({ maxConcurrentStreams: next?.maxStreams ?? usualStreams });
+        if (!session.destroyed) session.settings({ maxConcurrentStreams: findOf('maxStreams') ?? usualStreams });
     },
     stop: () => stopServer(server, sessions),
   };

@@ -1,5 +1,7 @@
 import { createPublicKey, randomUUID, verify } from 'node:crypto';
 import { magicOutcome } from '../../../domain/sandbox/magic-tokens.ts';
+import { appPartOf, checkApnsContent, screenOfIphone } from './iphone.ts';
+import type { ApnsPayload } from './iphone.ts';
 import { transportOf } from './simulator-account.ts';
 import type { Simulate, SimulatedAnswer, SimulatedRequest, SimulatorAccount } from './simulator-account.ts';
 
@@ -107,12 +109,14 @@ function checkHeaders(account: SimulatorAccount, { headers }: SimulatedRequest):
   return undefined;
 }
 
-function checkPayload({ body }: SimulatedRequest): Refusal | undefined {
+function checkPayload({ body, headers }: SimulatedRequest): Refusal | undefined {
   if (body.length === 0) return reason(400, 'PayloadEmpty');
   if (body.length > maxPayloadBytes) return reason(413, 'PayloadTooLarge');
   try {
     const { aps } = JSON.parse(body.toString('utf8')) as { aps?: unknown };
-    return aps !== null && typeof aps === 'object' ? undefined : reason(400, 'BadMessage');
+    if (aps === null || typeof aps !== 'object') return reason(400, 'BadMessage');
+    const fault = checkApnsContent(aps as ApnsPayload['aps'], headers);
+    return fault === undefined ? undefined : reason(400, fault);
   } catch {
     return reason(400, 'BadMessage');
   }
@@ -141,14 +145,10 @@ function checkToken(token: string, request: SimulatedRequest): SimulatedAnswer |
   }
 }
 
-type ApnsPayload = {
-  aps: { alert?: { title?: string; body?: string } | string };
-  svc?: { campaign_id?: string; message_id?: string };
-};
-
 function deliver(account: SimulatorAccount, deviceToken: string, request: SimulatedRequest): SimulatedAnswer {
   const payload = JSON.parse(request.body.toString('utf8')) as ApnsPayload;
-  const { alert } = payload.aps;
+  const own = appPartOf(payload);
+  const screen = screenOfIphone(payload);
   // Apple makes one for a notification that comes without.
   const id = String(request.headers['apns-id'] ?? randomUUID());
   return {
@@ -158,14 +158,15 @@ function deliver(account: SimulatorAccount, deviceToken: string, request: Simula
       workspaceId: account.workspaceId,
       platform: 'IOS',
       deviceToken,
-      title: typeof alert === 'object' ? (alert.title ?? '') : '',
-      body: typeof alert === 'object' ? (alert.body ?? '') : (alert ?? ''),
+      title: screen.title,
+      body: screen.body,
       collapseId: String(request.headers['apns-collapse-id'] ?? ''),
-      ...(payload.svc?.campaign_id === undefined ? {} : { campaignId: payload.svc.campaign_id }),
-      messageId: payload.svc?.message_id ?? id,
+      ...(own?.campaign_id === undefined ? {} : { campaignId: own.campaign_id }),
+      messageId: own?.message_id ?? id,
       receivedAt: request.shownAt,
       transport: transportOf(request.headers, transportHeaders),
       payload: payload as unknown as Record<string, unknown>,
+      screen,
     },
   };
 }

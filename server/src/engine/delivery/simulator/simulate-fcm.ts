@@ -1,6 +1,9 @@
 import { createPublicKey, randomBytes } from 'node:crypto';
 import { jwtVerify } from 'jose';
 import { magicOutcome } from '../../../domain/sandbox/magic-tokens.ts';
+import { own, screenOfAndroid } from './android-phone.ts';
+import { findFcmViolation } from './fcm-message-rules.ts';
+import type { FcmMessage } from './fcm-message-rules.ts';
 import { transportOf } from './simulator-account.ts';
 import type { Simulate, SimulatedAnswer, SimulatedRequest, SimulatorAccount } from './simulator-account.ts';
 
@@ -8,19 +11,6 @@ const googleTokenUrl = 'https://oauth2.googleapis.com/token';
 const messagingScope = 'https://www.googleapis.com/auth/firebase.messaging';
 const tokenSeconds = 3600;
 const maxTokens = 1_000;
-const maxPayloadBytes = 4096;
-
-const messageFields = new Set(['token', 'data', 'notification', 'android', 'apns', 'webpush', 'fcm_options', 'name']);
-const androidFields = new Set([
-  'collapse_key',
-  'priority',
-  'ttl',
-  'restricted_package_name',
-  'data',
-  'notification',
-  'fcm_options',
-  'direct_boot_ok',
-]);
 
 /** Google's two services as far as a sender can see them: the token endpoint and `messages:send` of FCM HTTP v1. */
 export function makeSimulateFcm(accounts: () => SimulatorAccount[]): Simulate {
@@ -94,12 +84,6 @@ function send(accounts: SimulatorAccount[], tokens: Tokens, request: SimulatedRe
   return deliver(account, request);
 }
 
-type FcmMessage = {
-  token?: unknown;
-  data?: Record<string, unknown>;
-  android?: Record<string, unknown> & { notification?: Record<string, unknown>; ttl?: unknown; priority?: unknown };
-};
-
 function deliver(account: SimulatorAccount, request: SimulatedRequest): SimulatedAnswer {
   let message: FcmMessage | undefined;
   let isValidationOnly = false;
@@ -110,14 +94,14 @@ function deliver(account: SimulatorAccount, request: SimulatedRequest): Simulate
   } catch {
     return googleError(400, 'INVALID_ARGUMENT', 'Invalid JSON payload received.');
   }
-  const violation = findViolation(message);
+  const violation = findFcmViolation(message);
   if (violation) return invalid(violation.field, violation.description);
   const { token, data = {}, android = {} } = message as FcmMessage & { token: string };
   const answer = magicAnswer(token);
   if (answer) return answer;
   if (isValidationOnly)
     return { status: 200, body: { name: `projects/${account.fcm!.projectId}/messages/fake_message_id` } };
-  const notification = android.notification ?? {};
+  const screen = screenOfAndroid({ data, notification: android.notification });
   const name = `projects/${account.fcm!.projectId}/messages/0:${request.now.getTime()}%${randomBytes(8).toString('hex')}`;
   return {
     status: 200,
@@ -126,53 +110,18 @@ function deliver(account: SimulatorAccount, request: SimulatedRequest): Simulate
       workspaceId: account.workspaceId,
       platform: 'ANDROID',
       deviceToken: token,
-      title: String(notification.title ?? data.gcm_title ?? ''),
-      body: String(notification.body ?? data.gcm_alert ?? ''),
-      collapseId: String(android.collapse_key ?? ''),
+      title: screen.title,
+      body: screen.body,
+      // What keeps a repeat from being shown a second time: the tag, which the app sets itself when it shows the message.
+      collapseId: String(android.notification?.tag ?? own(data, 'tag') ?? android.collapse_key ?? ''),
       ...(typeof data.gcm_campaign_id === 'string' ? { campaignId: data.gcm_campaign_id } : {}),
-      messageId: String(data.svc_message_id ?? name),
+      messageId: own(data, 'message_id') ?? name,
       receivedAt: request.shownAt,
       transport: transportOf(android, ['priority', 'ttl', 'collapse_key']),
       payload: { data, android },
+      screen,
     },
   };
-}
-
-function findViolation(message: FcmMessage | undefined): { field: string; description: string } | undefined {
-  if (!message || typeof message !== 'object') return { field: 'message', description: 'Message is required.' };
-  for (const field of Object.keys(message)) {
-    if (!messageFields.has(field)) return { field: `message.${field}`, description: `Unknown name "${field}".` };
-  }
-  for (const field of Object.keys(message.android ?? {})) {
-    if (!androidFields.has(field))
-      return { field: `message.android.${field}`, description: `Unknown name "${field}".` };
-  }
-  const { token, data, android } = message;
-  if (typeof token !== 'string' || token.length < 10)
-    return { field: 'message.token', description: 'The registration token is not a valid FCM registration token.' };
-  const reserved = Object.keys(data ?? {}).find(
-    (name) => name === 'from' || name === 'message_type' || /^(google|gcm)\./.test(name),
-  );
-  if (reserved) return { field: 'message.data', description: `Invalid data payload key: ${reserved}` };
-  if (Object.values(data ?? {}).some((value) => typeof value !== 'string'))
-    return { field: 'message.data', description: 'Data values must be strings.' };
-  const seconds = typeof android?.ttl === 'string' ? /^(\d+)(\.\d+)?s$/.exec(android.ttl)?.[1] : undefined;
-  if (android?.ttl !== undefined && (seconds === undefined || Number(seconds) > 2_419_200)) {
-    return { field: 'message.android.ttl', description: 'Invalid ttl.' };
-  }
-  if (android?.priority !== undefined && !['HIGH', 'NORMAL', 'high', 'normal'].includes(String(android.priority))) {
-    return { field: 'message.android.priority', description: 'Invalid priority.' };
-  }
-  const bytes = payloadBytes(data ?? {}) + payloadBytes(android?.notification ?? {});
-  if (bytes > maxPayloadBytes) return { field: 'message', description: 'Android message is too big.' };
-  return undefined;
-}
-
-function payloadBytes(members: Record<string, unknown>): number {
-  return Object.entries(members).reduce(
-    (sum, [name, value]) => sum + Buffer.byteLength(name) + Buffer.byteLength(String(value)),
-    0,
-  );
 }
 
 function magicAnswer(token: string): SimulatedAnswer | undefined {

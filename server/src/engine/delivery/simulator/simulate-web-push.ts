@@ -2,6 +2,8 @@ import { createPublicKey, verify } from 'node:crypto';
 import { decryptWebPush } from './decrypt-web-push.ts';
 import { magicOutcome } from '../../../domain/sandbox/magic-tokens.ts';
 import { simulatedBrowser, simulatedPushOrigin } from './make-simulated-subscription.ts';
+import { findBrowserFault } from './browser-rules.ts';
+import { screenOfBrowser } from './browser-screen.ts';
 import { transportOf } from './simulator-account.ts';
 import type { Simulate, SimulatedAnswer, SimulatedRequest, SimulatorAccount } from './simulator-account.ts';
 
@@ -129,6 +131,8 @@ function deliver(request: SimulatedRequest, { id, secret, workspaceId }: Deliver
     // A real service cannot know this; the browser would silently drop the message. The simulator tells the developer.
     return { status: 400, body: 'the browser cannot decrypt this message' };
   }
+  const fault = findBrowserFault(payload);
+  if (fault !== undefined) return { status: 400, body: fault };
   const messageId = String(payload.message_id ?? '');
   return {
     status: 201,
@@ -145,6 +149,7 @@ function deliver(request: SimulatedRequest, { id, secret, workspaceId }: Deliver
       receivedAt: request.shownAt,
       transport: transportOf(request.headers, ['TTL', 'Urgency', 'Topic', 'Content-Encoding']),
       payload,
+      screen: screenOfBrowser(payload),
     },
   };
 }

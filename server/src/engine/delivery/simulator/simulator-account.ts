@@ -1,3 +1,5 @@
+import type { Screen } from '../../../domain/sandbox/screen.ts';
+
 /** What a provider knows of one customer: public halves only. */
 export type SimulatorAccount = {
   workspaceId: string;
@@ -20,9 +22,8 @@ export type DeliveredMessage = {
   /** How the provider was asked to carry it: what it takes beside the message. */
   transport: Record<string, string>;
   payload: Record<string, unknown>;
+  screen: Screen;
 };
-
-export type SimulatedProvider = 'fcm' | 'apns' | 'webpush';
 
 /** An answer of a simulated provider; `silence` never answers. */
 export type SimulatedAnswer =

@@ -1,12 +1,14 @@
-import { Worker } from 'node:worker_threads';
+import { MessageChannel, Worker } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
 import type { Clock } from '../../../clock.ts';
 import type { Logger } from '../../../log.ts';
 import type { SimulatorEndpoints } from '../delivery-endpoints.ts';
-import { parseFaults } from './faults.ts';
+import { parseFaults } from '../../../domain/sandbox/faults.ts';
 import { simulatedPushOrigin } from './make-simulated-subscription.ts';
 import type { SimulatorCounters } from './serve-simulator.ts';
 import type { DeliveredMessage, SimulatorAccount } from './simulator-account.ts';
-import type { WorkerCommand, WorkerData, WorkerReport } from './simulator-worker.ts';
+import { serveSimulators } from './serve-simulators.ts';
+import type { WorkerCommand, WorkerData, WorkerReport } from './serve-simulators.ts';
 
 export type { DeliveredMessage, SimulatorAccount } from './simulator-account.ts';
 
@@ -18,7 +20,11 @@ export type SimulatorOptions = {
   secret: Buffer;
   /** Receives what devices received, in batches; the next batch waits for it. */
   onDelivered: (messages: DeliveredMessage[]) => Promise<void>;
+  /** A thread of their own, the default, takes 20 MB and a tenth of a second of the processor to start. */
+  runIn?: SimulatorPlace;
 };
+
+export type SimulatorPlace = 'own thread' | 'this thread';
 
 export type Simulators = {
   endpoints: SimulatorEndpoints;
@@ -40,7 +46,7 @@ type Asked = WorkerCommand extends infer C ? (C extends { id: number } ? Omit<C,
 
 const clockSyncMilliseconds = 1_000;
 
-/** Starts FCM, APNs and Web Push simulators in a thread of this process. */
+/** Starts FCM, APNs and Web Push simulators in this process. */
 export async function startSimulators(options: SimulatorOptions): Promise<Simulators> {
   const { clock, log } = options;
   const clockDifferences = new Float64Array(new SharedArrayBuffer(16));
@@ -55,7 +61,7 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
     secret: new Uint8Array(options.secret),
     clockDifferences,
   };
-  const worker = new Worker(new URL('./simulator-worker.ts', import.meta.url), { workerData });
+  const worker = options.runIn === 'this thread' ? startHere(workerData) : startThread(workerData);
   const clockTimer = setInterval(syncClock, clockSyncMilliseconds);
   clockTimer.unref();
 
@@ -67,7 +73,7 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
     const id = (lastId += 1);
     const asked = Promise.withResolvers<unknown>();
     pending.set(id, asked);
-    worker.postMessage({ ...command, id });
+    worker.port.postMessage({ ...command, id });
     return asked.promise as Promise<Result>;
   };
   // A thread that is gone answers nobody: who waits for it would wait for ever.
@@ -78,8 +84,8 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
   };
 
   const origins = await new Promise<{ fcm: string; apns: string; webpush: string }>((resolve, reject) => {
-    worker.once('error', reject);
-    worker.on('message', (report: WorkerReport) => {
+    worker.onFault(reject);
+    worker.port.on('message', (report: WorkerReport) => {
       if (report.kind === 'ready') resolve(report.origins);
       else if (report.kind === 'done') {
         pending.get(report.id)?.resolve(report.result);
@@ -90,13 +96,13 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
           .catch((error: unknown) =>
             log.warn({ err: error, messages: report.messages.length }, 'inbox messages not stored'),
           )
-          .finally(() => worker.postMessage({ kind: 'stored' } satisfies WorkerCommand));
+          .finally(() => worker.port.postMessage({ kind: 'stored' } satisfies WorkerCommand));
       }
     });
   });
-  worker.on('error', (error) => {
+  worker.onFault((error) => {
     log.error({ err: error }, 'simulators failed');
-    fail(error as Error);
+    fail(error);
   });
 
   return {
@@ -114,7 +120,33 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
     async stop() {
       clearInterval(clockTimer);
       if (!failure) await ask({ kind: 'stop' });
-      await worker.terminate();
+      await worker.end();
     },
+  };
+}
+
+/** What serves the simulators, wherever it runs. */
+type Serving = {
+  port: Worker | MessagePort;
+  onFault(tell: (error: Error) => void): void;
+  end(): Promise<unknown>;
+};
+
+function startThread(workerData: WorkerData): Serving {
+  const worker = new Worker(new URL('./simulator-worker.ts', import.meta.url), { workerData });
+  return {
+    port: worker,
+    onFault: (tell) => void worker.on('error', (error) => tell(error as Error)),
+    end: () => worker.terminate(),
+  };
+}
+
+function startHere(workerData: WorkerData): Serving {
+  const { port1, port2 } = new MessageChannel();
+  const serving = serveSimulators(port2, workerData);
+  return {
+    port: port1,
+    onFault: (tell) => void serving.catch(tell),
+    end: async () => port1.close(),
   };
 }

@@ -1,13 +1,16 @@
 import type { Clock } from '../../../clock.ts';
 import type { WebPushCredential } from '../../../domain/provider-credential.ts';
+import type { Logger } from '../../../log.ts';
 import type { Http2Transport } from '../http2/http2-transport.ts';
 import type { Answer, DeliveryProvider } from '../provider.ts';
 import { classifyWebPushAnswer } from './classify-web-push-answer.ts';
 import { planWebPushRequest } from './plan-web-push-request.ts';
 import { makeVapidAuthorizations } from './vapid-authorization.ts';
+import { makeWebPushEncryption } from './web-push-encryption.ts';
 
 export type WebPushProviderOptions = {
   clock: Clock;
+  log: Logger;
   transport: Http2Transport;
   /** The simulated push service: its subscriptions' origin, and where that is on loopback. */
   simulator: { origin: string; connectTo: string } | undefined;
@@ -19,21 +22,24 @@ export type WebPushProviderOptions = {
  */
 export function makeWebPushProvider({
   clock,
+  log,
   transport,
   simulator,
 }: WebPushProviderOptions): DeliveryProvider<WebPushCredential> {
   const authorizations = makeVapidAuthorizations({ clock });
+  const encryption = makeWebPushEncryption({ log });
   return {
     plan: planWebPushRequest,
     async send(plan, credential) {
-      const { origin } = plan;
+      const { origin, encryptFor } = plan;
+      const body = encryptFor ? await encryption.encrypt({ plain: plan.body, keys: encryptFor }) : plan.body;
       const isSimulated = origin === simulator?.origin;
       const target = { key: `webpush:${origin}`, origin, isGuarded: !isSimulated };
       const sendWith = (authorization: string): Promise<Answer> =>
         transport.request(isSimulated ? { ...target, connectTo: simulator.connectTo } : target, {
           path: plan.path,
           headers: { ...plan.headers, authorization },
-          body: plan.body,
+          body,
         });
       const refused = authorizations.get(credential, origin);
       const answer = await sendWith(refused);
@@ -43,6 +49,6 @@ export function makeWebPushProvider({
       return next === undefined ? answer : sendWith(next);
     },
     classify: classifyWebPushAnswer,
-    close: async () => {},
+    close: () => encryption.close(),
   };
 }

@@ -12,7 +12,7 @@ import {
   windowUpdate,
 } from './hostile-http2-server.ts';
 import type { Peer } from './hostile-http2-server.ts';
-import { settleRequestsOfAll } from './settle-requests.ts';
+import { settleRequestsOfAll, ways } from './settle-requests.ts';
 
 /** One thing that the server does; the stream is the one of the request at hand. */
 type Act = { what: string; act: (peer: Peer, stream: number) => void };
@@ -152,8 +152,9 @@ test.each(seeds)(
     for (let at = 0; at < scripts.length; at += serversAtOnce) {
       const some = scripts.slice(at, at + serversAtOnce);
       const all = await settleRequestsOfAll(
-        some.map((one) => ({
+        some.map((one, number) => ({
           behave: follow(one),
+          way: ways[number % ways.length]!,
           name: JSON.stringify(one, undefined, 1),
           requests: 4,
           connectMilliseconds: 400,

@@ -12,8 +12,8 @@ import {
   windowUpdate,
 } from './hostile-http2-server.ts';
 import type { Peer } from './hostile-http2-server.ts';
-import { settleRequests } from './settle-requests.ts';
-import type { Given } from './settle-requests.ts';
+import { settleRequests, settleRequestsOfAll, ways } from './settle-requests.ts';
+import type { Answer, Given, Way } from './settle-requests.ts';
 
 /**
  * `answered`: 200 for every request. `failed`: none has an answer. `noticed`: none has, and no time-out was needed to
@@ -689,27 +689,48 @@ const silentRows: Row[] = [
   ],
 ];
 
-async function check([, expected, behave, given]: Row): Promise<void> {
-  const { answers } = await settleRequests({ behave, ...given });
+async function check([, expected, behave, given]: Row, way: Way): Promise<void> {
+  const { answers } = await settleRequests({ behave, ...given, way });
+  expectAll(answers, expected);
+}
+
+/** The same for many rows, side by side: most of their time is waiting. */
+async function checkAll(rows: Row[], way: Way): Promise<void> {
+  const settled = await settleRequestsOfAll(rows.map(([name, , behave, given]) => ({ behave, ...given, way, name })));
+  for (const [number, { answers }] of settled.entries()) expectAll(answers, rows[number]![1], rows[number]![0]);
+}
+
+function expectAll(answers: Answer[], expected: Expected, name?: string): void {
   for (const answer of answers) {
-    if (expected === 'answered') expect(answer).toMatchObject({ kind: 'answer', status: 200 });
-    if (expected === 'failed' || expected === 'noticed') expect(answer).toMatchObject({ kind: 'failure' });
-    if (expected === 'noticed') expect(answer).not.toMatchObject({ reason: 'timeout' });
+    if (expected === 'answered') expect(answer, name).toMatchObject({ kind: 'answer', status: 200 });
+    if (expected === 'failed' || expected === 'noticed') expect(answer, name).toMatchObject({ kind: 'failure' });
+    if (expected === 'noticed') expect(answer, name).not.toMatchObject({ reason: 'timeout' });
   }
 }
 
-describe('what HTTP/2 allows is understood', () => {
-  test.each(legalRows)('%s', (...row) => check(row));
+describe.each(ways)('by %s', (way) => {
+  describe('what HTTP/2 allows is understood', () => {
+    test.each(legalRows)('%s', (...row) => check(row, way));
+  });
+  describe('a broken connection is noticed, not waited for', () => {
+    test.each(brokenConnectionRows)('%s', (...row) => check(row, way));
+  });
+  describe('a broken answer settles its request', () => {
+    test.each(brokenStreamRows)('%s', (...row) => check(row, way));
+  });
 });
-describe('a broken connection is noticed, not waited for', () => {
-  test.each(brokenConnectionRows)('%s', (...row) => check(row));
+
+describe('by promises', () => {
+  describe('a flood ends', () => {
+    test.each(floodRows)('%s', (...row) => check(row, 'promises'));
+  });
+  describe('silence ends', () => {
+    test.each(silentRows)('%s', (...row) => check(row, 'promises'));
+  });
 });
-describe('a broken answer settles its request', () => {
-  test.each(brokenStreamRows)('%s', (...row) => check(row));
-});
-describe('a flood ends', () => {
-  test.each(floodRows)('%s', (...row) => check(row));
-});
-describe('silence ends', () => {
-  test.each(silentRows)('%s', (...row) => check(row));
+
+// Here it makes little difference how a request came to its stream.
+describe('by lanes', () => {
+  test('every flood ends', () => checkAll(floodRows, 'lanes'));
+  test('every silence ends', () => checkAll(silentRows, 'lanes'));
 });

@@ -3,8 +3,10 @@ import { createServer } from 'node:http2';
 import type { IncomingHttpHeaders } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { HpackError, decodeHeaders } from '../../../../src/engine/delivery/http2/hpack-decoder.ts';
-import { makeHpackEncoder } from '../../../../src/engine/delivery/http2/hpack-encoder.ts';
+import { decodeHeaders, findSuccess } from '../../../../src/engine/delivery/http2/hpack-decoder.ts';
+import { HpackError } from '../../../../src/engine/delivery/http2/hpack-error.ts';
+import { HpackEncoder } from '../../../../src/engine/delivery/http2/hpack-encoder.ts';
+import { RequestHead } from '../../../../src/engine/delivery/http2/request-head.ts';
 import { makeHttp2Transport } from '../../../../src/engine/delivery/http2/http2-transport.ts';
 import { makeLog } from '../../../../src/log.ts';
 import { propertyRuns } from '../../../property-runs.ts';
@@ -71,26 +73,66 @@ describe('a header block', () => {
     );
   });
 
-  test('that is refused half-way leaves the next one readable', () => {
-    const encoder = makeHpackEncoder();
-    const into = Buffer.alloc(1_000);
-    expect(() =>
-      encoder.encode(
-        [
-          ['apns-topic', 'com.shop'],
-          ['x', 'a\r\nb: c'],
-        ],
-        into,
+  test('of a success is passed over exactly when it can be decoded (property)', () => {
+    const field = fc.oneof(
+      fc.uint8Array({ maxLength: 12 }),
+      // Real ones: by index, with a name of the table, with a name of its own, with Huffman code.
+      ...['88', '0f0d0130', '5c0130', '0001610162', '6196d07abe941054d444a8200595040b8166e082a62d1bff'].map((hex) =>
+        fc.constant(Buffer.from(hex, 'hex')),
       ),
-    ).toThrow(TypeError);
-    expect(() => encoder.encode([['authorization', 'x'.repeat(2_000)]], into)).toThrow(RangeError);
-    const end = encoder.encode([['apns-topic', 'com.shop']], into);
-    expect(into.subarray(0, end).toString('latin1')).toContain('com.shop');
+    );
+    const blocks = fc
+      .tuple(fc.constantFrom('88', '2088', '89', '8a', '48830f', '8b'), fc.array(field, { maxLength: 5 }))
+      .map(([first, fields]) => Buffer.concat([Buffer.from(first, 'hex'), ...fields]));
+    let successes = 0;
+    fc.assert(
+      fc.property(blocks, (block) => {
+        const status = findSuccess(Buffer.concat([Buffer.alloc(1, 0xff), block, Buffer.alloc(1)]), 1, 1 + block.length);
+        if (status === 0) return;
+        successes += 1;
+        expect(decodeHeaders(block)[0]).toEqual([':status', String(status)]);
+      }),
+      { numRuns: propertyRuns(20_000, 2_000) },
+    );
+    expect(successes).toBeGreaterThan(propertyRuns(20_000, 2_000) / 20);
   });
 
-  test.each(['a\rb', 'a\nb', 'a\0b', 'ж', ' a', 'a '])('with the value %j is never sent (RFC 9113 §8.2.1)', (value) =>
-    expect(() => makeHpackEncoder().encode([['x', value]], Buffer.alloc(100))).toThrow(TypeError),
-  );
+  test('that is refused half-way leaves the next one readable', () => {
+    const encoder = new HpackEncoder([]);
+    const into = Buffer.alloc(1_000);
+    const head = new RequestHead([['apns-topic', 'com.shop']], ['x']);
+    const encode = (path: string, value: string): string => {
+      const end = encoder.encode({ head, path, values: [value] }, into, 0);
+      return into.toString('latin1', 0, end);
+    };
+    const refuse = (): void => {
+      expect(() => encode('/', 'a\r\nb: c')).toThrow(TypeError);
+      expect(() => encode('/\n', 'a')).toThrow(TypeError);
+    };
+    refuse();
+    expect(encode('/first', 'a')).toContain('com.shop');
+    refuse();
+    // The name of `x` in full, and the pair before it by its index in the peer's table.
+    expect(encode('/second', 'a')).toBe('\x04\x07/second\xbe\x00\x01x\x01a');
+    refuse();
+    expect(encode('/third', 'a')).toBe('\x04\x06/third\xbe\x00\x01x\x01a');
+  });
+
+  const faults = ['a\rb', 'a\nb', 'a\0b', 'a\x7fb', '\u0436', ' a', 'a ', '\ta'];
+  test.each(faults)('with the value %j is never sent (RFC 9113 §8.2.1)', (value) => {
+    const encoder = new HpackEncoder([]);
+    const own = new RequestHead([], ['x']);
+    expect(() => new RequestHead([['x', value]])).toThrow(TypeError);
+    for (const path of ['/first', '/later']) {
+      expect(() => encoder.encode({ head: own, path, values: [value] }, Buffer.alloc(100), 0)).toThrow(TypeError);
+      expect(encoder.encode({ head: own, path, values: ['a'] }, Buffer.alloc(100), 0)).toBeGreaterThan(0);
+    }
+  });
+
+  test.each(['', ':path', 'X-Upper', 'a b', 'a\r\nb', '\u00e9'])('with the name %j is never sent', (name) => {
+    expect(() => new RequestHead([[name, 'a']])).toThrow(TypeError);
+    expect(() => new RequestHead([], [name])).toThrow(TypeError);
+  });
 });
 
 describe('headers arrive as they were sent', () => {

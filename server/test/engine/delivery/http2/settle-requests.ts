@@ -1,11 +1,18 @@
 import { expect } from 'vitest';
 import { makeHttp2Transport } from '../../../../src/engine/delivery/http2/http2-transport.ts';
+import type { Http2Transport } from '../../../../src/engine/delivery/http2/http2-transport.ts';
+import type { Http2Target } from '../../../../src/engine/delivery/http2/open-socket.ts';
+import type { Http2Request } from '../../../../src/engine/delivery/http2/promised-requests.ts';
 import { makeLog } from '../../../../src/log.ts';
 import { startHostileServer } from './hostile-http2-server.ts';
 import type { HostileServer, Peer } from './hostile-http2-server.ts';
+import { sendByLane } from './send-by-lane.ts';
 import { watchLeftBehind } from './watch-left-behind.ts';
 
 export type Answer = Awaited<ReturnType<ReturnType<typeof makeHttp2Transport>['request']>>;
+
+export const ways = ['promises', 'lanes'] as const;
+export type Way = (typeof ways)[number];
 
 export type Given = {
   behave: (peer: Peer) => void;
@@ -17,6 +24,8 @@ export type Given = {
   requestMilliseconds?: number;
   connectMilliseconds?: number;
   bodyBytes?: number;
+  /** By promises unless said otherwise. Through lanes what was refused is sent again by the caller. */
+  way?: Way;
   /** Printed with a failure. */
   name?: string;
 };
@@ -81,12 +90,11 @@ async function sendToHostileServer(given: Given): Promise<Settled> {
     const bodies = Array.from({ length: requests }, (_, number) =>
       `request-${number};`.padEnd(given.bodyBytes ?? 0, '.'),
     );
-    const send = (body: string): Promise<Answer> =>
-      transport.request(target, {
-        path: '/3/device/x',
-        headers: { 'content-type': 'application/json' },
-        body: Buffer.from(body),
-      });
+    const send = (body: string): Promise<Answer> => {
+      const headers = { 'content-type': 'application/json', 'x-number': 'x' };
+      const request = { path: '/3/device/x', headers, body: Buffer.from(body) };
+      return given.way === 'lanes' ? sendAgain(transport, { target, request }) : transport.request(target, request);
+    };
     // At worst every request waits for all before it, and each of them is sent three times.
     const limit = requests * maxTries * (connectMilliseconds + requestMilliseconds) + 5_000;
     const answers = await inTime(limit, given.inTurn ? sendInTurn(bodies, send) : bodies.map(send));
@@ -98,6 +106,18 @@ async function sendToHostileServer(given: Given): Promise<Settled> {
     await transport.close();
     await expect.poll(server.openSockets, soon).toBe(0);
     await server.stop();
+  }
+}
+
+/** As a caller of lanes does it: what was refused goes out again, as often as the transport does it for promises. */
+async function sendAgain(
+  transport: Http2Transport,
+  { target, request }: { target: Http2Target; request: Http2Request },
+): Promise<Answer> {
+  for (let tries = 1; ; tries += 1) {
+    const [answer] = await sendByLane(transport, { target, reads: 'failures', requests: [request] });
+    const isRefused = answer!.kind === 'failure' && answer!.certainty === 'unsent' && answer!.reason === 'refused';
+    if (!isRefused || tries === maxTries) return answer!;
   }
 }
 

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { makeHttp2Transport } from '../../../../src/engine/delivery/http2/http2-transport.ts';
 import type { Http2Transport } from '../../../../src/engine/delivery/http2/http2-transport.ts';
 import { makeLog } from '../../../../src/log.ts';
+import { http2Clients } from '../delivery-bundle.ts';
 import { makeCertificate } from '../make-certificate.ts';
 
 // Its one name is `localhost`.
@@ -17,13 +18,6 @@ afterAll(() => setDefaultCACertificates(before));
 
 let transport: Http2Transport;
 let stop: (() => Promise<void>) | undefined;
-beforeEach(() => {
-  transport = makeHttp2Transport({
-    log: makeLog({ level: 'silent', pretty: false }),
-    allowedNetworks: [],
-    connectMilliseconds: 5_000,
-  });
-});
 afterEach(async () => {
   await transport.close();
   await stop?.();
@@ -42,7 +36,16 @@ const send = (origin: string, body = 'x') =>
     { path: '/p', headers: { 'x-header': 'value' }, body: Buffer.from(body) },
   );
 
-describe('over TLS', () => {
+describe.each(http2Clients)('over TLS, by the HTTP/2 client %s', (client) => {
+  beforeEach(() => {
+    transport = makeHttp2Transport({
+      log: makeLog({ level: 'silent', pretty: false }),
+      allowedNetworks: [],
+      client,
+      connectMilliseconds: 5_000,
+    });
+  });
+
   test('requests are answered, under the name of the host and by HTTP/2', async () => {
     const seen: string[] = [];
     const server = createSecureServer(certificate);

@@ -1,0 +1,21 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+
+const folder = join(import.meta.dirname, '..', 'peers');
+
+/** Where the packages are that are measured beside ours, installed at the first call: the product needs none of them. */
+export function installPeers(): string {
+  if (!existsSync(join(folder, 'node_modules', '.package-lock.json'))) {
+    const how = ['ci', '--no-audit', '--no-fund', '--ignore-scripts'];
+    const { status } = spawnSync('npm', how, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'], timeout: 300_000 });
+    if (status !== 0) throw new Error(`npm ci in ${folder} ended with ${status}`);
+  }
+  return folder;
+}
+
+/** Loads a package of theirs. */
+export function requirePeer(name: string): unknown {
+  return createRequire(join(installPeers(), 'package.json'))(name);
+}

@@ -1,0 +1,100 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { makeCertificate } from '../../server/test/engine/delivery/make-certificate.ts';
+
+export type Nghttpd = {
+  /** Has `key.pem`, `cert.pem` and `files/`, which is served, and goes with the server. */
+  folder: string;
+  path: string;
+  /** Listens on a port of its own. */
+  listen(kind: 'clear' | 'secure'): Promise<Listener>;
+  stop(): Promise<void>;
+};
+/** `restart` ends the process under its connections, and starts another on the same port. */
+export type Listener = { origin: string; restart(): Promise<void> };
+
+const program = '/usr/sbin/nghttpd';
+
+/** nghttp2's own server over one empty file, which it returns to every request for it. Its limit is 1,000 streams. */
+export async function startNghttpd(): Promise<Nghttpd> {
+  if (!existsSync(program)) {
+    process.stderr.write('bench: nghttpd is needed (Debian: apt install nghttp2)\n');
+    process.exit(2);
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'carillon-bench-'));
+  const device = 'ab'.repeat(32);
+  const certificate = makeCertificate();
+  await writeFile(join(folder, 'key.pem'), certificate.key);
+  await writeFile(join(folder, 'cert.pem'), certificate.cert);
+  await mkdir(join(folder, 'files', '3', 'device'), { recursive: true });
+  await writeFile(join(folder, 'files', '3', 'device', device), '');
+  const stops = new Set<() => Promise<void>>();
+  return {
+    folder,
+    path: `/3/device/${device}`,
+    async listen(kind) {
+      const port = await freePort();
+      const keys = kind === 'secure' ? [join(folder, 'key.pem'), join(folder, 'cert.pem')] : [];
+      const flags = [...(kind === 'clear' ? ['--no-tls'] : []), '-a', '127.0.0.1', '-m', '1000'];
+      const words = [...flags, `--htdocs=${join(folder, 'files')}`, String(port), ...keys];
+      const start = async (): Promise<() => Promise<void>> => {
+        const child = spawn(program, words, { stdio: 'ignore' });
+        await isListeningSoon(port);
+        const end = async (): Promise<void> => {
+          stops.delete(end);
+          const ended = once(child, 'exit');
+          child.kill();
+          await ended;
+        };
+        stops.add(end);
+        return end;
+      };
+      let stop = await start();
+      return {
+        origin: `${kind === 'clear' ? 'http' : 'https'}://localhost:${port}`,
+        async restart() {
+          await stop();
+          stop = await start();
+        },
+      };
+    },
+    async stop() {
+      await Promise.all([...stops].map((stop) => stop()));
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** It says nothing when it listens, unless it is told to say every frame. */
+async function isListeningSoon(port: number): Promise<void> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    if (await isListening(port)) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error('nghttpd does not listen');
+}
+
+async function isListening(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  const answer = await Promise.race([
+    once(socket, 'connect').then(() => true),
+    once(socket, 'error').then(() => false),
+  ]).catch(() => false);
+  socket.destroy();
+  return answer;
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}

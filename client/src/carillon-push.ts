@@ -1,0 +1,66 @@
+import type { CallOptions, CallService } from './call-service.ts';
+import { CarillonError } from './carillon-error.ts';
+import type { PushAnswer, PushRequestV2, PushRequestV21, PushSuccess } from './generated/shapes.ts';
+import { signPush } from './sign-push.ts';
+import { signPushV2 } from './sign-push-v2.ts';
+
+/** A push as the manual spells it; who sends it, and the signature, are the client's to add. */
+export type PushRequest = Omit<PushRequestV21, 'appId' | 'signature'>;
+
+export type CarillonPush = {
+  /** Creates and sends a push (v2.1). @throws CarillonError, of a refusal that has status 200 too */
+  send(push: PushRequest, options?: CallOptions): Promise<PushSuccess>;
+  /** The same over v2, which has its signature in the body. @throws CarillonError */
+  sendV2(push: Omit<PushRequestV2, 'appId' | 'signature'>, options?: CallOptions): Promise<PushSuccess>;
+};
+
+export function makeCarillonPush(options: {
+  call: CallService;
+  workspaceId: string;
+  headerPrefix: string;
+  pushKey: string | undefined;
+  /** `body`: the stronger signature goes along. */
+  signatures: 'name' | 'body';
+  now: () => number;
+}): CarillonPush {
+  const { call, workspaceId, headerPrefix, signatures, now } = options;
+  const keyOf = (): string => {
+    if (options.pushKey === undefined) throw new TypeError('pushKey is needed to send');
+    return options.pushKey;
+  };
+
+  /** For each attempt anew: an id is good for one. */
+  async function signBody(rawBody: string): Promise<Record<string, string>> {
+    if (signatures === 'name') return {};
+    const [id, timestamp] = [crypto.randomUUID(), Math.floor(now() / 1000)];
+    return {
+      'webhook-id': id,
+      'webhook-timestamp': String(timestamp),
+      [`X-${headerPrefix}-PushAPI-Signature-V2`]: await signPushV2({ id, timestamp, rawBody, pushKey: keyOf() }),
+    };
+  }
+
+  return {
+    async send(push, given) {
+      const signature = await signPush({ workspaceId, campaignName: push.campaignName, pushKey: keyOf() });
+      const headers = {
+        [`X-${headerPrefix}-PushAPI-Signature`]: signature,
+        [`X-${headerPrefix}-Query-Type`]: push.targetAudience.toLowerCase(),
+      };
+      const sign = async (rawBody: string) => ({ ...headers, ...(await signBody(rawBody)) });
+      return succeeded(await call('sendPushV21', { body: push }, { ...given, sign }));
+    },
+    async sendV2(push, given) {
+      const signature = await signPush({ workspaceId, campaignName: push.campaignName, pushKey: keyOf() });
+      const body: PushRequestV2 = { ...push, appId: workspaceId, signature };
+      return succeeded(await call('sendPushV2', { body }, { ...given, sign: signBody }));
+    },
+  };
+}
+
+/** A business failure is answered with 200 (interface 2.11); to a caller it is a refusal like any other. */
+function succeeded(answer: PushAnswer): PushSuccess {
+  if (answer.status === 'Success') return answer;
+  const message = answer.Error_Message;
+  throw new CarillonError({ status: 200, code: message, message, fault: { kind: 'push', body: answer } });
+}

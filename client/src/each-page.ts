@@ -1,0 +1,12 @@
+/** Items of all pages, one after another. A page is asked for when the items of the one before are used up. */
+export async function* eachPage<Item>(
+  pageSize: number,
+  read: (page: { limit: number; page: number }) => Promise<readonly Item[]>,
+): AsyncGenerator<Item, void, undefined> {
+  for (let page = 1; ; page += 1) {
+    const items = await read({ limit: pageSize, page });
+    yield* items;
+    // A page that is not full is the last one.
+    if (items.length < pageSize) return;
+  }
+}

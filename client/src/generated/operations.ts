@@ -1,0 +1,958 @@
+// Generated from the OpenAPI document by `npm run client:types`; edits are lost.
+
+import type {
+  BusinessEventCreated,
+  BusinessEventRequest,
+  BusinessEventSearchV1,
+  BusinessEventSearchV5,
+  BusinessEventTriggerV1,
+  BusinessEventTriggerV5,
+  BusinessEventTriggeredV1,
+  BusinessEventTriggeredV5,
+  BusinessEventsV1,
+  BusinessEventsV5,
+  CampaignAnswerV5,
+  CampaignChangeV1,
+  CampaignChangedAnswer,
+  CampaignCreatedV1,
+  CampaignDraftAnswer,
+  CampaignDraftChange,
+  CampaignDraftRequest,
+  CampaignMetaListV1,
+  CampaignMetaListV5,
+  CampaignMetaSearchV5,
+  CampaignPreview,
+  CampaignPreviewRequest,
+  CampaignRequestV1,
+  CampaignSearchV1,
+  CampaignSearchV5,
+  CampaignStats,
+  CampaignStatusAnswer,
+  CampaignStatusRequestV1,
+  CampaignStatusRequestV5,
+  CampaignTestAnswerV1,
+  CampaignTestAnswerV5,
+  CampaignTestRequestV1,
+  CampaignTestRequestV5,
+  CampaignValidation,
+  CampaignsChangedV1,
+  CampaignsFoundV1,
+  CampaignsFoundV5,
+  CohortRequest,
+  ConnectionTestAnswer,
+  ConnectionTestRequest,
+  CustomerRequest,
+  DataAccepted,
+  DeleteRequest,
+  DeliveryExplanation,
+  DeviceBlockRequest,
+  DeviceRequest,
+  EventRequest,
+  ExecutionsPageV1,
+  ExecutionsPageV5,
+  ExecutionsV1,
+  ExecutionsV5,
+  ExportAnswer,
+  ExportRequest,
+  FileSegmentChange,
+  FileSegmentRequest,
+  FilterSegmentChange,
+  FilterSegmentRequest,
+  Health,
+  InteractionReport,
+  MergeAnswer,
+  MergeRequest,
+  PushAnswer,
+  PushRequestV2,
+  PushRequestV21,
+  SandboxBrowserDevice,
+  SandboxClock,
+  SandboxClockMove,
+  SandboxCounters,
+  SandboxDemo,
+  SandboxFaults,
+  SandboxInbox,
+  SandboxRegisteredDevice,
+  SegmentAccepted,
+  SegmentAnswer,
+  SegmentList,
+  SegmentName,
+  StatsRequest,
+  TransitionRequest,
+} from './shapes.ts';
+
+/** How each operation is called. `*` stands for the abbreviation of the installation. */
+export const operations = {
+  sendPushV2: {
+    method: 'POST',
+    path: '/v2/transaction/sendpush',
+    family: 'Push',
+    key: 'none',
+    query: [],
+    headers: ['Idempotency-Key'],
+  },
+  sendPushV21: {
+    method: 'POST',
+    path: '/v2.1/transaction/sendpush',
+    family: 'Push',
+    key: 'none',
+    query: [],
+    headers: ['X-*-APPKEY', 'Idempotency-Key'],
+  },
+  upsertCustomer: {
+    method: 'POST',
+    path: '/v1/customer/{app_id}',
+    family: 'Data',
+    key: 'data',
+    query: [],
+    headers: ['Idempotency-Key'],
+  },
+  upsertDevice: {
+    method: 'POST',
+    path: '/v1/device/{app_id}',
+    family: 'Data',
+    key: 'data',
+    query: [],
+    headers: ['Idempotency-Key'],
+  },
+  trackEvents: {
+    method: 'POST',
+    path: '/v1/event/{workspace_id}',
+    family: 'Data',
+    key: 'data',
+    query: [],
+    headers: ['Idempotency-Key'],
+  },
+  importInBulk: {
+    method: 'POST',
+    path: '/v1/transition/{workspace_id}',
+    family: 'Data',
+    key: 'data',
+    query: [],
+    headers: ['Idempotency-Key'],
+  },
+  blockDevices: {
+    method: 'POST',
+    path: '/v1/devices/manage',
+    family: 'Data',
+    key: 'data',
+    query: ['app_id'],
+    headers: ['Idempotency-Key'],
+  },
+  exportCustomers: {
+    method: 'POST',
+    path: '/v1/customers/export',
+    family: 'Data',
+    key: 'data',
+    query: ['app_id'],
+    headers: [],
+  },
+  mergeCustomers: {
+    method: 'POST',
+    path: '/v1/customer/merge',
+    family: 'Data',
+    key: 'data',
+    query: ['app_id'],
+    headers: ['Idempotency-Key'],
+  },
+  deleteCustomer: {
+    method: 'POST',
+    path: '/v1/customer/delete',
+    family: 'Data',
+    key: 'data',
+    query: ['app_id'],
+    headers: ['Idempotency-Key'],
+  },
+  testConnection: {
+    method: 'POST',
+    path: '/v1/integrations/authentication',
+    family: 'Data',
+    key: 'none',
+    query: [],
+    headers: ['*-APPKEY'],
+  },
+  createFileSegment: {
+    method: 'POST',
+    path: '/v2/custom-segments/file-segment',
+    family: 'Segments',
+    key: 'data',
+    query: [],
+    headers: ['*-DBNAME', 'Idempotency-Key'],
+  },
+  addUsersOfFile: {
+    method: 'PUT',
+    path: '/v2/custom-segments/file-segment/add-users',
+    family: 'Segments',
+    key: 'data',
+    query: [],
+    headers: ['*-DBNAME', 'Idempotency-Key'],
+  },
+  removeUsersOfFile: {
+    method: 'PUT',
+    path: '/v2/custom-segments/file-segment/remove-users',
+    family: 'Segments',
+    key: 'data',
+    query: [],
+    headers: ['*-DBNAME', 'Idempotency-Key'],
+  },
+  replaceUsersByFile: {
+    method: 'PUT',
+    path: '/v2/custom-segments/file-segment/replace',
+    family: 'Segments',
+    key: 'data',
+    query: [],
+    headers: ['*-DBNAME', 'Idempotency-Key'],
+  },
+  archiveSegment: {
+    method: 'PATCH',
+    path: '/v2/custom-segments/archive',
+    family: 'Segments',
+    key: 'data',
+    query: [],
+    headers: ['*-DBNAME'],
+  },
+  unarchiveSegment: {
+    method: 'PATCH',
+    path: '/v2/custom-segments/unarchive',
+    family: 'Segments',
+    key: 'data',
+    query: [],
+    headers: ['*-DBNAME'],
+  },
+  listSegments: {
+    method: 'GET',
+    path: '/v3/custom-segments',
+    family: 'Segments',
+    key: 'data',
+    query: ['name'],
+    headers: ['*-APPKEY', '*-DBNAME'],
+  },
+  createFilterSegment: {
+    method: 'POST',
+    path: '/v3/custom-segments',
+    family: 'Segments',
+    key: 'data',
+    query: [],
+    headers: ['*-APPKEY', '*-DBNAME', 'Idempotency-Key'],
+  },
+  getSegment: {
+    method: 'GET',
+    path: '/v3/custom-segments/{id}',
+    family: 'Segments',
+    key: 'data',
+    query: [],
+    headers: ['*-APPKEY', '*-DBNAME'],
+  },
+  changeFilterSegment: {
+    method: 'PATCH',
+    path: '/v3/custom-segments/{id}',
+    family: 'Segments',
+    key: 'data',
+    query: [],
+    headers: ['*-APPKEY', '*-DBNAME'],
+  },
+  syncCohort: {
+    method: 'POST',
+    path: '/v1/integrations/cohortsync',
+    family: 'Segments',
+    key: 'data',
+    query: [],
+    headers: ['*-APPKEY'],
+  },
+  createCampaignV1: {
+    method: 'POST',
+    path: '/v1/campaigns',
+    family: 'Campaigns',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY', 'Idempotency-Key'],
+  },
+  changeCampaignV1: {
+    method: 'PATCH',
+    path: '/v1/campaigns/{id}',
+    family: 'Campaigns',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY', 'Idempotency-Key'],
+  },
+  changeCampaignStatusV1: {
+    method: 'POST',
+    path: '/v1/campaigns/status',
+    family: 'Campaigns',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY', 'Idempotency-Key'],
+  },
+  testCampaignV1: {
+    method: 'POST',
+    path: '/v1/campaigns/test',
+    family: 'Campaigns',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY', 'Idempotency-Key'],
+  },
+  listCampaignMetaV1: {
+    method: 'POST',
+    path: '/v1/campaigns/meta',
+    family: 'Campaigns',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY'],
+  },
+  searchCampaignsV1: {
+    method: 'POST',
+    path: '/v1/campaigns/search',
+    family: 'Campaigns',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY'],
+  },
+  listExecutionsV1: {
+    method: 'POST',
+    path: '/v1/campaigns/{parent_id}/executions',
+    family: 'Campaigns',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY'],
+  },
+  createCampaignV1CoreServices: {
+    method: 'POST',
+    path: '/core-services/v1/campaigns',
+    family: 'Campaigns',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY', 'Idempotency-Key'],
+  },
+  changeCampaignV1CoreServices: {
+    method: 'PATCH',
+    path: '/core-services/v1/campaigns/{id}',
+    family: 'Campaigns',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY', 'Idempotency-Key'],
+  },
+  changeCampaignStatusV1CoreServices: {
+    method: 'POST',
+    path: '/core-services/v1/campaigns/status',
+    family: 'Campaigns',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY', 'Idempotency-Key'],
+  },
+  testCampaignV1CoreServices: {
+    method: 'POST',
+    path: '/core-services/v1/campaigns/test',
+    family: 'Campaigns',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY', 'Idempotency-Key'],
+  },
+  listCampaignMetaV1CoreServices: {
+    method: 'POST',
+    path: '/core-services/v1/campaigns/meta',
+    family: 'Campaigns',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY'],
+  },
+  searchCampaignsV1CoreServices: {
+    method: 'POST',
+    path: '/core-services/v1/campaigns/search',
+    family: 'Campaigns',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY'],
+  },
+  listExecutionsV1CoreServices: {
+    method: 'POST',
+    path: '/core-services/v1/campaigns/{parent_id}/executions',
+    family: 'Campaigns',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY'],
+  },
+  createCampaign: {
+    method: 'POST',
+    path: '/v5/campaigns',
+    family: 'Campaigns',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY', 'Idempotency-Key'],
+  },
+  testCampaign: {
+    method: 'POST',
+    path: '/v5/campaigns/test',
+    family: 'Campaigns',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY', 'Idempotency-Key'],
+  },
+  previewCampaign: {
+    method: 'POST',
+    path: '/v5/campaigns/preview',
+    family: 'Campaigns',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY'],
+  },
+  changeCampaign: {
+    method: 'PATCH',
+    path: '/v5/campaigns/{id}',
+    family: 'Campaigns',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY', 'Idempotency-Key'],
+  },
+  getCampaign: {
+    method: 'GET',
+    path: '/v5/campaigns/{id}',
+    family: 'Campaigns',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY'],
+  },
+  changeCampaignStatus: {
+    method: 'PATCH',
+    path: '/v5/campaigns/{id}/status',
+    family: 'Campaigns',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY', 'Idempotency-Key'],
+  },
+  searchCampaigns: {
+    method: 'POST',
+    path: '/v5/campaigns/search',
+    family: 'Campaigns',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY'],
+  },
+  listCampaignMeta: {
+    method: 'POST',
+    path: '/v5/campaigns/meta',
+    family: 'Campaigns',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY'],
+  },
+  listExecutions: {
+    method: 'POST',
+    path: '/v5/campaigns/{parent_campaign_id}/executions',
+    family: 'Campaigns',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY'],
+  },
+  validateCampaign: {
+    method: 'POST',
+    path: '/v5/campaigns/{id}/validate',
+    family: 'Campaigns',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY'],
+  },
+  createBusinessEvent: {
+    method: 'POST',
+    path: '/v1.0/business_event',
+    family: 'Business events',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY', 'Idempotency-Key'],
+  },
+  triggerBusinessEventV1: {
+    method: 'POST',
+    path: '/v1.0/business_event/trigger',
+    family: 'Business events',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY', 'Idempotency-Key'],
+  },
+  searchBusinessEventsV1: {
+    method: 'POST',
+    path: '/v1.0/business_event/search',
+    family: 'Business events',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY'],
+  },
+  triggerBusinessEvent: {
+    method: 'POST',
+    path: '/v5/business-events/triggers',
+    family: 'Business events',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY', 'Idempotency-Key'],
+  },
+  listBusinessEvents: {
+    method: 'GET',
+    path: '/v5/business-events',
+    family: 'Business events',
+    key: 'campaigns',
+    query: ['limit', 'cursor'],
+    headers: ['*-APPKEY'],
+  },
+  searchBusinessEvents: {
+    method: 'POST',
+    path: '/v5/business-events/search',
+    family: 'Business events',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY'],
+  },
+  explainDelivery: {
+    method: 'GET',
+    path: '/v5/campaigns/{id}/explain',
+    family: 'Campaigns',
+    key: 'campaigns',
+    query: ['customer_id', 'run_id'],
+    headers: ['*-APPKEY'],
+  },
+  readCampaignStats: {
+    method: 'POST',
+    path: '/v1/campaign-stats',
+    family: 'Statistics',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY'],
+  },
+  readCampaignStatsCoreServices: {
+    method: 'POST',
+    path: '/core-services/v1/campaign-stats',
+    family: 'Statistics',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY'],
+  },
+  reportInteraction: {
+    method: 'POST',
+    path: '/v1/interactions',
+    family: 'Interactions',
+    key: 'none',
+    query: [],
+    headers: [],
+  },
+  readInbox: {
+    method: 'GET',
+    path: '/sandbox/inbox',
+    family: 'Sandbox',
+    key: 'none',
+    query: ['workspaceId', 'after', 'limit', 'wait'],
+    headers: [],
+  },
+  clearInbox: { method: 'DELETE', path: '/sandbox/inbox', family: 'Sandbox', key: 'none', query: [], headers: [] },
+  resetSandbox: { method: 'POST', path: '/sandbox/reset', family: 'Sandbox', key: 'none', query: [], headers: [] },
+  readCounters: { method: 'GET', path: '/sandbox/counters', family: 'Sandbox', key: 'none', query: [], headers: [] },
+  readClock: { method: 'GET', path: '/sandbox/clock', family: 'Sandbox', key: 'none', query: [], headers: [] },
+  moveClock: { method: 'POST', path: '/sandbox/clock', family: 'Sandbox', key: 'none', query: [], headers: [] },
+  setFaults: { method: 'POST', path: '/sandbox/faults', family: 'Sandbox', key: 'none', query: [], headers: [] },
+  registerBrowser: {
+    method: 'POST',
+    path: '/sandbox/browser/devices',
+    family: 'Sandbox',
+    key: 'none',
+    query: [],
+    headers: [],
+  },
+  readLiveness: { method: 'GET', path: '/livez', family: 'Health', key: 'none', query: [], headers: [] },
+  readReadiness: { method: 'GET', path: '/readyz', family: 'Health', key: 'none', query: ['verbose'], headers: [] },
+} as const;
+
+/** What each operation takes and gives. What the client fills in itself is no parameter. */
+export type Operations = {
+  /** Create and send a push campaign, v2 */
+  sendPushV2: {
+    parameters: Record<never, never>;
+    body: PushRequestV2;
+    reply: PushAnswer;
+  };
+  /** Create and send a push campaign, v2.1 */
+  sendPushV21: {
+    parameters: Record<never, never>;
+    body: PushRequestV21;
+    reply: PushAnswer;
+  };
+  /** Create or update a user */
+  upsertCustomer: {
+    parameters: Record<never, never>;
+    body: CustomerRequest;
+    reply: DataAccepted;
+  };
+  /** Create or update a device of a user */
+  upsertDevice: {
+    parameters: Record<never, never>;
+    body: DeviceRequest;
+    reply: DataAccepted;
+  };
+  /** Track what a user did */
+  trackEvents: {
+    parameters: Record<never, never>;
+    body: EventRequest;
+    reply: DataAccepted;
+  };
+  /** Users, devices and events in bulk */
+  importInBulk: {
+    parameters: Record<never, never>;
+    body: TransitionRequest;
+    reply: DataAccepted;
+  };
+  /** Block a user's devices, or unblock them */
+  blockDevices: {
+    parameters: Record<never, never>;
+    body: DeviceBlockRequest;
+    reply: DataAccepted;
+  };
+  /** Get users with their attributes, up to 20 */
+  exportCustomers: {
+    parameters: Record<never, never>;
+    body: ExportRequest;
+    reply: ExportAnswer;
+  };
+  /** Merge users into others, up to 50 */
+  mergeCustomers: {
+    parameters: Record<never, never>;
+    body: MergeRequest;
+    reply: MergeAnswer;
+  };
+  /** Delete a user and all that is known of them */
+  deleteCustomer: {
+    parameters: Record<never, never>;
+    body: DeleteRequest;
+    reply: DataAccepted;
+  };
+  /** Test the credentials of an integration */
+  testConnection: {
+    parameters: Record<never, never>;
+    body: ConnectionTestRequest;
+    reply: ConnectionTestAnswer;
+  };
+  /** Create a segment from a file */
+  createFileSegment: {
+    parameters: Record<never, never>;
+    body: FileSegmentRequest;
+    reply: SegmentAccepted;
+  };
+  /** Add the users of a file to a segment */
+  addUsersOfFile: {
+    parameters: Record<never, never>;
+    body: FileSegmentChange;
+    reply: SegmentAccepted;
+  };
+  /** Remove the users of a file from a segment */
+  removeUsersOfFile: {
+    parameters: Record<never, never>;
+    body: FileSegmentChange;
+    reply: SegmentAccepted;
+  };
+  /** Replace the users of a segment by those of a file */
+  replaceUsersByFile: {
+    parameters: Record<never, never>;
+    body: FileSegmentChange;
+    reply: SegmentAccepted;
+  };
+  /** Archive a segment */
+  archiveSegment: {
+    parameters: Record<never, never>;
+    body: SegmentName;
+    reply: SegmentAccepted;
+  };
+  /** Make an archived segment active again */
+  unarchiveSegment: {
+    parameters: Record<never, never>;
+    body: SegmentName;
+    reply: SegmentAccepted;
+  };
+  /** List segments, or find one by its exact name */
+  listSegments: {
+    parameters: { name?: string };
+    body: undefined;
+    reply: SegmentList;
+  };
+  /** Create a filter segment */
+  createFilterSegment: {
+    parameters: Record<never, never>;
+    body: FilterSegmentRequest;
+    reply: SegmentAnswer;
+  };
+  /** Get a segment */
+  getSegment: {
+    parameters: { id: string };
+    body: undefined;
+    reply: SegmentAnswer;
+  };
+  /** Change a filter segment */
+  changeFilterSegment: {
+    parameters: { id: string };
+    body: FilterSegmentChange;
+    reply: SegmentAnswer;
+  };
+  /** Add members to a partner's segment, or remove them */
+  syncCohort: {
+    parameters: Record<never, never>;
+    body: CohortRequest;
+    reply: DataAccepted;
+  };
+  /** Create a campaign that is live at once, V1 */
+  createCampaignV1: {
+    parameters: Record<never, never>;
+    body: CampaignRequestV1;
+    reply: CampaignCreatedV1;
+  };
+  /** Change a campaign, or publish a draft, V1 */
+  changeCampaignV1: {
+    parameters: { id: string };
+    body: CampaignChangeV1;
+    reply: undefined;
+  };
+  /** Stop, pause or resume campaigns, V1 */
+  changeCampaignStatusV1: {
+    parameters: Record<never, never>;
+    body: CampaignStatusRequestV1;
+    reply: CampaignsChangedV1;
+  };
+  /** Send a test of a campaign to named users, V1 */
+  testCampaignV1: {
+    parameters: Record<never, never>;
+    body: CampaignTestRequestV1;
+    reply: CampaignTestAnswerV1;
+  };
+  /** List campaigns in short, V1 */
+  listCampaignMetaV1: {
+    parameters: Record<never, never>;
+    body: CampaignSearchV1;
+    reply: CampaignMetaListV1;
+  };
+  /** Search campaigns, or find one by its id, V1 */
+  searchCampaignsV1: {
+    parameters: Record<never, never>;
+    body: CampaignSearchV1;
+    reply: CampaignsFoundV1;
+  };
+  /** List the child campaigns of a recurring campaign, V1 */
+  listExecutionsV1: {
+    parameters: { parent_id: string };
+    body: ExecutionsPageV1;
+    reply: ExecutionsV1;
+  };
+  /** Create a campaign that is live at once, V1 */
+  createCampaignV1CoreServices: {
+    parameters: Record<never, never>;
+    body: CampaignRequestV1;
+    reply: CampaignCreatedV1;
+  };
+  /** Change a campaign, or publish a draft, V1 */
+  changeCampaignV1CoreServices: {
+    parameters: { id: string };
+    body: CampaignChangeV1;
+    reply: undefined;
+  };
+  /** Stop, pause or resume campaigns, V1 */
+  changeCampaignStatusV1CoreServices: {
+    parameters: Record<never, never>;
+    body: CampaignStatusRequestV1;
+    reply: CampaignsChangedV1;
+  };
+  /** Send a test of a campaign to named users, V1 */
+  testCampaignV1CoreServices: {
+    parameters: Record<never, never>;
+    body: CampaignTestRequestV1;
+    reply: CampaignTestAnswerV1;
+  };
+  /** List campaigns in short, V1 */
+  listCampaignMetaV1CoreServices: {
+    parameters: Record<never, never>;
+    body: CampaignSearchV1;
+    reply: CampaignMetaListV1;
+  };
+  /** Search campaigns, or find one by its id, V1 */
+  searchCampaignsV1CoreServices: {
+    parameters: Record<never, never>;
+    body: CampaignSearchV1;
+    reply: CampaignsFoundV1;
+  };
+  /** List the child campaigns of a recurring campaign, V1 */
+  listExecutionsV1CoreServices: {
+    parameters: { parent_id: string };
+    body: ExecutionsPageV1;
+    reply: ExecutionsV1;
+  };
+  /** Create a draft of a campaign, V5 */
+  createCampaign: {
+    parameters: Record<never, never>;
+    body: CampaignDraftRequest;
+    reply: CampaignDraftAnswer;
+  };
+  /** Send a test of a campaign to named users, V5 */
+  testCampaign: {
+    parameters: Record<never, never>;
+    body: CampaignTestRequestV5;
+    reply: CampaignTestAnswerV5;
+  };
+  /** Render a campaign or a draft for one user, V5; nothing is sent */
+  previewCampaign: {
+    parameters: Record<never, never>;
+    body: CampaignPreviewRequest;
+    reply: CampaignPreview;
+  };
+  /** Change a draft, V5 */
+  changeCampaign: {
+    parameters: { id: string };
+    body: CampaignDraftChange;
+    reply: CampaignChangedAnswer;
+  };
+  /** Get a campaign, V5 */
+  getCampaign: {
+    parameters: { id: string };
+    body: undefined;
+    reply: CampaignAnswerV5;
+  };
+  /** Publish a draft; stop, pause or resume a campaign, V5 */
+  changeCampaignStatus: {
+    parameters: { id: string };
+    body: CampaignStatusRequestV5;
+    reply: CampaignStatusAnswer;
+  };
+  /** Search campaigns, V5 */
+  searchCampaigns: {
+    parameters: Record<never, never>;
+    body: CampaignSearchV5;
+    reply: CampaignsFoundV5;
+  };
+  /** List campaigns in short, V5 */
+  listCampaignMeta: {
+    parameters: Record<never, never>;
+    body: CampaignMetaSearchV5;
+    reply: CampaignMetaListV5;
+  };
+  /** List the child campaigns of a recurring campaign, V5 */
+  listExecutions: {
+    parameters: { parent_campaign_id: string };
+    body: ExecutionsPageV5;
+    reply: ExecutionsV5;
+  };
+  /** Check whether a draft could be published now, V5 */
+  validateCampaign: {
+    parameters: { id: string };
+    body: undefined;
+    reply: CampaignValidation;
+  };
+  /** Create a business event, V1 */
+  createBusinessEvent: {
+    parameters: Record<never, never>;
+    body: BusinessEventRequest;
+    reply: BusinessEventCreated;
+  };
+  /** Trigger a business event, V1 */
+  triggerBusinessEventV1: {
+    parameters: Record<never, never>;
+    body: BusinessEventTriggerV1;
+    reply: BusinessEventTriggeredV1;
+  };
+  /** Find business events, V1 */
+  searchBusinessEventsV1: {
+    parameters: Record<never, never>;
+    body: BusinessEventSearchV1;
+    reply: BusinessEventsV1;
+  };
+  /** Trigger a business event, V5 */
+  triggerBusinessEvent: {
+    parameters: Record<never, never>;
+    body: BusinessEventTriggerV5;
+    reply: BusinessEventTriggeredV5;
+  };
+  /** List business events, V5 */
+  listBusinessEvents: {
+    parameters: { limit?: number; cursor?: string };
+    body: undefined;
+    reply: BusinessEventsV5;
+  };
+  /** Find business events, V5 */
+  searchBusinessEvents: {
+    parameters: Record<never, never>;
+    body: BusinessEventSearchV5;
+    reply: BusinessEventsV5;
+  };
+  /** Explain why a user received a campaign or did not */
+  explainDelivery: {
+    parameters: { customer_id: string; run_id?: string; id: string };
+    body: undefined;
+    reply: DeliveryExplanation;
+  };
+  /** Read the statistics of campaigns */
+  readCampaignStats: {
+    parameters: Record<never, never>;
+    body: StatsRequest;
+    reply: CampaignStats;
+  };
+  /** Read the statistics of campaigns */
+  readCampaignStatsCoreServices: {
+    parameters: Record<never, never>;
+    body: StatsRequest;
+    reply: CampaignStats;
+  };
+  /** Report that a message was shown, clicked or closed */
+  reportInteraction: {
+    parameters: Record<never, never>;
+    body: InteractionReport;
+    reply: undefined;
+  };
+  /** Messages the simulated devices received, newest first */
+  readInbox: {
+    parameters: { workspaceId?: string; after?: string; limit?: string; wait?: string };
+    body: undefined;
+    reply: SandboxInbox;
+  };
+  /** Empty the inbox, the counters and the fault switches */
+  clearInbox: {
+    parameters: Record<never, never>;
+    body: undefined;
+    reply: undefined;
+  };
+  /** Make the demo workspace, the counters and the faults what the first start made them */
+  resetSandbox: {
+    parameters: Record<never, never>;
+    body: undefined;
+    reply: SandboxDemo;
+  };
+  /** What the simulators counted, per platform */
+  readCounters: {
+    parameters: Record<never, never>;
+    body: undefined;
+    reply: SandboxCounters;
+  };
+  /** The time of this installation */
+  readClock: {
+    parameters: Record<never, never>;
+    body: undefined;
+    reply: SandboxClock;
+  };
+  /** Move the clock forward, stopping where something is due, until nothing is, or back to real time */
+  moveClock: {
+    parameters: Record<never, never>;
+    body: SandboxClockMove;
+    reply: SandboxClock;
+  };
+  /** Make the simulated providers fail; {} ends all faults */
+  setFaults: {
+    parameters: Record<never, never>;
+    body: SandboxFaults;
+    reply: undefined;
+  };
+  /** Make a browser's subscription a device of a customer */
+  registerBrowser: {
+    parameters: Record<never, never>;
+    body: SandboxBrowserDevice;
+    reply: SandboxRegisteredDevice;
+  };
+  /** The process answers */
+  readLiveness: {
+    parameters: Record<never, never>;
+    body: undefined;
+    reply: Health;
+  };
+  /** The service can do its work */
+  readReadiness: {
+    parameters: { verbose?: unknown };
+    body: undefined;
+    reply: Health;
+  };
+};

@@ -1,0 +1,3121 @@
+// Generated from the OpenAPI document by `npm run client:types`; edits are lost.
+
+export type BusinessEventAttribute = {
+  attribute_name: string;
+
+  /** string, int, float, array, date */
+  attribute_data_type: string;
+};
+
+export type BusinessEventCreated = {
+  message: string;
+  event_id: string;
+};
+
+export type BusinessEventRequest = {
+  event_name: string;
+  event_attributes?: BusinessEventAttribute[];
+  created_by: string;
+};
+
+/** At least one of the two */
+export type BusinessEventSearchV1 = {
+  event_ids?: string[];
+  event_names?: string[];
+};
+
+export type BusinessEventSearchV5 = {
+  request_id?: string;
+  event_ids?: string[];
+  event_names?: string[];
+  limit?: number;
+
+  /** next_cursor of the page before */
+  cursor?: string;
+};
+
+export type BusinessEventTriggerV1 = {
+  event_name: string;
+
+  /** Values of the event’s attributes */
+  event_attributes?: Record<string, unknown>;
+  triggered_by?: string;
+};
+
+export type BusinessEventTriggerV5 = {
+  request_id?: string;
+
+  /** Name or id */
+  event_name: string;
+
+  /** Values of the event’s attributes */
+  event_attributes?: Record<string, unknown>;
+  triggered_by: string;
+};
+
+export type BusinessEventTriggeredV1 = {
+  message: string;
+};
+
+export type BusinessEventTriggeredV5 = {
+  response_id: string;
+  type: 'business_event';
+  data: {
+    /** Whether all campaigns were started */
+    triggered_status: 'FAILURE' | 'PARTIAL_SUCCESS' | 'SUCCESS';
+    message: string;
+    summary: {
+      total: number;
+      triggered: number;
+      failed: number;
+    };
+    triggered_campaign_ids: string[];
+    failed_campaign_ids: string[];
+    triggered_flow_ids: string[];
+    failed_flow_ids: string[];
+  };
+};
+
+export type BusinessEventsV1 = {
+  data: {
+    db_name: string;
+    event_id: string;
+    event_name: string;
+    event_attributes: BusinessEventAttribute[];
+    created_by: string;
+    created_at: string;
+    total_trigger: number;
+
+    /** Campaigns that were published with it */
+    usage_count: number;
+    last_received_time?: string;
+  }[];
+};
+
+export type BusinessEventsV5 = {
+  response_id: string;
+  type: 'business_event';
+  data: {
+    business_events: {
+      id: string;
+      event_id: string;
+      event_name: string;
+      event_attributes: BusinessEventAttribute[];
+      created_by: string;
+      created_at: string;
+      total_trigger: number;
+
+      /** Campaigns that were published with it */
+      usage_count: number;
+      last_received_time?: string;
+    }[];
+
+    /** There may be another page */
+    next_cursor?: string;
+  };
+};
+
+export type CampaignAdvanced = {
+  expiration_settings?: {
+    /** At most seven days */
+    expire_notification_after_value?: number;
+
+    /** HOUR or DAY */
+    expire_notification_after_type?: string;
+
+    /** Refused */
+    remove_from_inbox_after_value?: number;
+
+    /** Refused */
+    remove_from_inbox_after_type?: string;
+  };
+  platform_level_priority?: {
+    android_specific_priority?: {
+      /** HIGH or NORMAL */
+      send_with_priority?: string;
+    };
+    ios_specific_priority?: {
+      /** 1, 5 or 10 */
+      apns_priority?: string;
+
+      /** ACTIVE */
+      interruption_level?: string;
+      relevance_score?: number;
+    };
+  };
+};
+
+export type CampaignAnswerV5 = {
+  response_id: string;
+  type: 'campaign';
+  data: CampaignV5;
+};
+
+export type CampaignAudience = {
+  is_all_user_campaign?: boolean;
+
+  /** As in filter segments */
+  included_filters?: Record<string, unknown>;
+
+  /** As in filter segments */
+  excluded_filters?: Record<string, unknown>;
+
+  /** false */
+  send_campaign_to_opt_out_users?: boolean;
+};
+
+export type CampaignBasicDetails = {
+  name?: string;
+
+  /** ANDROID, IOS, WEB */
+  platforms?: string[];
+  platform_specific_details?: {
+    android?: {
+      /** false */
+      push_amp_plus_enabled?: boolean;
+    };
+    ios?: {
+      /** true */
+      send_to_all_eligible_device?: boolean;
+
+      /** false */
+      exclude_provisional_push_devices?: boolean;
+
+      /** false */
+      send_to_only_provisional_push_enabled_devices?: boolean;
+    };
+  };
+  tags?: string[];
+
+  /** Default Team */
+  team?: string;
+
+  /** Name of the event of a BUSINESS_EVENT_TRIGGERED campaign */
+  business_event?: string;
+
+  /** Refused */
+  geofences?: unknown[];
+
+  /** Refused */
+  broadcast_live_activity_id?: string;
+
+  /** false */
+  send_to_triggered_platform_only?: boolean;
+};
+
+export type CampaignChangeV1 = {
+  request_id: string;
+
+  /** PUSH */
+  channel?: string;
+
+  /** ONE_TIME, PERIODIC or BUSINESS_EVENT_TRIGGERED */
+  campaign_delivery_type?: string;
+  basic_details?: CampaignBasicDetails;
+  campaign_content?: CampaignContent;
+
+  /** Refused */
+  trigger_condition?: Record<string, unknown>;
+  segmentation_details?: CampaignAudience;
+  scheduling_details?: CampaignSchedule;
+  delivery_controls?: CampaignDeliveryControls;
+  advanced?: CampaignAdvanced;
+  conversion_goal_details?: CampaignGoals;
+  control_group_details?: {
+    /** false */
+    is_campaign_control_group_enabled?: boolean;
+    campaign_control_group_percentage?: number;
+
+    /** false */
+    is_global_control_group_enabled?: boolean;
+  };
+
+  /** Refused */
+  utm_params?: Record<string, unknown>;
+  campaign_audience_limit?: {
+    /** false */
+    is_campaign_audience_limit_enabled?: boolean;
+
+    /** Refused */
+    metric?: string;
+
+    /** Refused */
+    metrics?: string;
+
+    /** Refused */
+    frequency?: string;
+
+    /** Refused */
+    limit?: number;
+  };
+
+  /** Refused */
+  connector?: unknown;
+
+  /** Refused */
+  sender_name?: string;
+  updated_by: string;
+};
+
+export type CampaignChangedAnswer = {
+  response_id: string;
+  type: 'campaign';
+  data: {
+    id: string;
+  };
+};
+
+export type CampaignContent = {
+  locales?: string[];
+
+  /** One variation */
+  variation_details?: Record<string, unknown>;
+
+  /** `push`, or below default and variation_1 */
+  content?: {
+    push?: CampaignPushContent;
+    default?: {
+      variation_1?: {
+        push?: CampaignPushContent;
+      };
+    };
+  };
+};
+
+export type CampaignCreatedV1 = {
+  campaign_id: string;
+};
+
+export type CampaignDeliveryControls = {
+  /** Default false */
+  bypass_dnd?: boolean;
+
+  /** Default: what is not ignored counts */
+  count_for_frequency_capping?: boolean;
+
+  /** Default false */
+  ignore_frequency_capping?: boolean;
+
+  /** Default false */
+  ignore_global_minimum_delay?: boolean;
+
+  /** false */
+  send_message_in_offline_mode?: boolean;
+
+  /** false */
+  queuing_enabled?: boolean;
+
+  /** Devices a minute */
+  campaign_throttle_rpm?: number;
+
+  /** Between messages of this campaign */
+  minimum_delay_between_two_notification_in_hour?: number;
+
+  /** Refused */
+  max_time_to_show_message_of_same_camapign?: number;
+
+  /** Refused */
+  expiry_time_of_sync_data_in_hour?: number;
+
+  /** Refused */
+  send_limit_value?: number;
+
+  /** Refused */
+  send_limit_granularity_in_hours?: number;
+
+  /** Refused */
+  queue_duration?: number;
+  limit_send_config?: {
+    /** false */
+    enabled?: boolean;
+
+    /** Refused */
+    max_count?: number;
+
+    /** Refused */
+    window_value?: number;
+
+    /** Refused */
+    window_unit?: string;
+  };
+};
+
+export type CampaignDraftAnswer = {
+  response_id: string;
+  type: 'campaign';
+  data: {
+    id: string;
+    status: 'DRAFT';
+  };
+};
+
+export type CampaignDraftChange = {
+  request_id?: string;
+
+  /** PUSH */
+  channel?: string;
+
+  /** ONE_TIME, PERIODIC or BUSINESS_EVENT_TRIGGERED */
+  campaign_delivery_type?: string;
+  basic_details?: CampaignBasicDetails;
+  campaign_content?: CampaignContent;
+
+  /** Refused */
+  trigger_condition?: Record<string, unknown>;
+  segmentation_details?: CampaignAudience;
+  scheduling_details?: CampaignSchedule;
+  delivery_controls?: CampaignDeliveryControls;
+  advanced?: CampaignAdvanced;
+  conversion_goal_details?: CampaignGoals;
+  control_group_details?: {
+    /** false */
+    is_campaign_control_group_enabled?: boolean;
+    campaign_control_group_percentage?: number;
+
+    /** false */
+    is_global_control_group_enabled?: boolean;
+  };
+
+  /** Refused */
+  utm_params?: Record<string, unknown>;
+  campaign_audience_limit?: {
+    /** false */
+    is_campaign_audience_limit_enabled?: boolean;
+
+    /** Refused */
+    metric?: string;
+
+    /** Refused */
+    metrics?: string;
+
+    /** Refused */
+    frequency?: string;
+
+    /** Refused */
+    limit?: number;
+  };
+
+  /** Refused */
+  connector?: unknown;
+
+  /** Refused */
+  sender_name?: string;
+  updated_by?: string;
+};
+
+export type CampaignDraftRequest = {
+  request_id?: string;
+
+  /** PUSH */
+  channel: string;
+
+  /** ONE_TIME, PERIODIC or BUSINESS_EVENT_TRIGGERED */
+  campaign_delivery_type: string;
+  basic_details?: CampaignBasicDetails;
+  campaign_content?: CampaignContent;
+
+  /** Refused */
+  trigger_condition?: Record<string, unknown>;
+  segmentation_details?: CampaignAudience;
+  scheduling_details?: CampaignSchedule;
+  delivery_controls?: CampaignDeliveryControls;
+  advanced?: CampaignAdvanced;
+  conversion_goal_details?: CampaignGoals;
+  control_group_details?: {
+    /** false */
+    is_campaign_control_group_enabled?: boolean;
+    campaign_control_group_percentage?: number;
+
+    /** false */
+    is_global_control_group_enabled?: boolean;
+  };
+
+  /** Refused */
+  utm_params?: Record<string, unknown>;
+  campaign_audience_limit?: {
+    /** false */
+    is_campaign_audience_limit_enabled?: boolean;
+
+    /** Refused */
+    metric?: string;
+
+    /** Refused */
+    metrics?: string;
+
+    /** Refused */
+    frequency?: string;
+
+    /** Refused */
+    limit?: number;
+  };
+
+  /** Refused */
+  connector?: unknown;
+
+  /** Refused */
+  sender_name?: string;
+  created_by: string;
+};
+
+export type CampaignErrorV1 = {
+  error: {
+    /** The status in words */
+    code:
+      | '400 Bad Request'
+      | '401 Authentication error'
+      | '404 Not Found'
+      | '405 Method Not Allowed'
+      | '409 Conflict'
+      | '413 Payload Too Large'
+      | '415 Unsupported Media Type'
+      | '421 Misdirected Request'
+      | '422 Unprocessable Entity'
+      | '429 conflict'
+      | '500 Internal Server Error'
+      | '503 Service Unavailable';
+    message: string;
+
+    /** What it is about; empty if nothing */
+    target: string;
+    details: {
+      code?: string;
+      target: string;
+      message: string;
+    }[];
+
+    /** As sent; empty if none was */
+    request_id: string;
+  };
+};
+
+export type CampaignErrorV5 = {
+  /** Finds this call in the API log */
+  response_id: string;
+  error: {
+    /** What kind of refusal it is */
+    code:
+      | 'BAD_REQUEST'
+      | 'FORBIDDEN'
+      | 'INTERNAL_ERROR'
+      | 'METHOD_NOT_ALLOWED'
+      | 'MISDIRECTED_REQUEST'
+      | 'NOT_FOUND'
+      | 'PAYLOAD_TOO_LARGE'
+      | 'RATE_LIMITED'
+      | 'SERVICE_UNAVAILABLE'
+      | 'UNAUTHORIZED'
+      | 'UNPROCESSABLE_ENTITY'
+      | 'UNSUPPORTED_MEDIA_TYPE'
+      | 'VALIDATION_FAILED';
+    message: string;
+    target?: string;
+    details: {
+      target: string;
+      message: string;
+    }[];
+    request_id?: string;
+  };
+};
+
+export type CampaignGoals = {
+  attribution_window_in_hours?: number;
+  goals?: {
+    goal_name?: string;
+    goal_event_name?: string;
+
+    /** name, type, operator, value */
+    goal_event_attribute?: Record<string, unknown>;
+
+    /** The first goal */
+    is_primary_goal?: boolean;
+
+    /** Refused */
+    revenue_attribute?: string;
+
+    /** Refused */
+    revenue_currency?: string;
+  }[];
+};
+
+export type CampaignMetaListV1 = {
+  campaign_id: string;
+  channel: string;
+  platform: string[];
+  created_by: string;
+  campaign_delivery_type: string;
+  campaign_name: string;
+  campaign_team: string;
+  campaign_tags: string[];
+  campaign_status: string;
+  campaign_start_time: string;
+  parent_campaign_id?: string;
+  total_child_campaigns: number;
+  reachability_details?: {
+    count: number;
+    last_updated_time: string;
+  };
+}[];
+
+export type CampaignMetaListV5 = {
+  response_id: string;
+  type: 'campaign';
+  data: {
+    campaigns: {
+      campaign_id: string;
+      channel: string;
+      platform: string[];
+      created_by: string;
+      campaign_delivery_type: string;
+      campaign_name: string;
+      campaign_team: string;
+      campaign_tags: string[];
+      campaign_status: string;
+      campaign_start_time: string;
+      parent_campaign_id?: string;
+      total_child_campaigns: number;
+      reachability_details?: {
+        count: number;
+        last_updated_time: string;
+      };
+      version_number?: number;
+    }[];
+  };
+};
+
+export type CampaignMetaSearchV5 = {
+  request_id?: string;
+  limit: number;
+
+  /** From 1 */
+  page: number;
+
+  /** Runs of recurring campaigns, with `parent_id` */
+  include_child_campaigns?: boolean;
+  include_archive_campaigns?: boolean;
+  campaign_fields?: {
+    /** PUSH, EMAIL, SMS; V1 finds no SMS, V5 only when asked */
+    channels?: string[];
+
+    /** Names of keys or people, any of them */
+    created_by?: string[];
+
+    /** YYYY-MM-DD or YYYY-MM-DDThh:mm:ss, UTC without an offset; both ends belong to it */
+    created_date?: {
+      from_date?: string;
+      to_date?: string;
+    };
+
+    /** Any part of the name, ignoring case */
+    name?: string;
+
+    /** DRAFT, SCHEDULED, SENDING, SENT, ACTIVE, PAUSED, RETIRED, STOPPED, FAILED, ARCHIVED */
+    status?: string[];
+
+    /** Any of them */
+    tags?: string[];
+    id?: string;
+
+    /** ONE_TIME, PERIODIC, EVENT_TRIGGERED, BUSINESS_EVENT_TRIGGERED, or another documented type, of which there are none */
+    delivery_type?: string;
+
+    /** With campaign versioning only */
+    version_number?: number;
+  };
+};
+
+export type CampaignPeriod = {
+  /** DAILY, WEEKLY or MONTHLY */
+  sending_frequency?: string;
+
+  /** Days; weeks up to 52, months up to 12 */
+  repeat_frequency?: number;
+  no_of_occurences?: number;
+  repeat_on_date_of_month?: number[];
+
+  /** MONDAY to SUNDAY */
+  repeat_on_days_of_week?: string[];
+  repeat_on_days_of_week_for_month?: {
+    /** FIRST to FIFTH, or LAST */
+    week_granularity?: string;
+    repeat_on_days_of_week?: string[];
+  }[];
+};
+
+export type CampaignPreview = {
+  response_id: string;
+  type: 'campaign';
+  data: {
+    customer_id: string;
+    platforms: Record<
+      string,
+      {
+        /** RENDERED, FALLBACK or FAILED */
+        outcome: string;
+
+        /** As in campaign_content */
+        content?: Record<string, unknown>;
+        failure?: {
+          field: string;
+          cause: string;
+          reason: string;
+        };
+      }
+    >;
+  };
+};
+
+export type CampaignPreviewRequest = {
+  /** Instead of campaign_content */
+  draft_id?: string;
+
+  /** PUSH */
+  channel?: string;
+  basic_details?: CampaignBasicDetails;
+  campaign_content?: CampaignContent;
+
+  /** One of the campaign’s; every one when absent */
+  platform?: string;
+
+  /** USER_ATTRIBUTE_UNIQUE_ID, another name of the push API, or an attribute */
+  identifier: string;
+  identifier_value: string;
+
+  /** What a firing of the business event would say */
+  event_attributes?: Record<string, unknown>;
+};
+
+export type CampaignPushContent = {
+  android?: {
+    /** BASIC */
+    template_type?: string;
+
+    /** Refused */
+    custom_template_id?: string;
+
+    /** Refused */
+    custom_template_version?: string;
+    options?: {
+      deliveryMode?: 'data' | 'notification' | 'both';
+      visibility?: 'private' | 'public' | 'secret';
+
+      /** #rrggbb */
+      color?: string;
+
+      /** A drawable of the app */
+      icon?: string;
+      sticky?: boolean | 'true' | 'false';
+
+      /** Gone after so long */
+      timeoutSeconds?: number;
+
+      /** The number on the icon of the app */
+      badge?: {
+        operation: 'set' | 'clear';
+
+        /** For set */
+        value?: number;
+      };
+      locKeys?: {
+        /** Key of a text in the app; its arguments need it */
+        titleLocKey?: string;
+        titleLocArgs?: string[];
+        bodyLocKey?: string;
+        bodyLocArgs?: string[];
+      };
+      directBootOk?: boolean | 'true' | 'false';
+      bandwidthConstrainedOk?: boolean | 'true' | 'false';
+      restrictedSatelliteOk?: boolean | 'true' | 'false';
+
+      /** 1 to 50 letters, digits and -_.~% */
+      analyticsLabel?: string;
+    };
+    basic_details?: {
+      notification_channel?: string;
+      title?: string;
+      message?: string;
+      summary?: string;
+      image_url?: string;
+
+      /** Refused */
+      input_gif_url?: string;
+
+      /** DEEPLINKING, NAVIGATE_TO_A_SCREEN or RICH_LANDING */
+      default_click_action?: string;
+      default_click_action_value?: string;
+      key_value_pairs?: {
+        key: string;
+        value?: string;
+      }[];
+    };
+    buttons?: {
+      btn_name?: string;
+
+      /** call, snooze, copy or share */
+      click_action_type?: string;
+      click_action_value?: string;
+      icon_url?: string;
+    }[];
+    advanced?: {
+      coupon_code?: string;
+      sound_file?: string;
+      group_key?: string;
+      collapse_replace_key?: string;
+
+      /** false */
+      make_notification_sticky?: boolean;
+
+      /** Refused */
+      auto_dismiss_notification?: unknown;
+    };
+
+    /** Refused */
+    timer?: Record<string, unknown>;
+    template_backup?: {
+      /** BASIC */
+      template_type?: string;
+
+      /** Refused */
+      custom_template_id?: string;
+
+      /** Refused */
+      custom_template_version?: string;
+      options?: {
+        deliveryMode?: 'data' | 'notification' | 'both';
+        visibility?: 'private' | 'public' | 'secret';
+
+        /** #rrggbb */
+        color?: string;
+
+        /** A drawable of the app */
+        icon?: string;
+        sticky?: boolean | 'true' | 'false';
+
+        /** Gone after so long */
+        timeoutSeconds?: number;
+
+        /** The number on the icon of the app */
+        badge?: {
+          operation: 'set' | 'clear';
+
+          /** For set */
+          value?: number;
+        };
+        locKeys?: {
+          /** Key of a text in the app; its arguments need it */
+          titleLocKey?: string;
+          titleLocArgs?: string[];
+          bodyLocKey?: string;
+          bodyLocArgs?: string[];
+        };
+        directBootOk?: boolean | 'true' | 'false';
+        bandwidthConstrainedOk?: boolean | 'true' | 'false';
+        restrictedSatelliteOk?: boolean | 'true' | 'false';
+
+        /** 1 to 50 letters, digits and -_.~% */
+        analyticsLabel?: string;
+      };
+      basic_details?: {
+        notification_channel?: string;
+        title?: string;
+        message?: string;
+        summary?: string;
+        image_url?: string;
+
+        /** Refused */
+        input_gif_url?: string;
+
+        /** DEEPLINKING, NAVIGATE_TO_A_SCREEN or RICH_LANDING */
+        default_click_action?: string;
+        default_click_action_value?: string;
+        key_value_pairs?: {
+          key: string;
+          value?: string;
+        }[];
+      };
+      buttons?: {
+        btn_name?: string;
+
+        /** call, snooze, copy or share */
+        click_action_type?: string;
+        click_action_value?: string;
+        icon_url?: string;
+      }[];
+      advanced?: {
+        coupon_code?: string;
+        sound_file?: string;
+        group_key?: string;
+        collapse_replace_key?: string;
+
+        /** false */
+        make_notification_sticky?: boolean;
+
+        /** Refused */
+        auto_dismiss_notification?: unknown;
+      };
+
+      /** Refused */
+      timer?: Record<string, unknown>;
+    };
+  };
+  ios?: {
+    /** BASIC */
+    template_type?: string;
+
+    /** Refused */
+    custom_template_id?: string;
+
+    /** Refused */
+    custom_template_version?: string;
+    options?: {
+      interruptionLevel?: 'passive' | 'active' | 'time-sensitive' | 'critical';
+      relevanceScore?: number;
+      targetContentId?: string;
+      filterCriteria?: string;
+      sound?: {
+        name: string;
+        critical?: boolean | 'true' | 'false';
+        volume?: number;
+      };
+
+      /** The number on the icon of the app */
+      badge?: {
+        operation: 'set' | 'clear';
+
+        /** For set */
+        value?: number;
+      };
+      contentAvailable?: boolean | 'true' | 'false';
+      launchImage?: string;
+      locKeys?: {
+        /** Key of a text in the app; its arguments need it */
+        titleLocKey?: string;
+        titleLocArgs?: string[];
+        bodyLocKey?: string;
+        bodyLocArgs?: string[];
+        subtitleLocKey?: string;
+        subtitleLocArgs?: string[];
+      };
+      additionalActions?: {
+        /** Its name in reports, once */
+        action: string;
+        title: string;
+
+        /** http or https */
+        url: string;
+
+        /** https */
+        iconURL?: string;
+      }[];
+    };
+    basic_details?: {
+      title?: string;
+      message?: string;
+      subtitle?: string;
+
+      /** false */
+      allow_bg_refresh?: boolean;
+
+      /** Image, Video, GIF or Audio */
+      rich_media_type?: string;
+      rich_media_value?: string;
+
+      /** DEEPLINKING, NAVIGATE_TO_A_SCREEN or RICH_LANDING */
+      default_click_action?: string;
+      default_click_action_value?: string;
+      key_value_pairs?: {
+        key: string;
+        value?: string;
+      }[];
+    };
+    buttons?: {
+      button_category?: string;
+    }[];
+    advanced?: {
+      coupon_code?: string;
+      sound_file?: string;
+      group_key?: string;
+      collapse_replace_key?: string;
+      enable_ios_badge?: boolean;
+    };
+
+    /** Refused */
+    timer?: Record<string, unknown>;
+    template_backup?: {
+      /** BASIC */
+      template_type?: string;
+
+      /** Refused */
+      custom_template_id?: string;
+
+      /** Refused */
+      custom_template_version?: string;
+      options?: {
+        interruptionLevel?: 'passive' | 'active' | 'time-sensitive' | 'critical';
+        relevanceScore?: number;
+        targetContentId?: string;
+        filterCriteria?: string;
+        sound?: {
+          name: string;
+          critical?: boolean | 'true' | 'false';
+          volume?: number;
+        };
+
+        /** The number on the icon of the app */
+        badge?: {
+          operation: 'set' | 'clear';
+
+          /** For set */
+          value?: number;
+        };
+        contentAvailable?: boolean | 'true' | 'false';
+        launchImage?: string;
+        locKeys?: {
+          /** Key of a text in the app; its arguments need it */
+          titleLocKey?: string;
+          titleLocArgs?: string[];
+          bodyLocKey?: string;
+          bodyLocArgs?: string[];
+          subtitleLocKey?: string;
+          subtitleLocArgs?: string[];
+        };
+        additionalActions?: {
+          /** Its name in reports, once */
+          action: string;
+          title: string;
+
+          /** http or https */
+          url: string;
+
+          /** https */
+          iconURL?: string;
+        }[];
+      };
+      basic_details?: {
+        title?: string;
+        message?: string;
+        subtitle?: string;
+
+        /** false */
+        allow_bg_refresh?: boolean;
+
+        /** Image, Video, GIF or Audio */
+        rich_media_type?: string;
+        rich_media_value?: string;
+
+        /** DEEPLINKING, NAVIGATE_TO_A_SCREEN or RICH_LANDING */
+        default_click_action?: string;
+        default_click_action_value?: string;
+        key_value_pairs?: {
+          key: string;
+          value?: string;
+        }[];
+      };
+      buttons?: {
+        button_category?: string;
+      }[];
+      advanced?: {
+        coupon_code?: string;
+        sound_file?: string;
+        group_key?: string;
+        collapse_replace_key?: string;
+        enable_ios_badge?: boolean;
+      };
+
+      /** Refused */
+      timer?: Record<string, unknown>;
+    };
+  };
+  web?: {
+    /** BASIC */
+    template_type?: string;
+
+    /** Refused */
+    custom_template_id?: string;
+
+    /** Refused */
+    custom_template_version?: string;
+    options?: {
+      additionalActions?: {
+        /** Its name in reports, once */
+        action: string;
+        title: string;
+
+        /** http or https */
+        url: string;
+
+        /** https */
+        iconURL?: string;
+      }[];
+
+      /** https */
+      badgeURL?: string;
+
+      /** The same tag replaces the earlier notification */
+      tag?: string;
+      renotify?: boolean | 'true' | 'false';
+      silent?: boolean | 'true' | 'false';
+      requireInteraction?: boolean | 'true' | 'false';
+
+      /** BCP 47 */
+      lang?: string;
+      dir?: 'auto' | 'ltr' | 'rtl';
+      vibrate?: number[];
+
+      /** Milliseconds since 1970 */
+      timestamp?: number;
+      declarative?: 'auto' | 'always' | 'never';
+
+      /** The number on the icon of the app */
+      appBadge?: {
+        operation: 'set' | 'clear';
+
+        /** For set */
+        value?: number;
+      };
+    };
+    basic_details?: {
+      title?: string;
+      message?: string;
+      redirect_url?: string;
+      image_url?: string;
+      auto_dismiss_notification?: boolean;
+    };
+
+    /** Refused */
+    buttons?: unknown[];
+    advanced?: {
+      /** ICON_URL */
+      icon_image_type?: string;
+      icon_url?: string;
+    };
+
+    /** Refused */
+    timer?: Record<string, unknown>;
+    template_backup?: {
+      /** BASIC */
+      template_type?: string;
+
+      /** Refused */
+      custom_template_id?: string;
+
+      /** Refused */
+      custom_template_version?: string;
+      options?: {
+        additionalActions?: {
+          /** Its name in reports, once */
+          action: string;
+          title: string;
+
+          /** http or https */
+          url: string;
+
+          /** https */
+          iconURL?: string;
+        }[];
+
+        /** https */
+        badgeURL?: string;
+
+        /** The same tag replaces the earlier notification */
+        tag?: string;
+        renotify?: boolean | 'true' | 'false';
+        silent?: boolean | 'true' | 'false';
+        requireInteraction?: boolean | 'true' | 'false';
+
+        /** BCP 47 */
+        lang?: string;
+        dir?: 'auto' | 'ltr' | 'rtl';
+        vibrate?: number[];
+
+        /** Milliseconds since 1970 */
+        timestamp?: number;
+        declarative?: 'auto' | 'always' | 'never';
+
+        /** The number on the icon of the app */
+        appBadge?: {
+          operation: 'set' | 'clear';
+
+          /** For set */
+          value?: number;
+        };
+      };
+      basic_details?: {
+        title?: string;
+        message?: string;
+        redirect_url?: string;
+        image_url?: string;
+        auto_dismiss_notification?: boolean;
+      };
+
+      /** Refused */
+      buttons?: unknown[];
+      advanced?: {
+        /** ICON_URL */
+        icon_image_type?: string;
+        icon_url?: string;
+      };
+
+      /** Refused */
+      timer?: Record<string, unknown>;
+    };
+  };
+};
+
+export type CampaignRequestV1 = {
+  request_id: string;
+
+  /** PUSH */
+  channel: string;
+
+  /** ONE_TIME, PERIODIC or BUSINESS_EVENT_TRIGGERED */
+  campaign_delivery_type: string;
+  basic_details: CampaignBasicDetails;
+  campaign_content: CampaignContent;
+
+  /** Refused */
+  trigger_condition?: Record<string, unknown>;
+  segmentation_details: CampaignAudience;
+  scheduling_details: CampaignSchedule;
+  delivery_controls: CampaignDeliveryControls;
+  advanced: CampaignAdvanced;
+  conversion_goal_details?: CampaignGoals;
+  control_group_details?: {
+    /** false */
+    is_campaign_control_group_enabled?: boolean;
+    campaign_control_group_percentage?: number;
+
+    /** false */
+    is_global_control_group_enabled?: boolean;
+  };
+
+  /** Refused */
+  utm_params?: Record<string, unknown>;
+  campaign_audience_limit?: {
+    /** false */
+    is_campaign_audience_limit_enabled?: boolean;
+
+    /** Refused */
+    metric?: string;
+
+    /** Refused */
+    metrics?: string;
+
+    /** Refused */
+    frequency?: string;
+
+    /** Refused */
+    limit?: number;
+  };
+
+  /** Refused */
+  connector?: unknown;
+
+  /** Refused */
+  sender_name?: string;
+  created_by: string;
+};
+
+export type CampaignSchedule = {
+  /** ASAP, AT_FIXED_TIME or SEND_IN_USER_TIMEZONE */
+  delivery_type?: string;
+
+  /** YYYY-MM-DDThh:mm:ss */
+  start_time?: string;
+
+  /** YYYY-MM-DDThh:mm:ss */
+  expiry_time?: string;
+
+  /** V5; default: the zone of the workspace. V1 is in UTC */
+  timezone?: string;
+  periodic_details?: CampaignPeriod;
+
+  /** Refused */
+  bts_details?: Record<string, unknown>;
+  user_timezone_details?: {
+    /** Default false: not sent to them */
+    send_if_user_timezone_has_passed?: boolean;
+  };
+};
+
+export type CampaignSearchV1 = {
+  request_id: string;
+  limit: number;
+
+  /** From 1 */
+  page: number;
+
+  /** Runs of recurring campaigns, with `parent_id` */
+  include_child_campaigns?: boolean;
+  include_archive_campaigns?: boolean;
+  campaign_fields?: {
+    /** PUSH, EMAIL, SMS; V1 finds no SMS, V5 only when asked */
+    channels?: string[];
+
+    /** Names of keys or people, any of them */
+    created_by?: string[];
+
+    /** YYYY-MM-DD or YYYY-MM-DDThh:mm:ss, UTC without an offset; both ends belong to it */
+    created_date?: {
+      from_date?: string;
+      to_date?: string;
+    };
+
+    /** Any part of the name, ignoring case */
+    name?: string;
+
+    /** DRAFT, SCHEDULED, SENDING, SENT, ACTIVE, PAUSED, RETIRED, STOPPED, FAILED, ARCHIVED */
+    status?: string[];
+
+    /** Any of them */
+    tags?: string[];
+    id?: string;
+
+    /** ONE_TIME, PERIODIC, EVENT_TRIGGERED, BUSINESS_EVENT_TRIGGERED, or another documented type, of which there are none */
+    delivery_type?: string[];
+  };
+};
+
+export type CampaignSearchV5 = {
+  request_id?: string;
+  limit: number;
+
+  /** From 1 */
+  page: number;
+
+  /** Runs of recurring campaigns, with `parent_id` */
+  include_child_campaigns?: boolean;
+  include_archive_campaigns?: boolean;
+  campaign_fields?: {
+    /** PUSH, EMAIL, SMS; V1 finds no SMS, V5 only when asked */
+    channels?: string[];
+
+    /** Names of keys or people, any of them */
+    created_by?: string[];
+
+    /** YYYY-MM-DD or YYYY-MM-DDThh:mm:ss, UTC without an offset; both ends belong to it */
+    created_date?: {
+      from_date?: string;
+      to_date?: string;
+    };
+
+    /** Any part of the name, ignoring case */
+    name?: string;
+
+    /** DRAFT, SCHEDULED, SENDING, SENT, ACTIVE, PAUSED, RETIRED, STOPPED, FAILED, ARCHIVED */
+    status?: string[];
+
+    /** Any of them */
+    tags?: string[];
+
+    /** At most 100 */
+    ids?: string[];
+
+    /** ONE_TIME, PERIODIC, EVENT_TRIGGERED, BUSINESS_EVENT_TRIGGERED, or another documented type, of which there are none */
+    campaign_delivery_type?: string[];
+
+    /** With campaign versioning only */
+    version_number?: number;
+  };
+};
+
+export type CampaignStats = {
+  response_id: string;
+  total_campaigns: number;
+  current_page: number;
+  total_pages: number;
+  data: Record<
+    string,
+    {
+      platforms: Record<string, PlatformStats>;
+    }[]
+  >;
+};
+
+export type CampaignStatusAnswer = {
+  response_id: string;
+  type: 'campaign';
+  data: {
+    id: string;
+    action: string;
+  };
+};
+
+export type CampaignStatusRequestV1 = {
+  request_id: string;
+
+  /** STOP, PAUSE or RESUME */
+  action: string;
+
+  /** 1 to 10 */
+  campaign_ids: string[];
+};
+
+export type CampaignStatusRequestV5 = {
+  request_id?: string;
+
+  /** STOP, PAUSE, RESUME, or PUBLISH for a draft */
+  action: string;
+};
+
+export type CampaignTestAnswerV1 = {
+  data: Record<
+    string,
+    {
+      /** success or failed */
+      status: string;
+      failure_reason?: string;
+    }
+  >;
+  message: string;
+};
+
+export type CampaignTestAnswerV5 = {
+  response_id: string;
+  type: 'campaign';
+  data: Record<
+    string,
+    {
+      /** success or failed */
+      status: string;
+      failure_reason?: string;
+    }
+  >;
+};
+
+export type CampaignTestMeta = {
+  /** USER_ATTRIBUTE_UNIQUE_ID, another name of the push API, or an attribute */
+  identifier: string;
+
+  /** At most ten */
+  identifier_values: string[];
+  platform?: string;
+
+  /** default */
+  locale_name?: string;
+
+  /** variation_1 */
+  variation?: unknown;
+};
+
+export type CampaignTestRequestV1 = {
+  request_id: string;
+
+  /** PUSH */
+  channel?: string;
+
+  /** ONE_TIME, PERIODIC or BUSINESS_EVENT_TRIGGERED */
+  campaign_delivery_type?: string;
+  basic_details?: CampaignBasicDetails;
+  campaign_content?: CampaignContent;
+
+  /** Refused */
+  trigger_condition?: Record<string, unknown>;
+  segmentation_details?: CampaignAudience;
+  scheduling_details?: CampaignSchedule;
+  delivery_controls?: CampaignDeliveryControls;
+  advanced?: CampaignAdvanced;
+  conversion_goal_details?: CampaignGoals;
+  control_group_details?: {
+    /** false */
+    is_campaign_control_group_enabled?: boolean;
+    campaign_control_group_percentage?: number;
+
+    /** false */
+    is_global_control_group_enabled?: boolean;
+  };
+
+  /** Refused */
+  utm_params?: Record<string, unknown>;
+  campaign_audience_limit?: {
+    /** false */
+    is_campaign_audience_limit_enabled?: boolean;
+
+    /** Refused */
+    metric?: string;
+
+    /** Refused */
+    metrics?: string;
+
+    /** Refused */
+    frequency?: string;
+
+    /** Refused */
+    limit?: number;
+  };
+
+  /** Refused */
+  connector?: unknown;
+
+  /** Refused */
+  sender_name?: string;
+  test_campaign_meta: CampaignTestMeta;
+
+  /** Refused */
+  personalization_details?: Record<string, unknown>;
+};
+
+export type CampaignTestRequestV5 = {
+  request_id?: string;
+
+  /** Instead of campaign_content */
+  draft_id?: string;
+
+  /** PUSH */
+  channel?: string;
+
+  /** ONE_TIME, PERIODIC or BUSINESS_EVENT_TRIGGERED */
+  campaign_delivery_type?: string;
+  basic_details?: CampaignBasicDetails;
+  campaign_content?: CampaignContent;
+
+  /** Refused */
+  trigger_condition?: Record<string, unknown>;
+  segmentation_details?: CampaignAudience;
+  scheduling_details?: CampaignSchedule;
+  delivery_controls?: CampaignDeliveryControls;
+  advanced?: CampaignAdvanced;
+  conversion_goal_details?: CampaignGoals;
+  control_group_details?: {
+    /** false */
+    is_campaign_control_group_enabled?: boolean;
+    campaign_control_group_percentage?: number;
+
+    /** false */
+    is_global_control_group_enabled?: boolean;
+  };
+
+  /** Refused */
+  utm_params?: Record<string, unknown>;
+  campaign_audience_limit?: {
+    /** false */
+    is_campaign_audience_limit_enabled?: boolean;
+
+    /** Refused */
+    metric?: string;
+
+    /** Refused */
+    metrics?: string;
+
+    /** Refused */
+    frequency?: string;
+
+    /** Refused */
+    limit?: number;
+  };
+
+  /** Refused */
+  connector?: unknown;
+
+  /** Refused */
+  sender_name?: string;
+  test_campaign_meta: CampaignTestMeta;
+
+  /** Refused */
+  personalization_details?: Record<string, unknown>;
+};
+
+export type CampaignV1 = {
+  campaign_id: string;
+
+  /** A run that waits for its turn is SCHEDULED */
+  status:
+    'ACTIVE' | 'ARCHIVED' | 'DRAFT' | 'FAILED' | 'PAUSED' | 'RETIRED' | 'SCHEDULED' | 'SENDING' | 'SENT' | 'STOPPED';
+
+  /** SMS campaigns are found when asked for */
+  channel: 'EMAIL' | 'PUSH' | 'SMS';
+  campaign_delivery_type: string;
+  created_by: string;
+
+  /** Who changed it last */
+  updated_by?: string;
+
+  /** UTC: 2024-07-04 08:00:54.847000 */
+  created_at: string;
+  updated_at: string;
+  sent_time?: string;
+
+  /** Children only */
+  parent_id?: string;
+
+  /** name, platforms, tags */
+  basic_details?: Record<string, unknown>;
+
+  /** What is shown on each platform */
+  campaign_content?: Record<string, unknown>;
+
+  /** Whom it is for */
+  segmentation_details?: Record<string, unknown>;
+
+  /** When it is sent */
+  scheduling_details?: Record<string, unknown>;
+
+  /** Priorities and time to live */
+  advanced?: Record<string, unknown>;
+
+  /** Goals */
+  conversion_goal_details?: Record<string, unknown>;
+};
+
+export type CampaignV5 = {
+  id: string;
+
+  /** Shared by all versions */
+  campaign_id: string;
+
+  /** With campaign versioning only */
+  version_number?: number;
+
+  /** A run that waits for its turn is SCHEDULED */
+  status:
+    'ACTIVE' | 'ARCHIVED' | 'DRAFT' | 'FAILED' | 'PAUSED' | 'RETIRED' | 'SCHEDULED' | 'SENDING' | 'SENT' | 'STOPPED';
+
+  /** SMS campaigns are found when asked for */
+  channel: 'EMAIL' | 'PUSH' | 'SMS';
+  campaign_delivery_type: string;
+  created_by: string;
+
+  /** Who changed it last */
+  updated_by?: string;
+
+  /** UTC: 2024-07-04 08:00:54.847000 */
+  created_at: string;
+  updated_at: string;
+  sent_time?: string;
+
+  /** Children only */
+  parent_id?: string;
+
+  /** name, platforms, tags */
+  basic_details?: Record<string, unknown>;
+
+  /** What is shown on each platform */
+  campaign_content?: Record<string, unknown>;
+
+  /** Whom it is for */
+  segmentation_details?: Record<string, unknown>;
+
+  /** When it is sent */
+  scheduling_details?: Record<string, unknown>;
+
+  /** Priorities and time to live */
+  advanced?: Record<string, unknown>;
+
+  /** Goals */
+  conversion_goal_details?: Record<string, unknown>;
+};
+
+export type CampaignValidation = {
+  response_id: string;
+  type: 'campaign';
+  data: {
+    valid: boolean;
+    errors: {
+      field: string;
+      issue: string;
+    }[];
+  };
+};
+
+export type CampaignsChangedV1 = Record<string, unknown>;
+
+export type CampaignsFoundV1 =
+  | {
+      total_count: number;
+      campaigns: CampaignV1[];
+    }
+  | CampaignV1[];
+
+export type CampaignsFoundV5 = {
+  response_id: string;
+  type: 'campaign';
+  data: {
+    campaigns: CampaignV5[];
+  };
+};
+
+export type CohortRequest = {
+  action: 'add_members' | 'remove_members';
+  partner: string;
+  parameters: {
+    cohort_name: string;
+    cohort_id: string;
+    cohort_description?: string;
+    members: {
+      uid: string;
+    }[];
+  };
+};
+
+export type ConnectionTestAnswer = {
+  status: string;
+  app_name: string;
+};
+
+export type ConnectionTestRequest = {
+  app_id: string;
+  app_secret: string;
+
+  /** Who asks; kept in the API log */
+  source?: string;
+
+  /** The workspace's data center, such as 01 or dc_01 */
+  region?: string;
+};
+
+export type CustomerRequest = {
+  type: 'customer';
+  customer_id: string;
+  attributes?: Record<string, unknown>;
+  platforms?: {
+    platform: string;
+
+    /** Not read: devices say it */
+    active?: unknown;
+  }[];
+  update_existing_only?: boolean;
+};
+
+export type DataAccepted = {
+  status: 'success';
+  message: string;
+
+  /** Finds this call in the API log */
+  request_id: string;
+};
+
+export type DataError = {
+  status: 'fail';
+  error: {
+    attribute?: string;
+    message: string;
+
+    /** What kind of refusal it is */
+    type:
+      | 'Authentication Mismatch'
+      | 'Authentication required'
+      | 'Empty request body'
+      | 'IdempotencyConflict'
+      | 'InternalServerError'
+      | 'InvalidParams'
+      | 'InvalidRequest'
+      | 'LimitBreached'
+      | 'Malformed JSON'
+      | 'MediaTypeError'
+      | 'MethodNotAllowed'
+      | 'MisdirectedRequest'
+      | 'Missing header value'
+      | 'MissingAttributeError'
+      | 'ParamsRequired'
+      | 'PayloadTooLarge'
+      | 'RateLimitError'
+      | 'Resource not created'
+      | 'ServiceUnavailable'
+      | 'ValueError';
+    request_id: string;
+  };
+};
+
+export type DeleteRequest = {
+  /** customer_id or id */
+  identity_type: string;
+  identity_value: string;
+};
+
+export type DeliveryExplanation = {
+  response_id: string;
+  type: 'campaign';
+  data: {
+    campaign_id: string;
+    campaign_name: string;
+    campaign_status: string;
+
+    /** ISO 8601 */
+    next_send: string | null;
+    customer_id: string;
+
+    /** Of the newest run; NO_RUN or UNKNOWN_PERSON where there is none */
+    step: string;
+    explanation: string;
+    runs: {
+      id: string;
+      status: string;
+      created_at: string;
+      step: ExplanationStep;
+      explanation: string;
+      devices: {
+        /** The app's name of the device; null when it is there no more */
+        device_id: string | null;
+        platform: string;
+        step: ExplanationStep;
+        explanation: string;
+
+        /** The provider's word, or why it was held */
+        code: string | null;
+        attempts: number;
+
+        /** When that was stored, ISO 8601 */
+        at: string | null;
+
+        /** Until when it waits, ISO 8601 */
+        until: string | null;
+      }[];
+    }[];
+  };
+};
+
+export type DeviceBlockRequest = {
+  /** customer_id or id */
+  user_identifier_type: string;
+  user_identifier_value: string;
+  action_type: 'block' | 'unblock';
+
+  /** Absent: all devices. {"push_id": "…"}, or svc_gaid, unique_id, device_unique_id */
+  device_identifiers?: Record<string, string>[];
+  reason?: string;
+  client_reference_id?: string;
+};
+
+export type DeviceRequest = {
+  type: 'device';
+  customer_id: string;
+  device_id: string;
+  attributes: {
+    /** ANDROID, iOS or web */
+    platform: string;
+
+    /** FCM or APNs token, or the PushSubscription of a browser (JSON text or object) */
+    push_id: unknown;
+    model?: string;
+    app_version?: string;
+    os_version?: string;
+    idfv?: string;
+    advertising_identifier?: string;
+    svc_push_opted?: string | boolean;
+    svc_push_provisional_opted?: string | boolean;
+    svc_gaid?: string;
+  };
+};
+
+export type EventRequest = {
+  type: 'event';
+  customer_id: string;
+  device_id?: string;
+  actions: {
+    /** Name of the event */
+    action: string;
+    attributes?: Record<string, unknown>;
+
+    /** ANDROID, iOS, web, TV or unknown */
+    platform?: string;
+    app_version?: string;
+
+    /** When it happened: ISO 8601 (UTC unless it names an offset) or seconds since 1970 */
+    user_time?: string | number;
+
+    /** The clock of the sender; taken when user_time is absent */
+    current_time?: string | number;
+
+    /** Seconds */
+    user_timezone_offset?: number;
+  }[];
+};
+
+export type ExecutionsPageV1 = {
+  request_id: string;
+  limit: number;
+
+  /** From 1 */
+  page: number;
+};
+
+export type ExecutionsPageV5 = {
+  request_id?: string;
+  limit: number;
+
+  /** From 1 */
+  page: number;
+};
+
+export type ExecutionsV1 = {
+  executions: {
+    campaign_id: string;
+
+    /** 2024-06-24T14:30:18.908000; null: not yet */
+    sent_time: string | null;
+
+    /** SCHEDULED, SENDING, PAUSED, SENT, FAILED, STOPPED or MISSED */
+    status: string;
+  }[];
+  total_instances: number;
+};
+
+export type ExecutionsV5 = {
+  response_id: string;
+  type: 'campaign';
+  data: {
+    executions: {
+      id: string;
+      campaign_id: string;
+
+      /** 2024-06-24T14:30:18.908000; null: not yet */
+      sent_time: string | null;
+
+      /** SCHEDULED, SENDING, PAUSED, SENT, FAILED, STOPPED or MISSED */
+      status: string;
+    }[];
+    total_instances: number;
+  };
+};
+
+/** What decided */
+export type ExplanationStep =
+  | 'ACCEPTED'
+  | 'AUDIENCE_FORGOTTEN'
+  | 'CHANGED_SINCE'
+  | 'CHUNK_SET_ASIDE'
+  | 'DEVICE_BLOCKED'
+  | 'DEVICE_GONE'
+  | 'DEVICE_OPTED_OUT'
+  | 'DEVICE_TOO_NEW'
+  | 'EXPIRED'
+  | 'FAILED'
+  | 'FREQUENCY_CAP'
+  | 'GONE'
+  | 'LEDGER_DROPPED'
+  | 'MINIMUM_DELAY'
+  | 'NOT_IN_AUDIENCE'
+  | 'NOT_REACHED_YET'
+  | 'NO_DEVICE'
+  | 'PLATFORM_NOT_MEANT'
+  | 'QUIET_HOURS'
+  | 'REJECTED'
+  | 'RUN_FAILED'
+  | 'RUN_MISSED'
+  | 'RUN_NOT_STARTED'
+  | 'RUN_STOPPED'
+  | 'TEMPLATE_FAILED'
+  | 'TIME_ZONE_UNKNOWN'
+  | 'TRIAL_NOT_MEANT'
+  | 'USER_TIME_ZONE'
+  | 'WAITING';
+
+export type ExportAnswer = {
+  status: string;
+  type: string;
+  data: {
+    users_not_found: {
+      identifier_type: string;
+      identifier: string;
+    }[];
+    users: {
+      user_attributes: Record<string, unknown>;
+    }[];
+  };
+};
+
+export type ExportRequest = {
+  type?: 'export_users';
+  data: {
+    identifiers: {
+      /** customer_id or id */
+      identifier_type: string;
+      identifier: string;
+    }[];
+    user_fields_to_export?: string[];
+  };
+};
+
+export type FileSegmentCallback = FileSegmentProcessed | FileSegmentFailed;
+
+export type FileSegmentChange = {
+  /** Segment name, unique in the workspace */
+  name: string;
+
+  /** User attribute that the file holds; `uid` is the customer id */
+  attribute_name: string;
+  attribute_type: 'string' | 'double';
+
+  /** Public address of a single-column CSV file of at most 150 MB */
+  file_url: string;
+
+  /** Receives the result (interface 2.7) */
+  callback_url?: string;
+  emails?: string[];
+
+  /** Wins over the name */
+  cs_id?: string;
+};
+
+export type FileSegmentError = {
+  /** What kind of refusal it is */
+  title:
+    | 'Authentication required'
+    | 'Conflict'
+    | 'Entity Not Found'
+    | 'Forbidden Request'
+    | 'Internal Server Error'
+    | 'Invalid Request'
+    | 'Method Not Allowed'
+    | 'Misdirected Request'
+    | 'Payload Too Large'
+    | 'Resource not created'
+    | 'Service Unavailable'
+    | 'Too Many Requests'
+    | 'Unsupported Media Type';
+
+  /** Absent of a fault of ours */
+  description?: string;
+};
+
+export type FileSegmentFailed = {
+  /** Database name of the workspace */
+  db_name: string;
+  segment_name: string;
+
+  /** Unique identifier of this processing request */
+  request_id: string;
+  status: 400 | 500;
+
+  /** Cause of the failure */
+  error_message: string;
+};
+
+export type FileSegmentProcessed = {
+  /** Database name of the workspace */
+  db_name: string;
+  segment_name: string;
+
+  /** Unique identifier of this processing request */
+  request_id: string;
+  status: 201;
+
+  /** Rows of the file */
+  values_found: number;
+
+  /** Those that are neither corrupted nor empty */
+  values_processed: number;
+
+  /** Users found and added to the segment */
+  user_count: number;
+};
+
+export type FileSegmentRequest = {
+  /** Segment name, unique in the workspace */
+  name: string;
+
+  /** User attribute that the file holds; `uid` is the customer id */
+  attribute_name: string;
+  attribute_type: 'string' | 'double';
+
+  /** Public address of a single-column CSV file of at most 150 MB */
+  file_url: string;
+
+  /** Receives the result (interface 2.7) */
+  callback_url?: string;
+  emails?: string[];
+
+  /** Days until the segment is archived */
+  expiry_time: number;
+};
+
+export type FilterSegmentChange = {
+  name?: string;
+  included_filters?: Filters;
+  excluded_filters?: Filters;
+  updated_by?: string;
+};
+
+export type FilterSegmentError = {
+  response_id: string;
+  type: 'custom_segment';
+  error: {
+    /** What kind of refusal it is */
+    code:
+      | 'Authentication required'
+      | 'Cyclic Entity'
+      | 'Entity Not Found'
+      | 'Forbidden operation'
+      | 'Internal Server Error'
+      | 'Invalid Request'
+      | 'Invalid request'
+      | 'Method Not Allowed'
+      | 'Misdirected Request'
+      | 'Query has too many nesting levels'
+      | 'Query length limit exceeded'
+      | 'Request Error'
+      | 'Resource not created'
+      | 'Service Unavailable'
+      | 'Too Many Requests'
+      | 'Too many segments in a query'
+      | 'Unsupported Media Type';
+    message: string;
+
+    /** The exact fault */
+    details?: string;
+  };
+};
+
+export type FilterSegmentRequest = {
+  name: string;
+  included_filters: Filters;
+  excluded_filters?: Filters;
+};
+
+/** {"filter_operator": "and" | "or", "filters": [...]}: filters of user attributes and of other segments, nested up to 10 levels */
+export type Filters = Record<string, unknown>;
+
+export type GatewayError = {
+  /** ER001 invalid, ER007 scope missing, ER008 expired */
+  code: 'ER001' | 'ER007' | 'ER008';
+
+  /** What was refused */
+  target: 'Authentication Expired' | 'Authentication Invalid' | 'Authorization Invalid';
+  message: string;
+};
+
+export type GeneratedToken = {
+  status: 'SUCCESS';
+  data: {
+    /** The Bearer token. */
+    access_token: string;
+    token_type: 'Bearer';
+
+    /** Seconds from the issue, 300 to 3600. */
+    expires_in: number;
+
+    /** Valid 30 days; not replaced by refreshing. */
+    refresh_token: string;
+  };
+
+  /** The Bearer token. */
+  access_token: string;
+  token_type: 'Bearer';
+
+  /** Seconds from the issue, 300 to 3600. */
+  expires_in: number;
+
+  /** Valid 30 days; not replaced by refreshing. */
+  refresh_token: string;
+};
+
+export type Health = {
+  status: 'ok' | 'not ready';
+
+  /** What is missing; docs/operations.md has them */
+  troubles?: string[];
+
+  /** With `verbose`: what came of the last call of the outgoing proxy, where there is one */
+  proxy?: 'UNUSED' | 'OK' | 'PROXY_UNREACHABLE' | 'PROXY_REFUSED' | 'PROXY_AUTH';
+};
+
+export type InteractionReport = {
+  /** As it came with the message */
+  token: string;
+  kind: 'impression' | 'click' | 'close';
+
+  /** The button that was clicked */
+  action?: string;
+
+  /** Your own name of this report; a repeat counts once */
+  id?: string;
+};
+
+export type MergeAnswer = {
+  status: string;
+  operation: string;
+};
+
+export type MergeRequest = {
+  merge_data: {
+    /** Customer id of the user who ends */
+    merged_user: string;
+
+    /** Customer id of the user who gets everything */
+    retained_user: string;
+  }[];
+};
+
+export type PlatformStats = {
+  locales: {
+    all_locales: {
+      variations: {
+        all_variations: StatsFigures;
+      };
+    };
+  };
+};
+
+export type Problem = {
+  /** urn:carillon:error: and the code */
+  type: string;
+  title: string;
+  status: number;
+
+  /** The name of the error */
+  code:
+    | 'ACCOUNT_ATTEMPTS_LIMITED'
+    | 'ACCOUNT_COMPANY_REFUSED'
+    | 'ACCOUNT_EMAIL_TAKEN'
+    | 'ACCOUNT_LAST_OWNER'
+    | 'ACCOUNT_LINK_INVALID'
+    | 'ACCOUNT_NOT_PERMITTED'
+    | 'ACCOUNT_PASSWORDS_OFF'
+    | 'ACCOUNT_SIGN_IN_FAILED'
+    | 'ADDRESS_TOO_LONG'
+    | 'AUTHENTICATION_EXPIRED'
+    | 'AUTHENTICATION_INVALID'
+    | 'BODY_EMPTY'
+    | 'BODY_MALFORMED'
+    | 'BODY_TOO_LARGE'
+    | 'CAMPAIGN_ACTION_INVALID'
+    | 'CAMPAIGN_CREATION_LIMITED'
+    | 'CAMPAIGN_NOT_DRAFT'
+    | 'CAMPAIGN_NOT_EDITABLE'
+    | 'CAMPAIGN_NOT_FOUND'
+    | 'CAMPAIGN_REQUEST_INVALID'
+    | 'CLOCK_ADVANCING'
+    | 'CREDENTIAL_IN_USE'
+    | 'DATA_ATTRIBUTE_MISSING'
+    | 'DATA_USER_NOT_FOUND'
+    | 'DATA_VALUE_INVALID'
+    | 'EXPECTATION_UNKNOWN'
+    | 'HEADERS_TOO_LARGE'
+    | 'HOST_NOT_SERVED'
+    | 'IDEMPOTENCY_CONFLICT'
+    | 'IDEMPOTENCY_KEY_INVALID'
+    | 'INTERACTION_RATE_LIMITED'
+    | 'INTERACTION_TOKEN_UNKNOWN'
+    | 'INTERNAL'
+    | 'MEDIA_TYPE_UNSUPPORTED'
+    | 'METHOD_NOT_ALLOWED'
+    | 'NOT_FOUND'
+    | 'OVERLOADED'
+    | 'PARAMETER_INVALID'
+    | 'PROVIDER_KEY_INVALID'
+    | 'PROVIDER_NOT_ASKED'
+    | 'PROVIDER_REFUSED'
+    | 'REQUEST_MALFORMED'
+    | 'REQUEST_TIMED_OUT'
+    | 'ROUTE_NOT_FOUND'
+    | 'SCOPE_MISSING'
+    | 'SEGMENT_ACTIVE_LIMITED'
+    | 'SEGMENT_ARCHIVED'
+    | 'SEGMENT_FIELD_INVALID'
+    | 'SEGMENT_FIELD_MISSING'
+    | 'SEGMENT_NAME_TAKEN'
+    | 'SEGMENT_NOT_FOUND'
+    | 'SEGMENT_NOT_OF_FILES'
+    | 'SEGMENT_OPERATIONS_LIMITED'
+    | 'STORAGE_REFUSES_WRITES'
+    | 'STORAGE_UNAVAILABLE';
+
+  /** What it is about */
+  field?: string;
+
+  /** What is wrong with it */
+  detail?: string;
+};
+
+export type PushAdvancedSettings = {
+  ttl?: {
+    /** Minutes */
+    ANDROID?: number;
+
+    /** Minutes */
+    IOS?: number;
+
+    /** Minutes */
+    WEB?: number;
+  };
+  silent?: boolean | 'true' | 'false';
+  ignoreFC?: boolean | 'true' | 'false';
+  countFC?: boolean | 'true' | 'false';
+  notificationPrioritySettings?: {
+    Android?: string;
+    iOS?: 1 | 5 | 10;
+  };
+  'pushAmp+'?: boolean | 'true' | 'false';
+  preCacheSegment?: boolean | 'true' | 'false';
+
+  /** Minutes */
+  campaignThrottleTime?: number;
+
+  /** Devices a minute */
+  campaignThrottleRpm?: number;
+  useJinjaPersonalization?: boolean | 'true' | 'false';
+  ignoreMinimumDelay?: boolean | 'true' | 'false';
+
+  /** Hours */
+  inboxExpiry?: number;
+  iOSTargetDevice?: string;
+  deliverWhenActive?: boolean | 'true' | 'false';
+  bypassDND?: boolean | 'true' | 'false';
+  sendAtHighPriority?: boolean | 'true' | 'false';
+};
+
+export type PushAndroidContent = {
+  message: string;
+  title: string;
+  summary?: string;
+
+  /** Older spelling of summary */
+  Summary?: string;
+
+  /** Android notification channel */
+  channel_id?: string;
+
+  /** At most 45 ASCII characters are kept */
+  groupKey?: string;
+
+  /** The same key updates the earlier notification */
+  collapseReplaceKey?: string;
+  richContent?: {
+    type: string;
+    value: string;
+  }[];
+  defaultAction?: PushDefaultAction;
+  additionalActions?: {
+    type: string;
+    value?: string;
+    name?: string;
+    iconURL?: string;
+  }[];
+  options?: {
+    deliveryMode?: 'data' | 'notification' | 'both';
+    visibility?: 'private' | 'public' | 'secret';
+
+    /** #rrggbb */
+    color?: string;
+
+    /** A drawable of the app */
+    icon?: string;
+    sticky?: boolean | 'true' | 'false';
+
+    /** Gone after so long */
+    timeoutSeconds?: number;
+
+    /** The number on the icon of the app */
+    badge?: {
+      operation: 'set' | 'clear';
+
+      /** For set */
+      value?: number;
+    };
+    locKeys?: {
+      /** Key of a text in the app; its arguments need it */
+      titleLocKey?: string;
+      titleLocArgs?: string[];
+      bodyLocKey?: string;
+      bodyLocArgs?: string[];
+    };
+    directBootOk?: boolean | 'true' | 'false';
+    bandwidthConstrainedOk?: boolean | 'true' | 'false';
+    restrictedSatelliteOk?: boolean | 'true' | 'false';
+
+    /** 1 to 50 letters, digits and -_.~% */
+    analyticsLabel?: string;
+  };
+  fallback?: {
+    message?: string;
+    title?: string;
+    summary?: string;
+
+    /** Older spelling of summary */
+    Summary?: string;
+
+    /** Android notification channel */
+    channel_id?: string;
+
+    /** At most 45 ASCII characters are kept */
+    groupKey?: string;
+
+    /** The same key updates the earlier notification */
+    collapseReplaceKey?: string;
+    richContent?: {
+      type: string;
+      value: string;
+    }[];
+    defaultAction?: PushDefaultAction;
+    additionalActions?: {
+      type: string;
+      value?: string;
+      name?: string;
+      iconURL?: string;
+    }[];
+    options?: {
+      deliveryMode?: 'data' | 'notification' | 'both';
+      visibility?: 'private' | 'public' | 'secret';
+
+      /** #rrggbb */
+      color?: string;
+
+      /** A drawable of the app */
+      icon?: string;
+      sticky?: boolean | 'true' | 'false';
+
+      /** Gone after so long */
+      timeoutSeconds?: number;
+
+      /** The number on the icon of the app */
+      badge?: {
+        operation: 'set' | 'clear';
+
+        /** For set */
+        value?: number;
+      };
+      locKeys?: {
+        /** Key of a text in the app; its arguments need it */
+        titleLocKey?: string;
+        titleLocArgs?: string[];
+        bodyLocKey?: string;
+        bodyLocArgs?: string[];
+      };
+      directBootOk?: boolean | 'true' | 'false';
+      bandwidthConstrainedOk?: boolean | 'true' | 'false';
+      restrictedSatelliteOk?: boolean | 'true' | 'false';
+
+      /** 1 to 50 letters, digits and -_.~% */
+      analyticsLabel?: string;
+    };
+  };
+};
+
+export type PushAnswer = PushSuccess | PushFailure;
+
+export type PushConversionGoal = {
+  name: string;
+  eventName: string;
+  attrs?: {
+    name: string;
+    filter: string;
+    type: 'string' | 'numeric';
+    value?: string | number | string[];
+  };
+};
+
+export type PushDefaultAction = {
+  type: 'richlanding' | 'navigation' | 'deeplinking';
+  value: string;
+  kvPairs?: Record<string, string>;
+};
+
+export type PushDelivery = {
+  type: 'soon' | 'later' | 'periodic';
+
+  /** MM/DD/YYYY */
+  date?: string;
+
+  /** hh:mm AM/PM */
+  time?: string;
+
+  /** MM/DD/YYYY */
+  endDate?: string;
+
+  /** IANA name */
+  timezone?: string;
+
+  /** Days between sends, 1 to 365 */
+  repeatAfter?: string;
+};
+
+export type PushFailure = {
+  status: 'Fail';
+  requestId: string;
+  responseId: string;
+
+  /** One of: Invalid Request Type; Invalid appId; appId not present; Campaign Name not found; Campaign Name too short (must be >= 5 chars); Request limit exceeded; Signature not present; Signature is not verified; Duplicate campaign name; Key not of Type List or Value not allowed: <field>; Error parsing parameters: <field>: <reason>; The request body could not be decoded.; A request body is required.; The request body is too large.; The media type of the request is not supported.; The request is not well-formed: <reason>; This host is not served here.; This method is not allowed here.; Idempotency-Key must be 1 to 255 printable characters.; Idempotency-Key reused with a different request body.; The service is busy. Please retry.; The service cannot reach its storage. Please retry.; The service cannot store anything at present. Please retry. */
+  Error_Message: string;
+};
+
+export type PushFault = {
+  code: 500;
+  status: 'error';
+  reason: string;
+
+  /** Finds this call in the API log */
+  reference: string;
+};
+
+export type PushIosContent = {
+  message: string;
+  title: string;
+  subtitle?: string;
+  groupKey?: string;
+  collapseReplaceKey?: string;
+  enableIosBadge?: boolean | 'true' | 'false';
+  richContent?: {
+    type: string;
+    value: string;
+  }[];
+  defaultAction?: PushDefaultAction;
+  additionalActions?: {
+    category: string;
+  }[];
+  options?: {
+    interruptionLevel?: 'passive' | 'active' | 'time-sensitive' | 'critical';
+    relevanceScore?: number;
+    targetContentId?: string;
+    filterCriteria?: string;
+    sound?: {
+      name: string;
+      critical?: boolean | 'true' | 'false';
+      volume?: number;
+    };
+
+    /** The number on the icon of the app */
+    badge?: {
+      operation: 'set' | 'clear';
+
+      /** For set */
+      value?: number;
+    };
+    contentAvailable?: boolean | 'true' | 'false';
+    launchImage?: string;
+    locKeys?: {
+      /** Key of a text in the app; its arguments need it */
+      titleLocKey?: string;
+      titleLocArgs?: string[];
+      bodyLocKey?: string;
+      bodyLocArgs?: string[];
+      subtitleLocKey?: string;
+      subtitleLocArgs?: string[];
+    };
+    additionalActions?: {
+      /** Its name in reports, once */
+      action: string;
+      title: string;
+
+      /** http or https */
+      url: string;
+
+      /** https */
+      iconURL?: string;
+    }[];
+  };
+  fallback?: {
+    message?: string;
+    title?: string;
+    subtitle?: string;
+    groupKey?: string;
+    collapseReplaceKey?: string;
+    enableIosBadge?: boolean | 'true' | 'false';
+    richContent?: {
+      type: string;
+      value: string;
+    }[];
+    defaultAction?: PushDefaultAction;
+    additionalActions?: {
+      category: string;
+    }[];
+    options?: {
+      interruptionLevel?: 'passive' | 'active' | 'time-sensitive' | 'critical';
+      relevanceScore?: number;
+      targetContentId?: string;
+      filterCriteria?: string;
+      sound?: {
+        name: string;
+        critical?: boolean | 'true' | 'false';
+        volume?: number;
+      };
+
+      /** The number on the icon of the app */
+      badge?: {
+        operation: 'set' | 'clear';
+
+        /** For set */
+        value?: number;
+      };
+      contentAvailable?: boolean | 'true' | 'false';
+      launchImage?: string;
+      locKeys?: {
+        /** Key of a text in the app; its arguments need it */
+        titleLocKey?: string;
+        titleLocArgs?: string[];
+        bodyLocKey?: string;
+        bodyLocArgs?: string[];
+        subtitleLocKey?: string;
+        subtitleLocArgs?: string[];
+      };
+      additionalActions?: {
+        /** Its name in reports, once */
+        action: string;
+        title: string;
+
+        /** http or https */
+        url: string;
+
+        /** https */
+        iconURL?: string;
+      }[];
+    };
+  };
+};
+
+export type PushRequestV2 = {
+  campaignName: string;
+
+  /** Echoed in the answer; one is made when it is absent */
+  requestId?: string;
+  requestType?: 'push';
+  targetPlatform: ('ANDROID' | 'IOS' | 'WEB')[];
+  targetAudience: 'All Users' | 'Custom Segment' | 'User';
+
+  /** Required for audience Custom Segment */
+  customSegmentName?: string;
+  targetUserAttributes?: {
+    attribute: string;
+
+    /** is or in */
+    comparisonParameter: string;
+    attributeValue: string | string[];
+    isCustom?: boolean | 'true' | 'false';
+  };
+  payload: {
+    ANDROID?: PushAndroidContent;
+    IOS?: PushIosContent;
+    WEB?: PushWebContent;
+  };
+  campaignDelivery: PushDelivery;
+  campaignTags?: string[];
+  conversionGoals?: PushConversionGoal[];
+  advancedSettings?: PushAdvancedSettings;
+  appId: string;
+  signature: string;
+};
+
+export type PushRequestV21 = {
+  campaignName: string;
+
+  /** Echoed in the answer; one is made when it is absent */
+  requestId?: string;
+  requestType?: 'push';
+  targetPlatform: ('ANDROID' | 'IOS' | 'WEB')[];
+  targetAudience: 'All Users' | 'Custom Segment' | 'User';
+
+  /** Required for audience Custom Segment */
+  customSegmentName?: string;
+  targetUserAttributes?: {
+    attribute: string;
+
+    /** is or in */
+    comparisonParameter: string;
+    attributeValue: string | string[];
+    isCustom?: boolean | 'true' | 'false';
+  };
+  payload: {
+    ANDROID?: PushAndroidContent;
+    IOS?: PushIosContent;
+    WEB?: PushWebContent;
+  };
+  campaignDelivery: PushDelivery;
+  campaignTags?: string[];
+  conversionGoals?: PushConversionGoal[];
+  advancedSettings?: PushAdvancedSettings;
+
+  /** Only equal to the header */
+  appId?: string;
+
+  /** Only equal to the header */
+  signature?: string;
+};
+
+export type PushSuccess = {
+  status: 'Success';
+  requestId: string;
+  responseId: string;
+
+  /** The id of the campaign */
+  cid: string;
+};
+
+export type PushWebContent = {
+  message: string;
+  title: string;
+  redirectURL: string;
+  iconURL: string;
+
+  /** https */
+  imageURL?: string;
+  autoDismiss?: boolean | 'true' | 'false';
+  options?: {
+    additionalActions?: {
+      /** Its name in reports, once */
+      action: string;
+      title: string;
+
+      /** http or https */
+      url: string;
+
+      /** https */
+      iconURL?: string;
+    }[];
+
+    /** https */
+    badgeURL?: string;
+
+    /** The same tag replaces the earlier notification */
+    tag?: string;
+    renotify?: boolean | 'true' | 'false';
+    silent?: boolean | 'true' | 'false';
+    requireInteraction?: boolean | 'true' | 'false';
+
+    /** BCP 47 */
+    lang?: string;
+    dir?: 'auto' | 'ltr' | 'rtl';
+    vibrate?: number[];
+
+    /** Milliseconds since 1970 */
+    timestamp?: number;
+    declarative?: 'auto' | 'always' | 'never';
+
+    /** The number on the icon of the app */
+    appBadge?: {
+      operation: 'set' | 'clear';
+
+      /** For set */
+      value?: number;
+    };
+  };
+  fallback?: {
+    message?: string;
+    title?: string;
+    redirectURL?: string;
+    iconURL?: string;
+
+    /** https */
+    imageURL?: string;
+    autoDismiss?: boolean | 'true' | 'false';
+    options?: {
+      additionalActions?: {
+        /** Its name in reports, once */
+        action: string;
+        title: string;
+
+        /** http or https */
+        url: string;
+
+        /** https */
+        iconURL?: string;
+      }[];
+
+      /** https */
+      badgeURL?: string;
+
+      /** The same tag replaces the earlier notification */
+      tag?: string;
+      renotify?: boolean | 'true' | 'false';
+      silent?: boolean | 'true' | 'false';
+      requireInteraction?: boolean | 'true' | 'false';
+
+      /** BCP 47 */
+      lang?: string;
+      dir?: 'auto' | 'ltr' | 'rtl';
+      vibrate?: number[];
+
+      /** Milliseconds since 1970 */
+      timestamp?: number;
+      declarative?: 'auto' | 'always' | 'never';
+
+      /** The number on the icon of the app */
+      appBadge?: {
+        operation: 'set' | 'clear';
+
+        /** For set */
+        value?: number;
+      };
+    };
+  };
+};
+
+export type RefreshRequest = {
+  /** Always `refresh_token`. */
+  grant_type: 'refresh_token';
+
+  /** The Workspace ID. */
+  client_id: string;
+
+  /** The refresh token returned by generation; valid 30 days. */
+  refresh_token: string;
+
+  /** Optional, unless the workspace requires it; checked when sent. */
+  client_secret?: string;
+};
+
+export type RefreshedToken = {
+  status: 'SUCCESS';
+  data: {
+    /** The Bearer token. */
+    access_token: string;
+    token_type: 'Bearer';
+
+    /** Seconds from the issue, 300 to 3600. */
+    expires_in: number;
+  };
+
+  /** The Bearer token. */
+  access_token: string;
+  token_type: 'Bearer';
+
+  /** Seconds from the issue, 300 to 3600. */
+  expires_in: number;
+};
+
+export type RevokeRequest = {
+  /** An access token, or a refresh token with all access tokens from it. */
+  token: string;
+
+  /** Not needed; any value is accepted. */
+  token_type_hint?: string;
+
+  /** The Workspace ID. */
+  client_id: string;
+
+  /** The API key value; its authentication type must be OAuth 2.0. */
+  client_secret: string;
+};
+
+export type RevokedToken = {
+  status: 'SUCCESS';
+};
+
+export type SandboxBrowserDevice = {
+  customerId: string;
+  subscription: {
+    endpoint: string;
+    keys: {
+      p256dh: string;
+      auth: string;
+    };
+  };
+};
+
+export type SandboxClock = {
+  now: string;
+
+  /** Before real time */
+  offsetSeconds: number;
+
+  /** How far an advance has come; null when the clock is not being moved */
+  advancing: {
+    stops: number;
+    remainingSeconds: number;
+  } | null;
+};
+
+export type SandboxClockAdvance = {
+  advanceSeconds: number;
+};
+
+export type SandboxClockMove = SandboxClockAdvance | SandboxRunUntilIdle | SandboxClockReset;
+
+export type SandboxClockReset = {
+  reset: true;
+};
+
+export type SandboxCounted = {
+  received: number;
+  accepted: number;
+  refused: number;
+};
+
+export type SandboxCounters = {
+  ANDROID?: SandboxCounted;
+  IOS?: SandboxCounted;
+  WEB?: SandboxCounted;
+};
+
+export type SandboxDemo = {
+  workspaceId: string;
+};
+
+export type SandboxFault = {
+  /** Answer so instead of working */
+  status?: number;
+  body?: string;
+  headers?: Record<string, string>;
+
+  /** Wait before answering */
+  delayMilliseconds?: number;
+
+  /** Reset the stream instead of answering */
+  reset?: boolean;
+
+  /** GOAWAY after so many streams of a connection */
+  goawayEvery?: number;
+
+  /** A connection may hold */
+  maxStreams?: number;
+
+  /** Only the n-th request */
+  nth?: number;
+
+  /** Only every n-th request */
+  every?: number;
+
+  /** Only this share of requests */
+  probability?: number;
+
+  /** Chooses which requests that share is */
+  seed?: number;
+
+  /** Of a provider: only devices whose address begins so */
+  device?: string;
+
+  /** Of `api`: only this route, as `POST /v1/oauth/token` or `/v5/campaigns/*` */
+  route?: string;
+
+  /** Only so many times */
+  count?: number;
+};
+
+export type SandboxFaults = {
+  fcm?: SandboxFault | SandboxFault[];
+  apns?: SandboxFault | SandboxFault[];
+  webpush?: SandboxFault | SandboxFault[];
+  api?: SandboxFault | SandboxFault[];
+};
+
+export type SandboxInbox = {
+  messages: SandboxMessage[];
+};
+
+export type SandboxMessage = {
+  id: string;
+  workspaceId: string;
+  collapseId: string | null;
+  messageId: string;
+  platform: 'ANDROID' | 'IOS' | 'WEB';
+  deviceToken: string;
+  title: string;
+  body: string;
+  campaignId: string | null;
+  receivedAt: string;
+
+  /** What the provider takes beside the message. */
+  transport: Record<string, string>;
+  payload: unknown;
+
+  /** What a person saw of it while the app was in the background; empty for messages of older versions. */
+  screen: {
+    shownBy?: 'app' | 'system' | 'extension' | 'worker' | 'nobody';
+    title?: string;
+    body?: string;
+    image?: string;
+    buttons?: string[];
+    reports?: ('impression' | 'click' | 'close')[];
+  };
+};
+
+export type SandboxRegisteredDevice = {
+  deviceId: string;
+};
+
+export type SandboxRunUntilIdle = {
+  runUntilIdle: true;
+
+  /** Nothing due further ahead is waited for; default 2678400, 31 days */
+  withinSeconds?: number;
+};
+
+export type SegmentAccepted = {
+  message: string;
+  success: boolean;
+  cs_name: string;
+  cs_id: string;
+};
+
+export type SegmentAnswer = {
+  data: {
+    name: string;
+    id: string;
+
+    /** UTC, without a zone */
+    created_time: string;
+
+    /** ELASTIC_SEARCH: of filters */
+    type: 'COHORT' | 'ELASTIC_SEARCH' | 'FILE';
+
+    /** Where it was made */
+    source: 'API' | 'DASHBOARD' | 'PARTNER';
+    updated_time: string;
+    description: string | null;
+    included_filters: unknown;
+    excluded_filters: unknown;
+
+    /** FILLING: no members, or part of them, yet */
+    status: 'ARCHIVED' | 'FAILED' | 'FILLING' | 'READY';
+    user_count: number | null;
+  };
+  response_id: string;
+  type: 'custom_segment';
+};
+
+export type SegmentList = {
+  data: {
+    name: string;
+    id: string;
+
+    /** UTC, without a zone */
+    created_time: string;
+
+    /** ELASTIC_SEARCH: of filters */
+    type: 'COHORT' | 'ELASTIC_SEARCH' | 'FILE';
+
+    /** Where it was made */
+    source: 'API' | 'DASHBOARD' | 'PARTNER';
+  }[];
+  response_id: string;
+  type: 'custom_segment';
+};
+
+export type SegmentName = {
+  name: string;
+
+  /** Wins over the name */
+  cs_id?: string;
+};
+
+export type StatsError = {
+  /** What kind of refusal it is */
+  title:
+    | 'Authentication required'
+    | 'Bad Request'
+    | 'Forbidden Request'
+    | 'Invalid Field Value'
+    | 'Method Not Allowed'
+    | 'Misdirected Request'
+    | 'Payload Too Large'
+    | 'Server Error'
+    | 'Service Unavailable'
+    | 'Too Many Requests'
+    | 'Unsupported Media Type';
+  description: string;
+
+  /** Eight letters that find this call in the API log */
+  code: string;
+};
+
+export type StatsFigures = {
+  performance_stats: {
+    /** null: not known */
+    attempted: number | null;
+
+    /** null: not known */
+    sent: number | null;
+
+    /** null: not known */
+    failed: number | null;
+
+    /** null: not known */
+    impression: number | null;
+
+    /** null: not known */
+    click: number | null;
+
+    /** null: not known */
+    ctr: number | null;
+
+    /** null: not known */
+    sent_rate: number | null;
+
+    /** null: not known */
+    failure_rate: number | null;
+  };
+  conversion_goal_stats: Record<
+    string,
+    {
+      /** null: not known */
+      conversions: number | null;
+
+      /** null: not known */
+      total: number | null;
+
+      /** null: not known */
+      unique: number | null;
+    }
+  >;
+  delivery_funnel: {
+    /** null: not known */
+    sent: number | null;
+
+    /** null: not known */
+    impressions: number | null;
+  };
+  failure_breakdown: Record<string, number> | null;
+};
+
+export type StatsRequest = {
+  /** Echoed as response_id */
+  request_id: string;
+  campaign_ids?: string[];
+
+  /** YYYY-MM-DD in the zone of the workspace */
+  start_date: string;
+
+  /** YYYY-MM-DD, included; at most 30 days after start_date */
+  end_date: string;
+
+  /** VIEW_THROUGH, CLICK_THROUGH, IN_SESSION, TOTAL_CONVERSIONS or CLICK_CONVERSIONS; conversions are known for TOTAL_CONVERSIONS */
+  attribution_type: string;
+  metric_type: 'TOTAL' | 'UNIQUE';
+
+  /** Campaigns to pass over; default 0 */
+  offset?: number;
+
+  /** Default 10 */
+  limit?: number;
+};
+
+export type TokenError = {
+  status: 'FAILURE';
+
+  /** Error code, for example ER011. */
+  error_type:
+    | 'ER010'
+    | 'ER011'
+    | 'ER012'
+    | 'ER013'
+    | 'ER018'
+    | 'ER019'
+    | 'ER020'
+    | 'ER021'
+    | 'HOST_NOT_SERVED'
+    | 'IDEMPOTENCY_CONFLICT'
+    | 'INTERNAL_ERROR'
+    | 'INVALID_REQUEST'
+    | 'METHOD_NOT_ALLOWED'
+    | 'PAYLOAD_TOO_LARGE'
+    | 'RATE_LIMIT_EXCEEDED'
+    | 'SERVICE_UNAVAILABLE'
+    | 'UNSUPPORTED_MEDIA_TYPE';
+
+  /** Human-readable description. */
+  reason: string;
+
+  /** Error code of RFC 6749 §5.2. */
+  error:
+    | 'invalid_client'
+    | 'invalid_grant'
+    | 'invalid_request'
+    | 'server_error'
+    | 'temporarily_unavailable'
+    | 'unauthorized_client'
+    | 'unsupported_grant_type';
+  error_description: string;
+};
+
+export type TokenRequest = {
+  /** Always `client_credentials`. */
+  grant_type: 'client_credentials';
+
+  /** The Workspace ID. */
+  client_id: string;
+
+  /** The API key value; its authentication type must be OAuth 2.0. */
+  client_secret: string;
+};
+
+export type TransitionRequest = {
+  type: 'transition';
+  elements: (CustomerRequest | EventRequest | DeviceRequest)[];
+};

@@ -1,0 +1,11 @@
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { clientTypesFolder, renderClientTypes } from '../../scripts/render-client-types.ts';
+
+test('the types of the client are as the document says; npm run client:types writes them', async () => {
+  const rendered = await renderClientTypes();
+  expect(Object.keys(rendered).sort()).toEqual((await readdir(clientTypesFolder)).sort());
+  for (const [name, text] of Object.entries(rendered))
+    expect(await readFile(join(clientTypesFolder, name), 'utf8'), name).toBe(text);
+});

@@ -1,0 +1,40 @@
+package dev.carillon.receiver
+
+import android.content.Context
+import android.os.Build
+import androidx.work.Worker
+import androidx.work.WorkerParameters
+import androidx.work.workDataOf
+import org.json.JSONObject
+
+/**
+ * Tells your own server the address of this phone. It knows who is signed in, holds the key for it, and registers the device
+ * with Carillon; an app must not hold that key.
+ */
+internal object Registration {
+    fun send(context: Context, token: String) {
+        // The newest address replaces one that is still on its way.
+        Post.enqueue<RegistrationWorker>(context, workDataOf(RegistrationWorker.TOKEN to token), "carillon-registration")
+    }
+}
+
+class RegistrationWorker(context: Context, parameters: WorkerParameters) : Worker(context, parameters) {
+    override fun doWork(): Result {
+        val token = inputData.getString(TOKEN) ?: return Result.failure()
+        val body = JSONObject()
+            .put("platform", "ANDROID")
+            .put("push_id", token)
+            .put("model", Build.MODEL)
+            .put("os_version", Build.VERSION.RELEASE)
+            .put("app_version", versionOf(applicationContext))
+        val settings = Carillon.settings
+        return Post.once(settings.registration, body.toString(), settings.authorization())
+    }
+
+    private fun versionOf(context: Context): String? =
+        context.packageManager.getPackageInfo(context.packageName, 0).versionName
+
+    companion object {
+        const val TOKEN = "token"
+    }
+}

@@ -1,0 +1,134 @@
+import { gone, made } from './field-places.ts';
+import type { FieldPlaces, Places } from './field-places.ts';
+
+type Parts = Pick<FieldPlaces, 'beside' | 'also' | 'of' | 'does'> & {
+  /** In data, for the app: modes `data` and `both`. */
+  app?: Places;
+  /** Told the app where there is no notification: mode `data` alone. */
+  appAlone?: Places;
+  /** In the notification, for the system: modes `notification` and `both`. */
+  system?: Places;
+  /** In every mode; whole places. */
+  always?: Places;
+};
+
+function android(name: string, sent: unknown, parts: Parts): FieldPlaces {
+  const { app, appAlone, system, always, ...more } = parts;
+  const [inData, inDataAlone] = [within('data', app), within('data', appAlone)];
+  const inNotification = within('android.notification', system);
+  return {
+    field: `payload.ANDROID.${name}`,
+    sent,
+    ...more,
+    places: {
+      data: { ...inData, ...inDataAlone, ...always },
+      notification: { ...inNotification, ...always },
+      both: { ...inData, ...inNotification, ...always },
+    },
+  };
+}
+
+function within(parent: string, places: Places = {}): Places {
+  return Object.fromEntries(Object.entries(places).map(([name, value]) => [`${parent}.${name}`, value]));
+}
+
+function rich(type: string, parts: Parts): FieldPlaces {
+  const beside = { 'payload.ANDROID.richContent': [{ type, value: 'one' }] };
+  return android('richContent[].value', 'other', { of: type, beside, ...parts });
+}
+
+const action = { type: 'richlanding', value: 'https://shop.example/1', kvPairs: { order: '17' } };
+const withAction = { beside: { 'payload.ANDROID.defaultAction': action } };
+
+const button = { type: 'copy', name: 'Copy', value: 'SPRING' };
+function ofButton(name: string, value: string, member: object): FieldPlaces {
+  const beside = { 'payload.ANDROID.additionalActions': [button] };
+  const gcm_actions = JSON.stringify([{ ...button, ...member }]);
+  return android(`additionalActions[].${name}`, value, { beside, app: { gcm_actions } });
+}
+
+function option(name: string, sent: unknown, parts: Parts): FieldPlaces {
+  return android(`options.${name}`, sent, parts);
+}
+
+/** A text that the app looks up, and what is put into it. */
+function looked(text: 'title' | 'body'): FieldPlaces[] {
+  const [key, args] = [`${text}LocKey`, `${text}LocArgs`];
+  const svc_loc = (keys: object): Places => ({ svc_loc: JSON.stringify(keys) });
+  return [
+    option(`locKeys.${key}`, 'K', { app: svc_loc({ [key]: 'K' }), system: { [`${text}_loc_key`]: 'K' } }),
+    option(`locKeys.${args}[]`, '18', {
+      beside: { 'payload.ANDROID.options.locKeys': { [key]: 'K', [args]: ['17'] } },
+      app: svc_loc({ [key]: 'K', [args]: ['18'] }),
+      system: { [`${text}_loc_args`]: ['18'] },
+    }),
+  ];
+}
+
+const badge = { beside: { 'payload.ANDROID.options.badge': { operation: 'set', value: 2 } } };
+
+/** Where the members of `payload.ANDROID` stand. */
+export const androidFields: FieldPlaces[] = [
+  android('title', 'Order 17', { app: { gcm_title: 'Order 17' }, system: { title: 'Order 17' } }),
+  android('message', 'Ready', { app: { gcm_alert: 'Ready' }, system: { body: 'Ready' } }),
+  android('summary', 'Today', { app: { gcm_subtext: 'Today' } }),
+  android('Summary', 'Today', { app: { gcm_subtext: 'Today' } }),
+  android('channel_id', 'orders', { app: { svc_channel_id: 'orders' }, system: { channel_id: 'orders' } }),
+  android('groupKey', 'orders', { app: { svc_group_key: 'orders' } }),
+  android('collapseReplaceKey', 'order-17', {
+    appAlone: { svc_tag: made },
+    system: { tag: made },
+    always: { 'android.collapse_key': made },
+  }),
+  android('richContent[].type', 'sound', {
+    of: 'sound for coupon',
+    beside: { 'payload.ANDROID.richContent': [{ type: 'coupon', value: 'one' }] },
+    app: { coupon_code: gone },
+    appAlone: { svc_sound: 'one' },
+    system: { sound: 'one' },
+  }),
+  rich('image', { appAlone: { svc_image: 'other' }, system: { image: 'other' } }),
+  rich('sound', { appAlone: { svc_sound: 'other' }, system: { sound: 'other' } }),
+  rich('coupon', { app: { coupon_code: 'other' } }),
+  android('defaultAction.type', 'deeplinking', { ...withAction, app: { gcm_action_type: 'deeplinking' } }),
+  android('defaultAction.value', 'https://shop.example/2', {
+    ...withAction,
+    app: { gcm_activityName: 'https://shop.example/2', svc_click_proof: made },
+  }),
+  android('defaultAction.kvPairs.*', '18', {
+    ...withAction,
+    also: { 'payload.ANDROID.defaultAction.kvPairs.order': '18' },
+    always: { 'data.order': '18' },
+  }),
+  ofButton('type', 'share', { type: 'share' }),
+  ofButton('name', 'Take', { name: 'Take' }),
+  ofButton('value', 'WINTER', { value: 'WINTER' }),
+  ofButton('iconURL', 'https://shop.example/c.png', { iconUrl: 'https://shop.example/c.png' }),
+  ...(['data', 'notification', 'both'] as const).map((mode) => ({
+    ...option('deliveryMode', mode, { of: mode }),
+    sameAs: mode,
+  })),
+  option('visibility', 'private', { app: { svc_visibility: 'private' }, system: { visibility: 'PRIVATE' } }),
+  option('color', '#0a7d5a', { app: { svc_color: '#0a7d5a' }, system: { color: '#0a7d5a' } }),
+  option('icon', 'ic_order', { app: { svc_icon: 'ic_order' }, system: { icon: 'ic_order' } }),
+  option('sticky', true, { app: { svc_ongoing: '1' }, system: { sticky: true } }),
+  option('timeoutSeconds', 3600, { app: { svc_timeout_s: '3600' } }),
+  option('badge.operation', 'clear', {
+    of: 'clear',
+    ...badge,
+    also: { 'payload.ANDROID.options.badge.value': undefined },
+    app: { svc_badge: '{"op":"clear"}' },
+    system: { notification_count: gone },
+  }),
+  option('badge.value', 3, {
+    ...badge,
+    app: { svc_badge: '{"op":"set","value":3}' },
+    system: { notification_count: 3 },
+  }),
+  ...looked('title'),
+  ...looked('body'),
+  option('directBootOk', true, { always: { 'android.direct_boot_ok': true } }),
+  option('bandwidthConstrainedOk', true, { always: { 'android.bandwidth_constrained_ok': true } }),
+  option('restrictedSatelliteOk', true, { always: { 'android.restricted_satellite_ok': true } }),
+  option('analyticsLabel', 'orders', { always: { 'android.fcm_options.analytics_label': 'orders' } }),
+];

@@ -1,0 +1,50 @@
+import { everyField } from './every-field.ts';
+import { gone } from './field-places.ts';
+import type { Column, FieldPlaces } from './field-places.ts';
+
+type Table = (head: string[], rows: string[][]) => string;
+
+/** Where each field of a push stands in what is sent, a table for each platform. */
+export function renderFieldPlaces(table: Table): string {
+  const render = (prefix: string, heads: Partial<Record<Column, string>>): string => {
+    const shown = Object.keys(heads) as Column[];
+    const rows = everyField
+      .filter((row) => row.field.startsWith(prefix) && travels(row))
+      .map((row) => [nameOf(row, prefix), ...shown.map((column) => describe(row, column))]);
+    return table(['Field', ...Object.values(heads)], rows).trimEnd();
+  };
+  const inEach = { data: 'mode `data`', notification: 'mode `notification`', both: 'mode `both`' };
+  const others = everyField.filter((row) => !travels(row)).map((row) => [nameOf(row, ''), row.does ?? '']);
+  return [
+    `### \`payload.ANDROID\`: message of FCM\n\n${render('payload.ANDROID.', inEach)}`,
+    `### \`payload.IOS\`: headers and payload of APNs\n\n${render('payload.IOS.', { IOS: 'Place' })}`,
+    `### \`payload.WEB\`: headers and payload of Web Push\n\n${render('payload.WEB.', { WEB: 'For the worker', declarative: 'Declarative, beside it' })}`,
+    `### Of the campaign\n\n${render('advancedSettings.', { ...inEach, IOS: 'iPhone', WEB: 'Browser' })}`,
+    `### In no message\n\n${table(['Field', 'What it says'], others).trimEnd()}`,
+  ].join('\n\n');
+}
+
+function travels({ places, sameAs, does }: FieldPlaces): boolean {
+  return (
+    does === undefined && (sameAs !== undefined || Object.values(places).some((place) => Object.keys(place).length > 0))
+  );
+}
+
+function nameOf({ field, of }: FieldPlaces, prefix: string): string {
+  return `\`${field.slice(prefix.length)}\`${of === undefined ? '' : ` (${of})`}`;
+}
+
+function describe({ places, sameAs }: FieldPlaces, column: Column): string {
+  if (sameAs !== undefined && ['data', 'notification', 'both'].includes(column) && column !== sameAs)
+    return `as in mode \`${sameAs}\``;
+  const here = Object.entries(places[column] ?? {});
+  const already = column === 'declarative' ? Object.keys(places.WEB ?? {}) : [];
+  const own = here.filter(([place]) => !already.includes(place));
+  const list = (isGone: boolean): string =>
+    own
+      .filter(([, value]) => (value === gone) === isGone)
+      .map(([place]) => `\`${place}\``)
+      .join(', ');
+  const [stands, leaves] = [list(false), list(true)];
+  return [stands, leaves === '' ? '' : `without ${leaves}`].filter((part) => part !== '').join('; ') || '–';
+}

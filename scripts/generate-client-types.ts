@@ -1,0 +1,9 @@
+/** Writes the client's types. Run it when a shape of a route changed; a test says when. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { clientTypesFolder, renderClientTypes } from './render-client-types.ts';
+
+const files = await renderClientTypes();
+await mkdir(clientTypesFolder, { recursive: true });
+for (const [name, text] of Object.entries(files)) await writeFile(join(clientTypesFolder, name), text);
+process.stdout.write(`${Object.keys(files).length} files written to ${clientTypesFolder}\n`);

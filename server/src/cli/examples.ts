@@ -1,0 +1,90 @@
+import type { Command } from 'commander';
+
+/** What the help of each command ends with; a test reads each as the command line would. */
+const examples: Record<string, readonly string[]> = {
+  start: ['start', 'start --port 8081 --data-dir ./carillon', 'start --production --role worker'],
+  status: ['status', 'status --json', 'status --env > carillon.env'],
+  import: ['import users.csv.gz --kind users', 'import events.jsonl --kind events --again'],
+  'import campaigns': ['import campaigns campaigns.jsonl'],
+  'keys list': ['keys list', 'keys list --json'],
+  'keys create': ['keys create --kind push', 'keys create --kind oauth --name "Order service"'],
+  'keys rotate': ['keys rotate 01a205d1deb61da051ccde15', 'keys rotate 01a205d1deb61da051ccde15 --overlap-hours 48'],
+  'keys revoke': ['keys revoke 01a205d1deb61da051ccde15'],
+  'export users': ['export users --out users.jsonl', 'export users --format csv --out users.csv'],
+  'export devices': ['export devices --out devices.jsonl'],
+  'export events': ['export events --out events.jsonl'],
+  'export segment': ['export segment "Spring buyers" --out buyers.csv --format csv'],
+  'export campaign': ['export campaign 01a205d1deb61da051ccde15 ledger --out ledger.jsonl'],
+  'segments list': ['segments list', 'segments list --json'],
+  'segments create': [
+    'segments create --name "Spring buyers" --attribute uid --type string --expiry-days 30 --file buyers.csv --watch',
+    'segments create --name "Spring buyers" --attribute uid --type string --expiry-days 30 --url https://example.com/buyers.csv',
+  ],
+  'segments show': ['segments show "Spring buyers"'],
+  'callbacks list': ['callbacks list', 'callbacks list --json'],
+  'callbacks resend': ['callbacks resend 01a205d1deb61da051ccde15'],
+  'callbacks secret': ['callbacks secret'],
+  'campaigns list': ['campaigns list', 'campaigns list --json'],
+  'campaigns show': ['campaigns show 01a205d1deb61da051ccde15'],
+  'campaigns pause': ['campaigns pause 01a205d1deb61da051ccde15'],
+  'campaigns resume': ['campaigns resume 01a205d1deb61da051ccde15'],
+  'campaigns watch': ['campaigns watch 01a205d1deb61da051ccde15'],
+  'campaigns stop': ['campaigns stop 01a205d1deb61da051ccde15'],
+  'accounts list': ['accounts list', 'accounts list --json'],
+  'accounts first-owner-link': ['accounts first-owner-link'],
+  'accounts password-link': ['accounts password-link ada@example.com'],
+  explain: ['explain --campaign 01a205d1deb61da051ccde15 --user ada'],
+  'erasures list': ['erasures list', 'erasures list --customer ada'],
+  'workspaces create': ['workspaces create --name "Our shop" --time-zone Europe/Berlin'],
+  'workspaces set': ['workspaces set PSH3QXH8QXL2VWURYCY9L4YR --time-zone Europe/Berlin'],
+  'workspaces show': ['workspaces show PSH3QXH8QXL2VWURYCY9L4YR'],
+  'workspaces list': ['workspaces list'],
+  'credentials set fcm': ['credentials set fcm --file service-account.json'],
+  'credentials set apns': [
+    'credentials set apns --file AuthKey.p8 --team TEAM123456 --key KEY1234567 --topic com.example.app',
+  ],
+  'credentials set webpush': ['credentials set webpush --subject mailto:push@example.com'],
+  'credentials list': ['credentials list'],
+  'credentials check': ['credentials check'],
+  'credentials remove': ['credentials remove apns', 'credentials remove fcm --while-sending'],
+  'master-key status': ['master-key status'],
+  'master-key rotate': ['master-key rotate'],
+  'sandbox reset': ['sandbox reset'],
+  'sandbox clock': [
+    'sandbox clock',
+    'sandbox clock --advance 30d',
+    'sandbox clock --until-idle',
+    'sandbox clock --reset',
+  ],
+  'sandbox faults': [
+    `sandbox faults --set '{"fcm":{"status":503,"count":1}}'`,
+    `sandbox faults --set '{"api":{"route":"POST /v1/oauth/token","status":500,"nth":2}}'`,
+    'sandbox faults --clear',
+  ],
+  'sandbox generate-users': ['sandbox generate-users --users 100000 --out users.csv'],
+  migrate: ['migrate'],
+  'database distribute': ['database distribute'],
+  'database status': ['database status'],
+  'config print': ['config print'],
+};
+
+/** Adds to every command what it has examples of. */
+export function addExamples(program: Command): void {
+  for (const { path, command } of leavesOf(program)) {
+    const lines = (examples[path] ?? []).map((line) => `  carillon ${line}\n`);
+    if (lines.length > 0) command.addHelpText('after', `\nExamples:\n${lines.join('')}`.trimEnd());
+  }
+}
+
+/** The commands that do something, each under its words. */
+export function leavesOf(command: Command, words: string[] = []): { path: string; command: Command }[] {
+  const own = { path: words.join(' '), command };
+  if (command.commands.length === 0) return [own];
+  const below = command.commands.flatMap((each) => leavesOf(each, [...words, each.name()]));
+  // `import` takes a file, and has a command below it.
+  return command.registeredArguments.length > 0 ? [own, ...below] : below;
+}
+
+export function examplesOf(path: string): readonly string[] {
+  return examples[path] ?? [];
+}

@@ -1,0 +1,40 @@
+import { Command } from 'commander';
+import { carillonVersion } from '../start/carillon-version.ts';
+import { exitCodes } from '../start/start-errors.ts';
+import { addExamples } from './examples.ts';
+
+// In the order that the help shows them. Only the family that is called is loaded: all of them take twice as long.
+const families: Record<string, () => Promise<(program: Command) => void>> = {
+  start: async () => (await import('./start-command.ts')).registerStart,
+  status: async () => (await import('./status-command.ts')).registerStatus,
+  import: async () => (await import('./import-command.ts')).registerImport,
+  keys: async () => (await import('./keys-command.ts')).registerKeys,
+  export: async () => (await import('./export-command.ts')).registerExport,
+  segments: async () => (await import('./segments-command.ts')).registerSegments,
+  callbacks: async () => (await import('./callbacks-command.ts')).registerCallbacks,
+  campaigns: async () => (await import('./campaigns-command.ts')).registerCampaigns,
+  accounts: async () => (await import('./accounts-command.ts')).registerAccounts,
+  explain: async () => (await import('./explain-command.ts')).registerExplain,
+  erasures: async () => (await import('./erasures-command.ts')).registerErasures,
+  workspaces: async () => (await import('./workspaces-command.ts')).registerWorkspaces,
+  credentials: async () => (await import('./credentials-command.ts')).registerCredentials,
+  'master-key': async () => (await import('./master-key-command.ts')).registerMasterKey,
+  sandbox: async () => (await import('./sandbox-command.ts')).registerSandbox,
+  migrate: async () => (await import('./migrate-command.ts')).registerMigrate,
+  database: async () => (await import('./database-command.ts')).registerDatabase,
+  config: async () => (await import('./config-command.ts')).registerConfig,
+};
+
+/** The command line with the family that the words call, or with all of them. */
+export async function makeProgram(words: string[]): Promise<Command> {
+  const program = new Command('carillon').description('Carillon: an open, self-hosted push messaging server');
+  program.option('--data-dir <folder>', 'folder of the embedded database');
+  program.version(carillonVersion, '--version', 'display the version');
+  // Help ends with 0; an option that is not usable with its documented code, not with commander's own 1.
+  program.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodes.SETTING_INVALID.code));
+  const called = words.find((word, index) => !word.startsWith('-') && words[index - 1] !== '--data-dir') ?? '';
+  const asked = Object.hasOwn(families, called) ? [families[called]!] : Object.values(families);
+  for (const load of asked) (await load())(program);
+  addExamples(program);
+  return program;
+}

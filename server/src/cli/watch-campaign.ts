@@ -1,0 +1,36 @@
+import { StartError } from '../start/start-errors.ts';
+import { findCampaignRecord } from '../storage/campaigns/campaigns.ts';
+import { listCampaignRuns } from '../storage/runs/campaign-runs.ts';
+import type { CommandContext } from './command-context.ts';
+import { findWorkspaceToUse } from './find-workspace-to-use.ts';
+import { toPlainLine } from './print-table.ts';
+import { watchUntil } from './watch-until.ts';
+
+/** A campaign in one of these sends, or will. */
+const live = new Set(['SCHEDULED', 'SENDING', 'ACTIVE', 'PAUSED']);
+
+/** `carillon campaigns watch`: until it sends nothing any more. @throws StartError SETTING_INVALID */
+export async function watchCampaign(
+  { database }: Pick<CommandContext, 'database'>,
+  { id, workspace }: { id: string; workspace?: string },
+): Promise<void> {
+  const workspaceId = await findWorkspaceToUse(database, workspace);
+  async function look() {
+    const campaign = await findCampaignRecord(database, { workspaceId, id });
+    if (!campaign)
+      throw new StartError('SETTING_INVALID', `There is no campaign ${toPlainLine(id)} in this workspace.`);
+    const [run] = await listCampaignRuns(database, { campaignId: campaign.id, limit: 1 });
+    return { campaign, run };
+  }
+  const { campaign } = await watchUntil(look, {
+    tell: ({ campaign: { status, nextAt }, run }) =>
+      [
+        status,
+        ...(run ? [`run ${run.id} ${run.status}`] : []),
+        ...(nextAt && live.has(status) ? [`next ${nextAt.toISOString()}`] : []),
+      ].join(', '),
+    isOver: ({ campaign: { status } }) => !live.has(status),
+  });
+  const reason = campaign.statusReason === null ? '' : `: ${toPlainLine(campaign.statusReason)}`;
+  process.stdout.write(`Campaign   ${campaign.id}\nStatus     ${campaign.status}${reason}\n`);
+}

@@ -1,0 +1,9 @@
+// Of `options`, which goes beyond the interface: ours.
+export const maxOfferedActions = 2;
+export const maxActionNameCharacters = 64;
+export const maxActionTitleCharacters = 64;
+export const maxBadge = 99_999;
+export const maxLocArgs = 10;
+export const maxTimeoutSeconds = 604_800;
+export const maxVibrateSteps = 16;
+export const maxVibrateMilliseconds = 10_000;

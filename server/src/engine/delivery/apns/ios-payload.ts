@@ -1,0 +1,106 @@
+import type { IosOptions, LocKeys } from '../../../domain/content-options/content-options.ts';
+import type { Message } from '../../../domain/campaigns/message.ts';
+
+export type IosMessage = Extract<Message, { platform: 'IOS' }>;
+
+/** Body of a request to APNs: `aps` as Apple defines it, and the app's own under our prefix beside it. */
+export function makeIosPayload(message: IosMessage): object {
+  return message.isSilent ? makeSilent(message) : makeAlert(message);
+}
+
+/** The app runs, and nobody sees anything: `aps` holds nothing else then. */
+function makeSilent(message: IosMessage): object {
+  return {
+    aps: { 'content-available': 1 },
+    [message.dataPrefix]: { ...makeIds(message), key_value_pairs: message.content.defaultAction?.keyValuePairs ?? {} },
+  };
+}
+
+function makeAlert(message: IosMessage): object {
+  const { content, report } = message;
+  const { options = {} } = content;
+  const sound = content.richContent.find(({ type }) => type === 'sound')?.value;
+  const coupon = content.richContent.find(({ type }) => type === 'coupon')?.value;
+  const media = content.richContent.filter(({ type }) => type !== 'sound' && type !== 'coupon');
+  const category = content.additionalActions[0]?.category;
+  const action = content.defaultAction;
+  return {
+    aps: {
+      alert: {
+        title: content.title,
+        ...(content.subtitle === undefined ? {} : { subtitle: content.subtitle }),
+        body: content.message,
+        ...(options.launchImage === undefined ? {} : { 'launch-image': options.launchImage }),
+        ...makeLocKeys(options.locKeys),
+      },
+      sound: options.sound?.name ?? sound ?? 'default',
+      ...(content.enableBadge ? { badge: 1 } : {}),
+      ...(category === undefined ? {} : { category }),
+      ...(content.groupKey === undefined ? {} : { 'thread-id': content.groupKey }),
+      // Media is fetched, and that it was shown is reported, by the app's service extension, which runs for mutable
+      // content only. An app without one shows the same.
+      ...(media.length > 0 || report !== undefined ? { 'mutable-content': 1 } : {}),
+      ...makeApsOptions(options),
+    },
+    [message.dataPrefix]: {
+      ...makeIds(message),
+      ...(report === undefined ? {} : { report_token: report.token }),
+      ...(report?.clickProof === undefined ? {} : { click_proof: report.clickProof }),
+      ...(media.length > 0 ? { media } : {}),
+      ...(coupon === undefined ? {} : { coupon_code: coupon }),
+      ...(action === undefined
+        ? {}
+        : { action: { type: action.type, value: action.value, key_value_pairs: action.keyValuePairs } }),
+      ...makeActions(options.additionalActions),
+    },
+  };
+}
+
+function makeIds({ workspaceId, campaignId, runId, identity, inboxExpiresAt }: IosMessage): object {
+  return {
+    app_id: workspaceId,
+    campaign_id: campaignId,
+    run_id: runId,
+    message_id: identity.id,
+    ...(inboxExpiresAt && { inbox_expiry: Math.floor(inboxExpiresAt.getTime() / 1000) }),
+  };
+}
+
+function makeApsOptions(options: IosOptions): object {
+  const { badge, contentAvailable, interruptionLevel, relevanceScore, targetContentId, filterCriteria } = options;
+  return {
+    // Zero takes it away.
+    ...(badge === undefined ? {} : { badge: badge.operation === 'set' ? badge.value : 0 }),
+    ...(contentAvailable === true ? { 'content-available': 1 } : {}),
+    ...(interruptionLevel === undefined ? {} : { 'interruption-level': interruptionLevel }),
+    ...(relevanceScore === undefined ? {} : { 'relevance-score': relevanceScore }),
+    ...(targetContentId === undefined ? {} : { 'target-content-id': targetContentId }),
+    ...(filterCriteria === undefined ? {} : { 'filter-criteria': filterCriteria }),
+  };
+}
+
+/** Keys that the app looks up, beside the texts. Apple calls the one of the body plainly `loc-key`. */
+function makeLocKeys(keys: LocKeys = {}): object {
+  return {
+    ...(keys.titleLocKey === undefined ? {} : { 'title-loc-key': keys.titleLocKey }),
+    ...(keys.titleLocArgs === undefined ? {} : { 'title-loc-args': keys.titleLocArgs }),
+    ...(keys.subtitleLocKey === undefined ? {} : { 'subtitle-loc-key': keys.subtitleLocKey }),
+    ...(keys.subtitleLocArgs === undefined ? {} : { 'subtitle-loc-args': keys.subtitleLocArgs }),
+    ...(keys.bodyLocKey === undefined ? {} : { 'loc-key': keys.bodyLocKey }),
+    ...(keys.bodyLocArgs === undefined ? {} : { 'loc-args': keys.bodyLocArgs }),
+  };
+}
+
+/** Buttons for the app's extension to register; in the form of Android's. */
+function makeActions(actions: IosOptions['additionalActions']): object {
+  if (actions === undefined) return {};
+  return {
+    actions: actions.map(({ action, title, url, iconURL }) => ({
+      type: 'open',
+      action,
+      name: title,
+      value: url,
+      ...(iconURL === undefined ? {} : { iconUrl: iconURL }),
+    })),
+  };
+}

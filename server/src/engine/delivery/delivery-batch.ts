@@ -1,0 +1,49 @@
+import type { Message } from '../../domain/campaigns/message.ts';
+import type { ProviderCredentials } from '../../domain/provider-credential.ts';
+import type { DeliveryRequest, DeviceAddress, Outcome } from './provider.ts';
+
+/** Messages of one run to devices of one platform. They are known by their places in `devices`. */
+export type DeliveryBatch = {
+  credentials: ProviderCredentials;
+  /** At least one. */
+  devices: readonly BatchDevice[];
+  /** The whole message of a device. */
+  messageOf(place: number): Message;
+  /** Given when the messages differ in nothing else: what is a device's own. */
+  partsOf?: ((place: number) => MessageParts) | undefined;
+  /** `promptly`: before what is sent through lanes, however much of that waits. */
+  pace: 'promptly' | 'in turn';
+  /** Once for each message that was sent. */
+  onOutcome(place: number, outcome: Outcome): void;
+  /** Instead, when the message could not be made. */
+  onFault(place: number, error: unknown): void;
+};
+
+export type BatchDevice = Pick<DeviceAddress, 'platform' | 'pushId'> & { id: string };
+
+/** In a message of the same run to another device of the same platform everything else is the same. */
+export type MessageParts = Pick<Message, 'identity' | 'report'>;
+
+/** Sends a device its message. Its outcome may be told before this returns. */
+export type SendTo = (place: number) => void;
+
+export type OpenBatch = (batch: DeliveryBatch) => SendTo;
+
+/** Batches whose messages are sent by themselves, each with a promise of its outcome. */
+export function makeSingleBatch(deliver: (request: DeliveryRequest) => Promise<Outcome>): OpenBatch {
+  return ({ credentials, devices, messageOf, onOutcome, onFault }) =>
+    (place) => {
+      let message: Message;
+      try {
+        message = messageOf(place);
+      } catch (error) {
+        onFault(place, error);
+        return;
+      }
+      const { id: deviceId, platform, pushId } = devices[place]!;
+      deliver({ message, device: { deviceId, platform, pushId }, credentials }).then(
+        (outcome) => onOutcome(place, outcome),
+        (error: unknown) => onFault(place, error),
+      );
+    };
+}

@@ -1,0 +1,144 @@
+import type { Clock } from '../../clock.ts';
+import type { OutgoingRequest } from './http2/answer-listener.ts';
+import type { Http2Transport } from './http2/http2-transport.ts';
+import { RequestHead } from './http2/request-head.ts';
+import type { LaneOwner, RequestLane } from './http2/request-lane.ts';
+import type { DeliveryBatch, SendTo } from './delivery-batch.ts';
+import type { Answer, Outcome, Plan, Route, RoutedProvider } from './provider.ts';
+import { RequestWriter, unusableCredential } from './request-writer.ts';
+import { sendByRoute, sendWithNextToken } from './send-by-route.ts';
+
+export type LaneBatchOptions<C> = {
+  clock: Clock;
+  transport: Http2Transport;
+  provider: RoutedProvider<C>;
+  credential: C;
+  batch: DeliveryBatch;
+};
+
+/**
+ * A batch through a lane: no promise and no closure is made for a message, and what all of them share is serialized
+ * once. The few that need more (another token, a second try, an address that is not plain) are sent by themselves.
+ */
+export function makeLaneBatch<C>(options: LaneBatchOptions<C>): SendTo {
+  const batch = new LaneBatch(options);
+  return (place) => batch.send(place);
+}
+
+/** What is known when the provider lets messages in. */
+type Opened<C> = { route: Route; lane: RequestLane; writer: RequestWriter<C> };
+
+class LaneBatch<C> implements LaneOwner {
+  readonly reads: 'failures' | 'bodies';
+  readonly #options: LaneBatchOptions<C>;
+  /** In the order in which they are sent; those before `#next` have left. */
+  readonly #places: number[] = [];
+  #next = 0;
+  #state: 'new' | 'opening' | { verdict: Outcome } | Opened<C> = 'new';
+  /** The request is that of `#places[#next]` already, for which there was no space. */
+  #isWritten = false;
+  /** Whoever is told an outcome may send the next message. */
+  #isSending = false;
+  readonly #request: OutgoingRequest;
+
+  constructor(options: LaneBatchOptions<C>) {
+    this.#options = options;
+    this.reads = options.provider.reads;
+    const empty = { head: new RequestHead([]), path: '', values: [], body: Buffer.alloc(0), ticket: 0 };
+    this.#request = { ...empty, listener: this };
+  }
+
+  send(place: number): void {
+    this.#places.push(place);
+    if (this.#state === 'new') void this.#open();
+    else this.onSpace();
+  }
+
+  onSpace(): void {
+    const state = this.#state;
+    if (typeof state === 'string' || this.#isSending) return;
+    this.#isSending = true;
+    if ('verdict' in state) this.#judgeRest(state.verdict);
+    else this.#sendRest(state);
+    this.#isSending = false;
+  }
+
+  #sendRest(state: Opened<C>): void {
+    for (; this.#next < this.#places.length; this.#next += 1) {
+      const place = this.#places[this.#next]!;
+      if (!this.#isWritten) {
+        const written = state.writer.write(place, this.#request);
+        if (written === 'alone') this.#sendAlone(place, state);
+        if (written !== 'written') continue;
+      }
+      this.#isWritten = !state.lane.send(this.#request);
+      if (this.#isWritten) return;
+    }
+  }
+
+  /** No connection came to be: what waits was not sent. */
+  onUnreachable(failure: Answer): void {
+    this.#isWritten = false;
+    this.#judgeRest(this.#classify(failure));
+  }
+
+  onAccepted(place: number, status: number): void {
+    // Of the successes providers document this one only.
+    if (status !== 200) return this.onAnswer(place, { kind: 'answer', status, headers: {}, body: '' });
+    const { writer } = this.#state as Opened<C>;
+    this.#tell(place, { kind: 'accepted', providerMessageId: writer.messageIdOf(place) });
+  }
+
+  onAnswer(place: number, answer: Answer): void {
+    const isUnsent = answer.kind === 'failure' && answer.certainty === 'unsent';
+    const isRefused = this.#options.provider.access.isRefused(answer);
+    if (isUnsent || isRefused) this.#sendAlone(place, this.#state as Opened<C>, isRefused ? answer : undefined);
+    else this.#tell(place, this.#classify(answer));
+  }
+
+  async #open(): Promise<void> {
+    this.#state = 'opening';
+    const { provider, credential, transport, batch } = this.#options;
+    try {
+      const route = await provider.access.find(credential);
+      if ('refusal' in route) this.#state = { verdict: this.#classify(route.refusal) };
+      else {
+        const { target, authorization } = route;
+        const writer = new RequestWriter({ provider, credential, batch, authorization });
+        this.#state = { route, lane: transport.openLane(target, this), writer };
+      }
+    } catch (error) {
+      this.#state = { verdict: unusableCredential(error) };
+    }
+    this.onSpace();
+  }
+
+  /** A message by itself, on any connection. `refused`: the answer to its first try, whose token was not taken. */
+  #sendAlone(place: number, { route, writer }: Opened<C>, refused?: Answer): void {
+    const plan = writer.plan(place);
+    if (!plan) return;
+    this.#sendAgain(plan, { route, refused }).then(
+      (answer) => this.#tell(place, this.#classify(answer)),
+      (error: unknown) => this.#tell(place, unusableCredential(error)),
+    );
+  }
+
+  #sendAgain(plan: Plan, { route, refused }: { route: Route; refused: Answer | undefined }): Promise<Answer> {
+    const { transport, provider, credential } = this.#options;
+    const sending = { transport, access: provider.access, credential };
+    return refused ? sendWithNextToken(sending, { plan, route, answer: refused }) : sendByRoute(sending, plan);
+  }
+
+  /** What did not leave gets this outcome. */
+  #judgeRest(outcome: Outcome): void {
+    for (; this.#next < this.#places.length; this.#next += 1) this.#tell(this.#places[this.#next]!, outcome);
+  }
+
+  #classify(answer: Answer): Outcome {
+    return this.#options.provider.classify(answer, this.#options.clock.realNow());
+  }
+
+  #tell(place: number, outcome: Outcome): void {
+    this.#options.batch.onOutcome(place, outcome);
+  }
+}

@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto';
+import type { Message } from '../../domain/campaigns/message.ts';
+import type { OutgoingRequest } from './http2/answer-listener.ts';
+import type { RequestHead } from './http2/request-head.ts';
+import { RequestHeads } from './http2/request-heads.ts';
+import type { MessageParts } from './delivery-batch.ts';
+import type { Plan } from './provider.ts';
+
+/** What stands where a device's own texts will: its address, then what `textsOf` finds. */
+type Marks = readonly string[];
+
+/** A message with marks in the place of what is one device's own, to be planned for the address `marks[0]`. */
+export type MarkedMessage = { message: Message; marks: Marks };
+
+/** A text cut at its marks: a piece, the text of the number behind it, the next piece, and so on. */
+type Cut<Piece> = { pieces: readonly Piece[]; numbers: readonly number[] };
+
+// A shorter one might stand in a message by chance.
+const minMarkCharacters = 16;
+const addressCharacters = 64;
+
+/**
+ * Marks are as long as what they stand for, so a message is too large for its provider with them if it is without; and
+ * hexadecimal, so nothing that serializes them writes them otherwise.
+ */
+export function markMessage(message: Message): MarkedMessage {
+  const { identity, report } = message;
+  const [id, collapseId] = [makeMark(identity.id.length), makeMark(identity.collapseId.length)];
+  const marked: Message = { ...message, identity: { id, collapseId } };
+  if (report) {
+    marked.report = { token: makeMark(report.token.length) };
+    if (report.clickProof !== undefined) marked.report.clickProof = makeMark(report.clickProof.length);
+  }
+  const marks = [makeMark(addressCharacters)];
+  textsOf(marked, marks);
+  return { message: marked, marks };
+}
+
+function makeMark(characters: number): string {
+  const length = Math.max(minMarkCharacters, characters);
+  return randomBytes(length).toString('hex').slice(0, length);
+}
+
+/** Behind the address. A message without a report has none of its texts, as all of its run. */
+function textsOf({ identity, report }: MessageParts, texts: string[]): void {
+  texts.length = 1;
+  texts.push(identity.id, identity.collapseId);
+  if (report === undefined) return;
+  texts.push(report.token);
+  if (report.clickProof !== undefined) texts.push(report.clickProof);
+}
+
+/**
+ * The requests of messages that differ in devices' own texts only. What they share is serialized once and cut where the
+ * texts belong; a request is the pieces with a device's texts between them, written into one buffer again and again.
+ */
+export class RequestForm {
+  readonly #head: RequestHead;
+  readonly #path: Cut<string>;
+  readonly #values: readonly Cut<string>[];
+  readonly #body: Cut<Buffer>;
+  readonly #texts: string[] = [''];
+  readonly #ownValues: string[] = [];
+  #bytes: Buffer;
+
+  constructor(plan: Plan, { marks, authorization }: { marks: Marks; authorization: string }) {
+    const values: string[] = [];
+    this.#head = new RequestHeads().headOf({ ...plan.headers, authorization }, values);
+    this.#path = cutAtMarks(plan.path, marks);
+    this.#values = values.map((value) => cutAtMarks(value, marks));
+    const { pieces, numbers } = cutAtMarks(plan.body.toString('utf8'), marks);
+    this.#body = { pieces: pieces.map((piece) => Buffer.from(piece)), numbers };
+    this.#bytes = Buffer.allocUnsafe(2 * plan.body.length);
+  }
+
+  /** Makes `request` that of one device, until the next is written. All texts are ASCII. */
+  write(request: OutgoingRequest, address: string, parts: MessageParts): void {
+    const texts = this.#texts;
+    texts[0] = address;
+    textsOf(parts, texts);
+    const values = this.#ownValues;
+    for (let number = 0; number < this.#values.length; number += 1) values[number] = join(this.#values[number]!, texts);
+    request.head = this.#head;
+    request.path = join(this.#path, texts);
+    request.values = values;
+    request.body = this.#writeBody(request.body, texts);
+  }
+
+  #writeBody(before: Uint8Array, texts: readonly string[]): Uint8Array {
+    const { pieces, numbers } = this.#body;
+    let length = pieces[0]!.length;
+    for (let index = 0; index < numbers.length; index += 1)
+      length += texts[numbers[index]!]!.length + pieces[index + 1]!.length;
+    if (length > this.#bytes.length) this.#bytes = Buffer.allocUnsafe(2 * length);
+    const bytes = this.#bytes;
+    bytes.set(pieces[0]!);
+    let place = pieces[0]!.length;
+    for (let index = 0; index < numbers.length; index += 1) {
+      place += bytes.write(texts[numbers[index]!]!, place, 'latin1');
+      const piece = pieces[index + 1]!;
+      bytes.set(piece, place);
+      place += piece.length;
+    }
+    // Nearly all bodies of a run are equally long.
+    const isSame = before.length === length && before.buffer === bytes.buffer && before.byteOffset === bytes.byteOffset;
+    return isSame ? before : bytes.subarray(0, length);
+  }
+}
+
+/** There is a form for each window, so this is done without an expression that would have to be compiled. */
+function cutAtMarks(text: string, marks: Marks): Cut<string> {
+  let pieces = [text];
+  let numbers: number[] = [];
+  for (const [mark, word] of marks.entries()) {
+    const [cutPieces, cutNumbers]: [string[], number[]] = [[], []];
+    for (const [index, piece] of pieces.entries()) {
+      const parts = piece.split(word);
+      cutPieces.push(...parts);
+      for (let place = 1; place < parts.length; place += 1) cutNumbers.push(mark);
+      if (index < numbers.length) cutNumbers.push(numbers[index]!);
+    }
+    pieces = cutPieces;
+    numbers = cutNumbers;
+  }
+  return { pieces, numbers };
+}
+
+function join({ pieces, numbers }: Cut<string>, texts: readonly string[]): string {
+  let text = pieces[0]!;
+  for (let index = 0; index < numbers.length; index += 1) text += texts[numbers[index]!]! + pieces[index + 1]!;
+  return text;
+}

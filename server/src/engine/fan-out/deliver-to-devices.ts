@@ -1,0 +1,188 @@
+import type { Clock } from '../../clock.ts';
+import type { PhoneDefaults } from '../../domain/campaigns/android-payload.ts';
+import type { Message } from '../../domain/campaigns/message.ts';
+import type { InteractionTokens } from '../../domain/interactions/interaction-token.ts';
+import type { ProviderCredentials } from '../../domain/provider-credential.ts';
+import type { Logger } from '../../log.ts';
+import type { RunToSend } from '../../storage/runs/run-states.ts';
+import type { LoadCredentials } from '../credentials/load-credentials.ts';
+import type { Delivery } from '../delivery/deliver.ts';
+import { sendAccountOf } from '../delivery/send-account.ts';
+import type { SendAccount } from '../delivery/send-account.ts';
+import type { Governor } from '../governor/governor.ts';
+import { composeMessage, makePartsOf } from './compose-message.ts';
+import { failRecipient } from './device-result.ts';
+import type { DeviceResult } from './device-result.ts';
+import type { Recipient } from './personalise-devices.ts';
+import { notTried, settleAs, settleOutcome } from './settle-outcome.ts';
+
+export type DeliverToDevicesDependencies = {
+  log: Logger;
+  clock: Clock;
+  delivery: Pick<Delivery, 'openBatch'>;
+  loadCredentials: LoadCredentials;
+  governor: Governor;
+  random: () => number;
+  interactionTokens: InteractionTokens;
+  phoneDefaults: PhoneDefaults;
+};
+
+/** `attempt` counts from 1. */
+export type Addressee = { device: Recipient; attempt: number };
+
+/** Sends messages of one run and returns what the ledger and the run must record, in the order of the addressees. */
+export type DeliverToDevices = (run: RunToSend, addressees: readonly Addressee[]) => Promise<DeviceResult[]>;
+
+/** Never rejects: whatever goes wrong with one device is that device's result. */
+export function makeDeliverToDevices(deps: DeliverToDevicesDependencies): DeliverToDevices {
+  return async (run, addressees) => {
+    const results = new Array<DeviceResult>(addressees.length);
+    const going: number[] = [];
+    const now = deps.clock.now();
+    for (let place = 0; place < addressees.length; place += 1) {
+      const result = settleUnsent(deps, { run, now, addressee: addressees[place]! });
+      if (result) results[place] = result;
+      else going.push(place);
+    }
+    if (going.length === 0) return results;
+    // The database is unavailable; a rejection here would lose the outcomes of the other devices.
+    const credentials = await deps.loadCredentials(run.workspaceId).catch(() => undefined);
+    if (!credentials) {
+      for (const place of going) {
+        const { device, attempt } = addressees[place]!;
+        const later = notTried(now, { attempt, random: deps.random() });
+        results[place] = settleAs({ device, attempt }, 'WAITING', 'CREDENTIALS_UNREAD', later);
+      }
+      return results;
+    }
+    return new Promise((resolve) => {
+      let open = going.length;
+      const settle = (place: number, result: DeviceResult): void => {
+        results[place] = result;
+        open -= 1;
+        if (open === 0) resolve(results);
+      };
+      for (const batch of batchesOf(going, { addressees, credentials }))
+        sendBatch(deps, { run, addressees, credentials, settle, ...batch });
+    });
+  };
+}
+
+type Unsent = { run: RunToSend; now: Date; addressee: Addressee };
+
+/** The result of a device that no message is sent to, whatever its provider says. */
+function settleUnsent(
+  { log }: DeliverToDevicesDependencies,
+  { run, now, addressee }: Unsent,
+): DeviceResult | undefined {
+  const { device, attempt } = addressee;
+  if (now >= run.sendUntil) return settleAs(addressee, 'EXPIRED', 'TTL');
+  if (device.fault !== undefined) {
+    log.error({ err: device.fault, runId: run.id, deviceId: device.id }, 'recipient failed');
+    return failRecipient(device, attempt);
+  }
+  const { personal } = device;
+  // No attempt of a provider's changes a text that cannot be made.
+  if (personal && 'fault' in personal) return settleAs(addressee, 'FAILED', `TEMPLATE_${personal.fault.cause}`);
+  if (!personal && !run.content[device.platform]) return settleAs(addressee, 'REJECTED', 'NO_CONTENT_FOR_PLATFORM');
+  return undefined;
+}
+
+/** Devices of one platform that are reached through one account; without one where the workspace has none. */
+type Batch = { account: SendAccount | undefined; places: number[] };
+
+function batchesOf(
+  places: readonly number[],
+  { addressees, credentials }: { addressees: readonly Addressee[]; credentials: ProviderCredentials },
+): Iterable<Batch> {
+  const batches = new Map<string, Batch>();
+  for (const place of places) {
+    const { device } = addressees[place]!;
+    const { platform } = device;
+    // Of a phone's platform there is one account; looking for it again would make its name again.
+    let batch = platform === 'WEB' ? undefined : batches.get(platform);
+    if (!batch) {
+      const account = sendAccountOf(device, credentials);
+      const key = platform === 'WEB' ? `WEB ${account?.key}` : platform;
+      batch = batches.get(key) ?? { account, places: [] };
+      batches.set(key, batch);
+    }
+    batch.places.push(place);
+  }
+  return batches.values();
+}
+
+type Sending = Batch & {
+  run: RunToSend;
+  addressees: readonly Addressee[];
+  credentials: ProviderCredentials;
+  settle(place: number, result: DeviceResult): void;
+};
+
+function sendBatch(deps: DeliverToDevicesDependencies, sending: Sending): void {
+  const { run, account, places, addressees, credentials, settle } = sending;
+  const devices = places.map((place) => addressees[place]!.device);
+  const isPersonal = devices.some(({ personal }) => personal !== undefined);
+  const partsOf = isPersonal ? undefined : partsOfBatch(deps, { run, devices });
+  const fail = (index: number, error: unknown): void => {
+    const place = places[index]!;
+    const { device, attempt } = addressees[place]!;
+    deps.log.error({ err: error, runId: run.id, deviceId: device.id }, 'recipient failed');
+    settle(place, failRecipient(device, attempt));
+  };
+  const send = deps.delivery.openBatch({
+    credentials,
+    devices,
+    messageOf: (index) => messageTo(deps, { run, device: devices[index]! }),
+    partsOf,
+    pace: run.lane === 0 ? 'promptly' : 'in turn',
+    onOutcome(index, outcome) {
+      const place = places[index]!;
+      const { device, attempt } = addressees[place]!;
+      const instead = device.personal && 'instead' in device.personal ? device.personal.instead : undefined;
+      const acceptedCode = instead ? `FALLBACK_${instead.cause}` : null;
+      let result: DeviceResult;
+      try {
+        result = settleOutcome(deps, { run, device, attempt, account, outcome, acceptedCode });
+      } catch (error) {
+        return fail(index, error);
+      }
+      settle(place, result);
+    },
+    onFault: fail,
+  });
+  if (!account) {
+    for (const index of places.keys()) send(index);
+    return;
+  }
+  let next = 0;
+  deps.governor.takeTurns(account, {
+    lane: run.lane === 0 ? 0 : 1,
+    messages: places.length,
+    onTurn(later) {
+      const index = next;
+      next += 1;
+      if (!later) return send(index);
+      const { device, attempt } = addressees[places[index]!]!;
+      const waiting = notTried(later, { attempt, random: deps.random() });
+      settle(places[index]!, settleAs({ device, attempt }, 'WAITING', 'PROVIDER_WAIT', waiting));
+    },
+  });
+}
+
+type Devices = { run: RunToSend; devices: readonly Recipient[] };
+
+function partsOfBatch({ interactionTokens }: DeliverToDevicesDependencies, { run, devices }: Devices) {
+  const partsOf = makePartsOf({ run, platform: devices[0]!.platform, tokens: interactionTokens });
+  return partsOf && ((index: number) => partsOf(devices[index]!));
+}
+
+/** @throws for a device that this service cannot make a message for */
+function messageTo(
+  { interactionTokens, phoneDefaults }: DeliverToDevicesDependencies,
+  { run, device }: { run: RunToSend; device: Recipient },
+): Message {
+  const message = composeMessage({ run, device, tokens: interactionTokens, phoneDefaults });
+  if (!message) throw new Error(`no content for ${device.platform}`);
+  return message;
+}

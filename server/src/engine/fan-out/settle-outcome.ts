@@ -1,0 +1,104 @@
+import type { Clock } from '../../clock.ts';
+import { maxDeliveryAttempts } from '../../domain/delivery/limits.ts';
+import type { AudienceDevice } from '../../storage/campaigns/audience.ts';
+import type { Delivery } from '../../storage/ledger/deliveries.ts';
+import type { RunToSend } from '../../storage/runs/run-states.ts';
+import type { Outcome } from '../delivery/provider.ts';
+import type { SendAccount } from '../delivery/send-account.ts';
+import type { Governor } from '../governor/governor.ts';
+import type { DeviceResult } from './device-result.ts';
+import { retryDelaySeconds } from './retry-delay.ts';
+
+export const maxSpreadMilliseconds = 5_000;
+
+export type SettleDependencies = { clock: Clock; governor: Governor; random: () => number };
+
+export type Attempt = {
+  run: Pick<RunToSend, 'sendUntil'>;
+  device: AudienceDevice;
+  /** Counted from 1. */
+  attempt: number;
+};
+
+/** What the ledger and the run must record of a device after a provider's outcome. Tells the governor of it. */
+export function settleOutcome(
+  { clock, governor, random }: SettleDependencies,
+  settling: Attempt & {
+    account: SendAccount | undefined;
+    outcome: Outcome; /** Says in the ledger that the fallback was shown, and for which cause. */
+    acceptedCode: string | null;
+  },
+): DeviceResult {
+  const { account, outcome, attempt, run } = settling;
+  if (account && outcome.kind !== 'unreached') governor.report(account, outcome);
+  if (outcome.kind === 'accepted') {
+    const { acceptedCode } = settling;
+    return settleAs(settling, 'ACCEPTED', acceptedCode, { providerMessageId: outcome.providerMessageId ?? null });
+  }
+  const settle = (...how: Settled): DeviceResult => settleAs(settling, ...how);
+  switch (outcome.kind) {
+    case 'gone':
+      return {
+        ...settle('GONE', outcome.code),
+        gone: { code: outcome.code, goneSince: goneSinceOf(outcome, clock) },
+      };
+    case 'rejected':
+      return settle('REJECTED', outcome.code);
+    case 'stopped':
+      // The device keeps its place: it is tried again when the run continues.
+      return {
+        ...settle('WAITING', outcome.code, { retryAt: clock.now() }),
+        stopReason: `${outcome.code}: ${outcome.detail}`,
+      };
+    case 'unreached': {
+      const until = account ? governor.unreached(account) : clock.now();
+      const later = notTried(until, { attempt, random: random() });
+      return later.retryAt! >= run.sendUntil ? settle('EXPIRED', outcome.code) : settle('WAITING', outcome.code, later);
+    }
+    case 'wait':
+    case 'unknown': {
+      if (attempt >= maxDeliveryAttempts) return settle('FAILED', outcome.code);
+      const retryAfterSeconds = outcome.kind === 'wait' ? outcome.retryAfterSeconds : undefined;
+      const delay = retryDelaySeconds({
+        attempts: attempt,
+        isRateLimited: outcome.kind === 'wait' && outcome.scope === 'credential',
+        random: random(),
+        ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+      });
+      const retryAt = new Date(clock.now().getTime() + delay * 1000);
+      if (account && outcome.kind === 'wait' && outcome.scope === 'credential')
+        governor.silence(account, { until: retryAt, reason: outcome.code });
+      return retryAt >= run.sendUntil ? settle('EXPIRED', outcome.code) : settle('WAITING', outcome.code, { retryAt });
+    }
+    default: {
+      const never: never = outcome;
+      throw new Error(`unknown outcome ${JSON.stringify(never)}`);
+    }
+  }
+}
+
+type More = Partial<Pick<Delivery, 'providerMessageId' | 'attempts' | 'retryAt'>>;
+type Settled = [outcome: Delivery['outcome'], code: string | null, more?: More];
+
+/** A device's result that needs no provider's outcome, or follows from it. */
+export function settleAs(
+  { device, attempt }: Omit<Attempt, 'run'>,
+  ...[outcome, code, more = {}]: Settled
+): DeviceResult {
+  const { bucket, id: deviceId, userId, platform } = device;
+  const { providerMessageId = null, attempts = attempt, retryAt = null } = more;
+  return { delivery: { bucket, deviceId, userId, platform, outcome, code, providerMessageId, attempts, retryAt } };
+}
+
+/** Not sent, so not an attempt. A few seconds apart, so that all who waited do not come back together. */
+export function notTried(
+  until: Date,
+  { attempt, random }: { attempt: number; random: number },
+): Pick<Delivery, 'attempts' | 'retryAt'> {
+  return { retryAt: new Date(until.getTime() + random * maxSpreadMilliseconds), attempts: attempt - 1 };
+}
+
+/** The provider's instant by the service's clock, by which devices are registered. */
+function goneSinceOf({ goneSince }: { goneSince?: Date }, clock: Clock): Date {
+  return goneSince ? new Date(goneSince.getTime() + clock.offsetMilliseconds()) : clock.now();
+}

@@ -1,0 +1,90 @@
+import { Type } from 'typebox';
+import type { TSchema } from 'typebox';
+import {
+  maxActionNameCharacters,
+  maxActionTitleCharacters,
+  maxBadge,
+  maxLocArgs,
+  maxOfferedActions,
+  maxTimeoutSeconds,
+  maxVibrateMilliseconds,
+  maxVibrateSteps,
+} from '../domain/content-options/limits.ts';
+
+/** `options` of each platform, in pushes and in campaigns: what goes beyond the interface, all of it optional. */
+const Text = (description?: string) => Type.Optional(Type.String(description === undefined ? {} : { description }));
+const Flag = Type.Optional(Type.Union([Type.Boolean(), Type.Literal('true'), Type.Literal('false')]));
+const Word = <const Words extends readonly string[]>(words: Words) =>
+  Type.Optional(Type.Union(words.map((word) => Type.Literal(word as Words[number]))));
+const Whole = (minimum: number, maximum: number, description?: string) =>
+  Type.Optional(Type.Integer({ minimum, maximum, ...(description === undefined ? {} : { description }) }));
+const Part = (members: Record<string, TSchema>, description?: string) =>
+  Type.Optional(Type.Object(members, description === undefined ? {} : { description }));
+
+const Badge = Part(
+  { operation: Type.Union([Type.Literal('set'), Type.Literal('clear')]), value: Whole(0, maxBadge, 'For set') },
+  'The number on the icon of the app',
+);
+const Arguments = Type.Optional(Type.Array(Type.String(), { maxItems: maxLocArgs }));
+const locKeys = {
+  titleLocKey: Text('Key of a text in the app; its arguments need it'),
+  titleLocArgs: Arguments,
+  bodyLocKey: Text(),
+  bodyLocArgs: Arguments,
+};
+const Buttons = Type.Optional(
+  Type.Array(
+    Type.Object({
+      action: Type.String({ maxLength: maxActionNameCharacters, description: 'Its name in reports, once' }),
+      title: Type.String({ maxLength: maxActionTitleCharacters }),
+      url: Type.String({ description: 'http or https' }),
+      iconURL: Text('https'),
+    }),
+    { maxItems: maxOfferedActions },
+  ),
+);
+
+export const androidOptions = Part({
+  deliveryMode: Word(['data', 'notification', 'both']),
+  visibility: Word(['private', 'public', 'secret']),
+  color: Text('#rrggbb'),
+  icon: Text('A drawable of the app'),
+  sticky: Flag,
+  timeoutSeconds: Whole(1, maxTimeoutSeconds, 'Gone after so long'),
+  badge: Badge,
+  locKeys: Part(locKeys),
+  directBootOk: Flag,
+  bandwidthConstrainedOk: Flag,
+  restrictedSatelliteOk: Flag,
+  analyticsLabel: Text('1 to 50 letters, digits and -_.~%'),
+});
+
+export const iosOptions = Part({
+  interruptionLevel: Word(['passive', 'active', 'time-sensitive', 'critical']),
+  relevanceScore: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+  targetContentId: Text(),
+  filterCriteria: Text(),
+  sound: Part({ name: Type.String(), critical: Flag, volume: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })) }),
+  badge: Badge,
+  contentAvailable: Flag,
+  launchImage: Text(),
+  locKeys: Part({ ...locKeys, subtitleLocKey: Text(), subtitleLocArgs: Arguments }),
+  additionalActions: Buttons,
+});
+
+export const webOptions = Part({
+  additionalActions: Buttons,
+  badgeURL: Text('https'),
+  tag: Text('The same tag replaces the earlier notification'),
+  renotify: Flag,
+  silent: Flag,
+  requireInteraction: Flag,
+  lang: Text('BCP 47'),
+  dir: Word(['auto', 'ltr', 'rtl']),
+  vibrate: Type.Optional(
+    Type.Array(Type.Integer({ minimum: 0, maximum: maxVibrateMilliseconds }), { maxItems: maxVibrateSteps }),
+  ),
+  timestamp: Whole(0, 8_640_000_000_000_000, 'Milliseconds since 1970'),
+  declarative: Word(['auto', 'always', 'never']),
+  appBadge: Badge,
+});

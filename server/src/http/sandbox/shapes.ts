@@ -1,0 +1,143 @@
+import { Type } from 'typebox';
+import { maxFaultsOfKind } from '../../domain/sandbox/faults.ts';
+import { InboxMessage } from '../console/overview-shapes.ts';
+import { named } from '../openapi/named.ts';
+
+/* What the sandbox takes and replies with. */
+
+export const inboxQuery = Type.Object({
+  workspaceId: Type.Optional(Type.String({ maxLength: 64, description: 'Default: the demo workspace' })),
+  after: Type.Optional(Type.String({ pattern: '^[0-9a-f]{24}$', description: 'Only messages newer than this id' })),
+  limit: Type.Optional(Type.String({ pattern: '^[0-9]{1,4}$', description: '1 to 1000, default 100' })),
+  wait: Type.Optional(
+    Type.String({
+      pattern: '^[0-9]{1,5}(\\.[0-9]{1,6})?$',
+      description: 'Milliseconds to wait for a first message, up to 30000',
+    }),
+  ),
+});
+
+export const inboxEventsQuery = Type.Object({
+  workspaceId: Type.Optional(Type.String({ maxLength: 64, description: 'Default: the demo workspace' })),
+  after: Type.Optional(
+    Type.String({ pattern: '^[0-9a-f]{24}$', description: 'From this id on; default: what comes from now on' }),
+  ),
+});
+
+export const clockMove = named(
+  'SandboxClockMove',
+  Type.Union([
+    named(
+      'SandboxClockAdvance',
+      Type.Object(
+        { advanceSeconds: Type.Number({ minimum: 0, maximum: 400_000_000 }) },
+        { additionalProperties: false },
+      ),
+    ),
+    named(
+      'SandboxRunUntilIdle',
+      Type.Object(
+        {
+          runUntilIdle: Type.Literal(true),
+          withinSeconds: Type.Optional(
+            Type.Number({
+              minimum: 1,
+              maximum: 400_000_000,
+              description: 'Nothing due further ahead is waited for; default 2678400, 31 days',
+            }),
+          ),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+    named('SandboxClockReset', Type.Object({ reset: Type.Literal(true) }, { additionalProperties: false })),
+  ]),
+);
+
+/** As the console shows it. */
+const message = named('SandboxMessage', InboxMessage);
+export const inbox = named('SandboxInbox', Type.Object({ messages: Type.Array(message) }));
+
+export const demo = named('SandboxDemo', Type.Object({ workspaceId: Type.String() }));
+
+const counted = named(
+  'SandboxCounted',
+  Type.Object({ received: Type.Integer(), accepted: Type.Integer(), refused: Type.Integer() }),
+);
+export const counters = named(
+  'SandboxCounters',
+  Type.Object({ ANDROID: Type.Optional(counted), IOS: Type.Optional(counted), WEB: Type.Optional(counted) }),
+);
+
+export const clock = named(
+  'SandboxClock',
+  Type.Object({
+    now: Type.String(),
+    offsetSeconds: Type.Number({ description: 'Before real time' }),
+    advancing: Type.Union([Type.Object({ stops: Type.Integer(), remainingSeconds: Type.Number() }), Type.Null()], {
+      description: 'How far an advance has come; null when the clock is not being moved',
+    }),
+  }),
+);
+
+const fault = named(
+  'SandboxFault',
+  Type.Object(
+    {
+      status: Type.Optional(Type.Number({ minimum: 200, maximum: 599, description: 'Answer so instead of working' })),
+      body: Type.Optional(Type.String()),
+      headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+      delayMilliseconds: Type.Optional(
+        Type.Number({ minimum: 0, maximum: 60_000, description: 'Wait before answering' }),
+      ),
+      reset: Type.Optional(Type.Boolean({ description: 'Reset the stream instead of answering' })),
+      goawayEvery: Type.Optional(
+        Type.Number({ minimum: 1, maximum: 1_000_000, description: 'GOAWAY after so many streams of a connection' }),
+      ),
+      maxStreams: Type.Optional(Type.Number({ minimum: 1, maximum: 10_000, description: 'A connection may hold' })),
+      nth: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: 'Only the n-th request' })),
+      every: Type.Optional(Type.Number({ minimum: 1, maximum: 1_000_000, description: 'Only every n-th request' })),
+      probability: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'Only this share of requests' })),
+      seed: Type.Optional(
+        Type.Integer({ minimum: 0, maximum: 4_294_967_295, description: 'Chooses which requests that share is' }),
+      ),
+      device: Type.Optional(
+        Type.String({ minLength: 1, description: 'Of a provider: only devices whose address begins so' }),
+      ),
+      route: Type.Optional(
+        Type.String({ description: 'Of `api`: only this route, as `POST /v1/oauth/token` or `/v5/campaigns/*`' }),
+      ),
+      count: Type.Optional(Type.Number({ minimum: 1, maximum: 1_000_000_000, description: 'Only so many times' })),
+    },
+    { additionalProperties: false },
+  ),
+);
+const oneOrSome = Type.Union([fault, Type.Array(fault, { maxItems: maxFaultsOfKind })]);
+/** The switches are read by `parseFaults`, which names a wrong one. */
+export const faults = named(
+  'SandboxFaults',
+  Type.Object(
+    {
+      fcm: Type.Optional(oneOrSome),
+      apns: Type.Optional(oneOrSome),
+      webpush: Type.Optional(oneOrSome),
+      api: Type.Optional(oneOrSome),
+    },
+    { additionalProperties: false },
+  ),
+);
+
+export const browserDevice = named(
+  'SandboxBrowserDevice',
+  Type.Object(
+    {
+      customerId: Type.String({ minLength: 1, maxLength: 512 }),
+      subscription: Type.Object({
+        endpoint: Type.String({ maxLength: 2048 }),
+        keys: Type.Object({ p256dh: Type.String({ maxLength: 200 }), auth: Type.String({ maxLength: 100 }) }),
+      }),
+    },
+    { additionalProperties: false },
+  ),
+);
+export const registeredDevice = named('SandboxRegisteredDevice', Type.Object({ deviceId: Type.String() }));

@@ -1,0 +1,224 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DemoKeys } from '../app/sandbox/demo-seed.ts';
+import { makeRest } from '../engine/rest.ts';
+import { ConfigError, readConfig } from '../start/config.ts';
+import { endLeftBehindServer } from '../start/embedded-postgres/left-behind-server.ts';
+import { startEmbeddedPostgres } from '../start/embedded-postgres/embedded-postgres.ts';
+import type { EmbeddedPostgres } from '../start/embedded-postgres/embedded-postgres.ts';
+import { isAlive } from '../start/embedded-postgres/server-process.ts';
+import { startCarillon } from '../start/start-carillon.ts';
+import type { Carillon } from '../start/start-carillon.ts';
+import { openDatabase } from '../storage/database.ts';
+import type { Database } from '../storage/database.ts';
+import { cloneDatabase, dropDatabase } from '../storage/installation/test-databases.ts';
+
+export type TestServers = {
+  /** @throws ConfigError */
+  start(settings: Record<string, string>): Promise<RunningTestServer>;
+  stop(serverId: number): Promise<void>;
+  /** Ends all of them, and their database. */
+  end(): Promise<void>;
+};
+
+export type RunningTestServer = {
+  serverId: number;
+  url: string;
+  workspaceId: string;
+  dbName: string;
+  keys: DemoKeys;
+  inbox: string;
+};
+
+/** The database that every other is a copy of: migrated and seeded once. */
+const template = 'carillon';
+/** Copies that are made ahead: nobody waits for these. */
+const spareDatabases = 4;
+/** Servers that run ahead, with the usual settings: a test file that begins while others work gets one at once. */
+const spareServers = 2;
+
+/** Starts the one database server of all test servers, and makes the template. */
+export async function startTestServers(): Promise<TestServers> {
+  const { folder, postgres } = await startPostgres();
+  try {
+    return await makeTestServers({ folder, postgres });
+  } catch (error) {
+    await postgres.stop();
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function makeTestServers({ folder, postgres }: TestPostgres): Promise<TestServers> {
+  const superuser = openDatabase({ url: postgres.superuserUrl, connections: 1, name: 'test servers' });
+  const masterKey = randomBytes(32).toString('hex');
+  const configOf = (database: string, settings: Record<string, string>) => {
+    refuseFixedSettings(settings);
+    const environment = {
+      DATABASE_URL: toDatabase(postgres.url, database),
+      CARILLON_DATA_DIR: folder,
+      CARILLON_MASTER_KEY: masterKey,
+      CARILLON_LOG_LEVEL: 'error',
+      CARILLON_DATABASE_CONNECTIONS: '6',
+      // Each looks for work every second, as long as a server lives.
+      CARILLON_WORKER_CHUNKS: '1',
+      ...settings,
+    };
+    return readConfig({ environment, arguments: ['--port', '0', '--seed', '1'] });
+  };
+  // Ends with a database that holds all that a first start makes, and to which nobody is connected.
+  const first = await startCarillon(configOf(template, { CARILLON_DATABASE_OWNER_URL: postgres.ownerUrl }));
+  const keys = first.block.keys as DemoKeys;
+  await first.stop();
+
+  const databases = makeSpareDatabases(superuser);
+  const running = new Map<number, { carillon: Carillon; database: string }>();
+  let lastId = 0;
+
+  async function stop(serverId: number): Promise<void> {
+    const server = running.get(serverId);
+    if (!server) return;
+    running.delete(serverId);
+    await server.carillon.stop();
+    await dropDatabase(superuser, server.database);
+  }
+
+  async function begin(settings: Record<string, string>): Promise<RunningTestServer> {
+    const config = configOf('none', settings);
+    const database = await databases.take();
+    const databaseUrl = toDatabase(postgres.url, database);
+    const carillon = await startCarillon(
+      { ...config, databaseUrl },
+      { simulatorsRunIn: 'this thread', rest: makeRest(() => performance.now()) },
+    );
+    const serverId = (lastId += 1);
+    running.set(serverId, { carillon, database });
+    const { url, workspaceId, dbName, inbox } = carillon.block;
+    return { serverId, url, workspaceId: workspaceId!, dbName: dbName!, keys, inbox: inbox! };
+  }
+
+  const spare: Promise<RunningTestServer>[] = [];
+  let isEnding = false;
+  function fill(): void {
+    while (!isEnding && spare.length < spareServers) {
+      const begun = begin({});
+      // Told to whoever takes it.
+      begun.catch(() => {});
+      spare.push(begun);
+    }
+  }
+
+  return {
+    async start(settings) {
+      const taken = Object.keys(settings).length === 0 ? spare.shift() : undefined;
+      if (taken) {
+        fill();
+        return taken;
+      }
+      const server = await begin(settings);
+      fill();
+      return server;
+    },
+    stop,
+    async end() {
+      isEnding = true;
+      await Promise.allSettled(spare);
+      await Promise.all([...running.keys()].map(stop));
+      await databases.settle();
+      await superuser.end({ timeoutSeconds: 5 });
+      await postgres.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What a test server is made of, and a test could not change without breaking it. */
+const fixedSettings =
+  /^(DATABASE_URL|CARILLON_(DATA_DIR|DATABASE_.*|MASTER_KEY.*|NEXT_MASTER_KEY.*|MODE|ROLE|PORT|HOST|SEED))(_FILE)?$/;
+
+function refuseFixedSettings(settings: Record<string, string>): void {
+  const fixed = Object.keys(settings).find(
+    (name) => fixedSettings.test(name) && name !== 'CARILLON_DATABASE_OWNER_URL',
+  );
+  if (fixed !== undefined) throw new ConfigError(`A test server has its own ${fixed}.`);
+}
+
+type SpareDatabases = { take(): Promise<string>; settle(): Promise<unknown> };
+
+/** One at a time: two copies of a template do not go side by side. */
+function makeSpareDatabases(superuser: Database): SpareDatabases {
+  const spare: Promise<string>[] = [];
+  let last: Promise<unknown> = Promise.resolve();
+  const make = (): Promise<string> => {
+    const name = `test_${randomBytes(8).toString('hex')}`;
+    const made = last.then(() => cloneDatabase(superuser, { name, template })).then(() => name);
+    last = made.catch(() => {});
+    return made;
+  };
+  return {
+    take() {
+      const taken = spare.shift() ?? make();
+      while (spare.length < spareDatabases) spare.push(make());
+      return taken;
+    },
+    settle: () => last,
+  };
+}
+
+function toDatabase(url: string, database: string): string {
+  const to = new URL(url);
+  to.pathname = `/${database}`;
+  return to.href;
+}
+
+type TestPostgres = { folder: string; postgres: EmbeddedPostgres };
+
+async function startPostgres(): Promise<TestPostgres> {
+  const place = await findFastFolder();
+  await removeLeftBehind(place);
+  const folder = await mkdtemp(join(place, `carillon-test-host-${process.pid}-`));
+  const postgres = await startEmbeddedPostgres({
+    folder: join(folder, 'postgres'),
+    // Speed only: what is in a test server need not survive the machine.
+    settings: {
+      fsync: 'off',
+      synchronous_commit: 'off',
+      full_page_writes: 'off',
+      max_wal_size: '256MB',
+      // A hundred servers with all their connections.
+      max_connections: '1200',
+      // Making a database as files and dropping one look through all of it.
+      shared_buffers: '64MB',
+      // They open thousands of connections, and their passwords are random.
+      scram_iterations: '1',
+    },
+  });
+  return { folder, postgres };
+}
+
+/** Memory where there is enough of it: a copy is 600 files, which cost the system five times as much on a disk. */
+async function findFastFolder(): Promise<string> {
+  const memory = await statfs('/dev/shm').catch(() => undefined);
+  return memory !== undefined && memory.bavail * memory.bsize > 4e9 ? '/dev/shm' : tmpdir();
+}
+
+/** What a host left that was killed: its database server, and its folder. */
+async function removeLeftBehind(place: string): Promise<void> {
+  for (const name of await readdir(place)) {
+    const pid = Number(/^carillon-test-host-(\d+)-/.exec(name)?.[1] ?? process.pid);
+    if (isAlive(pid)) continue;
+    const postgres = join(place, name, 'postgres');
+    try {
+      const { superuser } = JSON.parse(await readFile(join(postgres, 'passwords.json'), 'utf8')) as {
+        superuser: string;
+      };
+      const stopRequested = new AbortController().signal;
+      await endLeftBehindServer({ cluster: join(postgres, 'cluster'), password: superuser, stopRequested });
+      await rm(join(place, name), { recursive: true, force: true });
+    } catch {
+      // Another account's, or somebody else removes it just now.
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import { writeFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import type { TestCase, TestModule } from 'vitest/node';
+import { TestReport } from '../../../scripts/test-report.ts';
+import type { TestedFile } from './report-tests.ts';
+
+/** The report of every run, which besides writes what became of each test to the file that TEST_RESULTS names. */
+// eslint-disable-next-line no-restricted-syntax -- the runner asks for a default export
+export default class KeepResults extends TestReport {
+  constructor() {
+    super();
+    const report = this.onTestRunEnd;
+    this.onTestRunEnd = (testModules) => {
+      report(testModules);
+      const path = process.env.TEST_RESULTS;
+      if (path !== undefined) writeFileSync(path, JSON.stringify(testModules.map(readFile)));
+    };
+  }
+}
+
+function readFile(testModule: TestModule): TestedFile {
+  const tests = [...testModule.children.allTests()].map(readTest);
+  // What failed before its tests were known, or beside them.
+  const isBeside = testModule.state() === 'failed' && !tests.some(({ state }) => state === 'failed');
+  const [error] = testModule.errors();
+  return {
+    file: relative(testModule.project.config.root, testModule.moduleId),
+    ...(isBeside && { fault: firstLine(error) }),
+    tests,
+  };
+}
+
+function readTest(test: TestCase): TestedFile['tests'][number] {
+  const result = test.result();
+  const name = test.fullName;
+  if (result.state === 'failed') return { name, state: 'failed', fault: firstLine(result.errors[0]) };
+  if (result.state === 'passed') return { name, state: 'passed' };
+  // Nobody began what is pending: as if it had been left out.
+  return { name, state: 'skipped', ...(result.state === 'skipped' && result.note && { note: result.note }) };
+}
+
+function firstLine(error: { name?: string; message: string } | undefined): string {
+  if (error === undefined) return '(nothing was said)';
+  return `${error.name ?? 'Error'}: ${error.message}`.split('\n')[0]!;
+}

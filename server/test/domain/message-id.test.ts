@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { packMessageId, unpackMessageId } from '../../src/domain/ledger/message-id.ts';
+
+// FCM's names: Firebase's reference of projects.messages; APNs': RFC 4122 in upper case, as its answers have them.
+const ids: [what: string, id: string, shown: string, bytes: number][] = [
+  [
+    'a message of FCM',
+    'projects/demo/messages/0:1500415314455276%31bd1c9631bd1c96',
+    '0:1500415314455276%31bd1c9631bd1c96',
+    17,
+  ],
+  ['the greatest number it may have', 'projects/p/messages/0:9999999999999999999%aa', '0:9999999999999999999%aa', 10],
+  [
+    'one of FCM for the web',
+    'projects/p/messages/7f6c1f2e-aaaa-4bbb-8ccc-0123456789ab',
+    '7f6c1f2e-aaaa-4bbb-8ccc-0123456789ab',
+    17,
+  ],
+  ['an apns-id', 'EABEAE54-14A8-11E5-B60B-1697F925EC7B', 'EABEAE54-14A8-11E5-B60B-1697F925EC7B', 17],
+  ['one in small letters', 'eabeae54-14a8-11e5-b60b-1697f925ec7b', 'eabeae54-14a8-11e5-b60b-1697f925ec7b', 17],
+  ['digits alone', '12345678-1234-1234-1234-123456789012', '12345678-1234-1234-1234-123456789012', 17],
+  ['mixed letters', 'eABEAE54-14a8-11e5-b60b-1697f925ec7b', 'eABEAE54-14a8-11e5-b60b-1697f925ec7b', 37],
+  ['hexadecimal', '019ca9450a00389dc9cf0434', '019ca9450a00389dc9cf0434', 13],
+  ['an address of a push service', 'https://push.example/m/é', 'https://push.example/m/é', 26],
+  ['nothing', '', '', 1],
+  ['a number with a zero before it', '0:01%aa', '0:01%aa', 8],
+  ['an odd count of digits', '0:1%abc', '0:1%abc', 8],
+];
+
+test.each(ids)('%s is packed, and comes back as it is shown', (_what, ...[id, shown, bytes]) => {
+  const packed = packMessageId(id);
+  expect(unpackMessageId(packed)).toBe(shown);
+  expect(packed.length).toBe(bytes);
+});
+
+test('every id comes back as it was, whatever it looks like', () => {
+  const parts = ['0:', '1', '00', '%', 'ab', 'AB', '-', '/', 'é', '\n', '18446744073709551616', 'projects'];
+  for (const one of parts)
+    for (const two of parts)
+      for (const three of parts)
+        for (const id of [one, one + two, one + two + three]) expect(unpackMessageId(packMessageId(id))).toBe(id);
+});
+
+test('bytes that hold no id are refused', () => {
+  expect(() => unpackMessageId(Buffer.of(9, 1))).toThrow(RangeError);
+  expect(() => unpackMessageId(Buffer.alloc(0))).toThrow(RangeError);
+});

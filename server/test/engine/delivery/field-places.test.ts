@@ -1,0 +1,301 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { everyField } from '../../../../scripts/field-places/every-field.ts';
+import { columns, gone, made, sentAt } from '../../../../scripts/field-places/field-places.ts';
+import type { Column, FieldPlaces, Places } from '../../../../scripts/field-places/field-places.ts';
+import type { Platform } from '../../../src/domain/campaigns/content.ts';
+import type { PushCommand } from '../../../src/domain/push/push-command.ts';
+import { makeInteractionTokens } from '../../../src/domain/interactions/interaction-token.ts';
+import { findBrowserFault } from '../../../src/engine/delivery/simulator/browser-rules.ts';
+import { findFcmViolation } from '../../../src/engine/delivery/simulator/fcm-message-rules.ts';
+import { checkApnsContent } from '../../../src/engine/delivery/simulator/iphone.ts';
+import { composeMessage } from '../../../src/engine/fan-out/compose-message.ts';
+import { parsePush } from '../../../src/http/push/parse-push.ts';
+import { pushBodyV2 } from '../../../src/http/push/shapes.ts';
+import { startDeliveryBundle } from './delivery-bundle.ts';
+
+type Body = Record<string, unknown>;
+type Sent = { body: Body; column: Column };
+
+const tokens = makeInteractionTokens(Buffer.alloc(32, 1));
+const texts = { title: 'Title', message: 'Text' };
+const addresses = { redirectURL: 'https://shop.example/', iconURL: 'https://shop.example/icon.png' };
+const plain: Body = {
+  campaignName: 'Spring sale',
+  targetPlatform: ['ANDROID', 'IOS', 'WEB'],
+  targetAudience: 'All Users',
+  payload: { ANDROID: { ...texts }, IOS: { ...texts }, WEB: { ...texts, ...addresses } },
+  campaignDelivery: { type: 'soon' },
+};
+
+/** Sets members by their path; undefined takes one away. */
+function change(body: Body, members: Record<string, unknown> = {}): Body {
+  const changed = structuredClone(body);
+  for (const [path, value] of Object.entries(members)) {
+    const names = path.replaceAll('[]', '.0').split('.');
+    let part = changed as Record<string, any>;
+    for (const name of names.slice(0, -1)) part = part[name] ??= {};
+    if (value === undefined) delete part[names.at(-1)!];
+    else part[names.at(-1)!] = structuredClone(value);
+  }
+  return changed;
+}
+
+function platformOf(column: Column): Platform {
+  return column === 'IOS' ? 'IOS' : column === 'WEB' || column === 'declarative' ? 'WEB' : 'ANDROID';
+}
+
+const isDeclared = (column: Column): Body =>
+  column === 'declarative' ? { 'payload.WEB.options.declarative': 'always' } : {};
+const without = ({ beside }: FieldPlaces, column: Column): Body => change(plain, { ...beside, ...isDeclared(column) });
+const withField = (row: FieldPlaces, column: Column): Body =>
+  change(without(row, column), { ...(row.field.endsWith('*') ? {} : { [row.field]: row.sent }), ...row.also });
+
+function read(body: Body): PushCommand {
+  const workspace = { timeZone: 'UTC', pushBodies: 'strict' };
+  return parsePush(body, {
+    admitted: { name: 'Spring sale', workspace, existing: undefined } as never,
+    now: sentAt,
+    queryType: undefined,
+    prefixes: ['svc'],
+  });
+}
+
+function compose({ body, column }: Sent, dataPrefix: string | null = null) {
+  const { content, settings } = read(body);
+  const mode = platformOf(column) === 'ANDROID' ? (column as 'data') : 'data';
+  return composeMessage({
+    run: {
+      id: 'a'.repeat(24),
+      workspaceId: 'WORKSPACE',
+      campaignId: 'c'.repeat(24),
+      content,
+      settings,
+      createdAt: sentAt,
+      androidPayload: { mode, pushFrom: 'carillon', dataPrefix },
+    },
+    device: { id: 'd'.repeat(24), bucket: 7, platform: platformOf(column) } as never,
+    tokens,
+    phoneDefaults: { dataPrefix: 'svc', publicUrl: 'https://push.example' },
+  });
+}
+
+/** Objects by the path of each value; a list is a value, an empty object too. */
+function flatten(value: unknown, path = ''): Places {
+  if (value === null || typeof value !== 'object' || Array.isArray(value) || Object.keys(value).length === 0)
+    return { [path]: value };
+  return Object.assign(
+    {},
+    ...Object.entries(value).map(([name, member]) => flatten(member, path === '' ? name : `${path}.${name}`)),
+  ) as Places;
+}
+
+function differences(before: Places, after: Places): Places {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return Object.fromEntries(
+    [...names]
+      .filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
+      .map((name) => [name, name in after ? after[name] : gone]),
+  );
+}
+
+/** Texts that the service makes are any text. */
+function expected(places: Places): Places {
+  return Object.fromEntries(
+    Object.entries(places).map(([place, value]) => [place, value === made ? expect.any(String) : value]),
+  );
+}
+
+/** A platform's content is in messages to that platform alone; of other fields all are asked. */
+function columnsOf({ field }: FieldPlaces): Column[] {
+  const platform = /^payload\.(ANDROID|IOS|WEB)\./.exec(field)?.[1];
+  return columns.filter((column) => platform === undefined || platformOf(column) === platform);
+}
+
+let bundle: Awaited<ReturnType<typeof startDeliveryBundle>>;
+/** What the simulators got, by what was sent. They refuse members that they do not know, or that stand elsewhere. */
+const arrived = new Map<string, Places>();
+const keyOf = ({ body, column }: Sent): string => `${column} ${JSON.stringify(body)}`;
+
+beforeAll(async () => {
+  bundle = await startDeliveryBundle();
+  expect(bundle.clock.now()).toEqual(sentAt);
+  const all = new Map<string, Sent>();
+  for (const row of everyField)
+    for (const column of columnsOf(row))
+      for (const body of [without(row, column), withField(row, column)])
+        all.set(keyOf({ body, column }), { body, column });
+  const addressed = new Map<string, string>();
+  let number = 0;
+  const send = async (sent: Sent): Promise<void> => {
+    const message = compose(sent);
+    if (!message) return;
+    const name = `${(number += 1)}`.padStart(64, 'a');
+    addressed.set(name, keyOf(sent));
+    const platform = platformOf(sent.column);
+    const pushId = platform === 'WEB' ? bundle.subscription(name) : name;
+    const device = { deviceId: 'd'.repeat(24), platform, pushId };
+    const outcome = await bundle.delivery.deliver({ message, device, credentials: bundle.credentials });
+    expect(outcome, keyOf(sent)).toMatchObject({ kind: 'accepted' });
+  };
+  const waiting = [...all.values()];
+  while (waiting.length > 0) await Promise.all(waiting.splice(0, 50).map(send));
+  await bundle.simulators.settle();
+  for (const { platform, deviceToken, payload, transport } of bundle.delivered) {
+    // What is told of Android's transport is a part of the message.
+    const headers = Object.entries(platform === 'ANDROID' ? {} : (transport ?? {}));
+    const places = headers.map(([name, value]) => [`header ${name.toLowerCase()}`, value]);
+    arrived.set(addressed.get(deviceToken)!, { ...flatten(payload), ...Object.fromEntries(places) });
+  }
+});
+afterAll(() => bundle?.stop());
+
+const find = (sent: Sent): Places | undefined => arrived.get(keyOf(sent));
+
+describe('each field stands where the table says, and nowhere else', () => {
+  test.each(everyField.map((row) => [`${row.field} ${row.of ?? ''}`.trim(), row] as const))('%s', (_name, row) => {
+    for (const column of columns) {
+      if (!columnsOf(row).includes(column)) {
+        const [before, after] = [without(row, column), withField(row, column)].map((body) => compose({ body, column }));
+        expect(after, column).toEqual(before);
+        continue;
+      }
+      const after = find({ body: withField(row, column), column });
+      if (platformOf(column) === 'WEB' && row.field === 'advancedSettings.silent') {
+        expect(after).toBeUndefined();
+        continue;
+      }
+      if (row.sameAs !== undefined && platformOf(column) === 'ANDROID' && column !== row.sameAs) {
+        expect(after, column).toEqual(find({ body: withField(row, row.sameAs), column: row.sameAs }));
+        continue;
+      }
+      const before = find({ body: without(row, column), column });
+      expect(before, column).toBeDefined();
+      expect(differences(before!, after!), column).toEqual(expected(row.places[column] ?? {}));
+    }
+  });
+});
+
+type Shape = { type?: string; properties?: Record<string, Shape>; items?: Shape };
+
+/** The paths of all members that hold a value. */
+function leavesOf(shape: Shape, path: string): string[] {
+  if (shape.type === 'object' && shape.properties)
+    return Object.entries(shape.properties).flatMap(([name, member]) =>
+      leavesOf(member, path === '' ? name : `${path}.${name}`),
+    );
+  if (shape.type === 'object') return [`${path}.*`];
+  return shape.type === 'array' && shape.items ? leavesOf(shape.items, `${path}[]`) : [path];
+}
+
+test('every member of the body has a row, and every row is of a member', () => {
+  const members = leavesOf(pushBodyV2 as Shape, '').filter((path) => !path.includes('.fallback.'));
+  expect([...new Set(everyField.map(({ field }) => field))].sort()).toEqual(members.sort());
+});
+
+test('a field of a fallback is read as the same of the content that it stands for', () => {
+  let count = 0;
+  for (const row of everyField) {
+    const name = /^payload\.(ANDROID|IOS|WEB)\.(.*)$/.exec(row.field);
+    if (!name) continue;
+    const platform = name[1] as Platform;
+    const body = withField(row, 'WEB');
+    const { [platform]: entry } = body.payload as Record<Platform, Body>;
+    const fallen = change(plain, { [`payload.${platform}.fallback`]: entry });
+    expect((read(fallen).content[platform] as { fallback: object }).fallback, row.field).toEqual(
+      read(body).content[platform],
+    );
+    count += 1;
+  }
+  expect(count).toBeGreaterThan(80);
+});
+
+test('our own names have the prefix of the workspace, on phones of both kinds, and the phones find them', async () => {
+  for (const [column, place] of [
+    ['data', 'data.acme_message_id'],
+    ['IOS', 'acme.message_id'],
+  ] as const) {
+    bundle.delivered.length = 0;
+    const platform = platformOf(column);
+    const device = { deviceId: 'd'.repeat(24), platform, pushId: bundle.addresses[platform] };
+    const message = compose({ body: plain, column }, 'acme')!;
+    await bundle.delivery.deliver({ message, device, credentials: bundle.credentials });
+    await bundle.simulators.settle();
+    const { payload, messageId, screen } = bundle.delivered[0]!;
+    expect(flatten(payload)[place]).toBe(messageId);
+    expect(Object.keys(flatten(payload)).filter((name) => /\bsvc/.test(name))).toEqual([]);
+    expect(screen!.reports).toEqual(['impression', 'click', 'close']);
+  }
+});
+
+describe('the simulators refuse what a provider, a phone or a browser would', () => {
+  const whole = (column: Column): any => {
+    const rows = everyField.filter((row) => columnsOf(row).length < columns.length && columnsOf(row).includes(column));
+    // Of each field one that goes with the others.
+    const members = rows
+      .filter(
+        ({ field }) =>
+          /^payload\.\w+\.(title|message|options\.\w+)$/.test(field) && !/deliveryMode|renotify/.test(field),
+      )
+      .map(({ field, sent }) => [field, sent]);
+    const button = { action: 'track', title: 'Track', url: 'https://shop.example/1' };
+    const buttons = { 'payload.WEB.options.additionalActions': [button] };
+    return change(plain, { ...(Object.fromEntries(members) as Body), ...isDeclared(column), ...buttons });
+  };
+  const sentIn = async (column: Column) => {
+    bundle.delivered.length = 0;
+    const platform = platformOf(column);
+    const device = { deviceId: 'd'.repeat(24), platform, pushId: bundle.addresses[platform] };
+    const message = compose({ body: whole(column), column })!;
+    expect(await bundle.delivery.deliver({ message, device, credentials: bundle.credentials })).toMatchObject({
+      kind: 'accepted',
+    });
+    await bundle.simulators.settle();
+    return structuredClone(bundle.delivered[0]) as any;
+  };
+
+  test.each(['notification', 'both'] as const)('Google, of a message in mode %s', async (column) => {
+    const { payload } = await sentIn(column);
+    const violation = (members: object) =>
+      findFcmViolation({ ...change({ token: 'a'.repeat(20), ...payload }, members as Body) })?.field;
+    expect(violation({})).toBeUndefined();
+    for (const place of ['x', 'android.x', 'android.notification.x', 'android.notification.direct_boot_ok'])
+      expect(violation({ [place]: true }), place).toBe(`message.${place}`);
+    expect(violation({ 'android.fcm_options.x': '1' })).toBe('message.android.fcm_options.x');
+    expect(violation({ 'android.fcm_options.analytics_label': 'two words' })).toBe(
+      'message.android.fcm_options.analytics_label',
+    );
+    expect(violation({ 'android.visibility': 'PRIVATE' })).toBe('message.android.visibility');
+    expect(violation({ 'android.notification.sticky': 'true' })).toBe('message.android.notification.sticky');
+    expect(violation({ 'android.notification.color': 'green' })).toBe('message.android.notification.color');
+    expect(violation({ 'data.number': 5 })).toBe('message.data');
+    expect(violation({ 'data.from': 'us' })).toBe('message.data');
+  });
+
+  test('Apple', async () => {
+    const { payload, transport } = await sentIn('IOS');
+    const reason = (members: object) =>
+      checkApnsContent((change(payload, members as Body) as { aps: object }).aps, transport);
+    expect(reason({})).toBeUndefined();
+    for (const place of ['aps.svc', 'aps.title', 'aps.alert.interruption-level', 'aps.alert.x'])
+      expect(reason({ [place]: 'x' }), place).toBe('BadMessage');
+    expect(reason({ 'aps.badge': '3' })).toBe('BadMessage');
+    expect(reason({ 'aps.relevance-score': 2 })).toBe('BadMessage');
+    expect(reason({ 'aps.sound': { critical: true, name: 'bell' } })).toBe('BadMessage');
+    expect(reason({ 'aps.sound': { critical: 1, name: 'bell', volume: 0.5 } })).toBeUndefined();
+  });
+
+  test('a browser', async () => {
+    const { payload } = await sentIn('declarative');
+    const fault = (members: object) => findBrowserFault(change(payload, members as Body));
+    expect(fault({})).toBeUndefined();
+    for (const place of ['x', 'body', 'notification.x', 'notification.message', 'notification.data.x'])
+      expect(fault({ [place]: 'x' }), place).toBeDefined();
+    expect(fault({ web_push: '8030' })).toBeDefined();
+    expect(fault({ web_push: undefined })).toBe('web_push and notification need each other');
+    expect(fault({ 'notification.navigate': '/17' })).toBeDefined();
+    expect(fault({ 'notification.navigate': undefined })).toBe('a declaration needs title and navigate');
+    expect(fault({ 'actions.0.navigate': 'https://shop.example/' })).toBeDefined();
+    expect(fault({ tag: undefined, renotify: true })).toBe('renotify needs a tag');
+    expect(fault({ silent: true, vibrate: [1] })).toBe('silent excludes vibrate');
+  });
+});

@@ -1,0 +1,189 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { describePublicRoutes } from '../../../scripts/list-routes.ts';
+import type { OpenApiDocument, RegisteredRoute } from '../../../scripts/list-routes.ts';
+import { gatewayErrors } from '../../src/http/auth/present.ts';
+import { campaignV1Errors } from '../../src/http/campaigns/present-v1.ts';
+import { campaignV5Errors } from '../../src/http/campaigns/present-v5.ts';
+import { dataErrors } from '../../src/http/data/present.ts';
+import { Type } from 'typebox';
+import { buildDocument } from '../../src/http/openapi/build-document.ts';
+import examples from '../../src/http/openapi/examples.json' with { type: 'json' };
+import { named } from '../../src/http/openapi/named.ts';
+import { pushErrorStatuses } from '../../src/http/push/present.ts';
+import { filterSegmentErrors } from '../../src/http/segments/present-filter-segment.ts';
+import { segmentErrors } from '../../src/http/segments/present.ts';
+import { statsErrors } from '../../src/http/stats/present.ts';
+import { tokenErrors } from '../../src/http/tokens/present.ts';
+import { shownSignature } from './settle-values.ts';
+
+let document: OpenApiDocument;
+let routes: RegisteredRoute[];
+let operations: [name: string, OpenApiDocument['paths'][string][string]][];
+beforeAll(async () => {
+  ({ document, routes } = await describePublicRoutes());
+  operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const),
+  ) as typeof operations;
+});
+
+test('the rules that Redocly recommends, examples that fit their shapes among them, find nothing but a redirect that has no other reply', async () => {
+  const rules = { 'no-invalid-parameter-examples': 'error', 'no-invalid-schema-examples': 'error' } as const;
+  const config = await createConfig({ extends: ['recommended'], rules });
+  const problems = await lintFromString({ source: JSON.stringify(document), absoluteRef: '/openapi.json', config });
+  const told = problems.map(({ ruleId, message, location: [at] }) => `${ruleId} ${at?.pointer}: ${message}`);
+  expect(told).toEqual([
+    // A click is answered with 302 and nothing else.
+    'operation-2xx-response #/paths/~1v1~1click~1{token}/get/responses: Operation must have at least one `2XX` response.',
+  ]);
+});
+
+describe('routes and operations', () => {
+  // A page's files and what it asks for itself; a stream.
+  const undescribed = [
+    'GET /docs/migration-v1-v5.md',
+    'GET /sandbox/browser/page.css',
+    'GET /sandbox/browser/page.js',
+    'GET /sandbox/browser/settings',
+    'GET /sandbox/browser/subscribe-browser.js',
+    'GET /sandbox/carillon-service-worker.js',
+    'GET /sandbox/inbox/events',
+  ];
+
+  test('every route is an operation and every operation is a route; what is in no document is listed here', () => {
+    const shown = routes.filter(({ isHidden, method }) => !isHidden && method !== 'HEAD');
+    const namesOf = (some: RegisteredRoute[]) => some.map(({ method, path }) => `${method} ${path}`).sort();
+    expect(namesOf(shown)).toEqual(operations.map(([name]) => name).sort());
+    // Other methods of a path that is described are refused.
+    const elsewhere = routes.filter(({ path, isHidden }) => isHidden && document.paths[path] === undefined);
+    const others = namesOf(elsewhere.filter(({ method }) => method !== 'HEAD'));
+    expect([...new Set(others)]).toEqual(undescribed);
+  });
+
+  test('every operation has a name of its own that is an identifier', () => {
+    const ids = operations.map(([, { operationId }]) => operationId!);
+    for (const id of ids) expect(id).toMatch(/^[a-z][A-Za-z0-9]*$/);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.length).toBeGreaterThan(70);
+  });
+
+  test('every operation and every callback has an example, and every example belongs to one', () => {
+    const callbacks = Object.values(document.webhooks).flatMap((path) => Object.values(path as object));
+    const ids = [...operations.map(([, operation]) => operation), ...callbacks].map(({ operationId }) => operationId);
+    expect(Object.keys(examples).sort()).toEqual(ids.sort());
+  });
+
+  test('a push of the document has the signature that its key gives', () => {
+    const { parameters, body } = examples.sendPushV21;
+    expect(parameters['X-*-PushAPI-Signature']).toBe(shownSignature(body.campaignName));
+    expect(examples.sendPushV2.body.signature).toBe(shownSignature(examples.sendPushV2.body.campaignName));
+  });
+
+  test('every body that is JSON, of a request or a reply, is a named shape or one of several named ones', () => {
+    const isNamed = (schema: { $ref?: string; oneOf?: object[] }): boolean =>
+      schema.$ref !== undefined || (schema.oneOf ?? []).some(isNamed);
+    const bodies = operations.flatMap(([name, { requestBody, responses }]) => [
+      ...Object.entries(requestBody?.content ?? {}).map(([type, { schema }]) => ({ at: name, type, schema })),
+      ...Object.entries(responses).flatMap(([status, { content = {} }]) =>
+        Object.entries(content).map(([type, { schema }]) => ({ at: `${name} ${status}`, type, schema })),
+      ),
+    ]);
+    expect(bodies.length).toBeGreaterThan(500);
+    const unnamed = bodies.filter(({ type, schema }) => !isNamed(schema) && type !== 'text/html');
+    expect(unnamed.map(({ at }) => at)).toEqual([]);
+  });
+});
+
+describe('refusals', () => {
+  test('whatever may come with a body, wanted or not, says that it refuses one too large or of no known type', () => {
+    const silent = operations
+      .filter(([name]) => !name.startsWith('GET '))
+      .flatMap(([name, { responses }]) =>
+        ['413', '415'].filter((status) => !(status in responses)).map((status) => `${name}: ${status}`),
+      );
+    expect(silent).toEqual([]);
+  });
+
+  test.each([
+    ['Tokens', tokenErrors],
+    ['Push', pushErrorStatuses],
+    ['Data', dataErrors],
+    ['Segments', segmentErrors],
+    ['Segments', filterSegmentErrors],
+    ['Campaigns', campaignV1Errors],
+    ['Campaigns', campaignV5Errors],
+    ['Statistics', statsErrors],
+    ['Campaigns', gatewayErrors],
+  ])('%s: each error of the table is named at its status by an operation', (tag, errors) => {
+    const told = new Set(
+      operations
+        .filter(([, operation]) => (operation as { tags?: string[] }).tags?.includes(tag))
+        .flatMap(([, { responses }]) =>
+          Object.entries(responses).flatMap(([status, { description }]) =>
+            [...description.matchAll(/\b[A-Z][A-Z0-9_]+\b/g)].map(([name]) => `${status} ${name}`),
+          ),
+        ),
+    );
+    const missing = Object.entries(errors as Record<string, number | { status: number }>)
+      .map(([name, wire]) => [typeof wire === 'number' ? wire : wire.status, name] as const)
+      // What is no refusal on the wire is a Fail of 200; another method is another operation.
+      .filter(([status]) => status !== 200 && status !== 405)
+      .map(([status, name]) => `${status} ${name}`)
+      .filter((name) => !told.has(name));
+    expect(missing).toEqual([]);
+  });
+
+  test('429 and 503 say how long to wait, 401 which credentials are asked for', () => {
+    for (const [name, { responses }] of operations)
+      for (const [status, response] of Object.entries(responses)) {
+        const headers = Object.keys((response as { headers?: object }).headers ?? {});
+        // /readyz says of itself with 503 that it cannot work.
+        const asked =
+          status === '401'
+            ? 'WWW-Authenticate'
+            : ['429', '503'].includes(status) && name !== 'GET /readyz'
+              ? 'Retry-After'
+              : '';
+        if (asked !== '') expect(headers, `${name} ${status}`).toContain(asked);
+      }
+  });
+});
+
+describe('shapes with names', () => {
+  const documentOf = (shapes: object[]) => buildDocument({ paths: { '/': { shapes } } }, { headerPrefix: 'acme' });
+
+  test('two different shapes of one name are refused when the document is made', () => {
+    const one = named('Thing', Type.Object({ size: Type.Integer() }));
+    const other = named('Thing', Type.Object({ size: Type.String() }));
+    expect(() => documentOf([one, other])).toThrow('two different shapes are named Thing');
+  });
+
+  test('what is said of a shape in one place stays there, and alternatives are told apart by their word', () => {
+    const [ok, no] = ['Success', 'Fail'].map((status) =>
+      named(status, Type.Object({ status: Type.Literal(status) }, { description: 'First said' })),
+    );
+    const again = { ...ok, description: 'Said here' };
+    const { paths, components } = documentOf([Type.Union([ok!, no!]), again]) as any;
+    const ref = (name: string) => `#/components/schemas/${name}`;
+    expect(paths['/'].shapes).toEqual([
+      {
+        oneOf: [{ $ref: ref('Success') }, { $ref: ref('Fail') }],
+        discriminator: { propertyName: 'status', mapping: { Success: ref('Success'), Fail: ref('Fail') } },
+      },
+      { $ref: ref('Success'), description: 'Said here' },
+    ]);
+    expect(Object.keys(components.schemas)).toEqual(['Fail', 'Success']);
+  });
+
+  test('header names have the abbreviation of the installation', () => {
+    const parameter = { in: 'header', name: 'X-*-APPKEY', schema: { type: 'string' } };
+    const { paths } = documentOf([parameter, { headers: { '*-DBNAME': {} } }]) as any;
+    expect(paths['/'].shapes).toEqual([{ ...parameter, name: 'X-ACME-APPKEY' }, { headers: { 'ACME-DBNAME': {} } }]);
+  });
+
+  test('descriptions have it in the names of headers and attributes, and examples are left alone', () => {
+    const shape = { type: 'string', description: 'As X-SVC-APPKEY or svc_gaid', example: 'svc_gaid' };
+    const { paths } = documentOf([shape]) as any;
+    expect(paths['/'].shapes).toEqual([{ ...shape, description: 'As X-ACME-APPKEY or acme_gaid' }]);
+  });
+});

@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest';
+import { makeWorkTogether } from '../../src/app/push/work-together.ts';
+
+function makeBarrier() {
+  const batches: number[][] = [];
+  const gates: (() => void)[] = [];
+  const store = makeWorkTogether<number, string>(
+    async (items) => {
+      batches.push(items);
+      await new Promise<void>((resolve) => gates.push(resolve));
+      if (items.some((item) => item < 0)) throw new Error(`cannot store ${items.join()}`);
+      return items.map((item) => `stored ${item}`);
+    },
+    { batchItems: 3, waitingItems: 4 },
+  );
+  const open = async () => {
+    while (gates.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    gates.shift()!();
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { batches, store, open };
+}
+
+test('a single item starts immediately; items arriving meanwhile are committed together, and each gets its own result', async () => {
+  const { batches, store, open } = makeBarrier();
+  const results = [store(1), store(2), store(3), store(4), store(5)];
+  expect(batches).toEqual([[1]]);
+  await open();
+  expect(batches).toEqual([[1], [2, 3, 4]]);
+  await open();
+  await open();
+  expect(await Promise.all(results)).toEqual([1, 2, 3, 4, 5].map((item) => `stored ${item}`));
+});
+
+test('only the item that cannot be stored fails', async () => {
+  const { store, open } = makeBarrier();
+  const first = store(1);
+  const rest = Promise.allSettled([store(2), store(-3), store(4)]);
+  for (let step = 0; step < 5; step += 1) await open();
+  await first;
+  expect((await rest).map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+});
+
+test('beyond the maximum number waiting, an item is refused immediately, with the time to retry', async () => {
+  const { store, open } = makeBarrier();
+  const kept = [store(1), store(2), store(3), store(4), store(5)];
+  await expect(store(6)).rejects.toMatchObject({ code: 'OVERLOADED', context: { retryAfterSeconds: 1 } });
+  for (let step = 0; step < 3; step += 1) await open();
+  expect(await Promise.all(kept)).toHaveLength(5);
+});
+
+describe('a batch whose connection is lost', () => {
+  /** Fails as told, try by try, and then stores. */
+  function makeLossy(codes: string[]) {
+    const tries: number[][] = [];
+    const store = makeWorkTogether<number, string>(
+      async (items) => {
+        tries.push(items);
+        await new Promise((resolve) => setImmediate(resolve));
+        const code = codes.shift();
+        if (code !== undefined) throw Object.assign(new Error('lost'), { code });
+        return items.map((item) => `stored ${item}`);
+      },
+      { batchItems: 3, waitingItems: 4 },
+    );
+    return { tries, store };
+  }
+
+  test('is tried again as a whole when it is not stored, a few times', async () => {
+    const { tries, store } = makeLossy(['CONNECTION_CLOSED', 'CONNECTION_CLOSED', '57P01']);
+    expect(await Promise.all([store(1), store(2), store(3)])).toEqual(['stored 1', 'stored 2', 'stored 3']);
+    expect(tries).toEqual([[1], [1], [1], [1], [2, 3]]);
+    const away = makeLossy(Array.from({ length: 100 }, () => 'ECONNREFUSED'));
+    const all = await Promise.allSettled([away.store(1), away.store(2), away.store(3)]);
+    expect(all.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect(away.tries).toHaveLength(10);
+  });
+
+  test('is never tried again when it may be stored', async () => {
+    const { tries, store } = makeLossy(['COMMIT_OUTCOME_UNKNOWN', 'COMMIT_OUTCOME_UNKNOWN']);
+    const all = await Promise.allSettled([store(1), store(2), store(3)]);
+    expect(all).toEqual(
+      all.map(() => ({ status: 'rejected', reason: expect.objectContaining({ code: 'COMMIT_OUTCOME_UNKNOWN' }) })),
+    );
+    expect(tries).toEqual([[1], [2, 3]]);
+  });
+});
