@@ -37,6 +37,15 @@ describe('days ahead', () => {
     expect(bundle.lines).toHaveLength(3);
   });
 
+  test('a day that eight nodes make at the same moment is made once, and none of them fails', async () => {
+    const { across } = bundle;
+    await Promise.all(Array.from({ length: 8 }, () => across`select 1`));
+    const days = Array.from({ length: 5 }, (_, day) => `2027-02-0${day + 1}`);
+    for (const day of days)
+      await Promise.all(Array.from({ length: 8 }, () => across`select make_day_partition('deliveries', ${day}::date)`));
+    expect(await bundle.listDays('deliveries')).toEqual(days);
+  });
+
   test('a day that was made ahead has the indexes, constraints and policies of one that was made by the table', async () => {
     const { database } = bundle;
     await database`select make_day_partition('deliveries', '2026-03-09')`;

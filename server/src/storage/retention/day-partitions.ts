@@ -34,22 +34,16 @@ export async function findOldestDay(tx: Queryable, table: DayTable): Promise<str
 }
 
 /**
- * Makes a day that is missing, by a function of the owner's. Senders and readers go on meanwhile: it takes a lock that
- * only other changes of the table wait for.
+ * Makes a day that is missing, by a function of the owner's. Senders and readers go on meanwhile: it takes locks that
+ * only other changes of the table wait for. One that another node is making is waited for.
  *
- * @returns whether it was missing
+ * @returns whether it was missing when it was looked for
  */
 export async function makeDay(tx: Queryable, partition: DayPartition): Promise<boolean> {
   const [existing] = await tx`select 1 from pg_class where relname = ${partitionName(partition)} and relrowsecurity`;
   if (existing) return false;
-  try {
-    await tx`select make_day_partition(${partition.table}, ${partition.day}::date)`;
-    return true;
-  } catch (error) {
-    // Another node made it between the look and the statement (42P07 duplicate table, 42P17 overlap, 23505 catalog).
-    if (['42P07', '42P17', '23505'].includes(String((error as { code?: unknown }).code))) return false;
-    throw error;
-  }
+  await tx`select make_day_partition(${partition.table}, ${partition.day}::date)`;
+  return true;
 }
 
 /**
