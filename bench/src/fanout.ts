@@ -17,6 +17,7 @@ import { readPeakMegabytes, readProcessSeconds } from '../../server/test/nodes/p
 import { makeTortureBundle } from '../../server/test/torture/torture-bundle.ts';
 import type { TortureBundle } from '../../server/test/torture/torture-bundle.ts';
 import { insertDevices } from './insert-devices.ts';
+import { median } from './median.ts';
 
 const { values } = parseArgs({
   args: process.argv.slice(2).filter((word) => word !== 'fanout'),
@@ -69,9 +70,8 @@ for (const mix of values.mixes.split(',')) {
       );
     }
     const cpu = ((await readProcessSeconds(worker.process.pid!)) - cpuBefore) / (devices * rounds);
-    const median = rates.sort((a, b) => a - b)[Math.floor(rates.length / 2)]!;
     process.stdout.write(
-      `${mix.padEnd(8)} median ${Math.round(median)}/s, worker ${Math.round(cpu * 1e6)} µs of CPU a device and at most ${await readPeakMegabytes(worker.process.pid!)} MB\n`,
+      `${mix.padEnd(8)} median ${Math.round(median(rates))}/s, worker ${Math.round(cpu * 1e6)} µs of CPU a device and at most ${await readPeakMegabytes(worker.process.pid!)} MB\n`,
     );
     const logged = ((await logPosition(bundle)) - logBefore) / (devices * rounds);
     process.stdout.write(

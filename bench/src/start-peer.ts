@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { once } from 'node:events';
 
-export type Peer = { origin: string; pid: number; stop(): Promise<void> };
+export type Peer = { origin: string; stop(): Promise<void> };
 
 /** Starts a script that prints its origin as its first line, in a process of its own, which ends with this one. */
 export async function startPeer(script: string, words: readonly string[] = []): Promise<Peer> {
@@ -18,7 +18,6 @@ export async function startPeer(script: string, words: readonly string[] = []): 
   ]);
   return {
     origin,
-    pid: child.pid!,
     async stop() {
       child.stdin.end();
       await ended;

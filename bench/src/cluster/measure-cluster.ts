@@ -5,6 +5,7 @@ import { findCitus } from '../../../server/test/citus/find-citus.ts';
 import { lastIdAt } from '../../../server/src/domain/ids.ts';
 import { countAllUsersDevices } from '../../../server/src/storage/campaigns/audience.ts';
 import type { Platform } from '../../../server/src/domain/campaigns/content.ts';
+import { median } from '../median.ts';
 import { readClusterValues } from './cluster-values.ts';
 import type { ValuesFile } from './cluster-values.ts';
 import { compareRuns, predictRun } from './compare-runs.ts';
@@ -126,10 +127,6 @@ async function measureFlush(folder: string): Promise<number> {
 async function readVersions({ superuser }: SmallRuns): Promise<string> {
   const [row] = await superuser<{ version: string }[]>`select split_part(version(), ' on ', 1) as version`;
   return `Node ${process.version}, ${row!.version}`;
-}
-
-function median(numbers: readonly number[]): number {
-  return [...numbers].sort((one, other) => one - other)[Math.floor(numbers.length / 2)]!;
 }
 
 function rounded(value: number): number {

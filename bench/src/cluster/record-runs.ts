@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { Platform } from '../../../server/src/domain/campaigns/content.ts';
+import { median } from '../median.ts';
 import type { RecordedRun, RunFigures } from './cluster-values.ts';
 import { byPlatform } from './scenario.ts';
 import type { SmallRun, SmallRuns } from './small-runs.ts';
@@ -35,10 +36,8 @@ async function recordRun(runs: SmallRuns, run: SmallRun): Promise<RecordedRun> {
     statements: round.statements,
   }));
   const { workers, devices, platforms, parallelChunks, windowDevices } = run;
-  const middle = (figure: keyof RunFigures): number => {
-    const sorted = measured.map((round) => round[figure]).sort((one, other) => one - other);
-    return Number(sorted[Math.floor(sorted.length / 2)]!.toPrecision(4));
-  };
+  const middle = (figure: keyof RunFigures): number =>
+    Number(median(measured.map((round) => round[figure])).toPrecision(4));
   return {
     name: `${workers} ${workers === 1 ? 'worker' : 'workers'}, ${devices} devices (${platforms.join(', ')}), ${parallelChunks} chunks, windows of ${windowDevices}`,
     ...{ workers, devices, parallelChunks, windowDevices },

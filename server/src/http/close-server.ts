@@ -11,7 +11,8 @@ import type { FastifyInstance } from 'fastify';
  */
 export function makeCloseServer(server: FastifyInstance): (limit: { maxMilliseconds: number }) => Promise<void> {
   const open = new Set<Socket>();
-  const answering = new Set<ServerResponse>();
+  /** In the order in which they will be sent: a client may ask again before it is answered. */
+  const answering = new Map<Socket, ServerResponse[]>();
   let isClosing = false;
   server.server.on('connection', (socket) => {
     if (isClosing) socket.destroy();
@@ -19,11 +20,17 @@ export function makeCloseServer(server: FastifyInstance): (limit: { maxMilliseco
     socket.once('close', () => open.delete(socket));
   });
   server.server.on('request', ({ socket }, response: ServerResponse) => {
-    answering.add(response);
+    const responses = answering.get(socket);
+    if (responses) responses.push(response);
+    else answering.set(socket, [response]);
     response.once('close', () => {
-      answering.delete(response);
-      // Its head may have promised to keep it.
-      if (isClosing) socket.end();
+      const left = answering.get(socket)!.filter((other) => other !== response);
+      if (left.length > 0) answering.set(socket, left);
+      else {
+        answering.delete(socket);
+        // Its head may have promised to keep it.
+        if (isClosing) socket.end();
+      }
     });
   });
   return async ({ maxMilliseconds }) => {
@@ -32,7 +39,8 @@ export function makeCloseServer(server: FastifyInstance): (limit: { maxMilliseco
     try {
       const closed = server.close();
       for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
-      for (const response of answering) response.shouldKeepAlive = false;
+      // Node ends the connection behind the first that keeps it no longer, and with it those that were to follow.
+      for (const responses of answering.values()) responses.at(-1)!.shouldKeepAlive = false;
       await closed;
     } finally {
       clearTimeout(limit);

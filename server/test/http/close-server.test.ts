@@ -83,3 +83,15 @@ test.each(['keep-alive', 'close'])(
     expect(await heard).toMatch(/Connection: close.*at last/is);
   },
 );
+
+test('two requests that were sent one behind the other are both answered during it', async () => {
+  const { closeServer, port, answer, asked } = await listen();
+  const request = 'GET /slow HTTP/1.1\r\nHost: a\r\n\r\n';
+  const { heard } = await say(port, request + request);
+  await asked;
+  const closed = closeServer({ maxMilliseconds: 3_600_000 });
+  for (let turn = 0; turn < 100; turn += 1) await setImmediate();
+  answer.resolve('at last');
+  await closed;
+  expect((await heard).match(/at last/g)).toHaveLength(2);
+});

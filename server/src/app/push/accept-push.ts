@@ -5,18 +5,16 @@ import { deliverySettings, sendUntil } from '../../domain/campaigns/delivery-set
 import type { PushCommand } from '../../domain/push/push-command.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
-import type { UserKey } from '../../domain/users/bucket.ts';
-import { identifierOf } from '../../domain/users/identifier.ts';
 import type { Encryption } from '../../domain/encryption.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
 import { findCampaignByName } from '../../storage/campaigns/campaigns.ts';
 import { findSegmentByName } from '../../storage/segments/segments.ts';
-import { findNamedUsersTogether, findSelectedUsers, withRetained } from '../../storage/users/users.ts';
-import type { AskedCustomerIds, NamedUserKey } from '../../storage/users/users.ts';
+import { findNamedUsersTogether, findSelectedUsers } from '../../storage/users/users.ts';
+import type { AskedCustomerIds, FindNamedUsers, NamedUserKey } from '../../storage/users/users.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import type { AdmittedPush } from './admit-push.ts';
-import { makeWorkTogether } from './work-together.ts';
+import { makeWorkTogether, requestBatches } from './work-together.ts';
 import { storePushes } from './store-pushes.ts';
 import type { AcceptedPush, PushToStore, StoredPush } from './store-pushes.ts';
 import { maxSelectedUsers } from '../../domain/push/limits.ts';
@@ -28,8 +26,6 @@ export type AcceptPushRequest = {
   rawBody: string;
 };
 
-const batches = { batchItems: 500, waitingItems: 10_000 };
-
 export type AcceptPush = (request: AcceptPushRequest) => Promise<AcceptedPush>;
 
 /**
@@ -40,11 +36,11 @@ export function makeAcceptPush(deps: { database: Database; clock: Clock; encrypt
   const { database, clock } = deps;
   const store = makeWorkTogether<PushToStore, StoredPush>(
     (pushes) => inTransaction(database, (tx) => storePushes(tx, pushes)),
-    batches,
+    requestBatches,
   );
   const findNamed = makeWorkTogether<AskedCustomerIds, NamedUserKey[]>(
     (asks) => findNamedUsersTogether(database, asks),
-    batches,
+    requestBatches,
   );
 
   return async ({ admitted, command, idempotencyKey, rawBody }) => {
@@ -81,10 +77,17 @@ async function requireSegment(database: Database, workspaceId: string, name: str
 
 type UserAudience = Extract<PushCommand['audience'], { kind: 'user' }>;
 
-type FindUsers = { database: Database; findNamed: (asked: AskedCustomerIds) => Promise<NamedUserKey[]> };
+type FindUsers = { database: Database; findNamed: FindNamedUsers };
 
-async function matchUsers(deps: FindUsers, workspaceId: string, audience: UserAudience): Promise<[number, string][]> {
-  const users = await findUsers(deps, workspaceId, audience);
+/** Customer ids, as most users are named, in one look-up with others that come at the same time. */
+async function matchUsers(
+  { database, findNamed }: FindUsers,
+  workspaceId: string,
+  selector: UserAudience,
+): Promise<[number, string][]> {
+  // One more than allowed tells "too many" from "just enough" (decision D32).
+  const limit = maxSelectedUsers + 1;
+  const users = await findSelectedUsers(database, { workspaceId, selector, limit, findNamed });
   if (!users) {
     throw new ServiceError('PUSH_PARAMETER_INVALID', {
       field: 'targetUserAttributes.attribute',
@@ -93,20 +96,6 @@ async function matchUsers(deps: FindUsers, workspaceId: string, audience: UserAu
   }
   if (users.length > maxSelectedUsers) throw new ServiceError('PUSH_PARAMETER_INVALID', tooManyUsers);
   return users.map(({ bucket, userId }) => [bucket, userId]);
-}
-
-/** By customer id, as most are named, in one look-up with others that come at the same time. */
-async function findUsers(
-  { database, findNamed }: FindUsers,
-  workspaceId: string,
-  selector: UserAudience,
-): Promise<UserKey[] | undefined> {
-  // One more than allowed tells "too many" from "just enough" (decision D32).
-  const limit = maxSelectedUsers + 1;
-  if (identifierOf(selector.attribute, selector)?.kind !== 'customer-id')
-    return findSelectedUsers(database, { workspaceId, selector, limit });
-  const asked = { workspaceId, customerIds: selector.values };
-  return withRetained(database, { ...asked, limit, named: await findNamed(asked) });
 }
 
 type Preparation = {

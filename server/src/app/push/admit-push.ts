@@ -13,7 +13,7 @@ import { noteUse } from '../keys/authenticate-key.ts';
 import type { PushSecret } from '../keys/list-push-secrets.ts';
 import { makeCountPushRequest } from './count-push-request.ts';
 import { rememberSignatureId } from './remember-signature-id.ts';
-import { makeWorkTogether } from './work-together.ts';
+import { makeWorkTogether, requestBatches } from './work-together.ts';
 import { makeFindWorkspaceContext } from './workspace-context.ts';
 import type { WorkspaceContext } from './workspace-context.ts';
 import { minPushNameCharacters, pushRequestsPerMinute } from '../../domain/push/limits.ts';
@@ -73,7 +73,7 @@ export function makeAdmitPush(deps: {
 
   const findCampaign = makeWorkTogether(
     (names: { workspaceId: string; name: string }[]) => findCampaignsByNames(database, names),
-    { batchItems: 500, waitingItems: 10_000 },
+    requestBatches,
   );
 
   return async (credentials) => {

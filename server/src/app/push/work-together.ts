@@ -8,6 +8,9 @@ export type WorkTogetherOptions = {
   waitingItems: number;
 };
 
+/** For what each push request asks of the database. */
+export const requestBatches: WorkTogetherOptions = { batchItems: 500, waitingItems: 10_000 };
+
 type Waiting<Item, Result> = { item: Item; resolve: (result: Result) => void; reject: (error: unknown) => void };
 
 // A fail-over cuts every connection once. A database that is away ends the tries at once, and callers are told to wait.

@@ -114,20 +114,21 @@ export type AskedCustomerIds = { workspaceId: string; customerIds: readonly stri
 const locate = (customerIds: Iterable<string>): NamedUser[] =>
   [...new Set(customerIds)].map((customerId) => ({ bucket: bucketOf(customerId), customerId }));
 
-/** Users that customer ids mean, in order, at most `limit`; a merged one means the user it was merged into. */
+/** Looks for users of customer ids, in no order. */
+export type FindNamedUsers = (asked: AskedCustomerIds) => Promise<NamedUserKey[]>;
+
+type Asked = { limit: number; findNamed?: FindNamedUsers };
+
+/**
+ * Users that customer ids mean, in order, at most `limit`; a merged one means the user it was merged into.
+ *
+ * @param asked `findNamed`: looks for several callers at once; without it the users are looked for here
+ */
 export async function findUsersByCustomerIds(
   tx: Queryable,
-  { workspaceId, customerIds, limit }: AskedCustomerIds & { limit: number },
+  { workspaceId, customerIds, limit, findNamed = (named) => findNamedUsers(tx, named) }: AskedCustomerIds & Asked,
 ): Promise<UserKey[]> {
-  const named = await findNamedUsers(tx, { workspaceId, customerIds });
-  return withRetained(tx, { workspaceId, customerIds, limit, named });
-}
-
-/** The same where the users of the customer ids are found already. */
-export async function withRetained(
-  tx: Queryable,
-  { workspaceId, customerIds, limit, named }: AskedCustomerIds & { limit: number; named: readonly NamedUserKey[] },
-): Promise<UserKey[]> {
+  const named = await findNamed({ workspaceId, customerIds });
   // After the look at the users: one that is merged away between the two is found by the second.
   const known = new Set(named.map(({ customerId }) => customerId));
   const retained = await findRetainedUsers(tx, {
@@ -200,14 +201,14 @@ function namesOf(tx: Queryable, users: readonly NamedUser[]) {
  */
 export async function findSelectedUsers(
   tx: Queryable,
-  { workspaceId, selector, limit }: { workspaceId: string; selector: UserSelector; limit: number },
+  { workspaceId, selector, ...asked }: { workspaceId: string; selector: UserSelector } & Asked,
 ): Promise<UserKey[] | undefined> {
   const { values } = selector;
   const identifier = identifierOf(selector.attribute, selector);
   if (!identifier) return undefined;
   return identifier.kind === 'customer-id'
-    ? findUsersByCustomerIds(tx, { workspaceId, customerIds: values, limit })
-    : findUsersByIdentifier(tx, { workspaceId, attribute: identifier.attribute, values, limit });
+    ? findUsersByCustomerIds(tx, { workspaceId, customerIds: values, ...asked })
+    : findUsersByIdentifier(tx, { workspaceId, attribute: identifier.attribute, values, limit: asked.limit });
 }
 
 export type ExportedUser = {
