@@ -25,16 +25,31 @@ const families: Record<string, () => Promise<(program: Command) => void>> = {
   config: async () => (await import('./config-command.ts')).registerConfig,
 };
 
-/** The command line with the family that the words call, or with all of them. */
+/**
+ * The command line with the family that the words call. All of them only for the list that the help shows: it needs
+ * their descriptions. A word that calls none gets their names, so that the refusal can say which was meant.
+ */
 export async function makeProgram(words: string[]): Promise<Command> {
   const program = new Command('carillon').description('Carillon: an open, self-hosted push messaging server');
   program.option('--data-dir <folder>', 'folder of the embedded database');
   program.version(carillonVersion, '--version', 'display the version');
   // Help ends with 0; an option that is not usable with its documented code, not with commander's own 1.
   program.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodes.SETTING_INVALID.code));
-  const called = words.find((word, index) => !word.startsWith('-') && words[index - 1] !== '--data-dir') ?? '';
-  const asked = Object.hasOwn(families, called) ? [families[called]!] : Object.values(families);
-  for (const load of asked) (await load())(program);
+  const asked = familiesFor(words);
+  for (const name of asked.named) program.command(name);
+  for (const load of asked.loaded) (await load())(program);
   addExamples(program);
   return program;
+}
+
+type Asked = { loaded: (typeof families)[string][]; named: string[] };
+
+function familiesFor(words: string[]): Asked {
+  const isName = (word: string, index: number) => !word.startsWith('-') && words[index - 1] !== '--data-dir';
+  const [first, second] = words.filter(isName);
+  const called = first === 'help' ? second : first;
+  if (called !== undefined && Object.hasOwn(families, called)) return { loaded: [families[called]!], named: [] };
+  if (words.includes('--version')) return { loaded: [], named: [] };
+  const isHelp = called === undefined || first === 'help' || words.includes('--help') || words.includes('-h');
+  return isHelp ? { loaded: Object.values(families), named: [] } : { loaded: [], named: Object.keys(families) };
 }

@@ -55,3 +55,14 @@ test('the table of docs/operations.md has every command, and no other', () => {
   });
   expect([...new Set(told)].sort()).toEqual([...short].sort());
 });
+
+test('the version, an unknown word and the help of one family load no other family', async () => {
+  expect((await makeProgram(['--version'])).commands).toEqual([]);
+  const loaded = async (...words: string[]) =>
+    (await makeProgram(words)).commands.filter((family) => family.description() !== '').map((family) => family.name());
+  expect(await loaded('campagns', 'list')).toEqual([]);
+  expect((await makeProgram(['campagns', 'list'])).commands.map((family) => family.name())).toContain('campaigns');
+  expect(await loaded('help', 'keys')).toEqual(['keys']);
+  expect(await loaded('--data-dir', 'keys', 'config', 'print')).toEqual(['config']);
+  expect((await loaded('--help')).length).toBeGreaterThan(15);
+});
