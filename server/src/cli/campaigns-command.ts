@@ -13,9 +13,10 @@ import type { CommandContext } from './command-context.ts';
 import { jsonOption, workspaceOption } from './command-options.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
 import { printTable, toPlainLine } from './print-table.ts';
+import { registerCampaignSearch } from './search-campaigns-command.ts';
 import { watchCampaign } from './watch-campaign.ts';
 
-/** `carillon campaigns`: lists campaigns, shows one, and pauses, resumes or stops it. */
+/** `carillon campaigns`: lists and searches campaigns, shows one, and pauses, resumes or stops it. */
 export function registerCampaigns(program: Command): void {
   const campaigns = program.command('campaigns').description('Campaigns and their schedules');
   campaigns
@@ -26,6 +27,7 @@ export function registerCampaigns(program: Command): void {
     .action((options: { workspace?: string; json?: true }) =>
       withInstallation(program, (context) => campaignsCommand.list(context, options)),
     );
+  registerCampaignSearch(program, campaigns);
   for (const [name, description] of [
     ['show', 'Show a campaign, its next moments and its last runs'],
     ['pause', 'Pause a campaign: it sends nothing until it is resumed'],

@@ -88,7 +88,11 @@ export function readSettings(program: Command): Config {
 
 /** What a use case refused, for the user who typed it. */
 function toRefusal(error: ServiceError): StartError {
-  const { field, reason } = error.context;
+  const { field, reason, faults = [] } = error.context;
+  if (faults.length > 0) {
+    const told = faults.map((fault) => `${fault.field} ${fault.reason === 'missing' ? 'is required' : fault.reason}`);
+    return new StartError('SETTING_INVALID', `${told.join('; ')}.`, error);
+  }
   const isTold = reason === undefined || error.message.includes(reason);
   const told = field === undefined ? `${error.message} ${reason}.` : `${error.message} ${field}: ${reason}.`;
   return new StartError('SETTING_INVALID', isTold ? error.message : told, error);

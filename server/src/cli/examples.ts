@@ -25,6 +25,10 @@ const examples: Record<string, readonly string[]> = {
   'callbacks resend': ['callbacks resend 01a205d1deb61da051ccde15'],
   'callbacks secret': ['callbacks secret'],
   'campaigns list': ['campaigns list', 'campaigns list --json'],
+  'campaigns search': [
+    'campaigns search --name spring --status SENT SENDING',
+    'campaigns search --tag sale --created-from 2026-11-01 --page 2 --json',
+  ],
   'campaigns show': ['campaigns show 01a205d1deb61da051ccde15'],
   'campaigns pause': ['campaigns pause 01a205d1deb61da051ccde15'],
   'campaigns resume': ['campaigns resume 01a205d1deb61da051ccde15'],
