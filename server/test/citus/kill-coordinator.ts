@@ -1,8 +1,8 @@
 /**
  * What a window changes must be stored together although it lies on two machines: outcomes, counters and cursor on a
  * worker of the cluster, the chunk on its coordinator. The coordinator is killed in the middle of campaigns, its own
- * commits held up so that many a kill falls between the worker's and its own, or, where a window lies on several shards,
- * between the two phases. Each campaign is sent until so many kills did. Ends with 1 when a promise was broken.
+ * commits held up and one that is under way waited for, so that most kills fall between what a worker has prepared and the
+ * coordinator's own commit. Each campaign is sent until so many kills did. Ends with 1 when a promise was broken.
  *
  * Usage: npm run test:coordinator -- --kills 20 --devices 8000 --seed 1
  */
@@ -36,7 +36,9 @@ if (programs === undefined) {
 }
 // Between the worker's commit and the coordinator's own; a server that does not flush does not wait before it either.
 const coordinatorSettings = { fsync: 'on', commit_delay: '100000', commit_siblings: '0' };
-const maxMillisecondsAfterSending = 150;
+const maxMillisecondsAfterPrepared = 100;
+/** Looks for a commit that is under way, a few milliseconds each; where none comes the coordinator is killed all the same. */
+const maxLooks = 200;
 /** Of the kills that are made at random, so many fall between at least, or the run ends and says that they did not. */
 const killsPerHit = 3;
 
@@ -57,8 +59,9 @@ async function sendUnderKills({ windowDevices }: { windowDevices: number }): Pro
     for (const occurrence of pickOccurrences(bundle)) {
       if (made['between the commits'] === kills) break;
       await bundle.waitForReached(occurrence);
-      // All wait for one flush and then send at one time: a little later they are where the commits are.
-      await setTimeout(bundle.random.between(0, maxMillisecondsAfterSending));
+      for (let look = 0; look < maxLooks && (await readPrepared(owner).catch(() => 0)) === 0; look += 1);
+      // Its own commit is held up for as long as this at most: the kill comes before it, or just behind.
+      await setTimeout(bundle.random.between(0, maxMillisecondsAfterPrepared));
       // Halted until it is counted, the workers do not store again what was stored.
       for (const worker of bundle.workers) worker.process.kill('SIGSTOP');
       await bundle.killDatabase();
@@ -91,12 +94,14 @@ async function sendUnderKills({ windowDevices }: { windowDevices: number }): Pro
 
 /** Transactions of the dead coordinator that a worker has prepared, and that its log decides when it is read again. */
 function countPrepared(bundle: TortureBundle, owner: Database): Promise<number> {
-  return bundle.waitFor('the workers after the kill', async () => {
-    const rows = await owner<{ prepared: string }[]>`
-      select result as prepared from run_command_on_workers(
-        'select count(*) from pg_prepared_xacts where database = current_database()')`.catch(() => undefined);
-    return rows?.reduce((sum, { prepared }) => sum + Number(prepared), 0);
-  });
+  return bundle.waitFor('the workers after the kill', () => readPrepared(owner).catch(() => undefined));
+}
+
+async function readPrepared(owner: Database): Promise<number> {
+  const rows = await owner<{ prepared: string }[]>`
+    select result as prepared from run_command_on_workers(
+      'select count(*) from pg_prepared_xacts where database = current_database()')`;
+  return rows.reduce((sum, { prepared }) => sum + Number(prepared), 0);
 }
 
 /** Windows that are stored and whose chunk has not heard of it: the coordinator died before its own commit. */

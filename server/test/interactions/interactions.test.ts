@@ -5,6 +5,7 @@ import { interactionsDays } from '../../src/domain/retention/limits.ts';
 import { address, makeInteractionBundle } from './interaction-bundle.ts';
 import type { InteractionBundle } from './interaction-bundle.ts';
 import { propertyRuns } from '../property-runs.ts';
+import { anyText } from '../any-text.ts';
 
 let bundle: InteractionBundle;
 let campaignId: string;
@@ -239,9 +240,9 @@ describe('POST /v1/interactions', () => {
 
   test('never answers a fault of ours, whatever is sent', async () => {
     const { token } = bundle.pass(runId);
-    const value = fc.oneof(fc.string({ unit: 'binary' }), fc.jsonValue(), fc.constant(token), fc.constant('click'));
+    const value = fc.oneof(anyText(), fc.jsonValue(), fc.constant(token), fc.constant('click'));
     const body = fc.oneof(
-      fc.string({ unit: 'binary' }),
+      anyText(),
       fc.json(),
       fc
         .record({ token: value, kind: value, action: value, id: value }, { requiredKeys: [] })
@@ -310,7 +311,7 @@ describe('GET /v1/click', () => {
 
   test('never leaves the addresses of messages, whatever is asked', async () => {
     const pass = bundle.pass(runId);
-    const part = fc.oneof(fc.webUrl(), fc.string({ unit: 'binary' }), fc.constant(address), fc.constant('https://e.x'));
+    const part = fc.oneof(fc.webUrl(), anyText(), fc.constant(address), fc.constant('https://e.x'));
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(clickToken(pass), pass.token, 'x'), part, async (token, to) => {
         const { statusCode, headers } = await bundle.click(token, to.isWellFormed() ? to : 'x');

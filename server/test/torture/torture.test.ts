@@ -1,4 +1,4 @@
-import { expect, inject, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { findCitus } from '../citus/find-citus.ts';
 import { startKillableCluster } from '../citus/start-killable-cluster.ts';
 import { apiCrash } from './api-crash.ts';
@@ -9,7 +9,7 @@ import { killWorkers } from './kill-workers.ts';
 import type { Report } from './scenario.ts';
 import { stopWorkers } from './stop-workers.ts';
 
-// Small, so that every change is tried; `npm run test:torture` does the same with 100,000 devices and 20 rounds.
+// Small, so that every change is tried in CI; `npm run test:torture` does the same with 100,000 devices and 20 rounds.
 const citus = inject('workerUrls') === null ? undefined : findCitus();
 /** A cluster is tortured where the tests run on one: one of its own, whose coordinator may be killed. */
 const startDatabase = citus && ((folder: string) => startKillableCluster(citus, { folder }));
@@ -34,10 +34,10 @@ const scenarios: [string, () => Promise<Report>][] = [
   ['two campaigns under a cap, and workers killed: everybody gets one', () => cappedCampaigns(options)],
 ];
 
-// One of them in `npm test`; `npm run test:all` takes all, and those of `test:torture` beside them.
-const chosen = process.env.FULL === '1' ? scenarios : scenarios.slice(0, 1);
-test.each(chosen)('%s', { timeout: maxMilliseconds }, async (name, run) => {
-  const { numbers, broken } = await run();
-  process.stdout.write(`${name}: ${JSON.stringify(numbers)}\n`);
-  expect(broken).toEqual([]);
+describe.runIf(process.env.FULL === '1')('nodes that are killed (FULL=1)', () => {
+  test.each(scenarios)('%s', { timeout: maxMilliseconds }, async (name, run) => {
+    const { numbers, broken } = await run();
+    process.stdout.write(`${name}: ${JSON.stringify(numbers)}\n`);
+    expect(broken).toEqual([]);
+  });
 });
