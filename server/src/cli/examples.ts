@@ -4,6 +4,11 @@ import type { Command } from 'commander';
 const examples: Record<string, readonly string[]> = {
   start: ['start', 'start --port 8081 --data-dir ./carillon', 'start --production --role worker'],
   status: ['status', 'status --json', 'status --env > carillon.env'],
+  send: [
+    'send --name "Your parcel" --users ada grace --title "On its way" --message "It arrives tomorrow." --watch',
+    'send --name "Spring sale" --all --title "Spring sale" --message "20 % off" --deep-link shop://sale --dry-run',
+    'send --file push.json --yes --json',
+  ],
   import: ['import users.csv.gz --kind users', 'import events.jsonl --kind events --again'],
   'import campaigns': ['import campaigns campaigns.jsonl'],
   'keys list': ['keys list', 'keys list --json'],

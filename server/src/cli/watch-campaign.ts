@@ -1,5 +1,7 @@
 import { StartError } from '../start/start-errors.ts';
 import { findCampaignRecord } from '../storage/campaigns/campaigns.ts';
+import type { CampaignRecord } from '../storage/campaigns/campaigns.ts';
+import type { Database } from '../storage/database.ts';
 import { listCampaignRuns } from '../storage/runs/campaign-runs.ts';
 import type { CommandContext } from './command-context.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
@@ -15,6 +17,16 @@ export async function watchCampaign(
   { id, workspace }: { id: string; workspace?: string },
 ): Promise<void> {
   const workspaceId = await findWorkspaceToUse(database, workspace);
+  const campaign = await followCampaign(database, { workspaceId, id });
+  const reason = campaign.statusReason === null ? '' : `: ${toPlainLine(campaign.statusReason)}`;
+  process.stdout.write(`Campaign   ${campaign.id}\nStatus     ${campaign.status}${reason}\n`);
+}
+
+/** Says on standard error what a campaign does, until it sends nothing any more. @throws StartError SETTING_INVALID */
+export async function followCampaign(
+  database: Database,
+  { workspaceId, id }: { workspaceId: string; id: string },
+): Promise<CampaignRecord> {
   async function look() {
     const campaign = await findCampaignRecord(database, { workspaceId, id });
     if (!campaign)
@@ -31,6 +43,5 @@ export async function watchCampaign(
       ].join(', '),
     isOver: ({ campaign: { status } }) => !live.has(status),
   });
-  const reason = campaign.statusReason === null ? '' : `: ${toPlainLine(campaign.statusReason)}`;
-  process.stdout.write(`Campaign   ${campaign.id}\nStatus     ${campaign.status}${reason}\n`);
+  return campaign;
 }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
-import { tooManyUsers } from '../../domain/users/user-selector.ts';
 import { deliverySettings, sendUntil } from '../../domain/campaigns/delivery-settings.ts';
 import type { PushCommand } from '../../domain/push/push-command.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -9,18 +8,17 @@ import type { Encryption } from '../../domain/encryption.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
 import { findCampaignByName } from '../../storage/campaigns/campaigns.ts';
-import { findSegmentByName } from '../../storage/segments/segments.ts';
-import { findNamedUsersTogether, findSelectedUsers } from '../../storage/users/users.ts';
-import type { AskedCustomerIds, FindNamedUsers, NamedUserKey } from '../../storage/users/users.ts';
+import { findNamedUsersTogether } from '../../storage/users/users.ts';
+import type { AskedCustomerIds, NamedUserKey } from '../../storage/users/users.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
-import type { AdmittedPush } from './admit-push.ts';
+import type { PushOfWorkspace } from './admit-push.ts';
+import { findPushAudience } from './find-push-audience.ts';
 import { makeWorkTogether, requestBatches } from './work-together.ts';
 import { storePushes } from './store-pushes.ts';
 import type { AcceptedPush, PushToStore, StoredPush } from './store-pushes.ts';
-import { maxSelectedUsers } from '../../domain/push/limits.ts';
 
 export type AcceptPushRequest = {
-  admitted: AdmittedPush;
+  admitted: PushOfWorkspace;
   command: PushCommand;
   idempotencyKey: string | undefined;
   rawBody: string;
@@ -45,14 +43,8 @@ export function makeAcceptPush(deps: { database: Database; clock: Clock; encrypt
 
   return async ({ admitted, command, idempotencyKey, rawBody }) => {
     const { workspace } = admitted;
-    const segmentId =
-      command.audience.kind === 'segment'
-        ? await requireSegment(database, workspace.id, command.audience.name)
-        : undefined;
-    const targetUsers =
-      command.audience.kind === 'user'
-        ? await matchUsers({ database, findNamed }, workspace.id, command.audience)
-        : undefined;
+    const asked = { workspaceId: workspace.id, audience: command.audience };
+    const { segmentId, targetUsers } = await findPushAudience({ database, findNamed }, asked);
     const push = preparePush({ admitted, command, segmentId, targetUsers, at: clock.now() });
     if (idempotencyKey === undefined) return toAccepted(await storeOrJoin(database, push, store));
     const once = { workspaceId: workspace.id, operation: 'sendpush', key: idempotencyKey, rawBody, at: push.at };
@@ -62,44 +54,8 @@ export function makeAcceptPush(deps: { database: Database; clock: Clock; encrypt
   };
 }
 
-/**
- * A segment still being filled is accepted; the run waits until it is ready (decision D26). @throws ServiceError
- * PUSH_PARAMETER_INVALID
- */
-async function requireSegment(database: Database, workspaceId: string, name: string): Promise<string> {
-  const segment = await findSegmentByName(database, { workspaceId, name });
-  const refuse = (reason: string) => new ServiceError('PUSH_PARAMETER_INVALID', { field: 'customSegmentName', reason });
-  if (!segment) throw refuse('not found');
-  if (segment.state === 'ARCHIVED') throw refuse('the segment is archived');
-  if (segment.state === 'FAILED') throw refuse(`the segment could not be filled: ${segment.stateReason}`);
-  return segment.id;
-}
-
-type UserAudience = Extract<PushCommand['audience'], { kind: 'user' }>;
-
-type FindUsers = { database: Database; findNamed: FindNamedUsers };
-
-/** Customer ids, as most users are named, in one look-up with others that come at the same time. */
-async function matchUsers(
-  { database, findNamed }: FindUsers,
-  workspaceId: string,
-  selector: UserAudience,
-): Promise<[number, string][]> {
-  // One more than allowed tells "too many" from "just enough" (decision D32).
-  const limit = maxSelectedUsers + 1;
-  const users = await findSelectedUsers(database, { workspaceId, selector, limit, findNamed });
-  if (!users) {
-    throw new ServiceError('PUSH_PARAMETER_INVALID', {
-      field: 'targetUserAttributes.attribute',
-      reason: 'is unknown; a custom attribute needs isCustom',
-    });
-  }
-  if (users.length > maxSelectedUsers) throw new ServiceError('PUSH_PARAMETER_INVALID', tooManyUsers);
-  return users.map(({ bucket, userId }) => [bucket, userId]);
-}
-
 type Preparation = {
-  admitted: AdmittedPush;
+  admitted: PushOfWorkspace;
   command: PushCommand;
   segmentId: string | undefined;
   targetUsers: [number, string][] | undefined;

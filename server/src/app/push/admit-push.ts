@@ -1,6 +1,5 @@
 import type { Clock } from '../../clock.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { PushBodies } from '../../domain/push/push-bodies.ts';
 import { isStorableText } from '../../domain/storable-text.ts';
 import type { Encryption } from '../../domain/encryption.ts';
 import { findSigningKey } from '../../domain/signature/sign-push.ts';
@@ -11,12 +10,13 @@ import type { StoredCampaign } from '../../storage/campaigns/campaigns.ts';
 import type { LimitGrant } from '../../storage/limits/limit-marks.ts';
 import { noteUse } from '../keys/authenticate-key.ts';
 import type { PushSecret } from '../keys/list-push-secrets.ts';
+import { checkPushName, findJoined } from './check-push-name.ts';
 import { makeCountPushRequest } from './count-push-request.ts';
 import { rememberSignatureId } from './remember-signature-id.ts';
 import { makeWorkTogether, requestBatches } from './work-together.ts';
 import { makeFindWorkspaceContext } from './workspace-context.ts';
 import type { WorkspaceContext } from './workspace-context.ts';
-import { minPushNameCharacters, pushRequestsPerMinute } from '../../domain/push/limits.ts';
+import { pushRequestsPerMinute } from '../../domain/push/limits.ts';
 
 /** What identifies a request, before its parameters are read. */
 export type PushCredentials = {
@@ -39,17 +39,18 @@ export type PushCredentials = {
   bearerWorkspaceId: string | undefined;
 };
 
-export type AdmittedPush = {
+/** What is known of a push before its parameters are read. */
+export type PushOfWorkspace = {
   workspace: WorkspaceContext['workspace'];
   /** Trimmed. */
   name: string;
-  keyId: string;
-  /** Name of the key that signed: the campaign's `created_by`. */
+  /** Name of the key that signed, or of an operator: the campaign's `created_by`. */
   signedBy: string;
   /** The campaign of this name that audience `User` joins. */
   existing: StoredCampaign | undefined;
-  limit: LimitGrant;
 };
+
+export type AdmittedPush = PushOfWorkspace & { keyId: string; limit: LimitGrant };
 
 export type AdmitPush = (credentials: PushCredentials) => Promise<AdmittedPush>;
 
@@ -80,36 +81,24 @@ export function makeAdmitPush(deps: {
     if (credentials.appId === undefined || credentials.appId === '') throw new ServiceError('PUSH_APP_ID_MISSING');
     const context = /^[A-Za-z0-9_-]{1,64}$/.test(credentials.appId) ? await findContext(credentials.appId) : undefined;
     if (!context || !isCalledRight(context, credentials)) throw new ServiceError('PUSH_APP_ID_INVALID');
-    const name = checkName(credentials.campaignName);
+    const name = checkPushName(credentials.campaignName);
     const limit = await countRequest(context.workspace.id);
     if (limit.granted === 0)
       throw new ServiceError('PUSH_RATE_LIMITED', { retryAfterSeconds: limit.retryAfterSeconds });
     const key = await checkSignature(deps, context, credentials);
     await noteSigned(deps, key);
     const existing = await findCampaign({ workspaceId: context.workspace.id, name });
-    const isForUsers = isUserAudience(credentials.audience, context.workspace.pushBodies);
-    const joined = existing?.audience === 'USER' && isForUsers ? existing : undefined;
+    const { pushBodies: bodies } = context.workspace;
+    const joined = findJoined(existing, { audience: credentials.audience, bodies });
     if (existing && !joined && !credentials.isRepeatable) throw new ServiceError('PUSH_NAME_DUPLICATE');
     return { workspace: context.workspace, name, keyId: key.keyId, signedBy: key.name, existing: joined, limit };
   };
-}
-
-function isUserAudience(sent: unknown, bodies: PushBodies): boolean {
-  return sent === 'User' || (bodies === 'lenient' && typeof sent === 'string' && sent.toLowerCase() === 'user');
 }
 
 /** A workspace addressed through another data center, or with another workspace's token, is treated as not found. */
 function isCalledRight({ workspace }: WorkspaceContext, { dataCenter, bearerWorkspaceId }: PushCredentials): boolean {
   if (dataCenter !== undefined && dataCenter !== workspace.dataCenter) return false;
   return bearerWorkspaceId === undefined || bearerWorkspaceId === workspace.id;
-}
-
-function checkName(sent: string | undefined): string {
-  const name = sent?.trim();
-  if (name === undefined || name === '') throw new ServiceError('PUSH_NAME_MISSING');
-  // Characters, not UTF-16 units: an emoji is one.
-  if ([...name].length < minPushNameCharacters) throw new ServiceError('PUSH_NAME_TOO_SHORT');
-  return name;
 }
 
 async function noteSigned({ database, clock }: { database: Database; clock: Clock }, key: PushSecret): Promise<void> {

@@ -2,7 +2,7 @@ import type { Preview } from '../../app/campaigns/preview-campaign.ts';
 import { presentPushContent } from './present-push-content.ts';
 
 /** What each platform would show, in the words of campaign records, or why it would show nothing or the fallback. */
-export function presentPreview({ customerId, platforms }: Preview) {
+export function presentPreview({ customerId, platforms }: Pick<Preview, 'customerId' | 'platforms'>) {
   return {
     customer_id: customerId,
     platforms: Object.fromEntries(

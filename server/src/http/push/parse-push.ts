@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AdmittedPush } from '../../app/push/admit-push.ts';
+import type { PushOfWorkspace } from '../../app/push/admit-push.ts';
 import { platforms as everyPlatform } from '../../domain/campaigns/content.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import { deliverySettings } from '../../domain/campaigns/delivery-settings.ts';
@@ -20,7 +20,7 @@ import { maxCampaignNameCharacters } from '../../domain/campaigns/limits.ts';
 export type PushBody = Record<string, unknown>;
 
 export type ParseContext = {
-  admitted: AdmittedPush;
+  admitted: PushOfWorkspace;
   now: Date;
   /** The query-type header of v2.1; undefined in v2, which does not have it. */
   queryType: { name: string; value: string | undefined } | undefined;
@@ -132,14 +132,14 @@ function readTiming(body: RequestReader, context: { now: Date; workspaceTimeZone
 }
 
 /** A joined campaign's stored data wins here too (decision D33). What is no flag is refused with the other settings. */
-function readTemplateMode(body: PushBody, admitted: AdmittedPush): TemplateMode {
+function readTemplateMode(body: PushBody, admitted: PushOfWorkspace): TemplateMode {
   const { existing } = admitted;
   if (existing) return deliverySettings(existing.settings).templates;
   return templateModeOf(readSettingFlag(body, { admitted, name: 'useJinjaPersonalization' }));
 }
 
 /** A setting by which the rest is read; its own fault is told in its place. */
-function readSettingFlag(body: PushBody, { admitted, name }: { admitted: AdmittedPush; name: string }) {
+function readSettingFlag(body: PushBody, { admitted, name }: { admitted: PushOfWorkspace; name: string }) {
   const reader = makePushReader(body, { mode: 'AUTO', bodies: admitted.workspace.pushBodies });
   return reader.part('advancedSettings').flag(name);
 }

@@ -1,0 +1,123 @@
+import type { Clock } from '../../clock.ts';
+import type { Platform } from '../../domain/campaigns/content.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { lastIdAt } from '../../domain/ids.ts';
+import type { PushCommand } from '../../domain/push/push-command.ts';
+import { makePersonaliser } from '../../domain/template/personalise.ts';
+import type { Personal } from '../../domain/template/personalise.ts';
+import type { UserKey } from '../../domain/users/bucket.ts';
+import { unknownUser } from '../../domain/users/user-source.ts';
+import type { User } from '../../domain/users/user-source.ts';
+import { findTargetUsersPage } from '../../storage/campaigns/audience.ts';
+import { withinTime } from '../../storage/database.ts';
+import type { Database, Queryable } from '../../storage/database.ts';
+import { allBuckets } from '../../storage/segments/segment-members.ts';
+import { findUsers, findUsersByCustomerIds } from '../../storage/users/users.ts';
+import { findPlatformCredentials } from '../campaigns/check-campaign.ts';
+import { countAudience } from '../campaigns/count-audience.ts';
+import type { PushOfWorkspace } from './admit-push.ts';
+import { findPushAudience } from './find-push-audience.ts';
+import type { FoundPushAudience } from './find-push-audience.ts';
+
+export type PushPreview = {
+  /** For whom the texts are rendered; empty for nobody in particular. */
+  customerId: string;
+  platforms: {
+    platform: Platform;
+    personal: Personal;
+    /** Devices that a send now would be for; undefined: not counted in time. */
+    devices: number | undefined;
+    /** Undefined: none, so that a send waits for one. */
+    credentials: 'simulated' | 'real' | undefined;
+  }[];
+  /** What keeps the audience from being final. */
+  pending: string[];
+};
+
+export type PreviewedPush = {
+  admitted: PushOfWorkspace;
+  command: PushCommand;
+  /** A customer id; undefined: the first user that the push names, or nobody in particular. */
+  previewFor: string | undefined;
+};
+
+const maxCountSeconds = 10;
+// A hundred users, and no user has as many devices.
+const maxDevicesOfUsers = 100_000;
+
+/**
+ * What a push would show on each platform and how many devices it is for, as the fan-out renders and reads them. Stores
+ * nothing and sends nothing.
+ *
+ * @throws ServiceError PUSH_PARAMETER_INVALID, DATA_USER_NOT_FOUND
+ */
+export async function previewPush(
+  { database, clock }: { database: Database; clock: Clock },
+  { admitted, command, previewFor }: PreviewedPush,
+): Promise<PushPreview> {
+  const workspaceId = admitted.workspace.id;
+  const { content, settings, platforms, audience } = command;
+  const found = await findPushAudience({ database }, { workspaceId, audience });
+  const personaliser = makePersonaliser(content, settings.templates);
+  const named = { workspaceId, previewFor, first: found.targetUsers?.[0] };
+  const user = await findShownUser(database, { ...named, reads: personaliser?.reads ?? [] });
+  const credentials = await findPlatformCredentials(database, workspaceId);
+  const asked = { workspaceId, found, command, at: clock.now() };
+  const milliseconds = maxCountSeconds * 1000;
+  const counted = await withinTime(database, { milliseconds, work: (tx) => countPlatforms(tx, asked) });
+  return {
+    customerId: user.customerId,
+    platforms: platforms.map((platform) => ({
+      platform,
+      personal: personaliser ? personaliser.render({ platform, user, event: {} }) : { content: content[platform]! },
+      devices: counted === 'too slow' ? undefined : (counted.result.devices.get(platform) ?? 0),
+      credentials: credentials[platform],
+    })),
+    pending: counted === 'too slow' ? [] : counted.result.pending,
+  };
+}
+
+type Shown = {
+  workspaceId: string;
+  previewFor: string | undefined;
+  first: [bucket: number, userId: string] | undefined;
+};
+
+async function findShownUser(
+  database: Database,
+  { workspaceId, previewFor, first, reads }: Shown & { reads: readonly string[] | 'all' },
+): Promise<User> {
+  const named: UserKey[] =
+    previewFor === undefined
+      ? first === undefined
+        ? []
+        : [{ bucket: first[0], userId: first[1] }]
+      : await findUsersByCustomerIds(database, { workspaceId, customerIds: [previewFor], limit: 1 });
+  const users = await findUsers(database, { workspaceId, users: named, names: reads });
+  const [user] = users.values();
+  if (user) return user;
+  if (previewFor !== undefined) throw new ServiceError('DATA_USER_NOT_FOUND', { field: `The user ${previewFor}` });
+  return unknownUser;
+}
+
+type Counted = { devices: Map<Platform, number>; pending: string[] };
+type Asked = { workspaceId: string; found: FoundPushAudience; command: PushCommand; at: Date };
+
+async function countPlatforms(tx: Queryable, { workspaceId, found, command, at }: Asked): Promise<Counted> {
+  const { platforms, settings } = command;
+  if (found.targetUsers) {
+    const devices = await findTargetUsersPage(tx, {
+      ...{ workspaceId, platforms, targetUsers: found.targetUsers, buckets: allBuckets },
+      iosProvisional: settings.iosDevices === 'ALL' ? null : settings.iosDevices === 'PROVISIONAL',
+      ...{ after: { bucket: -1, position: '' }, bound: lastIdAt(at), limit: maxDevicesOfUsers },
+    });
+    const byPlatform = Map.groupBy(devices, ({ platform }) => platform);
+    return { devices: new Map([...byPlatform].map(([platform, own]) => [platform, own.length])), pending: [] };
+  }
+  const segment = found.segmentId === undefined ? undefined : { id: found.segmentId };
+  const { devices, pending } = await countAudience(tx, { workspaceId, segment, platforms, at });
+  const leavesOut = settings.iosDevices !== 'ALL' && platforms.includes('IOS');
+  if (leavesOut) pending.push('iOSTargetDevice leaves out some of the iPhones that are counted');
+  const active = devices.filter(({ state }) => state === 'ACTIVE');
+  return { devices: new Map(active.map(({ platform, devices: count }) => [platform, count])), pending };
+}
